@@ -1,0 +1,28 @@
+/** The endpoints of §4: where they are and what they are called in config, gate, logs and status. */
+
+export type Endpoint = 'upload' | 'send' | 'list' | 'delete' | 'create_album'
+
+export const ENDPOINTS: readonly Endpoint[] = ['upload', 'send', 'list', 'delete', 'create_album']
+
+/** Paths below {base_url}. `send` (§4.2) has none: it goes to the address that step 1 answered. */
+export const PATHS = {
+  upload: '/upload',
+  list: '/list',
+  delete: '/delete',
+  create_album: '/create_album',
+} as const
+
+/** The alternative form of step 1 (§4.3), below {site_url}. */
+export const PRESIGN_PATH = '/api/presign'
+
+/** {base_url} ends in this (§9.1). */
+export const VERSION_PATH = '/api/v1'
+
+/** Where an image is delivered, below {cdn_base_url} (§4.3.3). */
+export const DELIVERY_PATH = '/i/'
+
+/** The one header that carries the API key (§5.1). Lower case, as Node gives it. */
+export const API_KEY_HEADER = 'x-api-key'
+
+/** The form part that holds the image in step 2 (§4.2). */
+export const FILE_PART = 'file'

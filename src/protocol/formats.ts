@@ -1,0 +1,30 @@
+/** §4.3: the picture formats that the service takes, by extension and by MIME type. */
+export const FORMATS = {
+  png: { mime: 'image/png', extensions: ['png'] },
+  jpeg: { mime: 'image/jpeg', extensions: ['jpg', 'jpeg'] },
+  gif: { mime: 'image/gif', extensions: ['gif'] },
+  webp: { mime: 'image/webp', extensions: ['webp'] },
+  svg: { mime: 'image/svg+xml', extensions: ['svg'] },
+  bmp: { mime: 'image/bmp', extensions: ['bmp'] },
+  tiff: { mime: 'image/tiff', extensions: ['tiff', 'tif'] },
+  ico: { mime: 'image/x-icon', extensions: ['ico'] },
+} as const
+
+export type Format = keyof typeof FORMATS
+
+const byExtension = new Map<string, Format>()
+for (const [format, { extensions }] of Object.entries(FORMATS))
+  for (const extension of extensions) byExtension.set(extension, format as Format)
+
+/** The format that a file's name claims, in any case; null where §4.3 does not list its extension. */
+export function formatOfName(name: string): Format | null {
+  const dot = name.lastIndexOf('.')
+  return dot < 0 ? null : (byExtension.get(name.slice(dot + 1).toLowerCase()) ?? null)
+}
+
+/** §4.1: the MIME types whose width and height may be left out. */
+const EXEMPT = new Set(['image/svg+xml', 'image/tiff', 'image/tif'])
+
+export function exemptFromDimensions(mime: string): boolean {
+  return EXEMPT.has(mime)
+}

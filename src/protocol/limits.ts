@@ -1,0 +1,30 @@
+import type { Endpoint } from './endpoints.ts'
+
+/** §1.5: the plans, smallest first. */
+export const PLANS = ['free', 'professional', 'flagship'] as const
+
+export type Plan = (typeof PLANS)[number]
+
+/** §8: images a day. */
+export const DAILY_QUOTA: Readonly<Record<Plan, number>> = { free: 50, professional: 5000, flagship: 50_000 }
+
+/** §8: requests in any second, each endpoint for itself. Steps 1 and 2 of an upload count apart. */
+export const REQUESTS_PER_SECOND: Readonly<Record<Endpoint, number>> = {
+  upload: 10,
+  send: 10,
+  list: 10,
+  delete: 2,
+  create_album: 5,
+}
+
+/** §8: a credential and the whole two-step flow, in milliseconds. */
+export const CREDENTIAL_LIFETIME_MS = 10 * 60_000
+
+/** §8: images on a page of a listing; fixed. */
+export const PER_PAGE = 20
+
+/** §8: characters in an album's name. Counted as UTF-16 units, the strictest reading of "characters". */
+export const ALBUM_NAME_MAX = 100
+
+/** §8: pixels by which each declared dimension may differ from the real one. */
+export const DIMENSION_TOLERANCE = 1

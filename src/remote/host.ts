@@ -1,0 +1,95 @@
+import type { z } from 'zod'
+import type { Endpoint } from '../protocol/endpoints.ts'
+import type { AlbumRecord, answers, CreateAlbumRequest, UploadRequest } from '../protocol/records.ts'
+
+/**
+ * The image host as the rest of albumd sees it. Every call passes the gate; every outcome is a value.
+ * `signal` ends waiting and work alike; the outcome is then a failure that may be done about `cancelled`.
+ */
+export interface ImageHost {
+  /** §4.1, or §4.3 with `upload_form: presign`. Sent again by itself where nothing can have happened. */
+  requestUpload(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>>
+  /** §4.2. Sent once, never again by itself. */
+  send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>>
+  /** §4.4. `albumId` null is the root. Sent again by itself. */
+  list(albumId: string | null, page: number, signal: AbortSignal): Promise<Outcome<ListPage>>
+  /** §4.5. Sent again by itself: a second deletion finds nothing. */
+  deleteImage(imageId: string, signal: AbortSignal): Promise<Outcome<void>>
+  deleteAlbum(albumId: string, signal: AbortSignal): Promise<Outcome<void>>
+  /** §4.6. Sent once, unless nothing can have happened. */
+  createAlbum(request: CreateAlbumRequest, signal: AbortSignal): Promise<Outcome<CreatedAlbum>>
+  /** Waits for what is under way and closes connections. */
+  close(): Promise<void>
+}
+
+export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: HostFailure }
+
+/** What may be done about a failure. Each code of §7 belongs to one, said in one place. */
+export type Remedy =
+  /** Nothing was done there; the same request may go again later. The gate has already waited and tried. */
+  | 'later'
+  /** It may have been done. Find out before anything else. */
+  | 'find_out'
+  /** The upload node refused or never had it whole: nothing was stored; ask for a new credential. */
+  | 'new_credential'
+  /** Try once more with skip_dimension_check. */
+  | 'skip_dimensions'
+  /** This picture is not wanted as it is. Wait until it changes. */
+  | 'change_picture'
+  /** Our request does not suit this host. Repeating it is useless; the message says what the host minds. */
+  | 'change_request'
+  /** The resource does not exist (any more). */
+  | 'gone'
+  | 'not_permitted'
+  /** States of the account, with an end. */
+  | 'quota'
+  | 'storage'
+  | 'plan'
+  | 'key'
+  /** The picture changed while it was being sent; its last byte never left. */
+  | 'changed_underway'
+  | 'cancelled'
+
+export interface HostFailure {
+  remedy: Remedy
+  endpoint: Endpoint
+  /** §7's code, another one that the host sent, or ours: HOST_UNREACHABLE, HOST_TLS, HOST_ANSWER, HOST_REDIRECT, HOST_ADDRESS, PICTURE_CHANGED, CANCELLED. */
+  code: string
+  /** One line for a person, without secrets. */
+  message: string
+  status?: number
+}
+
+export interface Credential {
+  /** Used exactly as given; never logged, never stored. */
+  uploadUrl: string
+  /** Null for the presign form, until the picture is sent. */
+  cdnUrl: string | null
+  /** Only the presign form tells it before sending. */
+  imageId: string | null
+}
+
+export interface Sent {
+  imageId: string
+  cdnUrl: string
+}
+
+export type ListPage = z.infer<typeof answers.list>['data']
+export type CreatedAlbum = Pick<AlbumRecord, 'id' | 'name' | 'depth' | 'created_at'>
+
+/** A picture on its way. */
+export interface PictureBody {
+  fileName: string
+  mime: string
+  /** Bytes; exactly as many come out of `chunks`. */
+  size: number
+  /** Throws PictureChanged before the last chunk where the bytes are not those that were hashed. */
+  chunks(): AsyncIterable<Uint8Array>
+  /** Where the whole picture is in memory anyway: its bytes, already proved. `chunks` is then not asked. */
+  bytes?: Uint8Array
+}
+
+export class PictureChanged extends Error {
+  override name = 'PictureChanged'
+  readonly code = 'PICTURE_CHANGED'
+}
