@@ -1,0 +1,48 @@
+/** Bytes from what is easiest to write: text is Latin-1, a number is one byte. */
+export function bytes(...parts: (string | number | Uint8Array)[]): Buffer {
+  return Buffer.concat(parts.map(onePart))
+}
+
+function onePart(part: string | number | Uint8Array): Uint8Array {
+  if (typeof part === 'string') return Buffer.from(part, 'latin1')
+  return typeof part === 'number' ? Uint8Array.of(part) : part
+}
+
+/** Unsigned integers of 16 and 32 bits in both byte orders. */
+export function le16(value: number): Buffer {
+  return bytes(value & 0xff, value >> 8)
+}
+
+export function be16(value: number): Buffer {
+  return le16(value).reverse()
+}
+
+export function le32(value: number): Buffer {
+  const buffer = Buffer.alloc(4)
+  buffer.writeUInt32LE(value)
+  return buffer
+}
+
+export function be32(value: number): Buffer {
+  return le32(value).reverse()
+}
+
+/** An APPn segment of a JPEG with a payload of zeros. */
+export function appSegment(n: number, payload: number): Buffer {
+  return bytes(0xff, 0xe0 + n, be16(payload + 2), Buffer.alloc(payload))
+}
+
+/** A frame header of a JPEG: one component, 8 bits. */
+export function frame(marker: number, width: number, height: number): Buffer {
+  return bytes(0xff, marker, be16(11), 8, be16(height), be16(width), 1, 1, 0x11, 0)
+}
+
+export function jpeg(...segments: Uint8Array[]): Buffer {
+  return bytes(0xff, 0xd8, ...segments, 0xff, 0xd9)
+}
+
+/** A PNG up to its first IDAT, whose data is missing. */
+export function png(width: number, height: number): Buffer {
+  const header = bytes(be32(13), 'IHDR', be32(width), be32(height), 8, 6, 0, 0, 0, be32(0))
+  return bytes('\x89PNG\r\n\x1a\n', header, be32(0), 'IDAT', be32(0))
+}
