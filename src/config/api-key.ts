@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { ConfigError, unplaced } from './config-error.ts'
+import { readBounded } from './read-bounded.ts'
+import type { Config } from './schema.ts'
+
+export interface ApiKey {
+  key: string
+  /** One line for a person, or null. */
+  warning: string | null
+}
+
+/** Bytes. */
+const LONGEST = 4096
+
+/**
+ * The account's key (§5): from host.api_key_file; where the config names none, from $ALBUMD_API_KEY, or else from the
+ * systemd credential "api-key". Throws ConfigError, which never shows the key, nor the path: people paste the key
+ * itself there.
+ */
+export function readApiKey(config: Pick<Config, 'host'>, env: NodeJS.ProcessEnv): ApiKey {
+  const file = config.host.api_key_file
+  if (file !== undefined) return readKeyFile(file, 'host.api_key_file')
+  if (env.ALBUMD_API_KEY) return { key: checked(env.ALBUMD_API_KEY, '$ALBUMD_API_KEY'), warning: null }
+  if (env.CREDENTIALS_DIRECTORY)
+    return readKeyFile(join(env.CREDENTIALS_DIRECTORY, 'api-key'), 'systemd credential "api-key"')
+  throw refusal(
+    'host.api_key_file',
+    'no API key: name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"',
+  )
+}
+
+function readKeyFile(file: string, source: string): ApiKey {
+  const { bytes, mode } = readFile(file, source)
+  const warning = `${source}: other users of this machine can read the key; chmod 600 keeps it to its owner`
+  return { key: checked(bytes.toString(), source), warning: readableByOthers(mode) ? warning : null }
+}
+
+function readFile(file: string, source: string): ReturnType<typeof readBounded> {
+  try {
+    return readBounded(file, LONGEST)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw refusal(
+      source,
+      code === 'ENOENT' ? 'no such file; it must hold the API key' : `can't be read (${code})`,
+    )
+  }
+}
+
+/** Windows has no such bits and shows them all as set. */
+function readableByOthers(mode: number): boolean {
+  return process.platform !== 'win32' && (mode & 0o044) !== 0
+}
+
+/** A key goes into a header: one line of printable ASCII. */
+function checked(text: string, source: string): string {
+  const key = text.trim()
+  if (key === '') throw refusal(source, 'is empty; it must hold the API key')
+  if (text.length > LONGEST) throw refusal(source, `is over ${LONGEST} bytes; that is no API key`)
+  if (/[\r\n]/.test(key))
+    throw refusal(source, 'has several lines; it must hold the API key and nothing else')
+  if (!/^[\x21-\x7e]+$/.test(key)) throw refusal(source, 'holds characters that no API key has')
+  return key
+}
+
+function refusal(key: string, message: string): ConfigError {
+  return new ConfigError([unplaced(null, key, message)])
+}

@@ -1,0 +1,78 @@
+import { ENDPOINTS } from '../protocol/endpoints.ts'
+import { REQUESTS_PER_SECOND } from '../protocol/limits.ts'
+import { isLoopback } from './addresses.ts'
+import { holders, overlaps, type Place } from './overlaps.ts'
+import { defaultStateDir, resolvePath, type Surroundings } from './paths.ts'
+import { type Mistake, valueAt } from './wording.ts'
+
+/**
+ * What is wrong between the keys of a config. It looks at the values as they are written, so that a mistake in one
+ * place does not hide those in others; what the schema refuses is left to it.
+ */
+export function crossChecks(config: unknown, around: Surroundings): Mistake[] {
+  return [
+    ...tooManyRequests(config),
+    ...homelessPaths(config, around),
+    ...overlaps(textsOf(config, 'album'), '/'),
+    ...overlaps(foldersOf(config, around)),
+    ...misplacedState(config, around),
+  ]
+}
+
+/** §8's numbers are the host's. One on this machine may have others. */
+function tooManyRequests(config: unknown): Mistake[] {
+  const address = URL.parse(String(valueAt(config, ['host', 'base_url'])))
+  if (!address || isLoopback(address)) return []
+  return ENDPOINTS.flatMap(endpoint => {
+    const path = ['host', 'requests_per_second', endpoint]
+    const written = valueAt(config, path)
+    const most = REQUESTS_PER_SECOND[endpoint]
+    if (typeof written !== 'number' || written <= most) return []
+    return { path, message: `is ${written}, must be at most ${most}: the host allows no more` }
+  })
+}
+
+function homelessPaths(config: unknown, around: Surroundings): Mistake[] {
+  const paths = [
+    ['host', 'api_key_file'],
+    ['host', 'ca_file'],
+    ['state_dir'],
+    ...mirrorPaths(config, 'folder'),
+  ]
+  const homeless = paths.filter(path => {
+    const written = valueAt(config, path)
+    return typeof written === 'string' && resolvePath(written, around) === null
+  })
+  return homeless.map(path => ({
+    path,
+    message: 'begins with ~, and $HOME is not set; write the whole path',
+  }))
+}
+
+function mirrorPaths(config: unknown, key: string): (string | number)[][] {
+  const mirrors = valueAt(config, ['mirrors'])
+  return Array.isArray(mirrors) ? mirrors.map((_, index) => ['mirrors', index, key]) : []
+}
+
+function textsOf(config: unknown, key: string): Place[] {
+  return mirrorPaths(config, key).flatMap(at => {
+    const path = valueAt(config, at)
+    return typeof path === 'string' ? { at, path } : []
+  })
+}
+
+function foldersOf(config: unknown, around: Surroundings): Place[] {
+  return textsOf(config, 'folder').flatMap(({ at, path }) => {
+    const absolute = path && resolvePath(path, around)
+    return absolute ? { at, path: absolute } : []
+  })
+}
+
+function misplacedState(config: unknown, around: Surroundings): Mistake[] {
+  const written = valueAt(config, ['state_dir'])
+  if (typeof written !== 'string' && written !== undefined) return []
+  const stateDir = written === undefined ? defaultStateDir(around) : resolvePath(written, around)
+  if (stateDir !== null) return holders(stateDir, foldersOf(config, around))
+  if (written !== undefined) return []
+  return [{ path: ['state_dir'], message: 'is missing, and neither $STATE_DIRECTORY nor $HOME is set' }]
+}

@@ -1,0 +1,75 @@
+import type { Endpoint } from '../protocol/endpoints.ts'
+import { PLANS, REQUESTS_PER_SECOND } from '../protocol/limits.ts'
+import { baseUrl, siteUrl } from './addresses.ts'
+import * as value from './values.ts'
+
+const rate = (endpoint: Endpoint, of: string) =>
+  value.wholeNumber(1, 1000).prefault(REQUESTS_PER_SECOND[endpoint]).meta({ description: of })
+
+const requestsPerSecond = value.section({
+  upload: rate('upload', 'Upload credentials.'),
+  send: rate('send', 'Pictures sent.'),
+  list: rate('list', 'Pages of listings.'),
+  delete: rate('delete', 'Deletions.'),
+  create_album: rate('create_album', 'Albums made.'),
+} satisfies Record<Endpoint, unknown>)
+
+/** The host, the account there, and what it allows. */
+export const hostSection = value.section({
+  base_url: baseUrl.meta({
+    description:
+      "Where the image host's interface is. It ends in /api/v1. HTTPS; plain HTTP within this machine alone.",
+    example: 'https://images.example.com/api/v1',
+    secret: true,
+  }),
+  api_key_file: value
+    .path('the path of a file that holds the API key')
+    .optional()
+    .meta({
+      description:
+        "The file that holds the account's API key, readable by albumd alone. Left out, the key is taken from " +
+        '$ALBUMD_API_KEY, or else from the systemd credential "api-key". A file named here is the only place that ' +
+        'is looked at: a key meant for another account is never sent by accident.',
+      example: '/etc/albumd/api-key',
+      secret: true,
+    }),
+  plan: value.oneOf(PLANS).prefault('professional').meta({
+    description: "The account's plan: free, professional or flagship. The daily quota hangs on it.",
+  }),
+  daily_quota: value.wholeNumber(1, 1_000_000_000).optional().meta({
+    description: 'Images a day, where the account has another number than its plan.',
+    example: 5000,
+  }),
+  quota_reset: value.quotaReset.optional().meta({
+    description: 'When the host begins a new day. Left out, albumd learns it from what the host does.',
+    example: '00:00 Asia/Shanghai',
+  }),
+  requests_per_second: requestsPerSecond.prefault({}).meta({
+    description:
+      'The most requests that are sent in any second, each endpoint for itself. More than these is accepted for ' +
+      'a host on this machine alone.',
+  }),
+  credential_lifetime: value.duration('1s', '10m').prefault('10m').meta({
+    description: 'How long an upload credential is good for. Shorter only for a host that says so.',
+  }),
+  upload_form: value
+    .oneOf(['credential', 'presign'])
+    .prefault('credential')
+    .meta({
+      description:
+        'How pictures are sent: credential, or presign for a host that offers nothing else. That form knows no ' +
+        'albums: it takes the pictures that lie flat in a mirror on "", and others are failures.',
+    }),
+  site_url: siteUrl.optional().meta({
+    description: "The host's site, for presign. Left out, it is the origin of base_url.",
+    example: 'https://images.example.com',
+    secret: true,
+  }),
+  ca_file: value.path('the path of a PEM file').optional().meta({
+    description: 'The certificate authority of a host with one of its own (PEM).',
+    example: '/etc/albumd/host-ca.pem',
+  }),
+  timeout: value.duration('100ms', '1h').prefault('60s').meta({
+    description: 'How long a request may go without progress.',
+  }),
+})

@@ -1,0 +1,127 @@
+import type { ErrorCode, ParsedNode, YAMLError } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml'
+import type { KeyPath } from './config-error.ts'
+
+/** A YAML text as values, and where in the text each of them stands. */
+export interface YamlSource {
+  /** Null where faults leave it in doubt, or the text is empty. A key with nothing after it is undefined. */
+  value: unknown
+  faults: YamlFault[]
+  /** Where the key at `path` stands, or else what was to hold it. */
+  locate(path: KeyPath): Position
+}
+
+/** Both count from 1. */
+export interface Position {
+  line: number
+  column: number
+}
+
+export interface YamlFault extends Position {
+  message: string
+}
+
+/** Reads YAML 1.2, whatever version the text names, without tags. Never throws. */
+export function readYaml(text: string): YamlSource {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, {
+    lineCounter,
+    prettyErrors: false,
+    schema: 'core',
+    stringKeys: true,
+    resolveKnownTags: false,
+  })
+  const positionOf = (offset: number): Position => {
+    const { line, col } = lineCounter.linePos(offset)
+    return { line, column: col }
+  }
+  const errors = [...document.errors, ...document.warnings]
+  const aliases = looseAliases(document)
+  const faults = [
+    ...errors.map(error => ({ ...positionOf(error.pos[0]), message: wordingOf(error, text) })),
+    ...aliases.map(offset => ({ ...positionOf(offset), message: LOOSE_ALIAS })),
+  ]
+  // A key that stands twice leaves no doubt about the rest.
+  const clear = aliases.length === 0 && errors.every(error => error.code === 'DUPLICATE_KEY')
+  return {
+    value: clear ? toValue(document, faults) : null,
+    faults: firstOfEachLine(faults),
+    locate: path => positionOf(offsetOf(document, path)),
+  }
+}
+
+const LOOSE_ALIAS = 'an alias (*) of nothing; a pattern stands in quotes'
+
+/** What a person makes of a parser's error. */
+const WORDINGS: Partial<Record<ErrorCode, string>> = {
+  BAD_ALIAS: LOOSE_ALIAS,
+  BAD_SCALAR_START: 'a value that begins with this character stands in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'a key within a value: its line is indented too far, or the value needs quotes',
+  RESOURCE_EXHAUSTION: 'lists or mappings nested too deeply',
+  MULTIPLE_DOCS: 'a second YAML document begins here; a config is one',
+  TAB_AS_INDENT: 'a tab; YAML is indented with spaces',
+  TAG_RESOLVE_FAILED: 'a YAML tag (!); a pattern stands in quotes',
+}
+
+function wordingOf({ code, message, pos }: YAMLError, text: string): string {
+  if (code === 'DUPLICATE_KEY')
+    return `the key '${/[\w-]+/.exec(text.slice(pos[0]))?.[0]}' is here a second time`
+  // What follows the parser's colon is a piece of the file, and might be a secret.
+  return WORDINGS[code] ?? `not valid YAML: ${message.split(': ', 1)[0]}`
+}
+
+/** One slip makes several errors. */
+function firstOfEachLine(faults: readonly YamlFault[]): YamlFault[] {
+  const lines = new Map<number, YamlFault>()
+  for (const fault of faults.toSorted((one, other) => one.line - other.line || one.column - other.column))
+    if (!lines.has(fault.line)) lines.set(fault.line, fault)
+  return [...lines.values()]
+}
+
+/** The offsets of aliases without an anchor ahead of them: `*.tmp` without quotes is one. */
+function looseAliases(document: Document.Parsed): number[] {
+  const anchors = new Set<string>()
+  const loose: number[] = []
+  visit(document, {
+    Node(_, node) {
+      if (isAlias(node) && !anchors.has(node.source)) loose.push(node.range?.[0] ?? 0)
+      if (node.anchor) anchors.add(node.anchor)
+    },
+  })
+  return loose
+}
+
+/** Adds a fault and answers null where aliases of aliases stand for more than anyone means. */
+function toValue(document: Document.Parsed, faults: YamlFault[]): unknown {
+  visit(document, {
+    Pair(_, pair) {
+      if (isScalar(pair.value) && pair.value.value === null) pair.value.value = undefined
+    },
+  })
+  try {
+    return document.toJS({ maxAliasCount: 100 })
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error
+    faults.push({ line: 1, column: 1, message: 'aliases of aliases that stand for too many values' })
+    return null
+  }
+}
+
+function offsetOf(document: Document.Parsed, path: KeyPath): number {
+  let node: unknown = document.contents
+  let offset = document.contents?.range[0] ?? 0
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(document)
+    if (isMap<ParsedNode>(node)) {
+      const pair = node.items.findLast(({ key }) => isScalar(key) && key.value === step)
+      if (!pair) break
+      offset = pair.key.range[0]
+      node = pair.value
+    } else if (isSeq<ParsedNode>(node) && node.items[Number(step)]) {
+      const item: ParsedNode = node.items[Number(step)]!
+      offset = item.range[0]
+      node = item
+    } else break
+  }
+  return offset
+}

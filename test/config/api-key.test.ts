@@ -1,0 +1,106 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readApiKey } from '../../src/config/api-key.ts'
+import { ConfigError } from '../../src/config/config-error.ts'
+import { parse, SHORTEST } from './config-text.ts'
+
+const { host } = parse(SHORTEST)
+
+let folder: string
+let file: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'albumd-key-'))
+  file = join(folder, 'api-key')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+function write(content: string, mode = 0o600): void {
+  writeFileSync(file, content)
+  chmodSync(file, mode)
+}
+
+const fromFile = (env: NodeJS.ProcessEnv = {}) => readApiKey({ host: { ...host, api_key_file: file } }, env)
+
+function refusal(read: () => unknown): string {
+  try {
+    read()
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as Error).message
+  }
+  return 'nothing'
+}
+
+describe('the API key', () => {
+  it('comes from the file that the config names, and from nowhere else then', () => {
+    write('key-of-file\n')
+    const env = { ALBUMD_API_KEY: 'key-of-env', CREDENTIALS_DIRECTORY: folder }
+    expect(fromFile(env)).toEqual({ key: 'key-of-file', warning: null })
+    rmSync(file)
+    expect(refusal(() => fromFile(env))).toBe('host.api_key_file: no such file; it must hold the API key')
+  })
+
+  it('comes from the environment, or else from the systemd credential, where the config names no file', () => {
+    write('key-of-credential')
+    const credential = { CREDENTIALS_DIRECTORY: folder }
+    expect(readApiKey({ host }, { ...credential, ALBUMD_API_KEY: ' key-of-env ' }).key).toBe('key-of-env')
+    expect(readApiKey({ host }, { ...credential, ALBUMD_API_KEY: '' }).key).toBe('key-of-credential')
+    rmSync(file)
+    expect(refusal(() => readApiKey({ host }, credential))).toBe(
+      'systemd credential "api-key": no such file; it must hold the API key',
+    )
+  })
+
+  it('that is nowhere is asked for by all three places', () => {
+    expect(refusal(() => readApiKey({ host }, {}))).toBe(
+      'host.api_key_file: no API key: name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"',
+    )
+  })
+
+  it.each([
+    ['', 'is empty; it must hold the API key'],
+    [' \n\n', 'is empty; it must hold the API key'],
+    ['hunter2\nhunter3\n', 'has several lines; it must hold the API key and nothing else'],
+    ['hunter2 hunter3', 'holds characters that no API key has'],
+    ['hunter2\u00e9', 'holds characters that no API key has'],
+    ['hunter2\0', 'holds characters that no API key has'],
+    ['h'.repeat(4097), 'is over 4096 bytes; that is no API key'],
+  ])('%j is refused without being shown', (content, message) => {
+    write(content)
+    expect(refusal(fromFile)).toBe(`host.api_key_file: ${message}`)
+  })
+
+  it('as long as 4096 bytes is a key', () => {
+    write('h'.repeat(4096))
+    expect(fromFile().key).toHaveLength(4096)
+  })
+
+  it('pasted in the place of its path is not shown', () => {
+    const pasted = { host: { ...host, api_key_file: join(folder, 'sk-hunter2') } }
+    expect(refusal(() => readApiKey(pasted, {}))).toBe(
+      'host.api_key_file: no such file; it must hold the API key',
+    )
+  })
+
+  it('in a folder is refused', () => {
+    const inFolder = { host: { ...host, api_key_file: folder } }
+    expect(refusal(() => readApiKey(inFolder, {}))).toBe("host.api_key_file: can't be read (EISDIR)")
+  })
+
+  it.skipIf(process.platform === 'win32').each([
+    [0o600, false],
+    [0o400, false],
+    [0o640, true],
+    [0o604, true],
+  ])('in a file of mode %o is warned of: %s', (mode, warned) => {
+    write('key', mode)
+    expect(fromFile().warning).toBe(
+      warned
+        ? 'host.api_key_file: other users of this machine can read the key; chmod 600 keeps it to its owner'
+        : null,
+    )
+  })
+})

@@ -1,0 +1,92 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { checkFolders } from '../../src/config/check-folders.ts'
+
+let root: string
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'albumd-folders-')))
+  for (const name of ['photos/2024', 'other', 'state']) mkdirSync(join(root, name), { recursive: true })
+})
+afterEach(() => rmSync(root, { recursive: true }))
+
+function check(folders: string[], stateDir = 'state') {
+  const mirrors = folders.map((name, index) => ({
+    folder: join(root, name),
+    album: `Album ${index}`,
+    deletions: 'propagate' as const,
+    ignore: [],
+  }))
+  return checkFolders({ mirrors, state_dir: join(root, stateDir) })
+}
+
+describe('the folders of the mirrors', () => {
+  it('are right when they are there, apart, and away from the state', () => {
+    expect(check(['photos', 'other'])).toEqual([])
+    expect(check(['photos'], 'state/not/made/yet')).toEqual([])
+  })
+
+  it('are told when they are missing, files, or links to nothing', () => {
+    writeFileSync(join(root, 'file'), '')
+    symlinkSync('nowhere', join(root, 'dangling'))
+    expect(
+      check(['missing', 'file', 'file/below', 'dangling']).map(({ code, key, message }) => [
+        code,
+        key,
+        message,
+      ]),
+    ).toEqual([
+      [
+        'FOLDER_MISSING',
+        'mirrors[0].folder',
+        `${join(root, 'missing')} is not there; make it, or mount what holds it`,
+      ],
+      ['FOLDER_MISSING', 'mirrors[1].folder', `${join(root, 'file')} is no folder`],
+      [
+        'FOLDER_MISSING',
+        'mirrors[2].folder',
+        `${join(root, 'file/below')} is not there; make it, or mount what holds it`,
+      ],
+      [
+        'FOLDER_MISSING',
+        'mirrors[3].folder',
+        `${join(root, 'dangling')} is not there; make it, or mount what holds it`,
+      ],
+    ])
+  })
+
+  it('are told when a link makes two of them one', () => {
+    symlinkSync('photos/2024', join(root, 'link'))
+    expect(check(['photos', 'link'])).toEqual([
+      {
+        file: null,
+        line: null,
+        column: null,
+        key: 'mirrors[1].folder',
+        message: `${join(root, 'link')} lies in mirrors[0].folder; mirrors may not overlap`,
+        code: 'FOLDER_OVERLAP',
+        folder: join(root, 'link'),
+      },
+    ])
+  })
+
+  it('are told when a link leads the state into one of them, made already or not', () => {
+    symlinkSync('photos/2024', join(root, 'link'))
+    for (const stateDir of ['link', 'link/not/made/yet']) {
+      expect(check(['photos'], stateDir)).toMatchObject([
+        { code: 'FOLDER_OVERLAP', folder: join(root, 'photos') },
+      ])
+    }
+  })
+
+  // root may read everything.
+  it.skipIf(process.getuid?.() === 0)('are told when they may not be read', () => {
+    chmodSync(join(root, 'other'), 0o000)
+    expect(check(['other'])).toMatchObject([
+      { code: 'FOLDER_UNREADABLE', message: expect.stringContaining('EACCES') },
+    ])
+    chmodSync(join(root, 'other'), 0o700)
+  })
+})

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { configExample } from '../../src/config/example.ts'
+import { parse } from './config-text.ts'
+
+/** contract.md's. */
+const OF_THE_CONTRACT = `host:
+  base_url: https://images.example.com/api/v1   # https only; plain http is accepted for loopback addresses alone
+  api_key_file: /etc/albumd/api-key   # or $ALBUMD_API_KEY, or the systemd credential "api-key"
+  plan: professional                  # free | professional | flagship (§8: the daily quota)
+  daily_quota: 5000                   # instead of the plan's
+  quota_reset: "00:00 Asia/Shanghai"  # left out: learned
+  requests_per_second: {upload: 10, send: 10, list: 10, delete: 2, create_album: 5}   # §8's by default
+  credential_lifetime: 10m            # §8's; shorter only for a host that says so
+  upload_form: credential
+  site_url: https://images.example.com  # for presign; default: base_url's origin
+  ca_file: /etc/albumd/host-ca.pem
+  timeout: 60s                        # without progress
+mirrors:
+  - folder: /srv/photos
+    album: Photos                     # slash-separated; "" is the host's root
+    deletions: propagate
+    ignore: ["*.tmp", "Private/"]     # gitignore syntax; also a .albumdignore file in any folder
+deletions:
+  grace: 10m
+  hold_above: 25%
+  hold_min: 20
+  albums: one_by_one                  # one_by_one | recursive (only for those who alone write to the account)
+quota: {probe_every: 15m}
+uploads: {concurrency: 8, order: newest, bandwidth: 2MB/s, hours: "22:00-07:00"}
+watch: {settle: 1s, rescan: "0 */6 * * *", audit: "30 3 * * 0"}
+status_page: {listen: 127.0.0.1:8687}  # or "off"
+state_dir: /var/lib/albumd
+log: {level: info, format: auto}      # pretty | json | journal
+`
+
+/** The example with every key that it has commented out. */
+const everyKey = configExample().replace(/^( *)#(?=\w)/gm, '$1')
+
+describe('config.example.yaml', () => {
+  it('is what `node scripts/config-example.ts` writes', () => {
+    expect(readFileSync(new URL('../../config.example.yaml', import.meta.url), 'utf8')).toBe(configExample())
+  })
+
+  it('is a config as it stands', () => {
+    expect(parse(configExample()).mirrors).toMatchObject([{ folder: '/srv/photos', album: 'Photos' }])
+  })
+
+  it('has every key of the contract, with the same values, once nothing is commented out', () => {
+    const { watch, ...rest } = parse(everyKey)
+    expect({ ...rest, watch: { ...watch, poll: undefined } }).toEqual(parse(OF_THE_CONTRACT))
+  })
+
+  it('says of every key what it is for', () => {
+    const lines = everyKey.split('\n').map(line => line.trim())
+    const bare = lines.filter((line, index) => /^(- )?\w+:/.test(line) && !lines[index - 1]?.startsWith('# '))
+    expect(bare).toEqual([])
+  })
+})

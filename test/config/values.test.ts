@@ -1,0 +1,254 @@
+import { describe, expect, it } from 'vitest'
+import { configText, parse, problemsOf, SHORTEST } from './config-text.ts'
+
+describe('a config in the units of the program', () => {
+  it('gives every key that is left out the default of the contract', () => {
+    expect(parse(SHORTEST)).toEqual({
+      host: {
+        base_url: 'https://images.example.com/api/v1',
+        site_url: 'https://images.example.com',
+        plan: 'professional',
+        requests_per_second: { upload: 10, send: 10, list: 10, delete: 2, create_album: 5 },
+        credential_lifetime: 600_000,
+        upload_form: 'credential',
+        timeout: 60_000,
+      },
+      mirrors: [{ folder: '/srv/photos', album: 'Photos', deletions: 'propagate', ignore: [] }],
+      deletions: { grace: 600_000, hold_above: 0.25, hold_min: 20, albums: 'one_by_one' },
+      quota: { probe_every: 900_000 },
+      uploads: { concurrency: 8, order: 'newest' },
+      watch: { settle: 1000, rescan: '0 */6 * * *', audit: '30 3 * * 0' },
+      status_page: { listen: { host: '127.0.0.1', port: 8687 } },
+      state_dir: '/home/ann/.local/state/albumd',
+      log: { level: 'info', format: 'auto' },
+    })
+  })
+
+  it('takes a key with nothing after it, or a section of comments alone, for one left out', () => {
+    const empty = configText({
+      host: ['ca_file:', 'plan:'],
+      rest: 'deletions:\n  # grace: 1h\nlog: {level: }\n',
+    })
+    expect(parse(empty)).toEqual(parse(SHORTEST))
+  })
+
+  it.each([
+    ['0', 0],
+    ['90s', 90_000],
+    ['1h30m', 5_400_000],
+    ['1h 30m', 5_400_000],
+    ['1.5d', 129_600_000],
+    ['365d', 31_536_000_000],
+  ])('reads the duration %s in milliseconds', (written, milliseconds) => {
+    expect(parse(configText({ rest: `deletions: {grace: ${written}}` })).deletions.grace).toBe(milliseconds)
+  })
+
+  it.each([
+    '-5m',
+    '5',
+    '"5"',
+    'm',
+    '1h30',
+    '5 parsecs 3m',
+    '"1,5s"',
+    '10M',
+    '366d',
+    '.inf',
+    '.nan',
+    'true',
+    '[]',
+  ])('refuses the duration %s', written => {
+    expect(problemsOf(configText({ rest: `deletions: {grace: ${written}}` }))).toEqual([
+      expect.stringContaining('must be a duration such as 90s, 10m or 1h30m, from 0 to 365d'),
+    ])
+  })
+
+  it.each([
+    ['1KB/s', 1024],
+    ['1.5 mb/s', 1_572_864],
+    ['2MB/s', 2_097_152],
+  ])('reads the bandwidth %s in bytes a second', (written, bytes) => {
+    expect(parse(configText({ rest: `uploads: {bandwidth: ${written}}` })).uploads.bandwidth).toBe(bytes)
+  })
+
+  it.each(['2MB', '2000', '0.5KB/s', '-2MB/s', '2Mbit/s', '5 B/s'])('refuses the bandwidth %s', written => {
+    expect(problemsOf(configText({ rest: `uploads: {bandwidth: ${written}}` }))).toEqual([
+      expect.stringContaining('must be a rate of at least 1KB/s, such as 500KB/s or 2MB/s'),
+    ])
+  })
+
+  it.each([
+    ['0%', 0],
+    ['12.5%', 0.125],
+    ['100 %', 1],
+  ])('reads the percentage %s as a fraction', (written, fraction) => {
+    expect(parse(configText({ rest: `deletions: {hold_above: ${written}}` })).deletions.hold_above).toBe(
+      fraction,
+    )
+  })
+
+  it.each(['25', '0.25', '101%', '-1%'])('refuses the percentage %s', written => {
+    expect(problemsOf(configText({ rest: `deletions: {hold_above: ${written}}` }))).toEqual([
+      expect.stringContaining('must be a percentage such as 25%'),
+    ])
+  })
+
+  it('reads hours as minutes after midnight, over midnight too', () => {
+    expect(parse(configText({ rest: 'uploads: {hours: 22:00-7:30}' })).uploads.hours).toEqual({
+      from: 1320,
+      to: 450,
+    })
+  })
+
+  it.each(['22:00', '22:00-24:00', '22:00-22:00', '1:00-2:00-3:00', '22:60-23:00', '22-7'])(
+    'refuses the hours %s',
+    written => {
+      expect(problemsOf(configText({ rest: `uploads: {hours: ${written}}` }))).toEqual([
+        expect.stringContaining('must be two different times such as 22:00-07:00'),
+      ])
+    },
+  )
+
+  it('reads the quota reset as minutes after midnight in a time zone', () => {
+    const { host } = parse(configText({ host: ['quota_reset: 08:30 Asia/Shanghai'] }))
+    expect(host.quota_reset).toEqual({ minutes: 510, time_zone: 'Asia/Shanghai' })
+  })
+
+  it.each(['00:00', '24:00 UTC', '00:00 Mars/Olympus', '00:00 UTC now', 'UTC 00:00'])(
+    'refuses the quota reset %s',
+    written => {
+      expect(problemsOf(configText({ host: [`quota_reset: ${written}`] }))).toEqual([
+        expect.stringContaining('must be a time and a time zone such as "00:00 Asia/Shanghai"'),
+      ])
+    },
+  )
+
+  it.each([
+    ['"[::1]:80"', { host: '::1', port: 80 }],
+    ['localhost:0', { host: 'localhost', port: 0 }],
+    ['0.0.0.0:8687', { host: '0.0.0.0', port: 8687 }],
+    ['off', null],
+  ])('reads the address to listen at %s', (written, address) => {
+    expect(parse(configText({ rest: `status_page: {listen: ${written}}` })).status_page.listen).toEqual(
+      address,
+    )
+  })
+
+  it.each(['false', '8687', '127.0.0.1', '127.0.0.1:65536', '::1:80', '"[127.0.0.1]:80"', 'example.com:80'])(
+    'refuses the address to listen at %s',
+    written => {
+      expect(problemsOf(configText({ rest: `status_page: {listen: ${written}}` }))).toEqual([
+        expect.stringContaining('must be an address such as 127.0.0.1:8687 or [::1]:8687, or "off"'),
+      ])
+    },
+  )
+
+  it.each(['61 * * * *', 'hourly', '"0 0 31 2 *"', '5'])('refuses the schedule %s', written => {
+    expect(problemsOf(configText({ rest: `watch: {rescan: ${written}}` }))).toEqual([
+      expect.stringContaining('must be a cron expression such as "0 */6 * * *"'),
+    ])
+  })
+})
+
+describe("the host's addresses", () => {
+  const withUrl = (url: string) => SHORTEST.replace('https://images.example.com/api/v1', url)
+
+  it.each([
+    ['https://images.example.com/api/v1/', 'https://images.example.com/api/v1'],
+    ['https://Images.Example.com:443/tenant/api/v1', 'https://images.example.com/tenant/api/v1'],
+    ['http://127.0.0.1:8443/api/v1', 'http://127.0.0.1:8443/api/v1'],
+    ['http://127.9.9.9/api/v1', 'http://127.9.9.9/api/v1'],
+    ['http://[::1]:1/api/v1', 'http://[::1]:1/api/v1'],
+    ['http://localhost/api/v1', 'http://localhost/api/v1'],
+  ])('takes base_url %s', (written, address) => {
+    expect(parse(withUrl(written)).host.base_url).toBe(address)
+  })
+
+  it.each([
+    [
+      'http://images.example.com/api/v1',
+      'must begin with https://; plain http is for loopback addresses alone',
+    ],
+    [
+      'http://127.evil.example/api/v1',
+      'must begin with https://; plain http is for loopback addresses alone',
+    ],
+    [
+      'http://localhost.example/api/v1',
+      'must begin with https://; plain http is for loopback addresses alone',
+    ],
+    ['ftp://images.example.com/api/v1', 'must begin with https://'],
+    ['images.example.com/api/v1', 'must be an address such as https://images.example.com/api/v1'],
+    ['"https://images.example.com /api/v1"', 'must be an address such as https://images.example.com/api/v1'],
+    ['https://images.example.com/api/v2', 'must end in /api/v1'],
+    ['https://images.example.com/api/v1//', 'must end in /api/v1'],
+    ['https://images.example.com/myapi/v1', 'must end in /api/v1'],
+    ['https://ann:hunter2@images.example.com/api/v1', 'must not carry a user name or password'],
+    ['https://images.example.com/api/v1?key=hunter2', 'must not carry a query (?) or a fragment (#)'],
+    ['https://images.example.com/api/v1?', 'must not carry a query (?) or a fragment (#)'],
+    ['"https://images.example.com/api/v1#"', 'must not carry a query (?) or a fragment (#)'],
+  ])('refuses base_url %s, and does not repeat it', (written, message) => {
+    expect(problemsOf(withUrl(written))).toEqual([`albumd.yaml:2:3: host.base_url: ${message}`])
+  })
+
+  it('refuses a site_url with a path', () => {
+    expect(problemsOf(configText({ host: ['site_url: https://images.example.com/site'] }))).toEqual([
+      'albumd.yaml:3:3: host.site_url: must have nothing after its host name and port',
+    ])
+  })
+
+  it("takes more requests a second than the host's for a host on this machine alone", () => {
+    const fast = configText({ host: ['requests_per_second: {delete: 50}'] })
+    expect(problemsOf(fast)).toEqual([
+      'albumd.yaml:3:25: host.requests_per_second.delete: is 50, must be at most 2: the host allows no more',
+    ])
+    const local = parse(fast.replace('https://images.example.com', 'https://127.0.0.1:8443'))
+    expect(local.host.requests_per_second).toEqual({
+      upload: 10,
+      send: 10,
+      list: 10,
+      delete: 50,
+      create_album: 5,
+    })
+  })
+})
+
+describe('paths', () => {
+  const paths = configText({
+    host: ['api_key_file: key', 'ca_file: ../ca.pem'],
+    rest: 'state_dir: ~/state\n',
+  })
+
+  it("begin at the config's folder where they are relative, and at home behind a ~", () => {
+    const config = parse(
+      paths.replace('/srv/photos', '~/Pictures'),
+      { HOME: '/home/ann' },
+      '/etc/x/albumd.yaml',
+    )
+    expect(config.host).toMatchObject({ api_key_file: '/etc/x/key', ca_file: '/etc/ca.pem' })
+    expect(config.state_dir).toBe('/home/ann/state')
+    expect(config.mirrors[0]?.folder).toBe('/home/ann/Pictures')
+  })
+
+  it('with a ~ are refused where there is no home', () => {
+    expect(problemsOf(paths, {})).toEqual([
+      'albumd.yaml:8:1: state_dir: begins with ~, and $HOME is not set; write the whole path',
+    ])
+  })
+
+  it('of the state come from systemd, from where the config lies, or from the user', () => {
+    const stateDir = (env: NodeJS.ProcessEnv, file: string) => parse(SHORTEST, env, file).state_dir
+    const user = { HOME: '/home/ann' }
+    expect(stateDir({ ...user, STATE_DIRECTORY: '/var/lib/a:/var/lib/b' }, '/etc/albumd/config.yaml')).toBe(
+      '/var/lib/a',
+    )
+    expect(stateDir(user, '/etc/albumd/config.yaml')).toBe('/var/lib/albumd')
+    expect(stateDir({ ...user, XDG_STATE_HOME: '/state' }, '/home/ann/albumd.yaml')).toBe('/state/albumd')
+    expect(stateDir({ ...user, XDG_STATE_HOME: 'relative' }, '/home/ann/albumd.yaml')).toBe(
+      '/home/ann/.local/state/albumd',
+    )
+    expect(problemsOf(SHORTEST, {})).toEqual([
+      'albumd.yaml:1:1: state_dir: is missing, and neither $STATE_DIRECTORY nor $HOME is set',
+    ])
+  })
+})
