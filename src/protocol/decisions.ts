@@ -1,51 +1,112 @@
-/**
- * What the specification leaves open ("not shown", or stated twice), decided once.
- * The embedded host behaves like this; the client assumes none of it.
+import type { ErrorCode } from './errors.ts'
+import type { Plan } from './limits.ts'
+
+/*
+ * What the specification leaves open ("not shown", or stated twice), decided once. The embedded host behaves like
+ * this; the client assumes none of it. What has no value is decided here by a sentence:
+ *
+ * §2: A size in a listing has decimal units and one decimal ("349.9 KB"); a time is in UTC, written "+00:00".
+ * §4.1: Null and "" count as missing. What is wrong with a field comes before what the plan forbids. Several faults
+ *   at once: the first of file_name, file_size, mime_type, skip_dimension_check, width, height, album_id is answered.
+ * §4.1: Where a picture is exempt from dimensions, width and height are not looked at. The file name's extension is
+ *   not compared with the MIME type, nor the MIME type with the bytes.
+ * §4.1: No account has a default album.
+ * §4.2: Bytes that are no picture of §4.3's formats are UNREADABLE_DIMENSION, also where dimensions are not compared.
+ *   SVG and TIFF are not compared. The delivered Content-Type is what the bytes are.
+ * §4.2: A refused upload leaves its credential usable until it runs out. An upload that ends after that is refused.
+ * §4.3: Both forms of step 1 share plan, quota and rate. This one knows no dimensions, so none are compared, and no
+ *   album, so its images land in the root.
+ * §4.4: Oldest first. Every page repeats the album's sub-albums. An empty album has total_pages 0. A page beyond the
+ *   last has no images.
+ * §4.5: deleted_albums counts the album itself.
+ * §4.6: Two albums may bear one name. A name is kept as it is, spaces around it included.
+ * §5: The key comes before everything else, also before a path or method outside §4, which is NOT_FOUND. Then come
+ *   the endpoint's rate (§8), its plan (§5.5), its parameters; at step 1 quota, storage and upload node.
+ * §8: An image counts for the day on which its credential was issued. A credential that is never used gives its place
+ *   back when it runs out; a deleted image does not. Step 2 counts for the account that its credential was issued to.
  */
+
 export const DECISIONS = {
   /** §1.6 states two plans for list, delete and create_album; the host takes the lower unless told otherwise. */
   plansFrom: 'professional',
   /** §1.6: uploading through the interface begins with a paid plan; the free plan's 50 images a day (§8) are for the web. */
   uploadFrom: 'professional',
-  /** §4.1: a body that is no JSON object, or a field of the wrong JSON type, is VALIDATION_ERROR. Null and "" count as missing. */
-  wrongType: 'VALIDATION_ERROR',
-  /** §4.1: a MIME type outside §4.3's formats, or a file name over 255 characters, is VALIDATION_ERROR. */
-  unknownMime: 'VALIDATION_ERROR',
+  /** §4.1: names that the formats of §4.3 also go by, beside those that they are delivered with. */
+  otherMimeTypes: ['image/tif', 'image/vnd.microsoft.icon'],
+  /** §4.1: characters in a file name. */
   fileNameMax: 255,
-  /** §4.1.2: a width or height that is an integer no picture format can hold is INVALID_DIMENSION. */
+  /** §4.1: bytes in a JSON body. */
+  jsonBodyMax: 64 * 1024,
+  /** §4.1.2: pixels; no picture format holds more. */
   dimensionMax: 2 ** 31 - 1,
-  /** §4.1: several faults at once: the first of file_name, file_size, mime_type, width, height, album_id is answered; what a field lacks comes before what the plan forbids. */
-  faultOrder: ['file_name', 'file_size', 'mime_type', 'width', 'height', 'album_id'],
-  /** §4.1: an album_id that does not exist is NOT_FOUND, another account's is FORBIDDEN. */
+  /** §4.1.5: uploads that are under way at once, and bytes that stay free on the disk, before no node is available. */
+  openUploadsMax: 64,
+  diskReserve: 64 * 2 ** 20,
+  /** §4.2: bytes of a form beyond the picture's own. */
+  formOverheadMax: 64 * 1024,
+  /** §4.2: milliseconds after its end for which a credential is told apart from one that was never issued. */
+  credentialRememberedMs: 24 * 60 * 60_000,
+  /** §4.3.3: seconds for which a delivered image may be kept without asking again. */
+  deliveryMaxAge: 300,
+  /** §4.6: a top-level album has depth 1. */
+  depthMax: 10,
+  /** §8: the quota's day, in milliseconds of UTC: it begins at midnight. */
+  quotaDayMs: 24 * 60 * 60_000,
+  /** §8: the largest file of each plan, in bytes. */
+  fileSizeMax: { free: 10 * 2 ** 20, professional: 50 * 2 ** 20, flagship: 200 * 2 ** 20 },
+  /** §8: the whole storage of each plan, in bytes. Credentials that may still be used count with what they declare. */
+  storageMax: { free: 2 ** 30, professional: 100 * 2 ** 30, flagship: 1000 * 2 ** 30 },
+  /** §2: pixels of an image whose dimensions are not known, such as an SVG without a size: §2 requires both. */
+  unknownDimension: 1,
+  /** §7 has no code for a fault of the host's own, which is no answer to the request. Status 500. */
+  fault: 'INTERNAL_ERROR',
+} as const satisfies Record<string, unknown> & {
+  plansFrom: Plan
+  uploadFrom: Plan
+  fileSizeMax: Record<Plan, number>
+  storageMax: Record<Plan, number>
+}
+
+/** Conditions that §4 leaves without a code, and the one of §7 that each is answered with. */
+export const DECIDED_CODES = {
+  /** §4: a path or method that is not there. */
+  unknownPath: 'NOT_FOUND',
+  /** §4.1, §4.6: a body that is no JSON object, not declared as JSON, or longer than `jsonBodyMax`. */
+  badBody: 'VALIDATION_ERROR',
+  /** §4.1, §4.6: a field of another JSON type. Numbers have codes of their own. */
+  wrongType: 'VALIDATION_ERROR',
+  /** §4.1: a MIME type outside §4.3's formats. */
+  unknownMime: 'VALIDATION_ERROR',
+  fileNameTooLong: 'VALIDATION_ERROR',
+  /** §4.1.2: a positive integer above `dimensionMax`. */
+  hugeDimension: 'INVALID_DIMENSION',
+  /** §4.1, §4.4, §4.6: an album that does not exist, and one of another account. */
   unknownAlbum: 'NOT_FOUND',
-  /** §4.2: a credential that was never issued is NOT_FOUND; one that was used or has run out is FORBIDDEN. */
+  foreignAlbum: 'FORBIDDEN',
+  /** §4.2: a credential that was never issued, and one that was used or has run out. */
   unknownCredential: 'NOT_FOUND',
   spentCredential: 'FORBIDDEN',
-  /** §4.2: no part named `file` is MISSING_PARAMS; more or fewer bytes than declared are INVALID_FILE_SIZE. */
+  /** §4.2: the album was deleted after step 1. */
+  lostAlbum: 'NOT_FOUND',
+  /** §4.2: a body that is no multipart form, or ends before the form does. */
+  badForm: 'VALIDATION_ERROR',
   noFilePart: 'MISSING_PARAMS',
+  severalFileParts: 'INVALID_PARAMS',
+  /** §4.2: more or fewer bytes than declared. */
   wrongLength: 'INVALID_FILE_SIZE',
-  /** §4.2.1: a credential for SVG or TIFF has no dimensions; bytes of another format sent to it are MISSING_DIMENSION. SVG and TIFF are not compared. */
+  /** §4.2.1: a credential for SVG or TIFF has no dimensions, and bytes of another format came. */
   exemptButOther: 'MISSING_DIMENSION',
-  /** §4.2: a refused upload leaves its credential usable until it runs out. */
-  refusedKeepsCredential: true,
-  /** §4.3: the presign form shares step 1's plan, quota and rate; it knows no dimensions, so they are not compared. Its images land in the root. */
-  presignSkipsDimensions: true,
-  /** §4.4: oldest first; every page repeats the album's sub-albums; an empty album has total_pages 0; a page beyond the last has no images. */
-  listOrder: 'oldest first',
-  /** §4.4: a page that is no positive integer is INVALID_PARAMS. */
+  /** §4.2: the node can't store the picture. */
+  nodeTrouble: 'NO_AVAILABLE_IO_NODE',
+  /** §4.4: a page that is no positive integer. */
   badPage: 'INVALID_PARAMS',
-  /** §4.5.1: both parameters are INVALID_PARAMS, neither (or an empty one) is MISSING_PARAMS. */
+  /** §4.4, §4.5: a query parameter that is given twice. */
+  repeatedParam: 'INVALID_PARAMS',
+  /** §4.5.1: both parameters, and neither or an empty one. */
   bothParams: 'INVALID_PARAMS',
-  /** §4.6: a name over 100 characters is VALIDATION_ERROR; an unknown parent is NOT_FOUND; deeper than this is INVALID_PARAMS. Two albums may bear one name. */
-  nameTooLong: 'VALIDATION_ERROR',
-  depthMax: 10,
-  /** §8: the day begins at midnight UTC. An image counts when its credential is issued; one that is never used gives its place back when it runs out. */
-  quotaDay: 'UTC',
-  /** §8: the largest file and the whole storage of each plan, in bytes. */
-  fileSizeMax: { free: 10 * 2 ** 20, professional: 50 * 2 ** 20, flagship: 200 * 2 ** 20 },
-  storageMax: { free: 2 ** 30, professional: 100 * 2 ** 30, flagship: 1000 * 2 ** 30 },
-  /** §2: an SVG without a size is listed with width and height of 1, for §2 requires both. */
-  unknownDimension: 1,
-  /** §5.2 comes before everything else; then the endpoint's rate (§8), its plan (§5.5), its parameters. A path or method outside §4 is NOT_FOUND. */
-  checkOrder: ['key', 'rate', 'plan', 'parameters', 'quota', 'storage', 'node'],
-} as const
+  noParam: 'MISSING_PARAMS',
+  /** §4.6: more characters than §8 allows. */
+  albumNameTooLong: 'VALIDATION_ERROR',
+  /** §4.6: deeper than `depthMax`. */
+  tooDeep: 'INVALID_PARAMS',
+} as const satisfies Record<string, ErrorCode>

@@ -1,0 +1,49 @@
+import { DECIDED_CODES } from '../protocol/decisions.ts'
+import type { ErrorCode } from '../protocol/errors.ts'
+import { Refusal } from './refusal.ts'
+
+/** A JSON body, before its fields are looked at. */
+export type Body = Readonly<Record<string, unknown>>
+
+/** Refuses what is no JSON object. */
+export function asBody(value: unknown): Body {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Refusal(DECIDED_CODES.badBody, 'The body must be a JSON object.')
+  return value as Body
+}
+
+/** Null and "" count as missing (§4.1). */
+export function isMissing(value: unknown): value is undefined | null | '' {
+  return value === undefined || value === null || value === ''
+}
+
+/** A field that must be a non-empty string; `missing` is its code where it is not there. */
+export function requiredString(body: Body, field: string, missing: ErrorCode): string {
+  const value = optionalString(body, field)
+  if (value === null) throw new Refusal(missing, `${field} is required.`)
+  return value
+}
+
+export function optionalString(body: Body, field: string): string | null {
+  const value = body[field]
+  if (isMissing(value)) return null
+  if (typeof value !== 'string') throw new Refusal(DECIDED_CODES.wrongType, `${field} must be a string.`)
+  return value
+}
+
+/** A field that must be a positive integer. */
+export function positiveInteger(body: Body, field: string, missing: ErrorCode, invalid: ErrorCode): number {
+  const value = body[field]
+  if (isMissing(value)) throw new Refusal(missing, `${field} is required.`)
+  if (!Number.isSafeInteger(value) || (value as number) < 1)
+    throw new Refusal(invalid, `${field} must be a positive integer.`)
+  return value as number
+}
+
+export function flag(body: Body, field: string): boolean {
+  const value = body[field]
+  if (isMissing(value)) return false
+  if (typeof value !== 'boolean')
+    throw new Refusal(DECIDED_CODES.wrongType, `${field} must be true or false.`)
+  return value
+}

@@ -1,0 +1,86 @@
+import { DECISIONS } from '../protocol/decisions.ts'
+import type { Account } from './data/accounts.ts'
+import type { Albums } from './data/albums.ts'
+import type { Credentials } from './data/credentials.ts'
+import type { Db } from './data/database.ts'
+import type { Images } from './data/images.ts'
+import type { Clock, Random } from './ports.ts'
+import { Refusal } from './refusal.ts'
+import type { HostSettings } from './settings.ts'
+import type { UploadNode } from './upload-node.ts'
+import type { UploadOrder } from './upload-order.ts'
+
+/** A credential as step 1 hands it out. */
+export interface Issued {
+  /** What the upload address carries. */
+  token: string
+  imageId: string
+}
+
+interface Means {
+  db: Db
+  albums: Albums
+  images: Images
+  credentials: Credentials
+  node: UploadNode
+  settings: HostSettings
+  clock: Clock
+  random: Random
+}
+
+/** Step 1 of an upload, in either form (§4.1, §4.3): checks the order against account and plan, issues a credential. */
+export function openCredentialDesk({
+  db,
+  albums,
+  images,
+  credentials,
+  node,
+  settings,
+  clock,
+  random,
+}: Means) {
+  function issue(account: Account, order: UploadOrder): Issued {
+    const now = clock.wall()
+    const album = albums.owned(account, order.albumId)
+    if (order.size > settings.maxFileSize)
+      throw new Refusal('FILE_TOO_LARGE', `A file may have at most ${settings.maxFileSize} bytes.`)
+    credentials.lapse(now)
+    refuseOverQuota(account, now)
+    refuseFullStorage(account, order.size)
+    node.refuseWithoutRoom(order.size)
+
+    const issued = { token: random(32).toString('base64url'), imageId: random(16).toString('hex') }
+    const credential = {
+      account: account.id,
+      image_id: issued.imageId,
+      album: album.seq,
+      name: order.name,
+      size: order.size,
+      width: order.declared?.width ?? null,
+      height: order.declared?.height ?? null,
+      compares: order.compares ? (1 as const) : (0 as const),
+      expires_at: now + settings.credentialTtlMs,
+    }
+    credentials.issue(issued.token, credential, now)
+    return issued
+  }
+
+  function refuseOverQuota(account: Account, now: number): void {
+    if (credentials.usedOn(account.id, now) < settings.dailyQuota) return
+    const retryAfterMs = DECISIONS.quotaDayMs - (now % DECISIONS.quotaDayMs)
+    throw new Refusal('DAILY_LIMIT_REACHED', `The day's ${settings.dailyQuota} images are used up.`, {
+      retryAfterMs,
+    })
+  }
+
+  function refuseFullStorage(account: Account, size: number): void {
+    const taken = images.storedBytes(account.id) + credentials.promisedBytes(account.id)
+    if (taken + size > settings.storageLimit)
+      throw new Refusal(
+        'STORAGE_LIMIT_REACHED',
+        `The account may hold at most ${settings.storageLimit} bytes.`,
+      )
+  }
+
+  return { issue: db.transaction(issue).immediate }
+}

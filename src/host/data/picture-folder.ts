@@ -1,0 +1,98 @@
+import { readdirSync, rmSync, statfsSync } from 'node:fs'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { Draft, PictureStore, Random } from '../ports.ts'
+
+/**
+ * Pictures as files below `folder`: `kept/ab/abcd…` once they are whole, `incoming/…` until then. What a kill has left
+ * in `incoming` is cleared away.
+ */
+export async function openPictureFolder(folder: string, random: Random): Promise<PictureStore> {
+  const incoming = join(folder, 'incoming')
+  const kept = join(folder, 'kept')
+  await rm(incoming, { recursive: true, force: true })
+  await mkdir(incoming, { recursive: true })
+  await makeShelves(kept)
+  const pathOf = (file: string) => join(kept, shelfOf(file), file)
+
+  return {
+    begin() {
+      const file = random(16).toString('hex')
+      return beginDraft(join(incoming, file), file, pathOf(file))
+    },
+    async read(file, start, end) {
+      const handle = await open(pathOf(file))
+      return Readable.toWeb(handle.createReadStream({ start, end })) as ReadableStream<Uint8Array>
+    },
+    remove: file => rmSync(pathOf(file), { force: true }),
+    *files() {
+      for (const shelf of readdirSync(kept)) yield* readdirSync(join(kept, shelf))
+    },
+    freeBytes() {
+      const { bavail, bsize } = statfsSync(folder)
+      return bavail * bsize
+    },
+  }
+}
+
+/** The first two hex digits: no folder gets long. */
+function shelfOf(file: string): string {
+  return file.slice(0, 2)
+}
+
+/** All of them at once, so that keeping a picture has one folder to flush. */
+async function makeShelves(kept: string): Promise<void> {
+  for (let shelf = 0; shelf < 256; shelf += 1)
+    await mkdir(join(kept, shelf.toString(16).padStart(2, '0')), { recursive: true })
+  await flushFolder(kept)
+}
+
+async function beginDraft(path: string, file: string, target: string): Promise<Draft> {
+  const handle = await open(path, 'wx+', 0o600)
+  let size = 0
+  return {
+    get size() {
+      return size
+    },
+    async append(chunk) {
+      await writeWhole(handle, chunk, size)
+      size += chunk.byteLength
+    },
+    async read(offset, length) {
+      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, offset)
+      return buffer.subarray(0, bytesRead)
+    },
+    async keep() {
+      await handle.sync()
+      await handle.close()
+      await rename(path, target)
+      await flushFolder(dirname(target))
+      return file
+    },
+    async discard() {
+      await handle.close()
+      await rm(path, { force: true })
+      await rm(target, { force: true })
+    },
+  }
+}
+
+/** One write may take less than it was given, as on a disk that fills up. */
+async function writeWhole(handle: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
+  let written = 0
+  while (written < chunk.byteLength)
+    written += (await handle.write(chunk, written, chunk.byteLength - written, position + written))
+      .bytesWritten
+}
+
+/** A new name is on the disk once its folder is. Windows can't flush folders and needn't. */
+async function flushFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(folder)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

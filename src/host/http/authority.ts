@@ -1,0 +1,127 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+
+/** A certificate with its private key, in PEM. */
+export interface Certificate {
+  cert: string
+  key: string
+}
+
+const DAY = 24 * 60 * 60_000
+const AUTHORITY_LIFE = 3650 * DAY
+const SERVER_LIFE = 365 * DAY
+
+/** A certificate is made anew when it has less than this left. */
+const RENEW_BEFORE = 30 * DAY
+
+/** Where a client finds the authority that it is to trust. */
+export function authorityFile(folder: string): string {
+  return join(folder, 'ca.pem')
+}
+
+/**
+ * The certificate that the host shows for `listenHost` and this machine's own names, signed by an authority that is
+ * made once in `folder`. Clients that trust `authorityFile` trust it, however often it is renewed.
+ */
+export async function serverCertificate(folder: string, listenHost: string): Promise<Certificate> {
+  await mkdir(folder, { recursive: true })
+  const authority = await stored(authorityFile(folder), join(folder, 'ca-key.pem'), isFresh, makeAuthority)
+  const names = [...new Set(['localhost', '127.0.0.1', '::1', listenHost])].filter(name => !isWildcard(name))
+  const issuer = new X509Certificate(authority.cert)
+  const serves = (cert: X509Certificate) =>
+    isFresh(cert) && cert.verify(issuer.publicKey) && names.every(name => covers(cert, name))
+  return stored(join(folder, 'server.pem'), join(folder, 'server-key.pem'), serves, () =>
+    makeServerCertificate(authority, names),
+  )
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
+}
+
+function isFresh(cert: X509Certificate): boolean {
+  return cert.validToDate.getTime() - Date.now() > RENEW_BEFORE
+}
+
+function covers(cert: X509Certificate, name: string): boolean {
+  return (isIP(name) ? cert.checkIP(name) : cert.checkHost(name)) !== undefined
+}
+
+/** What the two files hold where that is still good, else what `make` makes, put there. */
+async function stored(
+  certFile: string,
+  keyFile: string,
+  isGood: (cert: X509Certificate) => boolean,
+  make: () => Promise<Certificate>,
+): Promise<Certificate> {
+  const known = await read(certFile, keyFile)
+  if (known && isGood(new X509Certificate(known.cert))) return known
+  const made = await make()
+  await replace(keyFile, made.key, 0o600)
+  await replace(certFile, made.cert, 0o644)
+  return made
+}
+
+/** Null where a file is missing, broken, or they don't belong together, as after a kill between the two. */
+async function read(certFile: string, keyFile: string): Promise<Certificate | null> {
+  try {
+    const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')])
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)) ? { cert, key } : null
+  } catch {
+    return null
+  }
+}
+
+async function replace(file: string, text: string, mode: number): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode })
+  await rename(`${file}.new`, file)
+}
+
+function makeAuthority(): Promise<Certificate> {
+  return make('albumd host authority', AUTHORITY_LIFE, [
+    { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
+    { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+  ])
+}
+
+function makeServerCertificate(authority: Certificate, names: readonly string[]): Promise<Certificate> {
+  const altNames = names.map(name =>
+    isIP(name) ? { type: 7 as const, ip: name } : { type: 2 as const, value: name },
+  )
+  return make(
+    'albumd host',
+    SERVER_LIFE,
+    [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      { name: 'subjectAltName', altNames },
+    ],
+    authority,
+  )
+}
+
+type Extensions = NonNullable<Parameters<typeof import('selfsigned').generate>[1]>['extensions'] & {}
+
+async function make(
+  name: string,
+  life: number,
+  extensions: Extensions,
+  ca?: Certificate,
+): Promise<Certificate> {
+  // It takes longer to load than all the rest of the host, and a certificate is made once a year.
+  const { generate } = await import('selfsigned')
+  const now = Date.now()
+  const made = await generate([{ name: 'commonName', value: name }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    // A day back, for clients whose clock is behind.
+    notBeforeDate: new Date(now - DAY),
+    notAfterDate: new Date(now + life),
+    extensions,
+    ...(ca && { ca }),
+  })
+  return { cert: made.cert, key: made.private }
+}

@@ -1,0 +1,190 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import Database from 'better-sqlite3'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { startHost } from '../../src/host/embedded-host.ts'
+import { png } from '../pictures.ts'
+import { KEY } from './choices.ts'
+import { FORM, filePart, form } from './form.ts'
+import { declaration, pictureFiles, send, temporaryFolder, testHost } from './test-host.ts'
+
+const picture = png()
+
+const entry = fileURLToPath(new URL('./host-process.ts', import.meta.url))
+
+/** A real process that serves `data`. */
+async function hostProcess(data: string) {
+  const child = spawn(process.execPath, [entry, data], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [line] = await once(child.stdout, 'data')
+  const baseUrl = String(line).trim()
+  return {
+    async call(method: string, path: string, body?: unknown) {
+      const headers = { 'X-API-Key': KEY, 'Content-Type': 'application/json' }
+      const response = await fetch(baseUrl + path, {
+        method,
+        headers,
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      })
+      return response.json() as Promise<{ data: Record<string, string>; success: boolean }>
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+test('what was acknowledged is there after SIGKILL: albums, images, deletions and the quota', async () => {
+  const data = await temporaryFolder()
+  const process = await hostProcess(data)
+  const album = await process.call('POST', '/create_album', { name: 'Holiday' })
+  const upload = async (shade: number) => {
+    const shaded = png(3, 2, shade)
+    const issued = await process.call('POST', '/upload', { ...declaration(shaded), album_id: albumId })
+    return send(issued.data.upload_url!, shaded.bytes)
+  }
+  const albumId = (album.data.album as unknown as { id: string }).id
+  const [deleted, kept] = [await upload(1), await upload(2)]
+  await process.call('DELETE', `/delete?img=${deleted.json.image_id}`)
+  await process.kill()
+
+  const host = await testHost({ data, dailyQuota: 2 })
+  expect((await host.list()).albums).toMatchObject([{ id: albumId, image_count: 1 }])
+  expect((await host.list(albumId)).images).toMatchObject([{ id: kept.json.image_id }])
+  const delivered = await fetch(host.deliveryUrl(kept.json.image_id))
+  expect(Buffer.from(await delivered.arrayBuffer())).toEqual(png(3, 2, 2).bytes)
+  expect((await host.requestUpload(picture)).json.code).toBe('DAILY_LIMIT_REACHED')
+})
+
+test('killed in mid-upload again and again, it lists exactly what it has acknowledged or could have', async () => {
+  const data = await temporaryFolder()
+  const acknowledged: string[] = []
+  for (let round = 0; round < 5; round += 1) {
+    const process = await hostProcess(data)
+    let answers = 0
+    const uploads = Array.from({ length: 12 }, async (_, index) => {
+      const shaded = png(300, 200, round * 12 + index)
+      const issued = await process.call('POST', '/upload', declaration(shaded))
+      const { json } = await send(issued.data.upload_url!, shaded.bytes)
+      acknowledged.push(json.image_id)
+      answers += 1
+      // In the midst of the others, at another place each round.
+      if (answers === 1 + 2 * round) await process.kill()
+    })
+    await Promise.allSettled(uploads)
+    await process.kill()
+  }
+  const host = await testHost({ data })
+  const { total_pages, total_images } = (await host.list()).pagination
+  const listed: string[] = []
+  for (let page = 1; page <= total_pages; page += 1)
+    listed.push(...(await host.list(null, page)).images.map(image => image.id))
+  expect(acknowledged.length).toBeGreaterThanOrEqual(1 + 3 + 5 + 7 + 9)
+  expect(listed).toEqual(expect.arrayContaining(acknowledged))
+  for (const id of listed) {
+    const bytes = await (await fetch(host.deliveryUrl(id))).arrayBuffer()
+    expect(bytes.byteLength).toBe(png(300, 200).bytes.byteLength)
+  }
+  expect(pictureFiles(data, 'kept')).toHaveLength(total_images)
+  expect(pictureFiles(data, 'incoming')).toEqual([])
+})
+
+test('what a kill has left is cleared away at the start, what is listed stays', async () => {
+  const data = await temporaryFolder()
+  const first = await testHost({ data })
+  const id = await first.image(picture)
+  await first.running.close()
+  const orphan = 'ab'.padEnd(32, '0')
+  mkdirSync(join(data, 'pictures', 'kept', 'ab'), { recursive: true })
+  writeFileSync(join(data, 'pictures', 'kept', 'ab', orphan), 'bytes without a row')
+  writeFileSync(join(data, 'pictures', 'incoming', 'half'), 'half a pict')
+
+  const second = await testHost({ data })
+  expect(pictureFiles(data, 'incoming')).toEqual([])
+  expect(pictureFiles(data, 'kept')).toHaveLength(1)
+  expect((await fetch(second.deliveryUrl(id))).status).toBe(200)
+})
+
+test('closing cuts off an upload under way, which leaves nothing behind', async () => {
+  const host = await testHost()
+  const large = png(1000, 1000)
+  const url = await host.uploadUrl(large)
+  const slow = request(url, {
+    method: 'POST',
+    headers: { 'Content-Type': FORM, 'Content-Length': 1_000_000 },
+  })
+  const cutOff = once(slow, 'error')
+  slow.write(form(filePart(large.bytes)).subarray(0, 500_000))
+  await vi.waitUntil(() => pictureFiles(host.data, 'incoming').length === 1)
+  await host.running.close()
+  expect(await cutOff).toMatchObject([{ code: 'ECONNRESET' }])
+  expect(pictureFiles(host.data, 'incoming')).toEqual([])
+  const again = await testHost({ data: host.data })
+  expect((await again.list()).images).toEqual([])
+})
+
+test('a second host on the same data is refused, until the first has closed', async () => {
+  const host = await testHost()
+  await expect(testHost({ data: host.data })).rejects.toMatchObject({ code: 'HOST_DATA_IN_USE' })
+  await host.running.close()
+  await testHost({ data: host.data })
+})
+
+test('a killed host does not lock its data', async () => {
+  const data = await temporaryFolder()
+  const process = await hostProcess(data)
+  await expect(testHost({ data })).rejects.toMatchObject({ code: 'HOST_DATA_IN_USE' })
+  await process.kill()
+  expect((await (await testHost({ data })).list()).images).toEqual([])
+})
+
+test("a taken port is Node's EADDRINUSE, and leaves the data free", async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void taken.close())
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  const data = await temporaryFolder()
+  await expect(testHost({ data, listen: { host: '127.0.0.1', port } })).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  })
+  await testHost({ data })
+})
+
+test("a newer version's data is refused and left alone", async () => {
+  const data = await temporaryFolder()
+  const db = new Database(join(data, 'host.db'))
+  db.pragma('user_version = 99')
+  db.close()
+  await expect(testHost({ data })).rejects.toThrow(/newer albumd/)
+})
+
+test('a key finds its account again after a restart, and the data does not hold the key', async () => {
+  const data = await temporaryFolder()
+  const start = () =>
+    startHost({
+      data,
+      listen: { host: '127.0.0.1', port: 0 },
+      apiKeys: [KEY],
+      plan: 'professional',
+      tls: false,
+    })
+  const host = await testHost({ data })
+  await host.album('Mine')
+  const token = (await host.uploadUrl(picture)).split('/').at(-1)!
+  await host.running.close()
+  const again = await start()
+  onTestFinished(again.close)
+  const answer = await fetch(`${again.baseUrl}/list`, { headers: { 'X-API-Key': KEY } })
+  expect(await answer.json()).toMatchObject({ data: { albums: [{ name: 'Mine' }] } })
+  await again.close()
+  const files = readdirSync(data).filter(name => name.startsWith('host.db'))
+  for (const secret of [KEY, token])
+    for (const file of files) expect(readFileSync(join(data, file)).includes(secret), file).toBe(false)
+})

@@ -1,0 +1,110 @@
+import { request } from 'node:http'
+import { expect, test, vi } from 'vitest'
+import { png } from '../pictures.ts'
+import { FORM, filePart, form } from './form.ts'
+import { type Answer, answered, pictureFiles, send, testHost } from './test-host.ts'
+
+const picture = png()
+
+function post(url: string, type: string, body: string | Uint8Array): Promise<Answer> {
+  const bytes = typeof body === 'string' ? body : new Uint8Array(body)
+  return fetch(url, { method: 'POST', headers: { 'Content-Type': type }, body: bytes }).then(answered)
+}
+
+test('a refused upload leaves nothing behind, and its credential can still be used', async () => {
+  const host = await testHost()
+  const url = await host.uploadUrl(picture)
+  const refusals: [Answer, string][] = [
+    [await send(url, png(9, 9).bytes), 'INVALID_FILE_SIZE'],
+    [await send(url, picture.bytes.subarray(1)), 'INVALID_FILE_SIZE'],
+    [await send(url, Buffer.alloc(picture.bytes.byteLength)), 'UNREADABLE_DIMENSION'],
+    [await send(url, Buffer.alloc(5_000_000)), 'INVALID_FILE_SIZE'],
+    [await post(url, 'application/octet-stream', picture.bytes), 'VALIDATION_ERROR'],
+    [await post(url, 'multipart/form-data', picture.bytes), 'VALIDATION_ERROR'],
+    [await post(url, FORM, 'no form'), 'VALIDATION_ERROR'],
+    [await post(url, FORM, form(filePart(picture.bytes)).subarray(0, -10)), 'VALIDATION_ERROR'],
+    [
+      await post(url, FORM, form({ head: 'Content-Disposition: form-data; name="x"', content: 'y' })),
+      'MISSING_PARAMS',
+    ],
+    [await post(url, FORM, form(filePart(picture.bytes), filePart('more'))), 'INVALID_PARAMS'],
+    [await post(url, FORM, form({ head: 'X: y', content: picture.bytes })), 'MISSING_PARAMS'],
+  ]
+  expect(refusals.map(([answer]) => answer.json.code)).toEqual(refusals.map(([, code]) => code))
+  expect(pictureFiles(host.data)).toEqual([])
+  expect((await send(url, picture.bytes)).json.success).toBe(true)
+})
+
+test('other parts beside the file are passed over', async () => {
+  const host = await testHost()
+  const note = { head: 'Content-Disposition: form-data; name="note"', content: 'hello' }
+  const other = {
+    head: 'Content-Disposition: form-data; name="other"; filename="o.png"',
+    content: 'z'.repeat(9000),
+  }
+  const unnamed = { head: 'Content-Disposition: form-data; name="file"', content: picture.bytes }
+  const url = await host.uploadUrl(picture)
+  expect((await post(url, FORM, form(note, other, unnamed, note))).json.success).toBe(true)
+})
+
+test('a client that disconnects in mid-body leaves nothing behind, and can use its credential again', async () => {
+  const host = await testHost()
+  const large = png(1000, 1000)
+  const url = await host.uploadUrl(large)
+  await new Promise<void>(resolve => {
+    const started = request(url, {
+      method: 'POST',
+      headers: { 'Content-Type': FORM, 'Content-Length': 1_100_000 },
+    })
+    started.on('error', () => resolve())
+    started.write(form(filePart(large.bytes)).subarray(0, 500_000))
+    void vi.waitUntil(() => pictureFiles(host.data).length === 1).then(() => started.destroy())
+  })
+  await vi.waitUntil(() => pictureFiles(host.data).length === 0)
+  expect((await send(url, large.bytes)).json.success).toBe(true)
+})
+
+test('a body that goes on beyond what was declared is cut off', async () => {
+  const host = await testHost()
+  const endless = request(await host.uploadUrl(picture), {
+    method: 'POST',
+    headers: { 'Content-Type': FORM },
+  })
+  let bytes = 0
+  const cutOff = new Promise<void>(resolve => {
+    endless.on('error', () => resolve())
+    endless.on('close', () => resolve())
+  })
+  const answer = new Promise<number | undefined>(resolve =>
+    endless.on('response', response => resolve(response.statusCode)),
+  )
+  endless.write('--edge\r\nContent-Disposition: form-data; name="note"\r\n\r\n')
+  const block = Buffer.alloc(64 * 1024, 'x')
+  const more = setInterval(() => {
+    bytes += block.byteLength
+    endless.write(block)
+  }, 1)
+  expect(await answer).toBe(400)
+  await cutOff
+  clearInterval(more)
+  expect(bytes).toBeGreaterThan(0)
+})
+
+test('with too many uploads under way there is no node, until one has ended', async () => {
+  const host = await testHost({ maxOpenUploads: 1 })
+  const [first, second] = [await host.uploadUrl(picture), await host.uploadUrl(picture)]
+  const body = form(filePart(picture.bytes))
+  const slow = request(first, {
+    method: 'POST',
+    headers: { 'Content-Type': FORM, 'Content-Length': body.byteLength },
+  })
+  const done = new Promise(resolve => slow.on('response', resolve))
+  slow.write(body.subarray(0, 100))
+  await vi.waitUntil(() => pictureFiles(host.data).length === 1)
+  const refused = await send(second, picture.bytes)
+  expect([refused.status, refused.json.code]).toEqual([503, 'NO_AVAILABLE_IO_NODE'])
+  expect((await host.requestUpload(picture)).json.code).toBe('NO_AVAILABLE_IO_NODE')
+  slow.end(body.subarray(100))
+  await done
+  expect((await send(second, picture.bytes)).json.success).toBe(true)
+})

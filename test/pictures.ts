@@ -1,0 +1,44 @@
+import { crc32, deflateSync } from 'node:zlib'
+
+/** A picture as step 1 declares it and step 2 sends it. */
+export interface TestPicture {
+  name: string
+  mime: string
+  width: number
+  height: number
+  bytes: Buffer
+}
+
+/** A real grey PNG. Different shades are different bytes of the same length and dimensions. */
+export function png(width = 3, height = 2, shade = 128): TestPicture {
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  // Eight bits a sample, grey.
+  header.writeUInt8(8, 8)
+  const line = Buffer.alloc(1 + width, shade)
+  line[0] = 0
+  const pixels = Buffer.concat(Array.from({ length: height }, () => line))
+  const bytes = Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', header),
+    // Stored, not compressed, so that length does not follow the shade.
+    chunk('IDAT', deflateSync(pixels, { level: 0 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+  return { name: 'picture.png', mime: 'image/png', width, height, bytes }
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(data.byteLength)
+  const check = Buffer.alloc(4)
+  check.writeUInt32BE(crc32(body))
+  return Buffer.concat([length, body, check])
+}
+
+export function svg(text: string): TestPicture {
+  const bytes = Buffer.from(text)
+  return { name: 'drawing.svg', mime: 'image/svg+xml', width: 0, height: 0, bytes }
+}
