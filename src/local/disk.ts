@@ -9,10 +9,12 @@ export interface Disk {
   lstat(path: string): DiskStat
   /** A small text file (an ignore file), at most 1 MiB. Throws EFBIG beyond, ELOOP for a symbolic link. */
   readText(path: string): string
+  /** The clock that stamps files, in microseconds since 1970. */
+  now(): number
 }
 
 export interface DiskEntry {
-  /** U+FFFD stands for bytes that are not UTF-8; `validUtf8` tells it from a real one. */
+  /** Bytes that are not UTF-8 stand as \xNN; `validUtf8` tells them from a name that is spelled so. */
   name: string
   validUtf8: boolean
   kind: 'file' | 'folder' | 'link' | 'special'

@@ -1,5 +1,11 @@
 import type { DiskStat } from './disk.ts'
 
+/**
+ * Microseconds within which two edits may get one and the same timestamp. FAT's two seconds are the coarsest; the
+ * rest is for a kernel that stamps with its last tick.
+ */
+export const STAMP_GRAIN = 2_100_000
+
 /** What is left out of a folder, counted where people look. */
 export interface LeftOut {
   /** Not one of §4.3's formats. */
@@ -30,8 +36,8 @@ export interface FolderLook {
   files: FileLook[]
   /** Names of the folders directly below, hidden and ignored ones left out. */
   folders: string[]
-  /** Names of known formats that an ignore rule hides, files and folders: hidden is not gone. */
-  hiddenByRule: string[]
+  /** Names, of folders and of pictures, that are there and left out: ignored, empty, a link or a special file. */
+  aside: string[]
   leftOut: LeftOut
   problems: LookProblem[]
   ignoreFile: IgnoreFile
@@ -56,6 +62,11 @@ export interface IgnoreRules {
 
 export type FolderResult =
   | { path: string; kind: 'same' }
-  | { path: string; kind: 'different'; digest: string; look: FolderLook }
-  /** The folder itself could not be read: it is unknown, not empty. */
+  /**
+   * The digest is null where a file was stamped so shortly before the look that a second edit could bear the same
+   * stamp: then nothing but another look can tell. Such a file's bytes are known only when they were read at least
+   * `STAMP_GRAIN` after its ctime.
+   */
+  | { path: string; kind: 'different'; digest: string | null; look: FolderLook }
+  /** The folder itself could not be read, or (code CHANGED) was replaced meanwhile: it is unknown, not empty. */
   | { path: string; kind: 'unknown'; code: string; message: string }

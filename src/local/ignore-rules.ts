@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto'
+import ignore, { type Ignore } from 'ignore'
+import type { IgnoreRules } from './look.ts'
+
+/** The name of the file that holds a folder's own rules. */
+export const IGNORE_FILE = '.albumdignore'
+
+/** A chain of rules, ready to be asked. */
+export interface CompiledRules {
+  /** Whether a rule hides this. `path` is below the root; nothing above it may be hidden. */
+  hides(path: string, kind: 'file' | 'folder'): boolean
+  /** Equal for equal chains. */
+  fingerprint: string
+}
+
+/** As git on Linux: case counts. */
+const OPTIONS = { ignoreCase: false }
+
+/** gitignore's semantics: a deeper rule comes later in the chain and wins. Rules that can't be read hide nothing. */
+export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
+  const links = chain.map(compiled)
+  const fingerprint = links.map(link => link.fingerprint).join()
+  if (links.every(link => link.patterns === null)) return { hides: () => false, fingerprint }
+  // `ignore` keeps every answer for as long as it lives: one object a folder, or a million paths would stay.
+  const rules = ignore(OPTIONS)
+  for (const { patterns } of links) if (patterns) rules.add(patterns)
+  return { hides: (path, kind) => rules.ignores(kind === 'folder' ? `${path}/` : path), fingerprint }
+}
+
+interface Link {
+  /** Relative to the root. Null where there are none. */
+  patterns: Ignore | null
+  fingerprint: string
+}
+
+/** Folder after folder brings the same chain. This changes what it costs, never what it answers. */
+const seen = new Map<string, Link>()
+const SEEN_MAX = 64
+
+function compiled({ base, text }: IgnoreRules): Link {
+  const key = `${base}\0${text}`
+  const known = seen.get(key)
+  if (known) return known
+  if (seen.size >= SEEN_MAX) seen.clear()
+  const patterns = patternsOf(text)
+    .map(pattern => (base === '' ? pattern : rebased(pattern, base)))
+    .filter(isUnderstood)
+  const link = {
+    patterns: patterns.length > 0 ? ignore(OPTIONS).add(patterns) : null,
+    fingerprint: hash('sha256', key, 'base64'),
+  }
+  seen.set(key, link)
+  return link
+}
+
+/** The lines that hold a pattern. */
+function patternsOf(text: string): string[] {
+  const lines = text.replace(/^\u{FEFF}/u, '').split(/\r?\n|\r$/)
+  return lines.filter(line => !line.startsWith('#') && !['', '!', '/', '!/'].includes(withoutSpaces(line)))
+}
+
+/**
+ * A pattern relative to `base` as one relative to the root. All rules must stand in one list: whether a folder is
+ * hidden is for the last rule that names it, and `ignore` asks about every folder above a path by itself.
+ */
+function rebased(pattern: string, base: string): string {
+  const not = pattern.startsWith('!') ? '!' : ''
+  const body = pattern.slice(not.length)
+  const anchored = withoutSpaces(body).slice(0, -1).includes('/')
+  const folder = base.replace(/[\\*?[]/g, '\\$&')
+  return `${not}/${folder}/${anchored ? body.replace(/^\//, '') : `**/${body}`}`
+}
+
+function withoutSpaces(line: string): string {
+  let end = line.length
+  while (line[end - 1] === ' ') end--
+  return line.slice(0, end)
+}
+
+/** A pattern may be too large for a regular expression, which shows when it is used, once for each width of text. */
+function isUnderstood(pattern: string): boolean {
+  try {
+    const rule = ignore(OPTIONS).add([pattern])
+    rule.ignores('x')
+    rule.ignores('ж')
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,154 @@
+import { formatOfName } from '../protocol/formats.ts'
+import type { Disk, DiskEntry, DiskStat } from './disk.ts'
+import { digestOf } from './folder-digest.ts'
+import { type CompiledRules, compileRules, IGNORE_FILE } from './ignore-rules.ts'
+import type { FolderLook, FolderResult, FolderToLookAt, IgnoreFile, IgnoreRules } from './look.ts'
+import { STAMP_GRAIN } from './look.ts'
+
+/**
+ * Looks at one folder below `root` and says whether it differs from its last look. Pictures are those of §4.3, by
+ * name. What the disk refuses is part of the answer; what is thrown is a bug.
+ */
+export function lookAtFolder(disk: Disk, root: string, folder: FolderToLookAt): FolderResult {
+  const path = folder.path === '' ? root : `${root}/${folder.path}`
+  try {
+    return compared(disk, path, folder)
+  } catch (error) {
+    const { code, message } = asDiskError(error)
+    return { path: folder.path, kind: 'unknown', code, message }
+  }
+}
+
+/** The rules for what lies in a folder: those of the folders above, then its own. */
+export function rulesWithin(
+  folder: Pick<FolderToLookAt, 'path' | 'rules'>,
+  ignoreFile: IgnoreFile,
+): readonly IgnoreRules[] {
+  if ('unreadable' in ignoreFile || ignoreFile.text === null) return folder.rules
+  return [...folder.rules, { base: folder.path, text: ignoreFile.text }]
+}
+
+function compared(disk: Disk, path: string, folder: FolderToLookAt): FolderResult {
+  const began = disk.now()
+  const identity = identityOf(disk, path)
+  const entries = disk.readFolder(path).sort(byName)
+  const ignoreFile = readIgnoreFile(disk, path, entries)
+  const rules = compileRules(rulesWithin(folder, ignoreFile))
+  const look: FolderLook = {
+    files: [],
+    folders: [],
+    aside: [],
+    leftOut: { format: 0, ignored: 0, hidden: 0, empty: 0, links: 0 },
+    problems: [],
+    ignoreFile,
+    identity,
+  }
+  const prefix = folder.path === '' ? '' : `${folder.path}/`
+  for (const entry of entries) enter(look, disk, path, entry, placeOf(entry, prefix, rules))
+
+  // A folder that was moved away or unmounted meanwhile has lost its files for us alone.
+  if (!isSame(identity, identityOf(disk, path))) return changed(folder.path)
+  const digest = digestOf(look, rules.fingerprint)
+  if (digest === folder.digest) return { path: folder.path, kind: 'same' }
+  const fresh = look.files.some(isStampedWithin(began - STAMP_GRAIN, disk.now() + STAMP_GRAIN))
+  return { path: folder.path, kind: 'different', digest: fresh ? null : digest, look }
+}
+
+type Place = 'hidden' | 'links' | 'ignored' | 'format' | 'not_utf8' | 'folder' | 'picture' | 'ignore_file'
+
+/** Where an entry belongs, as far as its name and kind tell. */
+function placeOf({ name, kind, validUtf8 }: DiskEntry, prefix: string, rules: CompiledRules): Place {
+  if (name.startsWith('.')) return name === IGNORE_FILE ? 'ignore_file' : 'hidden'
+  if (kind === 'link' || kind === 'special') return 'links'
+  if (rules.hides(prefix + name, kind)) return 'ignored'
+  if (kind === 'file' && formatOfName(name) === null) return 'format'
+  if (!validUtf8) return 'not_utf8'
+  return kind === 'folder' ? 'folder' : 'picture'
+}
+
+function enter(look: FolderLook, disk: Disk, path: string, entry: DiskEntry, place: Place): void {
+  const { name } = entry
+  switch (place) {
+    case 'folder':
+      look.folders.push(name)
+      break
+    case 'picture':
+      enterPicture(look, disk, path, name)
+      break
+    case 'ignored':
+      look.leftOut.ignored++
+      if (entry.validUtf8 && (entry.kind === 'folder' || formatOfName(name))) look.aside.push(name)
+      break
+    case 'not_utf8':
+      look.problems.push({ name, code: 'NAME_NOT_UTF8', message: 'The name is not valid UTF-8.' })
+      break
+    case 'links':
+      look.leftOut.links++
+      if (entry.validUtf8) look.aside.push(name)
+      break
+    case 'hidden':
+    case 'format':
+      look.leftOut[place]++
+  }
+}
+
+function enterPicture(look: FolderLook, disk: Disk, path: string, name: string): void {
+  try {
+    const { kind, size, mtime, ctime, ino } = disk.lstat(`${path}/${name}`)
+    // Something else took its name just now. The next look sees what.
+    if (kind !== 'file') return
+    if (size > 0) look.files.push({ name, size, mtime, ctime, ino })
+    else {
+      look.leftOut.empty++
+      look.aside.push(name)
+    }
+  } catch (error) {
+    const { code, message } = asDiskError(error)
+    if (code !== 'ENOENT') look.problems.push({ name, code: 'UNREADABLE', message })
+  }
+}
+
+function readIgnoreFile(disk: Disk, path: string, entries: DiskEntry[]): IgnoreFile {
+  if (!entries.some(({ name }) => name === IGNORE_FILE)) return { text: null }
+  try {
+    return { text: disk.readText(`${path}/${IGNORE_FILE}`) }
+  } catch (error) {
+    const { code, message } = asDiskError(error)
+    return code === 'ENOENT' ? { text: null } : { unreadable: message }
+  }
+}
+
+function identityOf(disk: Disk, path: string): FolderLook['identity'] {
+  const { dev, ino, birthtime } = disk.lstat(path)
+  return { dev, ino, birthtime }
+}
+
+function isSame(one: FolderLook['identity'], other: FolderLook['identity']): boolean {
+  return one.dev === other.dev && one.ino === other.ino && one.birthtime === other.birthtime
+}
+
+function changed(path: string): FolderResult {
+  return {
+    path,
+    kind: 'unknown',
+    code: 'CHANGED',
+    message: 'The folder was replaced while it was being looked at.',
+  }
+}
+
+/** A stamp of the future is no fresh one: it is left from a clock that was wrong, and a new edit gets another. */
+function isStampedWithin(from: number, to: number): (file: Pick<DiskStat, 'mtime' | 'ctime'>) => boolean {
+  return ({ mtime, ctime }) => (ctime > from && ctime < to) || (mtime > from && mtime < to)
+}
+
+function byName(one: DiskEntry, other: DiskEntry): number {
+  if (one.name === other.name) return 0
+  return one.name < other.name ? -1 : 1
+}
+
+/** Codes like ENOENT are the disk's; Node's own (ERR_…), or none, are a mistake of ours. */
+function asDiskError(error: unknown): { code: string; message: string } {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) throw error
+  return { code, message }
+}

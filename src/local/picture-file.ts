@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto'
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, lstat, open, readlink } from 'node:fs/promises'
+import { type Picture, readPicture } from '../protocol/picture/picture.ts'
+import type { ByteSource } from '../protocol/picture/source.ts'
+import type { FileLook } from './look.ts'
+
+/** Up to this size a picture is read once and sent from memory; beyond, it is read twice and never held. */
+const IN_MEMORY = 2 * 2 ** 20
+const CHUNK = 256 * 1024
+
+/** A file that was opened and hashed. What is sent is what was hashed, whatever happens to the name meanwhile. */
+export interface OpenPicture {
+  look: Omit<FileLook, 'name'>
+  /** When it began to be read: microseconds since 1970. */
+  readAt: number
+  /** SHA-256 of all its bytes. */
+  hash: Buffer
+  /** Null: no picture of §4.3's formats. */
+  picture: Picture | null
+  /** The whole picture, where it is small enough to be in memory. */
+  bytes: Uint8Array | null
+  /** The bytes once more, the last chunk only after all of them have proved to be the hashed ones. */
+  chunks(): AsyncIterable<Uint8Array>
+  close(): Promise<void>
+}
+
+/**
+ * Why a file can't be had now. `code`: VANISHED, CHANGING (it changed while it was read; look again later),
+ * UNREADABLE (with the system's reason in the message).
+ */
+export class PictureFileError extends Error {
+  override name = 'PictureFileError'
+  readonly code: 'VANISHED' | 'CHANGING' | 'UNREADABLE'
+
+  constructor(code: PictureFileError['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/**
+ * Opens and hashes the file at `path` below `root` (both without symbolic links). Memory does not grow with its size.
+ * `changed` makes the error that `chunks` throws where the bytes are no longer the hashed ones.
+ */
+export async function openPicture(root: string, path: string, changed: () => Error): Promise<OpenPicture> {
+  const full = `${root}/${path}`
+  const handle = await openRegular(full)
+  try {
+    await refuseDetour(handle, full)
+    return await hashed(handle, full, changed)
+  } catch (error) {
+    await handle.close()
+    throw error instanceof PictureFileError ? error : unreadable(error)
+  }
+}
+
+async function openRegular(full: string): Promise<FileHandle> {
+  try {
+    // Without O_NONBLOCK a file that has become a named pipe would block for ever.
+    return await open(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    throw unreadable(error)
+  }
+}
+
+/**
+ * O_NOFOLLOW minds the last name only. A folder above that was replaced by a symbolic link after the scan would lead
+ * out of the mirror; Linux tells where an open file really is.
+ */
+async function refuseDetour(handle: FileHandle, full: string): Promise<void> {
+  if (process.platform !== 'linux') return
+  const real = await readlink(`/proc/self/fd/${handle.fd}`)
+  if (real !== full) throw new PictureFileError('CHANGING', 'it was moved or replaced while albumd opened it')
+}
+
+async function hashed(handle: FileHandle, full: string, changed: () => Error): Promise<OpenPicture> {
+  const readAt = Date.now() * 1000
+  const before = await handle.stat()
+  if (!before.isFile()) throw new PictureFileError('CHANGING', 'it is no longer a regular file')
+  const { hash, bytes } =
+    before.size <= IN_MEMORY ? await hashWhole(handle, before.size) : await hashInChunks(handle, before.size)
+  const picture = await readPicture(bytes ? sourceOfBytes(bytes) : sourceOfFile(handle, before.size))
+  const after = await handle.stat()
+  const named = await lstat(full)
+  if (!sameLook(before, after) || !sameLook(after, named))
+    throw new PictureFileError('CHANGING', 'it changed while albumd read it')
+  return {
+    look: lookOf(after),
+    readAt,
+    hash,
+    picture,
+    bytes,
+    chunks: () => proved(handle, before.size, hash, changed),
+    close: () => handle.close(),
+  }
+}
+
+async function hashWhole(handle: FileHandle, size: number) {
+  const bytes = Buffer.allocUnsafe(size)
+  await fill(handle, bytes, 0)
+  return { hash: createHash('sha256').update(bytes).digest(), bytes }
+}
+
+async function hashInChunks(handle: FileHandle, size: number) {
+  const sum = createHash('sha256')
+  const buffer = Buffer.allocUnsafe(CHUNK)
+  for (let at = 0; at < size; at += CHUNK) {
+    const part = buffer.subarray(0, Math.min(CHUNK, size - at))
+    await fill(handle, part, at)
+    sum.update(part)
+  }
+  return { hash: sum.digest(), bytes: null }
+}
+
+async function* proved(handle: FileHandle, size: number, hash: Buffer, changed: () => Error) {
+  const sum = createHash('sha256')
+  for (let at = 0; at < size; at += CHUNK) {
+    // A buffer of its own for each chunk: the one before may still be on its way to the socket.
+    const part = Buffer.allocUnsafe(Math.min(CHUNK, size - at))
+    try {
+      await fill(handle, part, at)
+    } catch {
+      throw changed()
+    }
+    sum.update(part)
+    if (at + CHUNK >= size && !sum.digest().equals(hash)) throw changed()
+    yield part
+  }
+}
+
+/** Reads exactly as much as `into` holds. */
+async function fill(handle: FileHandle, into: Uint8Array, position: number): Promise<void> {
+  let done = 0
+  while (done < into.length) {
+    const { bytesRead } = await handle.read(into, done, into.length - done, position + done)
+    if (bytesRead === 0) throw new PictureFileError('CHANGING', 'it became shorter while albumd read it')
+    done += bytesRead
+  }
+}
+
+function sourceOfBytes(bytes: Uint8Array): ByteSource {
+  return { size: bytes.length, read: async (offset, length) => bytes.subarray(offset, offset + length) }
+}
+
+function sourceOfFile(handle: FileHandle, size: number): ByteSource {
+  return {
+    size,
+    async read(offset, length) {
+      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, offset)
+      return buffer.subarray(0, bytesRead)
+    },
+  }
+}
+
+function lookOf(stat: Stats): OpenPicture['look'] {
+  return {
+    size: stat.size,
+    mtime: Math.round(stat.mtimeMs * 1000),
+    ctime: Math.round(stat.ctimeMs * 1000),
+    ino: stat.ino,
+  }
+}
+
+function sameLook(a: Stats, b: Stats): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.ino === b.ino
+}
+
+function unreadable(error: unknown): PictureFileError {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return new PictureFileError('VANISHED', 'it is no longer there')
+  if (code === 'ELOOP') return new PictureFileError('CHANGING', 'it became a symbolic link')
+  return new PictureFileError(
+    'UNREADABLE',
+    `it can't be read (${code ?? message}); check its permissions and its disk`,
+  )
+}

@@ -1,0 +1,91 @@
+import { isUtf8 } from 'node:buffer'
+import type { Dirent, Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import type { Disk, DiskEntry, DiskStat } from './disk.ts'
+
+/** Bytes of the largest text that `readText` reads. */
+const TEXT_MAX = 2 ** 20
+
+/** What Node puts where a name's bytes are not UTF-8. Some names hold it in earnest. */
+const REPLACEMENT = '\u{FFFD}'
+
+/** The machine's own disk. */
+export const realDisk: Disk = {
+  readFolder(path) {
+    // readdir follows a symbolic link; nothing below one is ours.
+    if (!lstatSync(path).isDirectory()) throw diskError('ENOTDIR', 'not a folder', path)
+    const entries = readdirSync(path, { withFileTypes: true })
+    if (entries.some(entry => entry.name.includes(REPLACEMENT))) return readFolderByBytes(path)
+    return entries.map(entry => ({ name: entry.name, validUtf8: true, kind: kindOf(entry) }))
+  },
+
+  lstat(path) {
+    const stats = lstatSync(path)
+    return {
+      kind: kindOf(stats),
+      size: stats.size,
+      mtime: microseconds(stats.mtimeMs),
+      ctime: microseconds(stats.ctimeMs),
+      birthtime: microseconds(stats.birthtimeMs),
+      dev: stats.dev,
+      ino: stats.ino,
+    } satisfies DiskStat
+  },
+
+  readText(path) {
+    // Without O_NONBLOCK the opening of a named pipe would wait for a writer, for ever.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      if (!fstatSync(file).isFile()) throw diskError('EINVAL', 'not a regular file', path)
+      return readWhole(file, path)
+    } finally {
+      closeSync(file)
+    }
+  },
+
+  now: () => microseconds(Date.now()),
+}
+
+function readFolderByBytes(path: string): DiskEntry[] {
+  const entries = readdirSync(path, { withFileTypes: true, encoding: 'buffer' })
+  return entries.map(entry => ({
+    name: escaped(entry.name),
+    validUtf8: isUtf8(entry.name),
+    kind: kindOf(entry),
+  }))
+}
+
+/** The text of some bytes; those that are not UTF-8 are written as \xNN. */
+function escaped(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString()
+  let text = ''
+  for (let at = 0; at < bytes.length; ) {
+    const length = [1, 2, 3, 4].find(n => at + n <= bytes.length && isUtf8(bytes.subarray(at, at + n)))
+    text += length ? bytes.toString('utf8', at, at + length) : `\\x${bytes.toString('hex', at, at + 1)}`
+    at += length ?? 1
+  }
+  return text
+}
+
+function readWhole(file: number, path: string): string {
+  const bytes = Buffer.allocUnsafe(Math.min(fstatSync(file).size, TEXT_MAX) + 1)
+  let length = 0
+  for (let read = -1; read !== 0 && length < bytes.length; length += read)
+    read = readSync(file, bytes, length, bytes.length - length, null)
+  if (length > TEXT_MAX) throw diskError('EFBIG', 'larger than 1 MiB', path)
+  return bytes.toString('utf8', 0, length)
+}
+
+function kindOf(entry: Stats | Dirent | Dirent<Buffer>): DiskEntry['kind'] {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'folder'
+  return entry.isSymbolicLink() ? 'link' : 'special'
+}
+
+function microseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1000)
+}
+
+function diskError(code: string, reason: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${reason}, '${path}'`), { code })
+}
