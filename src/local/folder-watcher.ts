@@ -60,6 +60,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
   const closing = new Set<Promise<void>>()
   const base = resolve(root)
   let closed = false
+  /** A limit was met and told; nothing more is opened until the next list. */
   let full = false
   let heardThisTurn = 0
 
@@ -96,7 +97,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     if (heardThisTurn++ === 0) setImmediate(endTurn)
     onStale(folder)
     if (event !== 'rename' || name === null) return
-    // A folder's own end bears its own name, and comes from no folder above where that is not watched.
+    // A folder's own end bears its own name. Of the root's end nothing else tells.
     if (name === basename(join(base, folder))) void renew(within([folder]))
     const child = folder === '' ? name : `${folder}/${name}`
     if (watches.has(child)) void renew(within([child]))

@@ -255,8 +255,7 @@ describe('a watched folder', () => {
   })
 
   it('that can be watched is, when another can not, and that one is a loss each time it is named', async () => {
-    const watched = await Watched.open([''])
-    plant(watched.root, { 'a/': '' })
+    const watched = await Watched.open([''], { 'mirror/a/': '' })
     const tooLong = 'x'.repeat(256)
     await watched.watcher.watch([tooLong, 'a'])
     await watched.watcher.watch([tooLong])
