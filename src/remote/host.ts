@@ -4,7 +4,8 @@ import type { AlbumRecord, answers, CreateAlbumRequest, UploadRequest } from '..
 
 /**
  * The image host as the rest of albumd sees it. Every call passes the gate; every outcome is a value.
- * `signal` ends waiting and work alike; the outcome is then a failure that may be done about `cancelled`.
+ * `signal` ends waiting and work alike. The outcome is then a failure CANCELLED: `cancelled`, or `find_out`
+ * where it may have been done.
  */
 export interface ImageHost {
   /** §4.1, or §4.3 with `upload_form: presign`. Sent again by itself where nothing can have happened. */
@@ -26,7 +27,10 @@ export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: HostFail
 
 /** What may be done about a failure. Each code of §7 belongs to one, said in one place. */
 export type Remedy =
-  /** Nothing was done there; the same request may go again later. The gate has already waited and tried. */
+  /**
+   * Nothing was done there; the same request may go again later. The gate has waited out trouble as long as
+   * it may.
+   */
   | 'later'
   /** It may have been done. Find out before anything else. */
   | 'find_out'
@@ -53,7 +57,10 @@ export type Remedy =
 export interface HostFailure {
   remedy: Remedy
   endpoint: Endpoint
-  /** §7's code, another one that the host sent, or ours: HOST_UNREACHABLE, HOST_TLS, HOST_ANSWER, HOST_REDIRECT, HOST_ADDRESS, PICTURE_CHANGED, CANCELLED. */
+  /**
+   * §7's code, another one that the host sent, or ours: HOST_UNREACHABLE, HOST_TLS, HOST_ANSWER,
+   * HOST_REDIRECT, HOST_ADDRESS, PRESIGN_ALBUM, PICTURE_CHANGED, CANCELLED.
+   */
   code: string
   /** One line for a person, without secrets. */
   message: string

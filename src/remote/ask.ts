@@ -1,0 +1,39 @@
+import type { z } from 'zod'
+import { API_KEY_HEADER, type Endpoint } from '../protocol/endpoints.ts'
+import type { Address } from './address.ts'
+import { attemptOf, COMMON_HEADERS, type Connection } from './connection.ts'
+import type { Outcome } from './host.ts'
+
+/** A request that carries the API key (§5.1), and nothing else than JSON. */
+export interface Question<T> {
+  endpoint: Endpoint
+  method: 'GET' | 'POST' | 'DELETE'
+  below: Address
+  /** Below `below`, with its query. */
+  path: string
+  json?: unknown
+  /** The answer of a success. */
+  schema: z.ZodType<T>
+}
+
+export function ask<T>(
+  { apiKey, gate, http }: Connection,
+  { endpoint, method, below, path, json, schema }: Question<T>,
+  signal: AbortSignal,
+): Promise<Outcome<T>> {
+  const address = { ...below, path: `${below.path.replace(/\/$/, '')}${path}` }
+  const headers = { ...COMMON_HEADERS, [API_KEY_HEADER]: apiKey }
+  const request =
+    json === undefined
+      ? { method, address, headers }
+      : {
+          method,
+          address,
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: Buffer.from(JSON.stringify(json)),
+        }
+  const reading = { endpoint, schema, where: address.where, secrets: [apiKey] }
+  return gate.pass(endpoint, signal, async onStart =>
+    attemptOf(reading, await http.exchange({ ...request, onStart }, signal)),
+  )
+}

@@ -1,0 +1,149 @@
+import type { z } from 'zod'
+import { ENDPOINTS, type Endpoint, PATHS } from '../protocol/endpoints.ts'
+import { answers, type CreateAlbumRequest, type UploadRequest } from '../protocol/records.ts'
+import { mayBeUsed, parseAddress } from './address.ts'
+import { ask, type Question } from './ask.ts'
+import type { Block } from './blocks.ts'
+import type { Clock } from './clock.ts'
+import type { Connection } from './connection.ts'
+import { askCredential, askPresigned } from './credentials.ts'
+import { type Delivered, fetchDelivered } from './delivery.ts'
+import { openGate, type Patience, type RateLedger, type RequestEvent } from './gate.ts'
+import type { CreatedAlbum, Credential, ImageHost, ListPage, Outcome, PictureBody, Sent } from './host.ts'
+import { Http } from './http.ts'
+import { sendPicture } from './send-picture.ts'
+
+export interface RemoteOptions {
+  /** {base_url}, {site_url} (§9.1). */
+  baseUrl: string
+  siteUrl: string
+  apiKey: string
+  /** §4.1 or §4.3. */
+  uploadForm: 'credential' | 'presign'
+  /** PEM of the authorities to trust, instead of those that Node knows. */
+  ca?: string
+  /** Without progress. */
+  timeoutMs: number
+  /** The longest that sending a picture may take (§8). */
+  credentialLifetimeMs: number
+  requestsPerSecond: Readonly<Record<Endpoint, number>>
+  /** Requests to one endpoint at a time. */
+  concurrency: number
+  patience: Patience
+  clock: Clock
+  /** From 0 to 1; left out: Math.random. */
+  random?(): number
+  /** Left out: no starts are known from before, and none are kept. */
+  ledger?: RateLedger
+  onRequest?(event: RequestEvent): void
+}
+
+/** The image host with what its gate can tell, and with what it delivers. */
+export interface RemoteHost extends ImageHost {
+  /** What the account can't use for now; the quota apart, which the outcomes tell. */
+  blocks(): Block[]
+  /** Lets the next request to this endpoint find out whether its block (the quota included) is over. */
+  unblock(endpoint: Endpoint): void
+  /** GET of a delivery address. Its bytes count towards no limit of §8. */
+  fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
+}
+
+/**
+ * Throws where an address or the key can't be used at all, which a checked config rules out. Sends nothing.
+ */
+export function openImageHost(options: RemoteOptions): RemoteHost {
+  const base = parseAddress(new URL(options.baseUrl).href)
+  const site = parseAddress(new URL(options.siteUrl).href)
+  if (!base || !site || !mayBeUsed(base, base) || !mayBeUsed(site, site))
+    throw new TypeError('base_url and site_url must be plain addresses of HTTPS')
+  if (!/^[!-~]+$/.test(options.apiKey)) throw new TypeError('the API key holds what no HTTP header can')
+  const { ca, timeoutMs, concurrency } = options
+  const gate = openGate({
+    random: Math.random,
+    ledger: { load: () => [], record: () => {} },
+    onRequest: () => {},
+    ...options,
+  })
+  // All endpoints, the upload node's too, may be at one origin.
+  const connections = concurrency * ENDPOINTS.length
+  const http = new Http({ connections, timeoutMs, ...(ca !== undefined && { ca }) })
+  return new Client(options, { base, site, apiKey: options.apiKey, gate, http })
+}
+
+class Client implements RemoteHost {
+  readonly #options: RemoteOptions
+  readonly #connection: Connection
+
+  constructor(options: RemoteOptions, connection: Connection) {
+    this.#options = options
+    this.#connection = connection
+  }
+
+  requestUpload(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>> {
+    const askFor = this.#options.uploadForm === 'presign' ? askPresigned : askCredential
+    return askFor(this.#connection, request, signal)
+  }
+
+  send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>> {
+    return sendPicture(this.#connection, credential, picture, this.#options.credentialLifetimeMs, signal)
+  }
+
+  async list(albumId: string | null, page: number, signal: AbortSignal): Promise<Outcome<ListPage>> {
+    const query = new URLSearchParams({ ...(albumId !== null && { album_id: albumId }), page: String(page) })
+    const { list: schema } = answers
+    const answer = await this.#ask(
+      { endpoint: 'list', method: 'GET', path: `${PATHS.list}?${query}`, schema },
+      signal,
+    )
+    return answer.ok ? { ok: true, value: answer.value.data } : answer
+  }
+
+  deleteImage(imageId: string, signal: AbortSignal): Promise<Outcome<void>> {
+    return this.#delete({ img: imageId }, answers.delete_image, signal)
+  }
+
+  deleteAlbum(albumId: string, signal: AbortSignal): Promise<Outcome<void>> {
+    return this.#delete({ album: albumId }, answers.delete_album, signal)
+  }
+
+  async createAlbum(json: CreateAlbumRequest, signal: AbortSignal): Promise<Outcome<CreatedAlbum>> {
+    const { create_album: schema } = answers
+    const answer = await this.#ask(
+      { endpoint: 'create_album', method: 'POST', path: PATHS.create_album, json, schema },
+      signal,
+    )
+    return answer.ok ? { ok: true, value: answer.value.data.album } : answer
+  }
+
+  fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered> {
+    const { http, base } = this.#connection
+    return fetchDelivered(http, base, cdnUrl, maxBytes, signal)
+  }
+
+  blocks(): Block[] {
+    return this.#connection.gate.blocks()
+  }
+
+  unblock(endpoint: Endpoint): void {
+    this.#connection.gate.unblock(endpoint)
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.gate.close()
+    await this.#connection.http.close()
+  }
+
+  async #delete(
+    what: Record<string, string>,
+    schema: z.ZodType,
+    signal: AbortSignal,
+  ): Promise<Outcome<void>> {
+    const path = `${PATHS.delete}?${new URLSearchParams(what)}`
+    const answer = await this.#ask({ endpoint: 'delete', method: 'DELETE', path, schema }, signal)
+    return answer.ok ? { ok: true, value: undefined } : answer
+  }
+
+  #ask<T>(question: Omit<Question<T>, 'below'>, signal: AbortSignal): Promise<Outcome<T>> {
+    return ask(this.#connection, { ...question, below: this.#connection.base }, signal)
+  }
+}

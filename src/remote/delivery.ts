@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+import { type Address, givenAddress } from './address.ts'
+import type { Http } from './http.ts'
+
+/** What a delivery address (§4.2, §4.3) gives. The status decides what its bytes prove. */
+export type Delivered =
+  | { ok: true; status: number /** Bytes. */; size: number; sha256: Buffer }
+  | { ok: false; code: string; message: string }
+
+/**
+ * Asks a delivery address without any key. More than `maxBytes` are not taken. `base` is the host's own
+ * address.
+ */
+export async function fetchDelivered(
+  http: Http,
+  base: Address,
+  cdnUrl: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Delivered> {
+  const address = givenAddress(cdnUrl, base)
+  if (!address)
+    return { ok: false, code: 'HOST_ADDRESS', message: 'the delivery address is not one of HTTPS' }
+  const sum = createHash('sha256')
+  let size = 0
+  const onChunk = (chunk: Uint8Array) => {
+    sum.update(chunk)
+    size += chunk.byteLength
+  }
+  const result = await http.exchange(
+    { method: 'GET', address, headers: {}, answerMax: maxBytes, onChunk },
+    signal,
+  )
+  if (result.kind === 'cancelled') return { ok: false, code: 'CANCELLED', message: 'it was cancelled' }
+  if (result.kind === 'silence') return { ok: false, code: result.code, message: result.message }
+  return { ok: true, status: result.status, size, sha256: sum.digest() }
+}

@@ -1,0 +1,144 @@
+import type { Endpoint } from '../protocol/endpoints.ts'
+import { type ErrorCode, isErrorCode } from '../protocol/errors.ts'
+import type { HttpResult, Left } from './exchange.ts'
+import type { HostFailure, Remedy } from './host.ts'
+import { oneLine } from './message.ts'
+
+/**
+ * §7, each code by what may be done about it: at the endpoints below {base_url}, and at an upload node
+ * (§4.2). What a node refuses it has not stored, so a new credential is the way on, unless the picture or the
+ * account is at fault.
+ */
+const REMEDIES: Readonly<Record<ErrorCode, readonly [Remedy, Remedy]>> = {
+  MISSING_FILE_SIZE: ['change_request', 'new_credential'],
+  MISSING_FILE_NAME: ['change_request', 'new_credential'],
+  MISSING_MIME_TYPE: ['change_request', 'new_credential'],
+  MISSING_WIDTH: ['skip_dimensions', 'skip_dimensions'],
+  MISSING_HEIGHT: ['skip_dimensions', 'skip_dimensions'],
+  INVALID_WIDTH: ['skip_dimensions', 'skip_dimensions'],
+  INVALID_HEIGHT: ['skip_dimensions', 'skip_dimensions'],
+  INVALID_DIMENSION: ['skip_dimensions', 'skip_dimensions'],
+  MISSING_DIMENSION: ['skip_dimensions', 'skip_dimensions'],
+  UNREADABLE_DIMENSION: ['skip_dimensions', 'skip_dimensions'],
+  DIMENSION_MISMATCH: ['skip_dimensions', 'skip_dimensions'],
+  INVALID_FILE_SIZE: ['change_request', 'new_credential'],
+  FILE_TOO_LARGE: ['change_picture', 'change_picture'],
+  MISSING_NAME: ['change_request', 'new_credential'],
+  INVALID_PARAMS: ['change_request', 'new_credential'],
+  MISSING_PARAMS: ['change_request', 'new_credential'],
+  VALIDATION_ERROR: ['change_request', 'new_credential'],
+  MISSING_API_KEY: ['key', 'new_credential'],
+  INVALID_API_KEY: ['key', 'new_credential'],
+  PLAN_NOT_SUPPORTED: ['plan', 'plan'],
+  FORBIDDEN: ['not_permitted', 'new_credential'],
+  STORAGE_LIMIT_REACHED: ['storage', 'storage'],
+  NOT_FOUND: ['gone', 'new_credential'],
+  DAILY_LIMIT_REACHED: ['quota', 'quota'],
+  RATE_LIMITED: ['later', 'new_credential'],
+  DELETE_FAILED: ['later', 'new_credential'],
+  NO_AVAILABLE_IO_NODE: ['later', 'new_credential'],
+}
+
+/** A well-formed failure (§1): nothing was done. The code may be one that §7 does not list. */
+export function refused(
+  endpoint: Endpoint,
+  status: number,
+  said: { error: string; code: string },
+  secrets: readonly string[],
+): HostFailure {
+  const code =
+    oneLine(said.code, secrets)
+      .replace(/[^\w.-]/g, '_')
+      .slice(0, 64) || 'UNNAMED'
+  const [below, node] = isErrorCode(code)
+    ? REMEDIES[code]
+    : [remedyOfStatus(endpoint, status), nodeRemedyOfStatus(status)]
+  return {
+    remedy: endpoint === 'send' ? node : below,
+    endpoint,
+    code,
+    message: oneLine(said.error, secrets) || `the host answered ${code}`,
+    status,
+  }
+}
+
+function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
+  if (status === 401) return 'key'
+  if (status === 402 || status === 403) return 'not_permitted'
+  if (endpoint === 'upload' && (status === 413 || status === 415)) return 'change_picture'
+  const passing = status === 408 || status === 429
+  // 404 included: only §7's NOT_FOUND may be taken for "deleted already".
+  return status >= 400 && status < 500 && !passing ? 'change_request' : 'later'
+}
+
+function nodeRemedyOfStatus(status: number): Remedy {
+  return status === 413 || status === 415 ? 'change_picture' : 'new_credential'
+}
+
+/** An answer that is not of the interface, whatever its status. */
+export function garbled(endpoint: Endpoint, left: Left, status: number, message: string): HostFailure {
+  return { ...unknown(endpoint, left), code: 'HOST_ANSWER', message, status }
+}
+
+/** No redirect is followed: the key and the credential go where they were meant to go. */
+export function redirected(endpoint: Endpoint, left: Left, status: number, where: string): HostFailure {
+  const failure = unknown(endpoint, left)
+  return {
+    ...failure,
+    remedy: failure.remedy === 'later' ? 'change_request' : failure.remedy,
+    code: 'HOST_REDIRECT',
+    message: `${where} redirects to another address, and none is followed; set host.base_url to the final one`,
+    status,
+  }
+}
+
+export function unanswered(endpoint: Endpoint, result: Exclude<HttpResult, { kind: 'answer' }>): HostFailure {
+  if (result.kind === 'cancelled') return cancelled(endpoint, result.left)
+  return { ...unknown(endpoint, result.left), code: result.code, message: result.message }
+}
+
+export function cancelled(endpoint: Endpoint, left: Left): HostFailure {
+  const remedy = mayBeDone(endpoint, left) ? 'find_out' : 'cancelled'
+  return { remedy, endpoint, code: 'CANCELLED', message: 'it was cancelled' }
+}
+
+/** `field` of an answer holds an address that is neither HTTPS nor, for a loopback host, loopback. */
+export function badAddress(endpoint: Endpoint, remedy: Remedy, field: string): HostFailure {
+  const message = `the host gave an address (${field}) that is not one of plain HTTPS; it is not used`
+  return { remedy, endpoint, code: 'HOST_ADDRESS', message }
+}
+
+/** §4.3 names no album, and an image in the root is not what was asked for. */
+export function noAlbumInPresign(): HostFailure {
+  const message =
+    'upload_form presign knows no albums; set host.upload_form to credential, or mirror on album ""'
+  return { remedy: 'change_request', endpoint: 'upload', code: 'PRESIGN_ALBUM', message }
+}
+
+export function changedUnderway(): HostFailure {
+  const message = 'the picture changed while it was being sent'
+  return { remedy: 'changed_underway', endpoint: 'send', code: 'PICTURE_CHANGED', message }
+}
+
+function unknown(endpoint: Endpoint, left: Left): Pick<HostFailure, 'endpoint' | 'remedy'> {
+  if (mayBeDone(endpoint, left)) return { endpoint, remedy: 'find_out' }
+  return { endpoint, remedy: endpoint === 'send' ? 'new_credential' : 'later' }
+}
+
+/** A picture without its last byte is none. The others do no harm when they are done twice. */
+function mayBeDone(endpoint: Endpoint, left: Left): boolean {
+  return (endpoint === 'send' && left === 'all') || (endpoint === 'create_album' && left !== 'nothing')
+}
+
+const TROUBLE = new Set([
+  'HOST_UNREACHABLE',
+  'HOST_TLS',
+  'HOST_ANSWER',
+  'RATE_LIMITED',
+  'NO_AVAILABLE_IO_NODE',
+])
+
+/** The host is in passing trouble, and not with this one request alone. */
+export function isTrouble({ code, status = 0 }: HostFailure): boolean {
+  return TROUBLE.has(code) || (!isErrorCode(code) && (status === 408 || status === 429 || status >= 500))
+}

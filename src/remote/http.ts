@@ -1,0 +1,44 @@
+import { Agent } from 'undici'
+import { Exchange, type HttpRequest, type HttpResult } from './exchange.ts'
+
+const CONNECT_MS = 10_000
+
+export interface HttpOptions {
+  /** PEM. Instead of the authorities that Node knows. */
+  ca?: string
+  /**
+   * To one origin. As many as there can be requests at once: none may wait for a connection after it has
+   * taken its place in the rate window.
+   */
+  connections: number
+  /** Without progress. */
+  timeoutMs: number
+}
+
+/** HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, bounded answers. */
+export class Http {
+  readonly #agent: Agent
+
+  constructor({ ca, connections, timeoutMs }: HttpOptions) {
+    this.#agent = new Agent({
+      connections,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      connect: { timeout: Math.min(timeoutMs, CONNECT_MS), ...(ca !== undefined && { ca }) },
+      // Over HTTP/2 nobody could tell when a body's last byte has left.
+      allowH2: false,
+    })
+  }
+
+  /** Rejects with what `onStart` or the body's chunks threw, and with nothing else. */
+  exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
+    const exchange = new Exchange(request)
+    exchange.begin(this.#agent, signal)
+    return exchange.result
+  }
+
+  /** Ends what is still under way. */
+  async close(): Promise<void> {
+    await this.#agent.destroy()
+  }
+}

@@ -1,0 +1,32 @@
+import Bottleneck from 'bottleneck'
+
+/** Lets requests to one endpoint in, so many at a time, in the order in which they came. */
+export interface RequestQueue {
+  /** Runs `job` when it is its turn; answers null where `signal` is aborted before that. */
+  inTurn<T>(job: () => Promise<T>, signal: AbortSignal): Promise<T | null>
+}
+
+/**
+ * An endpoint without a limit (a benchmark's host) has nothing to queue for: who calls is bounded already, and
+ * Bottleneck's bookkeeping costs more than the request (434 a second).
+ */
+export function openRequestQueue(places: number, requestsPerSecond: number): RequestQueue {
+  if (requestsPerSecond === Number.POSITIVE_INFINITY)
+    return { inTurn: async (job, signal) => (signal.aborted ? null : job()) }
+  const queue = new Bottleneck({ maxConcurrent: places })
+  return {
+    inTurn<T>(job: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
+      if (signal.aborted) return Promise.resolve(null)
+      const { promise, resolve, reject } = Promise.withResolvers<T | null>()
+      // Bottleneck can't take a job back: its place is passed through when its turn comes.
+      const leave = () => resolve(null)
+      signal.addEventListener('abort', leave, { once: true })
+      const turn = queue.schedule(() => {
+        signal.removeEventListener('abort', leave)
+        return signal.aborted ? Promise.resolve(null) : job()
+      })
+      turn.then(resolve, reject)
+      return promise
+    },
+  }
+}

@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest'
+import { clientOf, failureOf, never, successOf } from './client-of.ts'
+import { deadOrigin, json, serve, serveRaw } from './serve.ts'
+
+const HTML = '<html><body>Welcome to our hotel Wi-Fi</body></html>'
+
+const answering = (text: string) => serveRaw(socket => void socket.once('data', () => socket.end(text)))
+
+const page = (status: string, body: string) =>
+  `HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+
+test.each<[string, string]>([
+  ['an HTML page', page('200 OK', HTML)],
+  ['an HTML page of a proxy', page('502 Bad Gateway', HTML)],
+  ['an HTML page of another path', page('404 Not Found', HTML)],
+  ['JSON of something else', page('200 OK', '[1, 2, 3]')],
+  ['a failure without a code', page('400 No', '{"success":false,"error":"no"}')],
+  ['nothing', page('200 OK', '')],
+  ['truncated JSON', page('200 OK', '{"success":true,"data":{"albums":[')],
+  ['bytes that are no text', page('200 OK', '\u0000\u0001\u0002')],
+  ['no HTTP', '220 mail.example ESMTP\r\n'],
+  ['a header without an end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`],
+])('%s is a fault of the host, to be asked again later', async (_, text) => {
+  const origin = await answering(text)
+  expect(await failureOf(clientOf(origin).list(null, 1, never))).toMatchObject({
+    code: 'HOST_ANSWER',
+    remedy: 'later',
+    endpoint: 'list',
+  })
+})
+
+test.each<[string, string]>([
+  ['an HTML page', page('502 Bad Gateway', HTML)],
+  ['half an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"succ'],
+  ['a redirect', page('303 See Other', '')],
+  ['an end without an answer', ''],
+])('%s leaves open whether an album was made', async (_, text) => {
+  const origin = await answering(text)
+  expect((await failureOf(clientOf(origin).createAlbum({ name: 'A' }, never))).remedy).toBe('find_out')
+})
+
+test('where nothing listens no album was made', async () => {
+  const host = clientOf(await deadOrigin())
+  expect(await failureOf(host.createAlbum({ name: 'A' }, never))).toMatchObject({ remedy: 'later' })
+})
+
+test.each([301, 302, 307, 308])(
+  'a redirect with %i is not followed, whatever it may lead to',
+  async status => {
+    const urls: string[] = []
+    const origin = await serve((request, response) => {
+      urls.push(request.url!)
+      response.writeHead(status, { location: '/api/v1/elsewhere' }).end()
+    })
+    expect(await failureOf(clientOf(origin).list(null, 1, never))).toMatchObject({
+      code: 'HOST_REDIRECT',
+      remedy: 'change_request',
+      status,
+    })
+    expect(urls).toHaveLength(1)
+  },
+)
+
+test('an answer without end is cut off', async () => {
+  let sent = 0
+  const origin = await serve((_, response) => {
+    const chunk = 'x'.repeat(64 * 1024)
+    const more = () => {
+      while (!response.destroyed && response.write(chunk)) sent += chunk.length
+      sent += chunk.length
+    }
+    response.on('drain', more)
+    more()
+  })
+  const endless = await failureOf(clientOf(origin).list(null, 1, never))
+  expect(endless).toMatchObject({ code: 'HOST_ANSWER', remedy: 'later' })
+  expect(endless.message).toContain('cut off')
+  expect(sent).toBeLessThan(64 * 2 ** 20)
+})
+
+test('a compressed answer is not unpacked: a small one may become a large one', async () => {
+  const origin = await serve((request, response) => {
+    expect(request.headers['accept-encoding']).toBeUndefined()
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from('1f8b080000000000', 'hex'))
+  })
+  expect((await failureOf(clientOf(origin).list(null, 1, never))).code).toBe('HOST_ANSWER')
+})
+
+test('an informational answer before the real one is passed over', async () => {
+  const origin = await serve((_, response) => {
+    response.writeProcessing()
+    json(response, 200, { success: true, message: 'deleted' })
+  })
+  await successOf(clientOf(origin).deleteImage('x', never))
+})
+
+test.each<[string, () => Promise<string>, RegExp]>([
+  ['refuses', deadOrigin, /^127\.0\.0\.1:\d+ refuses connections; /],
+  ['is unknown', async () => 'https://no-such-host.invalid', /^no-such-host\.invalid:443 (is|has) a name/],
+  [
+    'hangs up',
+    () => serveRaw(socket => void socket.once('data', () => socket.end())),
+    /closed the connection/,
+  ],
+  ['is silent', () => serveRaw(() => {}), /did not answer in time/],
+  [
+    'stops halfway',
+    () =>
+      serveRaw(
+        socket =>
+          void socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{')),
+      ),
+    /stopped in the middle/,
+  ],
+])(
+  'a host that %s is described in one line with its name and port, and nothing of the path',
+  async (_, open, line) => {
+    const host = clientOf(await open(), { timeoutMs: 200 })
+    const { message, code, remedy } = await failureOf(host.deleteImage('private-id', never))
+    expect({ code, remedy }).toEqual({ code: 'HOST_UNREACHABLE', remedy: 'later' })
+    expect(message).toMatch(line)
+    expect(message).not.toMatch(/private-id|api\/v1/)
+  },
+)
+
+test('a request can be cancelled while the host is silent', async () => {
+  const begun = Promise.withResolvers<void>()
+  const origin = await serve(() => begun.resolve())
+  const abort = new AbortController()
+  const listing = failureOf(clientOf(origin).list(null, 1, abort.signal))
+  await begun.promise
+  abort.abort()
+  expect(await listing).toMatchObject({ code: 'CANCELLED', remedy: 'cancelled' })
+})
+
+test('a request that was cancelled before is not sent', async () => {
+  let asked = 0
+  const origin = await serve(() => asked++)
+  expect(await failureOf(clientOf(origin).list(null, 1, AbortSignal.abort()))).toMatchObject({
+    code: 'CANCELLED',
+  })
+  expect(asked).toBe(0)
+})
+
+test('closing does not wait for connections that are kept open', async () => {
+  const origin = await serve((_, response) => json(response, 200, { success: true, message: 'deleted' }))
+  const host = clientOf(origin)
+  await successOf(host.deleteImage('x', never))
+  await host.close()
+  await expect(host.deleteImage('x', never)).rejects.toThrow()
+})

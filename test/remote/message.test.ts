@@ -1,0 +1,26 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { oneLine, secretsOfAddress } from '../../src/remote/message.ts'
+
+test('what a host says is one line without control characters', () => {
+  expect(oneLine('a\r\nb\u001b[31mc\u2028d\u0000', [])).toBe('a b [31mc d')
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), text => {
+      expect(oneLine(text, [])).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u)
+    }),
+  )
+})
+
+test('what a host says has a bounded length', () => {
+  expect(oneLine('x'.repeat(10_000), []).length).toBeLessThan(400)
+})
+
+test('a key that the host repeats is taken out', () => {
+  expect(oneLine('key sk-1 is wrong: sk-1', ['sk-1'])).toBe('key *** is wrong: ***')
+})
+
+test('every part of an address that can be its credential counts as a secret', () => {
+  const secrets = secretsOfAddress('https://n.example/up/abcdefgh12?token=x%2Fyz123456&a=1')
+  const said = oneLine('unknown abcdefgh12, x%2Fyz123456, x/yz123456', secrets)
+  expect(said).toBe('unknown ***, ***, ***')
+})

@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { RateWindow, WINDOW_MS } from '../../src/remote/rate-window.ts'
+
+interface Request {
+  /** Milliseconds: when it comes, and then how long until it starts, arrives and is answered. */
+  at: number
+  connecting: number
+  travelling: number
+  answering: number
+}
+
+/** Lets requests through as they come; gives the times at which they reached the host. */
+function arrivalsOf(window: RateWindow, requests: Request[]): number[] {
+  const arrivals: number[] = []
+  const events: { at: number; happen: () => void }[] = []
+  const settle = (now: number) => {
+    for (;;) {
+      events.sort((a, b) => b.at - a.at)
+      if (events.length === 0 || events.at(-1)!.at > now) return
+      events.pop()!.happen()
+    }
+  }
+  let now = 0
+  for (const { at, connecting, travelling, answering } of requests) {
+    now = Math.max(now, at)
+    settle(now)
+    for (let wait = window.waitMs(now); wait > 0; wait = window.waitMs(now)) {
+      now += wait
+      settle(now)
+    }
+    const slot = window.take()
+    const start = now + connecting
+    const arrival = start + travelling
+    events.push({ at: start, happen: () => slot.start(start) })
+    events.push({ at: arrival, happen: () => arrivals.push(arrival) })
+    events.push({ at: arrival + answering, happen: () => slot.answered(arrival + answering) })
+  }
+  settle(Number.POSITIVE_INFINITY)
+  return arrivals
+}
+
+/** The most that a host sees in any second. */
+function mostInASecond(times: number[]): number {
+  return Math.max(0, ...times.map(from => times.filter(at => at >= from && at < from + 1000).length))
+}
+
+const requests = fc
+  .array(
+    fc.record({
+      after: fc.nat(400),
+      connecting: fc.oneof(fc.constant(0), fc.nat(3000)),
+      travelling: fc.nat(28),
+      answering: fc.oneof(fc.nat(5), fc.nat(3000)),
+    }),
+    { maxLength: 60 },
+  )
+  .map(gaps => {
+    let at = 0
+    return gaps.map(({ after, ...rest }) => {
+      at += after
+      return { at, ...rest }
+    })
+  })
+
+test('a host never sees more than the limit in any second, however long connecting and answering take', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 12 }), requests, (limit, all) => {
+      const arrivals = arrivalsOf(new RateWindow(limit), all)
+      expect(arrivals).toHaveLength(all.length)
+      expect(mostInASecond(arrivals)).toBeLessThanOrEqual(limit)
+    }),
+  )
+})
+
+test('of the rate a prompt host sees nearly all, and a slow one at least 97 %', () => {
+  const timeFor1000 = (answering: number) => {
+    const all = Array(1001).fill({ at: 0, connecting: 0, travelling: 0, answering })
+    return Math.max(...arrivalsOf(new RateWindow(10), all))
+  }
+  expect(100_000 / timeFor1000(3)).toBeGreaterThan(0.99)
+  expect(100_000 / timeFor1000(500)).toBeGreaterThan(0.97)
+})
+
+test('starts from before the process count', () => {
+  const window = new RateWindow(2, [900, 950])
+  expect(window.waitMs(1000)).toBeGreaterThan(900)
+  expect(window.waitMs(900 + WINDOW_MS)).toBe(0)
+})
+
+test('a place that was given back is free at once', () => {
+  const window = new RateWindow(1)
+  const slot = window.take()
+  expect(window.waitMs(0)).toBeGreaterThan(0)
+  slot.release()
+  slot.release()
+  expect(window.waitMs(0)).toBe(0)
+})
+
+test('the host may lower the limit and not raise it', () => {
+  const window = new RateWindow(3)
+  window.adopt(10)
+  for (let i = 0; i < 3; i++) window.take().start(0)
+  expect(window.waitMs(0)).toBeGreaterThan(1000)
+  window.adopt(1)
+  expect(window.waitMs(WINDOW_MS)).toBe(0)
+  window.take().start(WINDOW_MS)
+  expect(window.waitMs(WINDOW_MS)).toBeGreaterThan(1000)
+})
+
+test('without a limit nothing waits', () => {
+  const window = new RateWindow(Number.POSITIVE_INFINITY)
+  for (let i = 0; i < 1000; i++) window.take().start(0)
+  expect(window.waitMs(0)).toBe(0)
+})

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
+import { clientOf, never, successOf } from './client-of.ts'
+import { bytesOf, inMemory } from './pictures.ts'
+import { bodyOf, failure, json, serve } from './serve.ts'
+
+/** Admits a request where fewer than `limit` were admitted in the second before its arrival. */
+function strictSecond(limit: number) {
+  const admitted: number[] = []
+  return () => {
+    const now = performance.now()
+    const fits = admitted.filter(at => at > now - 1000).length < limit
+    if (fits) admitted.push(now)
+    return fits
+  }
+}
+
+/** A machine so busy that it stalls for longer than the guard compresses what was sent apart. */
+const retry = 3
+
+test('a host with a strict sliding second never has to refuse, whichever endpoints are busy', {
+  retry,
+}, async () => {
+  const lists = strictSecond(REQUESTS_PER_SECOND.list)
+  const sends = strictSecond(REQUESTS_PER_SECOND.send)
+  const deletes = strictSecond(REQUESTS_PER_SECOND.delete)
+  const refusals: string[] = []
+  const origin = await serve(async (request, response) => {
+    const admits = request.method === 'GET' ? lists : request.method === 'DELETE' ? deletes : sends
+    const fits = admits()
+    await bodyOf(request)
+    if (!fits) {
+      refusals.push(request.method!)
+      return failure(response, 429, 'RATE_LIMITED')
+    }
+    if (request.method === 'GET')
+      return json(response, 200, {
+        success: true,
+        data: {
+          albums: [],
+          images: [],
+          pagination: { page: 1, per_page: 20, total_pages: 0, total_images: 0 },
+          cdn_base_url: 'https://c.example',
+        },
+      })
+    json(response, 200, {
+      success: true,
+      message: 'deleted',
+      image_id: 'I',
+      cdn_url: 'https://c.example/i/I',
+    })
+  })
+  const host = clientOf(origin, { patience: { attempts: 4, maxDelayMs: 1000 } })
+  const credential = { uploadUrl: `${origin}/up/1`, cdnUrl: null, imageId: null }
+  const times = <T>(count: number, make: () => Promise<T>) => Array.from({ length: count }, make)
+  await Promise.all([
+    ...times(60, () => successOf(host.list(null, 1, never))),
+    ...times(60, () => successOf(host.send(credential, inMemory(bytesOf(20_000)), never))),
+    ...times(10, () => successOf(host.deleteImage('x', never))),
+  ])
+  expect(refusals).toEqual([])
+})
+
+test('a new process that knows the starts of the one before makes no burst', { retry }, async () => {
+  const lists = strictSecond(REQUESTS_PER_SECOND.delete)
+  const refusals: number[] = []
+  const origin = await serve((_, response) => {
+    if (lists()) json(response, 200, { success: true, message: 'deleted' })
+    else failure(response, 429, 'RATE_LIMITED')
+  })
+  const starts: number[] = []
+  const ledger = { load: () => [...starts], record: (_: string, start: number) => void starts.push(start) }
+  const onRequest = ({ status }: { status: number | null }) => status === 429 && refusals.push(status)
+  for (let process = 0; process < 3; process++) {
+    const host = clientOf(origin, { ledger, onRequest })
+    await Promise.all([1, 2].map(() => successOf(host.deleteImage('x', never))))
+    await host.close()
+  }
+  expect(refusals).toEqual([])
+})

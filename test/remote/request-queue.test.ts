@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { openRequestQueue } from '../../src/remote/request-queue.ts'
+
+const never = new AbortController().signal
+
+/** A queue's jobs, each of which ends when the test says so. */
+function jobs() {
+  const started: string[] = []
+  const ends = new Map<string, () => void>()
+  return {
+    started,
+    job: (name: string) => () =>
+      new Promise<string>(resolve => {
+        started.push(name)
+        ends.set(name, () => resolve(name))
+      }),
+    end: (name: string) => ends.get(name)!(),
+  }
+}
+
+describe.each([
+  ['with a limit', 10, ['a', 'b']],
+  ['without one', Number.POSITIVE_INFINITY, ['a', 'b', 'c']],
+])('the queue of an endpoint %s', (_, limit, first) => {
+  it('lets in as many at a time as it has places for, in their order', async () => {
+    const { started, job, end } = jobs()
+    const queue = openRequestQueue(2, limit)
+    const all = ['a', 'b', 'c'].map(name => queue.inTurn(job(name), never))
+    await expect.poll(() => started).toEqual(first)
+    end('a')
+    await expect.poll(() => started).toEqual(['a', 'b', 'c'])
+    end('b')
+    end('c')
+    expect(await Promise.all(all)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('passes on what a job throws, and goes on', async () => {
+    const queue = openRequestQueue(1, limit)
+    await expect(queue.inTurn(() => Promise.reject(new Error('no')), never)).rejects.toThrow('no')
+    expect(await queue.inTurn(async () => 'yes', never)).toBe('yes')
+  })
+})
+
+describe('a request that waits', () => {
+  it('leaves at once when it is cancelled, and never runs', async () => {
+    const { started, job, end } = jobs()
+    const queue = openRequestQueue(1, 10)
+    const first = queue.inTurn(job('a'), never)
+    const cancelling = new AbortController()
+    const second = queue.inTurn(job('b'), cancelling.signal)
+    const third = queue.inTurn(job('c'), never)
+    await expect.poll(() => started).toEqual(['a'])
+    cancelling.abort()
+    expect(await second).toBeNull()
+    end('a')
+    expect(await first).toBe('a')
+    await expect.poll(() => started).toEqual(['a', 'c'])
+    end('c')
+    expect(await third).toBe('c')
+  })
+})

@@ -1,0 +1,208 @@
+import type { IncomingMessage } from 'node:http'
+import { expect, test } from 'vitest'
+import type { RemoteOptions } from '../../src/remote/client.ts'
+import { API_KEY, clientOf, failureOf, never, successOf, TOKEN } from './client-of.ts'
+import { bodyOf, failure, json, serve } from './serve.ts'
+
+interface Seen {
+  method: string
+  url: string
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+/** A host that answers the same to everything, with what it was asked. */
+async function hostAnswering(status: number, body: unknown, options: Partial<RemoteOptions> = {}) {
+  const seen: Seen[] = []
+  const origin = await serve(async (request, response) => {
+    const { method, url, headers } = request
+    seen.push({ method: method!, url: url!, headers, body: (await bodyOf(request)).toString() })
+    json(response, status, body)
+  })
+  return { seen, origin, host: clientOf(origin, options) }
+}
+
+const pictureRequest = { file_name: 'a b.png', file_size: 12, mime_type: 'image/png', width: 3, height: 4 }
+
+test('step 1 asks as §4.1 says, with the key in its header, and gives the credential', async () => {
+  const data = { upload_url: `https://n.example/up/${TOKEN}`, cdn_url: 'https://c.example/i/1', more: true }
+  const { seen, host } = await hostAnswering(200, { success: true, data })
+  const credential = await successOf(host.requestUpload({ ...pictureRequest, album_id: 'A' }, never))
+  expect(credential).toEqual({ uploadUrl: data.upload_url, cdnUrl: data.cdn_url, imageId: null })
+  expect(seen).toMatchObject([
+    {
+      method: 'POST',
+      url: '/api/v1/upload',
+      headers: {
+        'x-api-key': API_KEY,
+        'content-type': 'application/json',
+        host: expect.stringMatching(/^127/),
+      },
+    },
+  ])
+  expect(JSON.parse(seen[0]!.body)).toEqual({ ...pictureRequest, album_id: 'A' })
+})
+
+test('the presign form asks the site as §4.3 says, and puts the token into the address', async () => {
+  const answer = { upload_token: `${TOKEN}/+`, upload_url: 'https://n.example/up', image_id: 'I' }
+  const { seen, host } = await hostAnswering(200, answer, { uploadForm: 'presign' })
+  const credential = await successOf(host.requestUpload(pictureRequest, never))
+  expect(credential).toEqual({
+    uploadUrl: `https://n.example/up?token=${TOKEN}%2F%2B`,
+    cdnUrl: null,
+    imageId: 'I',
+  })
+  expect(seen).toMatchObject([{ method: 'POST', url: '/api/presign', headers: { 'x-api-key': API_KEY } }])
+  expect(JSON.parse(seen[0]!.body)).toEqual({ file_name: 'a b.png', file_size: 12, mime_type: 'image/png' })
+})
+
+test('the presign token joins a query that is there already', async () => {
+  const answer = { upload_token: 'T', upload_url: 'https://n.example/up?a=1', image_id: 'I' }
+  const { host } = await hostAnswering(200, answer, { uploadForm: 'presign' })
+  expect((await successOf(host.requestUpload(pictureRequest, never))).uploadUrl).toBe(
+    'https://n.example/up?a=1&token=T',
+  )
+})
+
+test('the presign form, which knows no album, is not asked for one', async () => {
+  const { seen, host } = await hostAnswering(200, {}, { uploadForm: 'presign' })
+  const failure = await failureOf(host.requestUpload({ ...pictureRequest, album_id: 'A' }, never))
+  expect(failure).toMatchObject({ remedy: 'change_request', code: 'PRESIGN_ALBUM' })
+  expect(seen).toEqual([])
+})
+
+const image = {
+  id: 'i1',
+  name: 'a.png',
+  size: '1 KB',
+  width: 1,
+  height: 2,
+  time: '2026-11-03T10:00:00+08:00',
+}
+const album = {
+  id: 'a1',
+  name: 'A',
+  depth: 1,
+  image_count: 0,
+  sub_count: 0,
+  created_at: '2026-11-03T10:00:00Z',
+}
+const pagination = { page: 1, per_page: 20, total_pages: 1, total_images: 1 }
+const page = { albums: [album], images: [image], pagination, cdn_base_url: 'https://c.example' }
+
+test('a listing is asked for by album and page, and the root by none', async () => {
+  const { seen, host } = await hostAnswering(200, { success: true, data: page })
+  expect(await successOf(host.list('a/b&c=1', 3, never))).toEqual(page)
+  await successOf(host.list(null, 1, never))
+  expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    'GET /api/v1/list?album_id=a%2Fb%26c%3D1&page=3',
+    'GET /api/v1/list?page=1',
+  ])
+  expect(seen[0]!.headers).toMatchObject({ 'x-api-key': API_KEY })
+})
+
+test('a listing with records that §2 does not describe is still a listing', async () => {
+  const odd = { ...image, id: 'svg', width: null }
+  const { host } = await hostAnswering(200, { success: true, data: { ...page, images: [odd, image] } })
+  expect((await successOf(host.list(null, 1, never))).images).toEqual([{ id: 'svg' }, image])
+})
+
+test.each([
+  ['an image without an id', { ...page, images: [{ ...image, id: undefined }] }, 'data.images.0'],
+  [
+    'a count that is a string',
+    { ...page, pagination: { ...pagination, total_images: '1' } },
+    'data.pagination.total_images',
+  ],
+  ['albums that are no list', { ...page, albums: null }, 'data.albums'],
+  ['a negative page', { ...page, pagination: { ...pagination, page: -1 } }, 'data.pagination.page'],
+])('a listing with %s is a fault of the host that names the field', async (_, data, field) => {
+  const { host } = await hostAnswering(200, { success: true, data })
+  const failure = await failureOf(host.list(null, 1, never))
+  expect(failure).toMatchObject({ code: 'HOST_ANSWER', remedy: 'later', status: 200 })
+  expect(failure.message).toContain(field)
+})
+
+test('an image and an album are deleted by id', async () => {
+  const { seen, host } = await hostAnswering(200, {
+    success: true,
+    message: 'deleted',
+    data: { deleted_albums: 1, deleted_images: 2 },
+  })
+  await successOf(host.deleteImage('a&b', never))
+  await successOf(host.deleteAlbum('c d', never))
+  expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    'DELETE /api/v1/delete?img=a%26b',
+    'DELETE /api/v1/delete?album=c+d',
+  ])
+})
+
+test('an album is created below its parent', async () => {
+  const created = { id: 'a1', name: 'A', depth: 2, created_at: '2026-11-03T10:00:00Z' }
+  const { seen, host } = await hostAnswering(200, { success: true, data: { album: created } })
+  expect(await successOf(host.createAlbum({ name: 'A', parent_album: 'P' }, never))).toEqual(created)
+  expect(seen[0]).toMatchObject({ method: 'POST', url: '/api/v1/create_album' })
+  expect(JSON.parse(seen[0]!.body)).toEqual({ name: 'A', parent_album: 'P' })
+})
+
+test("a failure carries the host's code, status and words", async () => {
+  const { host } = await hostAnswering(404, { success: false, error: 'no such image', code: 'NOT_FOUND' })
+  expect(await failureOf(host.deleteImage('x', never))).toEqual({
+    remedy: 'gone',
+    endpoint: 'delete',
+    code: 'NOT_FOUND',
+    message: 'no such image',
+    status: 404,
+  })
+})
+
+test('a key that the host repeats in its error is taken out', async () => {
+  const { host } = await hostAnswering(401, {
+    success: false,
+    error: `bad key ${API_KEY}\nsecond line`,
+    code: 'INVALID_API_KEY',
+  })
+  expect((await failureOf(host.list(null, 1, never))).message).toBe('bad key *** second line')
+})
+
+test.each([
+  ['upload_url', { upload_url: 'http://n.example/up', cdn_url: 'https://c.example/1' }],
+  ['upload_url', { upload_url: 'https://n.example/up#x', cdn_url: 'https://c.example/1' }],
+  ['cdn_url', { upload_url: 'https://n.example/up', cdn_url: 'http://c.example/1' }],
+  ['cdn_url', { upload_url: 'https://n.example/up', cdn_url: 'file:///etc/passwd' }],
+])('an address that is not of HTTPS is refused: %s %j', async (field, data) => {
+  const { host } = await hostAnswering(200, { success: true, data })
+  const failure = await failureOf(host.requestUpload(pictureRequest, never))
+  expect(failure).toMatchObject({ code: 'HOST_ADDRESS', remedy: 'change_request' })
+  expect(failure.message).toContain(field)
+})
+
+test('a key or an address that no request can carry is refused at once, without showing it', () => {
+  const withKey = (apiKey: string) => () => clientOf('http://127.0.0.1:1', { apiKey })
+  expect(withKey('two\nlines')).toThrow(/^the API key/)
+  expect(withKey('')).toThrow(/^the API key/)
+  expect(() => clientOf('http://images.example.com')).toThrow(/HTTPS/)
+})
+
+test('a 429 is waited out and the request goes again, to the same place', async () => {
+  let asked = 0
+  const origin = await serve((_, response) => {
+    if (++asked === 1)
+      failure(response, 429, 'RATE_LIMITED', { 'retry-after': '0.05', 'x-ratelimit-limit': '10' })
+    else json(response, 200, { success: true, data: page })
+  })
+  const host = clientOf(origin, { patience: { attempts: 3, maxDelayMs: 10 } })
+  await successOf(host.list(null, 1, never))
+  expect(asked).toBe(2)
+})
+
+test('the plan is remembered: an endpoint outside it is not asked twice', async () => {
+  const { seen, host } = await hostAnswering(403, { success: false, error: 'no', code: 'PLAN_NOT_SUPPORTED' })
+  await failureOf(host.deleteImage('x', never))
+  await failureOf(host.deleteImage('y', never))
+  expect(seen).toHaveLength(1)
+  expect(host.blocks()).toMatchObject([{ endpoint: 'delete', code: 'PLAN_NOT_SUPPORTED' }])
+  host.unblock('delete')
+  await failureOf(host.deleteImage('z', never))
+  expect(seen).toHaveLength(2)
+})

@@ -1,0 +1,298 @@
+import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { Busboy } from '@fastify/busboy'
+import { expect, test } from 'vitest'
+import { type Credential, PictureChanged } from '../../src/remote/host.ts'
+import { multipartOf } from '../../src/remote/multipart.ts'
+import { API_KEY, clientOf, failureOf, never, successOf, TOKEN } from './client-of.ts'
+import { bytesOf, chunked, inMemory, sha256 } from './pictures.ts'
+import { bodyOf, deadOrigin, failure, json, serve, serveRaw } from './serve.ts'
+
+const stored = { success: true, image_id: 'I', cdn_url: 'https://c.example/i/I' }
+
+/** A credential for the node at `origin`. */
+const credentialAt = (origin: string, path = `/up/${TOKEN}`): Credential => ({
+  uploadUrl: `${origin}${path}`,
+  cdnUrl: null,
+  imageId: null,
+})
+
+/** What another program finds in a multipart body. */
+async function partsOf(contentType: string, body: Readable) {
+  const parts: { field: string; name: string; mime: string; bytes: Buffer }[] = []
+  const reading: Promise<void>[] = []
+  const parser = new Busboy({ headers: { 'content-type': contentType } })
+  parser.on('file', (field, stream, name, _, mime) => {
+    reading.push(
+      (async () => {
+        const chunks: Buffer[] = []
+        for await (const chunk of stream) chunks.push(chunk)
+        parts.push({ field, name, mime, bytes: Buffer.concat(chunks) })
+      })(),
+    )
+  })
+  await new Promise((resolve, reject) => body.pipe(parser).on('finish', resolve).on('error', reject))
+  await Promise.all(reading)
+  return parts
+}
+
+const SIZES = [1, 1000, 256 * 1024, 256 * 1024 + 1, 3_000_000]
+
+test.each(SIZES.flatMap(size => [inMemory(bytesOf(size)), chunked(bytesOf(size))]))(
+  'a picture of $size bytes arrives whole as the one part "file", without the key, its length known ahead',
+  async picture => {
+    const origin = await serve(async (request, response) => {
+      const parts = await partsOf(request.headers['content-type']!, request)
+      const [part] = parts
+      const right =
+        parts.length === 1 &&
+        part?.field === 'file' &&
+        part.mime === 'image/jpeg' &&
+        sha256(part.bytes) === sha256(bytesOf(picture.size)) &&
+        Number(request.headers['content-length']) > picture.size &&
+        request.headers['x-api-key'] === undefined &&
+        !JSON.stringify(request.headers).includes(API_KEY)
+      if (right) json(response, 200, stored)
+      else failure(response, 400, 'MISSING_PARAMS')
+    })
+    const sent = await successOf(clientOf(origin).send(credentialAt(origin), picture, never))
+    expect(sent).toEqual({ imageId: 'I', cdnUrl: 'https://c.example/i/I' })
+  },
+)
+
+test.each(['plain.png', 'spaces and ümlaut 图.png', 'semi;colon=.png', "quote's.png"])(
+  'the file name %j is read back as it was',
+  async fileName => {
+    const body = multipartOf({ ...inMemory(bytesOf(10)), fileName })
+    const [part] = await partsOf(body.contentType, Readable.from(body.chunks))
+    expect(part!.name).toBe(fileName)
+  },
+)
+
+test('a file name can not break out of its header', async () => {
+  const body = multipartOf({ ...inMemory(bytesOf(10)), fileName: 'a"\r\nX-Evil: 1\r\n\r\n--.png' })
+  const [head] = await Readable.from(body.chunks).toArray()
+  const text = Buffer.from(head).toString()
+  expect(text).toContain('filename="a%22%0D%0AX-Evil: 1%0D%0A%0D%0A--.png"\r\n')
+  expect(text.split('\r\n')).toHaveLength(5)
+})
+
+test('the upload address is used byte for byte', async () => {
+  const path = `/up/../up/./%7Euser\\x/{a}|"b"//?sig=${TOKEN}%2f&x='y'&&z`
+  let url = ''
+  const origin = await serve(async (request, response) => {
+    url = request.url!
+    await bodyOf(request)
+    json(response, 200, stored)
+  })
+  await successOf(clientOf(origin).send(credentialAt(origin, path), inMemory(bytesOf(10)), never))
+  expect(url).toBe(path)
+})
+
+test('a node that refuses is believed: nothing was stored', async () => {
+  const origin = await serve(async (request, response) => {
+    await bodyOf(request)
+    const said = `unknown credential ${request.url} (${TOKEN})`
+    json(response, 403, { success: false, error: said, code: 'FORBIDDEN' })
+  })
+  const refusal = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(10)), never))
+  expect(refusal).toMatchObject({ remedy: 'new_credential', code: 'FORBIDDEN', status: 403 })
+})
+
+test('dimensions that the node does not accept are left out the next time', async () => {
+  const origin = await serve(async (request, response) => {
+    await bodyOf(request)
+    failure(response, 400, 'DIMENSION_MISMATCH')
+  })
+  const refusal = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(10)), never))
+  expect(refusal.remedy).toBe('skip_dimensions')
+})
+
+const LARGE = 32 * 2 ** 20
+
+test.each([
+  ['in memory', inMemory],
+  ['in chunks', chunked],
+])('an early refusal of a picture %s ends the sending, and is heard', async (_, make) => {
+  let arrived = 0
+  const origin = await serve((request, response) => {
+    request.on('data', chunk => {
+      arrived += chunk.length
+      if (response.headersSent) return
+      request.pause()
+      failure(response, 413, 'FILE_TOO_LARGE', { connection: 'keep-alive' })
+    })
+  })
+  const refusal = await failureOf(clientOf(origin).send(credentialAt(origin), make(bytesOf(LARGE)), never))
+  expect(refusal).toMatchObject({ remedy: 'change_picture', code: 'FILE_TOO_LARGE', status: 413 })
+  expect(arrived).toBeLessThan(LARGE)
+})
+
+test.each([
+  ['in memory', inMemory],
+  ['in chunks', chunked],
+])('a connection that breaks in the middle of a picture %s leaves nothing there', async (_, make) => {
+  const origin = await serveRaw(socket => socket.once('data', () => socket.resetAndDestroy()))
+  const broken = await failureOf(clientOf(origin).send(credentialAt(origin), make(bytesOf(LARGE)), never))
+  expect(broken).toMatchObject({ remedy: 'new_credential', code: 'HOST_UNREACHABLE' })
+})
+
+/** Talks when all of a request has come. */
+async function afterWhole(answer: (socket: Socket) => void): Promise<string> {
+  return serveRaw(socket => {
+    let text = ''
+    socket.on('data', chunk => {
+      text += chunk.toString('latin1')
+      const length = Number(/content-length: (\d+)/.exec(text)?.[1])
+      if (text.length >= text.indexOf('\r\n\r\n') + 4 + length) answer(socket)
+    })
+  })
+}
+
+const HTML = '<html>502 Bad Gateway</html>'
+
+test.each<[string, (socket: Socket) => void]>([
+  ['a reset', socket => socket.resetAndDestroy()],
+  ['a closed connection', socket => socket.end()],
+  ['an HTML page', socket => socket.end(`HTTP/1.1 502 Bad\r\ncontent-length: ${HTML.length}\r\n\r\n${HTML}`)],
+  ['half an answer', socket => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"success":tr')],
+  ['another success', socket => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 16\r\n\r\n{"success":true}')],
+  [
+    'success with a failing status',
+    socket => {
+      const body = JSON.stringify(stored)
+      socket.end(`HTTP/1.1 500 No\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    },
+  ],
+  ['a redirect', socket => socket.end('HTTP/1.1 307 Go\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n')],
+  ['no HTTP', socket => socket.end('220 mail.example ESMTP\r\n')],
+])('%s after the whole picture went leaves open what became of it', async (_, answer) => {
+  const origin = await afterWhole(answer)
+  const open = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(1000)), never))
+  expect(open.remedy).toBe('find_out')
+})
+
+test('silence after the whole picture went leaves open what became of it', async () => {
+  const origin = await afterWhole(() => {})
+  const host = clientOf(origin, { timeoutMs: 200 })
+  const open = await failureOf(host.send(credentialAt(origin), inMemory(bytesOf(1000)), never))
+  expect(open).toMatchObject({ remedy: 'find_out', code: 'HOST_UNREACHABLE' })
+})
+
+test('a node that takes nothing in is given up, and has nothing', async () => {
+  const origin = await serveRaw(socket => socket.pause())
+  const host = clientOf(origin, { timeoutMs: 300 })
+  const stuck = await failureOf(host.send(credentialAt(origin), inMemory(bytesOf(LARGE)), never))
+  expect(stuck).toMatchObject({ remedy: 'new_credential', code: 'HOST_UNREACHABLE' })
+})
+
+test('an upload that outlasts its credential is given up, though it makes progress', async () => {
+  const origin = await serveRaw(socket => socket.resume())
+  const host = clientOf(origin, { credentialLifetimeMs: 200 })
+  const slow = {
+    ...chunked(bytesOf(1000)),
+    async *chunks() {
+      for (let i = 0; i < 1000; i++) {
+        yield bytesOf(1)
+        await new Promise(resolve => setTimeout(resolve, 20))
+      }
+    },
+  }
+  const late = await failureOf(host.send(credentialAt(origin), slow, never))
+  expect(late).toMatchObject({ remedy: 'new_credential', code: 'HOST_UNREACHABLE' })
+})
+
+test('a success before the whole picture went is not believed, nor taken for nothing', async () => {
+  const body = JSON.stringify(stored)
+  const origin = await serveRaw(socket =>
+    socket.once('data', () =>
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
+    ),
+  )
+  const early = await failureOf(clientOf(origin).send(credentialAt(origin), chunked(bytesOf(LARGE)), never))
+  expect(early).toMatchObject({ remedy: 'find_out', code: 'HOST_ANSWER' })
+})
+
+test('where nothing listens nothing was sent', async () => {
+  const origin = await deadOrigin()
+  const dead = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(10)), never))
+  expect(dead).toMatchObject({ remedy: 'new_credential', code: 'HOST_UNREACHABLE' })
+})
+
+/** A host that takes bodies in, and what it got of the first: null where it broke off. */
+async function collecting() {
+  const begun = Promise.withResolvers<void>()
+  const body = Promise.withResolvers<Buffer | null>()
+  const origin = await serve(request => {
+    request.once('data', () => begun.resolve())
+    body.resolve(bodyOf(request).catch(() => null))
+  })
+  return { origin, begun: begun.promise, body: body.promise }
+}
+
+/** A picture that, once the host has something of it, ends with what `end` does. */
+const ending = (begun: Promise<void>, end: () => void) => ({
+  ...chunked(bytesOf(500_000)),
+  async *chunks() {
+    yield bytesOf(400_000)
+    await begun
+    end()
+  },
+})
+
+test.each<[string, () => void]>([
+  [
+    'and says so',
+    () => {
+      throw new PictureChanged('a/secret/path.png')
+    },
+  ],
+  ['by getting shorter', () => {}],
+])('a picture that changes underway %s is not there: the host never had its end', async (_, end) => {
+  const { origin, begun, body } = await collecting()
+  const changed = await failureOf(clientOf(origin).send(credentialAt(origin), ending(begun, end), never))
+  expect(changed).toMatchObject({ remedy: 'changed_underway', code: 'PICTURE_CHANGED', endpoint: 'send' })
+  expect(await body).toBeNull()
+})
+
+test('a picture that grows underway is not there', async () => {
+  const { origin } = await collecting()
+  const grown = { ...chunked(bytesOf(500_000)), size: 400_000 }
+  const changed = await failureOf(clientOf(origin).send(credentialAt(origin), grown, never))
+  expect(changed.remedy).toBe('changed_underway')
+})
+
+test('an error of our own while a picture is sent is not taken for one of the host', async () => {
+  const { origin, begun } = await collecting()
+  const broken = ending(begun, () => {
+    throw new RangeError('a bug')
+  })
+  await expect(clientOf(origin).send(credentialAt(origin), broken, never)).rejects.toThrow('a bug')
+})
+
+test('cancelling says what may have become of the picture', async () => {
+  const whole = Promise.withResolvers<void>()
+  const origin = await afterWhole(() => whole.resolve())
+  const abort = new AbortController()
+  const sending = failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(10)), abort.signal))
+  await whole.promise
+  abort.abort()
+  expect(await sending).toMatchObject({ remedy: 'find_out', code: 'CANCELLED' })
+
+  const begun = Promise.withResolvers<void>()
+  const stuck = await serveRaw(socket => socket.once('data', () => begun.resolve(void socket.pause())))
+  const again = new AbortController()
+  const cut = failureOf(clientOf(stuck).send(credentialAt(stuck), chunked(bytesOf(LARGE)), again.signal))
+  await begun.promise
+  again.abort()
+  expect(await cut).toMatchObject({ remedy: 'cancelled', code: 'CANCELLED' })
+})
+
+test('a delivery address that is not of HTTPS is not taken on, though the picture is there', async () => {
+  const origin = await serve(async (request, response) => {
+    await bodyOf(request)
+    json(response, 200, { ...stored, cdn_url: 'http://c.example/i/I' })
+  })
+  const refusal = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(10)), never))
+  expect(refusal).toMatchObject({ remedy: 'find_out', code: 'HOST_ADDRESS' })
+})

@@ -1,0 +1,63 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import https from 'node:https'
+import net, { type AddressInfo, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** A real server on a free port, closed after the test. Its origin. */
+export async function serve(handler: Handler, tls?: { key: string; cert: string }): Promise<string> {
+  const server = tls ? https.createServer(tls, handler) : http.createServer(handler)
+  const port = await listen(server)
+  onTestFinished(() => server.closeAllConnections())
+  return `${tls ? 'https' : 'http'}://127.0.0.1:${port}`
+}
+
+/** A server that speaks whatever `talk` says. */
+export async function serveRaw(talk: (socket: Socket) => void): Promise<string> {
+  const server = net.createServer(socket => {
+    socket.on('error', () => {})
+    talk(socket)
+  })
+  return `http://127.0.0.1:${await listen(server)}`
+}
+
+async function listen(server: net.Server): Promise<number> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+/** An address where nothing listens. */
+export async function deadOrigin(): Promise<string> {
+  const server = net.createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise(resolve => server.close(resolve))
+  return `http://127.0.0.1:${port}`
+}
+
+export function json(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+) {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(JSON.stringify(body))
+}
+
+export function failure(
+  response: ServerResponse,
+  status: number,
+  code: string,
+  headers: Record<string, string> = {},
+) {
+  json(response, status, { success: false, error: `the host says ${code}`, code }, headers)
+}
+
+export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
