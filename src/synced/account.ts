@@ -1,0 +1,45 @@
+import type { Db } from './database.ts'
+
+export interface BlockRow {
+  endpoint: string
+  code: string
+  message: string
+  since: number
+}
+
+export interface QuotaRow {
+  day: string
+  used: number
+  exhausted: number | null
+  resumes_at: number | null
+}
+
+/** What the host has said about the account: its quota today, and what the plan forbids. */
+export function openAccount(db: Db) {
+  const putBlock = db.prepare<BlockRow>(
+    `INSERT INTO blocks (endpoint, code, message, since) VALUES (@endpoint, @code, @message, @since)
+     ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message`,
+  )
+  const clearBlocks = db.prepare('DELETE FROM blocks')
+  const blocks = db.prepare<[], BlockRow>('SELECT * FROM blocks ORDER BY endpoint')
+  const use = db.prepare<[string]>(
+    `INSERT INTO quota (day, used) VALUES (?, 1)
+     ON CONFLICT DO UPDATE SET used = used + 1, exhausted = NULL, resumes_at = NULL`,
+  )
+  const exhaust = db.prepare<[string, number, number | null]>(
+    `INSERT INTO quota (day, used, exhausted, resumes_at) VALUES (?, 0, ?, ?)
+     ON CONFLICT DO UPDATE SET exhausted = excluded.exhausted, resumes_at = excluded.resumes_at`,
+  )
+  const quota = db.prepare<[string], QuotaRow>('SELECT * FROM quota WHERE day = ?')
+
+  return {
+    block: (row: BlockRow) => void putBlock.run(row),
+    clearBlocks: () => void clearBlocks.run(),
+    blocks: () => blocks.all(),
+    /** One credential was issued on this day, so the quota is not used up, whatever was said before. */
+    useQuota: (day: string) => void use.run(day),
+    /** The host said that the day's quota is used up. */
+    exhaustQuota: (day: string, at: number, resumesAt: number | null) => void exhaust.run(day, at, resumesAt),
+    quota: (day: string): QuotaRow => quota.get(day) ?? { day, used: 0, exhausted: null, resumes_at: null },
+  }
+}

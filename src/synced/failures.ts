@@ -1,0 +1,46 @@
+import type { Db } from './database.ts'
+
+export interface FailureRow {
+  folder: number
+  /** '' for the folder itself. Bytes that are not UTF-8 stand as \xNN. */
+  name: string
+  source: 'look' | 'upload'
+  code: string
+  message: string
+  attempts: number
+  /** Null: not before the file changes. */
+  next_attempt_at: number | null
+}
+
+/** What went wrong with one path and is not mended yet. */
+export function openFailures(db: Db) {
+  const put = db.prepare<Omit<FailureRow, 'attempts'>>(
+    `INSERT INTO failures (folder, name, source, code, message, attempts, next_attempt_at)
+     VALUES (@folder, @name, @source, @code, @message, 1, @next_attempt_at)
+     ON CONFLICT DO UPDATE SET source = excluded.source, code = excluded.code, message = excluded.message,
+       attempts = attempts + 1, next_attempt_at = excluded.next_attempt_at`,
+  )
+  const at = db.prepare<[number, string], FailureRow>('SELECT * FROM failures WHERE folder = ? AND name = ?')
+  const clear = db.prepare<[number, string]>('DELETE FROM failures WHERE folder = ? AND name = ?')
+  const clearLook = db.prepare<[number]>(`DELETE FROM failures WHERE folder = ? AND source = 'look'`)
+  const clearAll = db.prepare<[number]>('DELETE FROM failures WHERE folder = ?')
+  const due = db.prepare<[number], FailureRow>(
+    `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at IS NOT NULL AND next_attempt_at <= ?`,
+  )
+
+  const nextDue = db.prepare<[], { at: number | null }>('SELECT min(next_attempt_at) AS at FROM failures')
+
+  return {
+    put: (row: Omit<FailureRow, 'attempts'>) => void put.run(row),
+    at: (folder: number, name: string) => at.get(folder, name),
+    clear: (folder: number, name: string) => void clear.run(folder, name),
+    /** A new look at the folder finds its own problems anew. */
+    clearLook: (folder: number) => void clearLook.run(folder),
+    /** The folder is gone. */
+    clearAll: (folder: number) => void clearAll.run(folder),
+    /** When the next try comes; null where none will. */
+    nextDue: () => nextDue.get()!.at,
+    /** Uploads whose next try has come. */
+    due: (now: number) => due.all(now),
+  }
+}

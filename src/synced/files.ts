@@ -1,0 +1,98 @@
+import type { FileLook } from '../local/look.ts'
+import type { Db } from './database.ts'
+
+/**
+ * pending: to be hashed and, where the bytes are new, uploaded.
+ * linked: a remote image matches by name, dimensions and size, its bytes not yet compared.
+ * uncertain: an upload whose outcome is not known. gone: no longer on the disk, its image waits in escrow.
+ * kept: no longer on the disk, its image stays for good. hidden: there and left out (ignored, empty, a link); its image stays.
+ */
+export type FileState = 'pending' | 'synced' | 'linked' | 'uncertain' | 'failed' | 'gone' | 'kept' | 'hidden'
+
+export interface FileRow extends FileLook {
+  folder: number
+  state: FileState
+  since: number | null
+  image: number | null
+  hash: Buffer | null
+}
+
+export type FileKey = Pick<FileRow, 'folder' | 'name'>
+
+type Cursor = Pick<FileRow, 'mtime' | 'folder' | 'name'>
+
+/** The files as last looked at, each with the image that stands for it. */
+export function openFiles(db: Db) {
+  const ofFolder = db.prepare<[number], FileRow>('SELECT * FROM files WHERE folder = ?')
+  const at = db.prepare<[number, string], FileRow>('SELECT * FROM files WHERE folder = ? AND name = ?')
+  // SQLite uses the index of open files only where the query repeats its condition.
+  const ofMirrors = `state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each(@mirrors))`
+  const pendingAfter = (comparison: '<' | '>', direction: 'ASC' | 'DESC') =>
+    db.prepare<Cursor & { mirrors: string; most: number }, FileRow>(
+      `SELECT files.* FROM files CROSS JOIN folders ON folders.id = files.folder
+       WHERE ${ofMirrors} AND (mtime, folder, name) ${comparison} (@mtime, @folder, @name)
+       ORDER BY mtime ${direction}, folder ${direction}, name ${direction} LIMIT @most`,
+    )
+  const next = { newest: pendingAfter('<', 'DESC'), oldest: pendingAfter('>', 'ASC') }
+  const beginning = {
+    newest: { mtime: Number.MAX_SAFE_INTEGER, folder: 0, name: '' },
+    oldest: { mtime: Number.MIN_SAFE_INTEGER, folder: 0, name: '' },
+  }
+  const pendingTotal = db.prepare<{ mirrors: string }, { pictures: number; bytes: number }>(
+    `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes
+     FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors}`,
+  )
+  const inState = db.prepare<[string], FileRow>(`SELECT * FROM files WHERE state = ? AND state <> 'synced'`)
+  const onImage = db.prepare<[number], FileRow>('SELECT * FROM files WHERE image = ?')
+  const openOfSize = db.prepare<[number], FileRow>(
+    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed') AND size = ?`,
+  )
+  const sample = db.prepare<[number, number], { path: string; size: number; mtime: number }>(
+    `SELECT iif(path = '', name, path || '/' || name) AS path, size, mtime
+     FROM folders JOIN files ON files.folder = folders.id
+     WHERE mirror = ? AND state NOT IN ('gone', 'kept', 'hidden') LIMIT ?`,
+  )
+  const put = db.prepare<FileRow>(
+    `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash)
+     VALUES (@folder, @name, @size, @mtime, @ctime, @ino, @state, @since, @image, @hash)
+     ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
+       ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash`,
+  )
+  const setState = db.prepare<[FileState, number | null, number, string]>(
+    'UPDATE files SET state = ?, since = ? WHERE folder = ? AND name = ?',
+  )
+  const retry = db.prepare<[number, string]>(
+    `UPDATE files SET state = 'pending' WHERE folder = ? AND name = ? AND state = 'failed'`,
+  )
+  const remove = db.prepare<[number, string]>('DELETE FROM files WHERE folder = ? AND name = ?')
+
+  return {
+    ofFolder: (folder: number) => ofFolder.all(folder),
+    at: ({ folder, name }: FileKey) => at.get(folder, name),
+    /** All that wait for their upload now, each once, whatever becomes of it meanwhile. */
+    *pending(order: 'newest' | 'oldest', mirrors: readonly number[]): Generator<FileRow> {
+      let cursor: Cursor = beginning[order]
+      for (;;) {
+        const rows = next[order].all({ ...cursor, mirrors: JSON.stringify(mirrors), most: 256 })
+        yield* rows
+        const last = rows.at(-1)
+        if (!last) return
+        cursor = { mtime: last.mtime, folder: last.folder, name: last.name }
+      }
+    },
+    pendingTotal: (mirrors: readonly number[]) => pendingTotal.get({ mirrors: JSON.stringify(mirrors) })!,
+    inState: (state: Exclude<FileState, 'synced'>) => inState.all(state),
+    onImage: (image: number) => onImage.all(image),
+    /** Those that have yet to find their image and could be what was elsewhere before. */
+    openOfSize: (size: number) => openOfSize.all(size),
+    /** Some of the files that a mirror held at the last look. */
+    sample: (mirror: number, most: number) => sample.all(mirror, most),
+    put: (row: FileRow) => void put.run(row),
+    setState({ folder, name }: FileKey, state: FileState, since: number | null): void {
+      setState.run(state, since, folder, name)
+    },
+    /** A failed one is tried again. */
+    retry: ({ folder, name }: FileKey) => void retry.run(folder, name),
+    remove: ({ folder, name }: FileKey) => void remove.run(folder, name),
+  }
+}

@@ -1,0 +1,76 @@
+import type { LeftOut } from '../local/look.ts'
+import type { Db } from './database.ts'
+
+export interface FolderRow {
+  id: number
+  mirror: number
+  path: string
+  digest: string | null
+  ignore_text: string | null
+  unknown: string | null
+}
+
+/** The folders as last looked at. */
+export function openFolders(db: Db) {
+  const columns = 'id, mirror, path, digest, ignore_text, unknown'
+  const ofMirror = db.prepare<[number], FolderRow>(
+    `SELECT ${columns} FROM folders WHERE mirror = ? AND present = 1 ORDER BY path`,
+  )
+  const at = db.prepare<[number, string], FolderRow>(
+    `SELECT ${columns} FROM folders WHERE mirror = ? AND path = ?`,
+  )
+  const byId = db.prepare<[number], FolderRow>(`SELECT ${columns} FROM folders WHERE id = ?`)
+  const firstUnknown = db.prepare<[number], FolderRow>(
+    `SELECT ${columns} FROM folders WHERE mirror = ? AND present = 1 AND unknown IS NOT NULL ORDER BY path LIMIT 1`,
+  )
+  const insert = db.prepare<[number, string]>(
+    'INSERT INTO folders (mirror, path) VALUES (?, ?) ON CONFLICT DO UPDATE SET present = 1',
+  )
+  const setLooked = db.prepare<
+    [string | null, string | null, number, number, number, number, number, number, number]
+  >(
+    `UPDATE folders SET digest = ?, ignore_text = ?, unknown = NULL, files = ?, left_format = ?, left_ignored = ?,
+       left_hidden = ?, left_empty = ?, left_links = ? WHERE id = ?`,
+  )
+  const setUnknown = db.prepare<[string, number]>(
+    'UPDATE folders SET unknown = ?, digest = NULL WHERE id = ?',
+  )
+  const setGone = db.prepare<[number]>(
+    `UPDATE folders SET present = 0, digest = NULL, unknown = NULL, ignore_text = NULL, files = 0, left_format = 0, left_ignored = 0,
+       left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`,
+  )
+  const removeIfEmpty = db.prepare<[number]>(
+    'DELETE FROM folders WHERE id = ? AND present = 0 AND NOT EXISTS (SELECT 1 FROM files WHERE folder = folders.id)',
+  )
+
+  return {
+    /** Those that are there, parents before their children. */
+    ofMirror: (mirror: number) => ofMirror.all(mirror),
+    at: (mirror: number, path: string) => at.get(mirror, path),
+    byId: (id: number) => byId.get(id),
+    /** The first that could not be read. */
+    firstUnknown: (mirror: number) => firstUnknown.get(mirror),
+    add(mirror: number, path: string): FolderRow {
+      insert.run(mirror, path)
+      return at.get(mirror, path)!
+    },
+    looked(
+      id: number,
+      digest: string | null,
+      ignoreText: string | null,
+      files: number,
+      leftOut: LeftOut,
+    ): void {
+      const { format, ignored, hidden, empty, links } = leftOut
+      setLooked.run(digest, ignoreText, files, format, ignored, hidden, empty, links, id)
+    },
+    /** It could not be read: what it holds is not known. */
+    unknown(id: number, reason: string): void {
+      setUnknown.run(reason, id)
+    },
+    /** It is no longer there; its row stays while its files still have images. */
+    gone: (id: number) => void setGone.run(id),
+    /** Forgets one that is gone and whose files are all settled. */
+    removeIfEmpty: (id: number) => void removeIfEmpty.run(id),
+  }
+}

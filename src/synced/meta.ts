@@ -1,0 +1,20 @@
+import type { Db } from './database.ts'
+
+/**
+ * Single facts about the state.
+ * base_url: the host it is bound to. pid: the process that has it open. quiet_since: see RequestsBefore in sync.
+ */
+export function openMeta(db: Db) {
+  const get = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?')
+  const set = db.prepare<[string, string]>(
+    'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+  )
+  const clear = db.prepare<[string]>('DELETE FROM meta WHERE key = ?')
+  type Key = 'base_url' | 'pid' | 'quiet_since'
+
+  return {
+    get: (key: Key) => get.get(key)?.value ?? null,
+    set: (key: Key, value: string) => void set.run(key, value),
+    clear: (key: Key) => void clear.run(key),
+  }
+}

@@ -1,0 +1,80 @@
+import type { LeftOut } from '../local/look.ts'
+import type { Db } from './database.ts'
+import type { FileState } from './files.ts'
+
+/** The counts of one mirror, as `status` shows them. */
+export interface MirrorSummary {
+  /** Pictures on the disk. */
+  files: number
+  synced: number
+  linked: number
+  uncertain: number
+  pending_uploads: number
+  pending_deletions: number
+  held_deletions: number
+  failed: number
+  left_out: LeftOut
+  /** Since when the picture that waits longest has waited; milliseconds. */
+  oldest_unsynced: number | null
+}
+
+/** One path that is not as it should be. */
+export interface FailureSummary {
+  mirror: number
+  path: string
+  code: string
+  message: string
+  attempts: number
+  next_attempt_at: number | null
+}
+
+export function openSummaries(db: Db) {
+  const looked = db.prepare<[number], LeftOut & { files: number; unknown: number }>(
+    `SELECT ifnull(sum(files), 0) AS files, count(unknown) AS unknown,
+       ifnull(sum(left_format), 0) AS format, ifnull(sum(left_ignored), 0) AS ignored,
+       ifnull(sum(left_hidden), 0) AS hidden, ifnull(sum(left_empty), 0) AS empty, ifnull(sum(left_links), 0) AS links
+     FROM folders WHERE mirror = ?`,
+  )
+  const open = db.prepare<[number], { state: FileState; n: number; since: number | null }>(
+    `SELECT state, count(*) AS n, min(files.since) AS since FROM files JOIN folders ON folders.id = files.folder
+     WHERE state <> 'synced' AND mirror = ? GROUP BY state`,
+  )
+  const escrowed = db.prepare<[number], { held: number; pending: number }>(
+    `SELECT ifnull(sum(state = 'held'), 0) AS held, ifnull(sum(state <> 'held'), 0) AS pending FROM escrow WHERE mirror = ?`,
+  )
+  const failed = db.prepare<[number], { n: number }>(
+    'SELECT count(*) AS n FROM failures JOIN folders ON folders.id = failures.folder WHERE mirror = ?',
+  )
+  const failures = db.prepare<[number], FailureSummary>(
+    `SELECT mirror, CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,
+       code, message, attempts, next_attempt_at
+     FROM failures JOIN folders ON folders.id = failures.folder ORDER BY mirror, path LIMIT ?`,
+  )
+
+  return {
+    mirror(mirror: number): MirrorSummary {
+      const { files, format, ignored, hidden, empty, links } = looked.get(mirror)!
+      const states = new Map(open.all(mirror).map(row => [row.state, row]))
+      const count = (state: FileState) => states.get(state)?.n ?? 0
+      const waiting = (['pending', 'failed', 'uncertain'] as const).flatMap(
+        state => states.get(state)?.since ?? [],
+      )
+      const unsynced = count('pending') + count('failed') + count('linked') + count('uncertain')
+      const { held, pending } = escrowed.get(mirror)!
+      return {
+        files,
+        synced: Math.max(0, files - unsynced),
+        linked: count('linked'),
+        uncertain: count('uncertain'),
+        pending_uploads: count('pending'),
+        pending_deletions: pending,
+        held_deletions: held,
+        failed: failed.get(mirror)!.n,
+        left_out: { format, ignored, hidden, empty, links },
+        oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
+      }
+    },
+    /** At most `most`, in the order of their paths. */
+    failures: (most: number) => failures.all(most),
+  }
+}

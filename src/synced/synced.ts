@@ -1,0 +1,37 @@
+import { openAccount } from './account.ts'
+import { openAlbums } from './albums.ts'
+import { groupCommits } from './commits.ts'
+import type { Db } from './database.ts'
+import { openEscrow } from './escrow.ts'
+import { openFailures } from './failures.ts'
+import { openFiles } from './files.ts'
+import { openFolders } from './folders.ts'
+import { openImages } from './images.ts'
+import { openJournal } from './journal.ts'
+import { openMeta } from './meta.ts'
+import { openMirrors } from './mirrors.ts'
+import { openSummaries } from './summary.ts'
+
+export type Synced = ReturnType<typeof openSynced>
+
+/**
+ * What both sides last agreed on, table by table. Changes go through `commit`, which resolves once they are on the
+ * disk; the tables' own calls are synchronous and belong inside it.
+ */
+export function openSynced(db: Db) {
+  return {
+    commit: groupCommits(db),
+    account: openAccount(db),
+    albums: openAlbums(db),
+    escrow: openEscrow(db),
+    failures: openFailures(db),
+    files: openFiles(db),
+    folders: openFolders(db),
+    images: openImages(db),
+    journal: openJournal(db),
+    meta: openMeta(db),
+    mirrors: openMirrors(db),
+    summaries: openSummaries(db),
+    close: () => void db.close(),
+  }
+}

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { groupCommits } from '../../src/synced/commits.ts'
+import { openDatabase, openDatabaseToRead } from '../../src/synced/database.ts'
+import { lockFolder, lockState, stateIsLocked } from '../../src/synced/lock.ts'
+
+function tempFile(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'albumd-synced-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return join(folder, name)
+}
+
+describe('the database', () => {
+  it('is on the disk with every commit', () => {
+    const db = openDatabase(tempFile('a.db'))
+    // 2 is FULL.
+    expect(db.pragma('synchronous', { simple: true })).toBe(2)
+    expect(db.pragma('journal_mode', { simple: true })).toBe('wal')
+    db.close()
+  })
+
+  it('is refused where a newer albumd wrote it, to read and to write', () => {
+    const file = tempFile('a.db')
+    const db = openDatabase(file)
+    db.pragma('user_version = 999')
+    db.close()
+    expect(() => openDatabase(file)).toThrow(expect.objectContaining({ code: 'STATE_NEWER' }))
+    expect(() => openDatabaseToRead(file)).toThrow(expect.objectContaining({ code: 'STATE_NEWER' }))
+  })
+
+  it('says so where the file is something else', () => {
+    const file = tempFile('a.db')
+    writeFileSync(file, 'not a database, though longer than a header of one would be: '.repeat(20))
+    expect(() => openDatabase(file)).toThrow(expect.objectContaining({ code: 'STATE_DAMAGED' }))
+  })
+
+  it('says so where its folder is not there', () => {
+    expect(() => openDatabase('/nonexistent/a.db')).toThrow(
+      expect.objectContaining({ code: 'STATE_UNREADABLE' }),
+    )
+  })
+
+  it('can be read while another connection writes', () => {
+    const file = tempFile('a.db')
+    const writer = openDatabase(file)
+    writer.exec('BEGIN IMMEDIATE')
+    const reader = openDatabaseToRead(file)
+    expect(reader.prepare('SELECT count(*) AS n FROM files').get()).toEqual({ n: 0 })
+    reader.close()
+    writer.exec('ROLLBACK')
+    writer.close()
+  })
+})
+
+describe('group commits', () => {
+  it('share one transaction a turn, and one that throws takes nothing else with it', async () => {
+    const db = openDatabase(':memory:')
+    onTestFinished(() => void db.close())
+    const commit = groupCommits(db)
+    const put = db.prepare<[string]>(`INSERT INTO meta (key, value) VALUES (?, '')`)
+    const begins: string[] = []
+    const results = await Promise.allSettled([
+      commit(() => put.run('one')),
+      commit(() => {
+        put.run('two')
+        begins.push(String(db.inTransaction))
+        throw new Error('no')
+      }),
+      commit(() => put.run('three')),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(begins).toEqual(['true'])
+    expect(db.prepare('SELECT key FROM meta ORDER BY key').pluck().all()).toEqual(['one', 'three'])
+  })
+})
+
+describe('locks', () => {
+  it('keep a second one from a state, until the first is released', () => {
+    const file = tempFile('lock.db')
+    expect(stateIsLocked(file)).toBe(false)
+    const lock = lockState(file)
+    expect(() => lockState(file)).toThrow(expect.objectContaining({ code: 'LOCKED' }))
+    expect(stateIsLocked(file)).toBe(true)
+    lock.release()
+    expect(stateIsLocked(file)).toBe(false)
+    lockState(file).release()
+  })
+
+  it.runIf(process.platform === 'linux')('keep a second one from a folder, whatever its state', async () => {
+    const root = { dev: 1, ino: process.pid, birthtime: 0 }
+    const lock = await lockFolder('/pictures', root)
+    await expect(lockFolder('/pictures', root)).rejects.toMatchObject({ code: 'LOCKED' })
+    lock.release()
+    await expect
+      .poll(async () => (await lockFolder('/pictures', root).catch(() => null))?.release() ?? 'free')
+      .toBe('free')
+  })
+})

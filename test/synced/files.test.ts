@@ -1,0 +1,100 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../../src/synced/database.ts'
+import type { FileRow, FileState } from '../../src/synced/files.ts'
+import { openSynced } from '../../src/synced/synced.ts'
+
+function open() {
+  const db = openDatabase(':memory:')
+  onTestFinished(() => void db.close())
+  const synced = openSynced(db)
+  const mirror = synced.mirrors.add('/pictures', 'Photos').id
+  const folder = synced.folders.add(mirror, 'a').id
+  const put = (name: string, mtime: number, state: FileState = 'pending') =>
+    synced.files.put({
+      folder,
+      name,
+      size: 1,
+      mtime,
+      ctime: 0,
+      ino: 0,
+      state,
+      since: 5,
+      image: null,
+      hash: null,
+    })
+  return { db, synced, mirror, folder, put }
+}
+
+const names = (rows: Iterable<FileRow>) => [...rows].map(row => row.name)
+
+describe('files', () => {
+  it('are handed out newest or oldest first, each once, whatever becomes of them meanwhile', () => {
+    const { synced, mirror, folder, put } = open()
+    for (let at = 0; at < 600; at++) put(`${at}`, Math.floor(at / 3))
+    put('done', 999, 'synced')
+    const order = Array.from({ length: 600 }, (_, at) => `${at}`)
+    const oldest: string[] = []
+    for (const { name } of synced.files.pending('oldest', [mirror])) {
+      oldest.push(name)
+      if (Number(name) % 2) synced.files.setState({ folder, name }, 'failed', 1)
+    }
+    expect(oldest.toSorted()).toEqual(order.toSorted())
+    expect(oldest.map(name => Math.floor(Number(name) / 3))).toEqual(
+      order.map(name => Math.floor(Number(name) / 3)),
+    )
+    expect(names(synced.files.pending('newest', [mirror]))).toHaveLength(300)
+    expect(names(synced.files.pending('newest', []))).toEqual([])
+  })
+
+  it('are found by the index of open files, not by a walk through all', () => {
+    const { db } = open()
+    const plan = db
+      .prepare(
+        `EXPLAIN QUERY PLAN SELECT files.* FROM files CROSS JOIN folders ON folders.id = files.folder
+         WHERE state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each('[1]'))
+         AND (mtime, folder, name) < (9, 9, '') ORDER BY mtime DESC, folder DESC, name DESC LIMIT 9`,
+      )
+      .all() as { detail: string }[]
+    expect(plan[0]!.detail).toContain('files_open')
+    expect(plan.map(({ detail }) => detail).join()).not.toContain('TEMP B-TREE')
+  })
+})
+
+describe('the summary', () => {
+  it('counts what is there, what is open and since when', () => {
+    const { synced, mirror, folder, put } = open()
+    put('one', 1, 'synced')
+    put('two', 2)
+    put('three', 3, 'uncertain')
+    put('four', 4, 'gone')
+    synced.folders.looked(folder, null, null, 3, { format: 1, ignored: 2, hidden: 3, empty: 4, links: 5 })
+    synced.failures.put({ folder, name: 'x', source: 'look', code: 'C', message: 'm', next_attempt_at: null })
+    expect(synced.summaries.mirror(mirror)).toEqual({
+      files: 3,
+      synced: 1,
+      linked: 0,
+      uncertain: 1,
+      pending_uploads: 1,
+      pending_deletions: 0,
+      held_deletions: 0,
+      failed: 1,
+      left_out: { format: 1, ignored: 2, hidden: 3, empty: 4, links: 5 },
+      oldest_unsynced: 5,
+    })
+    expect(synced.summaries.failures(9)).toMatchObject([{ path: 'a/x', attempts: 1 }])
+  })
+})
+
+describe('folders', () => {
+  it('are forgotten only when they are gone and their files settled', () => {
+    const { synced, mirror, folder, put } = open()
+    put('one', 1, 'gone')
+    synced.folders.gone(folder)
+    synced.folders.removeIfEmpty(folder)
+    expect(synced.folders.byId(folder)).toBeDefined()
+    expect(synced.folders.ofMirror(mirror)).toEqual([])
+    synced.files.remove({ folder, name: 'one' })
+    synced.folders.removeIfEmpty(folder)
+    expect(synced.folders.byId(folder)).toBeUndefined()
+  })
+})
