@@ -1,0 +1,42 @@
+import type { Config } from '../config/schema.ts'
+import { systemClock } from '../sync/clock.ts'
+import type { Interruption } from '../sync/interruption.ts'
+import type { Tell } from '../sync/pass-events.ts'
+import type { Synced } from '../synced/synced.ts'
+import { runDaemon } from './daemon.ts'
+import { openMirroring } from './mirroring.ts'
+import { openState } from './state.ts'
+
+export interface Listener {
+  tell: Tell
+  /** Something that a person should know, in a line. */
+  say: (line: string) => void
+  /** After each pass. */
+  onPass: (synced: Synced) => void
+}
+
+/** The daemon from its start to its end. Throws what openState throws. */
+export async function keepMirrored(
+  config: Config,
+  apiKey: string,
+  listener: Listener,
+  interruption: Interruption,
+): Promise<void> {
+  const state = await openState(config)
+  try {
+    const temper = { patience: { attempts: 4, maxDelayMs: 10_000 }, graceMs: config.deletions.grace }
+    const mirroring = openMirroring(config, apiKey, state, temper, listener.tell)
+    try {
+      const { synced } = state
+      const onPass = () => listener.onPass(synced)
+      await runDaemon(
+        { config, synced, mirroring, clock: systemClock, onPass, say: listener.say },
+        interruption,
+      )
+    } finally {
+      await mirroring.close()
+    }
+  } finally {
+    state.close()
+  }
+}

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import type { Config } from '../config/schema.ts'
+import { openPicture } from '../local/picture-file.ts'
+import { realDisk } from '../local/real-disk.ts'
+import { openScanPool, type ScanPool } from '../local/scan-pool.ts'
+import { openImageHost } from '../remote/client.ts'
+import { type HostFailure, PictureChanged } from '../remote/host.ts'
+import { systemClock } from '../sync/clock.ts'
+import type { Interruption } from '../sync/interruption.ts'
+import type { MirrorPolicy, Scope } from '../sync/mirror-scans.ts'
+import { type PassReport, runPass } from '../sync/pass.ts'
+import type { Tell } from '../sync/pass-events.ts'
+import { quotaDayOf } from '../sync/quota-day.ts'
+import { ledgerAfter } from './requests-before.ts'
+import type { State } from './state.ts'
+
+/** What differs between a command that ends and a daemon that stays. */
+export interface Temper {
+  /** How often and how long passing trouble at the host is waited out before a pass gives up. */
+  patience: { attempts: number; maxDelayMs: number }
+  /** How long a picture must be gone before its image is given up. */
+  graceMs: number
+}
+
+/** The engine, put together: disk, host, clock and state. */
+export interface Mirroring {
+  pass(interruption: Interruption, scopeOf?: (mirror: MirrorPolicy) => Scope): Promise<PassReport>
+  /** Asks the host for one page, to know that it is there and takes the key. Null: it does. */
+  greet(signal: AbortSignal): Promise<HostFailure | null>
+  close(): Promise<void>
+}
+
+export function openMirroring(
+  config: Config,
+  apiKey: string,
+  state: State,
+  { patience, graceMs }: Temper,
+  tell: Tell,
+): Mirroring {
+  const pools = new Map<string, ScanPool>(config.mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
+  const host = openImageHost({
+    baseUrl: config.host.base_url,
+    siteUrl: config.host.site_url,
+    apiKey,
+    uploadForm: config.host.upload_form,
+    ...(config.host.ca_file && { ca: readFileSync(config.host.ca_file, 'utf8') }),
+    timeoutMs: config.host.timeout,
+    credentialLifetimeMs: config.host.credential_lifetime,
+    requestsPerSecond: config.host.requests_per_second,
+    concurrency: config.uploads.concurrency,
+    patience,
+    clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
+    ledger: ledgerAfter(state.lastRequest, config.host.requests_per_second),
+  })
+  const parts = {
+    synced: state.synced,
+    host,
+    disk: realDisk,
+    clock: systemClock,
+    tell,
+    openPicture: (root: string, path: string) => openPicture(root, path, () => new PictureChanged(path)),
+    lookAt: (root: string) => pools.get(root)!.look,
+    quotaDay: quotaDayOf(config.host.quota_reset),
+    settleMs: config.watch.settle,
+    graceMs,
+    concurrency: config.uploads.concurrency,
+    order: config.uploads.order,
+    probeEveryMs: config.quota.probe_every,
+  }
+  return {
+    pass: (interruption, scopeOf = () => 'everything') =>
+      runPass(parts, config.mirrors, scopeOf, interruption),
+    async greet(signal) {
+      const listed = await host.list(null, 1, signal)
+      return listed.ok ? null : listed.failure
+    },
+    async close() {
+      await host.close()
+      for (const pool of pools.values()) await pool.close()
+    },
+  }
+}

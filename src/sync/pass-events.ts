@@ -1,0 +1,25 @@
+/** What a pass tells while it works. Paths are below the mirror's folder. */
+export type PassEvent =
+  | { event: 'scan_started'; mirror: string }
+  | { event: 'scan_finished'; mirror: string; folders: number; files: number; complete: boolean }
+  /** The scan found that something must be done about a file. */
+  | {
+      event: 'change_found'
+      mirror: string
+      path: string
+      change: 'pending' | 'aside' | 'gone'
+      reason: string
+    }
+  | { event: 'mirror_guarded'; mirror: string; reason: string }
+  | { event: 'uploads_started'; pictures: number; bytes: number }
+  | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string }
+  | { event: 'picture_unchanged'; mirror: string; path: string; size: number }
+  | { event: 'picture_failed'; mirror: string; path: string; code: string; message: string }
+  | { event: 'picture_uncertain'; mirror: string; path: string; message: string }
+  | { event: 'picture_waits'; mirror: string; path: string; message: string }
+  | { event: 'album_created'; album: string }
+  | { event: 'uploads_stopped'; code: string; message: string }
+  | { event: 'image_deleted'; mirror: string; path: string; reason: 'deleted' | 'superseded' }
+  | { event: 'image_kept'; mirror: string; path: string; reason: string }
+
+export type Tell = (event: PassEvent) => void

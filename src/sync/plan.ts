@@ -1,0 +1,105 @@
+import type { FileLook, FolderLook } from '../local/look.ts'
+import type { EscrowRow } from '../synced/escrow.ts'
+import type { FileRow, FileState } from '../synced/files.ts'
+
+/**
+ * The planner: from what is known and what was seen to what must happen, with the reasons. Pure: no disk, no host,
+ * no database, no clock.
+ */
+
+/** What a look at one file means for its record. */
+export type FileChange =
+  /** Not seen before, or not as it was: to be hashed, and uploaded where its bytes are new. */
+  | { kind: 'pending'; file: FileRow; reason: string }
+  /** Its image stays: the file is there and left out, or gone from a backup. */
+  | { kind: 'aside'; file: FileRow; becomes: 'hidden' | 'kept'; reason: string }
+  /** Away for certain. `image` is what stood for it, to be given up. */
+  | { kind: 'gone'; file: FileRow; image: number | null; reason: string }
+
+export type Deletions = 'propagate' | 'keep'
+
+/** Compares a folder's records with the look at it. What is as it was gives nothing. */
+export function planFolder(
+  folder: number,
+  known: readonly FileRow[],
+  look: Pick<FolderLook, 'files' | 'aside' | 'problems'>,
+  deletions: Deletions,
+  now: number,
+): FileChange[] {
+  const records = new Map(known.map(file => [file.name, file]))
+  const changes: FileChange[] = []
+  for (const seen of look.files) {
+    const reason = whyPending(records.get(seen.name), seen)
+    if (reason)
+      changes.push({ kind: 'pending', file: pendingRow(folder, records.get(seen.name), seen, now), reason })
+    records.delete(seen.name)
+  }
+  const left = new Set(look.aside)
+  const unknown = new Set(look.problems.map(problem => problem.name))
+  for (const file of records.values()) {
+    if (unknown.has(file.name)) continue
+    const change = planMissing(file, left.has(file.name), deletions, now)
+    if (change) changes.push(change)
+  }
+  return changes
+}
+
+/** What becomes of the records of a folder that is no longer there, or that is left out. */
+export function planMissingFolder(
+  known: readonly FileRow[],
+  there: boolean,
+  deletions: Deletions,
+  now: number,
+): FileChange[] {
+  return known.flatMap(file => planMissing(file, there, deletions, now) ?? [])
+}
+
+function whyPending(record: FileRow | undefined, seen: FileLook): string | null {
+  if (!record) return 'new'
+  if (record.state === 'gone' || record.state === 'kept' || record.state === 'hidden') return 'there again'
+  if (record.size !== seen.size) return `changed: ${record.size} bytes became ${seen.size}`
+  if (record.mtime !== seen.mtime) return 'changed: another modification time'
+  if (record.ino !== seen.ino) return 'replaced by another file'
+  if (record.ctime !== seen.ctime) return 'touched: its bytes are compared'
+  return null
+}
+
+function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook, now: number): FileRow {
+  // An upload whose outcome is not known stays so: recovery has to look first.
+  const state: FileState = record?.state === 'uncertain' ? 'uncertain' : 'pending'
+  const since = record?.state === 'pending' ? record.since : now
+  return { ...seen, folder, state, since, image: record?.image ?? null, hash: null }
+}
+
+function planMissing(file: FileRow, there: boolean, deletions: Deletions, now: number): FileChange | null {
+  if (there) return aside(file, 'hidden', 'there, but left out; its image stays', now)
+  if (file.state === 'gone' || file.state === 'kept') return null
+  if (file.state === 'uncertain') return null
+  if (deletions === 'keep' && file.image !== null)
+    return aside(file, 'kept', 'gone from the disk; this mirror keeps images', now)
+  return {
+    kind: 'gone',
+    file: { ...file, state: 'gone', since: now },
+    image: file.image,
+    reason: 'gone from the disk',
+  }
+}
+
+function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: string, now: number): FileChange | null {
+  if (file.state === becomes) return null
+  return { kind: 'aside', file: { ...file, state: becomes, since: now }, becomes, reason }
+}
+
+/** What stands against giving up an image, or null. */
+export function whyImageStays(
+  given: Pick<EscrowRow, 'state'>,
+  hash: Buffer,
+  standing: readonly Pick<FileRow, 'state'>[],
+  open: readonly FileRow[],
+): string | null {
+  if (given.state === 'held') return 'it is held'
+  if (standing.some(file => file.state !== 'gone')) return 'another file stands on the same image'
+  const moved = open.some(file => file.hash === null || file.hash.equals(hash))
+  if (moved) return 'a picture of its size is not uploaded yet: it may have moved there'
+  return null
+}

@@ -1,0 +1,72 @@
+import type { Disk } from '../local/disk.ts'
+import type { MirrorRow, RootIdentity } from '../synced/mirrors.ts'
+import type { Synced } from '../synced/synced.ts'
+
+/** Whether a mirror's root is the one that was scanned before. `code`: ROOT_MISSING, ROOT_UNREADABLE, ROOT_EMPTY, ROOT_REPLACED. */
+export type RootCheck =
+  | { trusted: true; identity: RootIdentity }
+  | { trusted: false; code: string; reason: string }
+
+/** How many known files are looked for where the root's identity differs. */
+const SAMPLE = 200
+
+/**
+ * Looks at the root before anything is concluded from what it holds. Device numbers change over reboots and a restore
+ * makes new inodes: where most of the known files are there by name, size and time, it is the same root all the same.
+ */
+export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
+  const { folder } = mirror
+  const doubt = (code: string, reason: string): RootCheck => ({ trusted: false, code, reason })
+  let identity: RootIdentity
+  let empty: boolean
+  try {
+    const stat = disk.lstat(folder)
+    if (stat.kind !== 'folder')
+      return doubt('ROOT_MISSING', `${folder} is not a folder; is its disk mounted?`)
+    identity = { dev: stat.dev, ino: stat.ino, birthtime: stat.birthtime }
+    empty = disk.readFolder(folder).every(entry => entry.name.startsWith('.') || entry.name === 'lost+found')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ENOTDIR'
+      ? doubt('ROOT_MISSING', `${folder} is not there; is its disk mounted?`)
+      : doubt('ROOT_UNREADABLE', `${folder} can't be read (${code}); check its permissions and its disk`)
+  }
+  const known = synced.files.sample(mirror.id, SAMPLE)
+  if (known.length === 0) return { trusted: true, identity }
+  if (empty) return doubt('ROOT_EMPTY', `${folder} is empty and held pictures before; is its disk mounted?`)
+  if (isSame(identity, mirror) || mostAreThere(disk, folder, known)) return { trusted: true, identity }
+  return doubt('ROOT_REPLACED', `${folder} is another folder than before; bring the old one back`)
+}
+
+/** Whether the root is still the very one that was checked. */
+export function isSameRoot(disk: Disk, folder: string, identity: RootIdentity): boolean {
+  try {
+    const { kind, dev, ino, birthtime } = disk.lstat(folder)
+    return kind === 'folder' && isSame(identity, { dev, ino, birthtime })
+  } catch {
+    return false
+  }
+}
+
+function isSame(
+  a: RootIdentity,
+  b: { dev: number | null; ino: number | null; birthtime: number | null },
+): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.birthtime === b.birthtime
+}
+
+function mostAreThere(
+  disk: Disk,
+  root: string,
+  known: { path: string; size: number; mtime: number }[],
+): boolean {
+  const there = known.filter(({ path, size, mtime }) => {
+    try {
+      const stat = disk.lstat(`${root}/${path}`)
+      return stat.kind === 'file' && stat.size === size && stat.mtime === mtime
+    } catch {
+      return false
+    }
+  })
+  return there.length * 2 > known.length
+}

@@ -1,0 +1,289 @@
+import type { FolderLook, FolderResult, FolderToLookAt, IgnoreRules } from '../local/look.ts'
+import type { FolderRow } from '../synced/folders.ts'
+import type { Synced } from '../synced/synced.ts'
+import type { Tell } from './pass-events.ts'
+import { type Deletions, type FileChange, planFolder, planMissingFolder } from './plan.ts'
+
+/** Looks at folders; answers each in the order given. */
+export type LookAtFolders = (batch: FolderToLookAt[]) => Promise<FolderResult[]>
+
+export interface ScanParts {
+  synced: Synced
+  look: LookAtFolders
+  /** The mirror's row. */
+  mirror: number
+  folder: string
+  /** The config's ignore rules. */
+  ignore: readonly string[]
+  deletions: Deletions
+  /** How long a file must be gone before its image goes. */
+  graceMs: number
+  /** Milliseconds since 1970. */
+  now: () => number
+  tell: Tell
+}
+
+export interface ScanResult {
+  folders: number
+  /** False where something could not be read, or the scan was ended early. */
+  complete: boolean
+  /** Set where the root itself could not be read: then nothing was recorded at all. */
+  rootProblem: string | null
+}
+
+/** Small enough that memory follows the largest folders, enough that every thread has its next batch waiting. */
+const FOLDERS_PER_BATCH = 32
+const BATCHES_IN_FLIGHT = 6
+/** Not there, or replaced during the look: its parent tells what has become of it. */
+const PASSING = new Set(['ENOENT', 'ENOTDIR', 'CHANGED'])
+/** How often a folder that its parent still lists, and that is not there, is looked for again. */
+const TRIES = 3
+
+type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
+
+/**
+ * One scan of a mirror: looks at folders, compares them with their records, and records what changed.
+ * A folder is gone only when its parent was read and does not list it; what can't be read stays as it was.
+ */
+export class MirrorScan {
+  readonly #parts: ScanParts
+  readonly #synced: Synced
+  readonly #known = new Map<string, FolderRow>()
+  readonly #children = new Map<string, Set<string>>()
+  readonly #tries = new Map<string, number>()
+  readonly #gone = new Set<string>()
+  #queue: string[] = []
+  #looked = 0
+  #complete = true
+  #rootProblem: string | null = null
+
+  constructor(parts: ScanParts) {
+    this.#parts = parts
+    this.#synced = parts.synced
+  }
+
+  /** Looks at `scope` and what is new below, or at everything. Parents come before their children. */
+  async run(scope: readonly string[] | 'everything', signal: AbortSignal): Promise<ScanResult> {
+    for (const folder of this.#synced.folders.ofMirror(this.#parts.mirror)) this.#remember(folder)
+    this.#queue =
+      scope === 'everything' ? ['', ...[...this.#known.keys()].filter(path => path !== '')] : [...scope]
+    const underWay = new Set<Promise<void>>()
+    for (let next = 0; !this.#rootProblem; ) {
+      while (next < this.#queue.length && underWay.size < BATCHES_IN_FLIGHT && !signal.aborted) {
+        const batch = this.#queue.slice(next, next + FOLDERS_PER_BATCH)
+        next += batch.length
+        const job = this.#lookAndRecord(batch).finally(() => underWay.delete(job))
+        underWay.add(job)
+      }
+      if (underWay.size === 0) break
+      await Promise.race(underWay)
+    }
+    await Promise.all(underWay)
+    if (signal.aborted) this.#complete = false
+    return { folders: this.#looked, complete: this.#complete, rootProblem: this.#rootProblem }
+  }
+
+  async #lookAndRecord(paths: string[]): Promise<void> {
+    const jobs = paths.filter(path => !this.#isGone(path)).map(path => this.#job(path))
+    const results = await this.#parts.look(
+      jobs.map(({ path, rules }) => ({ path, rules, digest: this.#known.get(path)?.digest ?? null })),
+    )
+    this.#looked += results.length
+    if (results.every(result => result.kind === 'same')) return
+    await this.#synced.commit(() => {
+      for (const [at, result] of results.entries()) this.#record(jobs[at]!, result)
+    })
+  }
+
+  #record(job: Job, result: FolderResult): void {
+    if (result.kind === 'same' || this.#isGone(job.path)) return
+    // An ignore file above has changed since the look began.
+    if (this.#job(job.path).rulesKey !== job.rulesKey) this.#queue.push(job.path)
+    else if (result.kind === 'unknown') this.#recordUnknown(job.path, result.code, result.message)
+    else this.#recordLook(job.path, result.digest, result.look)
+  }
+
+  #recordLook(path: string, digest: string | null, look: FolderLook): void {
+    const { files, folders } = this.#synced
+    const folder = this.#known.get(path) ?? this.#remember(folders.add(this.#parts.mirror, path))
+    if ('unreadable' in look.ignoreFile) {
+      this.#doubt(
+        folder,
+        'IGNORE_FILE_UNREADABLE',
+        `its ignore file can't be read (${look.ignoreFile.unreadable})`,
+      )
+      return
+    }
+    const { text } = look.ignoreFile
+    const changes = planFolder(
+      folder.id,
+      files.ofFolder(folder.id),
+      look,
+      this.#parts.deletions,
+      this.#parts.now(),
+    )
+    this.#apply(path, changes)
+    this.#recordProblems(folder.id, look)
+    folders.looked(folder.id, digest, text, look.files.length, look.leftOut)
+    const rulesChanged = folder.ignore_text !== text
+    folder.digest = digest
+    folder.ignore_text = text
+    this.#recordFoldersBelow(path, look, rulesChanged)
+  }
+
+  #recordProblems(folder: number, look: FolderLook): void {
+    this.#synced.failures.clearLook(folder)
+    for (const { name, code, message } of look.problems)
+      this.#synced.failures.put({ folder, name, source: 'look', code, message, next_attempt_at: null })
+  }
+
+  #recordFoldersBelow(path: string, look: FolderLook, rulesChanged: boolean): void {
+    const listed = new Set(look.folders)
+    const aside = new Set(look.aside)
+    for (const name of this.#children.get(path) ?? [])
+      if (!listed.has(name)) this.#recordMissingFolder(below(path, name), aside.has(name))
+    for (const name of look.folders) {
+      const child = below(path, name)
+      this.#gone.delete(child)
+      if (!this.#known.has(child)) this.#queue.push(child)
+    }
+    if (rulesChanged)
+      for (const known of this.#known.keys()) if (isBelow(known, path)) this.#queue.push(known)
+  }
+
+  #recordMissingFolder(path: string, there: boolean): void {
+    const { files, folders, failures } = this.#synced
+    for (const folder of [...this.#known.values()].filter(
+      ({ path: at }) => at === path || isBelow(at, path),
+    )) {
+      const missing = planMissingFolder(
+        files.ofFolder(folder.id),
+        there,
+        this.#parts.deletions,
+        this.#parts.now(),
+      )
+      this.#apply(folder.path, missing)
+      failures.clearAll(folder.id)
+      folders.gone(folder.id)
+      folders.removeIfEmpty(folder.id)
+      this.#forget(folder.path)
+    }
+    this.#gone.add(path)
+  }
+
+  #apply(path: string, changes: FileChange[]): void {
+    const { files, failures, escrow } = this.#synced
+    for (const change of changes) {
+      const { kind, reason, file } = change
+      this.#parts.tell({
+        event: 'change_found',
+        mirror: this.#parts.folder,
+        path: below(path, file.name),
+        change: kind,
+        reason,
+      })
+      failures.clear(change.file.folder, change.file.name)
+      if (change.kind === 'gone' && change.image === null) files.remove(change.file)
+      else files.put(change.file)
+      if (change.kind === 'gone' && change.image !== null)
+        escrow.put({
+          image: change.image,
+          mirror: this.#parts.mirror,
+          path: below(path, change.file.name),
+          reason: 'deleted',
+          state: 'grace',
+          since: this.#parts.now(),
+          due_at: this.#parts.now() + this.#parts.graceMs,
+        })
+    }
+  }
+
+  #recordUnknown(path: string, code: string, message: string): void {
+    if (path === '') {
+      this.#rootProblem = `${message} (${code})`
+      this.#complete = false
+      return
+    }
+    const tries = (this.#tries.get(path) ?? 0) + 1
+    this.#tries.set(path, tries)
+    if (PASSING.has(code) && tries < TRIES) this.#askParent(path)
+    else {
+      const folder =
+        this.#known.get(path) ?? this.#remember(this.#synced.folders.add(this.#parts.mirror, path))
+      this.#doubt(
+        folder,
+        'FOLDER_UNREADABLE',
+        `it can't be read (${code}); check its permissions and its disk`,
+      )
+    }
+  }
+
+  /** It is not there, so its parent has changed since it was looked at. */
+  #askParent(path: string): void {
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')))
+    const row = this.#known.get(parent)
+    if (row) row.digest = null
+    this.#queue.push(parent, path)
+  }
+
+  #doubt(folder: FolderRow, code: string, message: string): void {
+    this.#complete = false
+    folder.digest = null
+    this.#synced.folders.unknown(folder.id, message)
+    this.#synced.failures.put({
+      folder: folder.id,
+      name: '',
+      source: 'look',
+      code,
+      message,
+      next_attempt_at: null,
+    })
+  }
+
+  #job(path: string): Job {
+    const rules: IgnoreRules[] = [{ base: '', text: this.#parts.ignore.join('\n') }]
+    for (const base of foldersAbove(path)) {
+      const text = this.#known.get(base)?.ignore_text
+      if (text) rules.push({ base, text })
+    }
+    return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
+  }
+
+  #isGone(path: string): boolean {
+    for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/'))))
+      if (this.#gone.has(at)) return true
+    return false
+  }
+
+  #remember(folder: FolderRow): FolderRow {
+    this.#known.set(folder.path, folder)
+    if (folder.path === '') return folder
+    const slash = folder.path.lastIndexOf('/')
+    const parent = folder.path.slice(0, Math.max(0, slash))
+    const siblings = this.#children.get(parent)
+    if (siblings) siblings.add(folder.path.slice(slash + 1))
+    else this.#children.set(parent, new Set([folder.path.slice(slash + 1)]))
+    return folder
+  }
+
+  #forget(path: string): void {
+    const slash = path.lastIndexOf('/')
+    this.#known.delete(path)
+    this.#children.get(path.slice(0, Math.max(0, slash)))?.delete(path.slice(slash + 1))
+  }
+}
+
+function below(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return folder === '' ? path !== '' : path.startsWith(`${folder}/`)
+}
+
+/** Outermost first, the root included, itself left out. */
+function* foldersAbove(path: string): Generator<string> {
+  if (path !== '') yield ''
+  for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1))
+    yield path.slice(0, slash)
+}

@@ -1,0 +1,127 @@
+import type { HostFailure } from '../remote/host.ts'
+import type { FileRow } from '../synced/files.ts'
+import type { Synced } from '../synced/synced.ts'
+import { albumPathOf } from './album-name.ts'
+import type { Clock } from './clock.ts'
+import type { Interruption } from './interruption.ts'
+import type { ScannedMirror } from './mirror-scans.ts'
+import type { Tell } from './pass-events.ts'
+import type { Uploader, UploadJob, UploadResult } from './upload.ts'
+
+export interface UploadQueueParts {
+  synced: Synced
+  clock: Clock
+  tell: Tell
+  uploader: Uploader
+  concurrency: number
+  order: 'newest' | 'oldest'
+  /** How long the host's word that the quota is used up is believed without asking again. */
+  probeEveryMs: number
+  quotaDay: (wall: number) => string
+}
+
+/** Sends what is pending, several at a time, until all is done or the host will not have more. */
+export class UploadQueue {
+  readonly #parts: UploadQueueParts
+  readonly #mirrors: Map<number, ScannedMirror>
+  #stopped: HostFailure | null = null
+
+  constructor(parts: UploadQueueParts, mirrors: readonly ScannedMirror[]) {
+    this.#parts = parts
+    this.#mirrors = new Map(mirrors.map(mirror => [mirror.row.id, mirror]))
+  }
+
+  /** Answers what ended it early, or null. */
+  async run(interruption: Interruption): Promise<HostFailure | null> {
+    const { synced, tell, order, concurrency } = this.#parts
+    const ids = [...this.#mirrors.keys()]
+    const total = synced.files.pendingTotal(ids)
+    if (total.pictures === 0) return null
+    const quota = this.#quota()
+    if (quota === 'exhausted') return this.#stop(quotaIsUsedUp)
+    tell({ event: 'uploads_started', ...total })
+    const files = synced.files.pending(order, ids)
+    // After an exhausted quota one picture goes ahead to ask; the others follow where it is taken.
+    if (quota === 'probe') await this.#work(files, interruption, 1)
+    await Promise.all(
+      Array.from({ length: concurrency }, () => this.#work(files, interruption, Number.POSITIVE_INFINITY)),
+    )
+    return this.#stopped
+  }
+
+  async #work(files: Generator<FileRow>, { stop, cut }: Interruption, most: number): Promise<void> {
+    for (let done = 0; done < most && !this.#stopped && !stop.aborted; done++) {
+      const next = files.next()
+      if (next.done) return
+      const job = this.#job(next.value)
+      await this.#settle(job, await this.#parts.uploader.upload(job, cut))
+    }
+  }
+
+  #job(file: FileRow): UploadJob {
+    const folder = this.#parts.synced.folders.byId(file.folder)!
+    const { policy } = this.#mirrors.get(folder.mirror)!
+    return {
+      file,
+      root: policy.folder,
+      path: folder.path === '' ? file.name : `${folder.path}/${file.name}`,
+      mirror: folder.mirror,
+      albumPath: albumPathOf(policy.album, folder.path),
+      deletions: policy.deletions,
+    }
+  }
+
+  async #settle(job: UploadJob, result: UploadResult): Promise<void> {
+    const { synced, tell, clock } = this.#parts
+    const { root: mirror, path, file } = job
+    switch (result.kind) {
+      case 'uploaded':
+        return tell({ event: 'picture_uploaded', mirror, path, size: result.size, cdn_url: result.cdnUrl })
+      case 'unchanged':
+        return tell({ event: 'picture_unchanged', mirror, path, size: result.size })
+      case 'waits':
+        return tell({ event: 'picture_waits', mirror, path, message: result.message })
+      case 'uncertain':
+        await synced.commit(() => synced.files.setState(file, 'uncertain', clock.wall()))
+        return tell({ event: 'picture_uncertain', mirror, path, message: result.message })
+      case 'failed':
+        await synced.commit(() => this.#recordFailure(file, result.code, result.message, result.retryAt))
+        return tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
+      case 'stop':
+        this.#stop(result.failure)
+    }
+  }
+
+  #recordFailure(
+    { folder, name, since }: FileRow,
+    code: string,
+    message: string,
+    retryAt: number | null,
+  ): void {
+    const { files, failures } = this.#parts.synced
+    files.setState({ folder, name }, 'failed', since)
+    failures.put({ folder, name, source: 'upload', code, message, next_attempt_at: retryAt })
+  }
+
+  #quota(): 'open' | 'probe' | 'exhausted' {
+    const { synced, clock, quotaDay, probeEveryMs } = this.#parts
+    const now = clock.wall()
+    const { exhausted } = synced.account.quota(quotaDay(now))
+    if (exhausted === null) return 'open'
+    return now - exhausted < probeEveryMs ? 'exhausted' : 'probe'
+  }
+
+  #stop(failure: HostFailure): HostFailure {
+    if (this.#stopped || failure.remedy === 'cancelled') return failure
+    this.#stopped = failure
+    this.#parts.tell({ event: 'uploads_stopped', code: failure.code, message: failure.message })
+    return failure
+  }
+}
+
+const quotaIsUsedUp: HostFailure = {
+  remedy: 'quota',
+  endpoint: 'upload',
+  code: 'DAILY_LIMIT_REACHED',
+  message: "the host said that today's uploads are used up",
+}

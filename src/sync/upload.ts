@@ -1,0 +1,263 @@
+import { STAMP_GRAIN } from '../local/look.ts'
+import { type OpenPicture, PictureFileError } from '../local/picture-file.ts'
+import { exemptFromDimensions } from '../protocol/formats.ts'
+import type { Picture } from '../protocol/picture/picture.ts'
+import type { UploadRequest } from '../protocol/records.ts'
+import type { Credential, HostFailure, ImageHost, Outcome, Sent } from '../remote/host.ts'
+import type { FileRow } from '../synced/files.ts'
+import type { Synced } from '../synced/synced.ts'
+import type { Album, AlbumTree } from './album-tree.ts'
+import type { Clock } from './clock.ts'
+import type { Deletions } from './plan.ts'
+import { type OpenPictureAt, openSettled } from './settled-picture.ts'
+
+/** What became of one file. Only `stop` concerns the others. */
+export type UploadResult =
+  | { kind: 'uploaded'; cdnUrl: string; size: number }
+  /** Its bytes are on the host already. */
+  | { kind: 'unchanged'; size: number }
+  | { kind: 'failed'; code: string; message: string; retryAt: number | null }
+  | { kind: 'uncertain'; message: string }
+  /** Not now: it is being written, or went away. The next look finds it as it is then. */
+  | { kind: 'waits'; message: string }
+  /** Nothing can be uploaded now. The file stays pending. */
+  | { kind: 'stop'; failure: HostFailure }
+
+export interface UploadJob {
+  file: FileRow
+  /** The mirror's folder, real path. */
+  root: string
+  /** Below the root. */
+  path: string
+  mirror: number
+  albumPath: string[]
+  deletions: Deletions
+}
+
+export interface UploaderParts {
+  synced: Synced
+  host: ImageHost
+  albums: AlbumTree
+  clock: Clock
+  openPicture: OpenPictureAt
+  settleMs: number
+  graceMs: number
+  /** Of a moment, the day whose quota it counts to (§8). */
+  quotaDay: (wall: number) => string
+}
+
+/** How often a new credential is asked for before the upload node's refusals count against the file. */
+const CREDENTIALS = 4
+const HOUR_MS = 3_600_000
+
+/** Brings one file to the host: hash, credential, intent, bytes, record. */
+export class Uploader {
+  readonly #parts: UploaderParts
+
+  constructor(parts: UploaderParts) {
+    this.#parts = parts
+  }
+
+  async upload(job: UploadJob, signal: AbortSignal): Promise<UploadResult> {
+    const { openPicture, settleMs, clock } = this.#parts
+    let open: OpenPicture
+    try {
+      open = await openSettled(openPicture, job.root, job.path, settleMs, clock, signal)
+    } catch (error) {
+      if (!(error instanceof PictureFileError)) throw error
+      return error.code === 'UNREADABLE'
+        ? { kind: 'failed', code: error.code, message: error.message, retryAt: clock.wall() }
+        : { kind: 'waits', message: error.message }
+    }
+    try {
+      return await this.#uploadOpen(job, open, signal)
+    } finally {
+      await open.close()
+    }
+  }
+
+  async #uploadOpen(job: UploadJob, open: OpenPicture, signal: AbortSignal): Promise<UploadResult> {
+    const { synced } = this.#parts
+    const standing = job.file.image === null ? undefined : synced.images.byId(job.file.image)
+    if (standing?.hash.equals(open.hash)) {
+      await synced.commit(() => this.#recordSynced(job, open, standing.id))
+      return { kind: 'unchanged', size: open.look.size }
+    }
+    if (!open.picture)
+      return {
+        kind: 'failed',
+        code: 'NOT_A_PICTURE',
+        message: 'its bytes are no picture of a known format',
+        retryAt: null,
+      }
+    return this.#tryToSend(job, open, open.picture, signal)
+  }
+
+  async #tryToSend(
+    job: UploadJob,
+    open: OpenPicture,
+    picture: Picture,
+    signal: AbortSignal,
+  ): Promise<UploadResult> {
+    let skipDimensions = !exemptFromDimensions(picture.mime) && picture.width === null
+    let last: HostFailure | null = null
+    for (let tries = 0; tries < CREDENTIALS; tries++) {
+      const credential = await this.#requestCredential(job, open, picture, skipDimensions, signal)
+      if (!credential.ok) return this.#refused(credential.failure)
+      const { album, ...granted } = credential.value
+      const sent = await this.#send(job, open, picture, granted, album, signal)
+      if (sent.ok) return { kind: 'uploaded', cdnUrl: sent.value.cdnUrl, size: open.look.size }
+      last = sent.failure
+      if (last.remedy === 'skip_dimensions' && !skipDimensions) skipDimensions = true
+      else if (last.remedy !== 'new_credential') return this.#refused(last)
+      else await this.#parts.clock.sleep(250 * 2 ** tries, signal)
+    }
+    return this.#refused(last!)
+  }
+
+  async #requestCredential(
+    job: UploadJob,
+    open: OpenPicture,
+    picture: Picture,
+    skipDimensions: boolean,
+    signal: AbortSignal,
+  ): Promise<Outcome<Credential & { album: Album }>> {
+    const { albums, host } = this.#parts
+    const first = await albums.find(job.albumPath, signal)
+    if (!first.ok) return first
+    const ask = (album: Album) =>
+      host.requestUpload(requestFor(job, open, picture, skipDimensions, album), signal)
+    let album = first.value
+    let granted = await ask(album)
+    if (!granted.ok && granted.failure.remedy === 'gone' && album) {
+      const again = await albums.lookAgain(job.albumPath, signal)
+      if (!again.ok) return again
+      album = again.value
+      granted = await ask(album)
+    }
+    return granted.ok ? { ok: true, value: { ...granted.value, album } } : granted
+  }
+
+  async #send(
+    job: UploadJob,
+    open: OpenPicture,
+    picture: Picture,
+    credential: Credential,
+    album: Album,
+    signal: AbortSignal,
+  ): Promise<Outcome<Sent>> {
+    const { synced, host, clock, quotaDay } = this.#parts
+    const now = clock.wall()
+    const { width, height, mime } = picture
+    const { folder, name } = job.file
+    const { size, mtime } = open.look
+    const cdn_url = credential.cdnUrl
+    const intent = await synced.commit(() => {
+      synced.account.useQuota(quotaDay(now))
+      return synced.journal.openUpload(
+        {
+          folder,
+          name,
+          size,
+          mtime,
+          hash: open.hash,
+          mime,
+          width,
+          height,
+          cdn_url,
+          album: album?.id ?? null,
+        },
+        now,
+      )
+    })
+    const body = { fileName: name, mime, size, chunks: open.chunks, ...(open.bytes && { bytes: open.bytes }) }
+    const sent = await host.send(credential, body, signal)
+    await synced.commit(() => {
+      if (sent.ok) this.#recordUploaded(job, open, picture, sent.value, album)
+      // An outcome that is not known stays in the journal for recovery.
+      if (sent.ok || sent.failure.remedy !== 'find_out') synced.journal.close(intent)
+    })
+    return sent
+  }
+
+  #recordUploaded(job: UploadJob, open: OpenPicture, picture: Picture, sent: Sent, album: Album): void {
+    const { synced, clock, graceMs } = this.#parts
+    const { mime, width, height } = picture
+    const image = synced.images.put({
+      remote_id: sent.imageId,
+      cdn_url: sent.cdnUrl,
+      album: album?.id ?? null,
+      name: job.file.name,
+      hash: open.hash,
+      size: open.look.size,
+      mime,
+      width,
+      height,
+      recorded_at: clock.wall(),
+    })
+    this.#recordSynced(job, open, image.id)
+    const before = job.file.image
+    if (before !== null && before !== image.id && job.deletions === 'propagate')
+      synced.escrow.put({
+        image: before,
+        mirror: job.mirror,
+        path: job.path,
+        reason: 'superseded',
+        state: 'grace',
+        since: clock.wall(),
+        due_at: clock.wall() + graceMs,
+      })
+  }
+
+  #recordSynced(job: UploadJob, open: OpenPicture, image: number): void {
+    const { files, failures, escrow } = this.#parts.synced
+    const { folder, name } = job.file
+    // A file that was stamped just before it was read may change once more under the same stamp: a time that no file
+    // has makes the next look at it ask for its hash again.
+    const ctime = open.readAt >= open.look.ctime + STAMP_GRAIN ? open.look.ctime : 0
+    files.put({ folder, name, ...open.look, ctime, state: 'synced', since: null, image, hash: open.hash })
+    failures.clear(folder, name)
+    escrow.takeBack(image)
+  }
+
+  /** What a failure that the host answered means for this file and the others. */
+  #refused(failure: HostFailure): UploadResult {
+    const { code, message } = failure
+    const failed = (retryAt: number | null): UploadResult => ({ kind: 'failed', code, message, retryAt })
+    switch (failure.remedy) {
+      case 'change_picture':
+      case 'change_request':
+      case 'skip_dimensions':
+        return failed(null)
+      case 'not_permitted':
+      case 'new_credential':
+      case 'gone':
+        return failed(this.#parts.clock.wall() + HOUR_MS)
+      case 'find_out':
+        // An album whose creation is in doubt is looked for before the next try; a picture's outcome is not.
+        return failure.endpoint === 'send' ? { kind: 'uncertain', message } : { kind: 'stop', failure }
+      case 'changed_underway':
+        return { kind: 'waits', message }
+      default:
+        return { kind: 'stop', failure }
+    }
+  }
+}
+
+function requestFor(
+  job: UploadJob,
+  open: OpenPicture,
+  { mime, width, height }: Picture,
+  skipDimensions: boolean,
+  album: Album,
+): UploadRequest {
+  const undeclared = skipDimensions || exemptFromDimensions(mime) || width === null || height === null
+  return {
+    file_name: job.file.name,
+    file_size: open.look.size,
+    mime_type: mime,
+    ...(undeclared ? {} : { width, height }),
+    ...(skipDimensions && { skip_dimension_check: true }),
+    ...(album && { album_id: album.remote_id }),
+  }
+}

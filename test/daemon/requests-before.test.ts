@@ -1,0 +1,42 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  endRequests,
+  lastRequestBefore,
+  ledgerAfter,
+  startRequests,
+} from '../../src/daemon/requests-before.ts'
+import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
+import { openDatabase } from '../../src/synced/database.ts'
+import { openSynced } from '../../src/synced/synced.ts'
+
+function state() {
+  const db = openDatabase(':memory:')
+  onTestFinished(() => void db.close())
+  return openSynced(db)
+}
+
+describe('requests of an earlier process', () => {
+  it('are taken to have been sent until just now where it did not end by itself', () => {
+    const synced = state()
+    endRequests(synced, 100)
+    startRequests(synced)
+    expect(lastRequestBefore(synced, 5000)).toBe(5000)
+  })
+
+  it('ended when it said so', () => {
+    const synced = state()
+    endRequests(synced, 100)
+    expect(lastRequestBefore(synced, 5000)).toBe(100)
+  })
+
+  it('no longer count after a reboot', () => {
+    const synced = state()
+    synced.meta.set('quiet_since', 'another-boot 100')
+    expect(lastRequestBefore(synced, 5000)).toBeNull()
+  })
+
+  it('fill every window', () => {
+    expect(ledgerAfter(7, REQUESTS_PER_SECOND).load('delete')).toEqual([7, 7])
+    expect(ledgerAfter(null, REQUESTS_PER_SECOND).load('delete')).toEqual([])
+  })
+})

@@ -1,0 +1,251 @@
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { realDisk } from '../../src/local/real-disk.ts'
+import type { HostFailure, ImageHost } from '../../src/remote/host.ts'
+import { png } from '../pictures.ts'
+import { hostWith, openWorkshop, type Workshop } from './workshop.ts'
+
+const red = png(3, 2, 10).bytes
+const green = png(3, 2, 20).bytes
+
+function failure(remedy: HostFailure['remedy'], code: string, endpoint: HostFailure['endpoint']) {
+  return { ok: false as const, failure: { remedy, code, endpoint, message: `the host said ${code}` } }
+}
+
+/** The host with its deletions and sent pictures written down in their order. */
+function recorded(host: ImageHost): { host: ImageHost; calls: string[] } {
+  const calls: string[] = []
+  return {
+    calls,
+    host: hostWith(host, {
+      async send(credential, picture, signal) {
+        const sent = await host.send(credential, picture, signal)
+        calls.push(`sent ${picture.fileName}`)
+        return sent
+      },
+      async deleteImage(id, signal) {
+        calls.push('deleted')
+        return host.deleteImage(id, signal)
+      },
+    }),
+  }
+}
+
+async function stateOf({ synced, mirror }: Workshop) {
+  return synced.summaries.mirror(synced.mirrors.of(mirror.folder)!.id)
+}
+
+describe('a pass', () => {
+  it('sends new images before old ones go', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('moves.png', red)
+    workshop.write('changes.png', green)
+    await workshop.pass()
+    renameSync(join(workshop.pictures, 'moves.png'), join(workshop.pictures, 'moved.png'))
+    workshop.write('changes.png', png(9, 9).bytes)
+    const { host, calls } = recorded(workshop.host)
+    await workshop.pass({ host })
+    expect(calls.slice(0, 2).sort()).toEqual(['sent changes.png', 'sent moved.png'])
+    expect(calls.slice(2)).toEqual(['deleted', 'deleted'])
+  })
+
+  it('keeps the image of a picture that moved until the upload of its new place succeeded', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('moves.png', red)
+    await workshop.pass()
+    renameSync(join(workshop.pictures, 'moves.png'), join(workshop.pictures, 'moved.png'))
+    const { host, calls } = recorded(
+      hostWith(workshop.host, {
+        requestUpload: async () => failure('storage', 'STORAGE_LIMIT_REACHED', 'upload'),
+      }),
+    )
+    const report = await workshop.pass({ host })
+    expect(report.stopped).toMatchObject([{ code: 'STORAGE_LIMIT_REACHED' }])
+    expect(calls).toEqual([])
+    const next = recorded(workshop.host)
+    await workshop.pass({ host: next.host })
+    expect(next.calls).toEqual(['sent moved.png', 'deleted'])
+  })
+
+  it('deletes nothing while a folder can not be read, and goes on when it can', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('a/red.png', red)
+    workshop.write('b/green.png', green)
+    await workshop.pass()
+    workshop.remove('b/green.png')
+    const disk = {
+      ...realDisk,
+      readFolder(path: string) {
+        if (path.endsWith('/a')) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })
+        return realDisk.readFolder(path)
+      },
+    }
+    const { lookAtFolder } = await import('../../src/local/look-at-folder.ts')
+    const lookAt = () => async (batch: Parameters<typeof lookAtFolder>[2][]) =>
+      batch.map(folder => lookAtFolder(disk, workshop.pictures, folder))
+    // Something must have changed for the folder to be looked at again.
+    workshop.write('a/new.png', png(5, 5).bytes)
+    const first = recorded(workshop.host)
+    await workshop.pass({ host: first.host, disk, lookAt })
+    expect(first.calls).toEqual([])
+    expect(workshop.synced.mirrors.of(workshop.pictures)!.guard).toContain('a: ')
+    expect(workshop.synced.summaries.failures(10)).toMatchObject([{ path: 'a', code: 'FOLDER_UNREADABLE' }])
+    const second = recorded(workshop.host)
+    await workshop.pass({ host: second.host })
+    expect(second.calls).toEqual(['sent new.png', 'deleted'])
+    expect(await stateOf(workshop)).toMatchObject({ files: 2, synced: 2, failed: 0 })
+  })
+
+  it('keeps images of pictures that a link replaced, alone or with their folder', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('a/red.png', red)
+    workshop.write('green.png', green)
+    await workshop.pass()
+    renameSync(join(workshop.pictures, 'a'), join(workshop.pictures, '../elsewhere'))
+    symlinkSync('../elsewhere', join(workshop.pictures, 'a'))
+    renameSync(join(workshop.pictures, 'green.png'), join(workshop.pictures, '../elsewhere/green.png'))
+    symlinkSync('../elsewhere/green.png', join(workshop.pictures, 'green.png'))
+    // Without a picture left the root would look like one that was lost.
+    workshop.write('other.png', png(8, 8).bytes)
+    const { host, calls } = recorded(workshop.host)
+    await workshop.pass({ host })
+    expect(calls).toEqual(['sent other.png'])
+  })
+
+  it('keeps images that an ignore rule hides, and takes them back when it goes', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('a/red.png', red)
+    workshop.write('green.png', green)
+    await workshop.pass()
+    workshop.write('.albumdignore', 'a/\n')
+    const { host, calls } = recorded(workshop.host)
+    await workshop.pass({ host })
+    expect(await stateOf(workshop)).toMatchObject({
+      files: 1,
+      pending_deletions: 0,
+      left_out: { ignored: 1 },
+    })
+    workshop.remove('.albumdignore')
+    await workshop.pass({ host })
+    expect(await stateOf(workshop)).toMatchObject({ files: 2, synced: 2 })
+    expect(calls).toEqual([])
+  })
+
+  it('tries once more without dimensions where the node disagrees about them', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    const asked: unknown[] = []
+    const host = hostWith(workshop.host, {
+      async requestUpload(request, signal) {
+        asked.push(request.skip_dimension_check)
+        // As a host would that reads the picture otherwise: it is told other dimensions.
+        return workshop.host.requestUpload({ ...request, ...(request.width && { width: 500 }) }, signal)
+      },
+    })
+    await workshop.pass({ host })
+    expect(asked).toEqual([undefined, true])
+    expect(await stateOf(workshop)).toMatchObject({ synced: 1 })
+  })
+
+  it('makes an album again that the host no longer knows', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('a/red.png', red)
+    await workshop.pass()
+    const root = await workshop.host.list(null, 1, new AbortController().signal)
+    if (!root.ok) throw new Error(root.failure.message)
+    await workshop.host.deleteAlbum(root.value.albums[0]!.id, new AbortController().signal)
+    workshop.write('a/green.png', green)
+    await workshop.pass()
+    expect(workshop.events.filter(({ event }) => event === 'album_created')).toHaveLength(4)
+    expect(workshop.events).toContainEqual(
+      expect.objectContaining({ event: 'picture_uploaded', path: 'a/green.png' }),
+    )
+  })
+
+  it('uses an album of its name that is there already', async () => {
+    const workshop = await openWorkshop()
+    await workshop.host.createAlbum({ name: 'Photos' }, new AbortController().signal)
+    workshop.write('red.png', red)
+    await workshop.pass()
+    expect(workshop.events.map(({ event }) => event)).not.toContain('album_created')
+  })
+
+  it('leaves an upload alone whose outcome is not known, and neither sends nor deletes for it again', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    const lost = hostWith(workshop.host, {
+      async send(...args) {
+        await workshop.host.send(...args)
+        return failure('find_out', 'HOST_ANSWER', 'send')
+      },
+    })
+    await workshop.pass({ host: lost })
+    expect(await stateOf(workshop)).toMatchObject({ uncertain: 1, synced: 0, failed: 0 })
+    const { host, calls } = recorded(workshop.host)
+    await workshop.pass({ host })
+    expect(calls).toEqual([])
+    expect(workshop.synced.journal.open()).toHaveLength(1)
+  })
+
+  it('asks for a new credential where the node refused, and counts it against the file only after a few', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    let refusals = 0
+    const host = hostWith(workshop.host, {
+      async send(...args) {
+        return refusals++ === 0 ? failure('new_credential', 'INTERNAL', 'send') : workshop.host.send(...args)
+      },
+    })
+    await workshop.pass({ host })
+    expect(await stateOf(workshop)).toMatchObject({ synced: 1, failed: 0 })
+    expect(workshop.synced.journal.open()).toEqual([])
+  })
+
+  it('does not follow a folder that became a link after the scan', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('a/red.png', red)
+    mkdirSync(join(workshop.pictures, '../secret'))
+    writeFileSync(join(workshop.pictures, '../secret/red.png'), green)
+    const host = hostWith(workshop.host, {
+      async requestUpload() {
+        throw new Error('nothing may be sent')
+      },
+    })
+    const { openPicture } = await import('../../src/local/picture-file.ts')
+    await workshop.pass({
+      host,
+      openPicture(root, path) {
+        renameSync(join(root, 'a'), join(root, 'b'))
+        symlinkSync('../secret', join(root, 'a'))
+        return openPicture(root, path, () => new Error('changed'))
+      },
+    })
+    expect(workshop.events).toContainEqual(
+      expect.objectContaining({ event: 'picture_waits', path: 'a/red.png' }),
+    )
+  })
+
+  it('shares one image between files where the host answers equal bytes with one id', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('one.png', red)
+    workshop.write('two.png', red)
+    let first: Awaited<ReturnType<ImageHost['send']>> | undefined
+    const sameId = hostWith(workshop.host, {
+      async send(...args) {
+        const sent = await workshop.host.send(...args)
+        first ??= sent
+        return first
+      },
+    })
+    await workshop.pass({ host: sameId, concurrency: 1 })
+    workshop.remove('two.png')
+    const { host, calls } = recorded(workshop.host)
+    await workshop.pass({ host })
+    expect(calls).toEqual([])
+    workshop.remove('one.png')
+    workshop.write('three.png', green)
+    await workshop.pass({ host })
+    expect(calls).toEqual(['sent three.png', 'deleted'])
+  })
+})

@@ -1,0 +1,122 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { startHost } from '../../src/host/embedded-host.ts'
+import { openPicture } from '../../src/local/picture-file.ts'
+import { realDisk } from '../../src/local/real-disk.ts'
+import { openScanPool } from '../../src/local/scan-pool.ts'
+import { openImageHost, type RemoteHost } from '../../src/remote/client.ts'
+import { type ImageHost, PictureChanged } from '../../src/remote/host.ts'
+import { systemClock } from '../../src/sync/clock.ts'
+import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
+import { type PassParts, type PassReport, runPass } from '../../src/sync/pass.ts'
+import type { PassEvent } from '../../src/sync/pass-events.ts'
+import { openDatabase } from '../../src/synced/database.ts'
+import { openSynced, type Synced } from '../../src/synced/synced.ts'
+
+const KEY = 'workshop-key'
+const UNLIMITED = {
+  upload: Number.POSITIVE_INFINITY,
+  send: Number.POSITIVE_INFINITY,
+  list: Number.POSITIVE_INFINITY,
+  delete: Number.POSITIVE_INFINITY,
+  create_album: Number.POSITIVE_INFINITY,
+}
+
+/** The engine in this process, between a real folder and a real host. */
+export interface Workshop {
+  pictures: string
+  mirror: MirrorPolicy
+  synced: Synced
+  host: RemoteHost
+  events: PassEvent[]
+  write(path: string, bytes: Uint8Array | string): void
+  remove(path: string): void
+  /** One pass; `changes` replace parts of the engine, such as a host that fails. */
+  pass(changes?: Partial<PassParts>): Promise<PassReport>
+}
+
+export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<Workshop> {
+  const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-workshop-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const running = await startHost({
+    data: join(home, 'host'),
+    listen: { host: '127.0.0.1', port: 0 },
+    apiKeys: [KEY],
+    plan: 'professional',
+    tls: false,
+    requestsPerSecond: UNLIMITED,
+  })
+  onTestFinished(() => running.close())
+  const host = openImageHost({
+    baseUrl: running.baseUrl,
+    siteUrl: running.siteUrl,
+    apiKey: KEY,
+    uploadForm: 'credential',
+    timeoutMs: 5000,
+    credentialLifetimeMs: 60_000,
+    requestsPerSecond: UNLIMITED,
+    concurrency: 4,
+    patience: { attempts: 2, maxDelayMs: 10 },
+    clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
+  })
+  onTestFinished(() => host.close())
+  const synced = openSynced(openDatabase(':memory:'))
+  onTestFinished(() => synced.close())
+  const pictures = join(home, 'pictures')
+  mkdirSync(pictures)
+  const pool = openScanPool(pictures, { workers: 0 })
+  const mirror: MirrorPolicy = {
+    folder: pictures,
+    album: 'Photos',
+    deletions: 'propagate',
+    ignore: [],
+    ...policy,
+  }
+  const events: PassEvent[] = []
+  const parts: PassParts = {
+    synced,
+    host,
+    disk: realDisk,
+    clock: systemClock,
+    tell: told => events.push(told),
+    lookAt: () => pool.look,
+    graceMs: 0,
+    openPicture: (root, path) => openPicture(root, path, () => new PictureChanged()),
+    quotaDay: () => '2026-11-21',
+    settleMs: 0,
+    concurrency: 4,
+    order: 'newest',
+    probeEveryMs: 60_000,
+  }
+  const never = new AbortController().signal
+  return {
+    pictures,
+    mirror,
+    synced,
+    host,
+    events,
+    write(path, bytes) {
+      mkdirSync(dirname(join(pictures, path)), { recursive: true })
+      writeFileSync(join(pictures, path), bytes)
+    },
+    remove: path => rmSync(join(pictures, path), { recursive: true }),
+    pass: changes =>
+      runPass({ ...parts, ...changes }, [mirror], () => 'everything', { stop: never, cut: never }),
+  }
+}
+
+/** The same host, with some of its calls replaced. */
+export function hostWith(host: ImageHost, changes: Partial<ImageHost>): ImageHost {
+  const calls: ImageHost = {
+    requestUpload: (...args) => host.requestUpload(...args),
+    send: (...args) => host.send(...args),
+    list: (...args) => host.list(...args),
+    deleteImage: (...args) => host.deleteImage(...args),
+    deleteAlbum: (...args) => host.deleteAlbum(...args),
+    createAlbum: (...args) => host.createAlbum(...args),
+    close: () => host.close(),
+  }
+  return { ...calls, ...changes }
+}
