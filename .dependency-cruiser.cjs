@@ -1,0 +1,45 @@
+/** The rooms and their arrows: what may be imported from where. */
+const rooms = {
+  protocol: [],
+  local: ['protocol'],
+  remote: ['protocol'],
+  synced: ['protocol', 'local'],
+  sync: ['protocol', 'local', 'remote', 'synced'],
+  config: ['protocol'],
+  host: ['protocol'],
+  daemon: ['protocol', 'local', 'remote', 'synced', 'sync', 'config'],
+  cli: ['protocol', 'local', 'remote', 'synced', 'sync', 'config', 'daemon', 'host'],
+}
+
+module.exports = {
+  forbidden: [
+    ...Object.entries(rooms).map(([room, below]) => ({
+      name: `${room}-knows-what-is-below`,
+      comment: `src/${room} may import from ${below.join(', ') || 'no other room'}.`,
+      severity: 'error',
+      from: { path: `^src/${room}/` },
+      to: { path: '^src/', pathNot: [room, ...below].map(name => `^src/${name}/`) },
+    })),
+    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-tests-in-the-house', severity: 'error', from: { path: '^src/' }, to: { path: '^test/' } },
+    {
+      name: 'what-is-shipped-depends-on-what-is-shipped',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: {
+        dependencyTypes: ['npm-dev', 'npm-no-pkg', 'unknown', 'undetermined'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    // TypeScript 7 has no API yet that the cruiser could read with.
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
+}

@@ -1,0 +1,11 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, cpSync, rmSync } from 'node:fs'
+
+/** Makes dist/: JavaScript from the sources, and what they read beside themselves. */
+rmSync('dist', { recursive: true, force: true })
+execFileSync('tsc', ['--project', 'tsconfig.build.json'], {
+  stdio: 'inherit',
+  shell: process.platform === 'win32',
+})
+cpSync('src/cli/try/pictures', 'dist/cli/try/pictures', { recursive: true })
+chmodSync('dist/cli/albumd.js', 0o755)

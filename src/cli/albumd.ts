@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+// Nothing is imported before the version is known: an older Node would stop at the first module it can't read.
+const [major, minor] = process.versions.node.split('.').map(Number) as [number, number]
+
+if (major < 22 || (major === 22 && minor < 22)) {
+  process.stderr.write(
+    `albumd needs Node.js 22.22 or later; this is ${process.versions.node}. Install a newer one.\n`,
+  )
+  process.exitCode = 2
+} else {
+  const { main } = await import('./main.ts')
+  process.exitCode = await main(process.argv.slice(2))
+}

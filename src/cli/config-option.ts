@@ -1,0 +1,47 @@
+import { realpathSync } from 'node:fs'
+import { readApiKey } from '../config/api-key.ts'
+import { checkFolders } from '../config/check-folders.ts'
+import { ConfigError } from '../config/config-error.ts'
+import { findConfig, loadConfig } from '../config/load-config.ts'
+import type { Config } from '../config/schema.ts'
+
+/** `--config/-c`, on all commands that need it. */
+export const configOption = {
+  config: {
+    alias: 'c',
+    type: 'string',
+    requiresArg: true,
+    describe: 'The config file; else $ALBUMD_CONFIG, ./albumd.yaml, the user’s, /etc/albumd/config.yaml',
+  },
+} as const
+
+/** The config as it stands, its folders by their real paths. Throws ConfigError. */
+export function readConfig(flag: string | undefined): Config {
+  const config = loadConfig(findConfig(process.env, process.cwd(), flag), process.env)
+  return {
+    ...config,
+    mirrors: config.mirrors.map(mirror => ({ ...mirror, folder: realPathOf(mirror.folder) })),
+  }
+}
+
+/** The config and the key, for commands that talk to the host. Warnings go to standard error. */
+export function readConfigAndKey(flag: string | undefined): { config: Config; apiKey: string } {
+  const config = readConfig(flag)
+  const { key, warning } = readApiKey(config, process.env)
+  if (warning) process.stderr.write(`albumd: ${warning}\n`)
+  return { config, apiKey: key }
+}
+
+/** A folder that is missing or in the wrong place is an error for commands that end. Throws ConfigError. */
+export function refuseMissingFolders(config: Config): void {
+  const problems = checkFolders(config)
+  if (problems.length > 0) throw new ConfigError(problems)
+}
+
+function realPathOf(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch {
+    return folder
+  }
+}

@@ -1,0 +1,143 @@
+import type { CommandModule } from 'yargs'
+import type { HostOptions } from '../host/embedded-host.ts'
+import { PLANS, type Plan } from '../protocol/limits.ts'
+import { EXIT } from './exit-codes.ts'
+import { onInterrupts } from './interrupts.ts'
+import { Problem } from './problem.ts'
+
+interface HostArgs {
+  data: string
+  listen: string
+  'api-key': string[]
+  plan: Plan
+  'plans-from': 'professional' | 'flagship'
+  'daily-quota': number | undefined
+  'max-file-size': string | undefined
+  'storage-limit': string | undefined
+  'credential-ttl': string
+  tls: boolean
+  json: boolean
+}
+
+export function hostCommand(exit: (code: number) => void): CommandModule<object, HostArgs> {
+  return {
+    command: 'host',
+    describe: 'The embedded image host on its own',
+    builder: command =>
+      command
+        .options({
+          data: {
+            type: 'string',
+            demandOption: true,
+            requiresArg: true,
+            describe: 'The folder that holds everything',
+          },
+          listen: {
+            type: 'string',
+            default: '127.0.0.1:8443',
+            requiresArg: true,
+            describe: 'Address and port',
+          },
+          'api-key': {
+            type: 'string',
+            array: true,
+            demandOption: true,
+            requiresArg: true,
+            describe: 'The key to accept; several are several accounts',
+          },
+          plan: { choices: PLANS, default: 'professional' as Plan, describe: 'The plan of the accounts' },
+          'plans-from': {
+            choices: ['professional', 'flagship'] as const,
+            default: 'professional' as const,
+            describe: 'The plan from which list, delete and create_album may be used',
+          },
+          'daily-quota': {
+            type: 'number',
+            requiresArg: true,
+            describe: "Images a day, instead of the plan's",
+          },
+          'max-file-size': { type: 'string', requiresArg: true, describe: 'Such as 20mb' },
+          'storage-limit': { type: 'string', requiresArg: true, describe: 'Such as 10gb' },
+          'credential-ttl': {
+            type: 'string',
+            default: '10m',
+            requiresArg: true,
+            describe: 'How long an upload may take',
+          },
+          tls: { type: 'boolean', default: true, describe: 'Off: --no-tls' },
+          json: { type: 'boolean', default: false, describe: 'One line when it listens' },
+        })
+        .example('$0 host --data ./host --api-key secret', 'Serve from ./host'),
+    handler: async args => exit(await serve(args)),
+  }
+}
+
+async function serve(args: HostArgs): Promise<number> {
+  const options = await optionsOf(args)
+  const { startHost } = await import('../host/embedded-host.ts')
+  const interrupts = onInterrupts(() => {})
+  try {
+    const host = await startHost(options).catch(explain(args.listen))
+    const { baseUrl, siteUrl, cdnBaseUrl, caFile } = host
+    process.stdout.write(
+      args.json
+        ? `${JSON.stringify({ base_url: baseUrl, site_url: siteUrl, cdn_base_url: cdnBaseUrl, api_key: options.apiKeys[0], ca_file: caFile })}\n`
+        : `base_url: ${baseUrl}\n${caFile ? `ca_file:  ${caFile}\n` : ''}Ctrl-C stops it.\n`,
+    )
+    await new Promise(resolve => interrupts.stop.addEventListener('abort', resolve))
+    await host.close()
+  } finally {
+    interrupts.dispose()
+  }
+  return EXIT.inSync
+}
+
+async function optionsOf(args: HostArgs): Promise<HostOptions> {
+  const { parseDuration, parseSize } = await import('../config/values.ts')
+  const read = (option: string, written: string, value: number | null, like: string): number => {
+    if (value === null || value <= 0)
+      throw new Problem(EXIT.usage, `--${option}: "${written}" must be ${like}`)
+    return value
+  }
+  const size = (option: string, written: string) =>
+    read(option, written, /^\d+$/.test(written) ? Number(written) : parseSize(written), 'a size such as 20mb')
+  const ttl = args['credential-ttl']
+  const listen = /^(?:\[(?<six>[0-9a-fA-F:]+)\]|(?<host>[^:]+)):(?<port>\d{1,5})$/.exec(args.listen)?.groups
+  if (!listen || Number(listen.port) > 65535)
+    throw new Problem(
+      EXIT.usage,
+      `--listen: "${args.listen}" must be an address and a port, such as 127.0.0.1:8443`,
+    )
+  if (
+    args['daily-quota'] !== undefined &&
+    !(Number.isInteger(args['daily-quota']) && args['daily-quota'] >= 0)
+  )
+    throw new Problem(EXIT.usage, '--daily-quota must be a whole number')
+  return {
+    data: args.data,
+    listen: { host: (listen.six ?? listen.host)!, port: Number(listen.port) },
+    apiKeys: args['api-key'],
+    plan: args.plan,
+    plansFrom: args['plans-from'],
+    tls: args.tls,
+    onFault: fault => void process.stderr.write(`albumd: ${fault.message}\n`),
+    credentialTtlMs: read('credential-ttl', ttl, parseDuration(ttl), 'a duration such as 10m'),
+    ...(args['daily-quota'] !== undefined && { dailyQuota: args['daily-quota'] }),
+    ...(args['max-file-size'] !== undefined && {
+      maxFileSize: size('max-file-size', args['max-file-size']),
+    }),
+    ...(args['storage-limit'] !== undefined && {
+      storageLimit: size('storage-limit', args['storage-limit']),
+    }),
+  }
+}
+
+function explain(listen: string) {
+  return (error: NodeJS.ErrnoException): never => {
+    if (error.code === 'EADDRINUSE')
+      throw new Problem(EXIT.usage, `--listen ${listen}: something listens there already`)
+    if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL')
+      throw new Problem(EXIT.usage, `--listen ${listen}: not possible here (${error.code})`)
+    throw error
+  }
+}

@@ -1,0 +1,31 @@
+import type { Interruption } from '../sync/interruption.ts'
+
+/** Of the five seconds that a service manager is promised, what is left to record what was cut off. */
+const CUT_AFTER_MS = 4000
+
+/**
+ * Ctrl-C and SIGTERM: nothing new is begun, and after four seconds what is under way is cut off. A second one cuts at
+ * once.
+ */
+export function onInterrupts(tell: () => void): Interruption & { dispose(): void } {
+  const stop = new AbortController()
+  const cut = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const interrupt = () => {
+    if (stop.signal.aborted) return cut.abort()
+    stop.abort()
+    timer = setTimeout(() => cut.abort(), CUT_AFTER_MS)
+    tell()
+  }
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', interrupt)
+  return {
+    stop: stop.signal,
+    cut: cut.signal,
+    dispose() {
+      clearTimeout(timer)
+      process.off('SIGINT', interrupt)
+      process.off('SIGTERM', interrupt)
+    },
+  }
+}

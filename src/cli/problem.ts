@@ -1,0 +1,34 @@
+import { EXIT } from './exit-codes.ts'
+
+/** Something a person can put right: one line that says what is wrong, where, and what to do. */
+export class Problem extends Error {
+  override name = 'Problem'
+  readonly exitCode: number
+
+  constructor(exitCode: number, message: string) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+const EXIT_OF: Record<string, number> = {
+  CONFIG: EXIT.usage,
+  STATE_OTHER_HOST: EXIT.usage,
+  STATE_OTHER_ALBUM: EXIT.usage,
+  LOCKED: EXIT.locked,
+  HOST_DATA_IN_USE: EXIT.locked,
+  STATE_NEWER: EXIT.usage,
+  STATE_DAMAGED: EXIT.unexpected,
+  STATE_UNREADABLE: EXIT.unexpected,
+  SQLITE_FULL: EXIT.unexpected,
+}
+
+/** What an error means to a person and to the shell. */
+export function describeError(error: unknown): { exitCode: number; lines: string } {
+  if (error instanceof Problem) return { exitCode: error.exitCode, lines: error.message }
+  if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: String(error) }
+  const code = (error as { code?: string }).code
+  const known = code === undefined ? undefined : EXIT_OF[code]
+  if (known !== undefined) return { exitCode: known, lines: error.message }
+  return { exitCode: EXIT.unexpected, lines: `unexpected: ${error.message}${code ? ` (${code})` : ''}` }
+}

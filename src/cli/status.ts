@@ -1,0 +1,82 @@
+import type { CommandModule } from 'yargs'
+import type { MirrorStatus, Status } from '../daemon/status.ts'
+import { configOption, readConfig } from './config-option.ts'
+import { EXIT } from './exit-codes.ts'
+import { onInterrupts } from './interrupts.ts'
+import { count, printable } from './wording.ts'
+
+interface StatusArgs {
+  config: string | undefined
+  json: boolean
+  watch: boolean
+}
+
+const WATCH_EVERY_MS = 1000
+
+export function statusCommand(exit: (code: number) => void): CommandModule<object, StatusArgs> {
+  return {
+    command: 'status',
+    describe: 'What is mirrored, what is under way, quota, failures',
+    builder: command =>
+      command
+        .options({
+          ...configOption,
+          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          watch: { type: 'boolean', default: false, describe: 'Show it again every second, until Ctrl-C' },
+        })
+        .example('$0 status -c albumd.yaml', 'How things stand'),
+    handler: async args => {
+      const config = readConfig(args.config)
+      const { readStatus } = await import('../daemon/status.ts')
+      const { systemClock } = await import('../sync/clock.ts')
+      const show = () => {
+        const status = readStatus(config, Date.now())
+        return args.json ? `${JSON.stringify(status)}\n` : inWords(status)
+      }
+      if (!args.watch) process.stdout.write(show())
+      const interrupts = args.watch ? onInterrupts(() => {}) : null
+      while (interrupts && !interrupts.stop.aborted) {
+        process.stdout.write(`${process.stdout.isTTY && !args.json ? '\u001b[H\u001b[2J' : ''}${show()}`)
+        await systemClock.sleep(WATCH_EVERY_MS, interrupts.stop)
+      }
+      interrupts?.dispose()
+      exit(EXIT.inSync)
+    },
+  }
+}
+
+function inWords(status: Status): string {
+  const lines = [
+    status.running ? `albumd ${status.version} is running (pid ${status.pid})` : 'albumd is not running',
+  ]
+  for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror))
+  const { plan, limit, used, exhausted, resumes_at } = status.quota
+  const until = resumes_at ? `until ${resumes_at}` : 'until the host takes more'
+  lines.push('', `quota   ${used} of ${limit} today (${plan})${exhausted ? `, used up ${until}` : ''}`)
+  for (const { endpoint, code, message } of status.blocks)
+    lines.push(`blocked ${endpoint}: ${printable(message)} (${code})`)
+  for (const { path, code, message } of status.failures)
+    lines.push(`failed  ${printable(path)}: ${printable(message)} (${code})`)
+  return `${lines.join('\n')}\n`
+}
+
+function mirrorInWords(mirror: MirrorStatus): string[] {
+  const { files, synced, left_out } = mirror
+  const rest = (
+    [
+      ['to upload', mirror.pending_uploads],
+      ['failed', mirror.failed],
+      ['uncertain', mirror.uncertain],
+      ['linked', mirror.linked],
+      ['to delete', mirror.pending_deletions],
+      ['held', mirror.held_deletions],
+    ] as const
+  ).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []))
+  const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [`${n} ${why}`] : []))
+  return [
+    `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${mirror.state}`,
+    ...(mirror.reason ? [`        ${printable(mirror.reason)}`] : []),
+    `        ${[`${synced} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`,
+    ...(left.length > 0 ? [`        left out: ${left.join(', ')}`] : []),
+  ]
+}

@@ -1,0 +1,142 @@
+import { realpathSync } from 'node:fs'
+import { relative } from 'node:path'
+import type { CommandModule } from 'yargs'
+import type { RunningHost } from '../host/embedded-host.ts'
+import type { Interruption } from '../sync/interruption.ts'
+import type { PassEvent } from '../sync/pass-events.ts'
+import type { Synced } from '../synced/synced.ts'
+import { readConfigAndKey } from './config-option.ts'
+import { EXIT } from './exit-codes.ts'
+import { onInterrupts } from './interrupts.ts'
+import { Problem } from './problem.ts'
+import { barProgress, lineProgress, type Progress } from './progress.ts'
+import { openWorkspace, type Workspace } from './try/workspace.ts'
+import { count } from './wording.ts'
+
+interface TryArgs {
+  folder: string | undefined
+}
+
+export function tryCommand(exit: (code: number) => void): CommandModule<object, TryArgs> {
+  return {
+    command: 'try [folder]',
+    describe: 'See it work: an image host of its own, and sample pictures or your folder mirrored into it',
+    builder: command =>
+      command
+        .positional('folder', { type: 'string', describe: 'Your own pictures; they are never changed' })
+        .example('$0 try', 'With sample pictures')
+        .example('$0 try ~/Pictures', 'With your own'),
+    handler: async args => exit(await tryOut(args)),
+  }
+}
+
+async function tryOut({ folder }: TryArgs): Promise<number> {
+  const progress = process.stdout.isTTY ? barProgress(process.stdout) : lineProgress(process.stdout)
+  const interrupts = onInterrupts(() => progress.say('Stopping; what is under way is finished first.'))
+  try {
+    const workspace = await openWorkspace(process.cwd(), folder)
+    const host = await startOwnHost(workspace)
+    try {
+      progress.say(introduction(workspace, host))
+      await mirror(workspace, progress, interrupts)
+    } finally {
+      progress.end()
+      await host.close()
+    }
+    progress.say('Stopped. Start it again and it goes on where it was.')
+    return EXIT.inSync
+  } finally {
+    interrupts.dispose()
+  }
+}
+
+async function startOwnHost({ hostData, port, apiKey, folder }: Workspace): Promise<RunningHost> {
+  const { startHost } = await import('../host/embedded-host.ts')
+  try {
+    return await startHost({
+      data: hostData,
+      listen: { host: '127.0.0.1', port },
+      apiKeys: [apiKey],
+      plan: 'flagship',
+      plansFrom: 'professional',
+      tls: true,
+      onFault: fault => void process.stderr.write(`albumd: the image host: ${fault.message}\n`),
+    })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new Problem(
+      EXIT.locked,
+      `port ${port} is taken: is another albumd trying ${folder}? Stop it, or whatever listens there.`,
+    )
+  }
+}
+
+async function mirror(workspace: Workspace, progress: Progress, interrupts: Interruption): Promise<void> {
+  const { config, apiKey } = readConfigAndKey(workspace.config)
+  const lines = lineProgress(process.stdout)
+  const { keepMirrored } = await import('../daemon/keep-mirrored.ts')
+  let passes = 0
+  let latest: string | null = null
+  const listener = {
+    tell(told: PassEvent) {
+      if (told.event === 'picture_uploaded') latest = told.cdn_url
+      const shown = 'mirror' in told ? { ...told, mirror: here(told.mirror) } : told
+      // Once all is there, a line for each picture says more than counts of every look.
+      if (passes === 0) progress.tell(shown)
+      else if (told.event !== 'scan_finished' && told.event !== 'uploads_started') lines.tell(shown)
+    },
+    say: progress.say,
+    onPass(synced: Synced) {
+      progress.end()
+      if (passes++ === 0) progress.say(whatNext(workspace, synced, latest))
+    },
+  }
+  await keepMirrored(config, apiKey, listener, interrupts)
+}
+
+function introduction({ folder, hostData }: Workspace, host: RunningHost): string {
+  return [
+    '',
+    `  pictures    ${here(folder)}`,
+    `  image host  ${host.baseUrl}  (its own, over TLS)`,
+    `  it keeps    ${here(hostData)}`,
+    '',
+  ].join('\n')
+}
+
+function whatNext(
+  { folder, config, caFile, isSample }: Workspace,
+  synced: Synced,
+  latest: string | null,
+): string {
+  const row = synced.mirrors.of(folder)
+  const { files, synced: there } = synced.summaries.mirror(row?.id ?? 0)
+  const status = `npx albumd status --config ${quoted(here(config))}`
+  const url = latest ?? synced.images.latest()?.cdn_url
+  return [
+    '',
+    `${there} of ${count(files, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
+    '',
+    `  how it stands   ${status}`,
+    ...(url ? [`  one of them     curl --cacert ${quoted(here(caFile))} -o picture ${url}`] : []),
+    ...(isSample
+      ? [
+          `  add one         cp ${quoted(here(`${folder}/Icons/Kite.svg`))} ${quoted(here(`${folder}/Another kite.svg`))}`,
+          `  delete one      rm ${quoted(here(`${folder}/Icons/Sun.ico`))}`,
+        ]
+      : [
+          `  next            drop a picture into ${here(folder)}, or delete one: the host follows after ten seconds`,
+        ]),
+    '',
+  ].join('\n')
+}
+
+/** A path as one would type it from here. */
+function here(path: string): string {
+  const below = relative(realpathSync(process.cwd()), path)
+  return below && !below.startsWith('..') ? below : path
+}
+
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}

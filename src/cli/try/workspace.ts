@@ -1,0 +1,104 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { basename, dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
+import { EXIT } from '../exit-codes.ts'
+import { Problem } from '../problem.ts'
+
+/** Everything that one trial keeps, below one folder that is named to the person. */
+export interface Workspace {
+  /** The pictures. */
+  folder: string
+  isSample: boolean
+  config: string
+  hostData: string
+  caFile: string
+  port: number
+  apiKey: string
+}
+
+const SAMPLES = join(dirname(fileURLToPath(import.meta.url)), 'pictures')
+const USUAL_PORT = 8443
+
+/**
+ * Makes the workspace for `given` (or the samples) in `cwd`/albumd-try, or opens the one of an earlier start: the same
+ * port, key and state, so that it goes on where it was.
+ */
+export async function openWorkspace(cwd: string, given: string | undefined): Promise<Workspace> {
+  const own = given === undefined ? null : realFolder(given)
+  const home = join(realpathSync(cwd), 'albumd-try', own === null ? 'samples' : nameFor(own))
+  if (own !== null && `${home}/`.startsWith(`${own}/`))
+    throw new Problem(
+      EXIT.usage,
+      `${own} holds ${cwd}, where the trial would be kept; start it from another folder`,
+    )
+  mkdirSync(home, { recursive: true, mode: 0o700 })
+  const folder = own ?? join(home, 'pictures')
+  if (own === null && !existsSync(folder)) cpSync(SAMPLES, folder, { recursive: true })
+  const hostData = join(home, 'host')
+  const settings = await openSettings(join(home, 'try.json'))
+  const config = join(home, 'albumd.yaml')
+  const caFile = join(hostData, 'ca.pem')
+  writeFileSync(join(home, 'api-key'), `${settings.apiKey}\n`, { mode: 0o600 })
+  writeFileSync(config, configFor(home, folder, caFile, settings.port))
+  return { folder, isSample: own === null, config, hostData, caFile, ...settings }
+}
+
+function realFolder(given: string): string {
+  const folder = resolve(given)
+  if (!existsSync(folder)) throw new Problem(EXIT.usage, `${folder}: there is no such folder`)
+  if (!statSync(folder).isDirectory()) throw new Problem(EXIT.usage, `${folder}: this is no folder`)
+  return realpathSync(folder)
+}
+
+/** Readable, and distinct for each folder. */
+function nameFor(folder: string): string {
+  const hash = createHash('sha256').update(folder).digest('hex').slice(0, 8)
+  const name = basename(folder)
+    .replace(/[^\p{L}\p{N} ._-]/gu, '_')
+    .replace(/^\.+/, '')
+  return `${name.slice(0, 40) || 'root'}-${hash}`
+}
+
+async function openSettings(file: string): Promise<{ port: number; apiKey: string }> {
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
+  const settings = { port: await freePort(), apiKey: randomBytes(24).toString('base64url') }
+  writeFileSync(file, `${JSON.stringify(settings)}\n`, { mode: 0o600 })
+  return settings
+}
+
+/** The usual port where it is free, else another. It is kept, for a state belongs to one address. */
+async function freePort(): Promise<number> {
+  return (await canListen(USUAL_PORT)) ?? (await canListen(0))!
+}
+
+function canListen(port: number): Promise<number | null> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', () => resolve(null))
+    server.listen(port, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+function configFor(home: string, folder: string, caFile: string, port: number): string {
+  const config = {
+    host: {
+      base_url: `https://127.0.0.1:${port}/api/v1`,
+      api_key_file: join(home, 'api-key'),
+      ca_file: caFile,
+      plan: 'flagship',
+    },
+    mirrors: [
+      { folder, album: basename(folder) === 'pictures' ? 'Sample pictures' : basename(folder).slice(0, 100) },
+    ],
+    // Ten minutes would be long to look at.
+    deletions: { grace: '10s' },
+    state_dir: join(home, 'state'),
+  }
+  return `# Made by albumd try; written anew at each start.\n${stringify(config)}`
+}

@@ -1,0 +1,54 @@
+import bytes from 'bytes'
+import type { PassEvent } from '../sync/pass-events.ts'
+
+/** 1536 → "1.5 KB". */
+export function sizeInWords(size: number): string {
+  return bytes.format(size, { unitSeparator: ' ', decimalPlaces: 1 }) ?? `${size} B`
+}
+
+/** 1, "picture" → "1 picture"; 2 → "2 pictures". */
+export function count(n: number, noun: string): string {
+  return `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
+}
+
+/** A path for a terminal: control characters, which could move its cursor or forge a line, are escaped. */
+export function printable(text: string): string {
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** What happened, in a line for a person; null for what is only of use to a program. */
+export function eventInWords(told: PassEvent): string | null {
+  switch (told.event) {
+    case 'scan_finished':
+      return `${printable(told.mirror)}: ${count(told.files, 'picture')} in ${count(told.folders, 'folder')}`
+    case 'mirror_guarded':
+      return `guarded: ${printable(told.reason)}`
+    case 'uploads_started':
+      return `${count(told.pictures, 'picture')} to look at (${sizeInWords(told.bytes)})`
+    case 'picture_uploaded':
+      return `uploaded ${printable(told.path)} (${sizeInWords(told.size)})`
+    case 'picture_failed':
+      return `failed ${printable(told.path)}: ${printable(told.message)} (${told.code})`
+    case 'picture_uncertain':
+      return `uncertain ${printable(told.path)}: ${printable(told.message)}`
+    case 'picture_waits':
+      return `waits ${printable(told.path)}: ${told.message}`
+    case 'album_created':
+      return `made the album ${printable(told.album)}`
+    case 'uploads_stopped':
+      return `uploads stopped: ${printable(told.message)} (${told.code})`
+    case 'image_deleted':
+      return told.reason === 'deleted'
+        ? `deleted the image of ${printable(told.path)}`
+        : `deleted the old image of ${printable(told.path)}`
+    case 'image_kept':
+      return `kept the image of ${printable(told.path)} for now: ${printable(told.reason)}`
+    case 'scan_started':
+    case 'change_found':
+    case 'picture_unchanged':
+      return null
+  }
+}

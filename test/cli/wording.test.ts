@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { describeError } from '../../src/cli/problem.ts'
+import { printable, sizeInWords } from '../../src/cli/wording.ts'
+
+describe('what is printed', () => {
+  it('can neither move the cursor nor forge a line', () => {
+    expect(printable('a\nb\u001b[2Jc\u202ed')).toBe('a\\u000ab\\u001b[2Jc\\u202ed')
+    expect(printable('Früh 😀.png')).toBe('Früh 😀.png')
+  })
+
+  it('gives sizes as people read them', () => {
+    expect(sizeInWords(1536)).toBe('1.5 KB')
+    expect(sizeInWords(0)).toBe('0 B')
+  })
+})
+
+describe('an error', () => {
+  it('has the exit code of its kind, and 1 where it is a bug', () => {
+    expect(describeError(Object.assign(new Error('held'), { code: 'LOCKED' }))).toEqual({
+      exitCode: 4,
+      lines: 'held',
+    })
+    expect(describeError(new TypeError('x is undefined'))).toMatchObject({ exitCode: 1 })
+  })
+})

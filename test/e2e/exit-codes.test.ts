@@ -1,0 +1,244 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { stringify } from 'yaml'
+import { lockState } from '../../src/synced/lock.ts'
+import { png } from '../pictures.ts'
+import { runProgram, type Stage, setStage, sha256 } from './stage.ts'
+
+const red = png(3, 2, 10).bytes
+
+/** One line for a person: nothing of a stack. */
+function oneLine(text: string): void {
+  expect(text.trimEnd().split('\n')).toHaveLength(1)
+  expect(text).toMatch(/^albumd: /)
+}
+
+async function stageWith(hostSettings: object): Promise<Stage> {
+  const stage = await setStage()
+  stage.write('red.png', red)
+  stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key', ...hostSettings } })
+  return stage
+}
+
+describe('exit codes', () => {
+  it('2 and the places where it looked, without a config', async () => {
+    const stage = await setStage()
+    rmSync(stage.config)
+    const { code, err } = await runProgram(['sync'], stage.home, { XDG_CONFIG_HOME: join(stage.home, 'xdg') })
+    expect(code).toBe(2)
+    oneLine(err)
+    expect(err).toContain(join(stage.home, 'albumd.yaml'))
+  })
+
+  it('2 with file, line and the likely key, for a config with a typo', async () => {
+    const stage = await setStage()
+    writeFileSync(
+      stage.config,
+      'host: {base_url: "http://127.0.0.1:1/api/v1"}\nmirors: []\nmirrors: [{folder: pictures, album: A}]\n',
+    )
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(err)
+    expect(err).toMatch(/albumd\.yaml:2:1: mirors.*mirrors/)
+  })
+
+  it('2 for an option that does not exist', async () => {
+    const stage = await setStage()
+    const { code, err } = await stage.sync('--dry-runn')
+    expect(code).toBe(2)
+    oneLine(err)
+  })
+
+  it('2 for a folder that is missing', async () => {
+    const stage = await setStage()
+    rmSync(stage.pictures, { recursive: true })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(err)
+    expect(err).toContain(stage.pictures)
+  })
+
+  it('2 for a key file that is missing', async () => {
+    const stage = await stageWith({ api_key_file: 'elsewhere' })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(err)
+  })
+
+  it('2 for a state that belongs to another host', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    await stage.sync()
+    const other = stage.baseUrl.replace('127.0.0.1', 'localhost')
+    stage.configure({ host: { base_url: other, api_key_file: 'api-key' } })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(err)
+    expect(err).toContain(stage.baseUrl)
+  })
+
+  it('2 for a mirror that was moved to another album', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    await stage.sync()
+    stage.configure({ mirrors: [{ folder: 'pictures', album: 'Elsewhere' }] })
+    const before = await stage.listing()
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(err)
+    expect(await stage.listing()).toEqual(before)
+  })
+
+  it('3 for a host that does not answer, and goes on when it does', async () => {
+    const stage = await stageWith({})
+    const config = {
+      host: { base_url: 'http://127.0.0.1:9/api/v1', api_key_file: 'api-key' },
+      state_dir: 'other-state',
+    }
+    stage.configure(config)
+    const { code, err } = await stage.sync()
+    expect(code).toBe(3)
+    oneLine(err)
+    expect(err).toContain('127.0.0.1:9')
+    expect((await stage.json('status')).mirrors[0]).toMatchObject({ pending_uploads: 1, state: 'blocked' })
+  })
+
+  it('3 for a host that is something else', async () => {
+    const server = createServer((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+    )
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const stage = await stageWith({
+      base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
+    })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(3)
+    expect(err).toMatch(/^albumd: /)
+    expect(err).not.toContain('at ')
+  })
+
+  it('3 for a certificate that is not trusted, with the key to set', async () => {
+    const stage = await setStage({ host: { tls: true } })
+    stage.write('red.png', red)
+    stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key' } })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(3)
+    expect(err).toContain('ca_file')
+  })
+
+  it('3 once the quota is used up, and the host is not asked again before the next probe', async () => {
+    const stage = await setStage({ host: { dailyQuota: 2 } })
+    for (let shade = 0; shade < 5; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
+    const first = await stage.sync()
+    expect(first.code).toBe(3)
+    expect(first.err).toContain('DAILY_LIMIT_REACHED')
+    expect(await stage.json('status')).toMatchObject({
+      quota: { used: 2, exhausted: true },
+      mirrors: [{ synced: 2, pending_uploads: 3, failed: 0 }],
+    })
+    const again = await stage.json('sync')
+    expect(again).toMatchObject({ exit_code: 3, uploaded: 0, stopped: [{ code: 'DAILY_LIMIT_REACHED' }] })
+  })
+
+  it('4 while another albumd has the state', async () => {
+    const stage = await setStage()
+    mkdirSync(join(stage.home, 'state'))
+    const lock = lockState(join(stage.home, 'state/lock.db'))
+    onTestFinished(() => lock.release())
+    const { code, err } = await stage.sync()
+    expect(code).toBe(4)
+    oneLine(err)
+    expect((await stage.json('status')).running).toBe(true)
+  })
+
+  it('5 for a key that the host refuses, even with nothing to send', async () => {
+    const stage = await setStage()
+    writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
+    const { code, err } = await stage.sync()
+    expect(code).toBe(5)
+    oneLine(err)
+    expect(err).not.toContain('wrong-key-abcdef')
+  })
+
+  it('5 for a plan that has no use of the interface', async () => {
+    const stage = await setStage({ host: { plan: 'free' } })
+    stage.write('red.png', red)
+    const { code, err } = await stage.sync()
+    expect(code).toBe(5)
+    expect(err).toContain('PLAN_NOT_SUPPORTED')
+  })
+
+  it('0 on a plan that can upload but not list, create albums or delete: pictures go to the root', async () => {
+    const stage = await setStage({ host: { plansFrom: 'flagship' } })
+    stage.write('a/red.png', red)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect((await stage.json('status')).mirrors[0]).toMatchObject({ synced: 1 })
+  })
+})
+
+describe('a root in doubt', () => {
+  it.each([
+    ['missing', (stage: Stage) => renameSync(stage.pictures, `${stage.pictures}-away`), 2],
+    [
+      'empty',
+      (stage: Stage) => {
+        renameSync(stage.pictures, `${stage.pictures}-away`)
+        mkdirSync(stage.pictures)
+      },
+      3,
+    ],
+    [
+      'another folder',
+      (stage: Stage) => {
+        renameSync(stage.pictures, `${stage.pictures}-away`)
+        mkdirSync(stage.pictures)
+        stage.write('other.png', png(7, 7).bytes)
+      },
+      3,
+    ],
+  ])(
+    'that is %s deletes and uploads nothing, and is trusted again when it is back',
+    async (_, doubt, expected) => {
+      const stage = await setStage()
+      stage.write('red.png', red)
+      stage.write('b/red.png', red)
+      await stage.sync()
+      const before = await stage.listing()
+      doubt(stage)
+      expect(await stage.sync()).toMatchObject({ code: expected })
+      expect(await stage.listing()).toEqual(before)
+      rmSync(stage.pictures, { recursive: true, force: true })
+      renameSync(`${stage.pictures}-away`, stage.pictures)
+      rmSync(join(stage.pictures, 'b'), { recursive: true })
+      expect(await stage.sync()).toMatchObject({ code: 0 })
+      expect(await stage.delivered()).toEqual({ 'Photos/red.png': sha256(red) })
+    },
+  )
+
+  it('that is the same one restored from a backup is trusted by its files', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    await stage.sync()
+    renameSync(stage.pictures, `${stage.pictures}-away`)
+    mkdirSync(stage.pictures)
+    renameSync(join(`${stage.pictures}-away`, 'red.png'), join(stage.pictures, 'red.png'))
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+  })
+})
+
+describe('the config as YAML', () => {
+  it('names all its mistakes at once', async () => {
+    const stage = await setStage()
+    writeFileSync(
+      stage.config,
+      stringify({ host: { base_url: 'ftp://x' }, mirrors: [{ folder: 'pictures', album: '/A' }] }),
+    )
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    expect(err.trimEnd().split('\n').length).toBeGreaterThanOrEqual(2)
+  })
+})

@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Agent, fetch } from 'undici'
+import { onTestFinished } from 'vitest'
+import { stringify } from 'yaml'
+import { type HostOptions, startHost } from '../../src/host/embedded-host.ts'
+import type { ListPage } from '../../src/remote/host.ts'
+
+const KEY = 'stage-key-0123456789'
+const PROGRAM = join(import.meta.dirname, '../../src/cli/albumd.ts')
+
+/** What one run of the program left behind. */
+export interface Run {
+  code: number
+  out: string
+  err: string
+}
+
+/** A folder of pictures, a real host beside it, and the real program as a process. */
+export interface Stage {
+  /** Everything is below it. */
+  home: string
+  /** The mirrored folder. */
+  pictures: string
+  config: string
+  baseUrl: string
+  write(path: string, bytes: Uint8Array | string): void
+  albumd(...args: string[]): Promise<Run>
+  sync(...args: string[]): Promise<Run>
+  // biome-ignore lint/suspicious/noExplicitAny: tests say which fields they expect
+  json(...args: string[]): Promise<any>
+  /** The host's tree: an image's album path and name → SHA-256 of what its delivery address gives. */
+  delivered(): Promise<Record<string, string>>
+  /** The host's tree with ids: what a run that changes nothing must leave as it is. */
+  listing(): Promise<string[]>
+  configure(changes: object): void
+}
+
+export interface StageOptions {
+  host?: Partial<HostOptions>
+  /** The one mirror's settings beside its folder. */
+  mirror?: object
+  config?: object
+}
+
+export async function setStage({ host = {}, mirror = {}, config = {} }: StageOptions = {}): Promise<Stage> {
+  const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-stage-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const running = await startHost({
+    data: join(home, 'host'),
+    listen: { host: '127.0.0.1', port: 0 },
+    apiKeys: [KEY],
+    plan: 'professional',
+    tls: false,
+    ...host,
+    // The stage lists too, beside the program.
+    requestsPerSecond: { ...host.requestsPerSecond, list: Number.POSITIVE_INFINITY },
+  })
+  onTestFinished(() => running.close())
+  const dispatcher = new Agent(running.caFile ? { connect: { ca: readFileSync(running.caFile) } } : {})
+  onTestFinished(() => dispatcher.close())
+  const pictures = join(home, 'pictures')
+  const configFile = join(home, 'albumd.yaml')
+  mkdirSync(pictures)
+  writeFileSync(join(home, 'api-key'), KEY, { mode: 0o600 })
+  const settings = {
+    host: {
+      base_url: running.baseUrl,
+      api_key_file: 'api-key',
+      ...(running.caFile && { ca_file: running.caFile }),
+    },
+    mirrors: [{ folder: 'pictures', album: 'Photos', ...mirror }],
+    watch: { settle: '100ms' },
+    state_dir: 'state',
+    ...config,
+  }
+  const configure = (changes: object) => writeFileSync(configFile, stringify({ ...settings, ...changes }))
+  configure({})
+
+  const albumd = (...args: string[]) => runProgram([...args], home)
+  const list = async (album: string | null, page: number): Promise<ListPage> => {
+    const query = new URLSearchParams({ page: String(page), ...(album && { album_id: album }) })
+    const response = await fetch(`${running.baseUrl}/list?${query}`, {
+      headers: { 'x-api-key': KEY },
+      dispatcher,
+    })
+    return ((await response.json()) as { data: ListPage }).data
+  }
+  async function* images(
+    album: string | null = null,
+    path = '',
+  ): AsyncGenerator<{ path: string; id: string }> {
+    for (let page = 1, last = 1; page <= last; page++) {
+      const { albums, images: found, pagination } = await list(album, page)
+      last = pagination.total_pages
+      for (const image of found) yield { path: `${path}${'name' in image ? image.name : ''}`, id: image.id }
+      if (page === 1) for (const child of albums) yield* images(child.id, `${path}${child.name}/`)
+    }
+  }
+  return {
+    home,
+    pictures,
+    config: configFile,
+    baseUrl: running.baseUrl,
+    write(path, bytes) {
+      mkdirSync(dirname(join(pictures, path)), { recursive: true })
+      writeFileSync(join(pictures, path), bytes)
+    },
+    albumd,
+    sync: (...args) => albumd('sync', '--config', configFile, ...args),
+    json: async (...args) => JSON.parse((await albumd(...args, '--config', configFile, '--json')).out),
+    async delivered() {
+      const tree: Record<string, string> = {}
+      for await (const { path, id } of images()) {
+        const response = await fetch(`${running.cdnBaseUrl}/i/${id}`, { dispatcher })
+        if (path in tree) throw new Error(`${path} is on the host twice`)
+        tree[path] = sha256(new Uint8Array(await response.arrayBuffer()))
+      }
+      return tree
+    },
+    async listing() {
+      const lines: string[] = []
+      for await (const { path, id } of images()) lines.push(`${path} ${id}`)
+      return lines.sort()
+    },
+    configure,
+  }
+}
+
+export function sha256(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** Runs the program to its end, its environment without what could lead to another config. */
+export function runProgram(args: string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<Run> {
+  return new Promise(resolve => {
+    const { ALBUMD_CONFIG, ALBUMD_API_KEY, STATE_DIRECTORY, ...rest } = process.env
+    const options = { cwd, env: { ...rest, HOME: cwd, NO_COLOR: '1', ...env }, maxBuffer: 64 * 2 ** 20 }
+    execFile(process.execPath, [PROGRAM, ...args], options, (error, out, err) => {
+      resolve({ code: error ? Number(error.code) : 0, out, err })
+    })
+  })
+}
