@@ -7,11 +7,12 @@ import type { Synced } from '../synced/synced.ts'
  * When the last process to have this state can have sent its last request: milliseconds of the monotonic clock, which
  * all processes of one boot share. Null: not within the last boot, so no limit of a second can still hold.
  *
- * A clean end leaves the time behind. After any other end it is now: we have the state's lock, so it is over.
+ * A clean end leaves the time behind. After any other end it is now: we have the state's lock, so it is over. A state
+ * that was never used has sent nothing.
  */
 export function lastRequestBefore(synced: Synced, now: number): number | null {
   const quiet = synced.meta.get('quiet_since')
-  if (quiet === null) return now
+  if (quiet === null) return synced.meta.get('base_url') === null ? null : now
   const [boot, since] = quiet.split(' ')
   return boot === bootId() ? Number(since) : null
 }

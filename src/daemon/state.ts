@@ -45,8 +45,9 @@ export async function openState(config: Config): Promise<State> {
     for (const { folder } of config.mirrors) locks.push(await lockRoot(folder))
     const synced = openSynced(openDatabase(files.database))
     try {
+      const lastRequest = lastRequestBefore(synced, systemClock.monotonic())
       bind(synced, config)
-      return opened(synced, release)
+      return opened(synced, lastRequest, release)
     } catch (error) {
       synced.close()
       throw error
@@ -57,8 +58,7 @@ export async function openState(config: Config): Promise<State> {
   }
 }
 
-function opened(synced: Synced, release: () => void): State {
-  const lastRequest = lastRequestBefore(synced, systemClock.monotonic())
+function opened(synced: Synced, lastRequest: number | null, release: () => void): State {
   startRequests(synced)
   synced.meta.set('pid', String(process.pid))
   return {

@@ -18,6 +18,8 @@ function state() {
 describe('requests of an earlier process', () => {
   it('are taken to have been sent until just now where it did not end by itself', () => {
     const synced = state()
+    expect(lastRequestBefore(synced, 5000)).toBeNull()
+    synced.meta.set('base_url', 'https://example.com/api/v1')
     endRequests(synced, 100)
     startRequests(synced)
     expect(lastRequestBefore(synced, 5000)).toBe(5000)
