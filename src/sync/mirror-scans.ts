@@ -33,6 +33,8 @@ export interface ScannedMirror {
   row: MirrorRow
   policy: MirrorPolicy
   identity: RootIdentity
+  /** Folders that could not be read, or whose ignore file could not: nothing below is sent. */
+  unknown: string[]
 }
 
 /** Scans one mirror. Null where its root is in doubt: then nothing of it is sent or deleted. */
@@ -67,11 +69,12 @@ export async function scanMirror(
   if (doubt) tell({ event: 'mirror_guarded', mirror: folder, reason: doubt })
   const { files } = synced.summaries.mirror(row.id)
   tell({ event: 'scan_finished', mirror: folder, folders: result.folders, files, complete: result.complete })
-  return { row: synced.mirrors.byId(row.id)!, policy, identity: root.identity }
+  const unknown = synced.folders.unknown(row.id).map(({ path }) => path)
+  return { row: synced.mirrors.byId(row.id)!, policy, identity: root.identity, unknown }
 }
 
 function whyIncomplete(synced: Synced, mirror: number, complete: boolean): string | null {
-  const unknown = synced.folders.firstUnknown(mirror)
+  const [unknown] = synced.folders.unknown(mirror)
   if (unknown) return `nothing is deleted while a folder is unknown: ${unknown.path}: ${unknown.unknown}`
   return complete ? null : 'nothing is deleted: the last scan did not come to its end'
 }

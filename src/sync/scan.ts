@@ -3,6 +3,7 @@ import type { FolderRow } from '../synced/folders.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Tell } from './pass-events.ts'
 import { type Deletions, type FileChange, planFolder, planMissingFolder } from './plan.ts'
+import { folderAbove, foldersAbove, isBelow, nameOf, pathOf } from './tree-path.ts'
 
 /** Looks at folders; answers each in the order given. */
 export type LookAtFolders = (batch: FolderToLookAt[]) => Promise<FolderResult[]>
@@ -52,6 +53,8 @@ export class MirrorScan {
   readonly #children = new Map<string, Set<string>>()
   readonly #tries = new Map<string, number>()
   readonly #gone = new Set<string>()
+  /** Folders whose ignore file can't be read: what lies below is not known to be wanted. */
+  readonly #withoutRules = new Set<string>()
   #queue: string[] = []
   #looked = 0
   #complete = true
@@ -84,7 +87,7 @@ export class MirrorScan {
   }
 
   async #lookAndRecord(paths: string[]): Promise<void> {
-    const jobs = paths.filter(path => !this.#isGone(path)).map(path => this.#job(path))
+    const jobs = paths.filter(path => !this.#isClosed(path)).map(path => this.#job(path))
     const results = await this.#parts.look(
       jobs.map(({ path, rules }) => ({ path, rules, digest: this.#known.get(path)?.digest ?? null })),
     )
@@ -96,7 +99,7 @@ export class MirrorScan {
   }
 
   #record(job: Job, result: FolderResult): void {
-    if (result.kind === 'same' || this.#isGone(job.path)) return
+    if (result.kind === 'same' || this.#isClosed(job.path)) return
     // An ignore file above has changed since the look began.
     if (this.#job(job.path).rulesKey !== job.rulesKey) this.#queue.push(job.path)
     else if (result.kind === 'unknown') this.#recordUnknown(job.path, result.code, result.message)
@@ -107,6 +110,7 @@ export class MirrorScan {
     const { files, folders } = this.#synced
     const folder = this.#known.get(path) ?? this.#remember(folders.add(this.#parts.mirror, path))
     if ('unreadable' in look.ignoreFile) {
+      this.#withoutRules.add(path)
       this.#doubt(
         folder,
         'IGNORE_FILE_UNREADABLE',
@@ -141,9 +145,9 @@ export class MirrorScan {
     const listed = new Set(look.folders)
     const aside = new Set(look.aside)
     for (const name of this.#children.get(path) ?? [])
-      if (!listed.has(name)) this.#recordMissingFolder(below(path, name), aside.has(name))
+      if (!listed.has(name)) this.#recordMissingFolder(pathOf(path, name), aside.has(name))
     for (const name of look.folders) {
-      const child = below(path, name)
+      const child = pathOf(path, name)
       this.#gone.delete(child)
       if (!this.#known.has(child)) this.#queue.push(child)
     }
@@ -178,7 +182,7 @@ export class MirrorScan {
       this.#parts.tell({
         event: 'change_found',
         mirror: this.#parts.folder,
-        path: below(path, file.name),
+        path: pathOf(path, file.name),
         change: kind,
         reason,
       })
@@ -189,7 +193,7 @@ export class MirrorScan {
         escrow.put({
           image: change.image,
           mirror: this.#parts.mirror,
-          path: below(path, change.file.name),
+          path: pathOf(path, change.file.name),
           reason: 'deleted',
           state: 'grace',
           since: this.#parts.now(),
@@ -220,7 +224,7 @@ export class MirrorScan {
 
   /** It is not there, so its parent has changed since it was looked at. */
   #askParent(path: string): void {
-    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')))
+    const parent = folderAbove(path)
     const row = this.#known.get(parent)
     if (row) row.digest = null
     this.#queue.push(parent, path)
@@ -229,7 +233,7 @@ export class MirrorScan {
   #doubt(folder: FolderRow, code: string, message: string): void {
     this.#complete = false
     folder.digest = null
-    this.#synced.folders.unknown(folder.id, message)
+    this.#synced.folders.setUnknown(folder.id, message)
     this.#synced.failures.put({
       folder: folder.id,
       name: '',
@@ -249,41 +253,26 @@ export class MirrorScan {
     return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
   }
 
-  #isGone(path: string): boolean {
-    for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/'))))
-      if (this.#gone.has(at)) return true
+  /** It is gone, or below what is gone or without rules. */
+  #isClosed(path: string): boolean {
+    if (this.#gone.has(path)) return true
+    for (const above of foldersAbove(path))
+      if (this.#gone.has(above) || this.#withoutRules.has(above)) return true
     return false
   }
 
   #remember(folder: FolderRow): FolderRow {
     this.#known.set(folder.path, folder)
     if (folder.path === '') return folder
-    const slash = folder.path.lastIndexOf('/')
-    const parent = folder.path.slice(0, Math.max(0, slash))
+    const parent = folderAbove(folder.path)
     const siblings = this.#children.get(parent)
-    if (siblings) siblings.add(folder.path.slice(slash + 1))
-    else this.#children.set(parent, new Set([folder.path.slice(slash + 1)]))
+    if (siblings) siblings.add(nameOf(folder.path))
+    else this.#children.set(parent, new Set([nameOf(folder.path)]))
     return folder
   }
 
   #forget(path: string): void {
-    const slash = path.lastIndexOf('/')
     this.#known.delete(path)
-    this.#children.get(path.slice(0, Math.max(0, slash)))?.delete(path.slice(slash + 1))
+    this.#children.get(folderAbove(path))?.delete(nameOf(path))
   }
-}
-
-function below(folder: string, name: string): string {
-  return folder === '' ? name : `${folder}/${name}`
-}
-
-function isBelow(path: string, folder: string): boolean {
-  return folder === '' ? path !== '' : path.startsWith(`${folder}/`)
-}
-
-/** Outermost first, the root included, itself left out. */
-function* foldersAbove(path: string): Generator<string> {
-  if (path !== '') yield ''
-  for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1))
-    yield path.slice(0, slash)
 }

@@ -54,13 +54,15 @@ export class UploadQueue {
       const next = files.next()
       if (next.done) return
       const job = this.#job(next.value)
-      await this.#settle(job, await this.#parts.uploader.upload(job, cut))
+      if (job) await this.#settle(job, await this.#parts.uploader.upload(job, cut))
     }
   }
 
-  #job(file: FileRow): UploadJob {
+  /** Null where the folder is in doubt. */
+  #job(file: FileRow): UploadJob | null {
     const folder = this.#parts.synced.folders.byId(file.folder)!
-    const { policy } = this.#mirrors.get(folder.mirror)!
+    const { policy, unknown } = this.#mirrors.get(folder.mirror)!
+    if (unknown.some(path => folder.path === path || folder.path.startsWith(`${path}/`))) return null
     return {
       file,
       root: policy.folder,

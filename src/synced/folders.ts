@@ -20,8 +20,8 @@ export function openFolders(db: Db) {
     `SELECT ${columns} FROM folders WHERE mirror = ? AND path = ?`,
   )
   const byId = db.prepare<[number], FolderRow>(`SELECT ${columns} FROM folders WHERE id = ?`)
-  const firstUnknown = db.prepare<[number], FolderRow>(
-    `SELECT ${columns} FROM folders WHERE mirror = ? AND present = 1 AND unknown IS NOT NULL ORDER BY path LIMIT 1`,
+  const unknown = db.prepare<[number], FolderRow>(
+    `SELECT ${columns} FROM folders WHERE mirror = ? AND present = 1 AND unknown IS NOT NULL ORDER BY path`,
   )
   const insert = db.prepare<[number, string]>(
     'INSERT INTO folders (mirror, path) VALUES (?, ?) ON CONFLICT DO UPDATE SET present = 1',
@@ -48,8 +48,8 @@ export function openFolders(db: Db) {
     ofMirror: (mirror: number) => ofMirror.all(mirror),
     at: (mirror: number, path: string) => at.get(mirror, path),
     byId: (id: number) => byId.get(id),
-    /** The first that could not be read. */
-    firstUnknown: (mirror: number) => firstUnknown.get(mirror),
+    /** Those that could not be read. */
+    unknown: (mirror: number) => unknown.all(mirror),
     add(mirror: number, path: string): FolderRow {
       insert.run(mirror, path)
       return at.get(mirror, path)!
@@ -65,7 +65,7 @@ export function openFolders(db: Db) {
       setLooked.run(digest, ignoreText, files, format, ignored, hidden, empty, links, id)
     },
     /** It could not be read: what it holds is not known. */
-    unknown(id: number, reason: string): void {
+    setUnknown(id: number, reason: string): void {
       setUnknown.run(reason, id)
     },
     /** It is no longer there; its row stays while its files still have images. */

@@ -97,6 +97,19 @@ describe('a pass', () => {
     expect(await stateOf(workshop)).toMatchObject({ files: 2, synced: 2, failed: 0 })
   })
 
+  it('sends nothing that lies under an ignore file which can not be read', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('b/c/red.png', red)
+    mkdirSync(join(workshop.pictures, 'b/.albumdignore'))
+    workshop.write('green.png', green)
+    const { host, calls } = recorded(workshop.host)
+    await workshop.pass({ host })
+    expect(calls).toEqual(['sent green.png'])
+    workshop.remove('b/.albumdignore')
+    await workshop.pass({ host })
+    expect(calls).toEqual(['sent green.png', 'sent red.png'])
+  })
+
   it('keeps images of pictures that a link replaced, alone or with their folder', async () => {
     const workshop = await openWorkshop()
     workshop.write('a/red.png', red)

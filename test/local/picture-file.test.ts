@@ -1,0 +1,138 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  appendFileSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openPicture } from '../../src/local/picture-file.ts'
+import { png } from '../pictures.ts'
+import { tempFolder } from './temp-folder.ts'
+
+const changed = () => new Error('changed underway')
+const LARGE = 3 * 2 ** 20
+
+async function drain(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  for await (const chunk of chunks) parts.push(chunk)
+  return Buffer.concat(parts)
+}
+
+/** A file that is read in chunks: a picture with bytes behind its end. */
+function plantLarge(root: string): Buffer {
+  const bytes = Buffer.concat([png(4, 3).bytes, Buffer.alloc(LARGE, 7)])
+  writeFileSync(join(root, 'large.png'), bytes)
+  return bytes
+}
+
+describe('a picture file', () => {
+  it('tells what was read: bytes, hash, type and dimensions', async () => {
+    const root = tempFolder()
+    const { bytes } = png(4, 3)
+    writeFileSync(join(root, 'a.png'), bytes)
+    const picture = await openPicture(root, 'a.png', changed)
+    expect(picture.hash).toEqual(createHash('sha256').update(bytes).digest())
+    expect(picture.bytes).toEqual(bytes)
+    expect(picture.picture).toMatchObject({ mime: 'image/png', width: 4, height: 3 })
+    expect(picture.look.size).toBe(bytes.length)
+    await picture.close()
+  })
+
+  it('gives a large one in chunks, the same bytes that were hashed', async () => {
+    const root = tempFolder()
+    const bytes = plantLarge(root)
+    const picture = await openPicture(root, 'large.png', changed)
+    expect(picture.bytes).toBeNull()
+    expect(picture.hash).toEqual(createHash('sha256').update(bytes).digest())
+    expect((await drain(picture.chunks())).equals(bytes)).toBe(true)
+    await picture.close()
+  })
+
+  it.each([
+    ['overwritten in place', (file: string) => void writeSync(openSync(file, 'r+'), 'x', 100)],
+    ['overwritten in its last byte', (file: string) => void writeSync(openSync(file, 'r+'), 'x', LARGE)],
+    ['cut short', (file: string) => truncateSync(file, LARGE - 1)],
+  ])('withholds the last chunk of one that was %s after it was hashed', async (_, spoil) => {
+    const root = tempFolder()
+    const bytes = plantLarge(root)
+    const picture = await openPicture(root, 'large.png', changed)
+    spoil(join(root, 'large.png'))
+    let sent = 0
+    const sending = (async () => {
+      for await (const chunk of picture.chunks()) sent += chunk.length
+    })()
+    await expect(sending).rejects.toThrow('changed underway')
+    expect(sent).toBeLessThan(bytes.length)
+    await picture.close()
+  })
+
+  it('goes on with the bytes that were hashed where the name now stands for another file, or more was appended', async () => {
+    const root = tempFolder()
+    const bytes = plantLarge(root)
+    const picture = await openPicture(root, 'large.png', changed)
+    appendFileSync(join(root, 'large.png'), 'more')
+    writeFileSync(join(root, 'other.png'), 'another file')
+    renameSync(join(root, 'other.png'), join(root, 'large.png'))
+    expect((await drain(picture.chunks())).equals(bytes)).toBe(true)
+    await picture.close()
+  })
+
+  it.each([
+    ['is not there', 'VANISHED', () => {}],
+    ['is a symbolic link', 'CHANGING', (file: string) => symlinkSync('/etc/hostname', file)],
+    ['is a folder', 'CHANGING', (file: string) => mkdirSync(file)],
+    ['is a named pipe that nobody writes to', 'CHANGING', (file: string) => execFileSync('mkfifo', [file])],
+  ])('that %s is an outcome, not a crash', async (_, code, plant) => {
+    const root = tempFolder()
+    plant(join(root, 'a.png'))
+    await expect(openPicture(root, 'a.png', changed)).rejects.toMatchObject({
+      name: 'PictureFileError',
+      code,
+    })
+  })
+
+  it.runIf(process.platform === 'linux')('is not reached through a folder that is a link', async () => {
+    const root = tempFolder()
+    const elsewhere = tempFolder()
+    writeFileSync(join(elsewhere, 'a.png'), png().bytes)
+    symlinkSync(elsewhere, join(root, 'b'))
+    await expect(openPicture(root, 'b/a.png', changed)).rejects.toMatchObject({ code: 'CHANGING' })
+  })
+
+  it('of the far past and the far future is read all the same', async () => {
+    const root = tempFolder()
+    for (const year of ['1971', '2200']) {
+      writeFileSync(join(root, 'a.png'), png().bytes)
+      utimesSync(join(root, 'a.png'), new Date(`${year}-01-01`), new Date(`${year}-01-01`))
+      const picture = await openPicture(root, 'a.png', changed)
+      expect(picture.look.mtime).toBe(Date.parse(`${year}-01-01`) * 1000)
+      await picture.close()
+    }
+  })
+
+  it('does not take memory in proportion to its size', () => {
+    const root = tempFolder()
+    const measure = (megabytes: number) => {
+      const file = join(root, 'sparse.png')
+      writeFileSync(file, png().bytes)
+      truncateSync(file, megabytes * 2 ** 20)
+      const script = `
+        import { openPicture } from ${JSON.stringify(join(import.meta.dirname, '../../src/local/picture-file.ts'))}
+        const picture = await openPicture(${JSON.stringify(root)}, 'sparse.png', () => new Error('changed'))
+        for await (const chunk of picture.chunks()) if (chunk.length === 0) throw new Error('empty')
+        await picture.close()
+        process.stdout.write(String(process.resourceUsage().maxRSS))`
+      return Number(execFileSync(process.execPath, ['--input-type=module', '--eval', script])) / 1024
+    }
+    // 600 MB more of picture; what the collector leaves lying about is far less.
+    expect(measure(610) - measure(10)).toBeLessThan(150)
+  })
+})
