@@ -9,6 +9,7 @@ import { systemClock } from '../sync/clock.ts'
 import type { Interruption } from '../sync/interruption.ts'
 import { scanMirror } from '../sync/mirror-scans.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
+import { pathOf } from '../sync/tree-path.ts'
 import { openDatabase, openDatabaseToRead } from '../synced/database.ts'
 import { openSynced, type Synced } from '../synced/synced.ts'
 import { stateFiles } from './state.ts'
@@ -89,7 +90,7 @@ function* previewUploads(
   const albums = new Set<string>()
   for (const file of synced.files.pending('newest', [mirrorId])) {
     const folder = synced.folders.byId(file.folder)!
-    const path = folder.path === '' ? file.name : `${folder.path}/${file.name}`
+    const path = pathOf(folder.path, file.name)
     for (const needed of albumsToFind(synced, albumPathOf(album, folder.path)))
       if (!albums.has(needed)) {
         albums.add(needed)

@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts'
 import type { Interruption } from './interruption.ts'
 import type { ScannedMirror } from './mirror-scans.ts'
 import type { Tell } from './pass-events.ts'
+import { isBelow, pathOf } from './tree-path.ts'
 import type { Uploader, UploadJob, UploadResult } from './upload.ts'
 
 export interface UploadQueueParts {
@@ -62,11 +63,11 @@ export class UploadQueue {
   #job(file: FileRow): UploadJob | null {
     const folder = this.#parts.synced.folders.byId(file.folder)!
     const { policy, unknown } = this.#mirrors.get(folder.mirror)!
-    if (unknown.some(path => folder.path === path || folder.path.startsWith(`${path}/`))) return null
+    if (unknown.some(path => folder.path === path || isBelow(folder.path, path))) return null
     return {
       file,
       root: policy.folder,
-      path: folder.path === '' ? file.name : `${folder.path}/${file.name}`,
+      path: pathOf(folder.path, file.name),
       mirror: folder.mirror,
       albumPath: albumPathOf(policy.album, folder.path),
       deletions: policy.deletions,
