@@ -1,9 +1,10 @@
 import type { FolderLook, FolderResult, FolderToLookAt, IgnoreRules } from '../local/look.ts'
 import type { FolderRow } from '../synced/folders.ts'
 import type { Synced } from '../synced/synced.ts'
+import { KnownFolders } from './known-folders.ts'
 import type { Tell } from './pass-events.ts'
 import { type Deletions, type FileChange, planFolder, planMissingFolder } from './plan.ts'
-import { folderAbove, foldersAbove, isBelow, nameOf, pathOf } from './tree-path.ts'
+import { folderAbove, foldersAbove, pathOf } from './tree-path.ts'
 
 /** Looks at folders; answers each in the order given. */
 export type LookAtFolders = (batch: FolderToLookAt[]) => Promise<FolderResult[]>
@@ -49,8 +50,7 @@ type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
 export class MirrorScan {
   readonly #parts: ScanParts
   readonly #synced: Synced
-  readonly #known = new Map<string, FolderRow>()
-  readonly #children = new Map<string, Set<string>>()
+  readonly #known = new KnownFolders()
   readonly #tries = new Map<string, number>()
   readonly #gone = new Set<string>()
   /** Folders whose ignore file can't be read: what lies below is not known to be wanted. */
@@ -67,9 +67,9 @@ export class MirrorScan {
 
   /** Looks at `scope` and what is new below, or at everything. Parents come before their children. */
   async run(scope: readonly string[] | 'everything', signal: AbortSignal): Promise<ScanResult> {
-    for (const folder of this.#synced.folders.ofMirror(this.#parts.mirror)) this.#remember(folder)
+    for (const folder of this.#synced.folders.ofMirror(this.#parts.mirror)) this.#known.add(folder)
     this.#queue =
-      scope === 'everything' ? ['', ...[...this.#known.keys()].filter(path => path !== '')] : [...scope]
+      scope === 'everything' ? ['', ...this.#known.paths().filter(path => path !== '')] : [...scope]
     const underWay = new Set<Promise<void>>()
     for (let next = 0; !this.#rootProblem; ) {
       while (next < this.#queue.length && underWay.size < BATCHES_IN_FLIGHT && !signal.aborted) {
@@ -89,7 +89,7 @@ export class MirrorScan {
   async #lookAndRecord(paths: string[]): Promise<void> {
     const jobs = paths.filter(path => !this.#isClosed(path)).map(path => this.#job(path))
     const results = await this.#parts.look(
-      jobs.map(({ path, rules }) => ({ path, rules, digest: this.#known.get(path)?.digest ?? null })),
+      jobs.map(({ path, rules }) => ({ path, rules, digest: this.#known.at(path)?.digest ?? null })),
     )
     this.#looked += results.length
     if (results.every(result => result.kind === 'same')) return
@@ -108,7 +108,7 @@ export class MirrorScan {
 
   #recordLook(path: string, digest: string | null, look: FolderLook): void {
     const { files, folders } = this.#synced
-    const folder = this.#known.get(path) ?? this.#remember(folders.add(this.#parts.mirror, path))
+    const folder = this.#folder(path)
     if ('unreadable' in look.ignoreFile) {
       this.#withoutRules.add(path)
       this.#doubt(
@@ -144,22 +144,20 @@ export class MirrorScan {
   #recordFoldersBelow(path: string, look: FolderLook, rulesChanged: boolean): void {
     const listed = new Set(look.folders)
     const aside = new Set(look.aside)
-    for (const name of this.#children.get(path) ?? [])
+    for (const name of this.#known.namesIn(path))
       if (!listed.has(name)) this.#recordMissingFolder(pathOf(path, name), aside.has(name))
     for (const name of look.folders) {
       const child = pathOf(path, name)
       this.#gone.delete(child)
-      if (!this.#known.has(child)) this.#queue.push(child)
+      if (!this.#known.at(child)) this.#queue.push(child)
     }
     if (rulesChanged)
-      for (const known of this.#known.keys()) if (isBelow(known, path)) this.#queue.push(known)
+      for (const known of this.#known.from(path)) if (known.path !== path) this.#queue.push(known.path)
   }
 
   #recordMissingFolder(path: string, there: boolean): void {
     const { files, folders, failures } = this.#synced
-    for (const folder of [...this.#known.values()].filter(
-      ({ path: at }) => at === path || isBelow(at, path),
-    )) {
+    for (const folder of this.#known.from(path)) {
       const missing = planMissingFolder(
         files.ofFolder(folder.id),
         there,
@@ -170,7 +168,7 @@ export class MirrorScan {
       failures.clearAll(folder.id)
       folders.gone(folder.id)
       folders.removeIfEmpty(folder.id)
-      this.#forget(folder.path)
+      this.#known.remove(folder.path)
     }
     this.#gone.add(path)
   }
@@ -212,10 +210,8 @@ export class MirrorScan {
     this.#tries.set(path, tries)
     if (PASSING.has(code) && tries < TRIES) this.#askParent(path)
     else {
-      const folder =
-        this.#known.get(path) ?? this.#remember(this.#synced.folders.add(this.#parts.mirror, path))
       this.#doubt(
-        folder,
+        this.#folder(path),
         'FOLDER_UNREADABLE',
         `it can't be read (${code}); check its permissions and its disk`,
       )
@@ -225,7 +221,7 @@ export class MirrorScan {
   /** It is not there, so its parent has changed since it was looked at. */
   #askParent(path: string): void {
     const parent = folderAbove(path)
-    const row = this.#known.get(parent)
+    const row = this.#known.at(parent)
     if (row) row.digest = null
     this.#queue.push(parent, path)
   }
@@ -247,10 +243,14 @@ export class MirrorScan {
   #job(path: string): Job {
     const rules: IgnoreRules[] = [{ base: '', text: this.#parts.ignore.join('\n') }]
     for (const base of foldersAbove(path)) {
-      const text = this.#known.get(base)?.ignore_text
+      const text = this.#known.at(base)?.ignore_text
       if (text) rules.push({ base, text })
     }
     return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
+  }
+
+  #folder(path: string): FolderRow {
+    return this.#known.at(path) ?? this.#known.add(this.#synced.folders.add(this.#parts.mirror, path))
   }
 
   /** It is gone, or below what is gone or without rules. */
@@ -259,20 +259,5 @@ export class MirrorScan {
     for (const above of foldersAbove(path))
       if (this.#gone.has(above) || this.#withoutRules.has(above)) return true
     return false
-  }
-
-  #remember(folder: FolderRow): FolderRow {
-    this.#known.set(folder.path, folder)
-    if (folder.path === '') return folder
-    const parent = folderAbove(folder.path)
-    const siblings = this.#children.get(parent)
-    if (siblings) siblings.add(nameOf(folder.path))
-    else this.#children.set(parent, new Set([nameOf(folder.path)]))
-    return folder
-  }
-
-  #forget(path: string): void {
-    this.#known.delete(path)
-    this.#children.get(folderAbove(path))?.delete(nameOf(path))
   }
 }

@@ -1,0 +1,42 @@
+import type { FolderRow } from '../synced/folders.ts'
+import { folderAbove, isBelow, nameOf } from './tree-path.ts'
+
+/** The folders of a mirror that have a record, as a tree. */
+export class KnownFolders {
+  readonly #byPath = new Map<string, FolderRow>()
+  readonly #namesIn = new Map<string, Set<string>>()
+
+  /** Parents before their children, when they were added so. */
+  paths(): string[] {
+    return [...this.#byPath.keys()]
+  }
+
+  at(path: string): FolderRow | undefined {
+    return this.#byPath.get(path)
+  }
+
+  /** Itself, where it is known, and all below. */
+  from(path: string): FolderRow[] {
+    return [...this.#byPath.values()].filter(folder => folder.path === path || isBelow(folder.path, path))
+  }
+
+  /** The names of the folders directly in one. */
+  namesIn(path: string): string[] {
+    return [...(this.#namesIn.get(path) ?? [])]
+  }
+
+  add(folder: FolderRow): FolderRow {
+    this.#byPath.set(folder.path, folder)
+    if (folder.path === '') return folder
+    const above = folderAbove(folder.path)
+    const names = this.#namesIn.get(above)
+    if (names) names.add(nameOf(folder.path))
+    else this.#namesIn.set(above, new Set([nameOf(folder.path)]))
+    return folder
+  }
+
+  remove(path: string): void {
+    this.#byPath.delete(path)
+    this.#namesIn.get(folderAbove(path))?.delete(nameOf(path))
+  }
+}
