@@ -7,7 +7,8 @@ import type { Interruption } from './interruption.ts'
 import type { ScannedMirror } from './mirror-scans.ts'
 import type { Tell } from './pass-events.ts'
 import { isBelow, pathOf } from './tree-path.ts'
-import type { Uploader, UploadJob, UploadResult } from './upload.ts'
+import type { Uploader, UploadJob } from './upload.ts'
+import type { UploadResult } from './upload-result.ts'
 
 export interface UploadQueueParts {
   synced: Synced

@@ -10,18 +10,7 @@ import type { Album, AlbumTree } from './album-tree.ts'
 import type { Clock } from './clock.ts'
 import type { Deletions } from './plan.ts'
 import { type OpenPictureAt, openSettled } from './settled-picture.ts'
-
-/** What became of one file. Only `stop` concerns the others. */
-export type UploadResult =
-  | { kind: 'uploaded'; cdnUrl: string; size: number }
-  /** Its bytes are on the host already. */
-  | { kind: 'unchanged'; size: number }
-  | { kind: 'failed'; code: string; message: string; retryAt: number | null }
-  | { kind: 'uncertain'; message: string }
-  /** Not now: it is being written, or went away. The next look finds it as it is then. */
-  | { kind: 'waits'; message: string }
-  /** Nothing can be uploaded now. The file stays pending. */
-  | { kind: 'stop'; failure: HostFailure }
+import { resultOfRefusal, type UploadResult } from './upload-result.ts'
 
 export interface UploadJob {
   file: FileRow
@@ -48,7 +37,6 @@ export interface UploaderParts {
 
 /** How often a new credential is asked for before the upload node's refusals count against the file. */
 const CREDENTIALS = 4
-const HOUR_MS = 3_600_000
 
 /** Brings one file to the host: hash, credential, intent, bytes, record. */
 export class Uploader {
@@ -103,16 +91,16 @@ export class Uploader {
     let last: HostFailure | null = null
     for (let tries = 0; tries < CREDENTIALS; tries++) {
       const credential = await this.#requestCredential(job, open, picture, skipDimensions, signal)
-      if (!credential.ok) return this.#refused(credential.failure)
+      if (!credential.ok) return resultOfRefusal(credential.failure, this.#parts.clock.wall())
       const { album, ...granted } = credential.value
       const sent = await this.#send(job, open, picture, granted, album, signal)
       if (sent.ok) return { kind: 'uploaded', cdnUrl: sent.value.cdnUrl, size: open.look.size }
       last = sent.failure
       if (last.remedy === 'skip_dimensions' && !skipDimensions) skipDimensions = true
-      else if (last.remedy !== 'new_credential') return this.#refused(last)
+      else if (last.remedy !== 'new_credential') return resultOfRefusal(last, this.#parts.clock.wall())
       else await this.#parts.clock.sleep(250 * 2 ** tries, signal)
     }
-    return this.#refused(last!)
+    return resultOfRefusal(last!, this.#parts.clock.wall())
   }
 
   async #requestCredential(
@@ -218,29 +206,6 @@ export class Uploader {
     files.put({ folder, name, ...open.look, ctime, state: 'synced', since: null, image, hash: open.hash })
     failures.clear(folder, name)
     escrow.takeBack(image)
-  }
-
-  /** What a failure that the host answered means for this file and the others. */
-  #refused(failure: HostFailure): UploadResult {
-    const { code, message } = failure
-    const failed = (retryAt: number | null): UploadResult => ({ kind: 'failed', code, message, retryAt })
-    switch (failure.remedy) {
-      case 'change_picture':
-      case 'change_request':
-      case 'skip_dimensions':
-        return failed(null)
-      case 'not_permitted':
-      case 'new_credential':
-      case 'gone':
-        return failed(this.#parts.clock.wall() + HOUR_MS)
-      case 'find_out':
-        // An album whose creation is in doubt is looked for before the next try; a picture's outcome is not.
-        return failure.endpoint === 'send' ? { kind: 'uncertain', message } : { kind: 'stop', failure }
-      case 'changed_underway':
-        return { kind: 'waits', message }
-      default:
-        return { kind: 'stop', failure }
-    }
   }
 }
 
