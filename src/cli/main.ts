@@ -1,5 +1,6 @@
 import yargs from 'yargs'
 import { version } from '../daemon/version.ts'
+import { deletionsCommand } from './deletions.ts'
 import { EXIT } from './exit-codes.ts'
 import { hostCommand } from './host.ts'
 import { describeError, Problem } from './problem.ts'
@@ -17,6 +18,7 @@ export async function main(args: readonly string[]): Promise<number> {
     .command(runCommand(set))
     .command(syncCommand(set))
     .command(statusCommand(set))
+    .command(deletionsCommand(set))
     .command(hostCommand(set))
     .command(tryCommand(set))
     .option('log-level', {

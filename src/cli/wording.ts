@@ -44,6 +44,8 @@ export function eventInWords(told: PassEvent): string | null {
       return told.reason === 'deleted'
         ? `deleted the image of ${printable(told.path)}`
         : `deleted the old image of ${printable(told.path)}`
+    case 'deletions_held':
+      return `held: ${count(told.images, 'image')} would be deleted, beside ${count(told.pictures, 'picture')} that stay; see albumd deletions list`
     case 'image_kept':
       return `kept the image of ${printable(told.path)} for now: ${printable(told.reason)}`
     case 'scan_started':

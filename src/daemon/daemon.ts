@@ -12,6 +12,8 @@ export interface DaemonParts {
   synced: Synced
   mirroring: Mirroring
   clock: Clock
+  /** Running time in milliseconds. */
+  running: () => number
   /** A pass has come to its end. */
   onPass: (report: PassReport) => void
   /** Something that a person should know. */
@@ -52,12 +54,13 @@ export async function runDaemon(parts: DaemonParts, interruption: Interruption):
 }
 
 /** How long the loop may sleep where no event comes. */
-function waitMs({ config, synced, clock }: DaemonParts, report: PassReport): number {
+function waitMs({ config, synced, clock, running }: DaemonParts, report: PassReport): number {
   const now = clock.wall()
   // What is due and can't be done must not turn the loop without end.
-  const due = [synced.escrow.nextDue(), synced.failures.nextDue()].flatMap(at =>
-    at === null ? [] : [at > now ? at - now : RETRY_MS],
-  )
+  const due = [
+    { at: synced.escrow.nextDue(), now: running() },
+    { at: synced.failures.nextDue(), now },
+  ].flatMap(({ at, now }) => (at === null ? [] : [at > now ? at - now : RETRY_MS]))
   const waiting = config.mirrors.some(({ folder }) => {
     const row = synced.mirrors.of(folder)
     return row !== undefined && (row.guard !== null || synced.files.pendingTotal([row.id]).pictures > 0)

@@ -27,10 +27,10 @@ export async function keepMirrored(
     const temper = { patience: { attempts: 4, maxDelayMs: 10_000 }, graceMs: config.deletions.grace }
     const mirroring = openMirroring(config, apiKey, state, temper, listener.tell)
     try {
-      const { synced } = state
+      const { synced, running } = state
       const onPass = () => listener.onPass(synced)
       await runDaemon(
-        { config, synced, mirroring, clock: systemClock, onPass, say: listener.say },
+        { config, synced, mirroring, clock: systemClock, running, onPass, say: listener.say },
         interruption,
       )
     } finally {

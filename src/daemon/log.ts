@@ -18,6 +18,7 @@ const LEVEL_OF: Record<PassEvent['event'], Level> = {
   uploads_stopped: 'warn',
   image_deleted: 'info',
   image_kept: 'debug',
+  deletions_held: 'warn',
 }
 
 /** The daemon's log on `out`: for people on a terminal, JSON lines elsewhere, with journald's priorities on request. */

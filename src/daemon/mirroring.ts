@@ -66,6 +66,8 @@ export function openMirroring(
     concurrency: config.uploads.concurrency,
     order: config.uploads.order,
     probeEveryMs: config.quota.probe_every,
+    hold: config.deletions,
+    running: state.running,
   }
   return {
     pass: (interruption, scopeOf = () => 'everything') =>

@@ -69,7 +69,15 @@ async function* previewMirror(
   }
   const pool = openScanPool(mirror)
   try {
-    const parts = { synced, disk: realDisk, clock: systemClock, tell, lookAt: () => pool.look, graceMs: 0 }
+    const parts = {
+      synced,
+      disk: realDisk,
+      clock: systemClock,
+      tell,
+      lookAt: () => pool.look,
+      graceMs: 0,
+      running: () => 0,
+    }
     const scanned = await scanMirror(parts, policy, 'everything', stop)
     if (scanned) {
       yield* previewUploads(synced, scanned.row.id, policy, reasons)

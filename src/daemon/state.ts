@@ -30,6 +30,8 @@ export interface State {
   synced: Synced
   /** See requests-before.ts. */
   lastRequest: number | null
+  /** Milliseconds that albumd ran and looked, over all its starts. */
+  running: () => number
   close(): void
 }
 
@@ -60,10 +62,13 @@ export async function openState(config: Config): Promise<State> {
 
 function opened(synced: Synced, lastRequest: number | null, release: () => void): State {
   startRequests(synced)
+  const runBefore = Number(synced.meta.get('running_ms') ?? 0)
+  const began = systemClock.monotonic()
   synced.meta.set('pid', String(process.pid))
   return {
     synced,
     lastRequest,
+    running: () => Math.round(runBefore + systemClock.monotonic() - began),
     close() {
       synced.mirrors.endPhases()
       synced.meta.clear('pid')

@@ -39,13 +39,16 @@ const FAILURES_SHOWN = 1000
 
 /** Reads the status of a state, whether a process works on it, none does, or it does not exist yet. */
 export function readStatus(config: Config, now: number): Status {
-  const files = stateFiles(config.state_dir)
-  const running = stateIsLocked(files.lock)
-  const synced = openSynced(
-    existsSync(files.database) ? openDatabaseToRead(files.database) : openDatabase(':memory:'),
-  )
+  const running = stateIsLocked(stateFiles(config.state_dir).lock)
+  return readState(config, synced => statusOf(config, synced, running, now))
+}
+
+/** Looks into a state without having it: beside the process that works on it, or where there is none yet. */
+export function readState<T>(config: Config, look: (synced: Synced) => T): T {
+  const { database } = stateFiles(config.state_dir)
+  const synced = openSynced(existsSync(database) ? openDatabaseToRead(database) : openDatabase(':memory:'))
   try {
-    return statusOf(config, synced, running, now)
+    return look(synced)
   } finally {
     synced.close()
   }

@@ -11,6 +11,8 @@ export interface GiveUpParts {
   synced: Synced
   host: ImageHost
   clock: Clock
+  /** Running time in milliseconds. */
+  running: () => number
   tell: Tell
 }
 
@@ -28,27 +30,28 @@ export interface MirrorToSettle {
  * Answers the host's failure that ended it early, or null.
  */
 export async function giveUpImages(
-  { synced, host, clock, tell }: GiveUpParts,
+  { synced, host, clock, running, tell }: GiveUpParts,
   mirror: MirrorToSettle,
   { stop, cut }: Interruption,
 ): Promise<HostFailure | null> {
   for (const given of synced.escrow.ofMirror(mirror.id)) {
     if (stop.aborted) return null
-    const now = clock.wall()
-    if (now < given.due_at) continue
+    if (given.state === 'held' || running() < given.due_at) continue
     const image = synced.images.byId(given.image)!
     const stays = whyStays(synced, mirror, given, image)
     if (stays) {
       tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: stays })
       continue
     }
-    const intent = await synced.commit(() => synced.journal.openImageDeletion(image.id, now))
+    const intent = await synced.commit(() => synced.journal.openImageDeletion(image.id, clock.wall()))
     const deleted = await host.deleteImage(image.remote_id, cut)
     const done = deleted.ok || deleted.failure.remedy === 'gone'
     await synced.commit(() => {
       // A deletion that may have happened is asked for again the next time: then it is gone, which is as good.
       synced.journal.close(intent)
-      if (done) forget(synced, image)
+      if (!done) return
+      if (given.state !== 'approved') synced.escrow.record(running(), mirror.id, image.id)
+      forget(synced, image)
     })
     if (done) tell({ event: 'image_deleted', mirror: mirror.folder, path: given.path, reason: given.reason })
     else if (!deleted.ok) {
@@ -63,7 +66,7 @@ function whyStays(synced: Synced, mirror: MirrorToSettle, given: EscrowRow, imag
   const standing = synced.files.onImage(image.id)
   const open = synced.files.openOfSize(image.size)
   return (
-    whyImageStays(given, image.hash, standing, open) ??
+    whyImageStays(image.hash, standing, open) ??
     mirror.doubt() ??
     (given.reason === 'deleted' && !mirror.isGone(given.path) ? 'something of its name is there again' : null)
   )

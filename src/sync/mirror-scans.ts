@@ -26,6 +26,8 @@ export interface ScanParts {
   lookAt: (root: string) => LookAtFolders
   /** How long a picture must be gone, or replaced, before its image is given up. */
   graceMs: number
+  /** Milliseconds that albumd ran and looked, over all its starts. */
+  running: () => number
 }
 
 /** A mirror whose root is the one it was. */
@@ -39,7 +41,7 @@ export interface ScannedMirror {
 
 /** Scans one mirror. Null where its root is in doubt: then nothing of it is sent or deleted. */
 export async function scanMirror(
-  { synced, disk, clock, tell, lookAt, graceMs }: ScanParts,
+  { synced, disk, clock, tell, lookAt, graceMs, running }: ScanParts,
   policy: MirrorPolicy,
   scope: Scope,
   signal: AbortSignal,
@@ -57,7 +59,16 @@ export async function scanMirror(
   tell({ event: 'scan_started', mirror: folder })
   await synced.commit(() => synced.mirrors.phase(row.id, 'scanning'))
   const now = () => clock.wall()
-  const scan = new MirrorScan({ ...policy, synced, look: lookAt(folder), mirror: row.id, graceMs, now, tell })
+  const scan = new MirrorScan({
+    ...policy,
+    synced,
+    look: lookAt(folder),
+    mirror: row.id,
+    graceMs,
+    running,
+    now,
+    tell,
+  })
   const result = await scan.run(scope, signal)
   if (result.rootProblem) return guard(`${folder} can't be read: ${result.rootProblem}`)
   const doubt = whyIncomplete(synced, row.id, result.complete)

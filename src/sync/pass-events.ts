@@ -20,6 +20,8 @@ export type PassEvent =
   | { event: 'album_created'; album: string }
   | { event: 'uploads_stopped'; code: string; message: string }
   | { event: 'image_deleted'; mirror: string; path: string; reason: 'deleted' | 'superseded' }
+  /** More is to go than the hold allows: `images` wait for a person, beside `pictures` that stay. */
+  | { event: 'deletions_held'; mirror: string; images: number; pictures: number }
   | { event: 'image_kept'; mirror: string; path: string; reason: string }
 
 export type Tell = (event: PassEvent) => void

@@ -1,6 +1,7 @@
 import type { HostFailure, ImageHost } from '../remote/host.ts'
 import { AlbumTree } from './album-tree.ts'
 import { giveUpImages } from './give-up.ts'
+import { forgetOldDeletions, type HoldPolicy, weighDeletions } from './hold.ts'
 import type { Interruption } from './interruption.ts'
 import {
   type MirrorPolicy,
@@ -22,6 +23,7 @@ export interface PassParts extends ScanParts {
   concurrency: number
   order: 'newest' | 'oldest'
   probeEveryMs: number
+  hold: HoldPolicy
 }
 
 export interface PassReport {
@@ -86,7 +88,8 @@ async function giveUp(
   interruption: Interruption,
 ): Promise<HostFailure | null> {
   if (row.guard) return null
-  const { disk } = parts
+  const { disk, synced, tell, hold, running } = parts
+  await weighDeletions(synced, tell, { id: row.id, folder: policy.folder }, hold, running())
   return giveUpImages(
     parts,
     {
@@ -110,9 +113,14 @@ function isGone({ disk }: PassParts, path: string): boolean {
 }
 
 /** States of the account outlive the process, for `status`. */
-function recordStates({ synced, clock, quotaDay }: PassParts, stopped: readonly HostFailure[]): void {
+function recordStates(
+  { synced, clock, quotaDay, running }: PassParts,
+  stopped: readonly HostFailure[],
+): void {
   const now = clock.wall()
   synced.mirrors.endPhases()
+  synced.meta.set('running_ms', String(running()))
+  forgetOldDeletions(synced, running())
   synced.account.clearBlocks()
   for (const { remedy, endpoint, code, message } of stopped) {
     if (remedy === 'quota') synced.account.exhaustQuota(quotaDay(now), now, null)

@@ -1,5 +1,4 @@
 import type { FileLook, FolderLook } from '../local/look.ts'
-import type { EscrowRow } from '../synced/escrow.ts'
 import type { FileRow, FileState } from '../synced/files.ts'
 
 /**
@@ -92,12 +91,10 @@ function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: string, now: n
 
 /** What stands against giving up an image, or null. */
 export function whyImageStays(
-  given: Pick<EscrowRow, 'state'>,
   hash: Buffer,
   standing: readonly Pick<FileRow, 'state'>[],
   open: readonly FileRow[],
 ): string | null {
-  if (given.state === 'held') return 'it is held'
   if (standing.some(file => file.state !== 'gone')) return 'another file stands on the same image'
   const moved = open.some(file => file.hash === null || file.hash.equals(hash))
   if (moved) return 'a picture of its size is not uploaded yet: it may have moved there'

@@ -20,6 +20,8 @@ export interface ScanParts {
   deletions: Deletions
   /** How long a file must be gone before its image goes. */
   graceMs: number
+  /** Running time in milliseconds. */
+  running: () => number
   /** Milliseconds since 1970. */
   now: () => number
   tell: Tell
@@ -195,7 +197,7 @@ export class MirrorScan {
           reason: 'deleted',
           state: 'grace',
           since: this.#parts.now(),
-          due_at: this.#parts.now() + this.#parts.graceMs,
+          due_at: this.#parts.running() + this.#parts.graceMs,
         })
     }
   }

@@ -31,6 +31,8 @@ export interface UploaderParts {
   openPicture: OpenPictureAt
   settleMs: number
   graceMs: number
+  /** Running time in milliseconds. */
+  running: () => number
   /** Of a moment, the day whose quota it counts to (§8). */
   quotaDay: (wall: number) => string
 }
@@ -169,7 +171,7 @@ export class Uploader {
   }
 
   #recordUploaded(job: UploadJob, open: OpenPicture, picture: Picture, sent: Sent, album: Album): void {
-    const { synced, clock, graceMs } = this.#parts
+    const { synced, clock, graceMs, running } = this.#parts
     const { mime, width, height } = picture
     const image = synced.images.put({
       remote_id: sent.imageId,
@@ -193,7 +195,7 @@ export class Uploader {
         reason: 'superseded',
         state: 'grace',
         since: clock.wall(),
-        due_at: clock.wall() + graceMs,
+        due_at: running() + graceMs,
       })
   }
 

@@ -7,8 +7,18 @@ export interface EscrowRow {
   reason: 'deleted' | 'superseded'
   state: 'grace' | 'held' | 'approved'
   since: number
-  /** Not before this time: the grace in which it may come back. */
+  /** Not before this moment of running time: the grace in which it may come back. */
   due_at: number
+}
+
+/** What the hold weighs of one mirror. */
+export interface EscrowWeight {
+  /** To be given up, unasked: held or not. */
+  pending: number
+  /** Given up unasked within the window. */
+  given_up: number
+  /** Pictures whose image stays. */
+  standing: number
 }
 
 /** Images to be given up, each waiting until nothing speaks against it. */
@@ -23,15 +33,42 @@ export function openEscrow(db: Db) {
     `SELECT min(due_at) AS due_at FROM escrow WHERE state <> 'held'`,
   )
   const takeBack = db.prepare<[number]>('DELETE FROM escrow WHERE image = ?')
-  const setState = db.prepare<[EscrowRow['state'], number]>('UPDATE escrow SET state = ? WHERE image = ?')
+  const approve = db.prepare<[number]>(`UPDATE escrow SET state = 'approved' WHERE image = ?`)
+  // Whose bytes stand elsewhere on the host, for another file, only moved: nothing is lost with it.
+  const losesBytes = `NOT EXISTS (
+    SELECT 1 FROM images AS lost JOIN images AS same ON same.hash = lost.hash JOIN files ON files.image = same.id
+    WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')`
+  const hold = db.prepare<[number]>(
+    `UPDATE escrow SET state = 'held' WHERE state = 'grace' AND mirror = ? AND ${losesBytes}`,
+  )
+  const weight = db.prepare<{ mirror: number; since: number }, EscrowWeight>(
+    `SELECT
+       (SELECT count(*) FROM escrow WHERE mirror = @mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
+       (SELECT count(*) FROM given_up WHERE mirror = @mirror AND at > @since) AS given_up,
+       (SELECT count(*) FROM files JOIN folders ON folders.id = files.folder
+        WHERE mirror = @mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS standing`,
+  )
+  const record = db.prepare<[number, number, number]>(
+    'INSERT INTO given_up (at, mirror, image) VALUES (?, ?, ?)',
+  )
+  const prune = db.prepare<[number]>('DELETE FROM given_up WHERE at <= ?')
 
   return {
     put: (row: EscrowRow) => void put.run(row),
     ofMirror: (mirror: number) => ofMirror.all(mirror),
-    /** When the next grace ends; null where none runs. */
+    /** When the next grace ends, in running time; null where none runs. */
     nextDue: () => nextDue.get()!.due_at,
     /** It is needed again, or it is gone from the host. */
     takeBack: (image: number) => void takeBack.run(image),
-    setState: (image: number, state: EscrowRow['state']) => void setState.run(state, image),
+    /** A person let it go. */
+    approve: (image: number) => void approve.run(image),
+    /** Everything that is pending waits for a person. Answers how many that are now. */
+    hold: (mirror: number) => hold.run(mirror).changes,
+    /** `since`: where the window begins, in running time. */
+    weight: (mirror: number, since: number) => weight.get({ mirror, since })!,
+    /** It was given up without having been asked about. */
+    record: (at: number, mirror: number, image: number) => void record.run(at, mirror, image),
+    /** Forgets what no window reaches any more. */
+    prune: (before: number) => void prune.run(before),
   }
 }

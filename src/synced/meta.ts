@@ -2,6 +2,7 @@ import type { Db } from './database.ts'
 
 /**
  * Single facts about the state.
+ * running_ms: how long albumd ran and looked, over all its starts, when the last pass ended.
  * base_url: the host it is bound to. pid: the process that has it open. quiet_since: see RequestsBefore in sync.
  */
 export function openMeta(db: Db) {
@@ -10,7 +11,7 @@ export function openMeta(db: Db) {
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   )
   const clear = db.prepare<[string]>('DELETE FROM meta WHERE key = ?')
-  type Key = 'base_url' | 'pid' | 'quiet_since'
+  type Key = 'base_url' | 'pid' | 'quiet_since' | 'running_ms'
 
   return {
     get: (key: Key) => get.get(key)?.value ?? null,

@@ -2,7 +2,8 @@
  * What albumd and the host last agreed on, and what is on its way.
  * Built for a million files: `files` has no rowid, and its indexes hold only what is open.
  *
- * Times are milliseconds since 1970, those of files microseconds. Hashes are SHA-256 of a picture's bytes.
+ * Times are milliseconds since 1970, those of files microseconds. Running time is milliseconds that albumd ran and
+ * looked: a clock that jumps counts for nothing. Hashes are SHA-256 of a picture's bytes.
  * A folder's `path` is below its mirror's root, with slashes; '' is the root.
  */
 export const SCHEMA_VERSION = 1
@@ -75,7 +76,7 @@ CREATE TABLE images (
   height      INTEGER,
   recorded_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX images_by_album ON images (album);
+CREATE INDEX images_by_hash ON images (hash);
 
 CREATE TABLE files (
   folder INTEGER NOT NULL REFERENCES folders,
@@ -129,9 +130,18 @@ CREATE TABLE escrow (
   reason TEXT NOT NULL CHECK (reason IN ('deleted','superseded')),
   state  TEXT NOT NULL CHECK (state IN ('grace','held','approved')),
   since  INTEGER NOT NULL,
-  -- Not before this time: the grace in which it may come back.
+  -- Not before this moment of running time: the grace in which it may come back.
   due_at INTEGER NOT NULL
 ) STRICT;
+
+-- What was given up without having been asked about, for the rolling window that the hold weighs.
+CREATE TABLE given_up (
+  -- Running time.
+  at     INTEGER NOT NULL,
+  mirror INTEGER NOT NULL REFERENCES mirrors,
+  image  INTEGER NOT NULL,
+  PRIMARY KEY (at, image)
+) STRICT, WITHOUT ROWID;
 
 -- What went wrong with one path, in people's words. \`name\` is '' for a folder itself.
 CREATE TABLE failures (

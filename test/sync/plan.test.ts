@@ -83,20 +83,17 @@ describe('planMissingFolder', () => {
 })
 
 describe('whyImageStays', () => {
-  const due = { state: 'grace' } as const
-
   it('lets an image go when nothing stands against it', () => {
-    expect(whyImageStays(due, HASH, [row({ state: 'gone' })], [])).toBeNull()
+    expect(whyImageStays(HASH, [row({ state: 'gone' })], [])).toBeNull()
   })
 
-  it('keeps what is held, and what another file stands on', () => {
-    expect(whyImageStays({ state: 'held' }, HASH, [], [])).toContain('held')
-    expect(whyImageStays(due, HASH, [row()], [])).toContain('another file')
+  it('keeps what another file stands on', () => {
+    expect(whyImageStays(HASH, [row()], [])).toContain('another file')
   })
 
   it('keeps the image of a picture that may have moved and is not uploaded yet', () => {
-    expect(whyImageStays(due, HASH, [], [row({ state: 'pending', hash: null })])).toContain('moved')
-    expect(whyImageStays(due, HASH, [], [row({ state: 'failed', hash: HASH })])).toContain('moved')
-    expect(whyImageStays(due, HASH, [], [row({ state: 'failed', hash: Buffer.alloc(32, 2) })])).toBeNull()
+    expect(whyImageStays(HASH, [], [row({ state: 'pending', hash: null })])).toContain('moved')
+    expect(whyImageStays(HASH, [], [row({ state: 'failed', hash: HASH })])).toContain('moved')
+    expect(whyImageStays(HASH, [], [row({ state: 'failed', hash: Buffer.alloc(32, 2) })])).toBeNull()
   })
 })

@@ -42,6 +42,7 @@ function open() {
         ignore: changes.ignore ?? [],
         deletions: 'propagate',
         graceMs: 0,
+        running: () => 0,
         now: () => 1,
         tell() {},
       })

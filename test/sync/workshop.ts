@@ -89,6 +89,8 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     concurrency: 4,
     order: 'newest',
     probeEveryMs: 60_000,
+    hold: { hold_above: 0.25, hold_min: 20 },
+    running: () => 0,
   }
   const never = new AbortController().signal
   return {

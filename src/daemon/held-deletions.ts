@@ -1,0 +1,68 @@
+import type { Config } from '../config/schema.ts'
+import { isBelow } from '../sync/tree-path.ts'
+import type { EscrowRow } from '../synced/escrow.ts'
+import type { ImageRow } from '../synced/images.ts'
+import type { Synced } from '../synced/synced.ts'
+
+/** An image that waits for a person's word. */
+export interface HeldDeletion {
+  /** The mirror's folder, and the path below it. */
+  mirror: string
+  path: string
+  reason: EscrowRow['reason']
+  /** ISO 8601. */
+  since: string
+  size: number
+  cdn_url: string
+  image: ImageRow
+}
+
+/** The held deletions of the config's mirrors, or those at and below `path` (absolute, or below a mirror's folder). */
+export function listHeld(config: Config, synced: Synced, path?: string): HeldDeletion[] {
+  return config.mirrors.flatMap(({ folder }) => {
+    const row = synced.mirrors.of(folder)
+    const held = row ? synced.escrow.ofMirror(row.id).filter(({ state }) => state === 'held') : []
+    return held
+      .filter(given => isAt(folder, given.path, path))
+      .map(given => {
+        const image = synced.images.byId(given.image)!
+        const since = new Date(given.since).toISOString()
+        return {
+          mirror: folder,
+          path: given.path,
+          reason: given.reason,
+          since,
+          size: image.size,
+          cdn_url: image.cdn_url,
+          image,
+        }
+      })
+  })
+}
+
+/** Lets them go: the next pass deletes their images, as far as nothing else speaks against it. */
+export function approve({ escrow, commit }: Synced, held: readonly HeldDeletion[]): Promise<void> {
+  return commit(() => {
+    for (const { image } of held) escrow.approve(image.id)
+  })
+}
+
+/** Keeps their images for good. A picture that comes back with the same bytes finds its image again. */
+export function discard(
+  { escrow, files, commit }: Synced,
+  held: readonly HeldDeletion[],
+  now: number,
+): Promise<void> {
+  return commit(() => {
+    for (const { image } of held) {
+      escrow.takeBack(image.id)
+      for (const file of files.onImage(image.id)) if (file.state === 'gone') files.setState(file, 'kept', now)
+    }
+  })
+}
+
+function isAt(folder: string, path: string, wanted: string | undefined): boolean {
+  if (wanted === undefined) return true
+  const full = `${folder}/${path}`
+  return [path, full].some(candidate => candidate === wanted || isBelow(candidate, wanted))
+}
