@@ -1,8 +1,9 @@
-import { realpathSync } from 'node:fs'
 import { readApiKey } from '../config/api-key.ts'
 import { checkFolders } from '../config/check-folders.ts'
 import { ConfigError } from '../config/config-error.ts'
+import { keysWithoutEffect } from '../config/keys-without-effect.ts'
 import { findConfig, loadConfig } from '../config/load-config.ts'
+import { realPathOf } from '../config/real-path.ts'
 import type { Config } from '../config/schema.ts'
 
 /** `--config/-c`, on all commands that need it. */
@@ -28,7 +29,9 @@ export function readConfig(flag: string | undefined): Config {
 export function readConfigAndKey(flag: string | undefined): { config: Config; apiKey: string } {
   const config = readConfig(flag)
   const { key, warning } = readApiKey(config, process.env)
+  const idle = keysWithoutEffect(config)
   if (warning) process.stderr.write(`albumd: ${warning}\n`)
+  if (idle.length > 0) process.stderr.write(`albumd: not in effect yet: ${idle.join(', ')}\n`)
   return { config, apiKey: key }
 }
 
@@ -36,12 +39,4 @@ export function readConfigAndKey(flag: string | undefined): { config: Config; ap
 export function refuseMissingFolders(config: Config): void {
   const problems = checkFolders(config)
   if (problems.length > 0) throw new ConfigError(problems)
-}
-
-function realPathOf(folder: string): string {
-  try {
-    return realpathSync(folder)
-  } catch {
-    return folder
-  }
 }

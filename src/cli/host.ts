@@ -2,7 +2,7 @@ import type { CommandModule } from 'yargs'
 import type { HostOptions } from '../host/embedded-host.ts'
 import { PLANS, type Plan } from '../protocol/limits.ts'
 import { EXIT } from './exit-codes.ts'
-import { onInterrupts } from './interrupts.ts'
+import { aborted, onInterrupts } from './interrupts.ts'
 import { Problem } from './problem.ts'
 
 interface HostArgs {
@@ -73,10 +73,10 @@ export function hostCommand(exit: (code: number) => void): CommandModule<object,
 }
 
 async function serve(args: HostArgs): Promise<number> {
-  const options = await optionsOf(args)
-  const { startHost } = await import('../host/embedded-host.ts')
-  const interrupts = onInterrupts(() => {})
+  const interrupts = onInterrupts()
   try {
+    const options = await optionsOf(args)
+    const { startHost } = await import('../host/embedded-host.ts')
     const host = await startHost(options).catch(explain(args.listen))
     const { baseUrl, siteUrl, cdnBaseUrl, caFile } = host
     process.stdout.write(
@@ -84,7 +84,7 @@ async function serve(args: HostArgs): Promise<number> {
         ? `${JSON.stringify({ base_url: baseUrl, site_url: siteUrl, cdn_base_url: cdnBaseUrl, api_key: options.apiKeys[0], ca_file: caFile })}\n`
         : `base_url: ${baseUrl}\n${caFile ? `ca_file:  ${caFile}\n` : ''}Ctrl-C stops it.\n`,
     )
-    await new Promise(resolve => interrupts.stop.addEventListener('abort', resolve))
+    await aborted(interrupts.stop)
     await host.close()
   } finally {
     interrupts.dispose()

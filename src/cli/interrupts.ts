@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { Interruption } from '../sync/interruption.ts'
 
 /** Of the five seconds that a service manager is promised, what is left to record what was cut off. */
@@ -7,7 +8,7 @@ const CUT_AFTER_MS = 4000
  * Ctrl-C and SIGTERM: nothing new is begun, and after four seconds what is under way is cut off. A second one cuts at
  * once.
  */
-export function onInterrupts(tell: () => void): Interruption & { dispose(): void } {
+export function onInterrupts(tell = () => {}): Interruption & { dispose(): void } {
   const stop = new AbortController()
   const cut = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -28,4 +29,9 @@ export function onInterrupts(tell: () => void): Interruption & { dispose(): void
       process.off('SIGTERM', interrupt)
     },
   }
+}
+
+/** Resolves once `signal` is aborted, at once where it is already: then it tells nothing any more. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
 }

@@ -3,6 +3,7 @@ import { version } from '../daemon/version.ts'
 import { deletionsCommand } from './deletions.ts'
 import { EXIT } from './exit-codes.ts'
 import { hostCommand } from './host.ts'
+import { logLevelOption } from './log-level-option.ts'
 import { describeError, Problem } from './problem.ts'
 import { runCommand } from './run.ts'
 import { statusCommand } from './status.ts'
@@ -12,19 +13,20 @@ import { tryCommand } from './try.ts'
 /** Runs one command line. Answers the exit code; never throws. */
 export async function main(args: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.inSync
+  let showStacks = false
   const command = yargs()
     .scriptName('albumd')
     .usage('$0 <command>\n\nKeeps a folder of pictures and an image host the same.')
+    .options(logLevelOption)
     .command(runCommand(set))
     .command(syncCommand(set))
     .command(statusCommand(set))
     .command(deletionsCommand(set))
     .command(hostCommand(set))
     .command(tryCommand(set))
-    .option('log-level', {
-      choices: ['error', 'warn', 'info', 'debug'] as const,
-      describe: 'How much is told',
-    })
+    .middleware(({ logLevel }) => {
+      showStacks = logLevel === 'debug'
+    }, true)
     .demandCommand(1, 'Name a command.')
     .strict()
     .version(version)
@@ -41,10 +43,9 @@ export async function main(args: readonly string[]): Promise<number> {
     await command.parseAsync([...args])
     return exitCode
   } catch (error) {
-    const { exitCode, lines } = describeError(error)
-    for (const line of lines.split('\n')) process.stderr.write(`albumd: ${line}\n`)
-    if (args.join(' ').includes('--log-level debug') && error instanceof Error)
-      process.stderr.write(`${error.stack}\n`)
-    return exitCode
+    const described = describeError(error)
+    for (const line of described.lines.split('\n')) process.stderr.write(`albumd: ${line}\n`)
+    if (showStacks && error instanceof Error) process.stderr.write(`${error.stack}\n`)
+    return described.exitCode
   }
 }

@@ -15,6 +15,7 @@ const EXIT_OF: Record<string, number> = {
   CONFIG: EXIT.usage,
   STATE_OTHER_HOST: EXIT.usage,
   STATE_OTHER_ALBUM: EXIT.usage,
+  STATE_OTHER_FOLDER: EXIT.usage,
   LOCKED: EXIT.locked,
   HOST_DATA_IN_USE: EXIT.locked,
   STATE_NEWER: EXIT.usage,

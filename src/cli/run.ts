@@ -1,13 +1,15 @@
 import type { CommandModule } from 'yargs'
+import type { PassEvent } from '../sync/pass-events.ts'
 import { configOption, readConfigAndKey } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import type { LogLevelArgs } from './log-level-option.ts'
 
-interface RunArgs {
+interface RunArgs extends LogLevelArgs {
   config: string | undefined
 }
 
-export function runCommand(exit: (code: number) => void): CommandModule<object, RunArgs> {
+export function runCommand(exit: (code: number) => void): CommandModule<LogLevelArgs, RunArgs> {
   return {
     command: 'run',
     describe: 'The daemon, in the foreground, until SIGTERM or Ctrl-C',
@@ -16,18 +18,19 @@ export function runCommand(exit: (code: number) => void): CommandModule<object, 
   }
 }
 
-async function run({ config: flag }: RunArgs): Promise<number> {
-  const { config, apiKey } = readConfigAndKey(flag)
-  const { logEvent, openLog } = await import('../daemon/log.ts')
-  const { keepMirrored } = await import('../daemon/keep-mirrored.ts')
-  const log = openLog(config.log, process.stdout)
-  const interrupts = onInterrupts(() => log.info({ event: 'stopping' }, 'stopping'))
-  const listener = {
-    tell: (told: Parameters<typeof logEvent>[1]) => logEvent(log, told),
-    say: (line: string) => log.warn({ event: 'warning' }, line),
-    onPass() {},
-  }
+async function run({ config: flag, 'log-level': level }: RunArgs): Promise<number> {
+  const interrupts = onInterrupts()
   try {
+    const { config, apiKey } = readConfigAndKey(flag)
+    const { logEvent, openLog } = await import('../daemon/log.ts')
+    const { keepMirrored } = await import('../daemon/keep-mirrored.ts')
+    const log = openLog({ ...config.log, ...(level && { level }) }, process.stdout)
+    interrupts.stop.addEventListener('abort', () => log.info({ event: 'stopping' }, 'stopping'))
+    const listener = {
+      tell: (told: PassEvent) => logEvent(log, told),
+      say: (line: string) => log.warn({ event: 'warning' }, line),
+      onPass() {},
+    }
     await keepMirrored(config, apiKey, listener, interrupts)
     log.info({ event: 'stopped' }, 'stopped')
     return EXIT.inSync

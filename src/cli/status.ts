@@ -34,7 +34,7 @@ export function statusCommand(exit: (code: number) => void): CommandModule<objec
         return args.json ? `${JSON.stringify(status)}\n` : inWords(status)
       }
       if (!args.watch) process.stdout.write(show())
-      const interrupts = args.watch ? onInterrupts(() => {}) : null
+      const interrupts = args.watch ? onInterrupts() : null
       while (interrupts && !interrupts.stop.aborted) {
         process.stdout.write(`${process.stdout.isTTY && !args.json ? '\u001b[H\u001b[2J' : ''}${show()}`)
         await systemClock.sleep(WATCH_EVERY_MS, interrupts.stop)

@@ -84,7 +84,7 @@ async function preview({ config: flag, json }: SyncArgs): Promise<number> {
   const config = readConfig(flag)
   refuseMissingFolders(config)
   const { previewPass } = await import('../daemon/preview.ts')
-  const interrupts = onInterrupts(() => {})
+  const interrupts = onInterrupts()
   const plan = []
   try {
     for await (const operation of previewPass(config, interrupts)) {

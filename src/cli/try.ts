@@ -37,7 +37,7 @@ async function tryOut({ folder }: TryArgs): Promise<number> {
     const workspace = await openWorkspace(process.cwd(), folder)
     const host = await startOwnHost(workspace)
     try {
-      progress.say(introduction(workspace, host))
+      if (!interrupts.stop.aborted) progress.say(introduction(workspace, host))
       await mirror(workspace, progress, interrupts)
     } finally {
       progress.end()
@@ -125,7 +125,7 @@ function whatNext(
           `  delete one      rm ${quoted(here(`${folder}/Icons/Sun.ico`))}`,
         ]
       : [
-          `  next            drop a picture into ${here(folder)}, or delete one: the host follows after ten seconds`,
+          `  next            drop a picture into ${here(folder)}, or delete one: its image goes ten seconds later`,
         ]),
     '',
   ].join('\n')

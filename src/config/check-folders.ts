@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
 import { keyText, type Problem, unplaced } from './config-error.ts'
 import { holders, overlaps, type Place } from './overlaps.ts'
+import { realPathOf } from './real-path.ts'
 import type { Config } from './schema.ts'
 
 /** A mirror that can't be as things are on the disk. */
@@ -50,15 +50,5 @@ function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null
     if (code === 'ENOENT' || code === 'ENOTDIR')
       return { code: 'FOLDER_MISSING', message: 'is not there; make it, or mount what holds it' }
     return { code: 'FOLDER_UNREADABLE', message: `can't be read (${code})` }
-  }
-}
-
-/** The real path of what may not be there yet: real as far as it is. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    const parent = dirname(path)
-    return parent === path ? path : join(realPathOf(parent), basename(path))
   }
 }

@@ -21,7 +21,8 @@ export function crossChecks(config: unknown, around: Surroundings): Mistake[] {
 
 /** §8's numbers are the host's. One on this machine may have others. */
 function tooManyRequests(config: unknown): Mistake[] {
-  const address = URL.parse(String(valueAt(config, ['host', 'base_url'])))
+  const written = valueAt(config, ['host', 'base_url'])
+  const address = typeof written === 'string' ? URL.parse(written) : null
   if (!address || isLoopback(address)) return []
   return ENDPOINTS.flatMap(endpoint => {
     const path = ['host', 'requests_per_second', endpoint]

@@ -41,7 +41,7 @@ export const hostSection = value.section({
     example: 5000,
   }),
   quota_reset: value.quotaReset.optional().meta({
-    description: 'When the host begins a new day. Left out, albumd learns it from what the host does.',
+    description: 'When the host begins a new day, for the quota. Left out, midnight in UTC is taken.',
     example: '00:00 Asia/Shanghai',
   }),
   requests_per_second: requestsPerSecond.prefault({}).meta({

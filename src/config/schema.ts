@@ -8,6 +8,12 @@ import * as value from './values.ts'
  * not to be repeated in an error, for people paste keys and passwords into it.
  */
 
+/** For a key that is read and checked, and that nothing obeys yet. */
+const notInEffect = (description: string) => ({
+  description: `${description} (Not in effect yet.)`,
+  notInEffect: true,
+})
+
 const mirror = value.section({
   folder: value.path('the path of a folder').meta({
     description:
@@ -52,11 +58,12 @@ const deletions = value.section({
   albums: value
     .oneOf(['one_by_one', 'recursive'])
     .prefault('one_by_one')
-    .meta({
-      description:
+    .meta(
+      notInEffect(
         'How an album goes: one_by_one after each of its images, or recursive, at once. Recursive is for those who ' +
-        'alone write to the account.',
-    }),
+          'alone write to the account.',
+      ),
+    ),
 })
 
 const quota = value.section({
@@ -79,11 +86,11 @@ const uploads = value.section({
     description: 'Which pictures go first: newest or oldest.',
   }),
   bandwidth: value.bandwidth.optional().meta({
-    description: 'What uploads may take of the line, in all. Left out, there is no limit.',
+    ...notInEffect('What uploads may take of the line, in all. Left out, there is no limit.'),
     example: '2MB/s',
   }),
   hours: value.hours.optional().meta({
-    description: "When uploads may go, by this machine's clock. Left out, always.",
+    ...notInEffect("When uploads may go, by this machine's clock. Left out, always."),
     example: '22:00-07:00',
   }),
 })
@@ -92,23 +99,31 @@ const watch = value.section({
   settle: value.duration('100ms', '1h').prefault('1s').meta({
     description: 'How long a file must stay as it is before it is taken for finished.',
   }),
-  poll: value.duration('1s', '1d').optional().meta({
-    description: 'Look at every folder so often: for network mounts, which tell nothing of their changes.',
-    example: '30s',
-  }),
-  rescan: value.schedule.prefault('0 */6 * * *').meta({
-    description:
-      'When everything is looked at again, in case a change went unnoticed (cron: minute hour day month weekday).',
-  }),
-  audit: value.schedule.prefault('30 3 * * 0').meta({
-    description: "When the host's listing is compared with what is recorded (cron).",
-  }),
+  poll: value
+    .duration('1s', '1d')
+    .optional()
+    .meta({
+      ...notInEffect(
+        'Look at every folder so often: for network mounts, which tell nothing of their changes.',
+      ),
+      example: '30s',
+    }),
+  rescan: value.schedule
+    .prefault('0 */6 * * *')
+    .meta(
+      notInEffect(
+        'When everything is looked at again, in case a change went unnoticed (cron: minute hour day month weekday).',
+      ),
+    ),
+  audit: value.schedule
+    .prefault('30 3 * * 0')
+    .meta(notInEffect("When the host's listing is compared with what is recorded (cron).")),
 })
 
 const statusPage = value.section({
-  listen: value.listenAddress.prefault('127.0.0.1:8687').meta({
-    description: 'Where a browser finds the status page, or off.',
-  }),
+  listen: value.listenAddress
+    .prefault('127.0.0.1:8687')
+    .meta(notInEffect('Where a browser finds the status page, or off.')),
 })
 
 const log = value.section({

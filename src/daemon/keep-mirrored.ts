@@ -3,7 +3,7 @@ import { systemClock } from '../sync/clock.ts'
 import type { Interruption } from '../sync/interruption.ts'
 import type { Tell } from '../sync/pass-events.ts'
 import type { Synced } from '../synced/synced.ts'
-import { runDaemon } from './daemon.ts'
+import { Daemon } from './daemon.ts'
 import { openMirroring } from './mirroring.ts'
 import { openState } from './state.ts'
 
@@ -11,7 +11,7 @@ export interface Listener {
   tell: Tell
   /** Something that a person should know, in a line. */
   say: (line: string) => void
-  /** After each pass. */
+  /** After each pass that has tried all of its uploads. */
   onPass: (synced: Synced) => void
 }
 
@@ -19,20 +19,27 @@ export interface Listener {
 export async function keepMirrored(
   config: Config,
   apiKey: string,
-  listener: Listener,
+  { tell, say, onPass }: Listener,
   interruption: Interruption,
 ): Promise<void> {
   const state = await openState(config)
   try {
+    const { synced, running } = state
     const temper = { patience: { attempts: 4, maxDelayMs: 10_000 }, graceMs: config.deletions.grace }
-    const mirroring = openMirroring(config, apiKey, state, temper, listener.tell)
+    const daemon = new Daemon({
+      config,
+      synced,
+      clock: systemClock,
+      running,
+      onPass: () => onPass(synced),
+      say,
+    })
+    const mirroring = openMirroring(config, apiKey, state, temper, told => {
+      tell(told)
+      daemon.hear(told)
+    })
     try {
-      const { synced, running } = state
-      const onPass = () => listener.onPass(synced)
-      await runDaemon(
-        { config, synced, mirroring, clock: systemClock, running, onPass, say: listener.say },
-        interruption,
-      )
+      await daemon.run(mirroring, interruption)
     } finally {
       await mirroring.close()
     }

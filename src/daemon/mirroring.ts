@@ -11,6 +11,7 @@ import type { MirrorPolicy, Scope } from '../sync/mirror-scans.ts'
 import { type PassReport, runPass } from '../sync/pass.ts'
 import type { Tell } from '../sync/pass-events.ts'
 import { quotaDayOf } from '../sync/quota-day.ts'
+import type { Synced } from '../synced/synced.ts'
 import { ledgerAfter } from './requests-before.ts'
 import type { State } from './state.ts'
 
@@ -70,8 +71,12 @@ export function openMirroring(
     running: state.running,
   }
   return {
-    pass: (interruption, scopeOf = () => 'everything') =>
-      runPass(parts, config.mirrors, scopeOf, interruption),
+    async pass(interruption, scopeOf = () => 'everything') {
+      const taken = await state.lockMissing()
+      for (const [folder, { message }] of taken) await guardRoot(state.synced, folder, message)
+      const mirrors = config.mirrors.filter(({ folder }) => !taken.has(folder))
+      return runPass(parts, mirrors, scopeOf, interruption)
+    },
     async greet(signal) {
       const listed = await host.list(null, 1, signal)
       return listed.ok ? null : listed.failure
@@ -81,4 +86,10 @@ export function openMirroring(
       for (const pool of pools.values()) await pool.close()
     },
   }
+}
+
+/** A mirror that this state does not know yet has nothing to guard. */
+async function guardRoot({ mirrors, commit }: Synced, folder: string, reason: string): Promise<void> {
+  const row = mirrors.of(folder)
+  if (row) await commit(() => mirrors.guard(row.id, { code: 'ROOT', reason }))
 }

@@ -6,11 +6,13 @@ import { realDisk } from '../local/real-disk.ts'
 import { openScanPool } from '../local/scan-pool.ts'
 import { albumPathOf } from '../sync/album-name.ts'
 import { systemClock } from '../sync/clock.ts'
+import { type HoldPolicy, weighDeletions } from '../sync/hold.ts'
 import type { Interruption } from '../sync/interruption.ts'
-import { scanMirror } from '../sync/mirror-scans.ts'
-import type { PassEvent } from '../sync/pass-events.ts'
-import { pathOf } from '../sync/tree-path.ts'
+import { type MirrorPolicy, type ScannedMirror, scanMirror } from '../sync/mirror-scans.ts'
+import type { PassEvent, Tell } from '../sync/pass-events.ts'
+import { isBelow, pathOf } from '../sync/tree-path.ts'
 import { openDatabase, openDatabaseToRead } from '../synced/database.ts'
+import type { FileRow } from '../synced/files.ts'
 import { openSynced, type Synced } from '../synced/synced.ts'
 import { stateFiles } from './state.ts'
 
@@ -22,24 +24,54 @@ export type Operation =
   /** Read and hashed; uploaded only if its bytes are new. */
   | { operation: 'compare'; mirror: string; path: string; size: number; reason: string }
   | { operation: 'delete'; mirror: string; path: string; reason: string }
+  /** It is to go, and waits for a person's word. */
+  | { operation: 'hold'; mirror: string; path: string; reason: string }
   | { operation: 'use_album'; mirror: string; album: string; reason: string }
   | { operation: 'none'; mirror: string; reason: string }
 
 /**
- * What a pass would do now. The scan is the real one, recorded in a copy of the state that is thrown away; the host is
- * not asked. Yields operations in the order in which a pass would begin them.
+ * What `sync` would do now. The scan is the real one, recorded in a copy of the state that is thrown away; the host is
+ * not asked. Yields operations in the order in which a pass would begin them. What a replacement gives up is not
+ * weighed: it goes only once the new image is there.
  */
-export async function* previewPass(config: Config, interruption: Interruption): AsyncGenerator<Operation> {
+export async function* previewPass(config: Config, { stop }: Interruption): AsyncGenerator<Operation> {
   const folder = mkdtempSync(join(tmpdir(), 'albumd-preview-'))
   try {
     const synced = openSynced(openDatabase(await copyOfState(config.state_dir, join(folder, 'copy.db'))))
     try {
-      for (const mirror of config.mirrors) yield* previewMirror(synced, mirror, interruption)
+      const running = Number(synced.meta.get('running_ms') ?? 0)
+      const found = new Findings()
+      const scanned: ScannedMirror[] = []
+      for (const policy of config.mirrors) {
+        const mirror = await scan(synced, policy, running, found.tell, stop)
+        if (mirror) scanned.push(mirror)
+      }
+      yield* previewUploads(synced, scanned, config.uploads.order, found)
+      if (found.guarded.size === 0)
+        for (const mirror of scanned)
+          yield* previewDeletions(synced, mirror, config.deletions, running, found)
+      for (const [mirror, reason] of found.guarded) yield { operation: 'none', mirror, reason }
     } finally {
       synced.close()
     }
   } finally {
     rmSync(folder, { recursive: true })
+  }
+}
+
+/** What the scans told. */
+class Findings {
+  /** By mirror. */
+  readonly guarded = new Map<string, string>()
+  readonly #reasons = new Map<string, string>()
+
+  readonly tell = (told: PassEvent): void => {
+    if (told.event === 'change_found') this.#reasons.set(`${told.mirror}/${told.path}`, told.reason)
+    if (told.event === 'mirror_guarded') this.guarded.set(told.mirror, told.reason)
+  }
+
+  reasonFor(mirror: string, path: string): string | undefined {
+    return this.#reasons.get(`${mirror}/${path}`)
   }
 }
 
@@ -55,35 +87,17 @@ async function copyOfState(stateDir: string, copy: string): Promise<string> {
   return copy
 }
 
-async function* previewMirror(
+async function scan(
   synced: Synced,
-  policy: Config['mirrors'][number],
-  { stop }: Interruption,
-): AsyncGenerator<Operation> {
-  const mirror = policy.folder
-  const reasons = new Map<string, string>()
-  let guarded: string | null = null
-  const tell = (told: PassEvent) => {
-    if (told.event === 'change_found') reasons.set(told.path, told.reason)
-    if (told.event === 'mirror_guarded') guarded = told.reason
-  }
-  const pool = openScanPool(mirror)
+  policy: MirrorPolicy,
+  running: number,
+  tell: Tell,
+  stop: AbortSignal,
+): Promise<ScannedMirror | null> {
+  const pool = openScanPool(policy.folder)
   try {
-    const parts = {
-      synced,
-      disk: realDisk,
-      clock: systemClock,
-      tell,
-      lookAt: () => pool.look,
-      graceMs: 0,
-      running: () => 0,
-    }
-    const scanned = await scanMirror(parts, policy, 'everything', stop)
-    if (scanned) {
-      yield* previewUploads(synced, scanned.row.id, policy, reasons)
-      if (!guarded) yield* previewDeletions(synced, scanned.row.id, mirror, reasons)
-    }
-    if (guarded) yield { operation: 'none', mirror, reason: guarded }
+    const parts = { synced, disk: realDisk, clock: systemClock, tell, lookAt: () => pool.look }
+    return await scanMirror({ ...parts, graceMs: 0, running: () => running }, policy, 'everything', stop)
   } finally {
     await pool.close()
   }
@@ -91,23 +105,32 @@ async function* previewMirror(
 
 function* previewUploads(
   synced: Synced,
-  mirrorId: number,
-  { folder: mirror, album }: Config['mirrors'][number],
-  reasons: Map<string, string>,
+  scanned: readonly ScannedMirror[],
+  order: 'newest' | 'oldest',
+  found: Findings,
 ): Generator<Operation> {
+  const mirrors = new Map(scanned.map(mirror => [mirror.row.id, mirror]))
   const albums = new Set<string>()
-  for (const file of synced.files.pending('newest', [mirrorId])) {
+  for (const file of synced.files.pending(order, [...mirrors.keys()])) {
     const folder = synced.folders.byId(file.folder)!
-    const path = pathOf(folder.path, file.name)
-    for (const needed of albumsToFind(synced, albumPathOf(album, folder.path)))
-      if (!albums.has(needed)) {
-        albums.add(needed)
-        yield { operation: 'use_album', mirror, album: needed, reason: 'its first picture needs it' }
+    const { policy, unknown } = mirrors.get(folder.mirror)!
+    if (unknown.some(path => folder.path === path || isBelow(folder.path, path))) continue
+    const mirror = policy.folder
+    for (const album of albumsToFind(synced, albumPathOf(policy.album, folder.path)))
+      if (!albums.has(album)) {
+        albums.add(album)
+        yield { operation: 'use_album', mirror, album, reason: 'its first picture needs it' }
       }
-    const reason = reasons.get(path) ?? 'not uploaded yet'
-    const operation = file.image === null ? 'upload' : reason.startsWith('touched') ? 'compare' : 'replace'
-    yield { operation, mirror, path, size: file.size, reason }
+    const path = pathOf(folder.path, file.name)
+    const reason = found.reasonFor(mirror, path) ?? 'not uploaded yet'
+    yield { operation: uploadOf(file, reason, policy), mirror, path, size: file.size, reason }
   }
+}
+
+function uploadOf({ image }: FileRow, reason: string, { deletions }: MirrorPolicy) {
+  if (image === null) return 'upload'
+  if (reason.startsWith('touched')) return 'compare'
+  return deletions === 'keep' ? 'upload' : 'replace'
 }
 
 /** The albums of a path that have no record yet. */
@@ -120,15 +143,20 @@ function albumsToFind(synced: Synced, path: string[]): string[] {
   })
 }
 
-function* previewDeletions(
+async function* previewDeletions(
   synced: Synced,
-  mirrorId: number,
-  mirror: string,
-  reasons: Map<string, string>,
-): Generator<Operation> {
-  for (const { image, path, reason, state } of synced.escrow.ofMirror(mirrorId)) {
+  { row, policy }: ScannedMirror,
+  hold: HoldPolicy,
+  running: number,
+  found: Findings,
+): AsyncGenerator<Operation> {
+  if (policy.deletions === 'keep') return
+  const mirror = policy.folder
+  await weighDeletions(synced, found.tell, { id: row.id, folder: mirror }, hold, running)
+  for (const { image, path, reason, state, due_at } of synced.escrow.ofMirror(row.id)) {
     const stands = synced.files.onImage(image).some(file => file.state !== 'gone')
-    const why = reason === 'superseded' ? 'an older version' : (reasons.get(path) ?? 'gone from the disk')
-    if (state !== 'held' && !stands) yield { operation: 'delete', mirror, path, reason: why }
+    const why = reason === 'superseded' ? 'an older version' : 'gone from the disk'
+    if (state === 'held') yield { operation: 'hold', mirror, path, reason: why }
+    else if (!stands && due_at <= running) yield { operation: 'delete', mirror, path, reason: why }
   }
 }

@@ -1,6 +1,11 @@
 import type { Clock } from '../sync/clock.ts'
 import type { Scope } from '../sync/mirror-scans.ts'
 
+/** Events come in bursts: a look waits until they pause for this long. */
+const QUIET_MS = 200
+/** A burst without end is looked at all the same. */
+const BURST_MS = 2000
+
 /** Which folders need a look. Watchers add, the daemon's loop takes. */
 export class StaleFolders {
   readonly #stale = new Map<string, Set<string> | 'everything'>()
@@ -23,10 +28,18 @@ export class StaleFolders {
     return taken
   }
 
-  /** Waits until a folder is stale and events have paused for `quietMs`, or `mostMs` have passed. */
-  async wait(mostMs: number, quietMs: number, clock: Clock, stop: AbortSignal): Promise<void> {
-    if (this.#stale.size === 0) await this.#eventWithin(mostMs, clock, stop)
-    while (this.#stale.size > 0 && !stop.aborted) if (!(await this.#eventWithin(quietMs, clock, stop))) return
+  /**
+   * Waits until a folder is stale and its burst of events has paused, or `mostMs` have passed. One waits at a time.
+   */
+  async wait(mostMs: number, clock: Clock, stop: AbortSignal): Promise<void> {
+    const end = clock.monotonic() + mostMs
+    if (this.#stale.size === 0 && !(await this.#eventWithin(mostMs, clock, stop))) return
+    const burstEnd = Math.min(end, clock.monotonic() + BURST_MS)
+    for (let more = true; more && !stop.aborted; ) {
+      const left = burstEnd - clock.monotonic()
+      if (left <= 0) return
+      more = await this.#eventWithin(Math.min(QUIET_MS, left), clock, stop)
+    }
   }
 
   async #eventWithin(ms: number, clock: Clock, stop: AbortSignal): Promise<boolean> {

@@ -59,6 +59,8 @@ type Place = 'hidden' | 'links' | 'ignored' | 'format' | 'not_utf8' | 'folder' |
 /** Where an entry belongs, as far as its name and kind tell. */
 function placeOf({ name, kind, validUtf8 }: DiskEntry, prefix: string, rules: CompiledRules): Place {
   if (name.startsWith('.')) return name === IGNORE_FILE ? 'ignore_file' : 'hidden'
+  // Every ext disk has one at its root, and only root may read it.
+  if (prefix === '' && name === 'lost+found') return 'hidden'
   if (kind === 'link' || kind === 'special') return 'links'
   if (rules.hides(prefix + name, kind)) return 'ignored'
   if (kind === 'file' && formatOfName(name) === null) return 'format'
@@ -95,9 +97,9 @@ function enter(look: FolderLook, disk: Disk, path: string, entry: DiskEntry, pla
 function enterPicture(look: FolderLook, disk: Disk, path: string, name: string): void {
   try {
     const { kind, size, mtime, ctime, ino } = disk.lstat(`${path}/${name}`)
-    // Something else took its name just now. The next look sees what.
-    if (kind !== 'file') return
-    if (size > 0) look.files.push({ name, size, mtime, ctime, ino })
+    // Something else took its name just now. The next look sees what; until then it is not gone.
+    if (kind !== 'file') look.aside.push(name)
+    else if (size > 0) look.files.push({ name, size, mtime, ctime, ino })
     else {
       look.leftOut.empty++
       look.aside.push(name)

@@ -4,6 +4,7 @@ import { type FileHandle, lstat, open, readlink } from 'node:fs/promises'
 import { type Picture, readPicture } from '../protocol/picture/picture.ts'
 import type { ByteSource } from '../protocol/picture/source.ts'
 import type { FileLook } from './look.ts'
+import { inode, microseconds } from './real-disk.ts'
 
 /** Up to this size a picture is read once and sent from memory; beyond, it is read twice and never held. */
 const IN_MEMORY = 2 * 2 ** 20
@@ -156,9 +157,9 @@ function sourceOfFile(handle: FileHandle, size: number): ByteSource {
 function lookOf(stat: Stats): OpenPicture['look'] {
   return {
     size: stat.size,
-    mtime: Math.round(stat.mtimeMs * 1000),
-    ctime: Math.round(stat.ctimeMs * 1000),
-    ino: stat.ino,
+    mtime: microseconds(stat.mtimeMs),
+    ctime: microseconds(stat.ctimeMs),
+    ino: inode(stat.ino),
   }
 }
 

@@ -28,7 +28,7 @@ export const realDisk: Disk = {
       ctime: microseconds(stats.ctimeMs),
       birthtime: microseconds(stats.birthtimeMs),
       dev: stats.dev,
-      ino: stats.ino,
+      ino: inode(stats.ino),
     } satisfies DiskStat
   },
 
@@ -82,8 +82,17 @@ function kindOf(entry: Stats | Dirent | Dirent<Buffer>): DiskEntry['kind'] {
   return entry.isSymbolicLink() ? 'link' : 'special'
 }
 
-function microseconds(milliseconds: number): number {
-  return Math.round(milliseconds * 1000)
+/**
+ * Some file systems hold times that no double counts exactly in microseconds; all beyond are one. SQLite would refuse
+ * them as no integers.
+ */
+export function microseconds(ms: number): number {
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(ms * 1000)))
+}
+
+/** Inodes of 64 bits, cut to what a double counts exactly. */
+export function inode(ino: number): number {
+  return Number.isSafeInteger(ino) ? ino : ino % 2 ** 53
 }
 
 function diskError(code: string, reason: string, path: string): Error {

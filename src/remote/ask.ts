@@ -17,7 +17,7 @@ export interface Question<T> {
 }
 
 export function ask<T>(
-  { apiKey, gate, http }: Connection,
+  { apiKey, answerLimitMs, gate, http }: Connection,
   { endpoint, method, below, path, json, schema }: Question<T>,
   signal: AbortSignal,
 ): Promise<Outcome<T>> {
@@ -34,6 +34,6 @@ export function ask<T>(
         }
   const reading = { endpoint, schema, where: address.where, secrets: [apiKey] }
   return gate.pass(endpoint, signal, async onStart =>
-    attemptOf(reading, await http.exchange({ ...request, onStart }, signal)),
+    attemptOf(reading, await http.exchange({ ...request, limitMs: answerLimitMs, onStart }, signal)),
   )
 }

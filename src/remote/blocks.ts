@@ -38,7 +38,7 @@ export class Blocks {
   of(endpoint: Endpoint): HostFailure | null {
     // A credential in hand needs no key (§5.3).
     const shut = (endpoint !== 'send' && this.#key) || this.#shut.get(endpoint)
-    return shut ? { ...shut.failure, endpoint } : null
+    return shut ? { ...shut.failure, endpoint, repeated: true } : null
   }
 
   open(endpoint: Endpoint): void {

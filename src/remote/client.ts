@@ -67,7 +67,10 @@ export function openImageHost(options: RemoteOptions): RemoteHost {
   // All endpoints, the upload node's too, may be at one origin.
   const connections = concurrency * ENDPOINTS.length
   const http = new Http({ connections, timeoutMs, ...(ca !== undefined && { ca }) })
-  return new Client(options, { base, site, apiKey: options.apiKey, gate, http })
+  // Whoever asks waits: twice what silence is allowed is enough for any honest answer of a few kilobytes. undici's
+  // own timers are up to a second late.
+  const answerLimitMs = Math.max(timeoutMs * 2, timeoutMs + 2000)
+  return new Client(options, { base, site, apiKey: options.apiKey, answerLimitMs, gate, http })
 }
 
 class Client implements RemoteHost {

@@ -12,6 +12,8 @@ export interface Connection {
   /** {site_url}. */
   site: Address
   apiKey: string
+  /** How long the answer to a question may take as a whole, drop by drop. */
+  answerLimitMs: number
   gate: Gate
   http: Http
 }

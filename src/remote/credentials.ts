@@ -46,7 +46,7 @@ export async function askPresigned(
   return checked(connection, { uploadUrl, cdnUrl: null, imageId: image_id })
 }
 
-function checked({ base }: Connection, credential: Credential): Outcome<Credential> {
+function checked({ base, apiKey }: Connection, credential: Credential): Outcome<Credential> {
   const { uploadUrl, cdnUrl } = credential
   const bad = (field: string): Outcome<Credential> => ({
     ok: false,
@@ -54,5 +54,16 @@ function checked({ base }: Connection, credential: Credential): Outcome<Credenti
   })
   if (!givenAddress(uploadUrl, base)) return bad('upload_url')
   if (cdnUrl !== null && !givenAddress(cdnUrl, base)) return bad('cdn_url')
+  // It is stored and shown, which a secret must never be.
+  if (
+    cdnUrl !== null &&
+    [apiKey, uploadUrl, ...queryValues(uploadUrl)].some(secret => cdnUrl.includes(secret))
+  )
+    return bad('cdn_url')
   return { ok: true, value: credential }
+}
+
+/** Short ones are words. */
+function queryValues(url: string): string[] {
+  return [...new URL(url).searchParams.values()].filter(value => value.length >= 16)
 }

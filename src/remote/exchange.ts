@@ -146,7 +146,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #startLimit(): void {
     const { limitMs, address } = this.#request
     if (limitMs === undefined) return
-    const message = `${address.where} took longer than an upload may last`
+    const message = `${address.where} took longer than it may as a whole`
     const timer = setTimeout(() => this.#silence('HOST_UNREACHABLE', message), limitMs)
     const release = this.#release
     this.#release = () => {

@@ -164,7 +164,10 @@ export class Gate {
       if (status !== null) slot.answered(now)
       if (pace.limit !== null) window.adopt(pace.limit)
       if (outcome.ok) trouble.passed(visit)
-      else this.#takeNote(outcome.failure, trouble, visit, pace, now)
+      else {
+        if (outcome.failure.code === 'RATE_LIMITED') window.tooMuch()
+        this.#takeNote(outcome.failure, trouble, visit, pace, now)
+      }
       const code = outcome.ok ? null : outcome.failure.code
       onRequest({ endpoint, status, code, ms: now - (began ?? now) })
       return outcome

@@ -19,6 +19,8 @@ export interface ImageHost {
   deleteAlbum(albumId: string, signal: AbortSignal): Promise<Outcome<void>>
   /** §4.6. Sent once, unless nothing can have happened. */
   createAlbum(request: CreateAlbumRequest, signal: AbortSignal): Promise<Outcome<CreatedAlbum>>
+  /** The next request to this endpoint finds out whether what shut it (plan, quota, storage, key) is over. */
+  unblock(endpoint: Endpoint): void
   /** Waits for what is under way and closes connections. */
   close(): Promise<void>
 }
@@ -65,6 +67,8 @@ export interface HostFailure {
   /** One line for a person, without secrets. */
   message: string
   status?: number
+  /** Said before: the gate answered from memory and asked nobody. */
+  repeated?: true
 }
 
 export interface Credential {

@@ -7,6 +7,8 @@ const LONGEST = 300
 export function oneLine(text: string, secrets: readonly string[]): string {
   let clean = text
   for (const secret of secrets) clean = clean.replaceAll(secret, '***')
+  // An address in a host's words may be one that holds a credential.
+  clean = clean.replace(/\bhttps?:\/\/\S+/gi, '(an address)')
   clean = clean.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
   return clean.length > LONGEST ? `${clean.slice(0, LONGEST)}…` : clean
 }

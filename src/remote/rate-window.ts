@@ -5,6 +5,12 @@ const SECOND_MS = 1002 // Two clocks never tick quite alike.
  * arrive.
  */
 const GUARD_MS = 28
+/**
+ * On a machine or a line that holds requests up for longer, the host says that it was too much: then the guard
+ * doubles, up to this, and halves again after so many requests that were in order.
+ */
+const GUARD_MOST_MS = 224
+const IN_ORDER = 1000
 /** After this, a host that counts strictly has forgotten a request. */
 export const WINDOW_MS = SECOND_MS + GUARD_MS
 
@@ -35,6 +41,8 @@ export class RateWindow {
   #arrivals: Arrival[]
   /** Taken and not started. */
   #taken = 0
+  #guardMs = GUARD_MS
+  #inOrder = 0
 
   /** `earlier` are starts before this process's. A limit of Infinity counts nothing. */
   constructor(limit: number, earlier: readonly number[] = []) {
@@ -67,15 +75,26 @@ export class RateWindow {
       start: now => {
         release()
         arrival.earliest = now
-        arrival.latest = now + GUARD_MS
+        arrival.latest = now + this.#guardMs
         if (this.#limit !== Number.POSITIVE_INFINITY) this.#arrivals.push(arrival)
       },
       answered: now => {
+        if (++this.#inOrder >= IN_ORDER) this.#setGuard(this.#guardMs / 2)
         arrival.latest = Math.min(arrival.latest, now)
         arrival.earliest = arrival.latest
       },
       release,
     }
+  }
+
+  /** The host counted more than its limit: requests arrive closer together than they leave. */
+  tooMuch(): void {
+    this.#setGuard(this.#guardMs * 2)
+  }
+
+  #setGuard(ms: number): void {
+    this.#guardMs = Math.min(GUARD_MOST_MS, Math.max(GUARD_MS, ms))
+    this.#inOrder = 0
   }
 
   /** The host's own word on the limit (§7). It may lower ours, never raise it. */

@@ -1,6 +1,8 @@
-import type { HostFailure, ImageHost, Outcome } from '../remote/host.ts'
+import type { AlbumRecord } from '../protocol/records.ts'
+import type { HostFailure, ImageHost, Outcome, Remedy } from '../remote/host.ts'
 import type { AlbumRow } from '../synced/albums.ts'
 import type { Synced } from '../synced/synced.ts'
+import { AlbumListings } from './album-listings.ts'
 import type { Clock } from './clock.ts'
 import type { Tell } from './pass-events.ts'
 
@@ -9,21 +11,30 @@ export type Album = AlbumRow | null
 
 /**
  * The albums that mirrors hang in. An album is made when its first image needs it; one of its name that is there
- * already is used, never doubled.
+ * already is used, never doubled. A tree lives for one pass: what it learns of the host is good for as long.
  */
 export class AlbumTree {
   readonly #synced: Synced
   readonly #host: ImageHost
   readonly #clock: Clock
   readonly #tell: Tell
+  readonly #listings: AlbumListings
   /** One search or creation a name at a time, or two uploads would make twins. */
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
+  /** Why no album of a name is made in a parent: asked again, the host would say the same, or make a twin. */
+  readonly #refusals = new Map<string, HostFailure>()
+  /**
+   * By the host's ids, the albums whose NOT_FOUND has nothing more to tell: their record was put in doubt, or they were
+   * made just now, and a host that is late to know them would get a twin.
+   */
+  readonly #doubted = new Map<string, Promise<void>>()
 
   constructor(synced: Synced, host: ImageHost, clock: Clock, tell: Tell) {
     this.#synced = synced
     this.#host = host
     this.#clock = clock
     this.#tell = tell
+    this.#listings = new AlbumListings(host)
   }
 
   /** The album at `path`, or the deepest one above it that can be had: a plan or a depth limit is no failure. */
@@ -31,32 +42,42 @@ export class AlbumTree {
     let parent: Album = null
     for (const name of path) {
       const next = await this.#childOf(parent, name, signal)
-      if (!next.ok) return cannotBeMade(next.failure) ? { ok: true, value: parent } : next
+      if (!next.ok) {
+        if (cannotBeMade(next.failure)) return { ok: true, value: parent }
+        const lost = parent !== null && next.failure.remedy === 'gone' && (await this.#doubt(parent))
+        return lost ? this.find(path, signal) : next
+      }
       parent = next.value
     }
     return { ok: true, value: parent }
   }
 
-  /** The host does not know this album any more: it is looked for again, then made again. */
-  async lookAgain(path: readonly string[], signal: AbortSignal): Promise<Outcome<Album>> {
-    await this.#synced.commit(() => this.#forget(path))
+  /**
+   * The same, after the host answered NOT_FOUND for the album `lost`: it is looked for again, then made again. Once a
+   * pass: a host that lists an album which it does not know is no reason to make another.
+   */
+  async lookAgain(path: readonly string[], signal: AbortSignal, lost: AlbumRow): Promise<Outcome<Album>> {
+    await this.#doubt(lost)
     return this.find(path, signal)
   }
 
-  #forget(path: readonly string[]): void {
-    let parent: Album = null
-    for (const name of path) {
-      const known = this.#synced.albums.named(parent?.id ?? null, name)
-      if (!known) return
-      this.#synced.albums.setConfirmed(known.id, false)
-      parent = known
+  /** Whether the records no longer vouch for the album: in doubt, or another one in its place by now. */
+  async #doubt({ remote_id, parent }: AlbumRow): Promise<boolean> {
+    const { albums, commit } = this.#synced
+    let doubt = this.#doubted.get(remote_id)
+    if (!doubt) {
+      this.#listings.forget(parent === null ? null : albums.byId(parent)!.remote_id)
+      doubt = commit(() => albums.doubt(remote_id))
+      this.#doubted.set(remote_id, doubt)
     }
+    await doubt
+    return albums.byRemoteId(remote_id)?.confirmed !== 1
   }
 
   #childOf(parent: Album, name: string, signal: AbortSignal): Promise<Outcome<Album>> {
     const known = this.#synced.albums.named(parent?.id ?? null, name)
     if (known?.confirmed) return Promise.resolve({ ok: true, value: known })
-    const key = `${parent?.id ?? 0}/${name}`
+    const key = keyOf(parent, name)
     const running = this.#underWay.get(key)
     if (running) return running
     const search = this.#searchOrCreate(parent, name, known?.remote_id, signal).finally(() =>
@@ -72,48 +93,36 @@ export class AlbumTree {
     recorded: string | undefined,
     signal: AbortSignal,
   ): Promise<Outcome<Album>> {
-    const found = await this.#search(parent, name, recorded, signal)
+    const listed = await this.#listings.named(parent?.remote_id ?? null, name, signal)
     // A plan that can't list can still create: nothing but us can say that it is there.
-    if (!found.ok && found.failure.remedy !== 'plan') return found
-    if (found.ok && found.value) return this.#record(parent, name, found.value, false)
-    return this.#create(parent, name, signal)
-  }
-
-  /** The id of the album of this name, of twins the recorded one, else the one that holds most, else the oldest. */
-  async #search(
-    parent: Album,
-    name: string,
-    recorded: string | undefined,
-    signal: AbortSignal,
-  ): Promise<Outcome<string | null>> {
-    const found = new Map<string, { id: string; image_count: number; created_at: string }>()
-    for (let page = 1, last = 1; page <= last; page++) {
-      const listed = await this.#host.list(parent?.remote_id ?? null, page, signal)
-      if (!listed.ok) return listed
-      for (const album of listed.value.albums) if (album.name === name) found.set(album.id, album)
-      last = listed.value.pagination.total_pages
-    }
-    if (recorded !== undefined && found.has(recorded)) return { ok: true, value: recorded }
-    const [best] = [...found.values()].sort(
-      (a, b) => b.image_count - a.image_count || Date.parse(a.created_at) - Date.parse(b.created_at),
-    )
-    return { ok: true, value: best?.id ?? null }
+    if (!listed.ok && listed.failure.remedy !== 'plan') return listed
+    const found = listed.ok ? choose(listed.value, recorded) : undefined
+    return found ? this.#record(parent, name, found.id, false) : this.#create(parent, name, signal)
   }
 
   async #create(parent: Album, name: string, signal: AbortSignal): Promise<Outcome<Album>> {
-    const { journal } = this.#synced
-    const intent = await this.#synced.commit(() =>
-      journal.openAlbumCreation(parent?.id ?? null, name, this.#clock.wall()),
-    )
+    const refusal = this.#refusals.get(keyOf(parent, name))
+    if (refusal) return { ok: false, failure: refusal }
+    const { journal, commit } = this.#synced
+    const intent = await commit(() => journal.openAlbumCreation(parent?.id ?? null, name, this.#clock.wall()))
     const created = await this.#host.createAlbum({ name, parent_album: parent?.remote_id ?? null }, signal)
     if (!created.ok) {
       // Not knowing whether it is there, the next search will tell; either way this intent has served.
-      await this.#synced.commit(() => journal.close(intent))
+      await commit(() => journal.close(intent))
+      this.#noteRefusal(parent, name, created.failure)
       return created
     }
-    const album = await this.#record(parent, name, created.value.id, true, intent)
+    const { id } = created.value
+    this.#listings.expectEmpty(id)
+    this.#doubted.set(id, Promise.resolve())
+    const album = await this.#record(parent, name, id, true, intent)
     this.#tell({ event: 'album_created', album: this.#pathOf(album.value) })
     return album
+  }
+
+  #noteRefusal(parent: Album, name: string, failure: HostFailure): void {
+    if (LASTING.has(failure.remedy)) this.#refusals.set(keyOf(parent, name), failure)
+    if (failure.remedy === 'find_out') this.#listings.forget(parent?.remote_id ?? null)
   }
 
   async #record(parent: Album, name: string, remoteId: string, ours: boolean, intent?: number) {
@@ -128,6 +137,22 @@ export class AlbumTree {
     const above = album.parent === null ? undefined : this.#synced.albums.byId(album.parent)
     return above ? `${this.#pathOf(above)}/${album.name}` : album.name
   }
+}
+
+/** After these a creation is not tried again in the same pass: the host would say no again, or make a twin. */
+const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'find_out'])
+
+/** No two are alike: a name holds no slash. */
+function keyOf(parent: Album, name: string): string {
+  return `${parent?.remote_id ?? ''}/${name}`
+}
+
+/** Of twins the recorded one, else the one that holds most, else the oldest. */
+function choose(twins: readonly AlbumRecord[], recorded: string | undefined): AlbumRecord | undefined {
+  const [best] = twins.toSorted(
+    (a, b) => b.image_count - a.image_count || Date.parse(a.created_at) - Date.parse(b.created_at),
+  )
+  return twins.find(({ id }) => id === recorded) ?? best
 }
 
 /** The host will not have an album there: a plan without them, or its depth limit. */

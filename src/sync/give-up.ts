@@ -1,5 +1,7 @@
+import { isErrorCode } from '../protocol/errors.ts'
 import type { HostFailure, ImageHost } from '../remote/host.ts'
 import type { EscrowRow } from '../synced/escrow.ts'
+import type { FileRow } from '../synced/files.ts'
 import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
@@ -14,62 +16,98 @@ export interface GiveUpParts {
   /** Running time in milliseconds. */
   running: () => number
   tell: Tell
+  /** Looks at a file's place once more: why it can't be taken for gone, or null. Asked just before each deletion. */
+  whyNotGone: (file: FileRow) => string | null
+  /** Why nothing of the mirror that gives up may be deleted at this moment, or null. */
+  doubt: () => string | null
+  /** The images that were to be given up before everything was looked at again. */
+  known: ReadonlySet<number>
 }
 
-export interface MirrorToSettle {
-  id: number
-  folder: string
-  /** Why the local truth is in doubt at this moment, or null. Asked before every deletion. */
-  doubt(): string | null
-  /** Whether no file of this path (below the folder) is on the disk; false where that can't be told. */
-  isGone(path: string): boolean
-}
+/** Running time before an image that the host would not delete is tried again, in milliseconds. */
+const POSTPONED_MS = 3_600_000
 
 /**
  * Deletes the images that a mirror has given up, one by one, as far as nothing speaks against it.
  * Answers the host's failure that ended it early, or null.
  */
 export async function giveUpImages(
-  { synced, host, clock, running, tell }: GiveUpParts,
-  mirror: MirrorToSettle,
+  parts: GiveUpParts,
+  mirror: { id: number; folder: string },
   { stop, cut }: Interruption,
 ): Promise<HostFailure | null> {
+  const { synced, running, tell, known } = parts
   for (const given of synced.escrow.ofMirror(mirror.id)) {
     if (stop.aborted) return null
-    if (given.state === 'held' || running() < given.due_at) continue
+    if (given.state === 'held' || running() < given.due_at || !known.has(given.image)) continue
     const image = synced.images.byId(given.image)!
-    const stays = whyStays(synced, mirror, given, image)
+    const stays = whyStays(parts, image)
     if (stays) {
+      if (stays === NEEDED) await synced.commit(() => takeBack(synced, image))
       tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: stays })
       continue
     }
-    const intent = await synced.commit(() => synced.journal.openImageDeletion(image.id, clock.wall()))
-    const deleted = await host.deleteImage(image.remote_id, cut)
-    const done = deleted.ok || deleted.failure.remedy === 'gone'
-    await synced.commit(() => {
-      // A deletion that may have happened is asked for again the next time: then it is gone, which is as good.
-      synced.journal.close(intent)
-      if (!done) return
-      if (given.state !== 'approved') synced.escrow.record(running(), mirror.id, image.id)
-      forget(synced, image)
-    })
-    if (done) tell({ event: 'image_deleted', mirror: mirror.folder, path: given.path, reason: given.reason })
-    else if (!deleted.ok) {
-      if (deleted.failure.remedy !== 'not_permitted') return deleted.failure
-      tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: deleted.failure.message })
+    const refused = await deleteImage(parts, given, image, cut)
+    if (!refused)
+      tell({ event: 'image_deleted', mirror: mirror.folder, path: given.path, reason: given.reason })
+    else if (!isOfThisImage(refused)) return refused
+    else {
+      await synced.commit(() => synced.escrow.postpone(image.id, running() + POSTPONED_MS))
+      tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: refused.message })
     }
   }
   return null
 }
 
-function whyStays(synced: Synced, mirror: MirrorToSettle, given: EscrowRow, image: ImageRow): string | null {
+const NEEDED = 'another file stands on the same image'
+
+function whyStays({ synced, whyNotGone, doubt }: GiveUpParts, image: ImageRow): string | null {
   const standing = synced.files.onImage(image.id)
-  const open = synced.files.openOfSize(image.size)
-  return (
-    whyImageStays(image.hash, standing, open) ??
-    mirror.doubt() ??
-    (given.reason === 'deleted' && !mirror.isGone(given.path) ? 'something of its name is there again' : null)
-  )
+  if (standing.some(file => file.state !== 'gone')) return NEEDED
+  const moved = whyImageStays(image.hash, synced.files.openOfSize(image.size))
+  if (moved) return moved
+  for (const file of standing) {
+    const why = whyNotGone(file)
+    if (why) return why
+  }
+  return doubt()
+}
+
+/** Answers the refusal, or null where the image is gone now. */
+async function deleteImage(
+  { synced, host, clock, running }: GiveUpParts,
+  given: EscrowRow,
+  image: ImageRow,
+  signal: AbortSignal,
+): Promise<HostFailure | null> {
+  const before = synced.journal.deletionOf(image.id)?.id
+  const intent =
+    before ?? (await synced.commit(() => synced.journal.openImageDeletion(image.id, clock.wall())))
+  const deleted = await host.deleteImage(image.remote_id, signal)
+  const refusal = deleted.ok || deleted.failure.remedy === 'gone' ? null : deleted.failure
+  await synced.commit(() => {
+    if (refusal === null) {
+      if (given.state !== 'approved') synced.escrow.record(running(), given.mirror, image.id)
+      forget(synced, image)
+    } else if (wasNotDone(refusal) && before === undefined) synced.journal.close(intent)
+  })
+  return refusal
+}
+
+/** The host's own word that nothing was deleted. Without it the intent stays: the image may be gone. */
+function wasNotDone({ code, status, repeated }: HostFailure): boolean {
+  return repeated === true || (status !== undefined && isErrorCode(code))
+}
+
+/** The others may go all the same. */
+function isOfThisImage({ code, remedy }: HostFailure): boolean {
+  return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
+}
+
+/** The image is needed again: it is no longer given up, and what is gone no longer stands on it. */
+function takeBack({ escrow, files }: Synced, image: ImageRow): void {
+  escrow.takeBack(image.id)
+  files.dropGone(image.id)
 }
 
 function forget(synced: Synced, image: ImageRow): void {

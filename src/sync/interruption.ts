@@ -2,4 +2,6 @@
 export interface Interruption {
   stop: AbortSignal
   cut: AbortSignal
+  /** Ends a pass's uploads alone, as `stop` would: there is something to look at first. */
+  pauseUploads?: AbortSignal
 }

@@ -1,5 +1,5 @@
 import type { FolderRow } from '../synced/folders.ts'
-import { folderAbove, isBelow, nameOf } from './tree-path.ts'
+import { folderAbove, nameOf, pathOf } from './tree-path.ts'
 
 /** The folders of a mirror that have a record, as a tree. */
 export class KnownFolders {
@@ -17,7 +17,14 @@ export class KnownFolders {
 
   /** Itself, where it is known, and all below. */
   from(path: string): FolderRow[] {
-    return [...this.#byPath.values()].filter(folder => folder.path === path || isBelow(folder.path, path))
+    const folders: FolderRow[] = []
+    const paths = [path]
+    for (let at = paths.pop(); at !== undefined; at = paths.pop()) {
+      const folder = this.#byPath.get(at)
+      if (folder) folders.push(folder)
+      for (const name of this.#namesIn.get(at) ?? []) paths.push(pathOf(at, name))
+    }
+    return folders
   }
 
   /** The names of the folders directly in one. */

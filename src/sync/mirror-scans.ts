@@ -1,10 +1,10 @@
 import type { Disk } from '../local/disk.ts'
-import type { MirrorRow, RootIdentity } from '../synced/mirrors.ts'
+import type { Guard, MirrorRow, RootIdentity } from '../synced/mirrors.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
 import type { Tell } from './pass-events.ts'
 import type { Deletions } from './plan.ts'
-import { checkRoot } from './root-guard.ts'
+import { checkRoot, isSameRoot } from './root-guard.ts'
 import { type LookAtFolders, MirrorScan } from './scan.ts'
 
 export interface MirrorPolicy {
@@ -41,51 +41,60 @@ export interface ScannedMirror {
 
 /** Scans one mirror. Null where its root is in doubt: then nothing of it is sent or deleted. */
 export async function scanMirror(
-  { synced, disk, clock, tell, lookAt, graceMs, running }: ScanParts,
+  parts: ScanParts,
   policy: MirrorPolicy,
   scope: Scope,
   signal: AbortSignal,
 ): Promise<ScannedMirror | null> {
+  const { synced, disk, clock, tell, lookAt } = parts
   const { folder } = policy
   const row =
     synced.mirrors.of(folder) ?? (await synced.commit(() => synced.mirrors.add(folder, policy.album)))
-  const guard = async (reason: string) => {
-    await synced.commit(() => synced.mirrors.guard(row.id, reason))
+  const inDoubt = async (reason: string) => {
+    await synced.commit(() => synced.mirrors.guard(row.id, { code: 'ROOT', reason }))
     tell({ event: 'mirror_guarded', mirror: folder, reason })
     return null
   }
   const root = checkRoot(disk, synced, row)
-  if (!root.trusted) return guard(root.reason)
+  if (!root.trusted) return inDoubt(root.reason)
   tell({ event: 'scan_started', mirror: folder })
-  await synced.commit(() => synced.mirrors.phase(row.id, 'scanning'))
-  const now = () => clock.wall()
-  const scan = new MirrorScan({
-    ...policy,
-    synced,
-    look: lookAt(folder),
-    mirror: row.id,
-    graceMs,
-    running,
-    now,
-    tell,
+  await synced.commit(() => {
+    synced.mirrors.phase(row.id, 'scanning')
+    synced.mirrors.trusted(row.id, root.identity)
   })
-  const result = await scan.run(scope, signal)
-  if (result.rootProblem) return guard(`${folder} can't be read: ${result.rootProblem}`)
-  const doubt = whyIncomplete(synced, row.id, result.complete)
+  const now = () => clock.wall()
+  const sameRoot = () => isSameRoot(disk, folder, root.identity)
+  const scan = new MirrorScan({ ...parts, ...policy, look: lookAt(folder), mirror: row.id, now, sameRoot })
+  const wanted = scopeAfter(synced, row, scope)
+  const result = await scan.run(wanted, signal)
+  if (result.rootProblem || !sameRoot())
+    return inDoubt(`${folder}: ${result.rootProblem ?? 'it was replaced'}`)
+  const guard = guardAfter(synced, row.id, signal.aborted)
   await synced.commit(() => {
     synced.mirrors.phase(row.id, 'syncing')
-    synced.mirrors.guard(row.id, doubt)
-    if (result.complete && scope === 'everything') synced.mirrors.scanned(row.id, clock.wall(), root.identity)
+    synced.mirrors.guard(row.id, guard)
   })
-  if (doubt) tell({ event: 'mirror_guarded', mirror: folder, reason: doubt })
+  if (guard) tell({ event: 'mirror_guarded', mirror: folder, reason: guard.reason })
   const { files } = synced.summaries.mirror(row.id)
   tell({ event: 'scan_finished', mirror: folder, folders: result.folders, files, complete: result.complete })
   const unknown = synced.folders.unknown(row.id).map(({ path }) => path)
   return { row: synced.mirrors.byId(row.id)!, policy, identity: root.identity, unknown }
 }
 
-function whyIncomplete(synced: Synced, mirror: number, complete: boolean): string | null {
+/** What was in doubt the last time is looked at too: a folder for itself, else everything. */
+function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope): Scope {
+  if (scope === 'everything' || guard_code === null) return scope
+  return guard_code === 'FOLDER_UNKNOWN'
+    ? [...new Set([...scope, ...synced.folders.unknown(id).map(({ path }) => path)])]
+    : 'everything'
+}
+
+function guardAfter(synced: Synced, mirror: number, ended: boolean): Guard | null {
+  // What is found after an early end is judged by a scan that was not.
+  if (ended)
+    return { code: 'SCAN_ENDED', reason: 'nothing is deleted: the last scan did not come to its end' }
   const [unknown] = synced.folders.unknown(mirror)
-  if (unknown) return `nothing is deleted while a folder is unknown: ${unknown.path}: ${unknown.unknown}`
-  return complete ? null : 'nothing is deleted: the last scan did not come to its end'
+  if (!unknown) return null
+  const reason = `nothing is deleted while a folder is unknown: ${unknown.path || 'the root'}: ${unknown.unknown}`
+  return { code: 'FOLDER_UNKNOWN', reason }
 }

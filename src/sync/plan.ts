@@ -6,14 +6,17 @@ import type { FileRow, FileState } from '../synced/files.ts'
  * no database, no clock.
  */
 
-/** What a look at one file means for its record. */
-export type FileChange =
-  /** Not seen before, or not as it was: to be hashed, and uploaded where its bytes are new. */
-  | { kind: 'pending'; file: FileRow; reason: string }
-  /** Its image stays: the file is there and left out, or gone from a backup. */
-  | { kind: 'aside'; file: FileRow; becomes: 'hidden' | 'kept'; reason: string }
-  /** Away for certain. `image` is what stood for it, to be given up. */
-  | { kind: 'gone'; file: FileRow; image: number | null; reason: string }
+/**
+ * What a look at one file means for its record.
+ * pending: not seen before, or not as it was: to be hashed, and uploaded where its bytes are new.
+ * aside: its image stays; the file is there and left out, or gone from a backup.
+ * gone: away for certain; the image that stood for it, if any, is to be given up.
+ */
+export interface FileChange {
+  kind: 'pending' | 'aside' | 'gone'
+  file: FileRow
+  reason: string
+}
 
 export type Deletions = 'propagate' | 'keep'
 
@@ -34,10 +37,12 @@ export function planFolder(
     records.delete(seen.name)
   }
   const left = new Set(look.aside)
+  // A picture may have been given a name that can't be mirrored: then it is still there.
+  const renamed = look.problems.some(({ code }) => code === 'NAME_NOT_UTF8')
   const unknown = new Set(look.problems.map(problem => problem.name))
   for (const file of records.values()) {
     if (unknown.has(file.name)) continue
-    const change = planMissing(file, left.has(file.name), deletions, now)
+    const change = planMissing(file, renamed || left.has(file.name), deletions, now)
     if (change) changes.push(change)
   }
   return changes
@@ -64,39 +69,34 @@ function whyPending(record: FileRow | undefined, seen: FileLook): string | null 
 }
 
 function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook, now: number): FileRow {
-  // An upload whose outcome is not known stays so: recovery has to look first.
-  const state: FileState = record?.state === 'uncertain' ? 'uncertain' : 'pending'
-  const since = record?.state === 'pending' ? record.since : now
-  return { ...seen, folder, state, since, image: record?.image ?? null, hash: null }
+  // An upload whose outcome is not known stays so for the version that was sent: recovery has to look first.
+  const sameVersion = record?.size === seen.size && record.mtime === seen.mtime
+  const state: FileState = record?.state === 'uncertain' && sameVersion ? 'uncertain' : 'pending'
+  const since = record?.state === state ? record.since : now
+  const hash = state === 'uncertain' ? record!.hash : null
+  return { ...seen, folder, state, since, image: record?.image ?? null, hash }
 }
 
 function planMissing(file: FileRow, there: boolean, deletions: Deletions, now: number): FileChange | null {
   if (there) return aside(file, 'hidden', 'there, but left out; its image stays', now)
-  if (file.state === 'gone' || file.state === 'kept') return null
-  if (file.state === 'uncertain') return null
+  if (file.state === 'kept') return null
   if (deletions === 'keep' && file.image !== null)
     return aside(file, 'kept', 'gone from the disk; this mirror keeps images', now)
-  return {
-    kind: 'gone',
-    file: { ...file, state: 'gone', since: now },
-    image: file.image,
-    reason: 'gone from the disk',
-  }
+  if (file.state === 'gone') return null
+  return { kind: 'gone', file: { ...file, state: 'gone', since: now }, reason: 'gone from the disk' }
 }
 
 function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: string, now: number): FileChange | null {
-  if (file.state === becomes) return null
-  return { kind: 'aside', file: { ...file, state: becomes, since: now }, becomes, reason }
+  return file.state === becomes
+    ? null
+    : { kind: 'aside', file: { ...file, state: becomes, since: now }, reason }
 }
 
-/** What stands against giving up an image, or null. */
-export function whyImageStays(
-  hash: Buffer,
-  standing: readonly Pick<FileRow, 'state'>[],
-  open: readonly FileRow[],
-): string | null {
-  if (standing.some(file => file.state !== 'gone')) return 'another file stands on the same image'
+/**
+ * Why an image that nothing stands on must wait, or null: its picture may have moved to one of `open`, the files of its
+ * size that have yet to find their image.
+ */
+export function whyImageStays(hash: Buffer, open: readonly Pick<FileRow, 'hash'>[]): string | null {
   const moved = open.some(file => file.hash === null || file.hash.equals(hash))
-  if (moved) return 'a picture of its size is not uploaded yet: it may have moved there'
-  return null
+  return moved ? 'a picture of its size is not uploaded yet: it may have moved there' : null
 }

@@ -1,11 +1,10 @@
 import type { Disk } from '../local/disk.ts'
 import type { MirrorRow, RootIdentity } from '../synced/mirrors.ts'
 import type { Synced } from '../synced/synced.ts'
+import { pathOf } from './tree-path.ts'
 
-/** Whether a mirror's root is the one that was scanned before. `code`: ROOT_MISSING, ROOT_UNREADABLE, ROOT_EMPTY, ROOT_REPLACED. */
-export type RootCheck =
-  | { trusted: true; identity: RootIdentity }
-  | { trusted: false; code: string; reason: string }
+/** Whether a mirror's root is the one that was scanned before. */
+export type RootCheck = { trusted: true; identity: RootIdentity } | { trusted: false; reason: string }
 
 /** How many known files are looked for where the root's identity differs. */
 const SAMPLE = 200
@@ -16,26 +15,25 @@ const SAMPLE = 200
  */
 export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
   const { folder } = mirror
-  const doubt = (code: string, reason: string): RootCheck => ({ trusted: false, code, reason })
+  const doubt = (reason: string): RootCheck => ({ trusted: false, reason })
   let identity: RootIdentity
   let empty: boolean
   try {
     const stat = disk.lstat(folder)
-    if (stat.kind !== 'folder')
-      return doubt('ROOT_MISSING', `${folder} is not a folder; is its disk mounted?`)
+    if (stat.kind !== 'folder') return doubt(`${folder} is not a folder; is its disk mounted?`)
     identity = { dev: stat.dev, ino: stat.ino, birthtime: stat.birthtime }
     empty = disk.readFolder(folder).every(entry => entry.name.startsWith('.') || entry.name === 'lost+found')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     return code === 'ENOENT' || code === 'ENOTDIR'
-      ? doubt('ROOT_MISSING', `${folder} is not there; is its disk mounted?`)
-      : doubt('ROOT_UNREADABLE', `${folder} can't be read (${code}); check its permissions and its disk`)
+      ? doubt(`${folder} is not there; is its disk mounted?`)
+      : doubt(`${folder} can't be read (${code}); check its permissions and its disk`)
   }
-  const known = synced.files.sample(mirror.id, SAMPLE)
+  const known = sample(synced, mirror.id)
   if (known.length === 0) return { trusted: true, identity }
-  if (empty) return doubt('ROOT_EMPTY', `${folder} is empty and held pictures before; is its disk mounted?`)
+  if (empty) return doubt(`${folder} is empty and held pictures before; is its disk mounted?`)
   if (isSame(identity, mirror) || mostAreThere(disk, folder, known)) return { trusted: true, identity }
-  return doubt('ROOT_REPLACED', `${folder} is another folder than before; bring the old one back`)
+  return doubt(`${folder} is another folder than before; bring the old one back`)
 }
 
 /** Whether the root is still the very one that was checked. */
@@ -53,6 +51,19 @@ function isSame(
   b: { dev: number | null; ino: number | null; birthtime: number | null },
 ): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtime === b.birthtime
+}
+
+/** Some of the known files, from folders all over the tree. */
+function sample(synced: Synced, mirror: number): { path: string; size: number; mtime: number }[] {
+  const folders = synced.folders.all(mirror)
+  const step = Math.max(1, Math.floor(folders.length / SAMPLE))
+  const chosen = folders.filter((_, at) => at % step === 0)
+  const each = Math.ceil(SAMPLE / Math.max(1, chosen.length))
+  return chosen.flatMap(folder =>
+    synced.files
+      .someOf(folder.id, each)
+      .map(({ name, size, mtime }) => ({ path: pathOf(folder.path, name), size, mtime })),
+  )
 }
 
 function mostAreThere(

@@ -1,4 +1,5 @@
-import type { FolderLook, FolderResult, FolderToLookAt, IgnoreRules } from '../local/look.ts'
+import type { FolderLook, FolderResult, FolderToLookAt, IgnoreFile, IgnoreRules } from '../local/look.ts'
+import type { FileRow } from '../synced/files.ts'
 import type { FolderRow } from '../synced/folders.ts'
 import type { Synced } from '../synced/synced.ts'
 import { KnownFolders } from './known-folders.ts'
@@ -15,6 +16,8 @@ export interface ScanParts {
   /** The mirror's row. */
   mirror: number
   folder: string
+  /** Whether the root is still the one that was checked: a disk may go at any moment. */
+  sameRoot: () => boolean
   /** The config's ignore rules. */
   ignore: readonly string[]
   deletions: Deletions
@@ -58,7 +61,6 @@ export class MirrorScan {
   /** Folders whose ignore file can't be read: what lies below is not known to be wanted. */
   readonly #withoutRules = new Set<string>()
   #queue: string[] = []
-  #looked = 0
   #complete = true
   #rootProblem: string | null = null
 
@@ -71,7 +73,7 @@ export class MirrorScan {
   async run(scope: readonly string[] | 'everything', signal: AbortSignal): Promise<ScanResult> {
     for (const folder of this.#synced.folders.ofMirror(this.#parts.mirror)) this.#known.add(folder)
     this.#queue =
-      scope === 'everything' ? ['', ...this.#known.paths().filter(path => path !== '')] : [...scope]
+      scope === 'everything' ? ['', ...this.#known.paths().filter(path => path !== '')] : [...scope].sort()
     const underWay = new Set<Promise<void>>()
     for (let next = 0; !this.#rootProblem; ) {
       while (next < this.#queue.length && underWay.size < BATCHES_IN_FLIGHT && !signal.aborted) {
@@ -85,7 +87,7 @@ export class MirrorScan {
     }
     await Promise.all(underWay)
     if (signal.aborted) this.#complete = false
-    return { folders: this.#looked, complete: this.#complete, rootProblem: this.#rootProblem }
+    return { folders: this.#known.paths().length, complete: this.#complete, rootProblem: this.#rootProblem }
   }
 
   async #lookAndRecord(paths: string[]): Promise<void> {
@@ -93,9 +95,11 @@ export class MirrorScan {
     const results = await this.#parts.look(
       jobs.map(({ path, rules }) => ({ path, rules, digest: this.#known.at(path)?.digest ?? null })),
     )
-    this.#looked += results.length
     if (results.every(result => result.kind === 'same')) return
     await this.#synced.commit(() => {
+      // What was seen may have been the empty folder under a disk that is gone.
+      if (!this.#parts.sameRoot()) this.#endAt('it was replaced while it was looked at')
+      if (this.#rootProblem !== null) return
       for (const [at, result] of results.entries()) this.#record(jobs[at]!, result)
     })
   }
@@ -111,16 +115,14 @@ export class MirrorScan {
   #recordLook(path: string, digest: string | null, look: FolderLook): void {
     const { files, folders } = this.#synced
     const folder = this.#folder(path)
-    if ('unreadable' in look.ignoreFile) {
+    const ignoreFile = this.#ignoreFileOf(folder, look)
+    if ('unreadable' in ignoreFile) {
       this.#withoutRules.add(path)
-      this.#doubt(
-        folder,
-        'IGNORE_FILE_UNREADABLE',
-        `its ignore file can't be read (${look.ignoreFile.unreadable})`,
-      )
+      const why = `its ignore file can't be relied on (${ignoreFile.unreadable})`
+      this.#doubt(folder, 'IGNORE_FILE_UNREADABLE', why)
       return
     }
-    const { text } = look.ignoreFile
+    const { text } = ignoreFile
     const changes = planFolder(
       folder.id,
       files.ofFolder(folder.id),
@@ -137,6 +139,14 @@ export class MirrorScan {
     this.#recordFoldersBelow(path, look, rulesChanged)
   }
 
+  /** One that has just vanished would publish what it hid: it is believed gone when it is still gone the next time. */
+  #ignoreFileOf(folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile {
+    const vanished = 'text' in ignoreFile && ignoreFile.text === null && folder.ignore_text !== null
+    if (!vanished || folder.ignore_gone === 1) return ignoreFile
+    this.#synced.folders.ignoreGone(folder.id)
+    return { unreadable: 'it was there before; if it is gone for good, the next look goes without it' }
+  }
+
   #recordProblems(folder: number, look: FolderLook): void {
     this.#synced.failures.clearLook(folder)
     for (const { name, code, message } of look.problems)
@@ -146,8 +156,9 @@ export class MirrorScan {
   #recordFoldersBelow(path: string, look: FolderLook, rulesChanged: boolean): void {
     const listed = new Set(look.folders)
     const aside = new Set(look.aside)
+    const renamed = look.problems.some(({ code }) => code === 'NAME_NOT_UTF8')
     for (const name of this.#known.namesIn(path))
-      if (!listed.has(name)) this.#recordMissingFolder(pathOf(path, name), aside.has(name))
+      if (!listed.has(name)) this.#recordMissingFolder(pathOf(path, name), renamed || aside.has(name))
     for (const name of look.folders) {
       const child = pathOf(path, name)
       this.#gone.delete(child)
@@ -176,48 +187,65 @@ export class MirrorScan {
   }
 
   #apply(path: string, changes: FileChange[]): void {
-    const { files, failures, escrow } = this.#synced
-    for (const change of changes) {
-      const { kind, reason, file } = change
-      this.#parts.tell({
-        event: 'change_found',
-        mirror: this.#parts.folder,
-        path: pathOf(path, file.name),
-        change: kind,
-        reason,
-      })
-      failures.clear(change.file.folder, change.file.name)
-      if (change.kind === 'gone' && change.image === null) files.remove(change.file)
-      else files.put(change.file)
-      if (change.kind === 'gone' && change.image !== null)
-        escrow.put({
-          image: change.image,
-          mirror: this.#parts.mirror,
-          path: pathOf(path, change.file.name),
-          reason: 'deleted',
-          state: 'grace',
-          since: this.#parts.now(),
-          due_at: this.#parts.running() + this.#parts.graceMs,
-        })
+    const { tell, folder: mirror } = this.#parts
+    for (const { kind, file, reason } of changes) {
+      tell({ event: 'change_found', mirror, path: pathOf(path, file.name), change: kind, reason })
+      this.#synced.failures.clear(file.folder, file.name)
+      if (kind === 'gone') this.#recordGone(path, file)
+      else this.#recordThere(file)
     }
+  }
+
+  #recordGone(path: string, file: FileRow): void {
+    const { files, escrow } = this.#synced
+    const { mirror, now, running, graceMs } = this.#parts
+    if (file.image === null) {
+      files.remove(file)
+      return
+    }
+    files.put(file)
+    const due_at = running() + graceMs
+    const at = pathOf(path, file.name)
+    escrow.put({
+      image: file.image,
+      mirror,
+      path: at,
+      reason: 'deleted',
+      state: 'grace',
+      since: now(),
+      due_at,
+    })
+  }
+
+  /** What stood for it is needed again, whatever was to become of it. */
+  #recordThere(file: FileRow): void {
+    const { files, escrow } = this.#synced
+    files.put(file)
+    if (file.image === null) return
+    escrow.takeBack(file.image)
+    files.dropGone(file.image)
   }
 
   #recordUnknown(path: string, code: string, message: string): void {
     if (path === '') {
-      this.#rootProblem = `${message} (${code})`
-      this.#complete = false
+      this.#endAt(`${message} (${code})`)
       return
     }
     const tries = (this.#tries.get(path) ?? 0) + 1
     this.#tries.set(path, tries)
-    if (PASSING.has(code) && tries < TRIES) this.#askParent(path)
-    else {
-      this.#doubt(
-        this.#folder(path),
-        'FOLDER_UNREADABLE',
-        `it can't be read (${code}); check its permissions and its disk`,
-      )
+    const passing = PASSING.has(code)
+    if (passing && tries < TRIES) this.#askParent(path)
+    // A folder that came and went, or was heard of after its end, leaves no doubt about anything.
+    else if (!passing || this.#known.at(path)) {
+      const why = `it can't be read (${code}); check its permissions and its disk`
+      this.#doubt(this.#folder(path), 'FOLDER_UNREADABLE', why)
     }
+  }
+
+  /** Nothing more is recorded. */
+  #endAt(rootProblem: string): void {
+    this.#rootProblem = rootProblem
+    this.#complete = false
   }
 
   /** It is not there, so its parent has changed since it was looked at. */

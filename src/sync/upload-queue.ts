@@ -1,4 +1,4 @@
-import type { HostFailure } from '../remote/host.ts'
+import type { HostFailure, ImageHost } from '../remote/host.ts'
 import type { FileRow } from '../synced/files.ts'
 import type { Synced } from '../synced/synced.ts'
 import { albumPathOf } from './album-name.ts'
@@ -14,6 +14,7 @@ export interface UploadQueueParts {
   synced: Synced
   clock: Clock
   tell: Tell
+  host: ImageHost
   uploader: Uploader
   concurrency: number
   order: 'newest' | 'oldest'
@@ -27,6 +28,8 @@ export class UploadQueue {
   readonly #parts: UploadQueueParts
   readonly #mirrors: Map<number, ScannedMirror>
   #stopped: HostFailure | null = null
+  /** Uploads in a row whose outcome is not known. */
+  #inDoubt = 0
 
   constructor(parts: UploadQueueParts, mirrors: readonly ScannedMirror[]) {
     this.#parts = parts
@@ -35,24 +38,31 @@ export class UploadQueue {
 
   /** Answers what ended it early, or null. */
   async run(interruption: Interruption): Promise<HostFailure | null> {
-    const { synced, tell, order, concurrency } = this.#parts
+    const { synced, host, tell, order, concurrency } = this.#parts
     const ids = [...this.#mirrors.keys()]
-    const total = synced.files.pendingTotal(ids)
-    if (total.pictures === 0) return null
+    if (!synced.files.anyPending(ids)) return null
     const quota = this.#quota()
     if (quota === 'exhausted') return this.#stop(quotaIsUsedUp)
-    tell({ event: 'uploads_started', ...total })
+    tell({ event: 'uploads_started', ...synced.files.pendingTotal(ids) })
     const files = synced.files.pending(order, ids)
     // After an exhausted quota one picture goes ahead to ask; the others follow where it is taken.
-    if (quota === 'probe') await this.#work(files, interruption, 1)
+    if (quota === 'probe') {
+      host.unblock('upload')
+      await this.#work(files, interruption, 1)
+    }
     await Promise.all(
       Array.from({ length: concurrency }, () => this.#work(files, interruption, Number.POSITIVE_INFINITY)),
     )
     return this.#stopped
   }
 
-  async #work(files: Generator<FileRow>, { stop, cut }: Interruption, most: number): Promise<void> {
-    for (let done = 0; done < most && !this.#stopped && !stop.aborted; done++) {
+  async #work(
+    files: Generator<FileRow>,
+    { stop, cut, pauseUploads }: Interruption,
+    most: number,
+  ): Promise<void> {
+    for (let done = 0; done < most && !this.#stopped; done++) {
+      if (stop.aborted || pauseUploads?.aborted) return
       const next = files.next()
       if (next.done) return
       const job = this.#job(next.value)
@@ -76,34 +86,44 @@ export class UploadQueue {
   }
 
   async #settle(job: UploadJob, result: UploadResult): Promise<void> {
-    const { synced, tell, clock } = this.#parts
+    const { synced, tell } = this.#parts
     const { root: mirror, path, file } = job
     switch (result.kind) {
       case 'uploaded':
+        this.#inDoubt = 0
         return tell({ event: 'picture_uploaded', mirror, path, size: result.size, cdn_url: result.cdnUrl })
       case 'unchanged':
         return tell({ event: 'picture_unchanged', mirror, path, size: result.size })
       case 'waits':
         return tell({ event: 'picture_waits', mirror, path, message: result.message })
       case 'uncertain':
-        await synced.commit(() => synced.files.setState(file, 'uncertain', clock.wall()))
-        return tell({ event: 'picture_uncertain', mirror, path, message: result.message })
+        await synced.commit(() => this.#recordUncertain(file, result))
+        tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
+        // More than one in a row is not chance: what goes on would only be more doubt.
+        if (!result.failure.repeated && ++this.#inDoubt > 1) this.#stop(result.failure)
+        return
       case 'failed':
-        await synced.commit(() => this.#recordFailure(file, result.code, result.message, result.retryAt))
+        await synced.commit(() => this.#recordFailure(file, result))
         return tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
       case 'stop':
         this.#stop(result.failure)
     }
   }
 
+  #recordUncertain(file: FileRow, { hash, failure }: Extract<UploadResult, { kind: 'uncertain' }>): void {
+    const { files, failures } = this.#parts.synced
+    files.put({ ...file, state: 'uncertain', since: this.#parts.clock.wall(), hash })
+    failures.put(uncertainty(file, failure.message))
+  }
+
   #recordFailure(
-    { folder, name, since }: FileRow,
-    code: string,
-    message: string,
-    retryAt: number | null,
+    file: FileRow,
+    { code, message, retryAt, hash }: Extract<UploadResult, { kind: 'failed' }>,
   ): void {
     const { files, failures } = this.#parts.synced
-    files.setState({ folder, name }, 'failed', since)
+    const { folder, name } = file
+    // With its hash known, it does not keep every image of its size waiting for it.
+    files.put({ ...file, state: 'failed', hash })
     failures.put({ folder, name, source: 'upload', code, message, next_attempt_at: retryAt })
   }
 
@@ -123,9 +143,16 @@ export class UploadQueue {
   }
 }
 
+/** What a person reads of an upload whose outcome is not known. */
+export function uncertainty({ folder, name }: Pick<FileRow, 'folder' | 'name'>, why: string) {
+  const message = `it may be on the host or not, and is not sent again: ${why}`
+  return { folder, name, source: 'uncertain' as const, code: 'UNCERTAIN', message, next_attempt_at: null }
+}
+
 const quotaIsUsedUp: HostFailure = {
   remedy: 'quota',
   endpoint: 'upload',
   code: 'DAILY_LIMIT_REACHED',
   message: "the host said that today's uploads are used up",
+  repeated: true,
 }

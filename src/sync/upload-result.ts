@@ -1,34 +1,47 @@
+import type { Endpoint } from '../protocol/endpoints.ts'
+import { isErrorCode } from '../protocol/errors.ts'
+import { isTrouble } from '../remote/failures.ts'
 import type { HostFailure } from '../remote/host.ts'
 
-/** What became of one file. Only `stop` concerns the others. */
+/** What became of one file. Only `stop` concerns the others. `hash`: of its bytes, where they were read. */
 export type UploadResult =
   | { kind: 'uploaded'; cdnUrl: string; size: number }
   /** Its bytes are on the host already. */
   | { kind: 'unchanged'; size: number }
-  | { kind: 'failed'; code: string; message: string; retryAt: number | null }
-  | { kind: 'uncertain'; message: string }
+  /** `retryAt`: milliseconds since 1970; null: not before it changes. */
+  | { kind: 'failed'; code: string; message: string; retryAt: number | null; hash: Buffer | null }
+  | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
   /** Not now: it is being written, or went away. The next look finds it as it is then. */
   | { kind: 'waits'; message: string }
   /** Nothing can be uploaded now. The file stays pending. */
   | { kind: 'stop'; failure: HostFailure }
 
 const HOUR_MS = 3_600_000
+const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 
 /** What a failure that the host answered means for this file and the others. `now`: milliseconds since 1970. */
-export function resultOfRefusal(failure: HostFailure, now: number): UploadResult {
-  const { code, message } = failure
-  switch (failure.remedy) {
+export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number): UploadResult {
+  const { code, message, remedy } = failure
+  // A node in trouble, a redirect or an odd address is the host's matter, and what albums answer concerns no file.
+  if (isTrouble(failure) || code.startsWith('HOST_') || !OF_A_FILE.has(failure.endpoint)) {
+    // An album whose creation is in doubt is looked for before the next try; a picture's outcome is not.
+    return remedy === 'find_out' && failure.endpoint === 'send'
+      ? { kind: 'uncertain', failure, hash }
+      : { kind: 'stop', failure }
+  }
+  const failed = (retryAt: number | null): UploadResult => ({ kind: 'failed', code, message, retryAt, hash })
+  switch (remedy) {
     case 'change_picture':
-    case 'change_request':
     case 'skip_dimensions':
-      return { kind: 'failed', code, message, retryAt: null }
+      return failed(null)
+    case 'change_request':
+      return failed(now + (isErrorCode(code) ? 24 * HOUR_MS : HOUR_MS))
     case 'not_permitted':
     case 'new_credential':
     case 'gone':
-      return { kind: 'failed', code, message, retryAt: now + HOUR_MS }
+      return failed(now + HOUR_MS)
     case 'find_out':
-      // An album whose creation is in doubt is looked for before the next try; a picture's outcome is not.
-      return failure.endpoint === 'send' ? { kind: 'uncertain', message } : { kind: 'stop', failure }
+      return failure.endpoint === 'send' ? { kind: 'uncertain', failure, hash } : { kind: 'stop', failure }
     case 'changed_underway':
       return { kind: 'waits', message }
     default:

@@ -56,7 +56,7 @@ export class Uploader {
     } catch (error) {
       if (!(error instanceof PictureFileError)) throw error
       return error.code === 'UNREADABLE'
-        ? { kind: 'failed', code: error.code, message: error.message, retryAt: clock.wall() }
+        ? { kind: 'failed', code: error.code, message: error.message, retryAt: clock.wall(), hash: null }
         : { kind: 'waits', message: error.message }
     }
     try {
@@ -68,18 +68,20 @@ export class Uploader {
 
   async #uploadOpen(job: UploadJob, open: OpenPicture, signal: AbortSignal): Promise<UploadResult> {
     const { synced } = this.#parts
+    const { hash } = open
     const standing = job.file.image === null ? undefined : synced.images.byId(job.file.image)
-    if (standing?.hash.equals(open.hash)) {
+    // An image whose deletion may have happened is as good as gone.
+    if (standing?.hash.equals(hash) && !synced.journal.deletionOf(standing.id)) {
       await synced.commit(() => this.#recordSynced(job, open, standing.id))
       return { kind: 'unchanged', size: open.look.size }
     }
-    if (!open.picture)
-      return {
-        kind: 'failed',
-        code: 'NOT_A_PICTURE',
-        message: 'its bytes are no picture of a known format',
-        retryAt: null,
-      }
+    const { folder, name } = job.file
+    if (synced.journal.openOnFile(folder, name).some(intent => intent.hash?.equals(hash)))
+      return { kind: 'uncertain', failure: sentBefore, hash }
+    if (!open.picture) {
+      const message = 'its bytes are no picture of a known format'
+      return { kind: 'failed', code: 'NOT_A_PICTURE', message, retryAt: null, hash }
+    }
     return this.#tryToSend(job, open, open.picture, signal)
   }
 
@@ -90,19 +92,20 @@ export class Uploader {
     signal: AbortSignal,
   ): Promise<UploadResult> {
     let skipDimensions = !exemptFromDimensions(picture.mime) && picture.width === null
+    const refused = (failure: HostFailure) => resultOfRefusal(failure, open.hash, this.#parts.clock.wall())
     let last: HostFailure | null = null
     for (let tries = 0; tries < CREDENTIALS; tries++) {
       const credential = await this.#requestCredential(job, open, picture, skipDimensions, signal)
-      if (!credential.ok) return resultOfRefusal(credential.failure, this.#parts.clock.wall())
+      if (!credential.ok) return refused(credential.failure)
       const { album, ...granted } = credential.value
       const sent = await this.#send(job, open, picture, granted, album, signal)
       if (sent.ok) return { kind: 'uploaded', cdnUrl: sent.value.cdnUrl, size: open.look.size }
       last = sent.failure
       if (last.remedy === 'skip_dimensions' && !skipDimensions) skipDimensions = true
-      else if (last.remedy !== 'new_credential') return resultOfRefusal(last, this.#parts.clock.wall())
+      else if (last.remedy !== 'new_credential') return refused(last)
       else await this.#parts.clock.sleep(250 * 2 ** tries, signal)
     }
-    return resultOfRefusal(last!, this.#parts.clock.wall())
+    return refused(last!)
   }
 
   async #requestCredential(
@@ -120,7 +123,7 @@ export class Uploader {
     let album = first.value
     let granted = await ask(album)
     if (!granted.ok && granted.failure.remedy === 'gone' && album) {
-      const again = await albums.lookAgain(job.albumPath, signal)
+      const again = await albums.lookAgain(job.albumPath, signal, album)
       if (!again.ok) return again
       album = again.value
       granted = await ask(album)
@@ -161,13 +164,19 @@ export class Uploader {
       )
     })
     const body = { fileName: name, mime, size, chunks: open.chunks, ...(open.bytes && { bytes: open.bytes }) }
-    const sent = await host.send(credential, body, signal)
+    const sent = this.#believed(await host.send(credential, body, signal), open)
     await synced.commit(() => {
       if (sent.ok) this.#recordUploaded(job, open, picture, sent.value, album)
       // An outcome that is not known stays in the journal for recovery.
       if (sent.ok || sent.failure.remedy !== 'find_out') synced.journal.close(intent)
     })
     return sent
+  }
+
+  /** An id that stands for other bytes of ours can't stand for these. */
+  #believed(sent: Outcome<Sent>, { hash }: OpenPicture): Outcome<Sent> {
+    const known = sent.ok ? this.#parts.synced.images.byRemoteId(sent.value.imageId) : undefined
+    return known && !known.hash.equals(hash) ? { ok: false, failure: idOfAnother } : sent
   }
 
   #recordUploaded(job: UploadJob, open: OpenPicture, picture: Picture, sent: Sent, album: Album): void {
@@ -209,6 +218,21 @@ export class Uploader {
     failures.clear(folder, name)
     escrow.takeBack(image)
   }
+}
+
+const sentBefore: HostFailure = {
+  remedy: 'find_out',
+  endpoint: 'send',
+  code: 'UNCERTAIN',
+  message: 'these bytes were sent before, and what became of them is not known',
+  repeated: true,
+}
+
+const idOfAnother: HostFailure = {
+  remedy: 'find_out',
+  endpoint: 'send',
+  code: 'HOST_ANSWER',
+  message: 'the host answered with the id of another picture',
 }
 
 function requestFor(

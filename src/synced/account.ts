@@ -5,6 +5,8 @@ export interface BlockRow {
   code: string
   message: string
   since: number
+  /** When the host said so the last time. */
+  said_at: number
 }
 
 export interface QuotaRow {
@@ -17,10 +19,12 @@ export interface QuotaRow {
 /** What the host has said about the account: its quota today, and what the plan forbids. */
 export function openAccount(db: Db) {
   const putBlock = db.prepare<BlockRow>(
-    `INSERT INTO blocks (endpoint, code, message, since) VALUES (@endpoint, @code, @message, @since)
-     ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message`,
+    `INSERT INTO blocks (endpoint, code, message, since, said_at) VALUES (@endpoint, @code, @message, @since, @said_at)
+     ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message, said_at = excluded.said_at`,
   )
-  const clearBlocks = db.prepare('DELETE FROM blocks')
+  const clearBlocks = db.prepare<[string]>(
+    'DELETE FROM blocks WHERE endpoint NOT IN (SELECT value FROM json_each(?))',
+  )
   const blocks = db.prepare<[], BlockRow>('SELECT * FROM blocks ORDER BY endpoint')
   const use = db.prepare<[string]>(
     `INSERT INTO quota (day, used) VALUES (?, 1)
@@ -34,7 +38,8 @@ export function openAccount(db: Db) {
 
   return {
     block: (row: BlockRow) => void putBlock.run(row),
-    clearBlocks: () => void clearBlocks.run(),
+    /** All but these endpoints work. */
+    clearBlocks: (except: readonly string[]) => void clearBlocks.run(JSON.stringify(except)),
     blocks: () => blocks.all(),
     /** One credential was issued on this day, so the quota is not used up, whatever was said before. */
     useQuota: (day: string) => void use.run(day),

@@ -3,7 +3,7 @@ import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 
 export type Db = Database.Database
 
-/** A state that can't be used as it is. `code`: STATE_NEWER, STATE_DAMAGED, STATE_UNREADABLE. */
+/** A state that can't be used as it is. `code`: STATE_NEWER, STATE_DAMAGED, STATE_UNREADABLE, or why it is another's. */
 export class StateError extends Error {
   override name = 'StateError'
   readonly code: string
@@ -36,7 +36,8 @@ export function openDatabase(file: string): Db {
 export function openDatabaseToRead(file: string): Db {
   const db = connect(file, { readonly: true, fileMustExist: true })
   try {
-    refuseNewer(db, file)
+    // Another process is just about to make it: it holds nothing yet.
+    if (refuseNewer(db, file) === 0) return openDatabase(':memory:')
   } catch (error) {
     db.close()
     throw explained(error, file)

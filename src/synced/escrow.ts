@@ -26,13 +26,18 @@ export function openEscrow(db: Db) {
   const put = db.prepare<EscrowRow>(
     `INSERT INTO escrow (image, mirror, path, reason, state, since, due_at)
      VALUES (@image, @mirror, @path, @reason, @state, @since, @due_at)
-     ON CONFLICT DO NOTHING`,
+     ON CONFLICT DO UPDATE SET mirror = excluded.mirror, path = excluded.path, reason = excluded.reason,
+       since = excluded.since, due_at = excluded.due_at WHERE state = 'grace'`,
   )
   const ofMirror = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE mirror = ? ORDER BY path')
   const nextDue = db.prepare<[], { due_at: number | null }>(
     `SELECT min(due_at) AS due_at FROM escrow WHERE state <> 'held'`,
   )
+  const anyDue = db.prepare<[number], { any: number }>(
+    `SELECT EXISTS (SELECT 1 FROM escrow WHERE state <> 'held' AND due_at <= ?) AS any`,
+  )
   const takeBack = db.prepare<[number]>('DELETE FROM escrow WHERE image = ?')
+  const postpone = db.prepare<[number, number]>('UPDATE escrow SET due_at = ? WHERE image = ?')
   const approve = db.prepare<[number]>(`UPDATE escrow SET state = 'approved' WHERE image = ?`)
   // Whose bytes stand elsewhere on the host, for another file, only moved: nothing is lost with it.
   const losesBytes = `NOT EXISTS (
@@ -58,8 +63,12 @@ export function openEscrow(db: Db) {
     ofMirror: (mirror: number) => ofMirror.all(mirror),
     /** When the next grace ends, in running time; null where none runs. */
     nextDue: () => nextDue.get()!.due_at,
+    /** Whether something is to go by this moment of running time. */
+    anyDue: (running: number) => anyDue.get(running)!.any === 1,
     /** It is needed again, or it is gone from the host. */
     takeBack: (image: number) => void takeBack.run(image),
+    /** Not before this moment of running time. */
+    postpone: (image: number, dueAt: number) => void postpone.run(dueAt, image),
     /** A person let it go. */
     approve: (image: number) => void approve.run(image),
     /** Everything that is pending waits for a person. Answers how many that are now. */

@@ -4,7 +4,7 @@ export interface FailureRow {
   folder: number
   /** '' for the folder itself. Bytes that are not UTF-8 stand as \xNN. */
   name: string
-  source: 'look' | 'upload'
+  source: 'look' | 'upload' | 'uncertain'
   code: string
   message: string
   attempts: number
@@ -17,10 +17,9 @@ export function openFailures(db: Db) {
   const put = db.prepare<Omit<FailureRow, 'attempts'>>(
     `INSERT INTO failures (folder, name, source, code, message, attempts, next_attempt_at)
      VALUES (@folder, @name, @source, @code, @message, 1, @next_attempt_at)
-     ON CONFLICT DO UPDATE SET source = excluded.source, code = excluded.code, message = excluded.message,
+     ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message,
        attempts = attempts + 1, next_attempt_at = excluded.next_attempt_at`,
   )
-  const at = db.prepare<[number, string], FailureRow>('SELECT * FROM failures WHERE folder = ? AND name = ?')
   const clear = db.prepare<[number, string]>('DELETE FROM failures WHERE folder = ? AND name = ?')
   const clearLook = db.prepare<[number]>(`DELETE FROM failures WHERE folder = ? AND source = 'look'`)
   const clearAll = db.prepare<[number]>('DELETE FROM failures WHERE folder = ?')
@@ -32,7 +31,6 @@ export function openFailures(db: Db) {
 
   return {
     put: (row: Omit<FailureRow, 'attempts'>) => void put.run(row),
-    at: (folder: number, name: string) => at.get(folder, name),
     clear: (folder: number, name: string) => void clear.run(folder, name),
     /** A new look at the folder finds its own problems anew. */
     clearLook: (folder: number) => void clearLook.run(folder),

@@ -35,22 +35,22 @@ export function openFiles(db: Db) {
     )
   const next = { newest: pendingAfter('<', 'DESC'), oldest: pendingAfter('>', 'ASC') }
   const beginning = {
-    newest: { mtime: Number.MAX_SAFE_INTEGER, folder: 0, name: '' },
+    newest: { mtime: Number.MAX_SAFE_INTEGER, folder: Number.MAX_SAFE_INTEGER, name: '' },
     oldest: { mtime: Number.MIN_SAFE_INTEGER, folder: 0, name: '' },
   }
+  const anyPending = db.prepare<{ mirrors: string }, { any: number }>(
+    `SELECT EXISTS (SELECT 1 FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors}) AS any`,
+  )
   const pendingTotal = db.prepare<{ mirrors: string }, { pictures: number; bytes: number }>(
     `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes
      FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors}`,
   )
-  const inState = db.prepare<[string], FileRow>(`SELECT * FROM files WHERE state = ? AND state <> 'synced'`)
   const onImage = db.prepare<[number], FileRow>('SELECT * FROM files WHERE image = ?')
   const openOfSize = db.prepare<[number], FileRow>(
     `SELECT * FROM files WHERE state IN ('pending','uncertain','failed') AND size = ?`,
   )
-  const sample = db.prepare<[number, number], { path: string; size: number; mtime: number }>(
-    `SELECT iif(path = '', name, path || '/' || name) AS path, size, mtime
-     FROM folders JOIN files ON files.folder = folders.id
-     WHERE mirror = ? AND state NOT IN ('gone', 'kept', 'hidden') LIMIT ?`,
+  const someOf = db.prepare<[number, number], FileRow>(
+    `SELECT * FROM files WHERE folder = ? AND state NOT IN ('kept', 'hidden') LIMIT ?`,
   )
   const put = db.prepare<FileRow>(
     `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash)
@@ -58,6 +58,7 @@ export function openFiles(db: Db) {
      ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
        ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash`,
   )
+  const dropGone = db.prepare<[number]>(`DELETE FROM files WHERE image = ? AND state = 'gone'`)
   const setState = db.prepare<[FileState, number | null, number, string]>(
     'UPDATE files SET state = ?, since = ? WHERE folder = ? AND name = ?',
   )
@@ -80,17 +81,20 @@ export function openFiles(db: Db) {
         cursor = { mtime: last.mtime, folder: last.folder, name: last.name }
       }
     },
+    anyPending: (mirrors: readonly number[]) =>
+      anyPending.get({ mirrors: JSON.stringify(mirrors) })!.any === 1,
     pendingTotal: (mirrors: readonly number[]) => pendingTotal.get({ mirrors: JSON.stringify(mirrors) })!,
-    inState: (state: Exclude<FileState, 'synced'>) => inState.all(state),
     onImage: (image: number) => onImage.all(image),
     /** Those that have yet to find their image and could be what was elsewhere before. */
     openOfSize: (size: number) => openOfSize.all(size),
-    /** Some of the files that a mirror held at the last look. */
-    sample: (mirror: number, most: number) => sample.all(mirror, most),
+    /** Some of the files that a folder held at the last look, or whose images are not settled since. */
+    someOf: (folder: number, most: number) => someOf.all(folder, most),
     put: (row: FileRow) => void put.run(row),
     setState({ folder, name }: FileKey, state: FileState, since: number | null): void {
       setState.run(state, since, folder, name)
     },
+    /** Forgets those that are gone and stood on this image, for it stays. */
+    dropGone: (image: number) => void dropGone.run(image),
     /** A failed one is tried again. */
     retry: ({ folder, name }: FileKey) => void retry.run(folder, name),
     remove: ({ folder, name }: FileKey) => void remove.run(folder, name),

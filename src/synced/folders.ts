@@ -7,14 +7,18 @@ export interface FolderRow {
   path: string
   digest: string | null
   ignore_text: string | null
+  ignore_gone: 0 | 1
   unknown: string | null
 }
 
 /** The folders as last looked at. */
 export function openFolders(db: Db) {
-  const columns = 'id, mirror, path, digest, ignore_text, unknown'
+  const columns = 'id, mirror, path, digest, ignore_text, ignore_gone, unknown'
   const ofMirror = db.prepare<[number], FolderRow>(
     `SELECT ${columns} FROM folders WHERE mirror = ? AND present = 1 ORDER BY path`,
+  )
+  const all = db.prepare<[number], Pick<FolderRow, 'id' | 'path'>>(
+    'SELECT id, path FROM folders WHERE mirror = ? ORDER BY id',
   )
   const at = db.prepare<[number, string], FolderRow>(
     `SELECT ${columns} FROM folders WHERE mirror = ? AND path = ?`,
@@ -29,12 +33,13 @@ export function openFolders(db: Db) {
   const setLooked = db.prepare<
     [string | null, string | null, number, number, number, number, number, number, number]
   >(
-    `UPDATE folders SET digest = ?, ignore_text = ?, unknown = NULL, files = ?, left_format = ?, left_ignored = ?,
+    `UPDATE folders SET digest = ?, ignore_text = ?, ignore_gone = 0, unknown = NULL, files = ?, left_format = ?, left_ignored = ?,
        left_hidden = ?, left_empty = ?, left_links = ? WHERE id = ?`,
   )
   const setUnknown = db.prepare<[string, number]>(
     'UPDATE folders SET unknown = ?, digest = NULL WHERE id = ?',
   )
+  const setIgnoreGone = db.prepare<[number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?')
   const setGone = db.prepare<[number]>(
     `UPDATE folders SET present = 0, digest = NULL, unknown = NULL, ignore_text = NULL, files = 0, left_format = 0, left_ignored = 0,
        left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`,
@@ -46,6 +51,8 @@ export function openFolders(db: Db) {
   return {
     /** Those that are there, parents before their children. */
     ofMirror: (mirror: number) => ofMirror.all(mirror),
+    /** With those that are gone and whose files are not settled. */
+    all: (mirror: number) => all.all(mirror),
     at: (mirror: number, path: string) => at.get(mirror, path),
     byId: (id: number) => byId.get(id),
     /** Those that could not be read. */
@@ -68,6 +75,8 @@ export function openFolders(db: Db) {
     setUnknown(id: number, reason: string): void {
       setUnknown.run(reason, id)
     },
+    /** Its ignore file is not where it was. */
+    ignoreGone: (id: number) => void setIgnoreGone.run(id),
     /** It is no longer there; its row stays while its files still have images. */
     gone: (id: number) => void setGone.run(id),
     /** Forgets one that is gone and whose files are all settled. */

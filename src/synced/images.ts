@@ -28,6 +28,7 @@ export function openImages(db: Db) {
 
   return {
     byId: (id: number) => byId.get(id),
+    byRemoteId: (remoteId: string) => byRemoteId.get(remoteId),
     latest: () => latest.get(),
     /** Records an image. A host may answer equal bytes with one id: then the row that stands is given. */
     put(image: Omit<ImageRow, 'id'>): ImageRow {

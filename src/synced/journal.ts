@@ -21,6 +21,9 @@ export interface JournalRow {
   since: number
   folder: number | null
   name: string | null
+  size: number | null
+  mtime: number | null
+  hash: Buffer | null
   album: number | null
   album_name: string | null
   image: number | null
@@ -43,6 +46,9 @@ export function openJournal(db: Db) {
   const openOnFile = db.prepare<[number, string], JournalRow>(
     `SELECT * FROM journal WHERE kind = 'upload' AND folder = ? AND name = ?`,
   )
+  const deletionOf = db.prepare<[number], JournalRow>(
+    `SELECT * FROM journal WHERE image = ? AND kind = 'delete_image'`,
+  )
   const close = db.prepare<[number]>('DELETE FROM journal WHERE id = ?')
 
   return {
@@ -54,7 +60,10 @@ export function openJournal(db: Db) {
       Number(deleteImage.run(since, image).lastInsertRowid),
     /** The image is gone: no intent may refer to it. */
     forgetImage: (image: number) => void forgetImage.run(image),
+    /** A deletion of this image that may have happened. */
+    deletionOf: (image: number) => deletionOf.get(image),
     open: () => open.all(),
+    /** Uploads of this file whose outcome is not known. */
     openOnFile: (folder: number, name: string) => openOnFile.all(folder, name),
     close: (id: number) => void close.run(id),
   }

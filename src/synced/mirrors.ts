@@ -6,6 +6,14 @@ export interface RootIdentity {
   birthtime: number
 }
 
+/** The root is in doubt; a folder below it can't be read; the last scan was ended early. */
+export type GuardCode = 'ROOT' | 'FOLDER_UNKNOWN' | 'SCAN_ENDED'
+
+export interface Guard {
+  code: GuardCode
+  reason: string
+}
+
 export interface MirrorRow {
   id: number
   folder: string
@@ -13,8 +21,8 @@ export interface MirrorRow {
   dev: number | null
   ino: number | null
   birthtime: number | null
-  scanned_at: number | null
   guard: string | null
+  guard_code: GuardCode | null
   phase: 'scanning' | 'syncing' | null
 }
 
@@ -22,29 +30,32 @@ export interface MirrorRow {
 export function openMirrors(db: Db) {
   const byFolder = db.prepare<[string], MirrorRow>('SELECT * FROM mirrors WHERE folder = ?')
   const byId = db.prepare<[number], MirrorRow>('SELECT * FROM mirrors WHERE id = ?')
+  const all = db.prepare<[], MirrorRow>('SELECT * FROM mirrors')
   const insert = db.prepare<[string, string]>('INSERT INTO mirrors (folder, album) VALUES (?, ?)')
-  const setScanned = db.prepare<[number, number, number, number, number]>(
-    'UPDATE mirrors SET scanned_at = ?, dev = ?, ino = ?, birthtime = ? WHERE id = ?',
+  const setTrusted = db.prepare<[number, number, number, number]>(
+    'UPDATE mirrors SET dev = ?, ino = ?, birthtime = ? WHERE id = ?',
   )
-  const setGuard = db.prepare<[string | null, number]>('UPDATE mirrors SET guard = ? WHERE id = ?')
+  const setGuard = db.prepare<[string | null, GuardCode | null, number]>(
+    'UPDATE mirrors SET guard = ?, guard_code = ? WHERE id = ?',
+  )
   const setPhase = db.prepare<[MirrorRow['phase'], number]>('UPDATE mirrors SET phase = ? WHERE id = ?')
   const endPhases = db.prepare('UPDATE mirrors SET phase = NULL')
 
   return {
     of: (folder: string) => byFolder.get(folder),
     byId: (id: number) => byId.get(id),
+    all: () => all.all(),
     add(folder: string, album: string): MirrorRow {
       insert.run(folder, album)
       return byFolder.get(folder)!
     },
-    /** A complete scan came to its end, on this root. */
-    scanned(id: number, at: number, root: RootIdentity): void {
-      setScanned.run(at, root.dev, root.ino, root.birthtime, id)
-    },
+    /** This is the mirror's root. */
+    trusted: (id: number, { dev, ino, birthtime }: RootIdentity) =>
+      void setTrusted.run(dev, ino, birthtime, id),
     phase: (id: number, phase: MirrorRow['phase']) => void setPhase.run(phase, id),
     endPhases: () => void endPhases.run(),
-    guard(id: number, reason: string | null): void {
-      setGuard.run(reason, id)
+    guard(id: number, guard: Guard | null): void {
+      setGuard.run(guard?.reason ?? null, guard?.code ?? null, id)
     },
   }
 }

@@ -18,13 +18,13 @@ CREATE TABLE mirrors (
   id         INTEGER PRIMARY KEY,
   folder     TEXT NOT NULL UNIQUE,
   album      TEXT NOT NULL,
-  -- The root is known by these three; null until its first complete scan.
+  -- The root is known by these three; null until it was first looked at.
   dev        INTEGER,
   ino        INTEGER,
   birthtime  INTEGER,
-  scanned_at INTEGER,
-  -- Why nothing is deleted here; null where nothing is wrong.
+  -- Why nothing is deleted here; null where nothing is wrong. The code says which kind of doubt it is.
   guard      TEXT,
+  guard_code TEXT,
   -- What the process that has this state open does with it now.
   phase      TEXT CHECK (phase IN ('scanning','syncing'))
 ) STRICT;
@@ -38,6 +38,8 @@ CREATE TABLE folders (
   -- Of the last look; null makes the next look come back whole.
   digest       TEXT,
   ignore_text  TEXT,
+  -- 1: the ignore file was not there at the last look. Only a second look in a row is believed.
+  ignore_gone  INTEGER NOT NULL DEFAULT 0,
   -- Why the folder can't be read: it is unknown, not empty.
   unknown      TEXT,
   files        INTEGER NOT NULL DEFAULT 0,
@@ -120,6 +122,8 @@ CREATE TABLE journal (
   -- delete_image
   image      INTEGER REFERENCES images
 ) STRICT;
+CREATE INDEX journal_by_file ON journal (folder, name) WHERE kind = 'upload';
+CREATE INDEX journal_by_image ON journal (image) WHERE image IS NOT NULL;
 
 -- Images that are to be given up: each stays until nothing stands on it and no doubt is left.
 CREATE TABLE escrow (
@@ -148,20 +152,23 @@ CREATE TABLE failures (
   folder          INTEGER NOT NULL REFERENCES folders,
   name            TEXT NOT NULL,
   -- 'look': found by the scan and gone with it. 'upload': stays until the file changes or a try succeeds.
-  source          TEXT NOT NULL CHECK (source IN ('look','upload')),
+  -- 'uncertain': no failure, but a person should know of it.
+  source          TEXT NOT NULL CHECK (source IN ('look','upload','uncertain')),
   code            TEXT NOT NULL,
   message         TEXT NOT NULL,
   attempts        INTEGER NOT NULL,
   -- Null: not before the file changes.
   next_attempt_at INTEGER,
-  PRIMARY KEY (folder, name)
+  PRIMARY KEY (folder, name, source)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE blocks (
   endpoint TEXT PRIMARY KEY,
   code     TEXT NOT NULL,
   message  TEXT NOT NULL,
-  since    INTEGER NOT NULL
+  since    INTEGER NOT NULL,
+  -- When the host said so the last time.
+  said_at  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE quota (

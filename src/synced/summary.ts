@@ -36,14 +36,15 @@ export function openSummaries(db: Db) {
      FROM folders WHERE mirror = ?`,
   )
   const open = db.prepare<[number], { state: FileState; n: number; since: number | null }>(
-    `SELECT state, count(*) AS n, min(files.since) AS since FROM files JOIN folders ON folders.id = files.folder
+    `SELECT state, count(*) AS n, min(files.since) AS since FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state <> 'synced' AND mirror = ? GROUP BY state`,
   )
   const escrowed = db.prepare<[number], { held: number; pending: number }>(
     `SELECT ifnull(sum(state = 'held'), 0) AS held, ifnull(sum(state <> 'held'), 0) AS pending FROM escrow WHERE mirror = ?`,
   )
   const failed = db.prepare<[number], { n: number }>(
-    'SELECT count(*) AS n FROM failures JOIN folders ON folders.id = failures.folder WHERE mirror = ?',
+    `SELECT count(*) AS n FROM failures JOIN folders ON folders.id = failures.folder
+     WHERE mirror = ? AND source <> 'uncertain'`,
   )
   const failures = db.prepare<[number], FailureSummary>(
     `SELECT mirror, CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,

@@ -7,6 +7,7 @@ import { stringify } from 'yaml'
 import { ConfigError } from '../../src/config/config-error.ts'
 import { configExample } from '../../src/config/example.ts'
 import { findConfig, loadConfig } from '../../src/config/load-config.ts'
+import { parseConfig } from '../../src/config/parse-config.ts'
 import { SHORTEST } from './config-text.ts'
 
 let folder: string
@@ -123,6 +124,11 @@ describe('loadConfig', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  it('refuses an address that is no text, whatever it answers to', () => {
+    const text = 'host: {base_url: {toString: false}}\nmirrors: [{folder: a, album: A}]\n'
+    expect(() => parseConfig(text, { file: 'albumd.yaml', env: {} })).toThrow(ConfigError)
   })
 
   it('throws nothing but ConfigError, whatever stands under the keys', () => {

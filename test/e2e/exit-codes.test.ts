@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
-import { lockState } from '../../src/synced/lock.ts'
+import { realDisk } from '../../src/local/real-disk.ts'
+import { lockFolder, lockState } from '../../src/synced/lock.ts'
 import { png } from '../pictures.ts'
 import { runProgram, type Stage, setStage, sha256 } from './stage.ts'
 
@@ -92,6 +93,20 @@ describe('exit codes', () => {
     expect(await stage.listing()).toEqual(before)
   })
 
+  it('2 for a mirror that was moved to another folder', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    await stage.sync()
+    mkdirSync(join(stage.home, 'elsewhere'))
+    stage.configure({ mirrors: [{ folder: 'elsewhere', album: 'Photos' }] })
+    const before = await stage.listing()
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(err)
+    expect(err).toContain(stage.pictures)
+    expect(await stage.listing()).toEqual(before)
+  })
+
   it('3 for a host that does not answer, and goes on when it does', async () => {
     const stage = await stageWith({})
     const config = {
@@ -153,6 +168,16 @@ describe('exit codes', () => {
     expect(code).toBe(4)
     oneLine(err)
     expect((await stage.json('status')).running).toBe(true)
+  })
+
+  it('4 while another albumd mirrors the folder, with a state of its own', async () => {
+    const stage = await setStage()
+    const lock = await lockFolder(stage.pictures, realDisk.lstat(stage.pictures))
+    onTestFinished(() => lock.release())
+    const { code, err } = await stage.sync()
+    expect(code).toBe(4)
+    oneLine(err)
+    expect(err).toContain(stage.pictures)
   })
 
   it('5 for a key that the host refuses, even with nothing to send', async () => {
@@ -227,6 +252,27 @@ describe('a root in doubt', () => {
     mkdirSync(stage.pictures)
     renameSync(join(`${stage.pictures}-away`, 'red.png'), join(stage.pictures, 'red.png'))
     expect(await stage.sync()).toMatchObject({ code: 0 })
+  })
+})
+
+describe('an error', () => {
+  it.each([['--log-level', 'debug'], ['--log-level=debug']])('shows its stack with %s', async (...level) => {
+    const stage = await setStage()
+    const { code, err } = await stage.albumd('status', '--config', 'nowhere', ...level)
+    expect(code).toBe(2)
+    expect(err).toContain('    at ')
+  })
+})
+
+describe('status', () => {
+  it('shows nothing yet while another process makes the state', async () => {
+    const stage = await setStage()
+    mkdirSync(join(stage.home, 'state'))
+    writeFileSync(join(stage.home, 'state/albumd.db'), '')
+    expect(await stage.json('status')).toMatchObject({
+      running: false,
+      mirrors: [{ files: 0, state: 'idle' }],
+    })
   })
 })
 

@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent, fetch } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { runProgram } from './stage.ts'
+import { PROGRAM, runProgram } from './stage.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../src/cli/albumd.ts')
+/** SIGTERM comes as soon as it is listened for. */
+const INTERRUPTED = `data:text/javascript,process.on('newListener', name => {
+  if (name === 'SIGTERM') setImmediate(() => process.emit('SIGTERM'))
+})`
 
 function dataFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'albumd-host-'))
@@ -94,5 +97,12 @@ describe('albumd host', () => {
       tmpdir(),
     )
     expect(code).toBe(4)
+  })
+
+  it('ends when it is interrupted while it starts', async () => {
+    const args = ['host', '--data', dataFolder(), '--api-key', 'k', '--listen', '127.0.0.1:0']
+    const child = spawn(process.execPath, ['--import', INTERRUPTED, PROGRAM, ...args])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    expect(await new Promise(resolve => child.once('exit', resolve))).toBe(0)
   })
 })

@@ -10,7 +10,8 @@ import { type HostOptions, startHost } from '../../src/host/embedded-host.ts'
 import type { ListPage } from '../../src/remote/host.ts'
 
 const KEY = 'stage-key-0123456789'
-const PROGRAM = join(import.meta.dirname, '../../src/cli/albumd.ts')
+/** The program's sources. */
+export const PROGRAM = join(import.meta.dirname, '../../src/cli/albumd.ts')
 
 /** What one run of the program left behind. */
 export interface Run {

@@ -3,9 +3,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { runProgram } from './stage.ts'
+import { PROGRAM, runProgram } from './stage.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../src/cli/albumd.ts')
 const SAMPLES = join(import.meta.dirname, '../../src/cli/try/pictures')
 
 function home(): string {
@@ -76,10 +75,24 @@ describe('try', () => {
     expect(readdirSync(cwd)).toEqual(['albumd-try'])
   })
 
+  it("mirrors one's own folder under its own name, whatever it is called", async () => {
+    const cwd = home()
+    const own = join(home(), 'pictures')
+    cpSync(join(SAMPLES, 'Icons'), own, { recursive: true })
+    const trial = startTrial(cwd, own)
+    await trial.said('pictures on the host')
+    expect(await trial.stop()).toBe(0)
+    const [trialName] = readdirSync(join(cwd, 'albumd-try'))
+    const config = join(cwd, 'albumd-try', trialName!, 'albumd.yaml')
+    const { out } = await runProgram(['status', '--json', '--config', config], cwd)
+    expect(JSON.parse(out).mirrors).toMatchObject([{ folder: own, album: 'pictures' }])
+  })
+
   it('refuses a folder that is not there, or that holds the trial itself', async () => {
     const cwd = home()
     expect(await runProgram(['try', 'nowhere'], cwd)).toMatchObject({ code: 2 })
-    expect(await runProgram(['try', '.'], cwd)).toMatchObject({ code: 2 })
+    for (const folder of ['.', '..', '/'])
+      expect(await runProgram(['try', folder], cwd)).toMatchObject({ code: 2 })
     expect(existsSync(join(cwd, 'albumd-try'))).toBe(false)
   })
 })

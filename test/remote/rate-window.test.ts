@@ -113,3 +113,22 @@ test('without a limit nothing waits', () => {
   for (let i = 0; i < 1000; i++) window.take().start(0)
   expect(window.waitMs(0)).toBe(0)
 })
+
+test('the guard grows where the host counts more than its limit, and shrinks again', () => {
+  const window = new RateWindow(1)
+  const gap = (now: number, answers: number) => {
+    for (let n = 0; n < answers; n++) {
+      const slot = window.take()
+      slot.start(now)
+      slot.answered(now)
+      now += 2000
+      window.waitMs(now)
+    }
+    window.take().start(now)
+    return window.waitMs(now + 1003)
+  }
+  const quiet = gap(0, 0)
+  window.tooMuch()
+  expect(gap(10_000, 0)).toBeGreaterThan(quiet)
+  expect(gap(20_000, 1000)).toBe(quiet)
+})

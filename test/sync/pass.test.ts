@@ -141,6 +141,8 @@ describe('a pass', () => {
     })
     workshop.remove('.albumdignore')
     await workshop.pass({ host })
+    expect(await stateOf(workshop)).toMatchObject({ files: 1 })
+    await workshop.pass({ host })
     expect(await stateOf(workshop)).toMatchObject({ files: 2, synced: 2 })
     expect(calls).toEqual([])
   })

@@ -41,7 +41,7 @@ describe('planFolder', () => {
 
   it('gives up the image of a file that is gone', () => {
     const [change] = planFolder(1, [row()], seen({}), 'propagate', NOW)
-    expect(change).toMatchObject({ kind: 'gone', image: 7, file: { state: 'gone' } })
+    expect(change).toMatchObject({ kind: 'gone', file: { state: 'gone', image: 7 } })
   })
 
   it('keeps the image of a file that is gone from a backup', () => {
@@ -59,11 +59,26 @@ describe('planFolder', () => {
     expect(planFolder(1, [row()], seen({ problems }), 'propagate', NOW)).toEqual([])
   })
 
-  it('leaves an upload whose outcome is not known alone, whatever becomes of the file', () => {
+  it('leaves the version alone whose upload may have arrived', () => {
     const uncertain = row({ state: 'uncertain' })
-    expect(planFolder(1, [uncertain], seen({}), 'propagate', NOW)).toEqual([])
-    const [change] = planFolder(1, [uncertain], seen({ files: [{ ...look, size: 11 }] }), 'propagate', NOW)
-    expect(change).toMatchObject({ file: { state: 'uncertain' } })
+    const [touched] = planFolder(1, [uncertain], seen({ files: [{ ...look, ctime: 31 }] }), 'propagate', NOW)
+    expect(touched).toMatchObject({ file: { state: 'uncertain', hash: HASH } })
+  })
+
+  it('sends a new version of a file whose old one may have arrived', () => {
+    const [change] = planFolder(
+      1,
+      [row({ state: 'uncertain' })],
+      seen({ files: [{ ...look, size: 11 }] }),
+      'propagate',
+      NOW,
+    )
+    expect(change).toMatchObject({ file: { state: 'pending', hash: null } })
+  })
+
+  it('keeps what was to be given up where the mirror has become a backup', () => {
+    const [change] = planFolder(1, [row({ state: 'gone' })], seen({}), 'keep', NOW)
+    expect(change).toMatchObject({ kind: 'aside', file: { state: 'kept' } })
   })
 
   it.each<FileState>(['gone', 'kept', 'hidden'])(
@@ -77,23 +92,16 @@ describe('planFolder', () => {
 
 describe('planMissingFolder', () => {
   it('gives up what was in it, unless a rule hides it', () => {
-    expect(planMissingFolder([row()], false, 'propagate', NOW)).toMatchObject([{ kind: 'gone', image: 7 }])
+    expect(planMissingFolder([row()], false, 'propagate', NOW)).toMatchObject([{ kind: 'gone' }])
     expect(planMissingFolder([row()], true, 'propagate', NOW)).toMatchObject([{ kind: 'aside' }])
   })
 })
 
 describe('whyImageStays', () => {
-  it('lets an image go when nothing stands against it', () => {
-    expect(whyImageStays(HASH, [row({ state: 'gone' })], [])).toBeNull()
-  })
-
-  it('keeps what another file stands on', () => {
-    expect(whyImageStays(HASH, [row()], [])).toContain('another file')
-  })
-
   it('keeps the image of a picture that may have moved and is not uploaded yet', () => {
-    expect(whyImageStays(HASH, [], [row({ state: 'pending', hash: null })])).toContain('moved')
-    expect(whyImageStays(HASH, [], [row({ state: 'failed', hash: HASH })])).toContain('moved')
-    expect(whyImageStays(HASH, [], [row({ state: 'failed', hash: Buffer.alloc(32, 2) })])).toBeNull()
+    expect(whyImageStays(HASH, [])).toBeNull()
+    expect(whyImageStays(HASH, [{ hash: null }])).toContain('moved')
+    expect(whyImageStays(HASH, [{ hash: HASH }])).toContain('moved')
+    expect(whyImageStays(HASH, [{ hash: Buffer.alloc(32, 2) }])).toBeNull()
   })
 })

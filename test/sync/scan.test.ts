@@ -39,6 +39,7 @@ function open() {
         look: changes.look ?? look,
         mirror,
         folder: root,
+        sameRoot: () => true,
         ignore: changes.ignore ?? [],
         deletions: 'propagate',
         graceMs: 0,
@@ -131,7 +132,7 @@ describe('a scan', () => {
     rmSync(join(root, 'b'), { recursive: true })
     const ended = new AbortController()
     ended.abort()
-    expect(await scan({ signal: ended.signal })).toMatchObject({ complete: false, folders: 0 })
+    expect(await scan({ signal: ended.signal })).toMatchObject({ complete: false })
     expect(files()).toEqual({ 'a.png': 'pending', 'b/c.png': 'pending' })
   })
 
@@ -143,7 +144,9 @@ describe('a scan', () => {
     await scan()
     expect(files()).toEqual({ 'a.png': 'pending', 'b/c.png': 'pending', 'b/d/e.png': 'hidden' })
     rmSync(join(root, '.albumdignore'))
-    await scan()
+    expect(await scan()).toMatchObject({ complete: false })
+    expect(files()['b/d/e.png']).toBe('hidden')
+    expect(await scan()).toMatchObject({ complete: true })
     expect(files()['b/d/e.png']).toBe('pending')
   })
 

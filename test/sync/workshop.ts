@@ -118,6 +118,7 @@ export function hostWith(host: ImageHost, changes: Partial<ImageHost>): ImageHos
     deleteImage: (...args) => host.deleteImage(...args),
     deleteAlbum: (...args) => host.deleteAlbum(...args),
     createAlbum: (...args) => host.createAlbum(...args),
+    unblock: endpoint => host.unblock(endpoint),
     close: () => host.close(),
   }
   return { ...calls, ...changes }

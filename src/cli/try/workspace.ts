@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
+import { albumNameOf } from '../../sync/album-name.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../problem.ts'
 
@@ -29,7 +30,7 @@ const USUAL_PORT = 8443
 export async function openWorkspace(cwd: string, given: string | undefined): Promise<Workspace> {
   const own = given === undefined ? null : realFolder(given)
   const home = join(realpathSync(cwd), 'albumd-try', own === null ? 'samples' : nameFor(own))
-  if (own !== null && `${home}/`.startsWith(`${own}/`))
+  if (own !== null && !relative(own, home).startsWith('..'))
     throw new Problem(
       EXIT.usage,
       `${own} holds ${cwd}, where the trial would be kept; start it from another folder`,
@@ -42,7 +43,8 @@ export async function openWorkspace(cwd: string, given: string | undefined): Pro
   const config = join(home, 'albumd.yaml')
   const caFile = join(hostData, 'ca.pem')
   writeFileSync(join(home, 'api-key'), `${settings.apiKey}\n`, { mode: 0o600 })
-  writeFileSync(config, configFor(home, folder, caFile, settings.port))
+  const album = own === null ? 'Sample pictures' : albumNameOf(basename(own))
+  writeFileSync(config, configFor(home, { folder, album }, caFile, settings.port))
   return { folder, isSample: own === null, config, hostData, caFile, ...settings }
 }
 
@@ -59,7 +61,7 @@ function nameFor(folder: string): string {
   const name = basename(folder)
     .replace(/[^\p{L}\p{N} ._-]/gu, '_')
     .replace(/^\.+/, '')
-  return `${name.slice(0, 40) || 'root'}-${hash}`
+  return `${name.slice(0, 40)}-${hash}`
 }
 
 async function openSettings(file: string): Promise<{ port: number; apiKey: string }> {
@@ -85,7 +87,12 @@ function canListen(port: number): Promise<number | null> {
   })
 }
 
-function configFor(home: string, folder: string, caFile: string, port: number): string {
+function configFor(
+  home: string,
+  mirror: { folder: string; album: string },
+  caFile: string,
+  port: number,
+): string {
   const config = {
     host: {
       base_url: `https://127.0.0.1:${port}/api/v1`,
@@ -93,9 +100,7 @@ function configFor(home: string, folder: string, caFile: string, port: number): 
       ca_file: caFile,
       plan: 'flagship',
     },
-    mirrors: [
-      { folder, album: basename(folder) === 'pictures' ? 'Sample pictures' : basename(folder).slice(0, 100) },
-    ],
+    mirrors: [mirror],
     // Ten minutes would be long to look at.
     deletions: { grace: '10s' },
     state_dir: join(home, 'state'),

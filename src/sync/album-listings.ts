@@ -1,0 +1,68 @@
+import type { AlbumRecord } from '../protocol/records.ts'
+import type { ImageHost, Outcome } from '../remote/host.ts'
+
+type AlbumsByName = ReadonlyMap<string, readonly AlbumRecord[]>
+
+/**
+ * Which albums the host lists (§4.4), each parent walked once for all the names in it. It lives for one pass. Parents
+ * are ids of the host; null is its root.
+ */
+export class AlbumListings {
+  readonly #host: ImageHost
+  readonly #walks = new Map<string | null, Promise<Outcome<AlbumsByName>>>()
+
+  constructor(host: ImageHost) {
+    this.#host = host
+  }
+
+  /** The albums of this name in `parent`. A walk that failed is not remembered. */
+  async named(
+    parent: string | null,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<Outcome<readonly AlbumRecord[]>> {
+    const walked = await (this.#walks.get(parent) ?? this.#walk(parent, signal))
+    return walked.ok ? { ok: true, value: walked.value.get(name) ?? [] } : walked
+  }
+
+  /** Nothing is in an album that was made just now. */
+  expectEmpty(album: string): void {
+    this.#walks.set(album, Promise.resolve({ ok: true, value: new Map() }))
+  }
+
+  /** What was seen in `parent` may be so no longer: it is walked again. */
+  forget(parent: string | null): void {
+    this.#walks.delete(parent)
+  }
+
+  async #walk(parent: string | null, signal: AbortSignal): Promise<Outcome<AlbumsByName>> {
+    const walk = walkAlbums(this.#host, parent, signal)
+    this.#walks.set(parent, walk)
+    const walked = await walk
+    if (!walked.ok && this.#walks.get(parent) === walk) this.#walks.delete(parent)
+    return walked
+  }
+}
+
+/**
+ * Every page: albums may stand on the first one, on all or spread over them (§4.4 does not show). A page that brings
+ * nothing new ends the walk, whatever `total_pages` says: it is the host's word alone, and may be wrong without end.
+ */
+async function walkAlbums(
+  host: ImageHost,
+  parent: string | null,
+  signal: AbortSignal,
+): Promise<Outcome<AlbumsByName>> {
+  const albums = new Map<string, AlbumRecord>()
+  const images = new Set<string>()
+  for (let page = 1; ; page++) {
+    const listed = await host.list(parent, page, signal)
+    if (!listed.ok) return listed
+    const before = albums.size + images.size
+    for (const album of listed.value.albums) albums.set(album.id, album)
+    for (const { id } of listed.value.images) images.add(id)
+    const bringsNew = albums.size + images.size > before
+    if (!bringsNew || page >= listed.value.pagination.total_pages)
+      return { ok: true, value: Map.groupBy(albums.values(), ({ name }) => name) }
+  }
+}

@@ -1,0 +1,38 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { RootLocks } from '../../src/daemon/root-locks.ts'
+
+function tempFolder(): string {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-locks-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+function locksOn(...folders: string[]): RootLocks {
+  const locks = new RootLocks(folders)
+  onTestFinished(() => locks.release())
+  return locks
+}
+
+describe.skipIf(process.platform !== 'linux')('the locks on the roots', () => {
+  it('take a root when it appears, so that no other albumd has it', async () => {
+    const root = join(tempFolder(), 'root')
+    const ours = locksOn(root)
+    expect((await ours.lockMissing()).size).toBe(0)
+    mkdirSync(root)
+    expect((await ours.lockMissing()).size).toBe(0)
+    expect([...(await locksOn(root).lockMissing()).keys()]).toEqual([root])
+  })
+
+  it('are taken once the other albumd has ended', async () => {
+    const root = tempFolder()
+    const theirs = locksOn(root)
+    await theirs.lockMissing()
+    const ours = locksOn(root)
+    expect((await ours.lockMissing()).get(root)?.message).toContain(root)
+    theirs.release()
+    await expect.poll(async () => (await ours.lockMissing()).size).toBe(0)
+  })
+})

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import type { MirrorStatus, Status } from '../../src/daemon/status.ts'
+import { verdictOn } from '../../src/daemon/verdict.ts'
+import type { HostFailure } from '../../src/remote/host.ts'
+
+function status(changes: Partial<MirrorStatus> = {}): Status {
+  const mirror: MirrorStatus = {
+    folder: '/p',
+    album: 'P',
+    state: 'idle',
+    reason: null,
+    files: 5,
+    synced: 5,
+    linked: 0,
+    uncertain: 0,
+    pending_uploads: 0,
+    pending_deletions: 0,
+    held_deletions: 0,
+    failed: 0,
+    left_out: { format: 3, ignored: 3, hidden: 3, empty: 3, links: 3 },
+    oldest_unsynced: null,
+    ...changes,
+  }
+  return {
+    version: '1',
+    running: false,
+    pid: null,
+    mirrors: [mirror],
+    quota: { plan: 'free', limit: 1, used: 0, exhausted: false, resumes_at: null },
+    blocks: [],
+    failures: [],
+  }
+}
+
+const failure = (remedy: HostFailure['remedy'], endpoint: HostFailure['endpoint']): HostFailure => ({
+  remedy,
+  endpoint,
+  code: 'X',
+  message: 'x',
+})
+
+describe('the verdict on a pass', () => {
+  it('is that all agrees, whatever was left out', () => {
+    expect(verdictOn(status(), [])).toBe('in_sync')
+  })
+
+  it.each([
+    { state: 'guarded' },
+    { pending_uploads: 1 },
+    { pending_deletions: 1 },
+    { held_deletions: 1 },
+    { failed: 1 },
+    { uncertain: 1 },
+  ] as const)('is that something is left for %j', changes => {
+    expect(verdictOn(status(changes), [])).toBe('left')
+  })
+
+  it('is that something is left where the host ended it, except for an endpoint outside the plan that nothing waits for', () => {
+    expect(verdictOn(status(), [failure('quota', 'upload')])).toBe('left')
+    expect(verdictOn(status(), [failure('plan', 'delete')])).toBe('in_sync')
+    expect(verdictOn(status({ pending_deletions: 1 }), [failure('plan', 'delete')])).toBe('left')
+  })
+
+  it('is that we are refused for the key, and for a plan that has neither uploads nor listings', () => {
+    expect(verdictOn(status(), [failure('key', 'list')])).toBe('refused')
+    expect(verdictOn(status(), [failure('plan', 'list')])).not.toBe('refused')
+    expect(verdictOn(status(), [failure('plan', 'list'), failure('plan', 'upload')])).toBe('refused')
+  })
+})

@@ -1,0 +1,44 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Clock } from '../../src/sync/clock.ts'
+
+interface Sleeper {
+  until: number
+  wake: () => void
+}
+
+/** Time that passes only when a test says so. Both clocks begin at 0. */
+export class VirtualClock implements Clock {
+  #now = 0
+  readonly #sleepers = new Set<Sleeper>()
+
+  wall = () => this.#now
+  monotonic = () => this.#now
+
+  sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+    new Promise(resolve => {
+      if (signal.aborted) return resolve()
+      const sleeper: Sleeper = {
+        until: this.#now + ms,
+        wake: () => {
+          this.#sleepers.delete(sleeper)
+          resolve()
+        },
+      }
+      this.#sleepers.add(sleeper)
+      signal.addEventListener('abort', sleeper.wake)
+    })
+
+  /** Lets so much time pass, and everyone do what falls into it. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#now + ms
+    for (;;) {
+      // Whoever was woken may sleep again before this turn is over.
+      await turn()
+      const [next] = [...this.#sleepers].filter(({ until }) => until <= end).sort((a, b) => a.until - b.until)
+      if (!next) break
+      this.#now = Math.max(this.#now, next.until)
+      next.wake()
+    }
+    this.#now = end
+  }
+}

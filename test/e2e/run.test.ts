@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { png } from '../pictures.ts'
+import { PROGRAM, type Stage, setStage, sha256 } from './stage.ts'
+
+const red = png(3, 2, 10).bytes
+const green = png(3, 2, 20).bytes
+
+/** `albumd run` as its own process. */
+function startDaemon(stage: Stage, ...args: string[]) {
+  const child = spawn(process.execPath, [PROGRAM, 'run', '--config', stage.config, ...args], {
+    cwd: stage.home,
+    env: { ...process.env, HOME: stage.home },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let out = ''
+  let err = ''
+  child.stdout.on('data', chunk => {
+    out += chunk
+  })
+  child.stderr.on('data', chunk => {
+    err += chunk
+  })
+  const events = () =>
+    out
+      .split('\n')
+      .slice(0, -1)
+      .map(line => JSON.parse(line) as { event: string; path?: string })
+  return {
+    pid: child.pid!,
+    events,
+    out: () => out,
+    err: () => err,
+    /** Waits for so many events of this name. */
+    told: (event: string, times = 1) =>
+      expect
+        .poll(() => events().filter(told => told.event === event).length, { timeout: 30_000 })
+        .toBeGreaterThanOrEqual(times),
+    /** The paths that were uploaded, in their order. */
+    uploaded: () => events().flatMap(told => (told.event === 'picture_uploaded' ? [told.path!] : [])),
+    stop: () =>
+      new Promise<number | null>(resolve => {
+        child.once('exit', resolve)
+        child.kill('SIGTERM')
+      }),
+  }
+}
+
+describe('run', () => {
+  it('mirrors what is there and what is dropped in, and ends on SIGTERM with nothing left in doubt', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    const daemon = startDaemon(stage)
+    await daemon.told('picture_uploaded')
+    stage.write('a/green.png', green)
+    await daemon.told('picture_uploaded', 2)
+    expect(await daemon.stop()).toBe(0)
+    expect(daemon.events().at(-1)).toMatchObject({ event: 'stopped' })
+    expect(daemon.err()).toBe('')
+    expect(daemon.out()).not.toContain(readFileSync(join(stage.home, 'api-key'), 'utf8'))
+    expect(await stage.delivered()).toEqual({
+      'Photos/red.png': sha256(red),
+      'Photos/a/green.png': sha256(green),
+    })
+    expect(await stage.json('status')).toMatchObject({
+      running: false,
+      pid: null,
+      mirrors: [{ state: 'idle', synced: 2, uncertain: 0, pending_uploads: 0 }],
+    })
+  })
+
+  it('is alone with its state, and status shows it', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    const daemon = startDaemon(stage)
+    await daemon.told('picture_uploaded')
+    expect(await stage.json('status')).toMatchObject({ running: true, pid: daemon.pid })
+    const second = await stage.albumd('run', '--config', stage.config)
+    expect(second.code).toBe(4)
+    expect(second.err.trimEnd().split('\n')).toHaveLength(1)
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('in the middle of a backlog sends a new picture first, and what SIGTERM leaves is sent once', async () => {
+    const stage = await setStage()
+    const pace = { requests_per_second: { upload: 4 } }
+    stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key', ...pace } })
+    const backlog = Array.from({ length: 60 }, (_, n) => `${n}.png`)
+    for (const [n, name] of backlog.entries()) stage.write(name, png(2 + n, 2).bytes)
+    const daemon = startDaemon(stage)
+    await daemon.told('picture_uploaded', 2)
+    stage.write('later/new.png', red)
+    await expect.poll(daemon.uploaded, { timeout: 30_000 }).toContain('later/new.png')
+    expect(daemon.uploaded().length).toBeLessThan(backlog.length)
+    expect(await daemon.stop()).toBe(0)
+    expect((await stage.json('status')).mirrors[0]).toMatchObject({ state: 'idle', uncertain: 0, failed: 0 })
+    stage.configure({})
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    // `delivered` throws where a picture is there twice.
+    expect(Object.keys(await stage.delivered())).toHaveLength(backlog.length + 1)
+  })
+
+  it('waits for a root that is away', async () => {
+    const stage = await setStage()
+    renameSync(stage.pictures, `${stage.pictures}-away`)
+    const daemon = startDaemon(stage)
+    await daemon.told('mirror_guarded')
+    expect((await stage.json('status')).mirrors[0]).toMatchObject({ state: 'guarded' })
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('logs as much as --log-level says, whatever the config says', async () => {
+    const stage = await setStage({ config: { log: { level: 'error' } } })
+    mkdirSync(join(stage.pictures, 'a'))
+    const daemon = startDaemon(stage, '--log-level', 'debug')
+    await daemon.told('scan_started')
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('names the keys that are set and have no effect yet', async () => {
+    const stage = await setStage({ config: { uploads: { bandwidth: '1MB/s' } } })
+    const daemon = startDaemon(stage)
+    await daemon.told('scan_finished')
+    expect(daemon.err()).toBe('albumd: not in effect yet: uploads.bandwidth\n')
+    expect(await daemon.stop()).toBe(0)
+  })
+})

@@ -1,0 +1,76 @@
+import { expect, onTestFinished } from 'vitest'
+import type { HostOptions } from '../../src/host/embedded-host.ts'
+import { openImageHost } from '../../src/remote/client.ts'
+import type { HostFailure, ImageHost, ListPage, Outcome } from '../../src/remote/host.ts'
+import { type Album, AlbumTree } from '../../src/sync/album-tree.ts'
+import { systemClock } from '../../src/sync/clock.ts'
+import type { AlbumRow } from '../../src/synced/albums.ts'
+import { openDatabase } from '../../src/synced/database.ts'
+import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import { KEY, UNLIMITED } from '../host/choices.ts'
+import { type TestHost, testHost } from '../host/test-host.ts'
+import { hostWith } from './workshop.ts'
+
+export const never = new AbortController().signal
+
+/** A real host, a state, and album trees between them. */
+export interface AlbumStage {
+  /** The host for a plain client. */
+  there: TestHost
+  /** The host for albumd. */
+  host: ImageHost
+  synced: Synced
+  /** Requests that reached the host, such as `list` or `create_album`. */
+  asked: string[]
+  /** The tree of one pass; `changes` replace some of the host's calls. */
+  tree(changes?: Partial<ImageHost>): AlbumTree
+}
+
+export async function openAlbumStage(options: Partial<HostOptions> = {}): Promise<AlbumStage> {
+  const there = await testHost(options)
+  const asked: string[] = []
+  const host = openImageHost({
+    baseUrl: there.running.baseUrl,
+    siteUrl: there.running.siteUrl,
+    apiKey: KEY,
+    uploadForm: 'credential',
+    timeoutMs: 5000,
+    credentialLifetimeMs: 60_000,
+    requestsPerSecond: UNLIMITED,
+    concurrency: 8,
+    patience: { attempts: 2, maxDelayMs: 10 },
+    clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
+    onRequest: ({ endpoint }) => asked.push(endpoint),
+  })
+  onTestFinished(() => host.close())
+  const synced = openSynced(openDatabase(':memory:'))
+  onTestFinished(() => synced.close())
+  return {
+    there,
+    host,
+    synced,
+    asked,
+    tree: changes => new AlbumTree(synced, hostWith(host, changes ?? {}), systemClock, () => {}),
+  }
+}
+
+/** The album that a search ended with. */
+export function found(outcome: Outcome<Album>): AlbumRow {
+  expect(outcome).toMatchObject({ ok: true, value: { id: expect.any(Number) } })
+  return (outcome as { value: AlbumRow }).value
+}
+
+export function failure(remedy: HostFailure['remedy'], code: string, endpoint: HostFailure['endpoint']) {
+  return { ok: false as const, failure: { remedy, code, endpoint, message: `the host said ${code}` } }
+}
+
+/** Listings as the host gives them, then changed. */
+export function listingWith(
+  host: ImageHost,
+  change: (page: ListPage, number: number, albumId: string | null) => ListPage,
+): ImageHost['list'] {
+  return async (albumId, number, signal) => {
+    const listed = await host.list(albumId, number, signal)
+    return listed.ok ? { ok: true, value: change(listed.value, number, albumId) } : listed
+  }
+}
