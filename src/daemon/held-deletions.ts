@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts'
+import { keepImages } from '../sync/keep-images.ts'
 import { isBelow } from '../sync/tree-path.ts'
 import type { EscrowRow } from '../synced/escrow.ts'
 import type { ImageRow } from '../synced/images.ts'
@@ -47,18 +48,10 @@ export function approve({ escrow, commit }: Synced, held: readonly HeldDeletion[
   })
 }
 
-/** Keeps their images for good. A picture that comes back with the same bytes finds its image again. */
-export function discard(
-  { escrow, files, commit }: Synced,
-  held: readonly HeldDeletion[],
-  now: number,
-): Promise<void> {
-  return commit(() => {
-    for (const { image } of held) {
-      escrow.takeBack(image.id)
-      for (const file of files.onImage(image.id)) if (file.state === 'gone') files.setState(file, 'kept', now)
-    }
-  })
+/** Keeps their images for good. `now`: milliseconds since 1970. */
+export function discard(synced: Synced, held: readonly HeldDeletion[], now: number): Promise<void> {
+  const images = held.map(({ image }) => image.id)
+  return synced.commit(() => keepImages(synced, images, now))
 }
 
 function isAt(folder: string, path: string, wanted: string | undefined): boolean {
