@@ -1,10 +1,12 @@
 import { readApiKey } from '../config/api-key.ts'
+import { readAuthorities } from '../config/ca-file.ts'
 import { checkFolders } from '../config/check-folders.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { keysWithoutEffect } from '../config/keys-without-effect.ts'
 import { findConfig, loadConfig } from '../config/load-config.ts'
 import { realPathOf } from '../config/real-path.ts'
 import type { Config } from '../config/schema.ts'
+import type { Access } from '../daemon/mirroring.ts'
 
 /** `--config/-c`, on all commands that need it. */
 export const configOption = {
@@ -25,14 +27,15 @@ export function readConfig(flag: string | undefined): Config {
   }
 }
 
-/** The config and the key, for commands that talk to the host. Warnings go to standard error. */
-export function readConfigAndKey(flag: string | undefined): { config: Config; apiKey: string } {
+/** The config, the key and the authorities, for commands that talk to the host. Warnings go to standard error. */
+export function readConfigAndAccess(flag: string | undefined): { config: Config; access: Access } {
   const config = readConfig(flag)
   const { key, warning } = readApiKey(config, process.env)
+  const ca = readAuthorities(config)
   const idle = keysWithoutEffect(config)
   if (warning) process.stderr.write(`albumd: ${warning}\n`)
   if (idle.length > 0) process.stderr.write(`albumd: not in effect yet: ${idle.join(', ')}\n`)
-  return { config, apiKey: key }
+  return { config, access: { apiKey: key, ca } }
 }
 
 /** A folder that is missing or in the wrong place is an error for commands that end. Throws ConfigError. */

@@ -4,9 +4,11 @@ import type { Interruption } from '../sync/interruption.ts'
 /** Of the five seconds that a service manager is promised, what is left to record what was cut off. */
 const CUT_AFTER_MS = 4000
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 /**
- * Ctrl-C and SIGTERM: nothing new is begun, and after four seconds what is under way is cut off. A second one cuts at
- * once.
+ * Ctrl-C, SIGTERM and a closed terminal: nothing new is begun, and after four seconds what is under way is cut off. A
+ * second one cuts at once.
  */
 export function onInterrupts(tell = () => {}): Interruption & { dispose(): void } {
   const stop = new AbortController()
@@ -18,15 +20,13 @@ export function onInterrupts(tell = () => {}): Interruption & { dispose(): void 
     timer = setTimeout(() => cut.abort(), CUT_AFTER_MS)
     tell()
   }
-  process.on('SIGINT', interrupt)
-  process.on('SIGTERM', interrupt)
+  for (const signal of SIGNALS) process.on(signal, interrupt)
   return {
     stop: stop.signal,
     cut: cut.signal,
     dispose() {
       clearTimeout(timer)
-      process.off('SIGINT', interrupt)
-      process.off('SIGTERM', interrupt)
+      for (const signal of SIGNALS) process.off(signal, interrupt)
     },
   }
 }

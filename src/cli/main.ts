@@ -34,7 +34,18 @@ export async function main(args: readonly string[]): Promise<number> {
     .alias('help', 'h')
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? new Problem(EXIT.usage, `${message.replace(/\s*\n\s*/g, ' ')} See albumd --help.`)
+      throw (
+        error ??
+        new Problem(
+          EXIT.usage,
+          `${message.replace(/\s*\n\s*/g, ' ').replace(/\.?$/, '.')} See albumd --help.`,
+        )
+      )
+    })
+  // Whoever read along has gone (`albumd sync | head`): the work goes on without telling.
+  for (const out of [process.stdout, process.stderr])
+    out.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
     })
   function set(code: number): void {
     exitCode = code

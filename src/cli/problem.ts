@@ -20,8 +20,7 @@ const EXIT_OF: Record<string, number> = {
   HOST_DATA_IN_USE: EXIT.locked,
   STATE_NEWER: EXIT.usage,
   STATE_DAMAGED: EXIT.unexpected,
-  STATE_UNREADABLE: EXIT.unexpected,
-  SQLITE_FULL: EXIT.unexpected,
+  STATE_UNREADABLE: EXIT.usage,
 }
 
 /** What an error means to a person and to the shell. */
@@ -29,6 +28,11 @@ export function describeError(error: unknown): { exitCode: number; lines: string
   if (error instanceof Problem) return { exitCode: error.exitCode, lines: error.message }
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: String(error) }
   const code = (error as { code?: string }).code
+  if (code === 'SQLITE_FULL')
+    return {
+      exitCode: EXIT.unexpected,
+      lines: 'the disk that holds state_dir is full; make room, then start again',
+    }
   const known = code === undefined ? undefined : EXIT_OF[code]
   if (known !== undefined) return { exitCode: known, lines: error.message }
   return { exitCode: EXIT.unexpected, lines: `unexpected: ${error.message}${code ? ` (${code})` : ''}` }

@@ -1,6 +1,6 @@
 import type { CommandModule } from 'yargs'
 import type { PassEvent } from '../sync/pass-events.ts'
-import { configOption, readConfigAndKey } from './config-option.ts'
+import { configOption, readConfigAndAccess } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import type { LogLevelArgs } from './log-level-option.ts'
@@ -21,7 +21,7 @@ export function runCommand(exit: (code: number) => void): CommandModule<LogLevel
 async function run({ config: flag, 'log-level': level }: RunArgs): Promise<number> {
   const interrupts = onInterrupts()
   try {
-    const { config, apiKey } = readConfigAndKey(flag)
+    const { config, access } = readConfigAndAccess(flag)
     const { logEvent, openLog } = await import('../daemon/log.ts')
     const { keepMirrored } = await import('../daemon/keep-mirrored.ts')
     const log = openLog({ ...config.log, ...(level && { level }) }, process.stdout)
@@ -31,7 +31,7 @@ async function run({ config: flag, 'log-level': level }: RunArgs): Promise<numbe
       say: (line: string) => log.warn({ event: 'warning' }, line),
       onPass() {},
     }
-    await keepMirrored(config, apiKey, listener, interrupts)
+    await keepMirrored(config, access, listener, interrupts)
     log.info({ event: 'stopped' }, 'stopped')
     return EXIT.inSync
   } finally {

@@ -1,10 +1,10 @@
 import type { CommandModule } from 'yargs'
 import type { HostFailure } from '../remote/host.ts'
-import type { PassEvent } from '../sync/pass-events.ts'
-import { configOption, readConfig, readConfigAndKey, refuseMissingFolders } from './config-option.ts'
+import { configOption, readConfig, readConfigAndAccess, refuseMissingFolders } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { barProgress, lineProgress, noProgress, type Progress } from './progress.ts'
+import { Tally } from './tally.ts'
 import { count, printable, sizeInWords } from './wording.ts'
 
 interface SyncArgs {
@@ -35,7 +35,7 @@ export function syncCommand(exit: (code: number) => void): CommandModule<object,
 }
 
 async function sync({ config: flag, json }: SyncArgs): Promise<number> {
-  const { config, apiKey } = readConfigAndKey(flag)
+  const { config, access } = readConfigAndAccess(flag)
   refuseMissingFolders(config)
   const { openState } = await import('../daemon/state.ts')
   const { openMirroring } = await import('../daemon/mirroring.ts')
@@ -47,9 +47,10 @@ async function sync({ config: flag, json }: SyncArgs): Promise<number> {
   const done = new Tally()
   try {
     const temper = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
-    const mirroring = openMirroring(config, apiKey, state, temper, told => {
+    const mirroring = openMirroring(config, access, state, temper, told => {
       done.add(told)
-      progress.tell(told)
+      // Why it stopped is said once, at the end.
+      if (told.event !== 'uploads_stopped') progress.tell(told)
     })
     let stopped: HostFailure[]
     try {
@@ -67,7 +68,7 @@ async function sync({ config: flag, json }: SyncArgs): Promise<number> {
       verdictOn(status, stopped)
     ]
     if (json) print({ exit_code: exitCode, ...done.counts, stopped, mirrors: status.mirrors })
-    else report(done, stopped)
+    else report(done.inWords(status, stopped), stopped)
     return exitCode
   } finally {
     interrupts.dispose()
@@ -75,10 +76,13 @@ async function sync({ config: flag, json }: SyncArgs): Promise<number> {
   }
 }
 
-function report(done: Tally, stopped: readonly HostFailure[]): void {
-  process.stdout.write(`${done.inWords()}\n`)
-  for (const { code, message } of stopped) process.stderr.write(`albumd: ${printable(message)} (${code})\n`)
+function report(summary: string, stopped: readonly HostFailure[]): void {
+  process.stdout.write(`${summary}\n`)
+  for (const { code, message, remedy } of stopped)
+    process.stderr.write(`albumd: ${printable(message)} (${code})${remedy === 'key' ? KEY_REMEDY : ''}\n`)
 }
+
+const KEY_REMEDY = '; check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
 
 async function preview({ config: flag, json }: SyncArgs): Promise<number> {
   const config = readConfig(flag)
@@ -111,48 +115,6 @@ async function preview({ config: flag, json }: SyncArgs): Promise<number> {
       `${plan.length === 0 ? 'nothing to do' : count(plan.length, 'operation')}; nothing was changed\n`,
     )
   return EXIT.inSync
-}
-
-/** What a pass did, counted. */
-class Tally {
-  readonly counts = {
-    uploaded: 0,
-    unchanged: 0,
-    failed: 0,
-    uncertain: 0,
-    waiting: 0,
-    deleted: 0,
-    kept: 0,
-    albums_made: 0,
-  }
-  readonly #field: Partial<Record<PassEvent['event'], keyof Tally['counts']>> = {
-    picture_uploaded: 'uploaded',
-    picture_unchanged: 'unchanged',
-    picture_failed: 'failed',
-    picture_uncertain: 'uncertain',
-    picture_waits: 'waiting',
-    image_deleted: 'deleted',
-    image_kept: 'kept',
-    album_created: 'albums_made',
-  }
-
-  add(told: PassEvent): void {
-    const field = this.#field[told.event]
-    if (field) this.counts[field]++
-  }
-
-  inWords(): string {
-    const { uploaded, deleted, failed, uncertain, waiting, kept } = this.counts
-    const parts = [
-      uploaded && `${count(uploaded, 'picture')} uploaded`,
-      deleted && `${count(deleted, 'image')} deleted`,
-      failed && `${failed} failed`,
-      uncertain && `${uncertain} uncertain`,
-      waiting && `${waiting} not ready yet`,
-      kept && `${count(kept, 'image')} kept for now`,
-    ].filter(Boolean)
-    return parts.length > 0 ? parts.join(', ') : 'nothing to do'
-  }
 }
 
 function chooseProgress(json: boolean): Progress {

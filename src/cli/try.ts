@@ -1,11 +1,11 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { CommandModule } from 'yargs'
 import type { RunningHost } from '../host/embedded-host.ts'
 import type { Interruption } from '../sync/interruption.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
 import type { Synced } from '../synced/synced.ts'
-import { readConfigAndKey } from './config-option.ts'
+import { readConfigAndAccess } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { Problem } from './problem.ts'
@@ -63,16 +63,17 @@ async function startOwnHost({ hostData, port, apiKey, folder }: Workspace): Prom
       onFault: fault => void process.stderr.write(`albumd: the image host: ${fault.message}\n`),
     })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new Problem(
-      EXIT.locked,
-      `port ${port} is taken: is another albumd trying ${folder}? Stop it, or whatever listens there.`,
-    )
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'HOST_DATA_IN_USE')
+      throw new Problem(EXIT.locked, `${here(folder)}: another albumd tries this already; stop it first`)
+    if (code === 'EADDRINUSE')
+      throw new Problem(EXIT.locked, `port ${port} is taken; stop what listens there, then start again`)
+    throw error
   }
 }
 
 async function mirror(workspace: Workspace, progress: Progress, interrupts: Interruption): Promise<void> {
-  const { config, apiKey } = readConfigAndKey(workspace.config)
+  const { config, access } = readConfigAndAccess(workspace.config)
   const lines = lineProgress(process.stdout)
   const { keepMirrored } = await import('../daemon/keep-mirrored.ts')
   let passes = 0
@@ -88,10 +89,10 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
     say: progress.say,
     onPass(synced: Synced) {
       progress.end()
-      if (passes++ === 0) progress.say(whatNext(workspace, synced, latest))
+      if (passes++ === 0 && !interrupts.stop.aborted) progress.say(whatNext(workspace, synced, latest))
     },
   }
-  await keepMirrored(config, apiKey, listener, interrupts)
+  await keepMirrored(config, access, listener, interrupts)
 }
 
 function introduction({ folder, hostData }: Workspace, host: RunningHost): string {
@@ -99,7 +100,7 @@ function introduction({ folder, hostData }: Workspace, host: RunningHost): strin
     '',
     `  pictures    ${here(folder)}`,
     `  image host  ${host.baseUrl}  (its own, over TLS)`,
-    `  it keeps    ${here(hostData)}`,
+    `  its data    ${here(hostData)}`,
     '',
   ].join('\n')
 }
@@ -121,14 +122,29 @@ function whatNext(
     ...(url ? [`  one of them     curl --cacert ${quoted(here(caFile))} -o picture ${url}`] : []),
     ...(isSample
       ? [
-          `  add one         cp ${quoted(here(`${folder}/Icons/Kite.svg`))} ${quoted(here(`${folder}/Another kite.svg`))}`,
-          `  delete one      rm ${quoted(here(`${folder}/Icons/Sun.ico`))}`,
+          ...hint(
+            'add one',
+            `${folder}/Another kite.svg`,
+            false,
+            another => `cp ${quoted(here(`${folder}/Icons/Kite.svg`))} ${another}`,
+          ),
+          ...hint(
+            'delete one',
+            `${folder}/Icons/Sun.ico`,
+            true,
+            sun => `rm ${sun}    # its image goes ten seconds later`,
+          ),
         ]
       : [
           `  next            drop a picture into ${here(folder)}, or delete one: its image goes ten seconds later`,
         ]),
     '',
   ].join('\n')
+}
+
+/** Something to try, as long as it can still be tried: `file` is there, or is not. */
+function hint(label: string, file: string, there: boolean, command: (file: string) => string): string[] {
+  return existsSync(file) === there ? [`  ${label.padEnd(14)}  ${command(quoted(here(file)))}`] : []
 }
 
 /** A path as one would type it from here. */

@@ -27,7 +27,7 @@ export function eventInWords(told: PassEvent): string | null {
     case 'mirror_guarded':
       return `guarded: ${printable(told.reason)}`
     case 'uploads_started':
-      return `${count(told.pictures, 'picture')} to look at (${sizeInWords(told.bytes)})`
+      return `${count(told.pictures, 'picture')} to compare or send (${sizeInWords(told.bytes)})`
     case 'picture_uploaded':
       return `uploaded ${printable(told.path)} (${sizeInWords(told.size)})`
     case 'picture_failed':

@@ -4,7 +4,7 @@ import type { Interruption } from '../sync/interruption.ts'
 import type { Tell } from '../sync/pass-events.ts'
 import type { Synced } from '../synced/synced.ts'
 import { Daemon } from './daemon.ts'
-import { openMirroring } from './mirroring.ts'
+import { type Access, openMirroring } from './mirroring.ts'
 import { openState } from './state.ts'
 
 export interface Listener {
@@ -18,7 +18,7 @@ export interface Listener {
 /** The daemon from its start to its end. Throws what openState throws. */
 export async function keepMirrored(
   config: Config,
-  apiKey: string,
+  access: Access,
   { tell, say, onPass }: Listener,
   interruption: Interruption,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function keepMirrored(
       onPass: () => onPass(synced),
       say,
     })
-    const mirroring = openMirroring(config, apiKey, state, temper, told => {
+    const mirroring = openMirroring(config, access, state, temper, told => {
       tell(told)
       daemon.hear(told)
     })

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { Config } from '../config/schema.ts'
 import { openPicture } from '../local/picture-file.ts'
 import { realDisk } from '../local/real-disk.ts'
@@ -23,6 +22,12 @@ export interface Temper {
   graceMs: number
 }
 
+/** What opens the host's door. `ca`: PEM, or null for the authorities that Node knows. */
+export interface Access {
+  apiKey: string
+  ca: string | null
+}
+
 /** The engine, put together: disk, host, clock and state. */
 export interface Mirroring {
   pass(interruption: Interruption, scopeOf?: (mirror: MirrorPolicy) => Scope): Promise<PassReport>
@@ -33,7 +38,7 @@ export interface Mirroring {
 
 export function openMirroring(
   config: Config,
-  apiKey: string,
+  { apiKey, ca }: Access,
   state: State,
   { patience, graceMs }: Temper,
   tell: Tell,
@@ -44,7 +49,7 @@ export function openMirroring(
     siteUrl: config.host.site_url,
     apiKey,
     uploadForm: config.host.upload_form,
-    ...(config.host.ca_file && { ca: readFileSync(config.host.ca_file, 'utf8') }),
+    ...(ca !== null && { ca }),
     timeoutMs: config.host.timeout,
     credentialLifetimeMs: config.host.credential_lifetime,
     requestsPerSecond: config.host.requests_per_second,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { systemClock } from '../sync/clock.ts'
 import { openDatabase, StateError } from '../synced/database.ts'
-import { type LockedError, lockState } from '../synced/lock.ts'
+import { type Lock, LockedError, lockState } from '../synced/lock.ts'
 import { openSynced, type Synced } from '../synced/synced.ts'
 import { endRequests, lastRequestBefore, startRequests } from './requests-before.ts'
 import { RootLocks } from './root-locks.ts'
@@ -31,9 +31,8 @@ export interface State {
  * STATE_OTHER_ALBUM and STATE_OTHER_FOLDER for a state that does not belong to this config.
  */
 export async function openState(config: Config): Promise<State> {
-  mkdirSync(config.state_dir, { recursive: true, mode: 0o700 })
   const files = stateFiles(config.state_dir)
-  const stateLock = lockState(files.lock)
+  const stateLock = takeFolder(config.state_dir, files.lock)
   const roots = new RootLocks(config.mirrors.map(({ folder }) => folder))
   const release = () => {
     roots.release()
@@ -53,6 +52,18 @@ export async function openState(config: Config): Promise<State> {
   } catch (error) {
     release()
     throw error
+  }
+}
+
+function takeFolder(stateDir: string, lockFile: string): Lock {
+  try {
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 })
+    return lockState(lockFile)
+  } catch (error) {
+    if (error instanceof LockedError) throw error
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = `${stateDir}: the state can't be kept here (${code ?? message}); check state_dir and its permissions`
+    throw new StateError('STATE_UNREADABLE', why)
   }
 }
 

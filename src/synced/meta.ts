@@ -3,7 +3,7 @@ import type { Db } from './database.ts'
 /**
  * Single facts about the state.
  * running_ms: how long albumd ran and looked, over all its starts, when the last pass ended.
- * base_url: the host it is bound to. pid: the process that has it open. quiet_since: see RequestsBefore in sync.
+ * base_url: the host it is bound to. pid: the process that has it open. quiet_since: see requests-before.ts in daemon.
  */
 export function openMeta(db: Db) {
   const get = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?')

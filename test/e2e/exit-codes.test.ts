@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -67,6 +67,25 @@ describe('exit codes', () => {
     const { code, err } = await stage.sync()
     expect(code).toBe(2)
     oneLine(err)
+  })
+
+  it('2 for authorities that are missing or none, before anything is made', async () => {
+    for (const ca_file of ['nowhere.pem', 'api-key']) {
+      const stage = await stageWith({ ca_file })
+      const { code, err } = await stage.sync()
+      expect(code).toBe(2)
+      oneLine(err)
+      expect(err).toContain('host.ca_file')
+      expect(readdirSync(stage.home)).not.toContain('state')
+    }
+  })
+
+  it('2 for a state folder that can not be one', async () => {
+    const stage = await setStage({ config: { state_dir: 'api-key' } })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(err)
+    expect(err).toContain('state_dir')
   })
 
   it('2 for a state that belongs to another host', async () => {

@@ -31,6 +31,8 @@ export interface Stage {
   write(path: string, bytes: Uint8Array | string): void
   albumd(...args: string[]): Promise<Run>
   sync(...args: string[]): Promise<Run>
+  /** A command line of the program, as a shell runs it. */
+  shell(line: string): Promise<Run>
   // biome-ignore lint/suspicious/noExplicitAny: tests say which fields they expect
   json(...args: string[]): Promise<any>
   /** The host's tree: an image's album path and name → SHA-256 of what its delivery address gives. */
@@ -111,6 +113,7 @@ export async function setStage({ host = {}, mirror = {}, config = {} }: StageOpt
       writeFileSync(join(pictures, path), bytes)
     },
     albumd,
+    shell: line => runFile('sh', ['-c', `'${process.execPath}' '${PROGRAM}' ${line}`], home),
     sync: (...args) => albumd('sync', '--config', configFile, ...args),
     json: async (...args) => JSON.parse((await albumd(...args, '--config', configFile, '--json')).out),
     async delivered() {
@@ -137,10 +140,14 @@ export function sha256(bytes: Uint8Array | string): string {
 
 /** Runs the program to its end, its environment without what could lead to another config. */
 export function runProgram(args: string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<Run> {
+  return runFile(process.execPath, [PROGRAM, ...args], cwd, env)
+}
+
+function runFile(file: string, args: string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<Run> {
   return new Promise(resolve => {
     const { ALBUMD_CONFIG, ALBUMD_API_KEY, STATE_DIRECTORY, ...rest } = process.env
     const options = { cwd, env: { ...rest, HOME: cwd, NO_COLOR: '1', ...env }, maxBuffer: 64 * 2 ** 20 }
-    execFile(process.execPath, [PROGRAM, ...args], options, (error, out, err) => {
+    execFile(file, args, options, (error, out, err) => {
       resolve({ code: error ? Number(error.code) : 0, out, err })
     })
   })

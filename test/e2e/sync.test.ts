@@ -98,6 +98,27 @@ describe('sync', () => {
     expect(await stage.listing()).toEqual(listing)
   })
 
+  it('says what is left and why it could not go on, once', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    writeFileSync(join(stage.home, 'api-key'), 'another-key')
+    const { code, out, err } = await stage.sync()
+    expect(code).toBe(5)
+    expect(out).toContain('nothing done; left: 1 to upload')
+    expect(`${out}${err}`.match(/INVALID_API_KEY/g)).toHaveLength(1)
+    expect(err).toContain('api_key_file')
+  })
+
+  it('goes on with its work when nobody reads along any more', async () => {
+    const stage = await setStage()
+    for (let shade = 0; shade < 30; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
+    const { err } = await stage.shell(`sync --config ${stage.config} | head -n 1`)
+    expect(err).toBe('')
+    await expect
+      .poll(async () => (await stage.json('status')).mirrors[0].synced, { timeout: 30_000 })
+      .toBe(30)
+  })
+
   it('gives one summary object with --json', async () => {
     const stage = await setStage()
     stage.write('red.png', red)

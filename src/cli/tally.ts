@@ -1,0 +1,65 @@
+import type { Status } from '../daemon/status.ts'
+import type { HostFailure } from '../remote/host.ts'
+import type { PassEvent } from '../sync/pass-events.ts'
+import { count } from './wording.ts'
+
+/** What a pass did, counted. */
+export class Tally {
+  readonly counts = {
+    uploaded: 0,
+    unchanged: 0,
+    failed: 0,
+    uncertain: 0,
+    waiting: 0,
+    deleted: 0,
+    kept: 0,
+    albums_made: 0,
+  }
+  readonly #field: Partial<Record<PassEvent['event'], keyof Tally['counts']>> = {
+    picture_uploaded: 'uploaded',
+    picture_unchanged: 'unchanged',
+    picture_failed: 'failed',
+    picture_uncertain: 'uncertain',
+    picture_waits: 'waiting',
+    image_deleted: 'deleted',
+    image_kept: 'kept',
+    album_created: 'albums_made',
+  }
+
+  add(told: PassEvent): void {
+    const field = this.#field[told.event]
+    if (field) this.counts[field]++
+  }
+
+  /** What was done, and what is left for whatever reason: a person must not read "nothing to do" where much is. */
+  inWords(status: Status, stopped: readonly HostFailure[]): string {
+    const { uploaded, deleted, waiting } = this.counts
+    const done = listed([
+      [uploaded, `${count(uploaded, 'picture')} uploaded`],
+      [deleted, `${count(deleted, 'image')} deleted`],
+    ])
+    const sum = (
+      field: 'pending_uploads' | 'pending_deletions' | 'held_deletions' | 'failed' | 'uncertain',
+    ) => status.mirrors.reduce((total, mirror) => total + mirror[field], 0)
+    const guarded = status.mirrors.filter(({ state }) => state === 'guarded').length
+    const left = listed([
+      [sum('pending_uploads'), `${sum('pending_uploads')} to upload`],
+      [waiting, `${waiting} of them not ready yet`],
+      [sum('failed'), `${sum('failed')} failed`],
+      [sum('uncertain'), `${sum('uncertain')} uncertain`],
+      [sum('pending_deletions'), `${sum('pending_deletions')} to delete`],
+      [sum('held_deletions'), `${sum('held_deletions')} held`],
+      [guarded, `${count(guarded, 'mirror')} guarded`],
+    ])
+    if (left) return `${done || 'nothing done'}; left: ${left} (albumd status tells more)`
+    if (done) return done
+    return stopped.length > 0 ? 'nothing done' : 'nothing to do: all in sync'
+  }
+}
+
+function listed(parts: [number, string][]): string {
+  return parts
+    .filter(([n]) => n > 0)
+    .map(([, words]) => words)
+    .join(', ')
+}
