@@ -55,7 +55,7 @@ function isSame(
 
 /** Some of the known files, from folders all over the tree. */
 function sample(synced: Synced, mirror: number): { path: string; size: number; mtime: number }[] {
-  const folders = synced.folders.all(mirror)
+  const folders = synced.folders.withFiles(mirror)
   const step = Math.max(1, Math.floor(folders.length / SAMPLE))
   const chosen = folders.filter((_, at) => at % step === 0)
   const each = Math.ceil(SAMPLE / Math.max(1, chosen.length))

@@ -17,8 +17,8 @@ export function openFolders(db: Db) {
   const ofMirror = db.prepare<[number], FolderRow>(
     `SELECT ${columns} FROM folders WHERE mirror = ? AND present = 1 ORDER BY path`,
   )
-  const all = db.prepare<[number], Pick<FolderRow, 'id' | 'path'>>(
-    'SELECT id, path FROM folders WHERE mirror = ? ORDER BY id',
+  const withFiles = db.prepare<[number], Pick<FolderRow, 'id' | 'path'>>(
+    `SELECT id, path FROM folders WHERE mirror = ? AND EXISTS (SELECT 1 FROM files WHERE folder = folders.id) ORDER BY id`,
   )
   const at = db.prepare<[number, string], FolderRow>(
     `SELECT ${columns} FROM folders WHERE mirror = ? AND path = ?`,
@@ -51,8 +51,8 @@ export function openFolders(db: Db) {
   return {
     /** Those that are there, parents before their children. */
     ofMirror: (mirror: number) => ofMirror.all(mirror),
-    /** With those that are gone and whose files are not settled. */
-    all: (mirror: number) => all.all(mirror),
+    /** Those with records of files, also where they or their files are gone. */
+    withFiles: (mirror: number) => withFiles.all(mirror),
     at: (mirror: number, path: string) => at.get(mirror, path),
     byId: (id: number) => byId.get(id),
     /** Those that could not be read. */

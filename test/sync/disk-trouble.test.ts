@@ -49,6 +49,18 @@ describe('a disk', () => {
     expect(deleted(workshop)).toBe(0)
   })
 
+  it('whose pictures lie in one folder of very many is known by them', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('m/red.png', red)
+    for (let n = 0; n < 1000; n++) mkdirSync(join(workshop.pictures, `${n}`))
+    await workshop.pass()
+    renameSync(workshop.pictures, `${workshop.pictures}-disk`)
+    mkdirSync(workshop.pictures)
+    await workshop.pass({ graceMs: 1000 })
+    expect(workshop.synced.mirrors.byId(1)).toMatchObject({ guard_code: 'ROOT' })
+    expect(summary(workshop)).toMatchObject({ files: 1, synced: 1, pending_deletions: 0 })
+  })
+
   it('that was emptied while deletions wait in escrow is not trusted', async () => {
     const workshop = await openWorkshop()
     workshop.write('red.png', red)
