@@ -11,7 +11,7 @@ interface HostArgs {
   'api-key': string[]
   plan: Plan
   'plans-from': 'professional' | 'flagship'
-  'daily-quota': number | undefined
+  'daily-quota': string | undefined
   'max-file-size': string | undefined
   'storage-limit': string | undefined
   'credential-ttl': string
@@ -52,7 +52,8 @@ export function hostCommand(exit: (code: number) => void): CommandModule<object,
             describe: 'The plan from which list, delete and create_album may be used',
           },
           'daily-quota': {
-            type: 'number',
+            // As a number, yargs would take 1 given twice for 2.
+            type: 'string',
             requiresArg: true,
             describe: "Images a day, instead of the plan's",
           },
@@ -77,7 +78,7 @@ async function serve(args: HostArgs): Promise<number> {
   try {
     const options = await optionsOf(args)
     const { startHost } = await import('../host/embedded-host.ts')
-    const host = await startHost(options).catch(explain(args.listen))
+    const host = await startHost(options).catch(explain(args))
     const { baseUrl, siteUrl, cdnBaseUrl, caFile } = host
     process.stdout.write(
       args.json
@@ -93,6 +94,9 @@ async function serve(args: HostArgs): Promise<number> {
 }
 
 async function optionsOf(args: HostArgs): Promise<HostOptions> {
+  refuseRepeated(args)
+  if (args.data === '') throw new Problem(EXIT.usage, '--data must be a folder')
+  if (args['api-key'].includes('')) throw new Problem(EXIT.usage, '--api-key must not be empty')
   const { parseDuration, parseSize } = await import('../config/values.ts')
   const read = (option: string, written: string, value: number | null, like: string): number => {
     if (value === null || value <= 0)
@@ -108,10 +112,8 @@ async function optionsOf(args: HostArgs): Promise<HostOptions> {
       EXIT.usage,
       `--listen: "${args.listen}" must be an address and a port, such as 127.0.0.1:8443`,
     )
-  if (
-    args['daily-quota'] !== undefined &&
-    !(Number.isInteger(args['daily-quota']) && args['daily-quota'] >= 0)
-  )
+  const quota = args['daily-quota']
+  if (quota !== undefined && !/^\d{1,15}$/.test(quota))
     throw new Problem(EXIT.usage, '--daily-quota must be a whole number')
   return {
     data: args.data,
@@ -122,7 +124,7 @@ async function optionsOf(args: HostArgs): Promise<HostOptions> {
     tls: args.tls,
     onFault: fault => void process.stderr.write(`albumd: ${fault.message}\n`),
     credentialTtlMs: read('credential-ttl', ttl, parseDuration(ttl), 'a duration such as 10m'),
-    ...(args['daily-quota'] !== undefined && { dailyQuota: args['daily-quota'] }),
+    ...(quota !== undefined && { dailyQuota: Number(quota) }),
     ...(args['max-file-size'] !== undefined && {
       maxFileSize: size('max-file-size', args['max-file-size']),
     }),
@@ -132,12 +134,26 @@ async function optionsOf(args: HostArgs): Promise<HostOptions> {
   }
 }
 
-function explain(listen: string) {
+/** yargs makes a list of what is given twice. It adds each name in camel case too. */
+function refuseRepeated(args: HostArgs): void {
+  for (const [option, value] of Object.entries(args))
+    if (Array.isArray(value) && /^[a-z-]+$/.test(option) && option !== 'api-key')
+      throw new Problem(EXIT.usage, `--${option} is given more than once`)
+}
+
+/** Of a folder that can't be made, or that no data can be put in. */
+const FOLDER_TROUBLE =
+  /^(?:ENOENT|EPERM|ENOTDIR|EEXIST|EACCES|EROFS|ENOSPC|ENAMETOOLONG|ELOOP|SQLITE_(?:CANTOPEN|READONLY|FULL|IOERR)\w*)$/
+
+function explain({ data, listen }: HostArgs) {
   return (error: NodeJS.ErrnoException): never => {
-    if (error.code === 'EADDRINUSE')
+    const { code = '', syscall } = error
+    if (code === 'EADDRINUSE')
       throw new Problem(EXIT.usage, `--listen ${listen}: something listens there already`)
-    if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL')
-      throw new Problem(EXIT.usage, `--listen ${listen}: not possible here (${error.code})`)
+    if (syscall === 'listen' || syscall === 'getaddrinfo')
+      throw new Problem(EXIT.usage, `--listen ${listen}: not possible here (${code})`)
+    if (FOLDER_TROUBLE.test(code))
+      throw new Problem(EXIT.usage, `--data ${data}: the folder can't be made or used (${code})`)
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { DECIDED_CODES, DECISIONS } from '../protocol/decisions.ts'
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
-import { type Body, optionalString, requiredString } from './body.ts'
+import { type Body, optionalString, requiredName } from './body.ts'
 import type { Account } from './data/accounts.ts'
 import type { AlbumRow, Albums } from './data/albums.ts'
 import type { Clock, Random } from './ports.ts'
@@ -14,9 +14,8 @@ interface Means {
 
 /** `POST /create_album` (§4.6). */
 export function createAlbum({ albums, clock, random }: Means, account: Account, body: Body): AlbumRow {
-  const name = requiredString(body, 'name', 'MISSING_NAME')
-  if (name.length > ALBUM_NAME_MAX)
-    throw new Refusal(DECIDED_CODES.albumNameTooLong, `name must have at most ${ALBUM_NAME_MAX} characters.`)
+  const codes = { missing: 'MISSING_NAME', tooLong: DECIDED_CODES.albumNameTooLong } as const
+  const name = requiredName(body, 'name', ALBUM_NAME_MAX, codes)
   const parent = albums.owned(account, optionalString(body, 'parent_album'))
   if (parent.depth >= DECISIONS.depthMax)
     throw new Refusal(DECIDED_CODES.tooDeep, `Albums may be nested ${DECISIONS.depthMax} deep.`)

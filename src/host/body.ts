@@ -24,6 +24,19 @@ export function requiredString(body: Body, field: string, missing: ErrorCode): s
   return value
 }
 
+/** A field that must be a name of 1 to `max` characters, each a code point (§8), with its codes where it is none. */
+export function requiredName(
+  body: Body,
+  field: string,
+  max: number,
+  codes: { missing: ErrorCode; tooLong: ErrorCode },
+): string {
+  const name = requiredString(body, field, codes.missing)
+  if ([...name].length > max)
+    throw new Refusal(codes.tooLong, `${field} must have at most ${max} characters.`)
+  return name
+}
+
 export function optionalString(body: Body, field: string): string | null {
   const value = body[field]
   if (isMissing(value)) return null

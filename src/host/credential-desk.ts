@@ -47,7 +47,7 @@ export function openCredentialDesk({
     credentials.lapse(now)
     refuseOverQuota(account, now)
     refuseFullStorage(account, order.size)
-    node.refuseWithoutRoom(order.size)
+    node.refuseWithoutRoom(account.id, order.size)
 
     const issued = { token: random(32).toString('base64url'), imageId: random(16).toString('hex') }
     const credential = {
@@ -56,6 +56,7 @@ export function openCredentialDesk({
       album: album.seq,
       name: order.name,
       size: order.size,
+      mime: order.mime,
       width: order.declared?.width ?? null,
       height: order.declared?.height ?? null,
       compares: order.compares ? (1 as const) : (0 as const),

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openDatabase } from './data/database.ts'
 import { lockData } from './data/lock.ts'
+import { makeFolder } from './data/make-folder.ts'
 import { openPictureFolder } from './data/picture-folder.ts'
 import { openHostService } from './host-service.ts'
 import { addressesOf } from './http/addresses.ts'
@@ -36,17 +36,20 @@ export interface RunningHost {
   close(): Promise<void>
 }
 
+/** Milliseconds that a request's headers may take to come in. */
+const HEADERS_MAX = 10_000
+
 /** Milliseconds beyond a credential's life that a request may take to come in. */
 const REQUEST_MARGIN = 30_000
 
 /**
  * Serves all nine parts of the specification from a folder. Rejects with code HOST_DATA_IN_USE where another host has
- * the folder, and with Node's own error (EADDRINUSE, EACCES) where it can't listen.
+ * the folder, and with Node's own error (EADDRINUSE, EACCES) or SQLite's where it can't listen or use the folder.
  */
 export async function startHost(options: HostOptions): Promise<RunningHost> {
   const settings = settle(options)
   const { data, tls } = options
-  await mkdir(data, { recursive: true, mode: 0o700 })
+  await makeFolder(data)
   const held: (() => void | Promise<void>)[] = []
   const letGo = async () => {
     for (const release of held.splice(0).reverse()) await release()
@@ -61,7 +64,8 @@ export async function startHost(options: HostOptions): Promise<RunningHost> {
     const service = openHostService(ports, options.apiKeys, settings)
     held.push(service.settled)
     const certificate = tls ? await serverCertificate(data, options.listen.host) : null
-    const server = createServer(certificate, settings.credentialTtlMs + REQUEST_MARGIN)
+    const requestMax = settings.credentialTtlMs + REQUEST_MARGIN
+    const server = createServer(certificate, { headers: HEADERS_MAX, request: requestMax })
     const port = await listen(server, options.listen.host, options.listen.port)
     held.push(() => close(server))
     const addresses = addressesOf(tls, options.listen.host, port)

@@ -17,8 +17,9 @@ export interface HostChoices {
   credentialTtlMs?: number
   /** Infinity switches a limit off. */
   requestsPerSecond?: Partial<Record<Endpoint, number>>
-  /** Uploads under way at once. */
+  /** Uploads of one account, and of all, under way at once. */
   maxOpenUploads?: number
+  maxOpenUploadsInAll?: number
 }
 
 export interface HostSettings extends Required<Omit<HostChoices, 'requestsPerSecond'>> {
@@ -35,5 +36,6 @@ export function settle(choices: HostChoices): HostSettings {
     credentialTtlMs: choices.credentialTtlMs ?? CREDENTIAL_LIFETIME_MS,
     requestsPerSecond: { ...REQUESTS_PER_SECOND, ...choices.requestsPerSecond },
     maxOpenUploads: choices.maxOpenUploads ?? DECISIONS.openUploadsMax,
+    maxOpenUploadsInAll: choices.maxOpenUploadsInAll ?? DECISIONS.openUploadsInAllMax,
   }
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { DECIDED_CODES, DECISIONS } from '../protocol/decisions.ts'
-import { DIMENSION_TOLERANCE } from '../protocol/limits.ts'
 import { type Picture, readPicture } from '../protocol/picture/picture.ts'
 import type { Albums } from './data/albums.ts'
 import type { CredentialRow, Credentials } from './data/credentials.ts'
 import type { Db } from './data/database.ts'
 import type { Images } from './data/images.ts'
+import { checkDimensions } from './dimension-check.ts'
 import type { Clock, Draft, PictureStore } from './ports.ts'
 import { Refusal } from './refusal.ts'
 import type { HostSettings } from './settings.ts'
@@ -24,10 +24,12 @@ export type UploadNode = ReturnType<typeof openUploadNode>
 
 /** Step 2 of an upload (§4.2): takes the bytes, compares them with what was declared, keeps them. */
 export function openUploadNode({ db, albums, images, credentials, pictures, settings, clock }: Means) {
-  const open = new Set<Promise<string>>()
+  /** The uploads under way, each with its account. */
+  const open = new Map<Promise<string>, number>()
 
-  function refuseWithoutRoom(size: number): void {
-    if (open.size >= settings.maxOpenUploads)
+  function refuseWithoutRoom(account: number, size: number): void {
+    const own = [...open.values()].filter(holder => holder === account).length
+    if (own >= settings.maxOpenUploads || open.size >= settings.maxOpenUploadsInAll)
       throw new Refusal('NO_AVAILABLE_IO_NODE', 'Too many uploads are under way.')
     if (pictures.freeBytes() < size + DECISIONS.diskReserve)
       throw new Refusal('NO_AVAILABLE_IO_NODE', 'The disk has no room for the picture.')
@@ -37,7 +39,8 @@ export function openUploadNode({ db, albums, images, credentials, pictures, sett
     const draft = await pictures.begin()
     try {
       const sha256 = await takeIn(draft, chunks, credential.size)
-      const picture = compared(await readPicture(draft), credential)
+      const picture = await readPicture(draft)
+      checkDimensions(picture, credential)
       const file = await draft.keep()
       // The row comes last: what it lists has its bytes.
       db.transaction(() => record(credential, picture, sha256, file)).immediate()
@@ -48,7 +51,7 @@ export function openUploadNode({ db, albums, images, credentials, pictures, sett
     }
   }
 
-  function record(credential: CredentialRow, picture: Picture, sha256: string, file: string): void {
+  function record(credential: CredentialRow, picture: Picture | null, sha256: string, file: string): void {
     const now = clock.wall()
     // Another upload may have used the credential meanwhile, and somebody may have deleted the album.
     if (!credentials.spend(credential, now)) throw spentCredential()
@@ -59,9 +62,9 @@ export function openUploadNode({ db, albums, images, credentials, pictures, sett
       album: credential.album,
       name: credential.name,
       size: credential.size,
-      mime: picture.mime,
-      width: picture.width ?? credential.width,
-      height: picture.height ?? credential.height,
+      mime: picture?.mime ?? credential.mime,
+      width: picture?.width ?? credential.width,
+      height: picture?.height ?? credential.height,
       sha256,
       file,
       created_at: now,
@@ -69,7 +72,7 @@ export function openUploadNode({ db, albums, images, credentials, pictures, sett
   }
 
   return {
-    /** Refuses where the node can't take in `size` bytes now (§4.1.5). */
+    /** Refuses where the node can't take in `size` bytes of an account now (§4.1.5). */
     refuseWithoutRoom,
 
     /** The credential of an upload address. Refuses one that was never issued. */
@@ -85,11 +88,11 @@ export function openUploadNode({ db, albums, images, credentials, pictures, sett
      */
     async send(credential: CredentialRow, chunks: AsyncIterable<Uint8Array>): Promise<string> {
       if (credential.state !== 'open' || credential.expires_at <= clock.wall()) throw spentCredential()
-      refuseWithoutRoom(credential.size)
+      refuseWithoutRoom(credential.account, credential.size)
       const upload = receive(credential, chunks).catch(error => {
         throw asNodeTrouble(error)
       })
-      open.add(upload)
+      open.set(upload, credential.account)
       try {
         return await upload
       } finally {
@@ -99,7 +102,7 @@ export function openUploadNode({ db, albums, images, credentials, pictures, sett
 
     /** Resolves once no upload is under way. */
     async settled(): Promise<void> {
-      await Promise.allSettled(open)
+      await Promise.allSettled(open.keys())
     },
   }
 }
@@ -125,30 +128,6 @@ function wrongLength(size: number): Refusal {
     DECIDED_CODES.wrongLength,
     `The file does not have the ${size} bytes that were declared.`,
   )
-}
-
-/** §4.2: the upload node's checks. Returns the picture that has passed them. */
-function compared(picture: Picture | null, credential: CredentialRow): Picture {
-  if (picture === null)
-    throw new Refusal('UNREADABLE_DIMENSION', 'The file is no picture of a supported format.')
-  if (!credential.compares || picture.format === 'svg' || picture.format === 'tiff') return picture
-  if (credential.width === null || credential.height === null)
-    throw new Refusal(
-      DECIDED_CODES.exemptButOther,
-      'No dimensions were declared, which only SVG and TIFF may lack.',
-    )
-  if (picture.width === null || picture.height === null)
-    throw new Refusal('UNREADABLE_DIMENSION', 'The dimensions of the file cannot be read.')
-  if (differs(picture.width, credential.width) || differs(picture.height, credential.height))
-    throw new Refusal(
-      'DIMENSION_MISMATCH',
-      `The file has ${picture.width} × ${picture.height} pixels, not ${credential.width} × ${credential.height}.`,
-    )
-  return picture
-}
-
-function differs(actual: number, declared: number): boolean {
-  return Math.abs(actual - declared) > DIMENSION_TOLERANCE
 }
 
 /** Errors of a disk that is full or failing. */

@@ -1,7 +1,15 @@
 import { DECIDED_CODES, DECISIONS } from '../protocol/decisions.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
 import { exemptFromDimensions, FORMATS } from '../protocol/formats.ts'
-import { type Body, flag, optionalString, positiveInteger, requiredString } from './body.ts'
+import {
+  type Body,
+  flag,
+  isMissing,
+  optionalString,
+  positiveInteger,
+  requiredName,
+  requiredString,
+} from './body.ts'
 import { Refusal } from './refusal.ts'
 
 /** What step 1 asks for (§4.1), once it has been found in order. */
@@ -9,7 +17,9 @@ export interface UploadOrder {
   name: string
   /** Bytes. */
   size: number
-  /** Pixels; null where the order is exempt from them. */
+  /** The declared MIME type, as its format is delivered. */
+  mime: string
+  /** Pixels; null where none are declared, which is for some orders alone. */
   declared: { width: number; height: number } | null
   /** Whether the upload node compares dimensions. */
   compares: boolean
@@ -17,45 +27,42 @@ export interface UploadOrder {
   albumId: string | null
 }
 
-const MIME_TYPES = new Set<string>([
-  ...Object.values(FORMATS).map(format => format.mime),
-  ...DECISIONS.otherMimeTypes,
-])
+/** The MIME types that may be declared, each with the one that its format is delivered with. */
+const DELIVERED_AS = new Map<string, string>()
+for (const { mime } of Object.values(FORMATS)) DELIVERED_AS.set(mime, mime)
+for (const [mime, format] of Object.entries(DECISIONS.otherMimeTypes))
+  DELIVERED_AS.set(mime, FORMATS[format].mime)
 
 /** The body of `POST /upload` (§4.1). Refuses by its validation rules. */
 export function readUploadOrder(body: Body): UploadOrder {
   const { name, size, mime } = readFile(body)
   const skips = flag(body, 'skip_dimension_check')
-  const exempt = skips || exemptFromDimensions(mime)
-  const declared = exempt ? null : readDimensions(body)
-  return { name, size, declared, compares: !skips, albumId: optionalString(body, 'album_id') }
+  const declared = readDimensions(body, !skips && !exemptFromDimensions(mime))
+  return { name, size, mime, declared, compares: !skips, albumId: optionalString(body, 'album_id') }
 }
 
 /** The body of `POST /api/presign` (§4.3). */
 export function readPresignOrder(body: Body): UploadOrder {
-  const { name, size } = readFile(body)
-  return { name, size, declared: null, compares: false, albumId: null }
+  return { ...readFile(body), declared: null, compares: false, albumId: null }
 }
 
 function readFile(body: Body) {
-  const name = requiredString(body, 'file_name', 'MISSING_FILE_NAME')
-  if (name.length > DECISIONS.fileNameMax)
-    throw new Refusal(
-      DECIDED_CODES.fileNameTooLong,
-      `file_name must have at most ${DECISIONS.fileNameMax} characters.`,
-    )
+  const codes = { missing: 'MISSING_FILE_NAME', tooLong: DECIDED_CODES.fileNameTooLong } as const
+  const name = requiredName(body, 'file_name', DECISIONS.fileNameMax, codes)
   const size = positiveInteger(body, 'file_size', 'MISSING_FILE_SIZE', 'INVALID_FILE_SIZE')
-  const mime = requiredString(body, 'mime_type', 'MISSING_MIME_TYPE').toLowerCase()
-  if (!MIME_TYPES.has(mime))
+  const declared = requiredString(body, 'mime_type', 'MISSING_MIME_TYPE').toLowerCase()
+  const mime = DELIVERED_AS.get(declared)
+  if (mime === undefined)
     throw new Refusal(DECIDED_CODES.unknownMime, 'mime_type must be that of a supported picture format.')
   return { name, size, mime }
 }
 
-function readDimensions(body: Body) {
-  return {
-    width: readDimension(body, 'width', 'MISSING_WIDTH', 'INVALID_WIDTH'),
-    height: readDimension(body, 'height', 'MISSING_HEIGHT', 'INVALID_HEIGHT'),
-  }
+function readDimensions(body: Body, required: boolean): UploadOrder['declared'] {
+  const read = (field: string, missing: ErrorCode, invalid: ErrorCode) =>
+    !required && isMissing(body[field]) ? null : readDimension(body, field, missing, invalid)
+  const width = read('width', 'MISSING_WIDTH', 'INVALID_WIDTH')
+  const height = read('height', 'MISSING_HEIGHT', 'INVALID_HEIGHT')
+  return width === null || height === null ? null : { width, height }
 }
 
 function readDimension(body: Body, field: string, missing: ErrorCode, invalid: ErrorCode): number {

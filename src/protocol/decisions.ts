@@ -1,4 +1,5 @@
 import type { ErrorCode } from './errors.ts'
+import type { Format } from './formats.ts'
 import type { Plan } from './limits.ts'
 
 /*
@@ -8,11 +9,16 @@ import type { Plan } from './limits.ts'
  * §2: A size in a listing has decimal units and one decimal ("349.9 KB"); a time is in UTC, written "+00:00".
  * §4.1: Null and "" count as missing. What is wrong with a field comes before what the plan forbids. Several faults
  *   at once: the first of file_name, file_size, mime_type, skip_dimension_check, width, height, album_id is answered.
- * §4.1: Where a picture is exempt from dimensions, width and height are not looked at. The file name's extension is
- *   not compared with the MIME type, nor the MIME type with the bytes.
+ * §4.1: Where width and height are not required (SVG, TIFF, skip_dimension_check), they may be declared all the same,
+ *   and are INVALID_WIDTH, INVALID_HEIGHT or INVALID_DIMENSION by the same rule. One without the other declares nothing.
+ * §4.1: The file name's extension is not compared with the MIME type, nor the MIME type with the bytes.
  * §4.1: No account has a default album.
- * §4.2: Bytes that are no picture of §4.3's formats are UNREADABLE_DIMENSION, also where dimensions are not compared.
- *   SVG and TIFF are not compared. The delivered Content-Type is what the bytes are.
+ * §4.2: Whether dimensions are compared goes by what was declared, not by what the bytes are. With width and height
+ *   both are compared, for SVG and TIFF too, and an SVG without a size is UNREADABLE_DIMENSION. Without them the bytes
+ *   must be an SVG or a TIFF, whose dimensions are taken as they are.
+ * §4.2: skip_dimension_check skips all three checks, so that any bytes are taken.
+ * §4.2: The delivered Content-Type is what the bytes are; where they are no picture of §4.3's formats, what was declared.
+ *   Dimensions are listed as the bytes have them; where those can't be read, as declared, else as `unknownDimension`.
  * §4.2: A refused upload leaves its credential usable until it runs out. An upload that ends after that is refused.
  * §4.3: Both forms of step 1 share plan, quota and rate. This one knows no dimensions, so none are compared, and no
  *   album, so its images land in the root.
@@ -22,6 +28,7 @@ import type { Plan } from './limits.ts'
  * §4.6: Two albums may bear one name. A name is kept as it is, spaces around it included.
  * §5: The key comes before everything else, also before a path or method outside §4, which is NOT_FOUND. Then come
  *   the endpoint's rate (§8), its plan (§5.5), its parameters; at step 1 quota, storage and upload node.
+ * §8: A character of a name is a code point.
  * §8: An image counts for the day on which its credential was issued. A credential that is never used gives its place
  *   back when it runs out; a deleted image does not. Step 2 counts for the account that its credential was issued to.
  */
@@ -31,19 +38,28 @@ export const DECISIONS = {
   plansFrom: 'professional',
   /** §1.6: uploading through the interface begins with a paid plan; the free plan's 50 images a day (§8) are for the web. */
   uploadFrom: 'professional',
-  /** §4.1: names that the formats of §4.3 also go by, beside those that they are delivered with. */
-  otherMimeTypes: ['image/tif', 'image/vnd.microsoft.icon'],
+  /** §4.1: MIME types that formats of §4.3 also go by, beside those that they are delivered with. */
+  otherMimeTypes: {
+    'image/jpg': 'jpeg',
+    'image/pjpeg': 'jpeg',
+    'image/x-png': 'png',
+    'image/x-ms-bmp': 'bmp',
+    'image/tif': 'tiff',
+    'image/vnd.microsoft.icon': 'ico',
+  },
   /** §4.1: characters in a file name. */
   fileNameMax: 255,
   /** §4.1: bytes in a JSON body. */
   jsonBodyMax: 64 * 1024,
   /** §4.1.2: pixels; no picture format holds more. */
   dimensionMax: 2 ** 31 - 1,
-  /** §4.1.5: uploads that are under way at once, and bytes that stay free on the disk, before no node is available. */
+  /** §4.1.5: uploads of one account and of all that are under way at once, before no node is available. */
   openUploadsMax: 64,
+  openUploadsInAllMax: 256,
+  /** §4.1.5: bytes that stay free on the disk. */
   diskReserve: 64 * 2 ** 20,
-  /** §4.2: bytes of a form beyond the picture's own. */
-  formOverheadMax: 64 * 1024,
+  /** §4.2: bytes of a form beyond the picture's own: other parts, which are passed over, and what divides them. */
+  formOverheadMax: 2 ** 20,
   /** §4.2: milliseconds after its end for which a credential is told apart from one that was never issued. */
   credentialRememberedMs: 24 * 60 * 60_000,
   /** §4.3.3: seconds for which a delivered image may be kept without asking again. */
@@ -62,6 +78,7 @@ export const DECISIONS = {
   fault: 'INTERNAL_ERROR',
 } as const satisfies Record<string, unknown> & {
   plansFrom: Plan
+  otherMimeTypes: Record<string, Format>
   uploadFrom: Plan
   fileSizeMax: Record<Plan, number>
   storageMax: Record<Plan, number>
@@ -69,6 +86,8 @@ export const DECISIONS = {
 
 /** Conditions that §4 leaves without a code, and the one of §7 that each is answered with. */
 export const DECIDED_CODES = {
+  /** §1: what is no HTTP request, or too long or too slow for one. The status is HTTP's own: 400, 408, 413 or 431. */
+  badRequest: 'VALIDATION_ERROR',
   /** §4: a path or method that is not there. */
   unknownPath: 'NOT_FOUND',
   /** §4.1, §4.6: a body that is no JSON object, not declared as JSON, or longer than `jsonBodyMax`. */
@@ -94,10 +113,12 @@ export const DECIDED_CODES = {
   severalFileParts: 'INVALID_PARAMS',
   /** §4.2: more or fewer bytes than declared. */
   wrongLength: 'INVALID_FILE_SIZE',
-  /** §4.2.1: a credential for SVG or TIFF has no dimensions, and bytes of another format came. */
+  /** §4.2.1: a credential has no dimensions, and bytes that are neither SVG nor TIFF came. */
   exemptButOther: 'MISSING_DIMENSION',
   /** §4.2: the node can't store the picture. */
   nodeTrouble: 'NO_AVAILABLE_IO_NODE',
+  /** §4.3.3: a range outside the image. Status 416. */
+  badRange: 'INVALID_PARAMS',
   /** §4.4: a page that is no positive integer. */
   badPage: 'INVALID_PARAMS',
   /** §4.4, §4.5: a query parameter that is given twice. */

@@ -23,7 +23,10 @@ export const CREDENTIAL_LIFETIME_MS = 10 * 60_000
 /** §8: images on a page of a listing; fixed. */
 export const PER_PAGE = 20
 
-/** §8: characters in an album's name. Counted as UTF-16 units, the strictest reading of "characters". */
+/**
+ * §8: characters in an album's name. The client counts UTF-16 units, the strictest reading of "characters", so that a
+ * host of any reading takes its names. The embedded host counts code points.
+ */
 export const ALBUM_NAME_MAX = 100
 
 /** §8: pixels by which each declared dimension may differ from the real one. */

@@ -38,6 +38,13 @@ test('a name may have 100 characters, and two albums may bear it', async () => {
   expect((await host.call('POST', '/create_album', { name: `${name}n` })).json.code).toBe('VALIDATION_ERROR')
 })
 
+test('a character of a name is a code point', async () => {
+  const host = await testHost()
+  await host.album('😀'.repeat(100))
+  const longer = await host.call('POST', '/create_album', { name: '😀'.repeat(101) })
+  expect(longer.json.code).toBe('VALIDATION_ERROR')
+})
+
 test('albums go ten deep', async () => {
   const host = await testHost()
   let parent: string | null = null

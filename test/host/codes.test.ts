@@ -175,6 +175,15 @@ test('SVG, TIFF and skip_dimension_check need no width and height', async () => 
   )
 })
 
+test('the other names that MIME types go by are taken', async () => {
+  const host = await testHost()
+  const others = ['jpg', 'pjpeg', 'x-png', 'x-ms-bmp', 'tif', 'vnd.microsoft.icon']
+  for (const mime of [...others, 'heic'])
+    expect((await host.requestUpload(picture, { mime_type: `image/${mime}` })).json.code, mime).toBe(
+      mime === 'heic' ? 'VALIDATION_ERROR' : undefined,
+    )
+})
+
 test('a body that is no JSON object, not declared as JSON, or too long is VALIDATION_ERROR', async () => {
   const host = await testHost()
   const post = async (body: string, type = 'application/json') => {
@@ -206,7 +215,8 @@ test('a path or method that is not in §4 is NOT_FOUND, below the base address o
   const host = await testHost()
   expect((await host.call('GET', '/nothing')).json.code).toBe('NOT_FOUND')
   expect((await host.call('GET', '/upload')).json.code).toBe('NOT_FOUND')
-  expect((await host.call('GET', '/nothing', undefined, null)).json.code).toBe('MISSING_API_KEY')
+  for (const path of ['/nothing', '/', ''])
+    expect((await host.call('GET', path, undefined, null)).json.code, path).toBe('MISSING_API_KEY')
   expect((await host.call('GET', '/api/presign')).json.code).toBe('NOT_FOUND')
   const nowhere = await fetch(`${host.running.siteUrl}/robots.txt`)
   expect([nowhere.status, await nowhere.json()]).toEqual([

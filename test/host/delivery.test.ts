@@ -3,6 +3,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readRange } from '../../src/host/http/byte-range.ts'
+import { failure } from '../../src/protocol/records.ts'
 import { png, svg } from '../pictures.ts'
 import { send, testHost } from './test-host.ts'
 
@@ -54,8 +55,10 @@ test('a single range is delivered as 206', async () => {
 })
 
 test('a range outside the picture is 416', async () => {
-  const { response } = await delivered({ Range: `bytes=${size}-` })
+  const { response, bytes } = await delivered({ Range: `bytes=${size}-` })
   expect([response.status, response.headers.get('Content-Range')]).toEqual([416, `bytes */${size}`])
+  expect(response.headers.get('Content-Length')).toBe(String(bytes.byteLength))
+  expect(failure.parse(JSON.parse(bytes.toString())).code).toBe('INVALID_PARAMS')
 })
 
 test('a range of other bytes than are there is answered with the whole', async () => {

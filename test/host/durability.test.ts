@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
@@ -7,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { STEPS } from '../../src/host/data/schema.ts'
 import { startHost } from '../../src/host/embedded-host.ts'
 import { png } from '../pictures.ts'
 import { KEY } from './choices.ts'
@@ -155,6 +157,26 @@ test("a taken port is Node's EADDRINUSE, and leaves the data free", async () => 
     code: 'EADDRINUSE',
   })
   await testHost({ data })
+})
+
+test("an older version's data is taken over, with its albums and open credentials", async () => {
+  const data = await temporaryFolder()
+  const db = new Database(join(data, 'host.db'))
+  const sha256 = (text: string) => createHash('sha256').update(text).digest()
+  db.exec(STEPS[0]!)
+  db.pragma('user_version = 1')
+  db.prepare('INSERT INTO accounts (id, key_hash) VALUES (1, ?)').run(sha256(KEY))
+  db.exec(`INSERT INTO albums (seq, id, account, parent, name, depth, created_at)
+    VALUES (1, 'root', 1, NULL, '', 0, 0), (2, 'old', 1, 1, 'Old', 1, 0)`)
+  db.prepare(
+    `INSERT INTO credentials
+       (token_hash, account, image_id, album, name, size, width, height, compares, day, expires_at)
+     VALUES (?, 1, 'issued', 2, 'a.png', ?, 3, 2, 1, 0, ?)`,
+  ).run(sha256('token'), picture.bytes.byteLength, Date.now() + 600_000)
+  db.close()
+  const host = await testHost({ data })
+  expect((await send(`${host.running.siteUrl}/node/token`, picture.bytes)).json.image_id).toBe('issued')
+  expect((await host.list()).albums).toMatchObject([{ id: 'old', name: 'Old', image_count: 1 }])
 })
 
 test("a newer version's data is refused and left alone", async () => {

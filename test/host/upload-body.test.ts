@@ -1,8 +1,9 @@
 import { request } from 'node:http'
 import { expect, test, vi } from 'vitest'
 import { png } from '../pictures.ts'
-import { FORM, filePart, form } from './form.ts'
-import { type Answer, answered, pictureFiles, send, testHost } from './test-host.ts'
+import { OTHER_KEY } from './choices.ts'
+import { FORM, filePart, form, type Part } from './form.ts'
+import { type Answer, answered, pictureFiles, send, type TestHost, testHost } from './test-host.ts'
 
 const picture = png()
 
@@ -47,6 +48,21 @@ test('other parts beside the file are passed over', async () => {
   expect((await post(url, FORM, form(note, other, unnamed, note))).json.success).toBe(true)
 })
 
+test('parts before the file may be many or large, up to a mebibyte beyond the picture', async () => {
+  const host = await testHost()
+  const note = (bytes: number) => ({
+    head: 'Content-Disposition: form-data; name="note"',
+    content: 'n'.repeat(bytes),
+  })
+  const file = filePart(picture.bytes)
+  for (const parts of [[note(100_000)], Array<Part>(500).fill(note(10)), [note(1_000_000)]]) {
+    const url = await host.uploadUrl(picture)
+    expect((await post(url, FORM, form(...parts, file))).json.success).toBe(true)
+  }
+  const url = await host.uploadUrl(picture)
+  expect((await post(url, FORM, form(note(2 ** 20), file))).json.code).toBe('INVALID_FILE_SIZE')
+})
+
 test('a client that disconnects in mid-body leaves nothing behind, and can use its credential again', async () => {
   const host = await testHost()
   const large = png(1000, 1000)
@@ -62,6 +78,21 @@ test('a client that disconnects in mid-body leaves nothing behind, and can use i
   })
   await vi.waitUntil(() => pictureFiles(host.data).length === 0)
   expect((await send(url, large.bytes)).json.success).toBe(true)
+})
+
+test('a form that busboy does not get past ends with its connection', async () => {
+  const host = await testHost()
+  const nameless = { head: 'X: y', content: 'n'.repeat(100_000) }
+  const body = form(nameless, filePart(picture.bytes))
+  const stuck = request(await host.uploadUrl(picture), {
+    method: 'POST',
+    headers: { 'Content-Type': FORM, 'Content-Length': body.byteLength },
+  })
+  stuck.on('error', () => {})
+  await new Promise<void>(resolve => void stuck.write(body, () => resolve()))
+  await vi.waitUntil(() => pictureFiles(host.data).length === 1)
+  stuck.destroy()
+  await vi.waitUntil(() => pictureFiles(host.data).length === 0)
 })
 
 test('a body that goes on beyond what was declared is cut off', async () => {
@@ -90,21 +121,40 @@ test('a body that goes on beyond what was declared is cut off', async () => {
   expect(bytes).toBeGreaterThan(0)
 })
 
-test('with too many uploads under way there is no node, until one has ended', async () => {
-  const host = await testHost({ maxOpenUploads: 1 })
-  const [first, second] = [await host.uploadUrl(picture), await host.uploadUrl(picture)]
+/** An upload that is under way until it is told to end. */
+async function beginUpload(host: TestHost, url: string) {
   const body = form(filePart(picture.bytes))
-  const slow = request(first, {
+  const slow = request(url, {
     method: 'POST',
     headers: { 'Content-Type': FORM, 'Content-Length': body.byteLength },
   })
-  const done = new Promise(resolve => slow.on('response', resolve))
+  const answered = new Promise(resolve => slow.on('response', resolve))
   slow.write(body.subarray(0, 100))
   await vi.waitUntil(() => pictureFiles(host.data).length === 1)
+  return {
+    end() {
+      slow.end(body.subarray(100))
+      return answered
+    },
+  }
+}
+
+test('with too many uploads of an account under way it has no node, until one has ended', async () => {
+  const host = await testHost({ maxOpenUploads: 1 })
+  const [first, second] = [await host.uploadUrl(picture), await host.uploadUrl(picture)]
+  const slow = await beginUpload(host, first)
   const refused = await send(second, picture.bytes)
   expect([refused.status, refused.json.code]).toEqual([503, 'NO_AVAILABLE_IO_NODE'])
   expect((await host.requestUpload(picture)).json.code).toBe('NO_AVAILABLE_IO_NODE')
-  slow.end(body.subarray(100))
-  await done
+  expect((await host.upload(picture, {}, OTHER_KEY)).json.success).toBe(true)
+  await slow.end()
   expect((await send(second, picture.bytes)).json.success).toBe(true)
+})
+
+test('with too many uploads under way in all, no account has a node', async () => {
+  const host = await testHost({ maxOpenUploadsInAll: 1 })
+  const slow = await beginUpload(host, await host.uploadUrl(picture))
+  expect((await host.requestUpload(picture, {}, OTHER_KEY)).json.code).toBe('NO_AVAILABLE_IO_NODE')
+  await slow.end()
+  expect((await host.upload(picture, {}, OTHER_KEY)).json.success).toBe(true)
 })

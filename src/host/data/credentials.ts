@@ -12,7 +12,9 @@ export interface CredentialRow {
   name: string
   /** Declared bytes. */
   size: number
-  /** Declared pixels; null where step 1 asked for none. */
+  /** The declared type, as its format is delivered. */
+  mime: string
+  /** Declared pixels; null where none were. */
   width: number | null
   height: number | null
   /** 1: the upload node compares dimensions (§4.2). */
@@ -35,8 +37,10 @@ export function quotaDay(now: number): number {
 /** Credentials and the daily quota (§8), which is counted by them. Changes belong inside a transaction. */
 export function openCredentials(db: Db) {
   const insert = db.prepare<[Omit<CredentialRow, 'state'>]>(
-    `INSERT INTO credentials (token_hash, account, image_id, album, name, size, width, height, compares, day, expires_at)
-     VALUES (@token_hash, @account, @image_id, @album, @name, @size, @width, @height, @compares, @day, @expires_at)`,
+    `INSERT INTO credentials
+       (token_hash, account, image_id, album, name, size, mime, width, height, compares, day, expires_at)
+     VALUES
+       (@token_hash, @account, @image_id, @album, @name, @size, @mime, @width, @height, @compares, @day, @expires_at)`,
   )
   const byHash = db.prepare<[Buffer], CredentialRow>('SELECT * FROM credentials WHERE token_hash = ?')
   const spend = db.prepare<[Buffer, number]>(

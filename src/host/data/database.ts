@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
+import { STEPS } from './schema.ts'
 
 export type Db = Database.Database
 
@@ -22,12 +22,12 @@ export function openDatabase(file: string): Db {
 }
 
 function migrate(db: Db, file: string): void {
-  const version = db.pragma('user_version', { simple: true })
-  if (version === SCHEMA_VERSION) return
-  if (version !== 0)
+  const version = db.pragma('user_version', { simple: true }) as number
+  if (version === STEPS.length) return
+  if (version > STEPS.length)
     throw new Error(`${file}: a newer albumd wrote it (schema ${version}); install that version again`)
   db.transaction(() => {
-    db.exec(SCHEMA)
-    db.pragma(`user_version = ${SCHEMA_VERSION}`)
+    for (const step of STEPS.slice(version)) db.exec(step)
+    db.pragma(`user_version = ${STEPS.length}`)
   }).immediate()
 }

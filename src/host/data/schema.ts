@@ -1,11 +1,12 @@
-/** Raised with every change of SCHEMA. */
-export const SCHEMA_VERSION = 1
-
 /**
  * The embedded host's data. An account's root (§1.2) is an album too, of depth 0, without a parent and with an id that
  * nobody is told. `seq` is the order of creation, which listings go by. Times are milliseconds since 1970, sizes bytes.
+ *
+ * Each step makes its version of the data out of the one before. Whatever changes is a further step: those that are
+ * there have been taken already.
  */
-export const SCHEMA = `
+export const STEPS = [
+  `
 CREATE TABLE accounts (
   id INTEGER PRIMARY KEY,
   key_hash BLOB NOT NULL UNIQUE,
@@ -64,4 +65,7 @@ CREATE TABLE quota (
   used INTEGER NOT NULL,
   PRIMARY KEY (account, day)
 ) STRICT, WITHOUT ROWID;
-`
+`,
+  // The declared type. What was issued without one runs out within minutes.
+  `ALTER TABLE credentials ADD COLUMN mime TEXT NOT NULL DEFAULT 'application/octet-stream';`,
+]

@@ -10,15 +10,20 @@ export function setRate(c: Context, rate: RateState): void {
   c.header('X-RateLimit-Remaining', String(rate.remaining))
 }
 
-/** The failure envelope (§1, §7) of a request that was refused. */
+/** The body of every failure (§1). */
+export function failure(error: string, code: string) {
+  return { success: false, error, code }
+}
+
+/** The answer to a request that was refused (§7). */
 export function refused(c: Context, refusal: Refusal): Response {
   if (refusal.rate) setRate(c, refusal.rate)
   if (refusal.retryAfterMs !== null)
     c.header('Retry-After', String(Math.max(1, Math.ceil(refusal.retryAfterMs / 1000))))
-  return c.json({ success: false, error: refusal.message, code: refusal.code }, STATUS_OF[refusal.code])
+  return c.json(failure(refusal.message, refusal.code), STATUS_OF[refusal.code])
 }
 
-/** The failure envelope of a fault of our own, which says nothing of what it was. */
+/** The answer in a fault of our own, which says nothing of what it was. */
 export function faulted(c: Context): Response {
-  return c.json({ success: false, error: 'The host failed to answer.', code: DECISIONS.fault }, 500)
+  return c.json(failure('The host failed to answer.', DECISIONS.fault), 500)
 }

@@ -87,7 +87,7 @@ export function createApp(service: HostService, addresses: Addresses, onFault: (
 
   app.notFound(c => {
     // §5.1: without a valid key {base_url} does not even tell what is not there.
-    if (c.req.path.startsWith(`${VERSION_PATH}/`)) service.identify(c.req.header(API_KEY_HEADER))
+    if (`${c.req.path}/`.startsWith(`${VERSION_PATH}/`)) service.identify(c.req.header(API_KEY_HEADER))
     throw new Refusal(DECIDED_CODES.unknownPath, 'There is nothing here.')
   })
 

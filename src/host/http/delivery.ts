@@ -1,8 +1,9 @@
 import type { Context } from 'hono'
-import { DECISIONS } from '../../protocol/decisions.ts'
+import { DECIDED_CODES, DECISIONS } from '../../protocol/decisions.ts'
 import type { ImageRow } from '../data/images.ts'
 import type { HostService } from '../host-service.ts'
 import { Refusal } from '../refusal.ts'
+import { failure } from './answers.ts'
 import { type ByteRange, readRange } from './byte-range.ts'
 
 /** A picture may be an SVG with scripts in it: they don't run, nor does it fetch anything. */
@@ -21,15 +22,14 @@ export async function deliver(c: Context, service: HostService, imageId: string)
     'Content-Security-Policy': POLICY,
   }
   if (names(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers })
-  headers['Content-Type'] = image.mime
 
   const range = askedRange(c, image, tag)
   if (range === 'unsatisfiable')
-    return new Response(null, {
-      status: 416,
-      headers: { ...headers, 'Content-Range': `bytes */${image.size}` },
+    return c.json(failure('The image has no such bytes.', DECIDED_CODES.badRange), 416, {
+      'Content-Range': `bytes */${image.size}`,
     })
   const { start, end } = range ?? { start: 0, end: image.size - 1 }
+  headers['Content-Type'] = image.mime
   headers['Content-Length'] = String(end - start + 1)
   if (range) headers['Content-Range'] = `bytes ${start}-${end}/${image.size}`
   const body = c.req.method === 'HEAD' ? null : await bytesOf(service, image, { start, end })

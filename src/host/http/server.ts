@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { App } from './app.ts'
 import type { Certificate } from './authority.ts'
+import { answerBadRequests, badRequest } from './bad-request.ts'
 
 /** Milliseconds without a byte after which a connection is given up. */
 const SILENCE_MAX = 60_000
@@ -15,14 +16,27 @@ const IDLE_MAX = 30_000
 /** Milliseconds that requests under way have to end when the host closes. */
 const GRACE = 500
 
-/**
- * A server that is not listening yet; over TLS with a certificate, else plain. `requestMax` is the milliseconds within
- * which a request must have come in whole.
- */
-export function createServer(certificate: Certificate | null, requestMax: number): Server {
-  const timeouts = { headersTimeout: 10_000, requestTimeout: requestMax, keepAliveTimeout: IDLE_MAX }
-  const server = certificate ? createTlsServer({ ...timeouts, ...certificate }) : createPlainServer(timeouts)
+/** Milliseconds within which a request must have come in. */
+export interface Patience {
+  headers: number
+  /** With its body. */
+  request: number
+}
+
+/** A server that is not listening yet; over TLS with a certificate, else plain. */
+export function createServer(certificate: Certificate | null, patience: Patience): Server {
+  const options = {
+    headersTimeout: patience.headers,
+    requestTimeout: patience.request,
+    // How often Node looks whether either is over; by itself every half minute.
+    connectionsCheckingInterval: Math.ceil(patience.headers / 10),
+    keepAliveTimeout: IDLE_MAX,
+    // Node would refuse a request without Host with no body at all (§1).
+    requireHostHeader: false,
+  }
+  const server = certificate ? createTlsServer({ ...options, ...certificate }) : createPlainServer(options)
   server.timeout = SILENCE_MAX
+  answerBadRequests(server)
   return server
 }
 
@@ -34,8 +48,12 @@ export async function listen(server: Server, host: string, port: number): Promis
 }
 
 export function serve(server: Server, app: App): void {
-  // Else the adapter would put its own Request and Response in place of the whole process's.
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+  const listener = getRequestListener(app.fetch, {
+    // Else the adapter would put its own Request and Response in place of the whole process's.
+    overrideGlobalObjects: false,
+    // The app answers for itself; what comes here has a Host or a path that make no URL.
+    errorHandler: () => Response.json(badRequest, { status: 400 }),
+  })
   server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))
 }
 

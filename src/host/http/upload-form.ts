@@ -7,13 +7,16 @@ import { Refusal } from '../refusal.ts'
 import { chunksOf } from './body-chunks.ts'
 
 /**
- * The bytes of the form part `file` (§4.2), as they come in: at most one more than `size`, and little of the body
- * beyond. Refuses, at the latest after the last byte, a body that is not such a form.
+ * The bytes of the form part `file` (§4.2), as they come in: at most `size` of them and what a form has around them.
+ * Refuses, at the latest after the last byte, a body that is not such a form.
  */
 export async function* filePart(incoming: IncomingMessage, size: number): AsyncGenerator<Uint8Array> {
   const stopped = new AbortController()
+  const stop = () => stopped.abort()
+  // Busboy may never ask for more after a large part without a name. Nobody may wait for it longer than the client.
+  incoming.socket.once('close', stop)
   try {
-    const form = openForm(incoming, size)
+    const form = openForm(incoming)
     const { file, ended } = await findFile(incoming, form, size + DECISIONS.formOverheadMax, stopped.signal)
     if (file) yield* file
     await ended
@@ -22,27 +25,20 @@ export async function* filePart(incoming: IncomingMessage, size: number): AsyncG
     if (error instanceof Refusal) throw error
     throw new Refusal(DECIDED_CODES.badForm, 'The body is no well-formed multipart form.')
   } finally {
-    stopped.abort()
+    incoming.socket.off('close', stop)
+    stop()
   }
 }
 
 /** Throws where the request declares no multipart form. */
-function openForm(incoming: IncomingMessage, size: number): BusboyInstance {
+function openForm(incoming: IncomingMessage): BusboyInstance {
   if (!/^multipart\/form-data\s*;/i.test(incoming.headers['content-type'] ?? ''))
     throw new Refusal(DECIDED_CODES.badForm, 'The Content-Type must be multipart/form-data.')
   return new Busboy({
     headers: incoming.headers as BusboyHeaders,
-    // A file name is not asked for, and a part of another name is not a file whatever it says.
-    isPartAFile: name => name === FILE_PART,
-    limits: {
-      fileSize: size + 1,
-      files: 1,
-      fields: 16,
-      fieldSize: 1024,
-      parts: 20,
-      headerPairs: 32,
-      headerSize: 8192,
-    },
+    // As a stream every part can be passed over; as a field it would be collected in memory.
+    isPartAFile: () => true,
+    limits: { headerPairs: 32, headerSize: 8192 },
   })
 }
 
@@ -61,10 +57,11 @@ async function findFile(
   signal: AbortSignal,
 ): Promise<Found> {
   const found = Promise.withResolvers<BusboyFileStream | null>()
-  form.once('file', (_name, stream) => {
+  form.on('file', (name, stream) => {
     // Busboy emits errors at a part that nobody may be reading any more; unheard, they would end the process.
     stream.on('error', () => {})
-    found.resolve(stream)
+    if (name === FILE_PART) found.resolve(stream)
+    else stream.resume()
   })
   const ended = Promise.all([feed(incoming, form, bound, signal), outcome(form)]).then(() =>
     found.resolve(null),
@@ -94,9 +91,12 @@ async function feed(
 
 function outcome(form: BusboyInstance): Promise<void> {
   return new Promise((resolve, reject) => {
-    form.on('filesLimit', () =>
-      reject(new Refusal(DECIDED_CODES.severalFileParts, `The form has several parts named ${FILE_PART}.`)),
-    )
+    let files = 0
+    form.on('file', name => {
+      if (name === FILE_PART) files += 1
+      if (files > 1)
+        reject(new Refusal(DECIDED_CODES.severalFileParts, `The form has several parts named ${FILE_PART}.`))
+    })
     form.on('error', reject)
     form.on('finish', resolve)
   })

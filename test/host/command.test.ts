@@ -1,0 +1,59 @@
+import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startHost } from '../../src/host/embedded-host.ts'
+import { runProgram } from '../e2e/stage.ts'
+import { temporaryFolder } from './test-host.ts'
+
+/** A line on standard error and exit code 2; `named` is what the line speaks of. */
+async function expectRefusal(named: string, ...args: string[]): Promise<void> {
+  const { code, err } = await runProgram(['host', '--listen', '127.0.0.1:0', ...args], tmpdir())
+  expect([code, err.trimEnd().split('\n').length], err).toEqual([2, 1])
+  expect(err).toContain(named)
+}
+
+test('an empty key is refused, alone and beside others', async () => {
+  const data = await temporaryFolder()
+  await expectRefusal('--api-key', '--data', data, '--api-key', '')
+  await expectRefusal('--api-key', '--data', data, '--api-key', 'k', '--api-key', '')
+})
+
+test.each([
+  ['--data', 'another'],
+  ['--plan', 'free'],
+  ['--plans-from', 'flagship'],
+  ['--daily-quota', '1'],
+])('%s is refused when it is given more than once', async (option, value) => {
+  const data = await temporaryFolder()
+  await expectRefusal(option, '--data', data, '--api-key', 'k', option, value, option, value)
+})
+
+test('a data folder that cannot be made or used is refused, and named', async () => {
+  const folder = await temporaryFolder()
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  for (const data of ['', file, join(file, 'below'), `${folder}/${'n'.repeat(300)}`])
+    await expectRefusal('--data', '--api-key', 'k', '--data', data)
+})
+
+test.runIf(process.platform === 'linux')(
+  'a folder that /proc will not have ends in an error too',
+  async () => {
+    for (const data of ['/proc/nope', '/proc/nope/below', '/proc'])
+      await expectRefusal('--data', '--api-key', 'k', '--data', data)
+  },
+)
+
+test('the data folder is made with those above it', async () => {
+  const data = join(await temporaryFolder(), 'a', 'b', 'c')
+  const host = await startHost({
+    data,
+    listen: { host: '127.0.0.1', port: 0 },
+    apiKeys: ['k'],
+    plan: 'free',
+    tls: false,
+  })
+  expect((await fetch(host.siteUrl)).status).toBe(200)
+  await host.close()
+})
