@@ -1,4 +1,4 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { lstatSync, opendirSync, realpathSync, statSync } from 'node:fs'
 import { keyText, type Problem, unplaced } from './config-error.ts'
 import { holders, overlaps, type Place } from './overlaps.ts'
 import { realPathOf } from './real-path.ts'
@@ -43,7 +43,9 @@ export function checkFolders(config: Pick<Config, 'mirrors' | 'state_dir'>): Fol
 function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null {
   try {
     if (!statSync(folder).isDirectory()) return { code: 'FOLDER_MISSING', message: 'is no folder' }
-    accessSync(folder, constants.R_OK | constants.X_OK)
+    // To list it and to look at what it holds are two permissions; access(2) would judge by another user.
+    opendirSync(folder).closeSync()
+    lstatSync(`${folder}/.`)
     return null
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
