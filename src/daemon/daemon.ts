@@ -122,9 +122,10 @@ export class Daemon {
 
   /** In how many milliseconds each next thing is due. */
   #dueMs(): number[] {
-    const { synced, clock, running } = this.#parts
+    const { config, synced, clock, running } = this.#parts
+    const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
     const due = [
-      { at: synced.escrow.nextDue(), now: running() },
+      { at: synced.escrow.nextDue(mirrors), now: running() },
       { at: synced.failures.nextDue(), now: clock.wall() },
     ]
     return [

@@ -54,8 +54,8 @@ export async function runPass(
   tryAgain(parts)
   const stopped: HostFailure[] = []
   const mirrored = await mirrorUp(parts, mirrors, scopeOf, interruption, stopped)
-  if (parts.synced.escrow.anyDue(parts.running()))
-    await giveUp(parts, mirrors, mirrored, interruption, stopped)
+  const due = parts.synced.escrow.nextDue(mirrored.map(({ row }) => row.id))
+  if (due !== null && due <= parts.running()) await giveUp(parts, mirrors, mirrored, interruption, stopped)
   await parts.synced.commit(() => recordStates(parts, stopped))
   return { stopped }
 }

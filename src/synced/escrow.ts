@@ -30,11 +30,9 @@ export function openEscrow(db: Db) {
        since = excluded.since, due_at = excluded.due_at WHERE state = 'grace'`,
   )
   const ofMirror = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE mirror = ? ORDER BY path')
-  const nextDue = db.prepare<[], { due_at: number | null }>(
-    `SELECT min(due_at) AS due_at FROM escrow WHERE state <> 'held'`,
-  )
-  const anyDue = db.prepare<[number], { any: number }>(
-    `SELECT EXISTS (SELECT 1 FROM escrow WHERE state <> 'held' AND due_at <= ?) AS any`,
+  const nextDue = db.prepare<[string], { due_at: number | null }>(
+    `SELECT min(due_at) AS due_at FROM escrow
+     WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
   )
   const takeBack = db.prepare<[number]>('DELETE FROM escrow WHERE image = ?')
   const postpone = db.prepare<[number, number]>('UPDATE escrow SET due_at = ? WHERE image = ?')
@@ -61,10 +59,8 @@ export function openEscrow(db: Db) {
   return {
     put: (row: EscrowRow) => void put.run(row),
     ofMirror: (mirror: number) => ofMirror.all(mirror),
-    /** When the next grace ends, in running time; null where none runs. */
-    nextDue: () => nextDue.get()!.due_at,
-    /** Whether something is to go by this moment of running time. */
-    anyDue: (running: number) => anyDue.get(running)!.any === 1,
+    /** When the next grace of these mirrors ends, in running time; null where none runs. */
+    nextDue: (mirrors: readonly number[]) => nextDue.get(JSON.stringify(mirrors))!.due_at,
     /** It is needed again, or it is gone from the host. */
     takeBack: (image: number) => void takeBack.run(image),
     /** Not before this moment of running time. */
