@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import type { HostOptions } from '../../src/host/embedded-host.ts'
 import { openImageHost } from '../../src/remote/client.ts'
-import type { HostFailure, ImageHost, ListPage, Outcome } from '../../src/remote/host.ts'
+import type { ImageHost, ListPage, Outcome } from '../../src/remote/host.ts'
 import { type Album, AlbumTree } from '../../src/sync/album-tree.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import type { AlbumRow } from '../../src/synced/albums.ts'
@@ -58,10 +58,6 @@ export async function openAlbumStage(options: Partial<HostOptions> = {}): Promis
 export function found(outcome: Outcome<Album>): AlbumRow {
   expect(outcome).toMatchObject({ ok: true, value: { id: expect.any(Number) } })
   return (outcome as { value: AlbumRow }).value
-}
-
-export function failure(remedy: HostFailure['remedy'], code: string, endpoint: HostFailure['endpoint']) {
-  return { ok: false as const, failure: { remedy, code, endpoint, message: `the host said ${code}` } }
 }
 
 /** Listings as the host gives them, then changed. */

@@ -2,16 +2,12 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../src/local/real-disk.ts'
-import type { HostFailure, ImageHost } from '../../src/remote/host.ts'
+import type { ImageHost } from '../../src/remote/host.ts'
 import { png } from '../pictures.ts'
-import { hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes
-
-function failure(remedy: HostFailure['remedy'], code: string, endpoint: HostFailure['endpoint']) {
-  return { ok: false as const, failure: { remedy, code, endpoint, message: `the host said ${code}` } }
-}
 
 /** The host with its deletions and sent pictures written down in their order. */
 function recorded(host: ImageHost): { host: ImageHost; calls: string[] } {

@@ -1,23 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { HostFailure, ImageHost } from '../../src/remote/host.ts'
+import type { ImageHost } from '../../src/remote/host.ts'
 import { png } from '../pictures.ts'
-import { hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes
 const blue = png(3, 2, 30).bytes
-
-function failure(
-  remedy: HostFailure['remedy'],
-  code: string,
-  endpoint: HostFailure['endpoint'],
-  more: Partial<HostFailure> = {},
-) {
-  return {
-    ok: false as const,
-    failure: { remedy, code, endpoint, message: `the host said ${code}`, ...more },
-  }
-}
 
 async function imagesOn({ host }: Workshop): Promise<string[]> {
   const names: string[] = []

@@ -7,22 +7,16 @@ import { openPicture } from '../../src/local/picture-file.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { openScanPool } from '../../src/local/scan-pool.ts'
 import { openImageHost, type RemoteHost } from '../../src/remote/client.ts'
-import { type ImageHost, PictureChanged } from '../../src/remote/host.ts'
+import { type HostFailure, type ImageHost, PictureChanged } from '../../src/remote/host.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import { type PassParts, type PassReport, runPass } from '../../src/sync/pass.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import { UNLIMITED } from '../host/choices.ts'
 
 const KEY = 'workshop-key'
-const UNLIMITED = {
-  upload: Number.POSITIVE_INFINITY,
-  send: Number.POSITIVE_INFINITY,
-  list: Number.POSITIVE_INFINITY,
-  delete: Number.POSITIVE_INFINITY,
-  create_album: Number.POSITIVE_INFINITY,
-}
 
 /** The engine in this process, between a real folder and a real host. */
 export interface Workshop {
@@ -122,4 +116,17 @@ export function hostWith(host: ImageHost, changes: Partial<ImageHost>): ImageHos
     close: () => host.close(),
   }
   return { ...calls, ...changes }
+}
+
+/** An outcome that the host answers, or that comes of not reaching it. */
+export function failure(
+  remedy: HostFailure['remedy'],
+  code: string,
+  endpoint: HostFailure['endpoint'],
+  more: Partial<HostFailure> = {},
+) {
+  return {
+    ok: false as const,
+    failure: { remedy, code, endpoint, message: `the host said ${code}`, ...more },
+  }
 }
