@@ -46,7 +46,7 @@ async function settle({ action, path, config: flag, json }: DeletionsArgs): Prom
     return EXIT.inSync
   }
   const { openState } = await import('../daemon/state.ts')
-  const state = await openState(config)
+  const state = await openState(config, line => void process.stderr.write(`albumd: ${line}\n`))
   try {
     const held = listHeld(config, state.synced, at)
     report(held, action, json)
@@ -64,6 +64,12 @@ const AFTERWARDS = {
   discard: 'stays on the host for good.',
 }
 
+const WHY = {
+  deleted: 'gone from the disk',
+  superseded: 'an older version',
+  ignored: 'hidden by an ignore rule',
+}
+
 function report(held: readonly HeldDeletion[], action: DeletionsArgs['action'], json: boolean): void {
   if (json) {
     const deletions = held.map(({ image, ...shown }) => ({ ...shown, image_id: image.remote_id }))
@@ -71,9 +77,9 @@ function report(held: readonly HeldDeletion[], action: DeletionsArgs['action'], 
     return
   }
   for (const { path, reason, size, since, cdn_url } of held) {
-    const why = reason === 'deleted' ? 'gone from the disk' : 'an older version'
+    const why = WHY[reason]
     process.stdout.write(
-      `${printable(path)} (${why}, ${sizeInWords(size)}, since ${since})  ${printable(cdn_url)}\n`,
+      `${printable(path)} (${why}, ${sizeInWords(size)}, since ${since})  ${printable(cdn_url ?? 'delivery address not known')}\n`,
     )
   }
   process.stdout.write(

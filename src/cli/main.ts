@@ -1,13 +1,17 @@
 import yargs from 'yargs'
 import { version } from '../daemon/version.ts'
+import { adoptCommand } from './adopt.ts'
+import { auditCommand } from './audit.ts'
 import { deletionsCommand } from './deletions.ts'
 import { EXIT } from './exit-codes.ts'
 import { hostCommand } from './host.ts'
 import { logLevelOption } from './log-level-option.ts'
 import { describeError, Problem } from './problem.ts'
+import { retryCommand } from './retry.ts'
 import { runCommand } from './run.ts'
 import { statusCommand } from './status.ts'
 import { syncCommand } from './sync.ts'
+import { trustCommand } from './trust.ts'
 import { tryCommand } from './try.ts'
 
 /** Runs one command line. Answers the exit code; never throws. */
@@ -22,6 +26,10 @@ export async function main(args: readonly string[]): Promise<number> {
     .command(syncCommand(set))
     .command(statusCommand(set))
     .command(deletionsCommand(set))
+    .command(auditCommand(set))
+    .command(trustCommand(set))
+    .command(retryCommand(set))
+    .command(adoptCommand(set))
     .command(hostCommand(set))
     .command(tryCommand(set))
     .middleware(({ logLevel }) => {

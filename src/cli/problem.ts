@@ -20,6 +20,10 @@ const EXIT_OF: Record<string, number> = {
   HOST_DATA_IN_USE: EXIT.locked,
   STATE_NEWER: EXIT.usage,
   STATE_DAMAGED: EXIT.unexpected,
+  STATE_FULL: EXIT.unexpected,
+  STATE_BUSY: EXIT.unexpected,
+  STATE_UNWRITABLE: EXIT.unexpected,
+  STATE_NOT_MIGRATED: EXIT.unexpected,
   STATE_UNREADABLE: EXIT.usage,
 }
 
@@ -28,10 +32,11 @@ export function describeError(error: unknown): { exitCode: number; lines: string
   if (error instanceof Problem) return { exitCode: error.exitCode, lines: error.message }
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: String(error) }
   const code = (error as { code?: string }).code
+  // The image host's own.
   if (code === 'SQLITE_FULL')
     return {
       exitCode: EXIT.unexpected,
-      lines: 'the disk that holds state_dir is full; make room, then start again',
+      lines: "the disk that holds the host's data is full; make room, then start again",
     }
   const known = code === undefined ? undefined : EXIT_OF[code]
   if (known !== undefined) return { exitCode: known, lines: error.message }

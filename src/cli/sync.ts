@@ -1,15 +1,16 @@
 import type { CommandModule } from 'yargs'
-import type { HostFailure } from '../remote/host.ts'
+import type { Config } from '../config/schema.ts'
+import type { MirrorPolicy } from '../sync/mirror-scans.ts'
 import { configOption, readConfig, readConfigAndAccess, refuseMissingFolders } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
-import { barProgress, lineProgress, noProgress, type Progress } from './progress.ts'
-import { Tally } from './tally.ts'
+import { onePass } from './one-pass.ts'
 import { count, printable, sizeInWords } from './wording.ts'
 
 interface SyncArgs {
   config: string | undefined
   'dry-run': boolean
+  'prune-ignored': boolean
   json: boolean
 }
 
@@ -26,6 +27,11 @@ export function syncCommand(exit: (code: number) => void): CommandModule<object,
             default: false,
             describe: 'Print the plan with reasons; change nothing anywhere',
           },
+          'prune-ignored': {
+            type: 'boolean',
+            default: false,
+            describe: 'Give up the images of pictures that an ignore rule hides',
+          },
           json: { type: 'boolean', default: false, describe: 'One summary object on standard output' },
         })
         .example('$0 sync -c albumd.yaml', 'Mirror now')
@@ -34,58 +40,13 @@ export function syncCommand(exit: (code: number) => void): CommandModule<object,
   }
 }
 
-async function sync({ config: flag, json }: SyncArgs): Promise<number> {
+async function sync({ config: flag, 'prune-ignored': prune, json }: SyncArgs): Promise<number> {
   const { config, access } = readConfigAndAccess(flag)
-  refuseMissingFolders(config)
-  const { openState } = await import('../daemon/state.ts')
-  const { openMirroring } = await import('../daemon/mirroring.ts')
-  const { statusOf } = await import('../daemon/status.ts')
-  const { verdictOn } = await import('../daemon/verdict.ts')
-  const state = await openState(config)
-  const progress = chooseProgress(json)
-  const interrupts = onInterrupts(() => progress.say('stopping'))
-  const done = new Tally()
-  try {
-    const temper = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
-    const mirroring = openMirroring(config, access, state, temper, told => {
-      done.add(told)
-      // Why it stopped is said once, at the end.
-      if (told.event !== 'uploads_stopped') progress.tell(told)
-    })
-    let stopped: HostFailure[]
-    try {
-      const [refusal, report] = await Promise.all([
-        mirroring.greet(interrupts.cut),
-        mirroring.pass(interrupts),
-      ])
-      stopped = distinct([...(refusal ? [refusal] : []), ...report.stopped])
-    } finally {
-      progress.end()
-      await mirroring.close()
-    }
-    const status = statusOf(config, state.synced, true, Date.now())
-    const exitCode = { in_sync: EXIT.inSync, left: EXIT.left, refused: EXIT.refused }[
-      verdictOn(status, stopped)
-    ]
-    if (json) print({ exit_code: exitCode, ...done.counts, stopped, mirrors: status.mirrors })
-    else report(done.inWords(status, stopped), stopped)
-    return exitCode
-  } finally {
-    interrupts.dispose()
-    state.close()
-  }
+  return onePass(pruning(config, prune), access, { json })
 }
 
-function report(summary: string, stopped: readonly HostFailure[]): void {
-  process.stdout.write(`${summary}\n`)
-  for (const { code, message, remedy } of stopped)
-    process.stderr.write(`albumd: ${printable(message)} (${code})${remedy === 'key' ? KEY_REMEDY : ''}\n`)
-}
-
-const KEY_REMEDY = '; check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
-
-async function preview({ config: flag, json }: SyncArgs): Promise<number> {
-  const config = readConfig(flag)
+async function preview({ config: flag, 'prune-ignored': prune, json }: SyncArgs): Promise<number> {
+  const config = pruning(readConfig(flag), prune)
   refuseMissingFolders(config)
   const { previewPass } = await import('../daemon/preview.ts')
   const interrupts = onInterrupts()
@@ -117,13 +78,10 @@ async function preview({ config: flag, json }: SyncArgs): Promise<number> {
   return EXIT.inSync
 }
 
-function chooseProgress(json: boolean): Progress {
-  if (json) return noProgress
-  return process.stdout.isTTY ? barProgress(process.stdout) : lineProgress(process.stdout)
-}
-
-function distinct(failures: HostFailure[]): HostFailure[] {
-  return [...new Map(failures.map(failure => [`${failure.code} ${failure.endpoint}`, failure])).values()]
+/** What a person asks for once is part of the policy for as long as this command runs. */
+function pruning(config: Config, pruneIgnored: boolean): Config {
+  const mirrors = config.mirrors.map(mirror => ({ ...mirror, pruneIgnored }) satisfies MirrorPolicy)
+  return { ...config, mirrors }
 }
 
 function print(summary: object): void {

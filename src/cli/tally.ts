@@ -8,22 +8,26 @@ export class Tally {
   readonly counts = {
     uploaded: 0,
     unchanged: 0,
+    linked: 0,
     failed: 0,
     uncertain: 0,
     waiting: 0,
     deleted: 0,
     kept: 0,
     albums_made: 0,
+    albums_deleted: 0,
   }
   readonly #field: Partial<Record<PassEvent['event'], keyof Tally['counts']>> = {
     picture_uploaded: 'uploaded',
     picture_unchanged: 'unchanged',
+    picture_linked: 'linked',
     picture_failed: 'failed',
     picture_uncertain: 'uncertain',
     picture_waits: 'waiting',
     image_deleted: 'deleted',
     image_kept: 'kept',
     album_created: 'albums_made',
+    album_deleted: 'albums_deleted',
   }
 
   add(told: PassEvent): void {
@@ -33,10 +37,12 @@ export class Tally {
 
   /** What was done, and what is left for whatever reason: a person must not read "nothing to do" where much is. */
   inWords(status: Status, stopped: readonly HostFailure[]): string {
-    const { uploaded, deleted, waiting } = this.counts
+    const { uploaded, linked, deleted, albums_deleted, waiting } = this.counts
     const done = listed([
       [uploaded, `${count(uploaded, 'picture')} uploaded`],
+      [linked, `${count(linked, 'picture')} linked`],
       [deleted, `${count(deleted, 'image')} deleted`],
+      [albums_deleted, `${count(albums_deleted, 'album')} deleted`],
     ])
     const sum = (
       field: 'pending_uploads' | 'pending_deletions' | 'held_deletions' | 'failed' | 'uncertain',

@@ -36,14 +36,24 @@ export function eventInWords(told: PassEvent): string | null {
       return `uncertain ${printable(told.path)}: ${printable(told.message)}`
     case 'picture_waits':
       return `waits ${printable(told.path)}: ${told.message}`
+    case 'picture_linked':
+      return `linked ${printable(told.path)} to an image that is there; "albumd adopt --verify" compares their bytes`
+    case 'upload_found_out':
+      return told.arrived
+        ? `found ${printable(told.name)} on the host`
+        : `${printable(told.name)} never arrived; it is sent again`
+    case 'default_album_found':
+      return `pictures of the host's root go to the account's default album ${printable(told.album)}`
     case 'album_created':
       return `made the album ${printable(told.album)}`
+    case 'album_deleted':
+      return `deleted the album ${printable(told.album)}, which nothing needs`
     case 'uploads_stopped':
       return `uploads stopped: ${printable(told.message)} (${told.code})`
     case 'image_deleted':
-      return told.reason === 'deleted'
-        ? `deleted the image of ${printable(told.path)}`
-        : `deleted the old image of ${printable(told.path)}`
+      return told.reason === 'superseded'
+        ? `deleted the old image of ${printable(told.path)}`
+        : `deleted the image of ${printable(told.path)}`
     case 'deletions_held':
       return `held: ${count(told.images, 'image')} would be deleted, beside ${count(told.pictures, 'picture')} that stay; see albumd deletions list`
     case 'image_kept':

@@ -58,12 +58,11 @@ const deletions = value.section({
   albums: value
     .oneOf(['one_by_one', 'recursive'])
     .prefault('one_by_one')
-    .meta(
-      notInEffect(
+    .meta({
+      description:
         'How an album goes: one_by_one after each of its images, or recursive, at once. Recursive is for those who ' +
-          'alone write to the account.',
-      ),
-    ),
+        'alone write to the account.',
+    }),
 })
 
 const quota = value.section({

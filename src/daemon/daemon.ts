@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../sync/clock.ts'
+import { mayArriveFor } from '../sync/credential-life.ts'
 import type { Interruption } from '../sync/interruption.ts'
 import type { PassReport } from '../sync/pass.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
@@ -14,6 +15,8 @@ export interface DaemonParts {
   clock: Clock
   /** Running time in milliseconds. */
   running: () => number
+  /** How long a credential may be used (§8), in milliseconds. */
+  credentialLifetimeMs: number
   /** A pass has come to its end, all of its uploads tried. */
   onPass: () => void
   /** Something that a person should know. */
@@ -46,7 +49,7 @@ export class Daemon {
   }
 
   /** Runs until interrupted. */
-  async run(mirroring: Mirroring, interruption: Interruption): Promise<void> {
+  async run(mirroring: Pick<Mirroring, 'pass'>, interruption: Interruption): Promise<void> {
     const { config, clock, say, onPass } = this.#parts
     const { stop } = interruption
     for (const { folder } of config.mirrors)
@@ -75,7 +78,7 @@ export class Daemon {
 
   /** One pass. Its uploads pause where something else is to be done; the next pass goes on with them. */
   async #pass(
-    mirroring: Mirroring,
+    mirroring: Pick<Mirroring, 'pass'>,
     interruption: Interruption,
   ): Promise<{ report: PassReport; paused: boolean }> {
     const { clock } = this.#parts
@@ -122,11 +125,18 @@ export class Daemon {
 
   /** In how many milliseconds each next thing is due. */
   #dueMs(): number[] {
-    const { config, synced, clock, running } = this.#parts
+    const { config, synced, clock, running, credentialLifetimeMs } = this.#parts
+    const longAgo = mayArriveFor(credentialLifetimeMs) + 1
+    const inDoubt = synced.journal.oldestInDoubt()
+    const emptied = synced.emptied.oldest()
     const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
     const due = [
       { at: synced.escrow.nextDue(mirrors), now: running() },
       { at: synced.failures.nextDue(), now: clock.wall() },
+      // What can't arrive any more can be found out.
+      { at: inDoubt === null ? null : inDoubt + longAgo, now: clock.monotonic() },
+      // An album that was empty is looked at once more.
+      { at: emptied === null ? null : emptied + longAgo, now: clock.monotonic() },
     ]
     return [
       this.#rescanAt - clock.monotonic(),

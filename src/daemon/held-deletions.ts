@@ -1,9 +1,9 @@
 import type { Config } from '../config/schema.ts'
 import { keepImages } from '../sync/keep-images.ts'
-import { isBelow } from '../sync/tree-path.ts'
 import type { EscrowRow } from '../synced/escrow.ts'
 import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
+import { isAtOrBelow } from './path-argument.ts'
 
 /** An image that waits for a person's word. */
 export interface HeldDeletion {
@@ -14,7 +14,8 @@ export interface HeldDeletion {
   /** ISO 8601. */
   since: string
   size: number
-  cdn_url: string
+  /** Null: not known. */
+  cdn_url: string | null
   image: ImageRow
 }
 
@@ -24,7 +25,7 @@ export function listHeld(config: Config, synced: Synced, path?: string): HeldDel
     const row = synced.mirrors.of(folder)
     const held = row ? synced.escrow.ofMirror(row.id).filter(({ state }) => state === 'held') : []
     return held
-      .filter(given => isAt(folder, given.path, path))
+      .filter(given => isAtOrBelow(folder, given.path, path))
       .map(given => {
         const image = synced.images.byId(given.image)!
         const since = new Date(given.since).toISOString()
@@ -52,10 +53,4 @@ export function approve({ escrow, commit }: Synced, held: readonly HeldDeletion[
 export function discard(synced: Synced, held: readonly HeldDeletion[], now: number): Promise<void> {
   const images = held.map(({ image }) => image.id)
   return synced.commit(() => keepImages(synced, images, now))
-}
-
-function isAt(folder: string, path: string, wanted: string | undefined): boolean {
-  if (wanted === undefined) return true
-  const full = `${folder}/${path}`
-  return [path, full].some(candidate => candidate === wanted || isBelow(candidate, wanted))
 }

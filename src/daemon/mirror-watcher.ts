@@ -1,4 +1,5 @@
 import { openFolderWatcher } from '../local/folder-watcher.ts'
+import { isBelow } from '../sync/tree-path.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { StaleFolders } from './stale-folders.ts'
 
@@ -50,7 +51,11 @@ export function openMirrorWatcher(
   return {
     follow(synced) {
       const row = synced.mirrors.of(mirror)
-      const present = new Set(row ? synced.folders.ofMirror(row.id).map(({ path }) => path) : [])
+      const folders = row ? synced.folders.ofMirror(row.id) : []
+      // Those in doubt may be others when they come back, with no event: a mount has none.
+      const doubts = folders.filter(({ unknown }) => unknown !== null).map(({ path }) => path)
+      const isKnown = (path: string) => !doubts.some(doubt => path === doubt || isBelow(path, doubt))
+      const present = new Set(folders.map(({ path }) => path).filter(isKnown))
       following = following.then(() => watchOnly(present))
     },
     tryLostAgain() {

@@ -4,12 +4,14 @@ import { realDisk } from '../local/real-disk.ts'
 import { openScanPool, type ScanPool } from '../local/scan-pool.ts'
 import { openImageHost } from '../remote/client.ts'
 import { type HostFailure, PictureChanged } from '../remote/host.ts'
+import { AlbumContents } from '../sync/album-contents.ts'
 import { systemClock } from '../sync/clock.ts'
 import type { Interruption } from '../sync/interruption.ts'
 import type { MirrorPolicy, Scope } from '../sync/mirror-scans.ts'
-import { type PassReport, runPass } from '../sync/pass.ts'
+import { type PassParts, type PassReport, runPass } from '../sync/pass.ts'
 import type { Tell } from '../sync/pass-events.ts'
 import { quotaDayOf } from '../sync/quota-day.ts'
+import { type Verified, verifyLinks } from '../sync/verify-links.ts'
 import type { Synced } from '../synced/synced.ts'
 import { ledgerAfter } from './requests-before.ts'
 import type { State } from './state.ts'
@@ -31,6 +33,10 @@ export interface Access {
 /** The engine, put together: disk, host, clock and state. */
 export interface Mirroring {
   pass(interruption: Interruption, scopeOf?: (mirror: MirrorPolicy) => Scope): Promise<PassReport>
+  /** Links what is pending to images that the host holds already; sends nothing. */
+  adopt(interruption: Interruption): Promise<PassReport>
+  /** Compares the bytes of what was linked. */
+  verifyLinks(signal: AbortSignal): Promise<Verified>
   /** Asks the host for one page, to know that it is there and takes the key. Null: it does. */
   greet(signal: AbortSignal): Promise<HostFailure | null>
   close(): Promise<void>
@@ -42,7 +48,7 @@ export function openMirroring(
   state: State,
   { patience, graceMs }: Temper,
   tell: Tell,
-): Mirroring {
+): Mirroring & { readonly parts: PassParts } {
   const pools = new Map<string, ScanPool>(config.mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
   const host = openImageHost({
     baseUrl: config.host.base_url,
@@ -58,7 +64,7 @@ export function openMirroring(
     clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
     ledger: ledgerAfter(state.lastRequest, config.host.requests_per_second),
   })
-  const parts = {
+  const parts: PassParts = {
     synced: state.synced,
     host,
     disk: realDisk,
@@ -73,15 +79,39 @@ export function openMirroring(
     order: config.uploads.order,
     probeEveryMs: config.quota.probe_every,
     hold: config.deletions,
+    albumDeletions: config.deletions.albums,
+    credentialLifetimeMs: config.host.credential_lifetime,
+    contents: new AlbumContents(),
     running: state.running,
   }
-  return {
-    async pass(interruption, scopeOf = () => 'everything') {
+  const pass = async (
+    changes: Partial<PassParts>,
+    interruption: Interruption,
+    scopeOf: (mirror: MirrorPolicy) => Scope,
+  ) => {
+    const broken = new AbortController()
+    const stop = AbortSignal.any([interruption.stop, broken.signal])
+    const cut = AbortSignal.any([interruption.cut, broken.signal])
+    try {
       const taken = await state.lockMissing()
       for (const [folder, { message }] of taken) await guardRoot(state.synced, folder, message)
       const mirrors = config.mirrors.filter(({ folder }) => !taken.has(folder))
-      return runPass(parts, mirrors, scopeOf, interruption)
+      return await runPass({ ...parts, ...changes }, mirrors, scopeOf, { ...interruption, stop, cut })
+    } catch (error) {
+      // What goes on beside what failed must not go on without it.
+      broken.abort()
+      throw state.failed(error)
+    }
+  }
+  return {
+    parts,
+    pass: (interruption, scopeOf = () => 'everything') => pass({}, interruption, scopeOf),
+    async adopt(interruption) {
+      const report = await pass({ onlyAdopt: true }, interruption, () => 'everything')
+      if (report.stopped.length === 0) await state.synced.commit(() => state.synced.meta.clear('restored'))
+      return report
     },
+    verifyLinks: signal => verifyLinks(parts, signal),
     async greet(signal) {
       const listed = await host.list(null, 1, signal)
       return listed.ok ? null : listed.failure

@@ -8,11 +8,12 @@ import { albumPathOf } from '../sync/album-name.ts'
 import { systemClock } from '../sync/clock.ts'
 import { type HoldPolicy, weighDeletions } from '../sync/hold.ts'
 import type { Interruption } from '../sync/interruption.ts'
-import { type MirrorPolicy, type ScannedMirror, scanMirror } from '../sync/mirror-scans.ts'
+import { type MirrorPolicy, type ScannedMirror, scanMirrors } from '../sync/mirror-scans.ts'
 import type { PassEvent, Tell } from '../sync/pass-events.ts'
 import { isBelow, pathOf } from '../sync/tree-path.ts'
 import { openDatabase, openDatabaseToRead } from '../synced/database.ts'
 import type { FileRow } from '../synced/files.ts'
+import { explained } from '../synced/state-error.ts'
 import { openSynced, type Synced } from '../synced/synced.ts'
 import { stateFiles } from './state.ts'
 
@@ -41,11 +42,7 @@ export async function* previewPass(config: Config, { stop }: Interruption): Asyn
     try {
       const running = Number(synced.meta.get('running_ms') ?? 0)
       const found = new Findings()
-      const scanned: ScannedMirror[] = []
-      for (const policy of config.mirrors) {
-        const mirror = await scan(synced, policy, running, found.tell, stop)
-        if (mirror) scanned.push(mirror)
-      }
+      const scanned = await scan(synced, config.mirrors, running, found.tell, stop)
       yield* previewUploads(synced, scanned, config.uploads.order, found)
       if (found.guarded.size === 0)
         for (const mirror of scanned)
@@ -81,6 +78,8 @@ async function copyOfState(stateDir: string, copy: string): Promise<string> {
   const db = openDatabaseToRead(database)
   try {
     await db.backup(copy)
+  } catch (error) {
+    throw explained(error, database)
   } finally {
     db.close()
   }
@@ -89,17 +88,26 @@ async function copyOfState(stateDir: string, copy: string): Promise<string> {
 
 async function scan(
   synced: Synced,
-  policy: MirrorPolicy,
+  mirrors: readonly MirrorPolicy[],
   running: number,
   tell: Tell,
   stop: AbortSignal,
-): Promise<ScannedMirror | null> {
-  const pool = openScanPool(policy.folder)
+): Promise<ScannedMirror[]> {
+  const pools = new Map(mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
   try {
-    const parts = { synced, disk: realDisk, clock: systemClock, tell, lookAt: () => pool.look }
-    return await scanMirror({ ...parts, graceMs: 0, running: () => running }, policy, 'everything', stop)
+    const lookAt = (root: string) => pools.get(root)!.look
+    const parts = {
+      synced,
+      disk: realDisk,
+      clock: systemClock,
+      tell,
+      lookAt,
+      graceMs: 0,
+      running: () => running,
+    }
+    return await scanMirrors(parts, mirrors, () => 'everything', stop)
   } finally {
-    await pool.close()
+    for (const pool of pools.values()) await pool.close()
   }
 }
 
@@ -155,7 +163,7 @@ async function* previewDeletions(
   await weighDeletions(synced, found.tell, { id: row.id, folder: mirror }, hold, running)
   for (const { image, path, reason, state, due_at } of synced.escrow.ofMirror(row.id)) {
     const stands = synced.files.onImage(image).some(file => file.state !== 'gone')
-    const why = reason === 'superseded' ? 'an older version' : 'gone from the disk'
+    const why = { deleted: 'gone from the disk', superseded: 'an older version', ignored: 'ignored' }[reason]
     if (state === 'held') yield { operation: 'hold', mirror, path, reason: why }
     else if (!stands && due_at <= running) yield { operation: 'delete', mirror, path, reason: why }
   }

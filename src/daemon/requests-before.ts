@@ -38,7 +38,8 @@ export function endRequests(synced: Synced, now: number): void {
   synced.meta.set('quiet_since', `${bootId()} ${now}`)
 }
 
-function bootId(): string {
+/** Of the machine's boot; one constant where the system tells none. */
+export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   } catch {

@@ -1,17 +1,21 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
+import { noteBoot } from '../sync/boot.ts'
 import { systemClock } from '../sync/clock.ts'
-import { openDatabase, StateError } from '../synced/database.ts'
 import { type Lock, LockedError, lockState } from '../synced/lock.ts'
-import { openSynced, type Synced } from '../synced/synced.ts'
-import { endRequests, lastRequestBefore, startRequests } from './requests-before.ts'
+import { explained, StateError } from '../synced/state-error.ts'
+import type { Synced } from '../synced/synced.ts'
+import { openRecords, type Records } from './records.ts'
+import { bootId, endRequests, lastRequestBefore, startRequests } from './requests-before.ts'
 import { RootLocks } from './root-locks.ts'
 
 /** The files of a state folder. */
 export const stateFiles = (stateDir: string) => ({
   database: join(stateDir, 'albumd.db'),
+  witness: join(stateDir, 'albumd.witness'),
   lock: join(stateDir, 'lock.db'),
+  trouble: join(stateDir, 'albumd.trouble'),
 })
 
 /** A state that this process alone has, with the mirrors' folders. */
@@ -23,16 +27,49 @@ export interface State {
   running: () => number
   /** Locks the roots that were not there before. Answers the folders that another albumd has: they must wait. */
   lockMissing(): Promise<Map<string, LockedError>>
+  /**
+   * Something that works with this state threw `error`: answers it as a StateError where the state itself failed. Then
+   * what is in memory can't be trusted, and there is nothing to do but to close it.
+   */
+  failed(error: unknown): unknown
+  /** Throws StateError where the last of it could not be recorded. It is closed all the same. */
   close(): void
 }
 
+/** A state folder and the mirrors' folders, for this process alone. */
+export interface Claim {
+  roots: RootLocks
+  release(): void
+}
+
 /**
- * Opens the state for work, or makes it. Throws LockedError and StateError, also with the codes STATE_OTHER_HOST,
- * STATE_OTHER_ALBUM and STATE_OTHER_FOLDER for a state that does not belong to this config.
+ * Opens the state for work, or makes it; `say` tells a person what was wrong with it, in a line. Throws LockedError and
+ * StateError, also with the codes STATE_OTHER_HOST, STATE_OTHER_ALBUM and STATE_OTHER_FOLDER for a state that does not
+ * belong to this config.
  */
-export async function openState(config: Config): Promise<State> {
-  const files = stateFiles(config.state_dir)
-  const stateLock = takeFolder(config.state_dir, files.lock)
+export async function openState(config: Config, say: (line: string) => void): Promise<State> {
+  const claim = await claimState(config)
+  try {
+    const state = openClaimed(config, claim, say)
+    return {
+      ...state,
+      close() {
+        try {
+          state.close()
+        } finally {
+          claim.release()
+        }
+      },
+    }
+  } catch (error) {
+    claim.release()
+    throw error
+  }
+}
+
+/** Takes what no other albumd may have meanwhile. Throws LockedError and StateError. */
+export async function claimState(config: Config): Promise<Claim> {
+  const stateLock = takeFolder(config.state_dir)
   const roots = new RootLocks(config.mirrors.map(({ folder }) => folder))
   const release = () => {
     roots.release()
@@ -40,53 +77,89 @@ export async function openState(config: Config): Promise<State> {
   }
   try {
     for (const taken of (await roots.lockMissing()).values()) throw taken
-    const synced = openSynced(openDatabase(files.database))
-    try {
-      const lastRequest = lastRequestBefore(synced, systemClock.monotonic())
-      bind(synced, config)
-      return opened(synced, lastRequest, roots, release)
-    } catch (error) {
-      synced.close()
-      throw error
-    }
+    return { roots, release }
   } catch (error) {
     release()
     throw error
   }
 }
 
-function takeFolder(stateDir: string, lockFile: string): Lock {
+function takeFolder(stateDir: string): Lock {
   try {
     mkdirSync(stateDir, { recursive: true, mode: 0o700 })
-    return lockState(lockFile)
+    return lockState(stateFiles(stateDir).lock)
   } catch (error) {
-    if (error instanceof LockedError) throw error
+    if (error instanceof LockedError || error instanceof StateError) throw error
+    const why = explained(error, stateDir)
+    if (why instanceof StateError && why.code === 'STATE_FULL') throw why
     const { code, message } = error as NodeJS.ErrnoException
-    const why = `${stateDir}: the state can't be kept here (${code ?? message}); check state_dir and its permissions`
-    throw new StateError('STATE_UNREADABLE', why)
+    throw new StateError(
+      'STATE_UNREADABLE',
+      `${stateDir}: the state can't be kept here (${code ?? message}); check state_dir and its permissions`,
+    )
   }
 }
 
-function opened(synced: Synced, lastRequest: number | null, roots: RootLocks, release: () => void): State {
+/** The state of a folder that is claimed; its end leaves the claim. Throws what `openState` throws beside LockedError. */
+export function openClaimed(config: Config, { roots }: Claim, say: (line: string) => void): State {
+  const files = stateFiles(config.state_dir)
+  const records = openRecords(files, say)
+  const { synced } = records
+  try {
+    const before = lastRequestBefore(synced, systemClock.monotonic())
+    // Records that know less may not know of the last request.
+    const lastRequest = records.knowLess ? systemClock.monotonic() : before
+    bind(synced, config)
+    return opened(records, lastRequest, roots, files.database)
+  } catch (error) {
+    // A StateError is of a state that is another's: nothing is wrong with it.
+    const why = explained(error, files.database)
+    records.close(error instanceof StateError ? 'clean' : endAfter(why))
+    throw why
+  }
+}
+
+function endAfter(why: unknown): 'cut_off' | 'damaged' {
+  return why instanceof StateError && why.code === 'STATE_DAMAGED' ? 'damaged' : 'cut_off'
+}
+
+function opened(records: Records, lastRequest: number | null, roots: RootLocks, file: string): State {
+  const { synced } = records
   startRequests(synced)
+  noteBoot(synced, bootId(), systemClock.monotonic())
   const runBefore = Number(synced.meta.get('running_ms') ?? 0)
   const began = systemClock.monotonic()
   synced.meta.set('pid', String(process.pid))
   const running = () => Math.round(runBefore + systemClock.monotonic() - began)
+  let end: 'clean' | 'cut_off' | 'damaged' = 'clean'
+  const failed = (error: unknown) => {
+    const why = explained(error, file)
+    if (why instanceof StateError) end = endAfter(why)
+    return why
+  }
   return {
     synced,
     lastRequest,
     running,
     lockMissing: () => roots.lockMissing(),
+    failed,
     close() {
-      synced.mirrors.endPhases()
-      synced.meta.set('running_ms', String(running()))
-      synced.meta.clear('pid')
-      endRequests(synced, systemClock.monotonic())
-      synced.close()
-      release()
+      try {
+        if (end === 'clean') recordEnd(synced, running())
+      } catch (error) {
+        throw failed(error)
+      } finally {
+        records.close(end)
+      }
     },
   }
+}
+
+function recordEnd(synced: Synced, running: number): void {
+  synced.mirrors.endPhases()
+  synced.meta.set('running_ms', String(running))
+  synced.meta.clear('pid')
+  endRequests(synced, systemClock.monotonic())
 }
 
 /** A state belongs to one host, and a mirror's records to one folder and album: else it would send or delete wrongly. */

@@ -4,9 +4,11 @@ import { DAILY_QUOTA } from '../protocol/limits.ts'
 import { quotaDayOf } from '../sync/quota-day.ts'
 import { openDatabase, openDatabaseToRead } from '../synced/database.ts'
 import { stateIsLocked } from '../synced/lock.ts'
+import { explained } from '../synced/state-error.ts'
 import type { MirrorSummary } from '../synced/summary.ts'
 import { openSynced, type Synced } from '../synced/synced.ts'
 import { stateFiles } from './state.ts'
+import { readTroubleNote } from './trouble-note.ts'
 import { version } from './version.ts'
 
 /** `status --json`, as the contract has it. Times are ISO 8601. */
@@ -39,18 +41,26 @@ const FAILURES_SHOWN = 1000
 
 /** Reads the status of a state, whether a process works on it, none does, or it does not exist yet. */
 export function readStatus(config: Config, now: number): Status {
-  const running = stateIsLocked(stateFiles(config.state_dir).lock)
-  return readState(config, synced => statusOf(config, synced, running, now))
+  const { lock, trouble } = stateFiles(config.state_dir)
+  const running = stateIsLocked(lock)
+  const note = running ? readTroubleNote(trouble) : null
+  const status = readState(config, synced => statusOf(config, synced, running, now))
+  if (note === null) return status
+  // What the records say of the mirrors is of before.
+  const mirrors = status.mirrors.map(mirror => ({ ...mirror, state: 'blocked' as const, reason: note }))
+  return { ...status, mirrors }
 }
 
 /** Looks into a state without having it: beside the process that works on it, or where there is none yet. */
 export function readState<T>(config: Config, look: (synced: Synced) => T): T {
   const { database } = stateFiles(config.state_dir)
-  const synced = openSynced(existsSync(database) ? openDatabaseToRead(database) : openDatabase(':memory:'))
+  const db = existsSync(database) ? openDatabaseToRead(database) : openDatabase(':memory:')
   try {
-    return look(synced)
+    return look(openSynced(db))
+  } catch (error) {
+    throw explained(error, database)
   } finally {
-    synced.close()
+    db.close()
   }
 }
 

@@ -1,3 +1,4 @@
+import { readPicture } from '../protocol/picture/picture.ts'
 import { openAdmission } from './admission.ts'
 import { createAlbum } from './album-creation.ts'
 import { asBody } from './body.ts'
@@ -9,7 +10,7 @@ import type { Db } from './data/database.ts'
 import { type ImageRow, openImages } from './data/images.ts'
 import { type DeletionQuery, deleteResource } from './deletion.ts'
 import { createdAlbumRecord, list } from './listing.ts'
-import type { Clock, PictureStore, Random } from './ports.ts'
+import type { Clock, PictureStore, Random, ReadPicture } from './ports.ts'
 import { Refusal } from './refusal.ts'
 import type { HostSettings } from './settings.ts'
 import { openUploadNode } from './upload-node.ts'
@@ -20,6 +21,8 @@ export interface HostPorts {
   pictures: PictureStore
   clock: Clock
   random: Random
+  /** Left out: as the protocol reads it. */
+  readPicture?: ReadPicture
 }
 
 export type HostService = ReturnType<typeof openHostService>
@@ -35,7 +38,16 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
   const images = openImages(db)
   const credentials = openCredentials(db)
   const admission = openAdmission(accounts, settings, clock)
-  const node = openUploadNode({ db, albums, images, credentials, pictures, settings, clock })
+  const node = openUploadNode({
+    db,
+    albums,
+    images,
+    credentials,
+    pictures,
+    readPicture: ports.readPicture ?? readPicture,
+    settings,
+    clock,
+  })
   const desk = openCredentialDesk({ db, albums, images, credentials, node, settings, clock, random })
   clearLeftBytes()
 

@@ -1,3 +1,4 @@
+import type { Picture } from '../protocol/picture/picture.ts'
 import type { ByteSource } from '../protocol/picture/source.ts'
 
 /** What the host's logic needs of the world, as parameters: a simulation runs it in virtual time and memory. */
@@ -13,6 +14,9 @@ export const systemClock: Clock = { wall: () => Date.now(), monotonic: () => per
 
 /** So many random bytes, as node:crypto's `randomBytes`. */
 export type Random = (bytes: number) => Buffer
+
+/** What a picture is by its bytes; null for none of §4.3's formats. */
+export type ReadPicture = (source: ByteSource) => Promise<Picture | null>
 
 /** Where the bytes of images are. `file` is a name that the store has given, never one of a client's. */
 export interface PictureStore {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { DECIDED_CODES, DECISIONS } from '../protocol/decisions.ts'
-import { type Picture, readPicture } from '../protocol/picture/picture.ts'
+import type { Picture } from '../protocol/picture/picture.ts'
 import type { Albums } from './data/albums.ts'
 import type { CredentialRow, Credentials } from './data/credentials.ts'
 import type { Db } from './data/database.ts'
 import type { Images } from './data/images.ts'
 import { checkDimensions } from './dimension-check.ts'
-import type { Clock, Draft, PictureStore } from './ports.ts'
+import type { Clock, Draft, PictureStore, ReadPicture } from './ports.ts'
 import { Refusal } from './refusal.ts'
 import type { HostSettings } from './settings.ts'
 
@@ -16,6 +16,7 @@ interface Means {
   images: Images
   credentials: Credentials
   pictures: PictureStore
+  readPicture: ReadPicture
   settings: HostSettings
   clock: Clock
 }
@@ -23,7 +24,16 @@ interface Means {
 export type UploadNode = ReturnType<typeof openUploadNode>
 
 /** Step 2 of an upload (§4.2): takes the bytes, compares them with what was declared, keeps them. */
-export function openUploadNode({ db, albums, images, credentials, pictures, settings, clock }: Means) {
+export function openUploadNode({
+  db,
+  albums,
+  images,
+  credentials,
+  pictures,
+  readPicture,
+  settings,
+  clock,
+}: Means) {
   /** The uploads under way, each with its account. */
   const open = new Map<Promise<string>, number>()
 

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path/posix'
 import { formatOfName } from '../protocol/formats.ts'
 import type { Disk, DiskEntry, DiskStat } from './disk.ts'
 import { digestOf } from './folder-digest.ts'
@@ -31,6 +32,7 @@ export function rulesWithin(
 function compared(disk: Disk, path: string, folder: FolderToLookAt): FolderResult {
   const began = disk.now()
   const identity = identityOf(disk, path)
+  const mount = folder.path !== '' && disk.lstat(dirname(path)).dev !== identity.dev
   const entries = disk.readFolder(path).sort(byName)
   const ignoreFile = readIgnoreFile(disk, path, entries)
   const rules = compileRules(rulesWithin(folder, ignoreFile))
@@ -38,10 +40,12 @@ function compared(disk: Disk, path: string, folder: FolderToLookAt): FolderResul
     files: [],
     folders: [],
     aside: [],
+    ignored: [],
     leftOut: { format: 0, ignored: 0, hidden: 0, empty: 0, links: 0 },
     problems: [],
     ignoreFile,
     identity,
+    mount,
   }
   const prefix = folder.path === '' ? '' : `${folder.path}/`
   for (const entry of entries) enter(look, disk, path, entry, placeOf(entry, prefix, rules))
@@ -79,7 +83,10 @@ function enter(look: FolderLook, disk: Disk, path: string, entry: DiskEntry, pla
       break
     case 'ignored':
       look.leftOut.ignored++
-      if (entry.validUtf8 && (entry.kind === 'folder' || formatOfName(name))) look.aside.push(name)
+      if (entry.validUtf8 && (entry.kind === 'folder' || formatOfName(name))) {
+        look.aside.push(name)
+        look.ignored.push(name)
+      }
       break
     case 'not_utf8':
       look.problems.push({ name, code: 'NAME_NOT_UTF8', message: 'The name is not valid UTF-8.' })

@@ -38,10 +38,17 @@ export interface FolderLook {
   folders: string[]
   /** Names, of folders and of pictures, that are there and left out: ignored, empty, a link or a special file. */
   aside: string[]
+  /** Those of `aside` that a rule hides. */
+  ignored: string[]
   leftOut: LeftOut
   problems: LookProblem[]
   ignoreFile: IgnoreFile
   identity: Pick<DiskStat, 'dev' | 'ino' | 'birthtime'>
+  /**
+   * Its device is another than its parent's. The relation counts, for device numbers change over reboots. So a bind
+   * mount of the same device is none, and a subvolume of btrfs is one. Never of the root, which has its own guard.
+   */
+  mount: boolean
 }
 
 /** One folder to look at. */

@@ -21,8 +21,16 @@ export const imageRecord = z.object({
 })
 export type ImageRecord = z.infer<typeof imageRecord>
 
-/** An image that the listing holds and §2 does not describe, such as an SVG without a width. */
-export const oddImageRecord = z.object({ id })
+/** An image as a client takes it: beyond its id anything may be missing or odd, such as an SVG's width. */
+export const listedImage = z.object({
+  id,
+  name: z.string().optional().catch(undefined),
+  size: z.string().optional().catch(undefined),
+  width: pixels.optional().catch(undefined),
+  height: pixels.optional().catch(undefined),
+  time: z.string().optional().catch(undefined),
+})
+export type ListedImage = z.infer<typeof listedImage>
 
 /** §2 Album, as listed. */
 export const albumRecord = z.object({
@@ -34,6 +42,16 @@ export const albumRecord = z.object({
   created_at: time,
 })
 export type AlbumRecord = z.infer<typeof albumRecord>
+
+/** An album as a client takes it: an odd one of another person must not spoil the list. */
+const listedAlbum = z.object({
+  id,
+  name: z.string().catch(''),
+  depth: z.int().positive().catch(1),
+  image_count: count.catch(0),
+  sub_count: count.catch(0),
+  created_at: z.string().catch(''),
+})
 
 /** §2: an album as its creation answers it. */
 export const createdAlbumRecord = albumRecord.pick({ id: true, name: true, depth: true, created_at: true })
@@ -78,8 +96,8 @@ export const answers = {
   list: z.object({
     success: succeeded,
     data: z.object({
-      albums: z.array(albumRecord),
-      images: z.array(z.union([imageRecord, oddImageRecord])),
+      albums: z.array(listedAlbum),
+      images: z.array(listedImage),
       pagination,
       cdn_base_url: z.url(),
     }),

@@ -7,9 +7,18 @@ import type { Block } from './blocks.ts'
 import type { Clock } from './clock.ts'
 import type { Connection } from './connection.ts'
 import { askCredential, askPresigned } from './credentials.ts'
-import { type Delivered, fetchDelivered } from './delivery.ts'
+import { fetchDelivered } from './delivery.ts'
 import { openGate, type Patience, type RateLedger, type RequestEvent } from './gate.ts'
-import type { CreatedAlbum, Credential, ImageHost, ListPage, Outcome, PictureBody, Sent } from './host.ts'
+import type {
+  CreatedAlbum,
+  Credential,
+  Delivered,
+  ImageHost,
+  ListPage,
+  Outcome,
+  PictureBody,
+  Sent,
+} from './host.ts'
 import { Http } from './http.ts'
 import { sendPicture } from './send-picture.ts'
 
@@ -44,8 +53,6 @@ export interface RemoteHost extends ImageHost {
   blocks(): Block[]
   /** Lets the next request to this endpoint find out whether its block (the quota included) is over. */
   unblock(endpoint: Endpoint): void
-  /** GET of a delivery address. Its bytes count towards no limit of §8. */
-  fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
 }
 
 /**

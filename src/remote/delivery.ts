@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Address, givenAddress } from './address.ts'
+import type { Delivered } from './host.ts'
 import type { Http } from './http.ts'
-
-/** What a delivery address (§4.2, §4.3) gives. The status decides what its bytes prove. */
-export type Delivered =
-  | { ok: true; status: number /** Bytes. */; size: number; sha256: Buffer }
-  | { ok: false; code: string; message: string }
 
 /**
  * Asks a delivery address without any key. More than `maxBytes` are not taken. `base` is the host's own

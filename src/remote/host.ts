@@ -19,6 +19,8 @@ export interface ImageHost {
   deleteAlbum(albumId: string, signal: AbortSignal): Promise<Outcome<void>>
   /** §4.6. Sent once, unless nothing can have happened. */
   createAlbum(request: CreateAlbumRequest, signal: AbortSignal): Promise<Outcome<CreatedAlbum>>
+  /** GET of a delivery address, without the key. Its bytes count towards no limit of §8; more than `maxBytes` are not taken. */
+  fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
   /** The next request to this endpoint finds out whether what shut it (plan, quota, storage, key) is over. */
   unblock(endpoint: Endpoint): void
   /** Waits for what is under way and closes connections. */
@@ -84,6 +86,11 @@ export interface Sent {
   imageId: string
   cdnUrl: string
 }
+
+/** What a delivery address (§4.2, §4.3) gives. The status decides what its bytes prove. */
+export type Delivered =
+  | { ok: true; status: number /** Bytes. */; size: number; sha256: Buffer }
+  | { ok: false; code: string; message: string }
 
 export type ListPage = z.infer<typeof answers.list>['data']
 export type CreatedAlbum = Pick<AlbumRecord, 'id' | 'name' | 'depth' | 'created_at'>

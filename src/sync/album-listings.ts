@@ -1,5 +1,6 @@
 import type { AlbumRecord } from '../protocol/records.ts'
 import type { ImageHost, Outcome } from '../remote/host.ts'
+import { walkAlbum } from './walk.ts'
 
 type AlbumsByName = ReadonlyMap<string, readonly AlbumRecord[]>
 
@@ -36,33 +37,15 @@ export class AlbumListings {
   }
 
   async #walk(parent: string | null, signal: AbortSignal): Promise<Outcome<AlbumsByName>> {
-    const walk = walkAlbums(this.#host, parent, signal)
+    const walk = this.#albumsIn(parent, signal)
     this.#walks.set(parent, walk)
     const walked = await walk
     if (!walked.ok && this.#walks.get(parent) === walk) this.#walks.delete(parent)
     return walked
   }
-}
 
-/**
- * Every page: albums may stand on the first one, on all or spread over them (§4.4 does not show). A page that brings
- * nothing new ends the walk, whatever `total_pages` says: it is the host's word alone, and may be wrong without end.
- */
-async function walkAlbums(
-  host: ImageHost,
-  parent: string | null,
-  signal: AbortSignal,
-): Promise<Outcome<AlbumsByName>> {
-  const albums = new Map<string, AlbumRecord>()
-  const images = new Set<string>()
-  for (let page = 1; ; page++) {
-    const listed = await host.list(parent, page, signal)
-    if (!listed.ok) return listed
-    const before = albums.size + images.size
-    for (const album of listed.value.albums) albums.set(album.id, album)
-    for (const { id } of listed.value.images) images.add(id)
-    const bringsNew = albums.size + images.size > before
-    if (!bringsNew || page >= listed.value.pagination.total_pages)
-      return { ok: true, value: Map.groupBy(albums.values(), ({ name }) => name) }
+  async #albumsIn(parent: string | null, signal: AbortSignal): Promise<Outcome<AlbumsByName>> {
+    const walk = await walkAlbum(this.#host, parent, signal)
+    return walk.ok ? { ok: true, value: Map.groupBy(walk.value.albums, ({ name }) => name) } : walk
   }
 }

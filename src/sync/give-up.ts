@@ -5,6 +5,7 @@ import type { FileRow } from '../synced/files.ts'
 import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
+import { compareBytes } from './compare-bytes.ts'
 import type { Interruption } from './interruption.ts'
 import type { Tell } from './pass-events.ts'
 import { whyImageStays } from './plan.ts'
@@ -47,6 +48,11 @@ export async function giveUpImages(
       tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: stays })
       continue
     }
+    const unproved = await whyUnproved(parts, given, image, cut)
+    if (unproved) {
+      tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: unproved })
+      continue
+    }
     const refused = await deleteImage(parts, given, image, cut)
     if (!refused)
       tell({ event: 'image_deleted', mirror: mirror.folder, path: given.path, reason: given.reason })
@@ -61,7 +67,7 @@ export async function giveUpImages(
 
 const NEEDED = 'another file stands on the same image'
 
-function whyStays({ synced, whyNotGone, doubt }: GiveUpParts, image: ImageRow): string | null {
+export function whyStays({ synced, whyNotGone, doubt }: GiveUpParts, image: ImageRow): string | null {
   const standing = synced.files.onImage(image.id)
   if (standing.some(file => file.state !== 'gone')) return NEEDED
   const moved = whyImageStays(image.hash, synced.files.openOfSize(image.size))
@@ -71,6 +77,30 @@ function whyStays({ synced, whyNotGone, doubt }: GiveUpParts, image: ImageRow): 
     if (why) return why
   }
   return doubt()
+}
+
+/**
+ * Why an image that was only linked may not go, or null: its bytes are compared first. Another's is forgotten; what can't
+ * be compared waits for a person's word.
+ */
+async function whyUnproved(
+  parts: GiveUpParts,
+  { state }: EscrowRow,
+  image: ImageRow,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { synced } = parts
+  if (image.proof !== 'none' || state === 'approved') return null
+  const compared = await compareBytes(parts, image, image, signal)
+  await synced.commit(() => {
+    if (compared.verdict === 'equal') synced.images.prove(image.id, image.hash, compared.cdnUrl)
+    else if (compared.verdict === 'other') drop(synced, image)
+    else synced.escrow.holdOne(image.id)
+  })
+  if (compared.verdict === 'equal') return null
+  return compared.verdict === 'other'
+    ? 'its bytes are another picture: it is not ours'
+    : `it was linked by its name alone, and its bytes can't be compared: ${compared.why}`
 }
 
 /** Answers the refusal, or null where the image is gone now. */
@@ -88,7 +118,7 @@ async function deleteImage(
   await synced.commit(() => {
     if (refusal === null) {
       if (given.state !== 'approved') synced.escrow.record(running(), given.mirror, image.id)
-      forget(synced, image)
+      forget(synced, image, clock.wall())
     } else if (wasNotDone(refusal) && before === undefined) synced.journal.close(intent)
   })
   return refusal
@@ -110,7 +140,12 @@ function takeBack({ escrow, files }: Synced, image: ImageRow): void {
   files.dropGone(image.id)
 }
 
-function forget(synced: Synced, image: ImageRow): void {
+export function forget(synced: Synced, image: ImageRow, now: number): void {
+  synced.deleted.put(image.remote_id, now)
+  drop(synced, image)
+}
+
+function drop(synced: Synced, image: ImageRow): void {
   for (const file of synced.files.onImage(image.id)) {
     synced.files.remove(file)
     synced.folders.removeIfEmpty(file.folder)

@@ -1,8 +1,11 @@
 import type { Disk } from '../local/disk.ts'
 import type { FileRow } from '../synced/files.ts'
 import type { Synced } from '../synced/synced.ts'
+import { isThere } from './is-there.ts'
 import type { ScannedMirror } from './mirror-scans.ts'
+import { isMount } from './mounts.ts'
 import { isSameRoot } from './root-guard.ts'
+import { isStillIgnored } from './still-ignored.ts'
 import { pathOf } from './tree-path.ts'
 
 /** The disk as it is at this moment, looked at once more before something can't be undone. */
@@ -18,9 +21,11 @@ export class Ground {
   }
 
   /** Why the local truth of a mirror is in doubt, or null. */
-  doubt({ policy, identity, row }: ScannedMirror): string | null {
+  doubt({ policy, identity, row, mounts }: ScannedMirror): string | null {
     if (row.guard !== null) return row.guard
-    return isSameRoot(this.#disk, policy.folder, identity) ? null : `${policy.folder} was replaced`
+    if (!isSameRoot(this.#disk, policy.folder, identity)) return `${policy.folder} was replaced`
+    const lost = mounts.find(path => !isMount(this.#disk, policy.folder, path))
+    return lost === undefined ? null : `${lost} was a mount point and is none now`
   }
 
   /** Why a file can't be taken for gone, or null: another mirror's file counts as much as one's own. */
@@ -30,19 +35,20 @@ export class Ground {
     if (!mirror) return 'it stood for a picture of another mirror, which can not be looked at'
     if (mirror.policy.deletions === 'keep') return 'another mirror keeps it'
     const path = pathOf(folder.path, file.name)
-    return (
-      this.doubt(mirror) ??
-      (this.#isThere(`${mirror.policy.folder}/${path}`) ? `${path} is there again` : null)
-    )
+    const doubt = this.doubt(mirror)
+    if (doubt !== null) return doubt
+    if (!isThere(this.#disk, `${mirror.policy.folder}/${path}`)) return null
+    return this.#isPruned(mirror, path, file) ? null : `${path} is there again`
   }
 
-  #isThere(path: string): boolean {
+  /** A person asked to give up the images of what an ignore rule hides, and one hides this still. */
+  #isPruned({ policy }: ScannedMirror, path: string, { image }: FileRow): boolean {
+    const asked = policy.pruneIgnored || this.#synced.escrow.of(image ?? 0)?.reason === 'ignored'
+    if (!asked) return false
     try {
-      // A folder in its place means that the picture is gone; a link or an empty file may still stand for it.
-      return this.#disk.lstat(path).kind !== 'folder'
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      return code !== 'ENOENT' && code !== 'ENOTDIR'
+      return isStillIgnored(this.#disk, policy.folder, path, policy.ignore)
+    } catch {
+      return false
     }
   }
 }

@@ -1,5 +1,6 @@
+import type { IgnoreRules } from '../local/look.ts'
 import type { FolderRow } from '../synced/folders.ts'
-import { folderAbove, nameOf, pathOf } from './tree-path.ts'
+import { folderAbove, foldersAbove, nameOf, pathOf } from './tree-path.ts'
 
 /** The folders of a mirror that have a record, as a tree. */
 export class KnownFolders {
@@ -25,6 +26,21 @@ export class KnownFolders {
       for (const name of this.#namesIn.get(at) ?? []) paths.push(pathOf(at, name))
     }
     return folders
+  }
+
+  /** The paths of all below one. */
+  below(path: string): string[] {
+    return this.from(path).flatMap(folder => (folder.path === path ? [] : folder.path))
+  }
+
+  /** The rules for what a folder is: those of the config, then of the ignore files above as last looked at. */
+  rulesAbove(path: string, ignore: readonly string[]): IgnoreRules[] {
+    const rules: IgnoreRules[] = [{ base: '', text: ignore.join('\n') }]
+    for (const base of foldersAbove(path)) {
+      const text = this.at(base)?.ignore_text
+      if (text) rules.push({ base, text })
+    }
+    return rules
   }
 
   /** The names of the folders directly in one. */

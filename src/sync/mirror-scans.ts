@@ -2,9 +2,10 @@ import type { Disk } from '../local/disk.ts'
 import type { Guard, MirrorRow, RootIdentity } from '../synced/mirrors.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
+import { isMount } from './mounts.ts'
 import type { Tell } from './pass-events.ts'
 import type { Deletions } from './plan.ts'
-import { checkRoot, isSameRoot } from './root-guard.ts'
+import { checkRoot, isSameRoot, type RootCheck } from './root-guard.ts'
 import { type LookAtFolders, MirrorScan } from './scan.ts'
 
 export interface MirrorPolicy {
@@ -13,6 +14,8 @@ export interface MirrorPolicy {
   album: string
   deletions: Deletions
   ignore: readonly string[]
+  /** Whether images of pictures that an ignore rule hides are given up like those of deleted ones. */
+  pruneIgnored?: boolean
 }
 
 /** Folders below a mirror's root that need a look, or all of them. */
@@ -37,48 +40,114 @@ export interface ScannedMirror {
   identity: RootIdentity
   /** Folders that could not be read, or whose ignore file could not: nothing below is sent. */
   unknown: string[]
+  /** Folders that are mount points: without one of them nothing is certain. */
+  mounts: string[]
 }
 
-/** Scans one mirror. Null where its root is in doubt: then nothing of it is sent or deleted. */
-export async function scanMirror(
+/** A scan that has looked, and is yet to decide what only all scans together can tell. */
+interface BegunScan {
+  policy: MirrorPolicy
+  row: MirrorRow
+  root: RootCheck & { trusted: true }
+  scan: MirrorScan
+}
+
+/**
+ * Scans mirrors. Left out are those whose root is in doubt: nothing of them is sent or deleted. A picture that has left
+ * one mirror is found in another one, whatever their order.
+ */
+export async function scanMirrors(
+  parts: ScanParts,
+  mirrors: readonly MirrorPolicy[],
+  scopeOf: (mirror: MirrorPolicy) => Scope,
+  signal: AbortSignal,
+): Promise<ScannedMirror[]> {
+  const taken = new Set<string>()
+  const scanned = new Map<MirrorPolicy, ScannedMirror | null>()
+  const undecided: BegunScan[] = []
+  for (const policy of mirrors) {
+    const begun = await beginScan(parts, policy, scopeOf(policy), signal)
+    scanned.set(policy, null)
+    if (begun?.scan.isDecided()) scanned.set(policy, await finishScan(parts, begun, taken, signal))
+    else if (begun) undecided.push(begun)
+  }
+  for (const begun of undecided) scanned.set(begun.policy, await finishScan(parts, begun, taken, signal))
+  return [...scanned.values()].filter(mirror => mirror !== null)
+}
+
+async function beginScan(
   parts: ScanParts,
   policy: MirrorPolicy,
   scope: Scope,
   signal: AbortSignal,
-): Promise<ScannedMirror | null> {
+): Promise<BegunScan | null> {
   const { synced, disk, clock, tell, lookAt } = parts
   const { folder } = policy
   const row =
     synced.mirrors.of(folder) ?? (await synced.commit(() => synced.mirrors.add(folder, policy.album)))
-  const inDoubt = async (reason: string) => {
-    await synced.commit(() => synced.mirrors.guard(row.id, { code: 'ROOT', reason }))
-    tell({ event: 'mirror_guarded', mirror: folder, reason })
-    return null
-  }
   const root = checkRoot(disk, synced, row)
-  if (!root.trusted) return inDoubt(root.reason)
+  if (!root.trusted) return guardRoot(parts, row, root.reason)
   tell({ event: 'scan_started', mirror: folder })
   await synced.commit(() => {
     synced.mirrors.phase(row.id, 'scanning')
     synced.mirrors.trusted(row.id, root.identity)
   })
-  const now = () => clock.wall()
-  const sameRoot = () => isSameRoot(disk, folder, root.identity)
-  const scan = new MirrorScan({ ...parts, ...policy, look: lookAt(folder), mirror: row.id, now, sameRoot })
-  const wanted = scopeAfter(synced, row, scope)
-  const result = await scan.run(wanted, signal)
-  if (result.rootProblem || !sameRoot())
-    return inDoubt(`${folder}: ${result.rootProblem ?? 'it was replaced'}`)
+  const scan = new MirrorScan({
+    ...parts,
+    ...policy,
+    look: lookAt(folder),
+    mirror: row.id,
+    now: () => clock.wall(),
+    sameRoot: () => isSameRoot(disk, folder, root.identity),
+    isMount: path => isMount(disk, folder, path),
+    accepted: root.accepted,
+  })
+  await scan.look(root.accepted ? 'everything' : scopeAfter(synced, row, scope), signal)
+  return { policy, row, root, scan }
+}
+
+async function finishScan(
+  parts: ScanParts,
+  { policy, row, root, scan }: BegunScan,
+  taken: Set<string>,
+  signal: AbortSignal,
+): Promise<ScannedMirror | null> {
+  const { synced, disk, tell } = parts
+  const { folder } = policy
+  const result = await scan.finish(taken, signal)
+  if (result.rootProblem || !isSameRoot(disk, folder, root.identity))
+    return guardRoot(parts, row, `${folder}: ${result.rootProblem ?? 'it was replaced'}`)
   const guard = guardAfter(synced, row.id, signal.aborted)
   await synced.commit(() => {
     synced.mirrors.phase(row.id, 'syncing')
     synced.mirrors.guard(row.id, guard)
+    if (row.accept !== 0 && !signal.aborted) synced.mirrors.accept(row.id, acceptAfter(row, root))
   })
   if (guard) tell({ event: 'mirror_guarded', mirror: folder, reason: guard.reason })
   const { files } = synced.summaries.mirror(row.id)
   tell({ event: 'scan_finished', mirror: folder, folders: result.folders, files, complete: result.complete })
-  const unknown = synced.folders.unknown(row.id).map(({ path }) => path)
-  return { row: synced.mirrors.byId(row.id)!, policy, identity: root.identity, unknown }
+  return {
+    row: synced.mirrors.byId(row.id)!,
+    policy,
+    identity: root.identity,
+    unknown: synced.folders.unknown(row.id).map(({ path }) => path),
+    mounts: synced.folders.mounts(row.id),
+  }
+}
+
+async function guardRoot(
+  { synced, tell }: ScanParts,
+  { id, folder }: MirrorRow,
+  reason: string,
+): Promise<null> {
+  await synced.commit(() => synced.mirrors.guard(id, { code: 'ROOT', reason }))
+  tell({ event: 'mirror_guarded', mirror: folder, reason })
+  return null
+}
+
+/** A person's word has had its effect. Only that the root may be empty is remembered for as long as it is. */
+function acceptAfter({ accept }: MirrorRow, root: RootCheck & { trusted: true }): MirrorRow['accept'] {
+  return root.empty && (root.accepted || accept === 2) ? 2 : 0
 }
 
 /** What was in doubt the last time is looked at too: a folder for itself, else everything. */

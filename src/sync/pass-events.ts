@@ -7,19 +7,26 @@ export type PassEvent =
       event: 'change_found'
       mirror: string
       path: string
-      change: 'pending' | 'aside' | 'gone'
+      change: 'pending' | 'aside' | 'gone' | 'pruned'
       reason: string
     }
   | { event: 'mirror_guarded'; mirror: string; reason: string }
   | { event: 'uploads_started'; pictures: number; bytes: number }
   | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string }
   | { event: 'picture_unchanged'; mirror: string; path: string; size: number }
+  /** A remote image can be this picture: it is not uploaded, and its bytes are yet to be compared. */
+  | { event: 'picture_linked'; mirror: string; path: string }
+  /** What became of an upload whose outcome was not known. */
+  | { event: 'upload_found_out'; name: string; arrived: boolean }
   | { event: 'picture_failed'; mirror: string; path: string; code: string; message: string }
   | { event: 'picture_uncertain'; mirror: string; path: string; message: string }
   | { event: 'picture_waits'; mirror: string; path: string; message: string }
   | { event: 'album_created'; album: string }
+  | { event: 'album_deleted'; album: string }
+  /** What is uploaded without an album lands there (§4.1). */
+  | { event: 'default_album_found'; album: string }
   | { event: 'uploads_stopped'; code: string; message: string }
-  | { event: 'image_deleted'; mirror: string; path: string; reason: 'deleted' | 'superseded' }
+  | { event: 'image_deleted'; mirror: string; path: string; reason: 'deleted' | 'superseded' | 'ignored' }
   /** More is to go than the hold allows: `images` wait for a person, beside `pictures` that stay. */
   | { event: 'deletions_held'; mirror: string; images: number; pictures: number }
   | { event: 'image_kept'; mirror: string; path: string; reason: string }

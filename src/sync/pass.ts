@@ -1,9 +1,12 @@
 import type { Endpoint } from '../protocol/endpoints.ts'
 import type { HostFailure, ImageHost } from '../remote/host.ts'
 import type { FileRow } from '../synced/files.ts'
-import type { JournalRow } from '../synced/journal.ts'
+import type { OpenUpload } from '../synced/journal.ts'
 import type { Synced } from '../synced/synced.ts'
+import type { AlbumContents } from './album-contents.ts'
 import { AlbumTree } from './album-tree.ts'
+import { mayArriveFor } from './credential-life.ts'
+import { giveUpEmptyAlbums, repeatAlbumDeletions } from './empty-albums.ts'
 import { giveUpImages } from './give-up.ts'
 import { Ground } from './ground.ts'
 import { forgetOldDeletions, type HoldPolicy, weighDeletions } from './hold.ts'
@@ -14,11 +17,13 @@ import {
   type ScannedMirror,
   type ScanParts,
   type Scope,
-  scanMirror,
+  scanMirrors,
 } from './mirror-scans.ts'
+import { recoverUploads } from './recovery.ts'
 import type { OpenPictureAt } from './settled-picture.ts'
 import { Uploader } from './upload.ts'
 import { UploadQueue, uncertainty } from './upload-queue.ts'
+import { giveUpWholeAlbums } from './whole-albums.ts'
 
 export interface PassParts extends ScanParts {
   host: ImageHost
@@ -29,11 +34,22 @@ export interface PassParts extends ScanParts {
   order: 'newest' | 'oldest'
   probeEveryMs: number
   hold: HoldPolicy
+  /** How long a credential may be used (§8). */
+  credentialLifetimeMs: number
+  /** What this process has seen of albums. */
+  contents: AlbumContents
+  /** How an album goes whose folder is gone whole. */
+  albumDeletions: 'one_by_one' | 'recursive'
+  /** True: pictures are linked to what the host holds already; nothing is sent, made or given up. */
+  onlyAdopt?: boolean
 }
 
 /** The host refused the key (§7): it is asked about hourly, as the contract has it. */
 const KEY_REFUSED: ReadonlySet<string> = new Set(['MISSING_API_KEY', 'INVALID_API_KEY'])
 const HOUR_MS = 3_600_000
+
+/** How often a pass goes on with its uploads once what was lost on the way is found. */
+const ROUNDS = 3
 
 export interface PassReport {
   /** What ended uploads or deletions early. */
@@ -53,34 +69,39 @@ export async function runPass(
   await settleJournal(parts)
   tryAgain(parts)
   const stopped: HostFailure[] = []
+  const unknown = await findOut(parts, mirrors, interruption)
+  const repeated = parts.onlyAdopt ? null : await repeatAlbumDeletions(parts, mirrors, interruption)
+  if (repeated) stopped.push(repeated)
   const mirrored = await mirrorUp(parts, mirrors, scopeOf, interruption, stopped)
   const due = parts.synced.escrow.nextDue(mirrored.map(({ row }) => row.id))
-  if (due !== null && due <= parts.running()) await giveUp(parts, mirrors, mirrored, interruption, stopped)
+  if (due !== null && due <= parts.running() && !parts.onlyAdopt)
+    await giveUp(parts, mirrors, mirrored, interruption, stopped)
+  const empty =
+    parts.onlyAdopt || stopped.length > 0 ? null : await giveUpEmptyAlbums(parts, mirrors, interruption)
+  if (empty) stopped.push(empty)
+  if (unknown && parts.synced.journal.oldestInDoubt() !== null) stopped.push(unknown)
   await parts.synced.commit(() => recordStates(parts, stopped))
   return { stopped }
 }
 
-/** What an earlier pass left open. An album is found by the next search; a deletion stays in doubt until it is repeated. */
-async function settleJournal({ synced, clock }: PassParts): Promise<void> {
-  const open = synced.journal.open()
+/** What an earlier pass left open. A deletion stays in doubt until it is repeated, an album until it is looked for. */
+async function settleJournal({ synced, clock, credentialLifetimeMs }: PassParts): Promise<void> {
+  const open = synced.journal.openUploads()
   const due = synced.failures.due(clock.wall())
   if (open.length === 0 && due.length === 0) return
   await synced.commit(() => {
-    for (const intent of open) {
-      if (intent.kind === 'create_album') synced.journal.close(intent.id)
-      if (intent.kind === 'upload') doubtVersion(synced, intent)
-    }
+    for (const intent of open) doubtVersion(synced, intent, mayArriveFor(credentialLifetimeMs))
     for (const { folder, name } of due) synced.files.retry({ folder, name })
   })
 }
 
 /** The version that may have arrived is not sent again; another one is. */
-function doubtVersion({ files, failures }: Synced, intent: JournalRow): void {
-  const { folder, name, hash, size, mtime, since } = intent
-  const file = files.at({ folder: folder!, name: name! })
+function doubtVersion({ files, failures }: Synced, intent: OpenUpload, mayArriveMs: number): void {
+  const { hash, size, mtime, since } = intent
+  const file = files.at(intent)
   if (file?.state !== 'pending' || file.size !== size || file.mtime !== mtime) return
   files.put({ ...file, state: 'uncertain', since, hash })
-  failures.put(uncertainty(file, 'its upload was cut off when albumd ended'))
+  failures.put(uncertainty(file, 'its upload was cut off when albumd ended', since + mayArriveMs))
 }
 
 /** What has been shut for long enough is tried again. */
@@ -91,11 +112,38 @@ function tryAgain({ synced, host, clock, probeEveryMs }: PassParts): void {
   }
 }
 
-function uploadPending(parts: PassParts, scanned: readonly ScannedMirror[], interruption: Interruption) {
-  const { synced, host, clock, tell } = parts
-  const albums = new AlbumTree(synced, host, clock, tell)
-  const uploader = new Uploader({ ...parts, albums })
-  return new UploadQueue({ ...parts, uploader }, scanned).run(interruption)
+/** Finds out what became of the uploads in doubt. Answers why it could not look. */
+function findOut(
+  parts: PassParts,
+  mirrors: readonly MirrorPolicy[],
+  { cut }: Interruption,
+): Promise<HostFailure | null> {
+  const { mirrors: rows } = parts.synced
+  const propagating = mirrors.flatMap(({ folder, deletions }) =>
+    deletions === 'propagate' ? (rows.of(folder)?.id ?? []) : [],
+  )
+  return recoverUploads({ ...parts, propagating: new Set(propagating) }, cut)
+}
+
+/**
+ * Sends what is pending. What was lost on the way is looked for at once: where that clears all doubt, sending goes on.
+ * Answers what ended it early, or null.
+ */
+async function uploadPending(
+  parts: PassParts,
+  mirrors: readonly MirrorPolicy[],
+  scanned: readonly ScannedMirror[],
+  interruption: Interruption,
+): Promise<HostFailure | null> {
+  const { synced, onlyAdopt = false } = parts
+  for (let round = 1; ; round++) {
+    const uploader = new Uploader({ ...parts, onlyAdopt, albums: new AlbumTree(parts) })
+    const ended = await new UploadQueue({ ...parts, uploader }, scanned).run(interruption)
+    if (synced.journal.oldestInDoubt() === null || interruption.stop.aborted) return ended
+    await findOut(parts, mirrors, interruption)
+    const cleared = synced.journal.openUploads().length === 0
+    if (round === ROUNDS || (ended && !(ended.remedy === 'find_out' && cleared))) return ended
+  }
 }
 
 /** Looks at the mirrors and sends what is new there. */
@@ -106,13 +154,9 @@ async function mirrorUp(
   interruption: Interruption,
   stopped: HostFailure[],
 ): Promise<ScannedMirror[]> {
-  const scanned: ScannedMirror[] = []
-  for (const policy of mirrors) {
-    const mirror = await scanMirror(parts, policy, scopeOf(policy), interruption.stop)
-    if (mirror) scanned.push(mirror)
-  }
+  const scanned = await scanMirrors(parts, mirrors, scopeOf, interruption.stop)
   // What ended the uploads a moment ago would end them again.
-  const upload = stopped.length > 0 ? null : await uploadPending(parts, scanned, interruption)
+  const upload = stopped.length > 0 ? null : await uploadPending(parts, mirrors, scanned, interruption)
   if (upload) stopped.push(upload)
   return scanned
 }
@@ -161,7 +205,13 @@ async function giveUpMirror(
   const ground = new Ground(parts, scanned)
   const doubt = () => ground.doubt(mirror)
   const whyNotGone = (file: FileRow) => ground.whyNotGone(file)
-  return giveUpImages({ ...parts, doubt, whyNotGone, known }, named, interruption)
+  const means = { ...parts, doubt, whyNotGone, known }
+  const policies = scanned.map(({ policy }) => policy)
+  const whole =
+    parts.albumDeletions === 'recursive'
+      ? await giveUpWholeAlbums(means, policies, named, interruption)
+      : null
+  return whole ?? giveUpImages(means, named, interruption)
 }
 
 /** States of the account outlive the process, for `status`. */

@@ -11,21 +11,31 @@ import type { FileRow, FileState } from '../synced/files.ts'
  * pending: not seen before, or not as it was: to be hashed, and uploaded where its bytes are new.
  * aside: its image stays; the file is there and left out, or gone from a backup.
  * gone: away for certain; the image that stood for it, if any, is to be given up.
+ * pruned: there, and hidden by an ignore rule; its image is to be given up because a person asked for that.
  */
 export interface FileChange {
-  kind: 'pending' | 'aside' | 'gone'
+  kind: 'pending' | 'aside' | 'gone' | 'pruned'
   file: FileRow
   reason: string
 }
 
 export type Deletions = 'propagate' | 'keep'
 
+export interface PlanPolicy {
+  deletions: Deletions
+  /** Whether the image of a file that an ignore rule hides is to be given up. */
+  prunes: (file: FileRow) => boolean
+}
+
+/** Where a recorded file is that is not among those to be mirrored. aside: there, and left out. */
+export type Whereabouts = 'gone' | 'aside' | 'ignored'
+
 /** Compares a folder's records with the look at it. What is as it was gives nothing. */
 export function planFolder(
   folder: number,
   known: readonly FileRow[],
-  look: Pick<FolderLook, 'files' | 'aside' | 'problems'>,
-  deletions: Deletions,
+  look: Pick<FolderLook, 'files' | 'aside' | 'ignored' | 'problems'>,
+  policy: PlanPolicy,
   now: number,
 ): FileChange[] {
   const records = new Map(known.map(file => [file.name, file]))
@@ -36,26 +46,37 @@ export function planFolder(
       changes.push({ kind: 'pending', file: pendingRow(folder, records.get(seen.name), seen, now), reason })
     records.delete(seen.name)
   }
-  const left = new Set(look.aside)
-  // A picture may have been given a name that can't be mirrored: then it is still there.
-  const renamed = look.problems.some(({ code }) => code === 'NAME_NOT_UTF8')
+  const whereabouts = whereaboutsIn(look)
   const unknown = new Set(look.problems.map(problem => problem.name))
   for (const file of records.values()) {
     if (unknown.has(file.name)) continue
-    const change = planMissing(file, renamed || left.has(file.name), deletions, now)
+    const change = planMissing(file, whereabouts(file.name), policy, now)
     if (change) changes.push(change)
   }
   return changes
 }
 
+/** Where a file or folder is that the look at its parent does not list as one to be mirrored. */
+export function whereaboutsIn({
+  aside,
+  ignored,
+  problems,
+}: Pick<FolderLook, 'aside' | 'ignored' | 'problems'>): (name: string) => Whereabouts {
+  const hidden = new Set(ignored)
+  const left = new Set(aside)
+  // It may have been given a name that can't be mirrored: then it is still there.
+  const renamed = problems.some(({ code }) => code === 'NAME_NOT_UTF8')
+  return name => (hidden.has(name) ? 'ignored' : renamed || left.has(name) ? 'aside' : 'gone')
+}
+
 /** What becomes of the records of a folder that is no longer there, or that is left out. */
 export function planMissingFolder(
   known: readonly FileRow[],
-  there: boolean,
-  deletions: Deletions,
+  where: Whereabouts,
+  policy: PlanPolicy,
   now: number,
 ): FileChange[] {
-  return known.flatMap(file => planMissing(file, there, deletions, now) ?? [])
+  return known.flatMap(file => planMissing(file, where, policy, now) ?? [])
 }
 
 function whyPending(record: FileRow | undefined, seen: FileLook): string | null {
@@ -77,13 +98,23 @@ function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook,
   return { ...seen, folder, state, since, image: record?.image ?? null, hash }
 }
 
-function planMissing(file: FileRow, there: boolean, deletions: Deletions, now: number): FileChange | null {
-  if (there) return aside(file, 'hidden', 'there, but left out; its image stays', now)
+function planMissing(
+  file: FileRow,
+  where: Whereabouts,
+  { deletions, prunes }: PlanPolicy,
+  now: number,
+): FileChange | null {
+  // Kept for good: only the picture itself can find its image again.
   if (file.state === 'kept') return null
+  const pruned = where === 'ignored' && deletions === 'propagate' && prunes(file)
+  if (where !== 'gone' && !pruned) return aside(file, 'hidden', 'there, but left out; its image stays', now)
   if (deletions === 'keep' && file.image !== null)
     return aside(file, 'kept', 'gone from the disk; this mirror keeps images', now)
   if (file.state === 'gone') return null
-  return { kind: 'gone', file: { ...file, state: 'gone', since: now }, reason: 'gone from the disk' }
+  const gone: FileRow = { ...file, state: 'gone', since: now }
+  return pruned
+    ? { kind: 'pruned', file: gone, reason: 'hidden by an ignore rule, and asked for' }
+    : { kind: 'gone', file: gone, reason: 'gone from the disk' }
 }
 
 function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: string, now: number): FileChange | null {

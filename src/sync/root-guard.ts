@@ -1,10 +1,16 @@
 import type { Disk } from '../local/disk.ts'
 import type { MirrorRow, RootIdentity } from '../synced/mirrors.ts'
 import type { Synced } from '../synced/synced.ts'
+import { trustCommand } from './doubts.ts'
 import { pathOf } from './tree-path.ts'
 
-/** Whether a mirror's root is the one that was scanned before. */
-export type RootCheck = { trusted: true; identity: RootIdentity } | { trusted: false; reason: string }
+/**
+ * Whether a mirror's root is the one that was scanned before. `accepted`: a person said that what it holds now is the
+ * truth. One that is not trusted can be trusted by a person where it could be looked at.
+ */
+export type RootCheck =
+  | { trusted: true; identity: RootIdentity; empty: boolean; accepted: boolean }
+  | { trusted: false; reason: string; found: { identity: RootIdentity; empty: boolean } | null }
 
 /** How many known files are looked for where the root's identity differs. */
 const SAMPLE = 200
@@ -15,7 +21,7 @@ const SAMPLE = 200
  */
 export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
   const { folder } = mirror
-  const doubt = (reason: string): RootCheck => ({ trusted: false, reason })
+  const doubt = (reason: string): RootCheck => ({ trusted: false, reason, found: null })
   let identity: RootIdentity
   let empty: boolean
   try {
@@ -29,11 +35,21 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
       ? doubt(`${folder} is not there; is its disk mounted?`)
       : doubt(`${folder} can't be read (${code}); check its permissions and its disk`)
   }
+  const found = { identity, empty }
+  const isIt = isSame(identity, mirror)
+  const accepted = isIt && mirror.accept === 1
+  const trusted: RootCheck = { trusted: true, ...found, accepted }
+  if (accepted || (isIt && empty && mirror.accept === 2)) return trusted
   const known = sample(synced, mirror.id)
-  if (known.length === 0) return { trusted: true, identity }
-  if (empty) return doubt(`${folder} is empty and held pictures before; is its disk mounted?`)
-  if (isSame(identity, mirror) || mostAreThere(disk, folder, known)) return { trusted: true, identity }
-  return doubt(`${folder} is another folder than before; bring the old one back`)
+  if (known.length === 0) return trusted
+  const remedy = `or run ${trustCommand(folder)} if it is meant to be so`
+  if (empty) {
+    const reason = `${folder} is empty and held pictures before: mount its disk, ${remedy}`
+    return { trusted: false, reason, found }
+  }
+  if (isIt || mostAreThere(disk, folder, known)) return trusted
+  const reason = `${folder} is another folder than before: bring the old one back, ${remedy}`
+  return { trusted: false, reason, found }
 }
 
 /** Whether the root is still the very one that was checked. */

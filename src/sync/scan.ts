@@ -1,33 +1,29 @@
 import type { FolderLook, FolderResult, FolderToLookAt, IgnoreFile, IgnoreRules } from '../local/look.ts'
-import type { FileRow } from '../synced/files.ts'
 import type { FolderRow } from '../synced/folders.ts'
 import type { Synced } from '../synced/synced.ts'
+import { AbsentFolders } from './absent-folders.ts'
+import { ClosedFolders } from './closed-folders.ts'
+import { type DoubtCode, unmounted } from './doubts.ts'
+import { EmptiedFolders } from './emptied-folders.ts'
+import { FolderRecords, type RecordsParts } from './folder-records.ts'
 import { KnownFolders } from './known-folders.ts'
-import type { Tell } from './pass-events.ts'
-import { type Deletions, type FileChange, planFolder, planMissingFolder } from './plan.ts'
-import { folderAbove, foldersAbove, pathOf } from './tree-path.ts'
+import { LookQueue } from './look-queue.ts'
+import { type Whereabouts, whereaboutsIn } from './plan.ts'
+import { folderAbove, foldersAbove, fullPath, pathOf } from './tree-path.ts'
 
 /** Looks at folders; answers each in the order given. */
 export type LookAtFolders = (batch: FolderToLookAt[]) => Promise<FolderResult[]>
 
-export interface ScanParts {
-  synced: Synced
+export interface ScanParts extends RecordsParts {
   look: LookAtFolders
-  /** The mirror's row. */
-  mirror: number
-  folder: string
   /** Whether the root is still the one that was checked: a disk may go at any moment. */
   sameRoot: () => boolean
+  /** Whether a folder below the root is a mount point at this moment. */
+  isMount: (path: string) => boolean
+  /** A person said that what is there is the truth, whatever is missing. */
+  accepted: boolean
   /** The config's ignore rules. */
   ignore: readonly string[]
-  deletions: Deletions
-  /** How long a file must be gone before its image goes. */
-  graceMs: number
-  /** Running time in milliseconds. */
-  running: () => number
-  /** Milliseconds since 1970. */
-  now: () => number
-  tell: Tell
 }
 
 export interface ScanResult {
@@ -38,9 +34,6 @@ export interface ScanResult {
   rootProblem: string | null
 }
 
-/** Small enough that memory follows the largest folders, enough that every thread has its next batch waiting. */
-const FOLDERS_PER_BATCH = 32
-const BATCHES_IN_FLIGHT = 6
 /** Not there, or replaced during the look: its parent tells what has become of it. */
 const PASSING = new Set(['ENOENT', 'ENOTDIR', 'CHANGED'])
 /** How often a folder that its parent still lists, and that is not there, is looked for again. */
@@ -56,174 +49,175 @@ export class MirrorScan {
   readonly #parts: ScanParts
   readonly #synced: Synced
   readonly #known = new KnownFolders()
+  readonly #records: FolderRecords
+  readonly #emptied: EmptiedFolders
+  readonly #queue = new LookQueue(batch => this.#lookAndRecord(batch))
+  #absent: AbsentFolders | null = null
   readonly #tries = new Map<string, number>()
-  readonly #gone = new Set<string>()
-  /** Folders whose ignore file can't be read: what lies below is not known to be wanted. */
-  readonly #withoutRules = new Set<string>()
-  #queue: string[] = []
+  readonly #closed = new ClosedFolders()
   #complete = true
   #rootProblem: string | null = null
 
   constructor(parts: ScanParts) {
     this.#parts = parts
     this.#synced = parts.synced
+    this.#records = new FolderRecords(parts)
+    this.#emptied = new EmptiedFolders(parts.synced)
   }
 
   /** Looks at `scope` and what is new below, or at everything. Parents come before their children. */
-  async run(scope: readonly string[] | 'everything', signal: AbortSignal): Promise<ScanResult> {
-    for (const folder of this.#synced.folders.ofMirror(this.#parts.mirror)) this.#known.add(folder)
-    this.#queue =
-      scope === 'everything' ? ['', ...this.#known.paths().filter(path => path !== '')] : [...scope].sort()
-    const underWay = new Set<Promise<void>>()
-    for (let next = 0; !this.#rootProblem; ) {
-      while (next < this.#queue.length && underWay.size < BATCHES_IN_FLIGHT && !signal.aborted) {
-        const batch = this.#queue.slice(next, next + FOLDERS_PER_BATCH)
-        next += batch.length
-        const job = this.#lookAndRecord(batch).finally(() => underWay.delete(job))
-        underWay.add(job)
-      }
-      if (underWay.size === 0) break
-      await Promise.race(underWay)
+  async look(scope: readonly string[] | 'everything', signal: AbortSignal): Promise<void> {
+    const { mirror, pruneIgnored } = this.#parts
+    for (const folder of this.#synced.folders.ofMirror(mirror)) this.#known.add(folder)
+    if (pruneIgnored) this.#absent = new AbsentFolders(this.#synced.folders.absent(mirror), this.#known)
+    const everything = () => ['', ...this.#known.paths().filter(path => path !== '')]
+    this.#queue.push(scope === 'everything' ? everything() : [...scope].sort())
+    await this.#work(signal)
+  }
+
+  /** Whether nothing is left that has to wait for the scans of other mirrors. */
+  isDecided(): boolean {
+    return !this.#emptied.any()
+  }
+
+  /**
+   * Decides about what could not be decided before everything was looked at, by what the scans of all mirrors have
+   * found. `taken`: shared by these scans; see FoundElsewhere.
+   */
+  async finish(taken: Set<string>, signal: AbortSignal): Promise<ScanResult> {
+    while (this.#emptied.any() && this.#rootProblem === null && !signal.aborted) {
+      await this.#synced.commit(() => this.#settleEmptied(taken))
+      await this.#work(signal)
     }
-    await Promise.all(underWay)
     if (signal.aborted) this.#complete = false
     return { folders: this.#known.paths().length, complete: this.#complete, rootProblem: this.#rootProblem }
+  }
+
+  #work(signal: AbortSignal): Promise<void> {
+    return this.#queue.work(() => signal.aborted || this.#rootProblem !== null)
   }
 
   async #lookAndRecord(paths: string[]): Promise<void> {
     const jobs = paths.filter(path => !this.#isClosed(path)).map(path => this.#job(path))
     const results = await this.#parts.look(
-      jobs.map(({ path, rules }) => ({ path, rules, digest: this.#known.at(path)?.digest ?? null })),
+      jobs.map(({ path, rules }) => ({ path, rules, digest: this.#digest(path) })),
     )
     if (results.every(result => result.kind === 'same')) return
     await this.#synced.commit(() => {
-      // What was seen may have been the empty folder under a disk that is gone.
-      if (!this.#parts.sameRoot()) this.#endAt('it was replaced while it was looked at')
-      if (this.#rootProblem !== null) return
+      if (!this.#isSameRoot()) return
       for (const [at, result] of results.entries()) this.#record(jobs[at]!, result)
     })
   }
 
+  /** What was seen may have been the empty folder under a disk that is gone. */
+  #isSameRoot(): boolean {
+    if (!this.#parts.sameRoot()) this.#endAt('it was replaced while it was looked at')
+    return this.#rootProblem === null
+  }
+
+  #digest(path: string): string | null {
+    return this.#parts.pruneIgnored ? null : (this.#known.at(path)?.digest ?? null)
+  }
+
   #record(job: Job, result: FolderResult): void {
     if (result.kind === 'same' || this.#isClosed(job.path)) return
+    const mount = this.#lostMount([...foldersAbove(job.path)])
+    if (mount) this.#doubtMount(mount)
     // An ignore file above has changed since the look began.
-    if (this.#job(job.path).rulesKey !== job.rulesKey) this.#queue.push(job.path)
+    else if (this.#job(job.path).rulesKey !== job.rulesKey) this.#queue.push([job.path])
     else if (result.kind === 'unknown') this.#recordUnknown(job.path, result.code, result.message)
     else this.#recordLook(job.path, result.digest, result.look)
   }
 
+  /** As for the root: what was seen may have been what lies under a disk that is gone. */
+  #lostMount(line: string[]): FolderRow | undefined {
+    if (this.#parts.accepted) return undefined
+    return line
+      .flatMap(above => this.#known.at(above) ?? [])
+      .find(({ mount, accept, path: at }) => mount === 1 && accept === 0 && !this.#parts.isMount(at))
+  }
+
   #recordLook(path: string, digest: string | null, look: FolderLook): void {
-    const { files, folders } = this.#synced
     const folder = this.#folder(path)
-    const ignoreFile = this.#ignoreFileOf(folder, look)
+    const believed = this.#parts.accepted || folder.accept === 1
+    if (folder.mount === 1 && !look.mount && !believed) {
+      this.#doubtMount(folder)
+      return
+    }
+    const ignoreFile = this.#ignoreFileOf(folder, look, believed)
     if ('unreadable' in ignoreFile) {
-      this.#withoutRules.add(path)
       const why = `its ignore file can't be relied on (${ignoreFile.unreadable})`
       this.#doubt(folder, 'IGNORE_FILE_UNREADABLE', why)
       return
     }
-    const { text } = ignoreFile
-    const changes = planFolder(
-      folder.id,
-      files.ofFolder(folder.id),
-      look,
-      this.#parts.deletions,
-      this.#parts.now(),
-    )
-    this.#apply(path, changes)
-    this.#recordProblems(folder.id, look)
-    folders.looked(folder.id, digest, text, look.files.length, look.leftOut)
-    const rulesChanged = folder.ignore_text !== text
-    folder.digest = digest
-    folder.ignore_text = text
-    this.#recordFoldersBelow(path, look, rulesChanged)
+    const lost = believed ? [] : this.#records.lostWith(folder, look)
+    if (this.#emptied.defer({ folder, digest, look, lost })) this.#queueNew(path, look)
+    else this.#believe(folder, digest, look, believed)
+  }
+
+  #believe(folder: FolderRow, digest: string | null, look: FolderLook, believed: boolean): void {
+    const { path } = folder
+    const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
+    // While it was in doubt nothing below was looked at.
+    const lookBelow = folder.ignore_text !== text || folder.unknown !== null
+    this.#closed.isCertain(path)
+    this.#records.look(folder, digest, text, look)
+    this.#recordFoldersBelow(path, look, believed)
+    if (lookBelow) this.#queue.push(this.#known.below(path))
   }
 
   /** One that has just vanished would publish what it hid: it is believed gone when it is still gone the next time. */
-  #ignoreFileOf(folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile {
+  #ignoreFileOf(folder: FolderRow, { ignoreFile }: FolderLook, believed: boolean): IgnoreFile {
     const vanished = 'text' in ignoreFile && ignoreFile.text === null && folder.ignore_text !== null
-    if (!vanished || folder.ignore_gone === 1) return ignoreFile
+    if (!vanished || folder.ignore_gone === 1 || believed) return ignoreFile
     this.#synced.folders.ignoreGone(folder.id)
     return { unreadable: 'it was there before; if it is gone for good, the next look goes without it' }
   }
 
-  #recordProblems(folder: number, look: FolderLook): void {
-    this.#synced.failures.clearLook(folder)
-    for (const { name, code, message } of look.problems)
-      this.#synced.failures.put({ folder, name, source: 'look', code, message, next_attempt_at: null })
+  #recordFoldersBelow(path: string, look: FolderLook, believed: boolean): void {
+    const listed = new Set(look.folders)
+    const whereabouts = whereaboutsIn(look)
+    for (const name of this.#known.namesIn(path))
+      if (!listed.has(name)) this.#recordMissingFolder(pathOf(path, name), whereabouts(name), believed)
+    for (const name of this.#absent?.namesIn(path) ?? [])
+      if (whereabouts(name) === 'ignored') this.#records.prune(pathOf(path, name))
+    this.#queueNew(path, look)
   }
 
-  #recordFoldersBelow(path: string, look: FolderLook, rulesChanged: boolean): void {
-    const listed = new Set(look.folders)
-    const aside = new Set(look.aside)
-    const renamed = look.problems.some(({ code }) => code === 'NAME_NOT_UTF8')
-    for (const name of this.#known.namesIn(path))
-      if (!listed.has(name)) this.#recordMissingFolder(pathOf(path, name), renamed || aside.has(name))
+  #queueNew(path: string, look: FolderLook): void {
     for (const name of look.folders) {
       const child = pathOf(path, name)
-      this.#gone.delete(child)
-      if (!this.#known.at(child)) this.#queue.push(child)
+      const isBack = this.#closed.isBack(child)
+      if (isBack || !this.#known.at(child)) this.#queue.push([child])
     }
-    if (rulesChanged)
-      for (const known of this.#known.from(path)) if (known.path !== path) this.#queue.push(known.path)
   }
 
-  #recordMissingFolder(path: string, there: boolean): void {
-    const { files, folders, failures } = this.#synced
-    for (const folder of this.#known.from(path)) {
-      const missing = planMissingFolder(
-        files.ofFolder(folder.id),
-        there,
-        this.#parts.deletions,
-        this.#parts.now(),
-      )
-      this.#apply(folder.path, missing)
-      failures.clearAll(folder.id)
-      folders.gone(folder.id)
-      folders.removeIfEmpty(folder.id)
+  #recordMissingFolder(path: string, where: Whereabouts, believed: boolean): void {
+    this.#closed.isMissing(path)
+    const folders = this.#known.from(path)
+    if (where === 'gone' && !believed && folders[0]?.accept !== 1) {
+      const mount = folders.find(folder => folder.mount === 1)
+      if (mount) {
+        this.#doubtMount(this.#folder(path), mount.path)
+        return
+      }
+    }
+    for (const folder of folders) {
+      this.#records.missing(folder, where)
       this.#known.remove(folder.path)
     }
-    this.#gone.add(path)
+    if (where === 'ignored' && this.#parts.pruneIgnored) this.#records.prune(path)
   }
 
-  #apply(path: string, changes: FileChange[]): void {
-    const { tell, folder: mirror } = this.#parts
-    for (const { kind, file, reason } of changes) {
-      tell({ event: 'change_found', mirror, path: pathOf(path, file.name), change: kind, reason })
-      this.#synced.failures.clear(file.folder, file.name)
-      if (kind === 'gone') this.#recordGone(path, file)
-      else this.#recordThere(file)
+  #settleEmptied(taken: Set<string>): void {
+    if (!this.#isSameRoot()) return
+    for (const { folder, digest, look, doubt } of this.#emptied.settle(taken, this.#parts.folder)) {
+      if (this.#isClosed(folder.path)) continue
+      const mount = this.#lostMount([...foldersAbove(folder.path), folder.path])
+      if (mount) this.#doubtMount(mount)
+      else if (doubt === null) this.#believe(folder, digest, look, false)
+      else this.#doubt(folder, 'FOLDER_EMPTIED', doubt)
     }
-  }
-
-  #recordGone(path: string, file: FileRow): void {
-    const { files, escrow } = this.#synced
-    const { mirror, now, running, graceMs } = this.#parts
-    if (file.image === null) {
-      files.remove(file)
-      return
-    }
-    files.put(file)
-    const due_at = running() + graceMs
-    const at = pathOf(path, file.name)
-    escrow.put({
-      image: file.image,
-      mirror,
-      path: at,
-      reason: 'deleted',
-      state: 'grace',
-      since: now(),
-      due_at,
-    })
-  }
-
-  /** What stood for it is needed again, whatever was to become of it. */
-  #recordThere(file: FileRow): void {
-    const { files, escrow } = this.#synced
-    files.put(file)
-    if (file.image === null) return
-    escrow.takeBack(file.image)
-    files.dropGone(file.image)
   }
 
   #recordUnknown(path: string, code: string, message: string): void {
@@ -253,29 +247,24 @@ export class MirrorScan {
     const parent = folderAbove(path)
     const row = this.#known.at(parent)
     if (row) row.digest = null
-    this.#queue.push(parent, path)
+    this.#queue.push([parent, path])
   }
 
-  #doubt(folder: FolderRow, code: string, message: string): void {
+  /** `mount`: the path of the mount point, which may lie below the folder that is in doubt with it. */
+  #doubtMount(folder: FolderRow, mount: string = folder.path): void {
+    const below = mount === folder.path ? null : mount.slice(folder.path.length + 1)
+    const why = unmounted(fullPath(this.#parts.folder, folder.path), below)
+    this.#doubt(folder, 'FOLDER_UNMOUNTED', why)
+  }
+
+  #doubt(folder: FolderRow, code: DoubtCode, message: string): void {
     this.#complete = false
-    folder.digest = null
-    this.#synced.folders.setUnknown(folder.id, message)
-    this.#synced.failures.put({
-      folder: folder.id,
-      name: '',
-      source: 'look',
-      code,
-      message,
-      next_attempt_at: null,
-    })
+    this.#closed.isInDoubt(folder.path)
+    this.#records.doubt(folder, code, message)
   }
 
   #job(path: string): Job {
-    const rules: IgnoreRules[] = [{ base: '', text: this.#parts.ignore.join('\n') }]
-    for (const base of foldersAbove(path)) {
-      const text = this.#known.at(base)?.ignore_text
-      if (text) rules.push({ base, text })
-    }
+    const rules = this.#known.rulesAbove(path, this.#parts.ignore)
     return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
   }
 
@@ -283,11 +272,7 @@ export class MirrorScan {
     return this.#known.at(path) ?? this.#known.add(this.#synced.folders.add(this.#parts.mirror, path))
   }
 
-  /** It is gone, or below what is gone or without rules. */
   #isClosed(path: string): boolean {
-    if (this.#gone.has(path)) return true
-    for (const above of foldersAbove(path))
-      if (this.#gone.has(above) || this.#withoutRules.has(above)) return true
-    return false
+    return this.#closed.has(path) || this.#emptied.misses(path)
   }
 }

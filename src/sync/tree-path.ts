@@ -4,6 +4,11 @@ export function pathOf(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`
 }
 
+/** Of a path below `root`, which is a mirror's folder. */
+export function fullPath(root: string, path: string): string {
+  return path === '' ? root : `${root}/${path}`
+}
+
 export function isBelow(path: string, folder: string): boolean {
   return folder === '' ? path !== '' : path.startsWith(`${folder}/`)
 }

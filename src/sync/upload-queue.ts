@@ -3,11 +3,13 @@ import type { FileRow } from '../synced/files.ts'
 import type { Synced } from '../synced/synced.ts'
 import { albumPathOf } from './album-name.ts'
 import type { Clock } from './clock.ts'
+import { mayArriveFor } from './credential-life.ts'
 import type { Interruption } from './interruption.ts'
 import type { ScannedMirror } from './mirror-scans.ts'
 import type { Tell } from './pass-events.ts'
 import { isBelow, pathOf } from './tree-path.ts'
-import type { Uploader, UploadJob } from './upload.ts'
+import type { Uploader } from './upload.ts'
+import type { UploadJob } from './upload-job.ts'
 import type { UploadResult } from './upload-result.ts'
 
 export interface UploadQueueParts {
@@ -21,6 +23,7 @@ export interface UploadQueueParts {
   /** How long the host's word that the quota is used up is believed without asking again. */
   probeEveryMs: number
   quotaDay: (wall: number) => string
+  credentialLifetimeMs: number
 }
 
 /** Sends what is pending, several at a time, until all is done or the host will not have more. */
@@ -94,6 +97,8 @@ export class UploadQueue {
         return tell({ event: 'picture_uploaded', mirror, path, size: result.size, cdn_url: result.cdnUrl })
       case 'unchanged':
         return tell({ event: 'picture_unchanged', mirror, path, size: result.size })
+      case 'linked':
+        return tell({ event: 'picture_linked', mirror, path })
       case 'waits':
         return tell({ event: 'picture_waits', mirror, path, message: result.message })
       case 'uncertain':
@@ -111,9 +116,10 @@ export class UploadQueue {
   }
 
   #recordUncertain(file: FileRow, { hash, failure }: Extract<UploadResult, { kind: 'uncertain' }>): void {
-    const { files, failures } = this.#parts.synced
-    files.put({ ...file, state: 'uncertain', since: this.#parts.clock.wall(), hash })
-    failures.put(uncertainty(file, failure.message))
+    const { synced, clock, credentialLifetimeMs } = this.#parts
+    const since = clock.wall()
+    synced.files.put({ ...file, state: 'uncertain', since, hash })
+    synced.failures.put(uncertainty(file, failure.message, since + mayArriveFor(credentialLifetimeMs)))
   }
 
   #recordFailure(
@@ -143,10 +149,11 @@ export class UploadQueue {
   }
 }
 
-/** What a person reads of an upload whose outcome is not known. */
-export function uncertainty({ folder, name }: Pick<FileRow, 'folder' | 'name'>, why: string) {
-  const message = `it may be on the host or not, and is not sent again: ${why}`
-  return { folder, name, source: 'uncertain' as const, code: 'UNCERTAIN', message, next_attempt_at: null }
+/** What a person reads of an upload whose outcome is not known. `until`: when it can be found out at the latest. */
+export function uncertainty({ folder, name }: Pick<FileRow, 'folder' | 'name'>, why: string, until: number) {
+  const message = `it may be on the host or not; it is looked for there, and not sent again before that is known: ${why}`
+  const next_attempt_at = Math.round(until)
+  return { folder, name, source: 'uncertain' as const, code: 'UNCERTAIN', message, next_attempt_at }
 }
 
 const quotaIsUsedUp: HostFailure = {

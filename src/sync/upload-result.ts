@@ -5,9 +5,11 @@ import type { HostFailure } from '../remote/host.ts'
 
 /** What became of one file. Only `stop` concerns the others. `hash`: of its bytes, where they were read. */
 export type UploadResult =
-  | { kind: 'uploaded'; cdnUrl: string; size: number }
+  | { kind: 'uploaded'; imageId: string; cdnUrl: string; size: number }
   /** Its bytes are on the host already. */
   | { kind: 'unchanged'; size: number }
+  /** A remote image can be it. */
+  | { kind: 'linked' }
   /** `retryAt`: milliseconds since 1970; null: not before it changes. */
   | { kind: 'failed'; code: string; message: string; retryAt: number | null; hash: Buffer | null }
   | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
@@ -22,9 +24,10 @@ const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 /** What a failure that the host answered means for this file and the others. `now`: milliseconds since 1970. */
 export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number): UploadResult {
   const { code, message, remedy } = failure
+  // Only the pictures of that album wait until it is known whether it is there.
+  if (remedy === 'find_out' && failure.endpoint === 'create_album') return { kind: 'waits', message }
   // A node in trouble, a redirect or an odd address is the host's matter, and what albums answer concerns no file.
   if (isTrouble(failure) || code.startsWith('HOST_') || !OF_A_FILE.has(failure.endpoint)) {
-    // An album whose creation is in doubt is looked for before the next try; a picture's outcome is not.
     return remedy === 'find_out' && failure.endpoint === 'send'
       ? { kind: 'uncertain', failure, hash }
       : { kind: 'stop', failure }

@@ -34,6 +34,7 @@ export function openAccount(db: Db) {
     `INSERT INTO quota (day, used, exhausted, resumes_at) VALUES (?, 0, ?, ?)
      ON CONFLICT DO UPDATE SET exhausted = excluded.exhausted, resumes_at = excluded.resumes_at`,
   )
+  const forgetExhaustion = db.prepare('UPDATE quota SET exhausted = NULL, resumes_at = NULL')
   const quota = db.prepare<[string], QuotaRow>('SELECT * FROM quota WHERE day = ?')
 
   return {
@@ -45,6 +46,8 @@ export function openAccount(db: Db) {
     useQuota: (day: string) => void use.run(day),
     /** The host said that the day's quota is used up. */
     exhaustQuota: (day: string, at: number, resumesAt: number | null) => void exhaust.run(day, at, resumesAt),
+    /** A person says that there may be quota again. */
+    forgetExhaustion: () => void forgetExhaustion.run(),
     quota: (day: string): QuotaRow => quota.get(day) ?? { day, used: 0, exhausted: null, resumes_at: null },
   }
 }

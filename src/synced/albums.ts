@@ -8,6 +8,8 @@ export interface AlbumRow {
   ours: 0 | 1
   /** 0: the host did not know its id; it is to be looked for again. */
   confirmed: 0 | 1
+  /** Monotonic milliseconds of this boot, when albumd made it; null where it did not, or the host has used it since. */
+  made_at: number | null
 }
 
 /** The albums on the host that mirrors hang in. */
@@ -20,6 +22,10 @@ export function openAlbums(db: Db) {
   const insert = db.prepare<[number | null, string, string, number]>(
     'INSERT INTO albums (parent, name, remote_id, ours) VALUES (?, ?, ?, ?)',
   )
+  const setMade = db.prepare<[number, string]>('UPDATE albums SET made_at = ? WHERE remote_id = ?')
+  const used = db.prepare<[number]>('UPDATE albums SET made_at = NULL WHERE id = ?')
+  const restartClocks = db.prepare<[number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL')
+  const all = db.prepare<[], AlbumRow>('SELECT * FROM albums ORDER BY id')
   const setRemote = db.prepare<[string, number, number]>(
     'UPDATE albums SET remote_id = ?, ours = ?, confirmed = 1 WHERE id = ?',
   )
@@ -71,6 +77,13 @@ export function openAlbums(db: Db) {
       } else insert.run(parent, name, remoteId, Number(ours))
       return byRemoteId.get(remoteId)!
     },
+    all: () => all.all(),
+    /** albumd made it at this moment of the monotonic clock. */
+    made: (remoteId: string, monotonic: number) => void setMade.run(monotonic, remoteId),
+    /** The host has taken something into it: it knows it. */
+    used: (id: number) => void used.run(id),
+    /** Another boot has another monotonic clock. */
+    restartClocks: (monotonic: number) => void restartClocks.run(monotonic),
     /** The host did not know this id: its album, if one still has it, is to be looked for again. */
     doubt: (remoteId: string) => void doubt.run(remoteId),
   }

@@ -1,6 +1,10 @@
 import type { Db } from './database.ts'
+import { explained, isOfDatabase } from './state-error.ts'
 
-/** Runs `change` in a transaction and resolves once it is on the disk. Rejects with what `change` threw. */
+/**
+ * Runs `change` in a transaction and resolves once it is on the disk. Rejects with what `change` threw; with a
+ * StateError where the database failed, and from then on always: what is in memory may no longer be what is recorded.
+ */
 export type Commit = <T>(change: () => T) => Promise<T>
 
 interface Waiting {
@@ -11,28 +15,36 @@ interface Waiting {
 
 /**
  * Group commit: all changes of one turn share one transaction, so eight uploads pay for one fdatasync.
- * Each change has a savepoint of its own: one that throws takes nothing else with it.
+ * Each change has a savepoint of its own: one that throws takes nothing else with it. `schedule` says when a turn ends.
  */
-export function groupCommits(db: Db): Commit {
+export function groupCommits(
+  db: Db,
+  schedule: (flush: () => void) => void = flush => void setImmediate(flush),
+): Commit {
   let waiting: Waiting[] = []
+  let failure: unknown = null
 
   const flush = () => {
     const group = waiting
     waiting = []
     const settle: (() => void)[] = []
     try {
+      if (failure !== null) throw failure
       db.transaction(() => {
         for (const { change, resolve, reject } of group) {
           try {
             const value = db.transaction(change)()
             settle.push(() => resolve(value as never))
           } catch (error) {
+            // SQLite may have rolled back all of it: a further change would be a transaction of its own.
+            if (isOfDatabase(error)) throw error
             settle.push(() => reject(error))
           }
         }
       }).immediate()
     } catch (error) {
-      for (const { reject } of group) reject(error)
+      failure = explained(error, db.name)
+      for (const { reject } of group) reject(failure)
       return
     }
     for (const tell of settle) tell()
@@ -41,6 +53,6 @@ export function groupCommits(db: Db): Commit {
   return change =>
     new Promise((resolve, reject) => {
       waiting.push({ change, resolve, reject })
-      if (waiting.length === 1) setImmediate(flush)
+      if (waiting.length === 1) schedule(flush)
     })
 }

@@ -1,22 +1,13 @@
 import Database from 'better-sqlite3'
-import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
+import { migrate, versionOf } from './migrate.ts'
+import { STEPS } from './schema.ts'
+import { explained } from './state-error.ts'
 
 export type Db = Database.Database
 
-/** A state that can't be used as it is. `code`: STATE_NEWER, STATE_DAMAGED, STATE_UNREADABLE, or why it is another's. */
-export class StateError extends Error {
-  override name = 'StateError'
-  readonly code: string
-
-  constructor(code: string, message: string) {
-    super(message)
-    this.code = code
-  }
-}
-
 /**
- * Opens or makes the database at `file` (':memory:' for one that nobody keeps).
- * Every commit is on the disk before it returns: a lost commit would send a picture twice.
+ * Opens or makes the database at `file` (':memory:' for one that nobody keeps), and brings an older one up to date.
+ * Every commit is on the disk before it returns: a lost commit would send a picture twice. Throws StateError.
  */
 export function openDatabase(file: string): Db {
   const db = connect(file, {})
@@ -32,16 +23,31 @@ export function openDatabase(file: string): Db {
   return db
 }
 
-/** Opens an existing database to look at it, beside a process that writes. */
+/**
+ * Opens an existing database to look at it, beside a process that writes. One of an older albumd is looked at in a
+ * copy in memory that was brought up to date. Throws StateError.
+ */
 export function openDatabaseToRead(file: string): Db {
   const db = connect(file, { readonly: true, fileMustExist: true })
   try {
+    const version = versionOf(db, file)
+    if (version === STEPS.length) return db
     // Another process is just about to make it: it holds nothing yet.
-    if (refuseNewer(db, file) === 0) return openDatabase(':memory:')
+    const copy = version === 0 ? openDatabase(':memory:') : upToDate(db.serialize(), file)
+    db.close()
+    return copy
   } catch (error) {
     db.close()
     throw explained(error, file)
   }
+}
+
+function upToDate(image: Buffer, file: string): Db {
+  // The file format's version, to write and to read: 2 is WAL, which memory does not have.
+  image[18] = 1
+  image[19] = 1
+  const db = new Database(image)
+  migrate(db, file)
   return db
 }
 
@@ -51,35 +57,4 @@ function connect(file: string, options: Database.Options): Db {
   } catch (error) {
     throw explained(error, file)
   }
-}
-
-function migrate(db: Db, file: string): void {
-  if (refuseNewer(db, file) === SCHEMA_VERSION) return
-  db.transaction(() => {
-    db.exec(SCHEMA)
-    db.pragma(`user_version = ${SCHEMA_VERSION}`)
-  }).immediate()
-}
-
-function refuseNewer(db: Db, file: string): number {
-  const version = db.pragma('user_version', { simple: true }) as number
-  if (version > SCHEMA_VERSION)
-    throw new StateError(
-      'STATE_NEWER',
-      `${file}: the state was written by a newer albumd (schema ${version}, this one knows ${SCHEMA_VERSION}); install that version again`,
-    )
-  return version
-}
-
-function explained(error: unknown, file: string): unknown {
-  if (!(error instanceof Error) || error instanceof StateError) return error
-  const code = (error as { code?: string }).code ?? ''
-  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT'))
-    return new StateError('STATE_DAMAGED', `${file}: the state is damaged (${error.message}); move it aside`)
-  if (code.startsWith('SQLITE_CANTOPEN') || code.startsWith('SQLITE_READONLY') || error instanceof TypeError)
-    return new StateError(
-      'STATE_UNREADABLE',
-      `${file}: the state can't be opened (${error.message}); check the folder and its permissions`,
-    )
-  return error
 }

@@ -4,7 +4,8 @@ export interface EscrowRow {
   image: number
   mirror: number
   path: string
-  reason: 'deleted' | 'superseded'
+  /** ignored: the file is there, an ignore rule hides it, and a person asked to give up such images. */
+  reason: 'deleted' | 'superseded' | 'ignored'
   state: 'grace' | 'held' | 'approved'
   since: number
   /** Not before this moment of running time: the grace in which it may come back. */
@@ -30,6 +31,7 @@ export function openEscrow(db: Db) {
        since = excluded.since, due_at = excluded.due_at WHERE state = 'grace'`,
   )
   const ofMirror = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE mirror = ? ORDER BY path')
+  const of = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE image = ?')
   const nextDue = db.prepare<[string], { due_at: number | null }>(
     `SELECT min(due_at) AS due_at FROM escrow
      WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
@@ -44,6 +46,7 @@ export function openEscrow(db: Db) {
   const hold = db.prepare<[number]>(
     `UPDATE escrow SET state = 'held' WHERE state = 'grace' AND mirror = ? AND ${losesBytes}`,
   )
+  const holdOne = db.prepare<[number]>(`UPDATE escrow SET state = 'held' WHERE image = ? AND state = 'grace'`)
   const weight = db.prepare<{ mirror: number; since: number }, EscrowWeight>(
     `SELECT
        (SELECT count(*) FROM escrow WHERE mirror = @mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
@@ -59,6 +62,7 @@ export function openEscrow(db: Db) {
   return {
     put: (row: EscrowRow) => void put.run(row),
     ofMirror: (mirror: number) => ofMirror.all(mirror),
+    of: (image: number) => of.get(image),
     /** When the next grace of these mirrors ends, in running time; null where none runs. */
     nextDue: (mirrors: readonly number[]) => nextDue.get(JSON.stringify(mirrors))!.due_at,
     /** It is needed again, or it is gone from the host. */
@@ -69,6 +73,8 @@ export function openEscrow(db: Db) {
     approve: (image: number) => void approve.run(image),
     /** Everything that is pending waits for a person. Answers how many that are now. */
     hold: (mirror: number) => hold.run(mirror).changes,
+    /** It waits for a person. */
+    holdOne: (image: number) => void holdOne.run(image),
     /** `since`: where the window begins, in running time. */
     weight: (mirror: number, since: number) => weight.get({ mirror, since })!,
     /** It was given up without having been asked about. */

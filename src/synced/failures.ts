@@ -27,11 +27,16 @@ export function openFailures(db: Db) {
     `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at IS NOT NULL AND next_attempt_at <= ?`,
   )
 
+  const codeOf = db.prepare<[number, string], { code: string }>(
+    `SELECT code FROM failures WHERE folder = ? AND name = ? AND source = 'upload'`,
+  )
   const nextDue = db.prepare<[], { at: number | null }>('SELECT min(next_attempt_at) AS at FROM failures')
 
   return {
     put: (row: Omit<FailureRow, 'attempts'>) => void put.run(row),
     clear: (folder: number, name: string) => void clear.run(folder, name),
+    /** Why the last upload failed; null where it did not. */
+    codeOf: ({ folder, name }: { folder: number; name: string }) => codeOf.get(folder, name)?.code ?? null,
     /** A new look at the folder finds its own problems anew. */
     clearLook: (folder: number) => void clearLook.run(folder),
     /** The folder is gone. */

@@ -52,6 +52,9 @@ export function openFiles(db: Db) {
   const someOf = db.prepare<[number, number], FileRow>(
     `SELECT * FROM files WHERE folder = ? AND state NOT IN ('kept', 'hidden') LIMIT ?`,
   )
+  const inState = db.prepare<[FileState], FileRow>(
+    `SELECT * FROM files WHERE state = ? AND state <> 'synced' ORDER BY folder, name`,
+  )
   const put = db.prepare<FileRow>(
     `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash)
      VALUES (@folder, @name, @size, @mtime, @ctime, @ino, @state, @since, @image, @hash)
@@ -89,6 +92,8 @@ export function openFiles(db: Db) {
     openOfSize: (size: number) => openOfSize.all(size),
     /** Some of the files that a folder held at the last look, or whose images are not settled since. */
     someOf: (folder: number, most: number) => someOf.all(folder, most),
+    /** Those in a state other than synced. */
+    inState: (state: Exclude<FileState, 'synced'>) => inState.all(state),
     put: (row: FileRow) => void put.run(row),
     setState({ folder, name }: FileKey, state: FileState, since: number | null): void {
       setState.run(state, since, folder, name)

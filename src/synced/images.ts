@@ -3,7 +3,8 @@ import type { Db } from './database.ts'
 export interface ImageRow {
   id: number
   remote_id: string
-  cdn_url: string
+  /** Null: not known yet. */
+  cdn_url: string | null
   album: number | null
   name: string
   hash: Buffer
@@ -12,6 +13,8 @@ export interface ImageRow {
   width: number | null
   height: number | null
   recorded_at: number
+  /** albumd uploaded it and was told so; its bytes were fetched and compared; or neither: it is linked. */
+  proof: 'uploaded' | 'compared' | 'none'
 }
 
 /** The images on the host that are ours. */
@@ -20,10 +23,32 @@ export function openImages(db: Db) {
   const byRemoteId = db.prepare<[string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
   const latest = db.prepare<[], ImageRow>('SELECT * FROM images ORDER BY id DESC LIMIT 1')
   const insert = db.prepare<Omit<ImageRow, 'id'>>(
-    `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at)
-     VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at)
+    `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof)
+     VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof)
      ON CONFLICT (remote_id) DO NOTHING`,
   )
+  const ofAlbum = db.prepare<[number], ImageRow>('SELECT * FROM images WHERE album = ?')
+  const ofRoot = db.prepare<[], ImageRow>('SELECT * FROM images WHERE album IS NULL')
+  const countOfAlbum = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM images WHERE album = ?')
+  const countOfRoot = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM images WHERE album IS NULL')
+  const inDoubt = db.prepare<[number], { any: number }>(
+    `SELECT EXISTS (
+       SELECT 1 FROM images WHERE coalesce(album, 0) = ? AND (
+         EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id)
+         OR NOT EXISTS (SELECT 1 FROM files WHERE files.image = images.id AND state <> 'gone'))) AS any`,
+  )
+  const acknowledged = db.prepare<[number], { remote_id: string; cdn_url: string; name: string }>(
+    `SELECT remote_id, cdn_url, name FROM images WHERE proof = 'uploaded' AND cdn_url IS NOT NULL
+     ORDER BY id DESC LIMIT ?`,
+  )
+  const latestUploaded = db.prepare<[], ImageRow>(
+    `SELECT * FROM images WHERE proof = 'uploaded' ORDER BY id DESC LIMIT 1`,
+  )
+  const linked = db.prepare<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`)
+  const prove = db.prepare<[Buffer, string, number]>(
+    `UPDATE images SET proof = 'compared', hash = ?, cdn_url = ? WHERE id = ?`,
+  )
+  const setAlbum = db.prepare<[number | null, number]>('UPDATE images SET album = ? WHERE id = ?')
   const remove = db.prepare<[number]>('DELETE FROM images WHERE id = ?')
 
   return {
@@ -35,6 +60,19 @@ export function openImages(db: Db) {
       insert.run(image)
       return byRemoteId.get(image.remote_id)!
     },
+    /** Those recorded in an album; null is the root. */
+    inAlbum: (album: number | null) => (album === null ? ofRoot.all() : ofAlbum.all(album)),
+    countInAlbum: (album: number | null) => (album === null ? countOfRoot.get() : countOfAlbum.get(album))!.n,
+    /** Whether one of the album's images is to be given up, or no file stands on it. */
+    anyLeaving: (album: number | null) => inDoubt.get(album ?? 0)!.any === 1,
+    /** The latest of those whose upload the host acknowledged. */
+    acknowledged: (most: number) => acknowledged.all(most),
+    latestUploaded: () => latestUploaded.get(),
+    /** Those whose bytes were never compared. */
+    linked: () => linked.all(),
+    /** Its bytes were fetched from `cdnUrl` and have this hash. */
+    prove: (id: number, hash: Buffer, cdnUrl: string) => void prove.run(hash, cdnUrl, id),
+    moved: (id: number, album: number | null) => void setAlbum.run(album, id),
     remove: (id: number) => void remove.run(id),
   }
 }

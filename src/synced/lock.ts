@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import type { RootIdentity } from './mirrors.ts'
+import { StateError } from './state-error.ts'
 
 /** Ends by `release`, or with the process, however that ends. */
 export interface Lock {
@@ -15,16 +16,21 @@ export class LockedError extends Error {
   readonly code = 'LOCKED'
 }
 
-/** Only one albumd has a state: an exclusive transaction on a database that holds nothing else. */
+/**
+ * Only one albumd has a state: an exclusive transaction on a database that holds nothing else. It writes nothing, so a
+ * full disk does not keep it from being taken. Throws LockedError, StateError and what SQLite throws.
+ */
 export function lockState(file: string): Lock {
   // The moment that `stateIsLocked` takes must not keep a daemon from starting.
   const db = new Database(file, { timeout: 500 })
   try {
+    // Else SQLite begins a journal of what is never written, for which a full disk has no room.
+    db.pragma('journal_mode = MEMORY')
     db.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     db.close()
     if (isBusy(error)) throw new LockedError(`${dirname(file)}: another albumd has this state; stop it first`)
-    throw error
+    throw noLock(error, file)
   }
   return { release: () => void db.close() }
 }
@@ -38,10 +44,18 @@ export function stateIsLocked(file: string): boolean {
     return false
   } catch (error) {
     if (isBusy(error)) return true
-    throw error
+    throw noLock(error, file)
   } finally {
     db.close()
   }
+}
+
+/** Nobody can tell whether a file that is something else is held: a person must. */
+function noLock(error: unknown, file: string): unknown {
+  const code = (error as { code?: string }).code ?? ''
+  return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')
+    ? new StateError('STATE_UNREADABLE', `${file}: the lock is damaged; remove it while no albumd runs`)
+    : error
 }
 
 function isBusy(error: unknown): boolean {

@@ -3,7 +3,11 @@ import type { Db } from './database.ts'
 /**
  * Single facts about the state.
  * running_ms: how long albumd ran and looked, over all its starts, when the last pass ended.
- * base_url: the host it is bound to. pid: the process that has it open. quiet_since: see requests-before.ts in daemon.
+ * base_url: the host it is bound to. boot: the machine's boot when it was last open.
+ * generation: how often it was opened for work. witness: the witness as it was then; see witness.ts.
+ * promises: 'broken' where an upload was acknowledged with another delivery address than its credential had told.
+ * restored: '1' where the records were found to be old.
+ * default_album: the host's id of the account's default album (§4.1), '' where there is none, not set while not known. pid: the process that has it open. quiet_since: see requests-before.ts in daemon.
  */
 export function openMeta(db: Db) {
   const get = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?')
@@ -11,7 +15,18 @@ export function openMeta(db: Db) {
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   )
   const clear = db.prepare<[string]>('DELETE FROM meta WHERE key = ?')
-  type Key = 'base_url' | 'pid' | 'quiet_since' | 'running_ms'
+  type Key =
+    | 'audit_began'
+    | 'base_url'
+    | 'boot'
+    | 'default_album'
+    | 'generation'
+    | 'pid'
+    | 'promises'
+    | 'quiet_since'
+    | 'restored'
+    | 'running_ms'
+    | 'witness'
 
   return {
     get: (key: Key) => get.get(key)?.value ?? null,

@@ -24,6 +24,11 @@ export interface MirrorRow {
   guard: string | null
   guard_code: GuardCode | null
   phase: 'scanning' | 'syncing' | null
+  /**
+   * What a person said of the root that `dev`, `ino` and `birthtime` name. 1: the next whole scan takes what is there
+   * as the truth, whatever it is. 2: that scan found it empty, and so it may be.
+   */
+  accept: 0 | 1 | 2
 }
 
 /** The mirrors that this state knows, configured or not: one taken out of the config keeps its records. */
@@ -35,6 +40,7 @@ export function openMirrors(db: Db) {
   const setTrusted = db.prepare<[number, number, number, number]>(
     'UPDATE mirrors SET dev = ?, ino = ?, birthtime = ? WHERE id = ?',
   )
+  const setAccept = db.prepare<[MirrorRow['accept'], number]>('UPDATE mirrors SET accept = ? WHERE id = ?')
   const setGuard = db.prepare<[string | null, GuardCode | null, number]>(
     'UPDATE mirrors SET guard = ?, guard_code = ? WHERE id = ?',
   )
@@ -52,6 +58,7 @@ export function openMirrors(db: Db) {
     /** This is the mirror's root. */
     trusted: (id: number, { dev, ino, birthtime }: RootIdentity) =>
       void setTrusted.run(dev, ino, birthtime, id),
+    accept: (id: number, accept: MirrorRow['accept']) => void setAccept.run(accept, id),
     phase: (id: number, phase: MirrorRow['phase']) => void setPhase.run(phase, id),
     endPhases: () => void endPhases.run(),
     guard(id: number, guard: Guard | null): void {

@@ -1,7 +1,11 @@
 import { openAccount } from './account.ts'
 import { openAlbums } from './albums.ts'
+import { openAudit } from './audit.ts'
 import { groupCommits } from './commits.ts'
+import { openContents } from './contents.ts'
 import type { Db } from './database.ts'
+import { openDeleted } from './deleted.ts'
+import { openEmptied } from './emptied.ts'
 import { openEscrow } from './escrow.ts'
 import { openFailures } from './failures.ts'
 import { openFiles } from './files.ts'
@@ -10,6 +14,7 @@ import { openImages } from './images.ts'
 import { openJournal } from './journal.ts'
 import { openMeta } from './meta.ts'
 import { openMirrors } from './mirrors.ts'
+import { openResend } from './resend.ts'
 import { openSummaries } from './summary.ts'
 
 export type Synced = ReturnType<typeof openSynced>
@@ -23,6 +28,10 @@ export function openSynced(db: Db) {
     commit: groupCommits(db),
     account: openAccount(db),
     albums: openAlbums(db),
+    audit: openAudit(db),
+    contents: openContents(db),
+    deleted: openDeleted(db),
+    emptied: openEmptied(db),
     escrow: openEscrow(db),
     failures: openFailures(db),
     files: openFiles(db),
@@ -31,6 +40,7 @@ export function openSynced(db: Db) {
     journal: openJournal(db),
     meta: openMeta(db),
     mirrors: openMirrors(db),
+    resend: openResend(db),
     summaries: openSummaries(db),
     close: () => void db.close(),
   }

@@ -45,6 +45,7 @@ function start(prepare: Prepare = () => {}, firstPass: FirstPass = async () => {
     config: { mirrors: [policy] },
     synced,
     clock,
+    credentialLifetimeMs: 600_000,
     running: clock.monotonic,
     onPass: () => whole++,
     say() {},
@@ -55,14 +56,12 @@ function start(prepare: Prepare = () => {}, firstPass: FirstPass = async () => {
     daemon.hear({ event: 'uploads_started', pictures: 9, bytes: 9 })
     await once(AbortSignal.any([stop, pauseUploads!]), 'abort')
   }
-  const mirroring: Mirroring = {
+  const mirroring: Pick<Mirroring, 'pass'> = {
     async pass(interruption, scopeOf) {
       passes.push({ at: clock.monotonic(), scope: scopeOf!(policy) })
       if (passes.length === 1) await firstPass(() => uploads(interruption), clock)
       return { stopped: [] }
     },
-    greet: async () => null,
-    close: async () => {},
   }
   const stop = new AbortController()
   const ended = daemon.run(mirroring, { stop: stop.signal, cut: stop.signal })
@@ -87,6 +86,7 @@ function giveUp({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>, dueAt: num
     mime: 'image/png',
     width: 1,
     height: 1,
+    proof: 'uploaded',
     recorded_at: 0,
   })
   synced.escrow.put({

@@ -39,6 +39,8 @@ export interface Stage {
   delivered(): Promise<Record<string, string>>
   /** The host's tree with ids: what a run that changes nothing must leave as it is. */
   listing(): Promise<string[]>
+  /** The paths of the host's albums, each as often as it is there. */
+  albums(): Promise<string[]>
   configure(changes: object): void
 }
 
@@ -99,9 +101,15 @@ export async function setStage({ host = {}, mirror = {}, config = {} }: StageOpt
     for (let page = 1, last = 1; page <= last; page++) {
       const { albums, images: found, pagination } = await list(album, page)
       last = pagination.total_pages
-      for (const image of found) yield { path: `${path}${'name' in image ? image.name : ''}`, id: image.id }
+      for (const image of found) yield { path: `${path}${image.name ?? ''}`, id: image.id }
       if (page === 1) for (const child of albums) yield* images(child.id, `${path}${child.name}/`)
     }
+  }
+  async function albums(parent: string | null = null, path = ''): Promise<string[]> {
+    const paths: string[] = []
+    for (const { id, name } of (await list(parent, 1)).albums)
+      paths.push(`${path}${name}`, ...(await albums(id, `${path}${name}/`)))
+    return paths
   }
   return {
     home,
@@ -130,6 +138,7 @@ export async function setStage({ host = {}, mirror = {}, config = {} }: StageOpt
       for await (const { path, id } of images()) lines.push(`${path} ${id}`)
       return lines.sort()
     },
+    albums: async () => (await albums()).sort(),
     configure,
   }
 }

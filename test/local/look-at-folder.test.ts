@@ -72,6 +72,7 @@ describe('what a look finds', () => {
     expect(look.leftOut).toEqual({ format: 2, ignored: 3, hidden: 2, empty: 1, links: 3 })
     expect(look).toMatchObject({ files: [], folders: [], problems: [] })
     expect(look.aside).toEqual(['drafts', 'empty.png', 'link', 'link.png', 'old.gif', 'pipe.png'])
+    expect(look.ignored).toEqual(['drafts', 'old.gif'])
   })
 
   it('asks the disk for the metadata of pictures alone', () => {
@@ -99,6 +100,24 @@ describe('what a look finds', () => {
     )
     expect(hidden).toMatchObject({ problems: [], aside: [], leftOut: { ignored: 3 } })
   })
+})
+
+it('a folder is a mount point where its device is another than its parent’s, and only that counts', () => {
+  const root = tempFolder()
+  plant(root, { 'a/b/c.png': 'c' })
+  const disk = (devices: Record<string, number>): Disk => ({
+    ...laterDisk,
+    lstat: path => ({ ...laterDisk.lstat(path), dev: devices[path.slice(root.length)] ?? 1 }),
+  })
+  const at = (path: string, devices: Record<string, number>, digest: string | null = null) =>
+    lookAtFolder(disk(devices), root, folderAt(path, { digest }))
+  expect(expectLook(at('a/b', {})).mount).toBe(false)
+  expect(expectLook(at('a/b', { '/a/b': 2 })).mount).toBe(true)
+  expect(expectLook(at('a/b', { '/a': 2, '/a/b': 2 })).mount).toBe(false)
+  expect(expectLook(at('', { '': 2 })).mount).toBe(false)
+  const mounted = digestOf(at('a/b', { '/a/b': 2 }))
+  expect(at('a/b', { '/a/b': 3 }, mounted).kind).toBe('same')
+  expect(at('a/b', {}, mounted).kind).toBe('different')
 })
 
 describe('what the disk refuses', () => {

@@ -2,7 +2,9 @@ import { expect, onTestFinished } from 'vitest'
 import type { HostOptions } from '../../src/host/embedded-host.ts'
 import { openImageHost } from '../../src/remote/client.ts'
 import type { ImageHost, ListPage, Outcome } from '../../src/remote/host.ts'
-import { type Album, AlbumTree } from '../../src/sync/album-tree.ts'
+import type { Album } from '../../src/sync/album.ts'
+import { AlbumContents } from '../../src/sync/album-contents.ts'
+import { AlbumTree } from '../../src/sync/album-tree.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import type { AlbumRow } from '../../src/synced/albums.ts'
 import { openDatabase } from '../../src/synced/database.ts'
@@ -22,8 +24,11 @@ export interface AlbumStage {
   synced: Synced
   /** Requests that reached the host, such as `list` or `create_album`. */
   asked: string[]
-  /** The tree of one pass; `changes` replace some of the host's calls. */
-  tree(changes?: Partial<ImageHost>): AlbumTree
+  /**
+   * The tree of one pass; `changes` replace some of the host's calls. What was made or asked for counts as long ago, unless
+   * credentials have a life.
+   */
+  tree(changes?: Partial<ImageHost>, credentialLifetimeMs?: number): AlbumTree
 }
 
 export async function openAlbumStage(options: Partial<HostOptions> = {}): Promise<AlbumStage> {
@@ -50,7 +55,15 @@ export async function openAlbumStage(options: Partial<HostOptions> = {}): Promis
     host,
     synced,
     asked,
-    tree: changes => new AlbumTree(synced, hostWith(host, changes ?? {}), systemClock, () => {}),
+    tree: (changes, credentialLifetimeMs = Number.NEGATIVE_INFINITY) =>
+      new AlbumTree({
+        synced,
+        host: hostWith(host, changes ?? {}),
+        clock: systemClock,
+        tell: () => {},
+        contents: new AlbumContents(),
+        credentialLifetimeMs,
+      }),
   }
 }
 

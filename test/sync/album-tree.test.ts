@@ -274,9 +274,34 @@ describe('an album whose making is in doubt', () => {
     const albums = tree({ createAlbum: lostAnswer(host) })
     expect(await albums.find(['Photos'], never)).toMatchObject({ failure: { remedy: 'find_out' } })
     expect(synced.albums.named(null, 'Photos')).toBeUndefined()
-    expect(synced.journal.open()).toEqual([])
+    expect(synced.journal.openCreation(null, 'Photos')).toBeDefined()
     const [made] = (await there.list()).albums
     expect(found(await albums.find(['Photos'], never))).toMatchObject({ remote_id: made!.id, ours: 0 })
+    expect(synced.journal.openCreation(null, 'Photos')).toBeUndefined()
+  })
+
+  it('is not made again as long as the first request may arrive, whoever asks, and then after a second look', async () => {
+    const stage = await openAlbumStage()
+    const never_listed = await lateListing(stage)
+    const lost: ImageHost['createAlbum'] = async () => failure('find_out', 'HOST_ANSWER', 'create_album')
+    await stage.tree({ ...never_listed, createAlbum: lost }).find(['Photos'], never)
+    const waits = await stage.tree(never_listed, 60_000).find(['Photos'], never)
+    expect(waits).toMatchObject({ failure: { remedy: 'find_out', code: 'ALBUM_IN_DOUBT' } })
+    expect((await stage.there.list()).albums).toEqual([])
+    stage.asked.length = 0
+    found(await stage.tree({}).find(['Photos'], never))
+    expect(times(stage.asked, 'list')).toBe(2)
+    expect((await stage.there.list()).albums).toHaveLength(1)
+  })
+
+  it('stays in doubt where the plan can not list', async () => {
+    const { tree, there } = await openAlbumStage()
+    const lost: ImageHost['createAlbum'] = async () => failure('find_out', 'HOST_ANSWER', 'create_album')
+    const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
+    await tree({ list, createAlbum: lost }).find(['Photos'], never)
+    const waits = await tree({ list }).find(['Photos'], never)
+    expect(waits).toMatchObject({ failure: { code: 'ALBUM_IN_DOUBT' } })
+    expect((await there.list()).albums).toEqual([])
   })
 
   it('is not made again in the same pass where listings are late', async () => {

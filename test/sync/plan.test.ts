@@ -1,27 +1,29 @@
 import { describe, expect, it } from 'vitest'
 import type { FileLook, FolderLook } from '../../src/local/look.ts'
-import { planFolder, planMissingFolder, whyImageStays } from '../../src/sync/plan.ts'
+import { type PlanPolicy, planFolder, planMissingFolder, whyImageStays } from '../../src/sync/plan.ts'
 import type { FileRow, FileState } from '../../src/synced/files.ts'
 
 const NOW = 1_000_000
 const HASH = Buffer.alloc(32, 1)
+const mirror: PlanPolicy = { deletions: 'propagate', prunes: () => false }
+const backup: PlanPolicy = { ...mirror, deletions: 'keep' }
 const look: FileLook = { name: 'a.png', size: 10, mtime: 20, ctime: 30, ino: 40 }
 
 function row(changes: Partial<FileRow> = {}): FileRow {
   return { ...look, folder: 1, state: 'synced', since: null, image: 7, hash: HASH, ...changes }
 }
 
-function seen(parts: Partial<FolderLook>): Pick<FolderLook, 'files' | 'aside' | 'problems'> {
-  return { files: [], aside: [], problems: [], ...parts }
+function seen(parts: Partial<FolderLook>): Pick<FolderLook, 'files' | 'aside' | 'ignored' | 'problems'> {
+  return { files: [], aside: [], ignored: [], problems: [], ...parts }
 }
 
 describe('planFolder', () => {
   it('says nothing of a file that is as it was', () => {
-    expect(planFolder(1, [row()], seen({ files: [look] }), 'propagate', NOW)).toEqual([])
+    expect(planFolder(1, [row()], seen({ files: [look] }), mirror, NOW)).toEqual([])
   })
 
   it('asks for the hash of a new file', () => {
-    const [change] = planFolder(1, [], seen({ files: [look] }), 'propagate', NOW)
+    const [change] = planFolder(1, [], seen({ files: [look] }), mirror, NOW)
     expect(change).toMatchObject({
       kind: 'pending',
       reason: 'new',
@@ -35,33 +37,33 @@ describe('planFolder', () => {
     ['inode', { ino: 41 }, 'replaced by another file'],
     ['ctime, as exiftool -P leaves it', { ctime: 31 }, 'touched: its bytes are compared'],
   ])('asks for the hash of a file with another %s, and keeps its image', (_, changed, reason) => {
-    const [change] = planFolder(1, [row()], seen({ files: [{ ...look, ...changed }] }), 'propagate', NOW)
+    const [change] = planFolder(1, [row()], seen({ files: [{ ...look, ...changed }] }), mirror, NOW)
     expect(change).toMatchObject({ kind: 'pending', reason, file: { image: 7, hash: null, ...changed } })
   })
 
   it('gives up the image of a file that is gone', () => {
-    const [change] = planFolder(1, [row()], seen({}), 'propagate', NOW)
+    const [change] = planFolder(1, [row()], seen({}), mirror, NOW)
     expect(change).toMatchObject({ kind: 'gone', file: { state: 'gone', image: 7 } })
   })
 
   it('keeps the image of a file that is gone from a backup', () => {
-    const [change] = planFolder(1, [row()], seen({}), 'keep', NOW)
+    const [change] = planFolder(1, [row()], seen({}), backup, NOW)
     expect(change).toMatchObject({ kind: 'aside', file: { state: 'kept', image: 7 } })
   })
 
   it('keeps the image of a file that is there and left out', () => {
-    const [change] = planFolder(1, [row()], seen({ aside: ['a.png'] }), 'propagate', NOW)
+    const [change] = planFolder(1, [row()], seen({ aside: ['a.png'] }), mirror, NOW)
     expect(change).toMatchObject({ kind: 'aside', file: { state: 'hidden', image: 7 } })
   })
 
   it('says nothing of a file that could not be looked at', () => {
     const problems = [{ name: 'a.png', code: 'UNREADABLE' as const, message: 'EIO' }]
-    expect(planFolder(1, [row()], seen({ problems }), 'propagate', NOW)).toEqual([])
+    expect(planFolder(1, [row()], seen({ problems }), mirror, NOW)).toEqual([])
   })
 
   it('leaves the version alone whose upload may have arrived', () => {
     const uncertain = row({ state: 'uncertain' })
-    const [touched] = planFolder(1, [uncertain], seen({ files: [{ ...look, ctime: 31 }] }), 'propagate', NOW)
+    const [touched] = planFolder(1, [uncertain], seen({ files: [{ ...look, ctime: 31 }] }), mirror, NOW)
     expect(touched).toMatchObject({ file: { state: 'uncertain', hash: HASH } })
   })
 
@@ -70,30 +72,57 @@ describe('planFolder', () => {
       1,
       [row({ state: 'uncertain' })],
       seen({ files: [{ ...look, size: 11 }] }),
-      'propagate',
+      mirror,
       NOW,
     )
     expect(change).toMatchObject({ file: { state: 'pending', hash: null } })
   })
 
   it('keeps what was to be given up where the mirror has become a backup', () => {
-    const [change] = planFolder(1, [row({ state: 'gone' })], seen({}), 'keep', NOW)
+    const [change] = planFolder(1, [row({ state: 'gone' })], seen({}), backup, NOW)
     expect(change).toMatchObject({ kind: 'aside', file: { state: 'kept' } })
   })
 
   it.each<FileState>(['gone', 'kept', 'hidden'])(
     'compares the bytes of a file that was %s and is there again',
     state => {
-      const [change] = planFolder(1, [row({ state })], seen({ files: [look] }), 'propagate', NOW)
+      const [change] = planFolder(1, [row({ state })], seen({ files: [look] }), mirror, NOW)
       expect(change).toMatchObject({ kind: 'pending', reason: 'there again', file: { image: 7 } })
     },
   )
 })
 
+describe('a file that an ignore rule hides', () => {
+  const hidden = seen({ aside: ['a.png'], ignored: ['a.png'] })
+  const prunes: PlanPolicy = { deletions: 'propagate', prunes: () => true }
+
+  it('keeps its image, unless a person asked to give such images up', () => {
+    expect(planFolder(1, [row()], hidden, mirror, NOW)).toMatchObject([
+      { kind: 'aside', file: { state: 'hidden', image: 7 } },
+    ])
+    expect(planFolder(1, [row({ state: 'hidden' })], hidden, prunes, NOW)).toMatchObject([
+      { kind: 'pruned', file: { state: 'gone', image: 7 } },
+    ])
+    expect(planFolder(1, [row({ state: 'gone' })], hidden, prunes, NOW)).toEqual([])
+  })
+
+  it('keeps its image in a backup, and where a person said that it stays for good', () => {
+    expect(planFolder(1, [row()], hidden, { ...prunes, deletions: 'keep' }, NOW)).toMatchObject([
+      { kind: 'aside', file: { state: 'hidden' } },
+    ])
+    expect(planFolder(1, [row({ state: 'kept' })], hidden, prunes, NOW)).toEqual([])
+  })
+
+  it('is told from a link and an empty file, whose images stay', () => {
+    const [change] = planFolder(1, [row()], seen({ aside: ['a.png'] }), prunes, NOW)
+    expect(change).toMatchObject({ kind: 'aside', file: { state: 'hidden' } })
+  })
+})
+
 describe('planMissingFolder', () => {
   it('gives up what was in it, unless a rule hides it', () => {
-    expect(planMissingFolder([row()], false, 'propagate', NOW)).toMatchObject([{ kind: 'gone' }])
-    expect(planMissingFolder([row()], true, 'propagate', NOW)).toMatchObject([{ kind: 'aside' }])
+    expect(planMissingFolder([row()], 'gone', mirror, NOW)).toMatchObject([{ kind: 'gone' }])
+    expect(planMissingFolder([row()], 'aside', mirror, NOW)).toMatchObject([{ kind: 'aside' }])
   })
 })
 

@@ -32,7 +32,9 @@ function open() {
         writeFileSync(join(root, path), path)
       }
     },
-    scan(changes: { look?: LookAtFolders; scope?: string[]; signal?: AbortSignal; ignore?: string[] } = {}) {
+    async scan(
+      changes: { look?: LookAtFolders; scope?: string[]; signal?: AbortSignal; ignore?: string[] } = {},
+    ) {
       looked.length = 0
       const scan = new MirrorScan({
         synced,
@@ -40,6 +42,8 @@ function open() {
         mirror,
         folder: root,
         sameRoot: () => true,
+        isMount: () => true,
+        accepted: false,
         ignore: changes.ignore ?? [],
         deletions: 'propagate',
         graceMs: 0,
@@ -47,7 +51,9 @@ function open() {
         now: () => 1,
         tell() {},
       })
-      return scan.run(changes.scope ?? 'everything', changes.signal ?? new AbortController().signal)
+      const signal = changes.signal ?? new AbortController().signal
+      await scan.look(changes.scope ?? 'everything', signal)
+      return scan.finish(new Set(), signal)
     },
     /** Path → state of every record. */
     files() {

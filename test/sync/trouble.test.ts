@@ -13,7 +13,7 @@ async function imagesOn({ host }: Workshop): Promise<string[]> {
   const walk = async (album: string | null): Promise<void> => {
     const page = await host.list(album, 1, never)
     if (!page.ok) throw new Error(page.failure.message)
-    for (const image of page.value.images) names.push('name' in image ? image.name : image.id)
+    for (const image of page.value.images) names.push(image.name ?? image.id)
     for (const { id } of page.value.albums) await walk(id)
   }
   await walk(null)
@@ -203,7 +203,7 @@ describe('trouble at the host', () => {
     const { remote_id, cdn_url } = workshop.synced.images.latest()!
     workshop.write('green.png', green)
     const host = hostWith(workshop.host, {
-      send: async () => ({ ok: true, value: { imageId: remote_id, cdnUrl: cdn_url } }),
+      send: async () => ({ ok: true, value: { imageId: remote_id, cdnUrl: cdn_url! } }),
     })
     await workshop.pass({ host })
     expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 1 })

@@ -8,11 +8,12 @@ import { realDisk } from '../../src/local/real-disk.ts'
 import { openScanPool } from '../../src/local/scan-pool.ts'
 import { openImageHost, type RemoteHost } from '../../src/remote/client.ts'
 import { type HostFailure, type ImageHost, PictureChanged } from '../../src/remote/host.ts'
-import { systemClock } from '../../src/sync/clock.ts'
+import { AlbumContents } from '../../src/sync/album-contents.ts'
+import { type Clock, systemClock } from '../../src/sync/clock.ts'
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import { type PassParts, type PassReport, runPass } from '../../src/sync/pass.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
-import { openDatabase } from '../../src/synced/database.ts'
+import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { UNLIMITED } from '../host/choices.ts'
 
@@ -22,6 +23,8 @@ const KEY = 'workshop-key'
 export interface Workshop {
   pictures: string
   mirror: MirrorPolicy
+  db: Db
+  clock: Clock
   synced: Synced
   host: RemoteHost
   events: PassEvent[]
@@ -56,7 +59,8 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
   })
   onTestFinished(() => host.close())
-  const synced = openSynced(openDatabase(':memory:'))
+  const db = openDatabase(':memory:')
+  const synced = openSynced(db)
   onTestFinished(() => synced.close())
   const pictures = join(home, 'pictures')
   mkdirSync(pictures)
@@ -84,12 +88,17 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     order: 'newest',
     probeEveryMs: 60_000,
     hold: { hold_above: 0.25, hold_min: 20 },
+    credentialLifetimeMs: 60_000,
+    contents: new AlbumContents(),
+    albumDeletions: 'one_by_one',
     running: () => 0,
   }
   const never = new AbortController().signal
   return {
     pictures,
     mirror,
+    db,
+    clock: systemClock,
     synced,
     host,
     events,
@@ -112,6 +121,7 @@ export function hostWith(host: ImageHost, changes: Partial<ImageHost>): ImageHos
     deleteImage: (...args) => host.deleteImage(...args),
     deleteAlbum: (...args) => host.deleteAlbum(...args),
     createAlbum: (...args) => host.createAlbum(...args),
+    fetchDelivered: (...args) => host.fetchDelivered(...args),
     unblock: endpoint => host.unblock(endpoint),
     close: () => host.close(),
   }

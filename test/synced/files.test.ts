@@ -67,7 +67,9 @@ describe('the summary', () => {
     put('two', 2)
     put('three', 3, 'uncertain')
     put('four', 4, 'gone')
-    synced.folders.looked(folder, null, null, 3, { format: 1, ignored: 2, hidden: 3, empty: 4, links: 5 })
+    const leftOut = { format: 1, ignored: 2, hidden: 3, empty: 4, links: 5 }
+    const files = ['one', 'two', 'three'].map(name => ({ name, size: 1, mtime: 1, ctime: 1, ino: 1 }))
+    synced.folders.looked(folder, null, null, { files, leftOut, mount: false })
     synced.failures.put({ folder, name: 'x', source: 'look', code: 'C', message: 'm', next_attempt_at: null })
     expect(synced.summaries.mirror(mirror)).toEqual({
       files: 3,

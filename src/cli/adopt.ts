@@ -1,0 +1,69 @@
+import type { CommandModule } from 'yargs'
+import type { Verified } from '../sync/verify-links.ts'
+import { configOption, readConfigAndAccess } from './config-option.ts'
+import { EXIT } from './exit-codes.ts'
+import { onePass } from './one-pass.ts'
+import { count, printable } from './wording.ts'
+
+interface AdoptArgs {
+  verify: boolean
+  config: string | undefined
+  json: boolean
+}
+
+export function adoptCommand(exit: (code: number) => void): CommandModule<object, AdoptArgs> {
+  return {
+    command: 'adopt',
+    describe: "Rebuild a lost state from the host's listing, without uploading",
+    builder: command =>
+      command
+        .options({
+          ...configOption,
+          verify: {
+            type: 'boolean',
+            default: false,
+            describe: 'Fetch what was linked by name and size, and compare its bytes',
+          },
+          json: { type: 'boolean', default: false, describe: 'One summary object on standard output' },
+        })
+        .example('$0 adopt', 'Link local pictures to images that are on the host already')
+        .example('$0 adopt --verify', 'The same, and prove by their bytes that they are the same'),
+    handler: async args => exit(await adopt(args)),
+  }
+}
+
+async function adopt({ verify, config: flag, json }: AdoptArgs): Promise<number> {
+  const { config, access } = readConfigAndAccess(flag)
+  let verified: Verified | null = null
+  const exitCode = await onePass(config, access, {
+    json,
+    async before({ synced }) {
+      // What was ambiguous may be clear by now.
+      const { forgetFailures } = await import('../daemon/retry.ts')
+      await forgetFailures(config, synced)
+    },
+    async work(mirroring, interrupts) {
+      const { stopped } = await mirroring.adopt(interrupts)
+      if (verify) verified = await mirroring.verifyLinks(interrupts.cut)
+      return stopped
+    },
+  })
+  if (verified) report(verified)
+  return verified && leftIn(verified) ? Math.max(exitCode, EXIT.left) : exitCode
+}
+
+function leftIn({ unknown }: Verified): boolean {
+  return unknown > 0
+}
+
+/** On standard error: standard output has the summary. */
+function report({ equal, other, unknown, why }: Verified): void {
+  const lines = [
+    `${count(equal, 'linked image')} proved to be the same`,
+    ...(other > 0
+      ? [`${count(other, 'linked image')} proved to be another; the next sync uploads the pictures`]
+      : []),
+    ...(unknown > 0 ? [`${count(unknown, 'linked image')} could not be compared: ${printable(why!)}`] : []),
+  ]
+  for (const line of lines) process.stderr.write(`albumd: ${line}\n`)
+}

@@ -1,0 +1,154 @@
+import ora from 'ora'
+import type { CommandModule } from 'yargs'
+import type { AuditFinding, AuditResult } from '../daemon/audit.ts'
+import type { Verdict } from '../daemon/verdict.ts'
+import { configOption, readConfigAndAccess, refuseMissingFolders } from './config-option.ts'
+import { EXIT } from './exit-codes.ts'
+import { onInterrupts } from './interrupts.ts'
+import { KEY_REMEDY } from './one-pass.ts'
+import { count, printable } from './wording.ts'
+
+interface AuditArgs {
+  config: string | undefined
+  repair: boolean
+  json: boolean
+}
+
+export function auditCommand(exit: (code: number) => void): CommandModule<object, AuditArgs> {
+  return {
+    command: 'audit',
+    describe: "Compare the host's listing with what is recorded",
+    builder: command =>
+      command
+        .options({
+          ...configOption,
+          repair: {
+            type: 'boolean',
+            default: false,
+            describe: 'Upload what is gone; delete what is there twice and known to be ours',
+          },
+          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+        })
+        .example('$0 audit', 'What is gone, changed, foreign or there twice')
+        .example('$0 audit --repair', 'Put right what can be put right'),
+    handler: async args => exit(await run(args)),
+  }
+}
+
+async function run({ config: flag, repair, json }: AuditArgs): Promise<number> {
+  const { config, access } = readConfigAndAccess(flag)
+  const { audit } = await import('../daemon/audit.ts')
+  const { openMirroring } = await import('../daemon/mirroring.ts')
+  const { openState } = await import('../daemon/state.ts')
+  const { statusOf } = await import('../daemon/status.ts')
+  const { verdictOn } = await import('../daemon/verdict.ts')
+  if (repair) refuseMissingFolders(config)
+  const say = (line: string) => void process.stderr.write(`albumd: ${line}\n`)
+  const state = await openState(config, say)
+  const interrupts = onInterrupts(() => say('stopping'))
+  const bar = ora({
+    stream: process.stderr,
+    discardStdin: false,
+    color: false,
+    isSilent: json || !process.stderr.isTTY,
+  })
+  try {
+    const temper = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
+    const mirroring = openMirroring(config, access, state, temper, () => {})
+    let result: AuditResult
+    try {
+      bar.start('comparing')
+      result = await audit(config, mirroring, repair, interrupts, (done, albums) => {
+        bar.text = `compared ${done} of ${count(albums, 'album')}`
+      })
+    } finally {
+      bar.stop()
+      await mirroring.close()
+    }
+    const verdict = repair
+      ? verdictOn(statusOf(config, state.synced, true, Date.now()), result.stopped)
+      : 'in_sync'
+    if (json) process.stdout.write(`${JSON.stringify(inJson(result))}\n`)
+    else report(result, repair)
+    return exitCodeOf(result, verdict)
+  } catch (error) {
+    throw state.failed(error)
+  } finally {
+    interrupts.dispose()
+    state.close()
+  }
+}
+
+function exitCodeOf({ complete, findings, stopped }: AuditResult, verdict: Verdict): number {
+  if (verdict === 'refused' || stopped.some(({ remedy }) => remedy === 'key')) return EXIT.refused
+  const left = findings.some(({ repaired }) => !repaired)
+  return !complete || left || stopped.length > 0 || verdict === 'left' ? EXIT.left : EXIT.inSync
+}
+
+function inJson({ complete, albums, findings, skipped, withheld, stopped }: AuditResult): object {
+  const repaired = findings.filter(finding => finding.repaired).length
+  return { complete, albums, findings, repaired, skipped, withheld, stopped }
+}
+
+function report(
+  { complete, albums, skipped, findings, withheld, stopped }: AuditResult,
+  repair: boolean,
+): void {
+  const rows = findings.map(finding => [
+    finding.kind,
+    printable(finding.album === '' ? finding.name : `${finding.album}/${finding.name}`),
+    printable(finding.image_id),
+    `${printable(finding.detail)}; ${whatToDo(finding)}`,
+  ])
+  if (rows.length > 0) process.stdout.write(tableOf([['FOUND', 'IMAGE', 'ID', 'WHAT TO DO'], ...rows]))
+  for (const { album, reason } of skipped)
+    process.stdout.write(`not compared: ${printable(album || 'the root')}: ${printable(reason)}\n`)
+  if (withheld > 0)
+    process.stdout.write(
+      `${count(withheld, 'image')} would be deleted: more than deletions.hold_min, so none was; raise it to let them go\n`,
+    )
+  if (albums > 0 || complete) process.stdout.write(`${summary(albums, findings, repair)}\n`)
+  for (const { code, message, remedy } of stopped)
+    process.stderr.write(
+      `albumd: ${printable(message)} (${code})${remedy === 'plan' ? NEEDS_LIST : remedy === 'key' ? KEY_REMEDY : ''}\n`,
+    )
+  if (!complete && stopped.length === 0 && skipped.length === 0)
+    process.stderr.write('albumd: the audit was stopped; the next one goes on where it was\n')
+}
+
+const NEEDS_LIST = '; an audit compares listings, and waits for a plan that has them'
+
+function summary(albums: number, findings: readonly AuditFinding[], repair: boolean): string {
+  const repaired = findings.filter(finding => finding.repaired).length
+  const left = findings.length - repaired
+  const found = findings.length === 0 ? 'nothing found' : `${count(left, 'finding')} left`
+  return `${count(albums, 'album')} compared: ${found}${repair ? `, ${repaired} repaired` : ''}`
+}
+
+function whatToDo({ kind, ours, repaired }: AuditFinding): string {
+  if (repaired)
+    return kind === 'gone' ? 'its file, where it is there, was given back to be uploaded' : 'deleted'
+  switch (kind) {
+    case 'gone':
+      return '"albumd audit --repair" uploads it again'
+    case 'changed':
+      return 'put it right on the host, or delete it there and run "albumd audit --repair"'
+    case 'foreign':
+      return 'leave it or remove it on the host; albumd never deletes it'
+    case 'twice':
+      return ours ? '"albumd audit --repair" deletes it' : 'look at both, and remove one on the host'
+  }
+}
+
+function tableOf(rows: readonly string[][]): string {
+  const widths = rows[0]!.map((_, at) => Math.max(...rows.map(row => row[at]!.length)))
+  return rows
+    .map(
+      row =>
+        `${row
+          .map((cell, at) => cell.padEnd(widths[at]!))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}

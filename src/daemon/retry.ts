@@ -1,0 +1,48 @@
+import type { Config } from '../config/schema.ts'
+import { pathOf } from '../sync/tree-path.ts'
+import type { FileRow } from '../synced/files.ts'
+import type { Synced } from '../synced/synced.ts'
+import { isAtOrBelow } from './path-argument.ts'
+
+/**
+ * Forgets what went wrong with the files at and below `path` (absolute, or below a mirror's folder), or with all, and
+ * what the host said of the account. Answers how many files are tried again.
+ */
+export async function forgetFailures(config: Config, synced: Synced, path?: string): Promise<number> {
+  const failed = filesAt(config, synced, synced.files.inState('failed'), path)
+  await synced.commit(() => {
+    for (const file of failed) {
+      synced.files.retry(file)
+      synced.failures.clear(file.folder, file.name)
+    }
+    synced.account.clearBlocks([])
+    synced.account.forgetExhaustion()
+  })
+  return failed.length
+}
+
+/** The files at and below `path` whose upload is in doubt: a person wants them sent again all the same. */
+export async function resend(config: Config, synced: Synced, path: string, now: number): Promise<string[]> {
+  const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]
+  const files = filesAt(config, synced, inDoubt, path).filter(
+    file => file.state === 'uncertain' || synced.failures.codeOf(file) === 'AMBIGUOUS',
+  )
+  await synced.commit(() => {
+    for (const file of files) {
+      for (const intent of synced.journal.openOnFile(file)) synced.journal.close(intent.id)
+      synced.files.put({ ...file, state: 'pending', since: file.since ?? now, hash: null })
+      synced.failures.clear(file.folder, file.name)
+      synced.resend.put(file)
+    }
+  })
+  return files.map(file => pathOf(synced.folders.byId(file.folder)!.path, file.name))
+}
+
+function filesAt(config: Config, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
+  const mirrors = new Map(config.mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
+  return files.filter(file => {
+    const row = synced.folders.byId(file.folder)!
+    const mirror = mirrors.get(row.mirror)
+    return mirror !== undefined && isAtOrBelow(mirror, pathOf(row.path, file.name), path)
+  })
+}

@@ -1,0 +1,78 @@
+import type { OpenPicture } from '../local/picture-file.ts'
+import type { Picture } from '../protocol/picture/picture.ts'
+import type { Album } from './album.ts'
+import type { AlbumContents, Stranger } from './album-contents.ts'
+import { type CompareParts, compareBytes } from './compare-bytes.ts'
+import { canBe } from './likeness.ts'
+import type { UploadJob } from './upload-job.ts'
+import { type RecordsParts, recordImage } from './upload-records.ts'
+import type { UploadResult } from './upload-result.ts'
+
+export interface AdoptionParts extends RecordsParts, CompareParts {
+  contents: AlbumContents
+}
+
+const HOUR_MS = 3_600_000
+
+/**
+ * Before a picture is sent: whether an image in its album, which no record accounts for, can be it. One remote image
+ * goes to one file; what is ambiguous is said, not guessed. Answers null where the picture is to be sent.
+ */
+export async function adopt(
+  parts: AdoptionParts,
+  job: UploadJob,
+  open: OpenPicture,
+  picture: Picture,
+  album: Album,
+  signal: AbortSignal,
+): Promise<UploadResult | null> {
+  const { synced, contents, clock } = parts
+  const { name, image: standing } = job.file
+  const features = { name, size: open.look.size, width: picture.width, height: picture.height }
+  const alike = contents.strangers(album, name).filter(stranger => canBe(stranger, features))
+  const [only] = alike
+  if (!only || synced.resend.has(job.file)) return null
+  if (synced.journal.openOnFile(job.file).length > 0)
+    return { kind: 'waits', message: 'what became of an earlier version is being found out' }
+  // An album that stands in for another one holds pictures of several folders. An older version waits for proof.
+  const isItsOwn = depthOf(parts, album) === job.albumPath.length || job.albumPath.length === 0
+  if (alike.length === 1 && isItsOwn && standing === null) {
+    contents.claim(only)
+    await record(parts, job, open, picture, only, { cdn_url: null, proof: 'none' })
+    return { kind: 'linked' }
+  }
+  const unknown: string[] = []
+  for (const stranger of alike) {
+    const compared = await compareBytes(parts, { remote_id: stranger.id, name }, bytesOf(open), signal)
+    if (compared.verdict === 'equal') {
+      contents.claim(stranger)
+      await record(parts, job, open, picture, stranger, { cdn_url: compared.cdnUrl, proof: 'compared' })
+      return { kind: 'unchanged', size: open.look.size }
+    }
+    if (compared.verdict === 'unknown') unknown.push(compared.why)
+  }
+  if (unknown.length === 0) return null
+  const message = `${unknown.length} of the album's images can be it, and their bytes can't be compared: ${unknown[0]}; it is tried again, and "albumd retry --resend" uploads it anew`
+  return { kind: 'failed', code: 'AMBIGUOUS', message, retryAt: clock.wall() + HOUR_MS, hash: open.hash }
+}
+
+function record(
+  parts: AdoptionParts,
+  job: UploadJob,
+  open: OpenPicture,
+  picture: Picture,
+  { id, album }: Stranger,
+  known: { cdn_url: string | null; proof: 'none' | 'compared' },
+): Promise<void> {
+  return parts.synced.commit(() => recordImage(parts, job, open, picture, { remote_id: id, album, ...known }))
+}
+
+function bytesOf(open: OpenPicture) {
+  return { hash: open.hash, size: open.look.size }
+}
+
+function depthOf({ synced }: AdoptionParts, album: Album): number {
+  let depth = 0
+  for (let at = album; at; at = at.parent === null ? null : synced.albums.byId(at.parent)!) depth++
+  return depth
+}

@@ -1,0 +1,135 @@
+import type { ListedImage } from '../protocol/records.ts'
+import type { HostFailure, ImageHost, Outcome } from '../remote/host.ts'
+import type { AlbumRow } from '../synced/albums.ts'
+import type { Synced } from '../synced/synced.ts'
+import type { Album } from './album.ts'
+import { recordPlaces } from './album-places.ts'
+import { unaccountedIn } from './unaccounted.ts'
+import { type PlacedWalk, walkEverything, walkWhole } from './walk.ts'
+
+/** A remote image that no record accounts for. `album`: the row of its album; null is the root. */
+export type Stranger = ListedImage & { album: number | null }
+
+interface Parts {
+  synced: Synced
+  host: ImageHost
+}
+
+/**
+ * What albums hold on the host beside what is recorded. An old or a new state must not send again what is there: before
+ * the first upload into an album since the start, its count on the host is compared with the records, and where they
+ * differ it is walked whole. It lives as long as the process.
+ */
+export class AlbumContents {
+  readonly #looks = new Map<number, Promise<Outcome<void>>>()
+  /** Of the albums that were walked. */
+  readonly #strangers = new Map<number, Map<string, Stranger[]>>()
+
+  /** Looks at an album, once. Answers why it could not. */
+  lookAt(parts: Parts, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
+    const key = album?.id ?? 0
+    const look = this.#looks.get(key) ?? this.#look(parts, album, signal)
+    this.#looks.set(key, look)
+    return look.then(looked => {
+      if (!looked.ok && this.#looks.get(key) === look) this.#looks.delete(key)
+      return looked
+    })
+  }
+
+  /** The images in an album that no record accounts for and that bear this name, or none. */
+  strangers(album: Album, name: string): readonly Stranger[] {
+    return this.#strangers.get(album?.id ?? 0)?.get(name.normalize()) ?? []
+  }
+
+  /** It is accounted for from here on. */
+  claim(stranger: Stranger): void {
+    for (const named of this.#strangers.values())
+      for (const [name, images] of named)
+        if (images.includes(stranger))
+          named.set(
+            name,
+            images.filter(image => image !== stranger),
+          )
+  }
+
+  /** Nothing is in an album that was made just now. */
+  expectEmpty(album: AlbumRow): void {
+    this.#looks.set(album.id, Promise.resolve({ ok: true, value: undefined }))
+    this.#strangers.delete(album.id)
+  }
+
+  /** The album is another one now. */
+  forget(album: Album): void {
+    this.#looks.delete(album?.id ?? 0)
+    this.#strangers.delete(album?.id ?? 0)
+  }
+
+  async #look({ synced, host }: Parts, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
+    const known = synced.contents.unaccounted(album?.id ?? null)
+    if (known !== undefined) {
+      const first = await host.list(album?.remote_id ?? null, 1, signal)
+      if (!first.ok) return withoutList(synced, first.failure)
+      const recorded = synced.images.countInAlbum(album?.id ?? null) + known
+      if (first.value.pagination.total_images === recorded) return { ok: true, value: undefined }
+    }
+    // What is uploaded without an album may be in the account's default album (§4.1), wherever that is.
+    const everywhere = album === null && synced.meta.get('default_album') !== ''
+    const walk = everywhere
+      ? await walkEverything(host, signal)
+      : await walkAlbumAlone(host, album?.remote_id ?? null, signal)
+    if (!walk.ok) return withoutList(synced, walk.failure)
+    if (!walk.value.complete) return { ok: false, failure: others }
+    await this.#remember(synced, album, walk.value)
+    return { ok: true, value: undefined }
+  }
+
+  async #remember(synced: Synced, album: Album, walk: PlacedWalk): Promise<void> {
+    const unaccounted = unaccountedIn(synced, walk.images)
+    const here = unaccounted.filter(image => image.album === (album?.remote_id ?? null))
+    const places = await synced.commit(() => {
+      synced.contents.put(album?.id ?? null, here.length)
+      return album === null
+        ? recordPlaces(synced, { ...walk, images: unaccounted })
+        : new Map<string | null, number | null>([[album.remote_id, album.id]])
+    })
+    const strangers = unaccounted.map(image => ({ ...image, album: places.get(image.album) ?? null }))
+    this.#strangers.set(
+      album?.id ?? 0,
+      Map.groupBy(strangers, ({ name }) => name?.normalize() ?? NAMELESS),
+    )
+  }
+}
+
+/** No file bears it. */
+const NAMELESS = ''
+
+async function walkAlbumAlone(
+  host: ImageHost,
+  album: string | null,
+  signal: AbortSignal,
+): Promise<Outcome<PlacedWalk>> {
+  const walk = await walkWhole(host, album, signal)
+  if (!walk.ok) return walk
+  const { albums, images, complete } = walk.value
+  return {
+    ok: true,
+    value: {
+      albums: albums.map(found => ({ ...found, parent: album })),
+      images: images.map(image => ({ ...image, album })),
+      complete,
+    },
+  }
+}
+
+/** A plan that can't list can't tell: only records that are known to be old forbid to go on. */
+function withoutList(synced: Synced, failure: HostFailure): Outcome<void> {
+  if (failure.remedy !== 'plan' || synced.meta.get('restored') === '1') return { ok: false, failure }
+  return { ok: true, value: undefined }
+}
+
+const others: HostFailure = {
+  remedy: 'later',
+  endpoint: 'list',
+  code: 'HOST_LISTING',
+  message: 'the listing of an album changed while it was read, again and again; it is tried later',
+}

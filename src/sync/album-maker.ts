@@ -1,0 +1,175 @@
+import type { AlbumRecord } from '../protocol/records.ts'
+import type { HostFailure, ImageHost, Outcome, Remedy } from '../remote/host.ts'
+import type { AlbumRow } from '../synced/albums.ts'
+import type { Synced } from '../synced/synced.ts'
+import { type Album, keyOf } from './album.ts'
+import type { AlbumContents } from './album-contents.ts'
+import type { AlbumListings } from './album-listings.ts'
+import type { Clock } from './clock.ts'
+import { mayArriveFor } from './credential-life.ts'
+import type { Tell } from './pass-events.ts'
+
+export interface AlbumMakerParts {
+  synced: Synced
+  host: ImageHost
+  clock: Clock
+  tell: Tell
+  contents: AlbumContents
+  credentialLifetimeMs: number
+}
+
+/** Finds albums on the host by their names, or makes them, each once. It lives for one pass. */
+export class AlbumMaker {
+  readonly #synced: Synced
+  readonly #host: ImageHost
+  readonly #clock: Clock
+  readonly #tell: Tell
+  readonly #contents: AlbumContents
+  readonly #mayArriveMs: number
+  readonly #listings: AlbumListings
+  readonly #onMade: (remoteId: string) => void
+  /** Why no album of a name is made in a parent: asked again, the host would say the same, or make a twin. */
+  readonly #refusals = new Map<string, HostFailure>()
+
+  constructor(parts: AlbumMakerParts, listings: AlbumListings, onMade: (remoteId: string) => void) {
+    this.#synced = parts.synced
+    this.#host = parts.host
+    this.#clock = parts.clock
+    this.#tell = parts.tell
+    this.#contents = parts.contents
+    this.#mayArriveMs = mayArriveFor(parts.credentialLifetimeMs)
+    this.#listings = listings
+    this.#onMade = onMade
+  }
+
+  /** `recorded`: the id that the records have for it. */
+  async findOrMake(
+    parent: Album,
+    name: string,
+    recorded: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Outcome<Album>> {
+    const listed = await this.search(parent, name, recorded, signal)
+    // A plan that can't list can still create: nothing but us can say that it is there.
+    if (!listed.ok && listed.failure.remedy !== 'plan') return listed
+    if (listed.ok && listed.value) return { ok: true, value: listed.value }
+    const late = await this.#whyNotYet(parent, name, listed.ok, signal)
+    if (late) return { ok: false, failure: late }
+    // The second look, after which nothing can arrive any more.
+    const again = await this.search(parent, name, recorded, signal)
+    if (!again.ok && again.failure.remedy !== 'plan') return again
+    if (again.ok && again.value) return { ok: true, value: again.value }
+    return this.#make(parent, name, signal)
+  }
+
+  /** The album of this name that the host lists, recorded; undefined where it lists none. */
+  async search(
+    parent: Album,
+    name: string,
+    recorded: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Outcome<AlbumRow | undefined>> {
+    const listed = await this.#listings.named(parent?.remote_id ?? null, name, signal)
+    if (!listed.ok) return listed
+    const found = choose(listed.value, recorded)
+    return found ? this.#record(parent, name, found.id, false) : { ok: true, value: undefined }
+  }
+
+  /**
+   * Why an album that is not listed is not made yet, or null: one that was asked for or made a short time ago may be
+   * listed late, and another would be its twin.
+   */
+  async #whyNotYet(
+    parent: Album,
+    name: string,
+    canList: boolean,
+    signal: AbortSignal,
+  ): Promise<HostFailure | null> {
+    const { albums, journal } = this.#synced
+    const asked = journal.openCreation(parent?.id ?? null, name)
+    const made = albums.named(parent?.id ?? null, name)?.made_at ?? null
+    const since = Math.max(asked?.sent_at ?? Number.NEGATIVE_INFINITY, made ?? Number.NEGATIVE_INFINITY)
+    if (since === Number.NEGATIVE_INFINITY) return null
+    if (this.#clock.monotonic() - since <= this.#mayArriveMs) return notYet(name)
+    if (asked && !canList) return neverKnown(name)
+    this.#listings.forget(parent?.remote_id ?? null)
+    return signal.aborted ? notYet(name) : null
+  }
+
+  async #make(parent: Album, name: string, signal: AbortSignal): Promise<Outcome<Album>> {
+    const refusal = this.#refusals.get(keyOf(parent, name))
+    if (refusal) return { ok: false, failure: refusal }
+    const { journal, commit } = this.#synced
+    const intent = await commit(() => {
+      const before = journal.openCreation(parent?.id ?? null, name)
+      if (before) journal.close(before.id)
+      const time = { since: this.#clock.wall(), sent_at: Math.round(this.#clock.monotonic()) }
+      return journal.openAlbumCreation(parent?.id ?? null, name, time)
+    })
+    const created = await this.#host.createAlbum({ name, parent_album: parent?.remote_id ?? null }, signal)
+    if (!created.ok) {
+      // Where it may be there all the same, the intent keeps another from being made.
+      if (created.failure.remedy !== 'find_out') await commit(() => journal.close(intent))
+      this.#noteRefusal(parent, name, created.failure)
+      return created
+    }
+    const { id } = created.value
+    this.#listings.expectEmpty(id)
+    this.#onMade(id)
+    const album = await this.#record(parent, name, id, true)
+    this.#contents.expectEmpty(album.value)
+    this.#tell({ event: 'album_created', album: this.#pathOf(album.value) })
+    return album
+  }
+
+  #noteRefusal(parent: Album, name: string, failure: HostFailure): void {
+    if (LASTING.has(failure.remedy)) this.#refusals.set(keyOf(parent, name), failure)
+    if (failure.remedy === 'find_out') this.#listings.forget(parent?.remote_id ?? null)
+  }
+
+  async #record(parent: Album, name: string, remoteId: string, ours: boolean) {
+    const { albums, contents, journal, commit } = this.#synced
+    const value = await commit(() => {
+      const intent = journal.openCreation(parent?.id ?? null, name)
+      if (intent) journal.close(intent.id)
+      const before = albums.named(parent?.id ?? null, name)
+      const album = albums.put(parent?.id ?? null, name, remoteId, ours)
+      if (before && before.remote_id !== remoteId) contents.forgetAlbum(album.id)
+      if (ours) albums.made(remoteId, Math.round(this.#clock.monotonic()))
+      if (ours) contents.put(album.id, 0)
+      if (ours && parent) albums.used(parent.id)
+      return albums.byId(album.id)!
+    })
+    return { ok: true as const, value }
+  }
+
+  #pathOf(album: AlbumRow): string {
+    const above = album.parent === null ? undefined : this.#synced.albums.byId(album.parent)
+    return above ? `${this.#pathOf(above)}/${album.name}` : album.name
+  }
+}
+
+/** After these a creation is not tried again in the same pass: the host would say no again, or make a twin. */
+const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'find_out'])
+
+/** The pictures of the album wait; others go on. */
+function notYet(name: string): HostFailure {
+  const message = `the album "${name}" was asked for a short time ago and is not listed; it is looked for again before another is made`
+  return { remedy: 'find_out', endpoint: 'create_album', code: ALBUM_IN_DOUBT, message }
+}
+
+function neverKnown(name: string): HostFailure {
+  const message = `the album "${name}" may be there or not, and the plan does not list albums; its pictures wait`
+  return { remedy: 'find_out', endpoint: 'create_album', code: ALBUM_IN_DOUBT, message }
+}
+
+/** The code of an album whose creation may have happened. */
+export const ALBUM_IN_DOUBT = 'ALBUM_IN_DOUBT'
+
+/** Of twins the recorded one, else the one that holds most, else the oldest. */
+function choose(twins: readonly AlbumRecord[], recorded: string | undefined): AlbumRecord | undefined {
+  const [best] = twins.toSorted(
+    (a, b) => b.image_count - a.image_count || Date.parse(a.created_at) - Date.parse(b.created_at),
+  )
+  return twins.find(({ id }) => id === recorded) ?? best
+}

@@ -1,0 +1,30 @@
+import type { Synced } from '../synced/synced.ts'
+import type { AuditRecords } from './audit-album.ts'
+import { canBe } from './likeness.ts'
+
+/** The records that an album is compared with, as they are at this moment. `began`: milliseconds since 1970. */
+export function recordsOf(synced: Synced, album: number | null, began: number): AuditRecords {
+  const { audit, images, journal, files } = synced
+  // Without an album, an upload may have gone to any (§4.1).
+  const uploads = journal.openUploads().filter(intent => intent.album === album || intent.album === null)
+  return {
+    album,
+    images: images.inAlbum(album),
+    byId: id => images.byRemoteId(id),
+    isSettled: image => image.recorded_at <= began && !audit.isLeaving(image.id),
+    isNeeded: image => files.onImage(image.id).some(({ state }) => state !== 'gone'),
+    wasDeleted: id => audit.deletedAt(id) !== undefined,
+    isUnderWay: listed =>
+      (audit.deletedAt(listed.id) ?? 0) > began || uploads.some(intent => canBe(listed, intent)),
+    nameOf: other => albumName(synced, other),
+  }
+}
+
+/** An album's path on the host; '' is the root. */
+export function albumName({ albums }: Synced, album: number | null): string {
+  const row = album === null ? undefined : albums.byId(album)
+  if (!row) return ''
+  const names = [row.name]
+  for (let at = row.parent; at !== null; at = albums.byId(at)!.parent) names.unshift(albums.byId(at)!.name)
+  return names.join('/')
+}

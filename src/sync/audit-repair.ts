@@ -1,0 +1,153 @@
+import { isErrorCode } from '../protocol/errors.ts'
+import type { ListedImage } from '../protocol/records.ts'
+import type { HostFailure } from '../remote/host.ts'
+import type { Finding, FindingKind } from '../synced/audit.ts'
+import type { ImageRow } from '../synced/images.ts'
+import type { Synced } from '../synced/synced.ts'
+import { type AuditParts, notDelivered } from './audit.ts'
+import { compareAlbum } from './audit-album.ts'
+import { lookAtAlbum } from './audit-look.ts'
+import { recordsOf } from './audit-records.ts'
+import type { Interruption } from './interruption.ts'
+
+export type RepairParts = Omit<AuditParts, 'gapMs' | 'progress'>
+
+/** `repaired`: findings that are none any more. `withheld`: deletions that are too many to be done unasked. */
+export interface Repairs {
+  repaired: Finding[]
+  withheld: number
+  /** The host's answer that ended it early, or null. */
+  stopped: HostFailure | null
+}
+
+/**
+ * Forgets images that are gone, each album walked once more: their files wait for their upload again, which is the next
+ * pass's. Nothing is changed on the host.
+ */
+export async function repairGone(parts: RepairParts, { stop, cut }: Interruption): Promise<Repairs> {
+  const { synced } = parts
+  const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
+  for (const [album, findings] of byAlbum(synced, 'gone')) {
+    if (stop.aborted) return repairs
+    const look = await lookAtAlbum(parts, album, cut)
+    if (look.kind === 'failed') return { ...repairs, stopped: look.failure }
+    if (look.kind === 'unknown') continue
+    const compared = compareAlbum(look.images, recordsOf(synced, album, Number.POSITIVE_INFINITY))
+    const missing = await notDelivered(parts, compared.missing, cut)
+    const gone = new Map(missing.map(image => [image.remote_id, image]))
+    await synced.commit(() => {
+      // What was found in doubt to be ours, and foreign images, may be what a person put in its place.
+      synced.contents.forgetAlbum(album)
+      for (const finding of findings) {
+        const image = gone.get(finding.remote_id)
+        if (image) forgetGone(synced, image, parts.clock.wall())
+        synced.audit.remove('gone', finding.remote_id)
+        repairs.repaired.push(finding)
+      }
+    })
+  }
+  return repairs
+}
+
+/** What stood on it has no image. Belongs into a commit. */
+function forgetGone({ files, folders, images, journal }: Synced, image: ImageRow, now: number): void {
+  for (const file of files.onImage(image.id)) {
+    const leftOut = file.state === 'kept' || file.state === 'hidden' || file.state === 'gone'
+    if (leftOut) {
+      files.remove(file)
+      folders.removeIfEmpty(file.folder)
+    } else if (file.state === 'synced' || file.state === 'linked')
+      files.put({ ...file, image: null, state: 'pending', since: now, hash: null })
+    else files.put({ ...file, image: null })
+  }
+  journal.forgetImage(image.id)
+  images.remove(image.id)
+}
+
+/**
+ * Deletes what is there twice, as far as the records know its id as ours: what albumd deleted before, and an image that
+ * no file needs beside the one that stands. Each album is walked once more. More than `most` are not deleted at all.
+ */
+export async function deleteTwice(
+  parts: RepairParts,
+  most: number,
+  interruption: Interruption,
+): Promise<Repairs> {
+  const { synced } = parts
+  const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
+  const ours = synced.audit.findings().filter(finding => finding.kind === 'twice' && isOurs(synced, finding))
+  if (ours.length > most) return { ...repairs, withheld: ours.length }
+  for (const [album, findings] of Map.groupBy(ours, finding => finding.album)) {
+    if (interruption.stop.aborted) return repairs
+    const look = await lookAtAlbum(parts, album, interruption.cut)
+    if (look.kind === 'failed') return { ...repairs, stopped: look.failure }
+    if (look.kind === 'unknown') continue
+    for (const finding of findings) {
+      const failure = await deleteOne(parts, finding, look.images, interruption)
+      if (failure === null) repairs.repaired.push(finding)
+      else if (failure !== 'kept' && !isOfThisImage(failure)) return { ...repairs, stopped: failure }
+    }
+  }
+  return repairs
+}
+
+/** Answers the host's refusal, null where the image is gone or no finding any more, or that it may not go now. */
+async function deleteOne(
+  parts: RepairParts,
+  finding: Finding,
+  listed: readonly ListedImage[],
+  { stop, cut }: Interruption,
+): Promise<HostFailure | 'kept' | null> {
+  const { synced } = parts
+  // An upload in doubt may have been answered with an id that was deleted before.
+  if (stop.aborted || synced.journal.openUploads().length > 0) return 'kept'
+  const compared = compareAlbum(listed, recordsOf(synced, finding.album, Number.POSITIVE_INFINITY))
+  const still = compared.findings.some(
+    ({ kind, remote_id }) => kind === 'twice' && remote_id === finding.remote_id,
+  )
+  if (still) return isOurs(synced, finding) ? deleteImage(parts, finding, cut) : 'kept'
+  await synced.commit(() => synced.audit.remove('twice', finding.remote_id))
+  return null
+}
+
+/** Whether the records know the id. What only looks like ours is another's. */
+export function isOurs({ audit, images }: Synced, { remote_id }: Pick<Finding, 'remote_id'>): boolean {
+  return images.byRemoteId(remote_id) !== undefined || audit.deletedAt(remote_id) !== undefined
+}
+
+/** Answers the host's refusal, or null where the image is gone. */
+async function deleteImage(
+  { synced, host, clock }: RepairParts,
+  { remote_id }: Finding,
+  signal: AbortSignal,
+): Promise<HostFailure | null> {
+  const { journal, commit } = synced
+  const image = synced.images.byRemoteId(remote_id)
+  if (image && !journal.deletionOf(image.id))
+    await commit(() => journal.openImageDeletion(image.id, clock.wall()))
+  const deleted = await host.deleteImage(remote_id, signal)
+  if (!deleted.ok && deleted.failure.remedy !== 'gone') {
+    // With the host's own word nothing was deleted; else the intent tells the next repair.
+    if (image && isErrorCode(deleted.failure.code)) await commit(() => journal.forgetImage(image.id))
+    return deleted.failure
+  }
+  await commit(() => {
+    if (image) {
+      journal.forgetImage(image.id)
+      synced.images.remove(image.id)
+    }
+    synced.deleted.put(remote_id, clock.wall())
+    synced.audit.remove('twice', remote_id)
+  })
+  return null
+}
+
+/** The others may go all the same. */
+function isOfThisImage({ code, remedy }: HostFailure): boolean {
+  return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
+}
+
+function byAlbum({ audit }: Synced, kind: FindingKind): Map<number | null, Finding[]> {
+  const findings = audit.findings().filter(finding => finding.kind === kind)
+  return Map.groupBy(findings, ({ album }) => album)
+}

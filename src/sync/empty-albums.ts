@@ -1,0 +1,170 @@
+import { isErrorCode } from '../protocol/errors.ts'
+import type { HostFailure, ImageHost } from '../remote/host.ts'
+import type { AlbumRow } from '../synced/albums.ts'
+import type { Synced } from '../synced/synced.ts'
+import type { AlbumContents } from './album-contents.ts'
+import { albumName } from './audit-records.ts'
+import type { Clock } from './clock.ts'
+import { mayArriveFor } from './credential-life.ts'
+import type { Interruption } from './interruption.ts'
+import { leavingAlbums } from './leaving-albums.ts'
+import type { MirrorPolicy } from './mirror-scans.ts'
+import type { Tell } from './pass-events.ts'
+import { walkWhole } from './walk.ts'
+
+export interface EmptyAlbumParts {
+  synced: Synced
+  host: ImageHost
+  clock: Clock
+  tell: Tell
+  credentialLifetimeMs: number
+  /** What this process has seen of albums: the number of a row that is gone may become another's. */
+  contents: Pick<AlbumContents, 'forget'>
+}
+
+/** How long an album is left alone that holds what is not ours, or that the host would not delete. */
+const LEFT_ALONE_MS = 3_600_000
+
+/**
+ * Deletes albums that albumd made and that nothing needs, deepest first, each after two complete walks that showed
+ * nothing in it: a picture that another person put there may be listed late. For the end of a pass. Answers the host's
+ * failure that ended it early, or null.
+ */
+export async function giveUpEmptyAlbums(
+  parts: EmptyAlbumParts,
+  mirrors: readonly MirrorPolicy[],
+  { stop, cut }: Interruption,
+): Promise<HostFailure | null> {
+  const { synced } = parts
+  const leaving = leavingAlbums(synced, mirrors)
+  const ids = new Set(leaving.map(({ album }) => album.id))
+  const needed = synced.emptied.all().filter(({ album }) => !ids.has(album))
+  if (needed.length > 0)
+    await synced.commit(() => {
+      for (const { album } of needed) synced.emptied.remove(album)
+    })
+  if (isInDoubt(synced, mirrors)) return null
+  const remote = new Set(leaving.map(({ album }) => album.remote_id))
+  for (const { album } of leaving) {
+    if (stop.aborted) return null
+    const failure = await consider(parts, album, remote, cut)
+    if (failure) return failure
+  }
+  return null
+}
+
+/**
+ * Finds out about deletions of albums that may have been done, by repeating them: one that is served late must not take
+ * with it what is uploaded by then. For the start of a pass.
+ */
+export async function repeatAlbumDeletions(
+  parts: EmptyAlbumParts,
+  mirrors: readonly MirrorPolicy[],
+  { stop, cut }: Interruption,
+): Promise<HostFailure | null> {
+  const { synced } = parts
+  const open = synced.emptied.all().filter(({ state }) => state === 'deleting')
+  if (open.length === 0 || isInDoubt(synced, mirrors)) return null
+  const unused = new Map(synced.emptied.unused().map(album => [album.id, album]))
+  for (const { album } of open) {
+    const row = unused.get(album)
+    if (stop.aborted) return null
+    if (!row || synced.emptied.below(album).length > 0) continue
+    const failure = await consider(parts, row, new Set(), cut)
+    if (failure) return failure
+  }
+  return null
+}
+
+/** Nothing is deleted while the local truth of a mirror is in doubt. */
+function isInDoubt({ mirrors }: Synced, policies: readonly MirrorPolicy[]): boolean {
+  return policies.some(({ folder }) => mirrors.of(folder)?.guard !== null)
+}
+
+/** `leaving`: the host's ids of the albums that go too. */
+async function consider(
+  parts: EmptyAlbumParts,
+  album: AlbumRow,
+  leaving: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<HostFailure | null> {
+  const { synced, host, clock, credentialLifetimeMs } = parts
+  const { emptied, commit } = synced
+  const before = emptied.at(album.id)
+  const now = clock.monotonic()
+  const age = before === undefined ? 0 : now - before.since
+  if (before?.state === 'occupied' && age < LEFT_ALONE_MS) return null
+  if (before?.state === 'empty' && age <= mayArriveFor(credentialLifetimeMs)) return null
+  const is = (state: 'empty' | 'occupied') =>
+    commit(() => emptied.put({ album: album.id, since: now, state }))
+  const walk = await walkWhole(host, album.remote_id, signal)
+  if (!walk.ok) {
+    if (walk.failure.remedy === 'gone') return lost(parts, album, before?.state === 'deleting')
+    if (!isOfThisAlbum(walk.failure)) return walk.failure
+    await is('occupied')
+    return null
+  }
+  const { albums, images, complete } = walk.value
+  if (images.length > 0 || albums.some(({ id }) => !leaving.has(id))) await is('occupied')
+  else if (!complete) return null
+  else if (before === undefined || before.state === 'occupied') await is('empty')
+  // Its sub-albums go first, and a host may be late to show that they are gone.
+  else if (albums.length === 0) return deleteEmpty(parts, album, before.since, signal)
+  return null
+}
+
+/** The host does not know it: a deletion of ours was done, or it is another's matter, which a search finds out. */
+async function lost(
+  { synced, contents }: EmptyAlbumParts,
+  album: AlbumRow,
+  deleting: boolean,
+): Promise<null> {
+  const { albums, emptied, commit } = synced
+  contents.forget(album)
+  await commit(() => {
+    if (deleting) return emptied.forgetAlbum(album.id)
+    emptied.remove(album.id)
+    albums.doubt(album.remote_id)
+  })
+  return null
+}
+
+async function deleteEmpty(
+  { synced, host, clock, tell, contents }: EmptyAlbumParts,
+  album: AlbumRow,
+  since: number,
+  signal: AbortSignal,
+): Promise<HostFailure | null> {
+  const { emptied, commit } = synced
+  const name = albumName(synced, album.id)
+  await commit(() => emptied.put({ album: album.id, since, state: 'deleting' }))
+  const deleted = await host.deleteAlbum(album.remote_id, signal)
+  if (deleted.ok || deleted.failure.remedy === 'gone') {
+    contents.forget(album)
+    await commit(() => emptied.forgetAlbum(album.id))
+    tell({ event: 'album_deleted', album: name })
+    return null
+  }
+  const { failure } = deleted
+  const ofThisAlbum = isOfThisAlbum(failure)
+  // Without the host's own word it may be gone.
+  if (wasNotDone(failure))
+    await commit(() =>
+      emptied.put(
+        ofThisAlbum
+          ? { album: album.id, since: clock.monotonic(), state: 'occupied' }
+          : { album: album.id, since, state: 'empty' },
+      ),
+    )
+  return ofThisAlbum ? null : failure
+}
+
+/** The host's own word that nothing was deleted, or nothing was asked. */
+export function wasNotDone({ code, status, repeated }: HostFailure): boolean {
+  return repeated === true || (status !== undefined && isErrorCode(code))
+}
+
+/** The others may go all the same. */
+export function isOfThisAlbum({ code, remedy }: HostFailure): boolean {
+  return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
+}

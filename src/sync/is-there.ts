@@ -1,0 +1,12 @@
+import type { Disk } from '../local/disk.ts'
+
+/** Whether something is at a picture's path, or could be. */
+export function isThere(disk: Disk, path: string): boolean {
+  try {
+    // A folder in its place means that the picture is gone; a link or an empty file may still stand for it.
+    return disk.lstat(path).kind !== 'folder'
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code !== 'ENOENT' && code !== 'ENOTDIR'
+  }
+}

@@ -1,0 +1,33 @@
+/** Small enough that memory follows the largest folders, enough that every thread has its next batch waiting. */
+const FOLDERS_PER_BATCH = 32
+const BATCHES_IN_FLIGHT = 6
+
+/** Folders to be looked at, several batches at a time. More may come while it works, and afterwards. */
+export class LookQueue {
+  readonly #look: (batch: string[]) => Promise<void>
+  readonly #paths: string[] = []
+  #next = 0
+
+  constructor(look: (batch: string[]) => Promise<void>) {
+    this.#look = look
+  }
+
+  push(paths: Iterable<string>): void {
+    for (const path of paths) this.#paths.push(path)
+  }
+
+  /** Until all are looked at, or nothing more is to be begun. */
+  async work(isEnded: () => boolean): Promise<void> {
+    const underWay = new Set<Promise<void>>()
+    for (;;) {
+      while (this.#next < this.#paths.length && underWay.size < BATCHES_IN_FLIGHT && !isEnded()) {
+        const batch = this.#paths.slice(this.#next, this.#next + FOLDERS_PER_BATCH)
+        this.#next += batch.length
+        const job = this.#look(batch).finally(() => underWay.delete(job))
+        underWay.add(job)
+      }
+      if (underWay.size === 0) return
+      await Promise.race(underWay)
+    }
+  }
+}

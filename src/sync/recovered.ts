@@ -1,0 +1,120 @@
+import type { FileRow } from '../synced/files.ts'
+import type { ImageRow } from '../synced/images.ts'
+import type { OpenUpload } from '../synced/journal.ts'
+import type { Synced } from '../synced/synced.ts'
+import type { Clock } from './clock.ts'
+import { pathOf } from './tree-path.ts'
+
+export interface RecordParts {
+  synced: Synced
+  clock: Clock
+  /** Running time in milliseconds. */
+  running: () => number
+  graceMs: number
+  /** The rows of the mirrors whose images may be deleted. */
+  propagating: ReadonlySet<number>
+}
+
+/** Where an upload that was in doubt has been found. */
+export interface Found {
+  remoteId: string
+  cdnUrl: string | null
+  album: number | null
+  proof: ImageRow['proof']
+}
+
+/** Records that an upload arrived. A version that its file no longer has is to be given up. Belongs into a commit. */
+export function recordFound(parts: RecordParts, intent: OpenUpload, found: Found): void {
+  const { synced, clock } = parts
+  const { folder, name, hash, size, mime, width, height } = intent
+  const image = synced.images.put({
+    remote_id: found.remoteId,
+    cdn_url: found.cdnUrl,
+    album: found.album,
+    name,
+    hash,
+    size,
+    mime,
+    width,
+    height,
+    recorded_at: clock.wall(),
+    proof: found.proof,
+  })
+  synced.journal.close(intent.id)
+  const file = synced.files.at({ folder, name })
+  if (file && isVersion(file, intent)) stand(parts, file, image)
+  else if (synced.files.onImage(image.id).length === 0) giveUp(parts, intent, image, file)
+  synced.folders.removeIfEmpty(folder)
+}
+
+/** Records that an upload never arrived: its file is sent again, where it is still that version. Belongs into a commit. */
+export function recordAbsent(
+  { files, failures, journal, folders }: Synced,
+  intent: OpenUpload,
+  now: number,
+): void {
+  const { folder, name } = intent
+  journal.close(intent.id)
+  const file = files.at(intent)
+  if (file?.state === 'uncertain' && isVersion(file, intent)) {
+    files.put({ ...file, state: 'pending', since: file.since ?? now, hash: null })
+    failures.clear(folder, name)
+  }
+  folders.removeIfEmpty(folder)
+}
+
+/** One that is hidden keeps what stands for it. */
+const MAY_STAND: ReadonlySet<FileRow['state']> = new Set(['uncertain', 'pending', 'hidden'])
+
+function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
+  if (!MAY_STAND.has(file.state)) return false
+  return file.size === size && file.mtime === mtime && (file.hash === null || file.hash.equals(hash))
+}
+
+/** The image stands for its file. A time that no file has lets the next look ask for its bytes again. */
+function stand(
+  { synced, clock, running, graceMs, propagating }: RecordParts,
+  file: FileRow,
+  image: ImageRow,
+): void {
+  const { files, failures, escrow, resend, folders } = synced
+  const before = file.image
+  const found = image.proof === 'none' ? 'linked' : 'synced'
+  const state = file.state === 'hidden' ? 'hidden' : found
+  const since = state === 'hidden' ? file.since : null
+  files.put({ ...file, ctime: 0, state, since, image: image.id, hash: image.hash })
+  failures.clear(file.folder, file.name)
+  escrow.takeBack(image.id)
+  resend.remove(file)
+  const folder = folders.byId(file.folder)!
+  if (before !== null && before !== image.id && propagating.has(folder.mirror))
+    escrow.put({
+      image: before,
+      mirror: folder.mirror,
+      path: pathOf(folder.path, file.name),
+      reason: 'superseded',
+      state: 'grace',
+      since: clock.wall(),
+      due_at: running() + graceMs,
+    })
+}
+
+/** Nothing stands on it: its file is gone or has another version. */
+function giveUp(
+  { synced, clock, running, graceMs, propagating }: RecordParts,
+  { folder, name }: OpenUpload,
+  image: ImageRow,
+  file: FileRow | undefined,
+): void {
+  const row = synced.folders.byId(folder)
+  if (!row || !propagating.has(row.mirror)) return
+  synced.escrow.put({
+    image: image.id,
+    mirror: row.mirror,
+    path: pathOf(row.path, name),
+    reason: file && file.state !== 'gone' ? 'superseded' : 'deleted',
+    state: 'grace',
+    since: clock.wall(),
+    due_at: running() + graceMs,
+  })
+}

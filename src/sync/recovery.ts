@@ -1,0 +1,153 @@
+import type { ListedImage } from '../protocol/records.ts'
+import type { HostFailure, ImageHost, Outcome } from '../remote/host.ts'
+import type { OpenUpload } from '../synced/journal.ts'
+import type { Synced } from '../synced/synced.ts'
+import { recordPlaces } from './album-places.ts'
+import type { Clock } from './clock.ts'
+import { compareBytes, confirmedPattern, delivers } from './compare-bytes.ts'
+import { mayArriveFor } from './credential-life.ts'
+import { type Evidence, weighEvidence } from './evidence.ts'
+import type { Tell } from './pass-events.ts'
+import { type Found, recordAbsent, recordFound } from './recovered.ts'
+import { namesAreKept, unaccountedIn } from './unaccounted.ts'
+import { walkEverything, walkWhole } from './walk.ts'
+
+export interface RecoveryParts {
+  synced: Synced
+  host: ImageHost
+  clock: Clock
+  /** Running time in milliseconds. */
+  running: () => number
+  graceMs: number
+  credentialLifetimeMs: number
+  tell: Tell
+  /** The rows of the mirrors whose images may be deleted. */
+  propagating: ReadonlySet<number>
+}
+
+type Placed = ListedImage & { album: number | null }
+
+/** So long after it was sent an upload is looked for in its album at once; then not before it can't arrive any more. */
+const EARLY_MS = 60_000
+
+/** Complete walks that must show nothing before an upload counts as never arrived: one may miss what moves. */
+const WALKS = 2
+
+/**
+ * Finds out what became of the uploads whose outcome is not known. Nothing is sent. What can't be found out stays open.
+ * No upload may be under way. Answers the failure that kept it from looking, or null.
+ */
+export async function recoverUploads(parts: RecoveryParts, signal: AbortSignal): Promise<HostFailure | null> {
+  const { synced } = parts
+  for (const intent of synced.journal.openUploads()) {
+    if (signal.aborted) return null
+    await lookAtDelivery(parts, intent, signal)
+  }
+  const albums = new Set(synced.journal.openUploads().map(({ album }) => album))
+  for (const album of albums) {
+    if (signal.aborted) return null
+    const failure = await lookAtAlbum(parts, album, signal)
+    if (failure) return failure
+  }
+  return null
+}
+
+/** The delivery address that the credential told may give its bytes, and may tell its id. */
+async function lookAtDelivery(parts: RecoveryParts, intent: OpenUpload, signal: AbortSignal): Promise<void> {
+  const { cdn_url, remote_id, album } = intent
+  if (cdn_url === null) return
+  const id = remote_id ?? confirmedPattern(parts)?.idOf(cdn_url) ?? null
+  if (id === null || !(await delivers(parts.host, cdn_url, intent, signal))) return
+  await record(parts, intent, { remoteId: id, cdnUrl: cdn_url, album, proof: 'uploaded' })
+}
+
+async function lookAtAlbum(
+  parts: RecoveryParts,
+  album: number | null,
+  signal: AbortSignal,
+): Promise<HostFailure | null> {
+  const { synced, clock, credentialLifetimeMs } = parts
+  const ofAlbum = () => synced.journal.openUploads().filter(intent => intent.album === album)
+  for (let walks = 0; walks < WALKS; walks++) {
+    // Before the listing is asked for: what arrives while it comes in is no part of it.
+    const now = clock.monotonic()
+    const ended = ({ sent_at }: OpenUpload) => now - sent_at > mayArriveFor(credentialLifetimeMs)
+    if (!ofAlbum().some(intent => ended(intent) || now - intent.sent_at < EARLY_MS)) return null
+    const listed = await listedIn(parts, album, signal)
+    if (!listed.ok) return listed.failure
+    const { images, complete } = listed.value
+    const listing = {
+      unaccounted: unaccountedIn(synced, images),
+      pattern: confirmedPattern(parts),
+      promisesKept: synced.meta.get('promises') !== 'broken',
+      namesKept: namesAreKept(synced, images),
+    }
+    for (const [intent, evidence] of weighEvidence(ofAlbum(), listing))
+      await act(parts, intent, evidence, complete && ended(intent), signal)
+    if (!complete || !ofAlbum().some(ended)) return null
+  }
+  return null
+}
+
+async function act(
+  parts: RecoveryParts,
+  intent: OpenUpload,
+  evidence: Evidence<Placed>,
+  conclusive: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const { synced } = parts
+  switch (evidence.kind) {
+    case 'exact': {
+      const { id, album } = evidence.image
+      const cdnUrl = intent.cdn_url ?? confirmedPattern(parts)?.addressOf(id, intent.name) ?? null
+      return record(parts, intent, { remoteId: id, cdnUrl, album, proof: 'uploaded' })
+    }
+    case 'alike': {
+      const { id, album } = evidence.image
+      const compared = await compareBytes(parts, { remote_id: id, name: intent.name }, intent, signal)
+      if (compared.verdict === 'equal')
+        return record(parts, intent, { remoteId: id, cdnUrl: compared.cdnUrl, album, proof: 'compared' })
+      // Ours may still arrive beside it.
+      if (compared.verdict === 'unknown' && !conclusive) return
+      if (compared.verdict === 'unknown')
+        return record(parts, intent, { remoteId: id, cdnUrl: null, album, proof: 'none' })
+      break
+    }
+    case 'unclear':
+      return
+  }
+  if (!conclusive) return
+  if (intent.walks + 1 < WALKS) return synced.commit(() => synced.journal.addWalk(intent.id))
+  await synced.commit(() => recordAbsent(synced, intent, parts.clock.wall()))
+  parts.tell({ event: 'upload_found_out', name: intent.name, arrived: false })
+}
+
+async function record(parts: RecoveryParts, intent: OpenUpload, found: Found): Promise<void> {
+  await parts.synced.commit(() => recordFound(parts, intent, found))
+  parts.tell({ event: 'upload_found_out', name: intent.name, arrived: true })
+}
+
+/** An upload without an album may be in the root, in the account's default album or, where that is not known, anywhere. */
+async function listedIn(
+  { synced, host }: RecoveryParts,
+  album: number | null,
+  signal: AbortSignal,
+): Promise<Outcome<{ images: Placed[]; complete: boolean }>> {
+  if (album === null) {
+    const everything = await walkEverything(host, signal)
+    if (!everything.ok) return everything
+    const places = await synced.commit(() => recordPlaces(synced, everything.value))
+    const images = everything.value.images.map(image => ({
+      ...image,
+      album: places.get(image.album) ?? null,
+    }))
+    return { ok: true, value: { images, complete: everything.value.complete } }
+  }
+  const walk = await walkWhole(host, synced.albums.byId(album)!.remote_id, signal)
+  // Somebody deleted the album, with all that was in it.
+  if (!walk.ok && walk.failure.remedy === 'gone') return { ok: true, value: { images: [], complete: true } }
+  if (!walk.ok) return walk
+  const { images, complete } = walk.value
+  return { ok: true, value: { images: images.map(image => ({ ...image, album })), complete } }
+}

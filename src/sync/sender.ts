@@ -1,0 +1,150 @@
+import type { OpenPicture } from '../local/picture-file.ts'
+import { exemptFromDimensions } from '../protocol/formats.ts'
+import type { Picture } from '../protocol/picture/picture.ts'
+import type { UploadRequest } from '../protocol/records.ts'
+import type { Credential, HostFailure, ImageHost, Outcome, Sent } from '../remote/host.ts'
+import type { Album } from './album.ts'
+import type { AlbumTree } from './album-tree.ts'
+import type { UploadJob } from './upload-job.ts'
+import { type RecordsParts, recordImage } from './upload-records.ts'
+import { resultOfRefusal, type UploadResult } from './upload-result.ts'
+
+export interface SenderParts extends RecordsParts {
+  host: ImageHost
+  albums: AlbumTree
+  /** Of a moment, the day whose quota it counts to (§8). */
+  quotaDay: (wall: number) => string
+}
+
+/** A picture that was read, and where it goes. */
+export interface Parcel {
+  job: UploadJob
+  open: OpenPicture
+  picture: Picture
+  album: Album
+}
+
+/** How often a new credential is asked for before the upload node's refusals count against the file. */
+const CREDENTIALS = 4
+
+/** The host's two-step upload (§4.1, §4.2): credential, intent, bytes, record. */
+export async function send(parts: SenderParts, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
+  const { open, picture } = parcel
+  let skipDimensions = !exemptFromDimensions(picture.mime) && picture.width === null
+  const refused = (failure: HostFailure) => resultOfRefusal(failure, open.hash, parts.clock.wall())
+  let last: HostFailure | null = null
+  for (let tries = 0; tries < CREDENTIALS; tries++) {
+    const granted = await requestCredential(parts, parcel, skipDimensions, signal)
+    if (!granted.ok) return refused(granted.failure)
+    const { album, ...credential } = granted.value
+    const sent = await sendBytes(parts, { ...parcel, album }, credential, signal)
+    if (sent.ok)
+      return {
+        kind: 'uploaded',
+        cdnUrl: sent.value.cdnUrl,
+        imageId: sent.value.imageId,
+        size: open.look.size,
+      }
+    last = sent.failure
+    if (last.remedy === 'skip_dimensions' && !skipDimensions) skipDimensions = true
+    else if (last.remedy !== 'new_credential') return refused(last)
+    else await parts.clock.sleep(250 * 2 ** tries, signal)
+  }
+  return refused(last!)
+}
+
+async function requestCredential(
+  { albums, host }: SenderParts,
+  parcel: Parcel,
+  skipDimensions: boolean,
+  signal: AbortSignal,
+): Promise<Outcome<Credential & { album: Album }>> {
+  const ask = (album: Album) => host.requestUpload(requestFor({ ...parcel, album }, skipDimensions), signal)
+  let { album } = parcel
+  let granted = await ask(album)
+  if (!granted.ok && granted.failure.remedy === 'gone' && album) {
+    const again = await albums.lookAgain(parcel.job.albumPath, signal, album)
+    if (!again.ok) return again
+    album = again.value
+    granted = await ask(album)
+  }
+  return granted.ok ? { ok: true, value: { ...granted.value, album } } : granted
+}
+
+async function sendBytes(
+  parts: SenderParts,
+  parcel: Parcel,
+  credential: Credential,
+  signal: AbortSignal,
+): Promise<Outcome<Sent>> {
+  const { synced, host, clock, quotaDay } = parts
+  const { job, open, picture, album } = parcel
+  const { folder, name } = job.file
+  const { size, mtime } = open.look
+  const { width, height, mime } = picture
+  const time = { since: clock.wall(), sent_at: Math.round(clock.monotonic()) }
+  const intent = await synced.commit(() => {
+    synced.account.useQuota(quotaDay(time.since))
+    if (album) synced.albums.used(album.id)
+    return synced.journal.openUpload(
+      {
+        folder,
+        name,
+        size,
+        mtime,
+        hash: open.hash,
+        mime,
+        width,
+        height,
+        cdn_url: credential.cdnUrl,
+        remote_id: credential.imageId,
+        album: album?.id ?? null,
+      },
+      time,
+    )
+  })
+  const body = { fileName: name, mime, size, chunks: open.chunks, ...(open.bytes && { bytes: open.bytes }) }
+  const sent = believed(parts, await host.send(credential, body, signal), open)
+  await synced.commit(() => {
+    if (sent.ok) {
+      const { imageId, cdnUrl } = sent.value
+      if (credential.cdnUrl !== null && credential.cdnUrl !== cdnUrl) synced.meta.set('promises', 'broken')
+      const place = {
+        remote_id: imageId,
+        cdn_url: cdnUrl,
+        album: album?.id ?? null,
+        proof: 'uploaded',
+      } as const
+      recordImage(parts, job, open, picture, place)
+    }
+    // An outcome that is not known stays in the journal for recovery.
+    if (sent.ok || sent.failure.remedy !== 'find_out') synced.journal.close(intent)
+  })
+  return sent
+}
+
+/** An id that stands for other bytes of ours can't stand for these. */
+function believed({ synced }: SenderParts, sent: Outcome<Sent>, { hash }: OpenPicture): Outcome<Sent> {
+  const known = sent.ok ? synced.images.byRemoteId(sent.value.imageId) : undefined
+  return known && !known.hash.equals(hash) ? { ok: false, failure: idOfAnother } : sent
+}
+
+const idOfAnother: HostFailure = {
+  remedy: 'find_out',
+  endpoint: 'send',
+  code: 'HOST_ANSWER',
+  message: 'the host answered with the id of another picture',
+}
+
+function requestFor({ job, open, picture, album }: Parcel, skipDimensions: boolean): UploadRequest {
+  const { mime, width, height } = picture
+  const undeclared = skipDimensions || exemptFromDimensions(mime) || width === null || height === null
+  return {
+    file_name: job.file.name,
+    file_size: open.look.size,
+    mime_type: mime,
+    ...(undeclared ? {} : { width, height }),
+    ...(skipDimensions && { skip_dimension_check: true }),
+    ...(album && { album_id: album.remote_id }),
+  }
+}

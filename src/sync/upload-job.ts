@@ -1,0 +1,14 @@
+import type { FileRow } from '../synced/files.ts'
+import type { Deletions } from './plan.ts'
+
+/** One file that is to be brought to the host. */
+export interface UploadJob {
+  file: FileRow
+  /** The mirror's folder, real path. */
+  root: string
+  /** Below the root. */
+  path: string
+  mirror: number
+  albumPath: string[]
+  deletions: Deletions
+}

@@ -1,0 +1,68 @@
+import { STAMP_GRAIN } from '../local/look.ts'
+import type { OpenPicture } from '../local/picture-file.ts'
+import type { Picture } from '../protocol/picture/picture.ts'
+import type { ImageRow } from '../synced/images.ts'
+import type { Synced } from '../synced/synced.ts'
+import type { Clock } from './clock.ts'
+import type { UploadJob } from './upload-job.ts'
+
+export interface RecordsParts {
+  synced: Synced
+  clock: Clock
+  graceMs: number
+  /** Running time in milliseconds. */
+  running: () => number
+}
+
+/** An image on the host that is a file's: where it is, and how that is known. */
+export type Place = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'>
+
+/** The image of a picture that was read, recorded. Its file stands on it. Belongs into a commit. */
+export function recordImage(
+  parts: RecordsParts,
+  job: UploadJob,
+  open: OpenPicture,
+  { mime, width, height }: Picture,
+  place: Place,
+): void {
+  const image = parts.synced.images.put({
+    ...place,
+    name: job.file.name,
+    hash: open.hash,
+    size: open.look.size,
+    mime,
+    width,
+    height,
+    recorded_at: parts.clock.wall(),
+  })
+  recordStanding(parts, job, open, image)
+}
+
+/** The file stands on this image; one that stood for an earlier version is to be given up. Belongs into a commit. */
+export function recordStanding(
+  { synced, clock, graceMs, running }: RecordsParts,
+  job: UploadJob,
+  open: OpenPicture,
+  image: ImageRow,
+): void {
+  const { files, failures, escrow, resend } = synced
+  const { folder, name, image: before } = job.file
+  // A file that was stamped just before it was read may change once more under the same stamp: a time that no file
+  // has makes the next look at it ask for its hash again.
+  const ctime = open.readAt >= open.look.ctime + STAMP_GRAIN ? open.look.ctime : 0
+  const state = image.proof === 'none' ? 'linked' : 'synced'
+  files.put({ folder, name, ...open.look, ctime, state, since: null, image: image.id, hash: open.hash })
+  failures.clear(folder, name)
+  escrow.takeBack(image.id)
+  resend.remove(job.file)
+  if (before !== null && before !== image.id && job.deletions === 'propagate')
+    escrow.put({
+      image: before,
+      mirror: job.mirror,
+      path: job.path,
+      reason: 'superseded',
+      state: 'grace',
+      since: clock.wall(),
+      due_at: running() + graceMs,
+    })
+}

@@ -1,0 +1,51 @@
+import type { ImageRow } from '../synced/images.ts'
+import type { Synced } from '../synced/synced.ts'
+import type { Clock } from './clock.ts'
+import { type CompareParts, compareBytes } from './compare-bytes.ts'
+
+export interface Verified {
+  /** Images whose bytes are those of the file. */
+  equal: number
+  /** Images of another: their files are uploaded. */
+  other: number
+  unknown: number
+  /** Why the first of the unknown ones can't be compared; null where there are none. */
+  why: string | null
+}
+
+/** Fetches every linked image and compares its bytes with its file's. */
+export async function verifyLinks(
+  parts: CompareParts & { clock: Clock },
+  signal: AbortSignal,
+): Promise<Verified> {
+  const { synced, clock } = parts
+  const verified: Verified = { equal: 0, other: 0, unknown: 0, why: null }
+  for (const image of synced.images.linked()) {
+    if (signal.aborted) break
+    const compared = await compareBytes(parts, image, image, signal)
+    verified[compared.verdict]++
+    if (compared.verdict === 'equal') await synced.commit(() => prove(synced, image, compared.cdnUrl))
+    else if (compared.verdict === 'other') await synced.commit(() => unlink(synced, image, clock.wall()))
+    else verified.why ??= compared.why
+  }
+  return verified
+}
+
+function prove({ images, files }: Synced, image: ImageRow, cdnUrl: string): void {
+  images.prove(image.id, image.hash, cdnUrl)
+  for (const file of files.onImage(image.id))
+    if (file.state === 'linked') files.setState(file, 'synced', null)
+}
+
+/** It is not ours: whatever stood on it stands on nothing. */
+function unlink({ images, files, escrow, journal }: Synced, image: ImageRow, now: number): void {
+  for (const file of files.onImage(image.id)) {
+    if (file.state === 'gone' || file.state === 'kept') files.remove(file)
+    else if (file.state === 'linked')
+      files.put({ ...file, state: 'pending', since: now, image: null, hash: null })
+    else files.put({ ...file, image: null })
+  }
+  escrow.takeBack(image.id)
+  journal.forgetImage(image.id)
+  images.remove(image.id)
+}

@@ -1,0 +1,18 @@
+import type { Db } from './database.ts'
+
+/** Ids of images that albumd deleted. A host may be late to show that they are gone. */
+export function openDeleted(db: Db) {
+  const put = db.prepare<[string, number]>(
+    'INSERT INTO deleted (remote_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
+  )
+  const has = db.prepare<[string], { at: number }>('SELECT at FROM deleted WHERE remote_id = ?')
+  const prune = db.prepare<[number]>('DELETE FROM deleted WHERE at < ?')
+
+  return {
+    /** `at`: milliseconds since 1970. */
+    put: (remoteId: string, at: number) => void put.run(remoteId, at),
+    has: (remoteId: string) => has.get(remoteId) !== undefined,
+    /** Forgets what was deleted before this moment. */
+    prune: (before: number) => void prune.run(before),
+  }
+}

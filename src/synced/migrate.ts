@@ -1,0 +1,106 @@
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type Database from 'better-sqlite3'
+import { STEPS } from './schema.ts'
+import { damaged, isOfDatabase, StateError } from './state-error.ts'
+
+type Db = Database.Database
+
+/** How many databases from before an upgrade are kept. */
+const BACKUPS = 2
+
+/**
+ * Brings a database up to this program's schema, all steps in one transaction, after a copy of it was put beside it.
+ * Where a step fails, the database is as it was. Throws StateError: STATE_NEWER, STATE_DAMAGED, STATE_NOT_MIGRATED.
+ */
+export function migrate(db: Db, file: string, steps: readonly string[] = STEPS): void {
+  const version = versionOf(db, file, steps)
+  if (version === steps.length) return
+  if (version > 0) {
+    refuseDamaged(db, file)
+    if (!db.memory) keepBackup(db, file, steps.length)
+  }
+  // A step may rebuild a table that others refer to. SQLite ignores this pragma within a transaction.
+  db.pragma('foreign_keys = OFF')
+  try {
+    db.transaction(() => takeSteps(db, file, version, steps)).immediate()
+  } catch (error) {
+    if (version === 0 || error instanceof StateError || isOfDatabase(error)) throw error
+    throw notMigrated(file, (error as Error).message)
+  } finally {
+    db.pragma('foreign_keys = ON')
+  }
+}
+
+function takeSteps(db: Db, file: string, version: number, steps: readonly string[]): void {
+  if (anyBrokenReference(db)) throw damaged(file, 'a row refers to one that is not there')
+  for (const step of steps.slice(version)) db.exec(step)
+  if (anyBrokenReference(db)) throw notMigrated(file, 'a row would refer to one that is not there')
+  db.pragma(`user_version = ${steps.length}`)
+}
+
+function notMigrated(file: string, why: string): StateError {
+  return new StateError(
+    'STATE_NOT_MIGRATED',
+    `${file}: the state of an earlier albumd could not be brought up to date (${why}); it is as it was: install that version again`,
+  )
+}
+
+/** The schema's version; 0 is an empty database. Throws StateError STATE_NEWER. */
+export function versionOf(db: Db, file: string, steps: readonly string[] = STEPS): number {
+  const version = db.pragma('user_version', { simple: true }) as number
+  if (version > steps.length)
+    throw new StateError(
+      'STATE_NEWER',
+      `${file}: the state was written by a newer albumd (schema ${version}, this one knows ${steps.length}); install that version again`,
+    )
+  return version
+}
+
+/** Throws StateError STATE_DAMAGED where the database is not whole. Reads all of it. */
+export function refuseDamaged(db: Db, file: string): void {
+  const found = db.pragma('quick_check(1)', { simple: true })
+  if (found !== 'ok') throw damaged(file, String(found).replace(/\s*\n\s*/g, ' '))
+}
+
+function anyBrokenReference(db: Db): boolean {
+  return (db.pragma('foreign_key_check') as unknown[]).length > 0
+}
+
+/** Puts a copy beside the database, whole or not at all, readable by its owner alone. */
+function keepBackup(db: Db, file: string, version: number): void {
+  const backup = freeName(`${file}.before-v${version}`)
+  const unfinished = `${file}.before-tmp`
+  rmSync(unfinished, { force: true })
+  try {
+    // SQLite would make it readable for all; it takes an empty file as well.
+    closeSync(openSync(unfinished, 'wx', 0o600))
+    db.prepare('VACUUM INTO ?').run(unfinished)
+    const written = openSync(unfinished, 'r+')
+    fsyncSync(written)
+    closeSync(written)
+    renameSync(unfinished, backup)
+  } catch (error) {
+    rmSync(unfinished, { force: true })
+    throw error
+  }
+  dropOldBackups(file, backup)
+}
+
+function dropOldBackups(file: string, newest: string): void {
+  const folder = dirname(file)
+  const old = readdirSync(folder)
+    .filter(name => name.startsWith(`${basename(file)}.before-v`))
+    .map(name => join(folder, name))
+    .filter(path => path !== newest)
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
+  for (const path of old.slice(BACKUPS - 1)) rmSync(path, { force: true })
+}
+
+/** `name`, or with a number where that is taken: what is there is never overwritten. */
+export function freeName(name: string): string {
+  const taken = new Set(readdirSync(dirname(name)))
+  let free = name
+  for (let n = 2; taken.has(basename(free)); n++) free = `${name}.${n}`
+  return free
+}

@@ -1,0 +1,89 @@
+import { statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/**
+ * A state that can't be used as it is. `code`: STATE_NEWER, STATE_DAMAGED, STATE_UNREADABLE, STATE_NOT_MIGRATED; what
+ * may pass by itself: STATE_FULL, STATE_BUSY, STATE_UNWRITABLE; or why it is another's.
+ */
+export class StateError extends Error {
+  override name = 'StateError'
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** What is kept free of a disk's last bytes: SQLite grows its shared memory by half of it at once. */
+const FULL_BELOW = 64 * 1024
+
+/** An error of SQLite or of the file system on `file`, as a StateError; anything else as it is. */
+export function explained(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || error instanceof StateError) return error
+  const code = kindOf(error, file)
+  return code === null ? error : new StateError(code, `${file}: ${WORDS[code](error.message)}`)
+}
+
+/** That the state is damaged, and what becomes of it. */
+export function damaged(file: string, reason: string): StateError {
+  return new StateError('STATE_DAMAGED', `${file}: ${WORDS.STATE_DAMAGED(reason)}`)
+}
+
+/** Whether SQLite itself failed, not one statement's values: then no statement can be trusted to have been done. */
+export function isOfDatabase(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' && SQLITE.some(([begins]) => code.startsWith(begins))
+}
+
+type Code = keyof typeof WORDS
+
+const WORDS = {
+  STATE_DAMAGED: (why: string) =>
+    `the state is damaged (${why}); the next sync or run sets it aside and makes a new one from what the host lists`,
+  STATE_FULL: (why: string) => `no room is left on the disk that holds the state (${why}); make room there`,
+  STATE_BUSY: (why: string) => `another program keeps the state locked (${why}); close that program`,
+  STATE_UNWRITABLE: (why: string) =>
+    `the state can't be read or written (${why}); check the disk that holds it, and its permissions`,
+  STATE_UNREADABLE: (why: string) =>
+    `the state can't be opened (${why}); check the folder and its permissions`,
+}
+
+const SQLITE: readonly (readonly [string, Code])[] = [
+  ['SQLITE_NOTADB', 'STATE_DAMAGED'],
+  ['SQLITE_CORRUPT', 'STATE_DAMAGED'],
+  ['SQLITE_FULL', 'STATE_FULL'],
+  ['SQLITE_BUSY', 'STATE_BUSY'],
+  ['SQLITE_PROTOCOL', 'STATE_BUSY'],
+  ['SQLITE_IOERR', 'STATE_UNWRITABLE'],
+  ['SQLITE_CANTOPEN', 'STATE_UNREADABLE'],
+  ['SQLITE_READONLY', 'STATE_UNREADABLE'],
+]
+
+const SYSTEM: Record<string, Code> = {
+  ENOSPC: 'STATE_FULL',
+  EDQUOT: 'STATE_FULL',
+  EIO: 'STATE_UNWRITABLE',
+  EROFS: 'STATE_UNWRITABLE',
+  EACCES: 'STATE_UNREADABLE',
+  EPERM: 'STATE_UNREADABLE',
+}
+
+function kindOf(error: Error, file: string): Code | null {
+  const code = (error as { code?: unknown }).code
+  // better-sqlite3's word for a folder that does not exist.
+  if (error instanceof TypeError && error.message.includes('directory')) return 'STATE_UNREADABLE'
+  if (typeof code !== 'string') return null
+  const kind = SQLITE.find(([begins]) => code.startsWith(begins))?.[1] ?? SYSTEM[code] ?? null
+  // Where its shared memory can't grow, or a user's share is used up, SQLite speaks of an I/O error.
+  return kind === 'STATE_UNWRITABLE' && isFull(dirname(file)) ? 'STATE_FULL' : kind
+}
+
+function isFull(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize < FULL_BELOW
+  } catch {
+    return false
+  }
+}

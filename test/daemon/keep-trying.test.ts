@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { keepTrying } from '../../src/daemon/keep-trying.ts'
+import { StateError } from '../../src/synced/state-error.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+const MINUTE = 60_000
+
+/** Tries work that fails with these codes, one after the other, and then does not end before it is told to. */
+function start(codes: readonly string[], wellAfter: (tries: number) => boolean = () => false) {
+  const clock = new VirtualClock()
+  const stop = new AbortController()
+  const said: (string | null)[] = []
+  const tries: number[] = []
+  const work = async (allIsWell: () => void) => {
+    tries.push(clock.monotonic())
+    if (wellAfter(tries.length)) allIsWell()
+    const code = codes[tries.length - 1]
+    if (code) throw new StateError(code, `${code} in words`)
+    allIsWell()
+    await clock.sleep(Number.MAX_SAFE_INTEGER, stop.signal)
+  }
+  const ended = keepTrying(work, trouble => said.push(trouble), clock, stop.signal)
+  return { clock, stop, said, tries, ended }
+}
+
+describe('work on a state that fails', () => {
+  it('is tried again after a second, less and less often, and each minute in the end', async () => {
+    const { clock, tries, stop, ended } = start(Array(20).fill('STATE_FULL'))
+    await clock.pass(5 * MINUTE)
+    const pauses = tries.slice(1).map((at, n) => at - tries[n]!)
+    expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, MINUTE, MINUTE, MINUTE])
+    stop.abort()
+    await ended
+  })
+
+  it('says once why, and once that it goes on', async () => {
+    const { clock, said, stop, ended } = start(['STATE_FULL', 'STATE_FULL', 'STATE_BUSY', 'STATE_BUSY'])
+    await clock.pass(MINUTE)
+    expect(said).toEqual([
+      expect.stringContaining('STATE_FULL in words'),
+      expect.stringContaining('STATE_BUSY in words'),
+      null,
+    ])
+    stop.abort()
+    await ended
+  })
+
+  it('begins to wait anew once all was well', async () => {
+    const codes = [...Array(4).fill('STATE_FULL'), 'STATE_DAMAGED']
+    const { clock, tries, stop, ended } = start(codes, tries => tries === 5)
+    await clock.pass(MINUTE)
+    expect(tries.at(-1)! - tries.at(-2)!).toBe(1000)
+    stop.abort()
+    await ended
+  })
+
+  it.each(['STATE_NEWER', 'STATE_OTHER_HOST', 'STATE_UNREADABLE'])(
+    'ends with what does not pass: %s',
+    async code => {
+      await expect(start([code]).ended).rejects.toMatchObject({ code })
+    },
+  )
+
+  it('waits for a folder that can no longer be read', async () => {
+    const { clock, tries, stop, ended } = start(['STATE_UNREADABLE'], () => true)
+    await clock.pass(MINUTE)
+    expect(tries).toHaveLength(2)
+    stop.abort()
+    await ended
+  })
+
+  it('ends when it is told to while it waits', async () => {
+    const { clock, tries, stop, ended } = start(['STATE_FULL', 'STATE_FULL'])
+    await clock.pass(1)
+    stop.abort()
+    await ended
+    expect(tries).toHaveLength(1)
+  })
+})

@@ -1,0 +1,278 @@
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openRecords, type Records } from '../../src/daemon/records.ts'
+import { stateFiles } from '../../src/daemon/state.ts'
+import { makeVersion1 } from '../synced/version-1.ts'
+
+interface Place {
+  folder: string
+  files: ReturnType<typeof stateFiles>
+  /** What was said. */
+  said: string[]
+  open(): Records
+  /** Opens and closes them, with something done between. */
+  use(work?: (records: Records) => void): void
+  names(): string[]
+}
+
+function place(): Place {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-records-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const files = stateFiles(folder)
+  const said: string[] = []
+  const open = () => openRecords(files, line => said.push(line))
+  return {
+    folder,
+    files,
+    said,
+    open,
+    use(work = () => {}) {
+      const records = open()
+      work(records)
+      records.close('clean')
+    },
+    names: () => readdirSync(folder).sort(),
+  }
+}
+
+/** Enough that the database has pages in its middle. */
+function fill({ synced }: Records): void {
+  const { id } = synced.mirrors.add('/srv/photos', 'Photos')
+  for (let n = 0; n < 60; n++) synced.folders.add(id, `${n}`.padEnd(1000, 'x'))
+  synced.contents.put(null, 3)
+}
+
+/** What a later opening finds. */
+function look(at: Place): { known: number | undefined; folders: number; knowLess: boolean } {
+  const records = at.open()
+  const { synced, knowLess } = records
+  const row = synced.mirrors.of('/srv/photos')
+  const folders = row ? synced.folders.ofMirror(row.id).length : 0
+  const found = { known: synced.contents.unaccounted(null), folders, knowLess }
+  records.close('clean')
+  return found
+}
+
+const asTheyWere = { known: 3, folders: 60, knowLess: false }
+const restored = { known: undefined, folders: 60, knowLess: true }
+const anew = { known: undefined, folders: 0, knowLess: true }
+
+describe('records', () => {
+  it('are as they were after each clean end, and nothing is said', () => {
+    const at = place()
+    at.use(fill)
+    for (let n = 0; n < 3; n++) expect(look(at)).toEqual(asTheyWere)
+    expect(at.said).toEqual([])
+    expect(at.names()).toEqual(['albumd.db', 'albumd.witness'])
+    expect(statSync(at.files.witness).mode & 0o777).toBe(0o600)
+  })
+
+  it('are as they were after an end that was not clean', () => {
+    const at = place()
+    at.use(fill)
+    killedWhile(at)
+    killedWhile(at)
+    expect(look(at)).toEqual(asTheyWere)
+    expect(at.said).toEqual([])
+  })
+
+  it('of an albumd before the witness are as they were', () => {
+    const at = place()
+    makeVersion1(at.files.database)
+    expect(look(at)).toMatchObject({ knowLess: false })
+    expect(look(at)).toMatchObject({ knowLess: false })
+    expect(at.said).toEqual([])
+  })
+
+  it('that are all new say nothing', () => {
+    const at = place()
+    expect(look(at)).toEqual({ known: undefined, folders: 0, knowLess: false })
+    expect(at.said).toEqual([])
+  })
+})
+
+describe('records that were restored', () => {
+  const backup = (at: Place) => `${at.folder}-backup`
+  const copy = (from: string, to: string) => {
+    onTestFinished(() => rmSync(to, { recursive: true, force: true }))
+    // As people do it: with all times, as far as they can be set.
+    execFileSync('cp', ['-a', from, to])
+  }
+
+  it.each([
+    [
+      'are an old database put back',
+      (at: Place) => {
+        at.use(fill)
+        copy(at.files.database, backup(at))
+        at.use()
+        rmSync(at.files.database)
+        copy(backup(at), at.files.database)
+      },
+    ],
+    [
+      'are an old database written over the other',
+      (at: Place) => {
+        at.use(fill)
+        copy(at.files.database, backup(at))
+        at.use()
+        copy(backup(at), at.files.database)
+      },
+    ],
+    [
+      'are a folder put back whole',
+      (at: Place) => {
+        at.use(fill)
+        copy(at.folder, backup(at))
+        at.use()
+        rmSync(at.folder, { recursive: true })
+        copy(backup(at), at.folder)
+      },
+    ],
+    [
+      'are a folder put back whole that was copied while albumd ran',
+      (at: Place) => {
+        at.use(fill)
+        const records = at.open()
+        copy(at.folder, backup(at))
+        records.close('clean')
+        rmSync(at.folder, { recursive: true })
+        copy(backup(at), at.folder)
+      },
+    ],
+    [
+      'were changed by others',
+      (at: Place) => {
+        at.use(fill)
+        const db = new Database(at.files.database)
+        db.exec(`UPDATE mirrors SET album = 'Other'`)
+        db.close()
+      },
+    ],
+    [
+      'have lost their witness',
+      (at: Place) => {
+        at.use(fill)
+        rmSync(at.files.witness)
+      },
+    ],
+    [
+      'have a witness that says nothing',
+      (at: Place) => {
+        at.use(fill)
+        writeFileSync(at.files.witness, '')
+      },
+    ],
+  ])('%s: it is said once, and what albums hold is no longer known', (_, restore) => {
+    const at = place()
+    restore(at)
+    expect(look(at)).toEqual(restored)
+    expect(at.said).toEqual([
+      expect.stringMatching(/albumd\.db: the state was restored or changed by others/),
+    ])
+    expect(look(at)).toMatchObject({ knowLess: false })
+    expect(at.said).toHaveLength(1)
+  })
+
+  it.each([
+    ['gone', (at: Place) => rmSync(at.files.database)],
+    ['empty', (at: Place) => truncateSync(at.files.database, 0)],
+  ])('to nothing, for the database is %s, are made anew, and it is said', (_, lose) => {
+    const at = place()
+    at.use(fill)
+    lose(at)
+    expect(look(at)).toEqual(anew)
+    expect(at.said).toEqual([expect.stringContaining('the state is gone')])
+  })
+})
+
+describe('damaged records', () => {
+  const middle = (file: string) => Math.floor(statSync(file).size / 2 / 4096) * 4096
+  const damages: [string, (file: string) => void][] = [
+    [
+      'overwritten in the middle',
+      file => {
+        const open = openSync(file, 'r+')
+        writeSync(open, Buffer.alloc(8192, 0x5a), 0, 8192, middle(file))
+      },
+    ],
+    ['cut short', file => truncateSync(file, middle(file))],
+    ['cut short within their first page', file => truncateSync(file, 1000)],
+    ['replaced by text', file => writeFileSync(file, 'these are no records\n'.repeat(1000))],
+  ]
+
+  it.each(damages)('that were %s are set aside, said so, and made anew', (_, damage) => {
+    const at = place()
+    at.use(fill)
+    damage(at.files.database)
+    const broken = readFileSync(at.files.database)
+    expect(look(at)).toEqual(anew)
+    expect(at.said).toEqual([expect.stringMatching(/damaged.*set aside as albumd\.db\.damaged-\d{4}-\S+Z\./)])
+    const aside = at.names().find(name => name.includes('damaged'))!
+    expect(readFileSync(join(at.folder, aside))).toEqual(broken)
+    expect(look(at)).toMatchObject({ knowLess: false })
+    expect(at.said).toHaveLength(1)
+  })
+
+  it.each(damages)(
+    'that were %s after the process was killed are set aside, and their log is not read into new ones',
+    (_, damage) => {
+      const at = place()
+      at.use(fill)
+      killedWhile(at)
+      expect(existsSync(`${at.files.database}-wal`)).toBe(true)
+      damage(at.files.database)
+      expect(look(at)).toEqual(anew)
+      expect(at.said).toHaveLength(1)
+      expect(look(at)).toMatchObject({ folders: 0, knowLess: false })
+    },
+  )
+
+  it('that only showed while they were worked on are set aside by the next opening', () => {
+    const at = place()
+    at.use(fill)
+    at.open().close('damaged')
+    expect(look(at)).toEqual(anew)
+    expect(at.said).toHaveLength(1)
+  })
+
+  it('of several times are all kept', () => {
+    const at = place()
+    for (let n = 0; n < 3; n++) {
+      at.use()
+      writeFileSync(at.files.database, 'these are no records\n'.repeat(1000))
+    }
+    at.use()
+    expect(at.names().filter(name => name.includes('damaged'))).toHaveLength(3)
+  })
+})
+
+/** The records as SIGKILL leaves them: with a log, its process gone. */
+function killedWhile({ folder, files }: Place): void {
+  const script = `
+    import { openRecords } from ${JSON.stringify(import.meta.resolve('../../src/daemon/records.ts'))}
+    const { synced } = openRecords(${JSON.stringify(files)}, line => { throw new Error(line) })
+    synced.meta.set('pid', '1')
+    process.kill(process.pid, 'SIGKILL')`
+  try {
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: folder, stdio: 'pipe' })
+  } catch (error) {
+    if ((error as { signal?: string }).signal !== 'SIGKILL') throw error
+  }
+}

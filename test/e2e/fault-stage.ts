@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import type { HostOptions } from '../../src/host/embedded-host.ts'
+import { UNLIMITED } from '../host/choices.ts'
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import { PROGRAM, type Run, type Stage, setStage, sha256 } from './stage.ts'
+
+// These tests start the program hundreds of times: half of its start is reading the same sources again.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules/.cache/albumd-tests')
+
+/** A stage whose host is reached through a proxy alone, with credentials of two seconds and without the hold. */
+export interface FaultStage extends Stage {
+  proxy: FaultProxy
+}
+
+export interface FaultStageOptions {
+  host?: Partial<HostOptions>
+  /** Of the config's `host`. */
+  access?: object
+  deletions?: object
+}
+
+/** More than any test here sends: its limits are not what is looked at. */
+const RATES = { upload: 500, send: 500, list: 500, delete: 500, create_album: 500 }
+
+export async function setFaultStage(options: FaultStageOptions = {}): Promise<FaultStage> {
+  const stage = await setStage({
+    host: { requestsPerSecond: UNLIMITED, credentialTtlMs: 2000, ...options.host },
+  })
+  const proxy = await startFaultProxy(stage.baseUrl)
+  stage.configure({
+    host: {
+      base_url: proxy.baseUrl,
+      api_key_file: 'api-key',
+      credential_lifetime: '2s',
+      requests_per_second: RATES,
+      timeout: '1s',
+      ...options.access,
+    },
+    deletions: { grace: '300ms', hold_min: 1_000_000, ...options.deletions },
+  })
+  return { ...stage, proxy }
+}
+
+/** The program as a process that a test may kill. Its end is awaited with it. */
+export interface Process {
+  pid: number
+  /** Resolves once it is gone. `code` is null where a signal ended it. */
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  kill(signal: NodeJS.Signals): void
+  out(): string
+  err(): string
+}
+
+/** `preload`: a module that Node takes in before the program. `through`: a command that runs it. */
+export function startAlbumd(
+  stage: Stage,
+  args: readonly string[],
+  {
+    preload,
+    through = [],
+    env,
+  }: { preload?: string; through?: readonly string[]; env?: NodeJS.ProcessEnv } = {},
+): Process {
+  const imports = preload === undefined ? [] : ['--import', preload]
+  const line = [...through, process.execPath, ...imports, PROGRAM, ...args, '--config', stage.config]
+  const child = spawn(line[0]!, line.slice(1), {
+    cwd: stage.home,
+    env: { ...process.env, HOME: stage.home, NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let out = ''
+  let err = ''
+  child.stdout.on('data', chunk => {
+    out += chunk
+  })
+  child.stderr.on('data', chunk => {
+    err += chunk
+  })
+  return {
+    pid: child.pid!,
+    ended: new Promise(resolve => child.once('close', (code, signal) => resolve({ code, signal }))),
+    kill: signal => void child.kill(signal),
+    out: () => out,
+    err: () => err,
+  }
+}
+
+/** Runs `sync` until it finds that both sides agree. Answers the runs. Throws where so many were not enough. */
+export async function syncUntilDone(stage: Stage, most = 25): Promise<Run[]> {
+  const runs: Run[] = []
+  while (runs.at(-1)?.code !== 0) {
+    if (runs.length === most) {
+      const { code, out, err } = runs.at(-1)!
+      const status = JSON.stringify(await stage.json('status'), null, 1)
+      throw new Error(`sync did not come to its end, the last with ${code}:\n${out}${err}${status}`)
+    }
+    const run = await stage.sync()
+    if (run.code !== 0 && run.code !== 3)
+      throw new Error(`sync ended with ${run.code}:\n${run.out}${run.err}`)
+    runs.push(run)
+  }
+  return runs
+}
+
+/** What the host should hold: an image's album path and name → SHA-256 of the file's bytes. */
+export function localTree(stage: Stage): Record<string, string> {
+  const tree: Record<string, string> = {}
+  for (const entry of readdirSync(stage.pictures, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const file = join(entry.parentPath, entry.name)
+    tree[`Photos${file.slice(stage.pictures.length)}`] = sha256(readFileSync(file))
+  }
+  return tree
+}
+
+/**
+ * Both sides hold the same, once each, in albums without twins; the status has nothing to say; a further run does
+ * nothing. `mayLink`: an image may be linked alone. The first upload of all, lost, is one whose bytes nothing can show,
+ * for no acknowledged upload has told yet how delivery addresses are built.
+ */
+export async function expectInSync(stage: Stage, { mayLink = false } = {}): Promise<void> {
+  // `delivered` throws where an image is there twice.
+  expect(await stage.delivered()).toEqual(localTree(stage))
+  const albums = await stage.albums()
+  expect(albums).toEqual([...new Set(albums)])
+  const { mirrors, failures, blocks } = await stage.json('status')
+  expect(mirrors).toMatchObject([
+    { state: 'idle', uncertain: 0, pending_uploads: 0, pending_deletions: 0, failed: 0 },
+  ])
+  if (!mayLink) expect(mirrors).toMatchObject([{ linked: 0 }])
+  expect({ failures, blocks }).toEqual({ failures: [], blocks: [] })
+  const before = await stage.listing()
+  const again = await stage.sync()
+  expect(again).toMatchObject({ code: 0 })
+  expect(again.out).toContain('nothing to do')
+  expect(await stage.listing()).toEqual(before)
+}

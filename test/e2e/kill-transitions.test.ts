@@ -1,0 +1,120 @@
+import { renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, it } from 'vitest'
+import { openDatabase } from '../../src/synced/database.ts'
+import { openJournal } from '../../src/synced/journal.ts'
+import { png } from '../pictures.ts'
+import { expectInSync, type FaultStage, setFaultStage, startAlbumd, syncUntilDone } from './fault-stage.ts'
+import { inParallel } from './in-parallel.ts'
+import type { KillAt } from './kill-at.ts'
+
+const PRELOAD = import.meta.resolve('./kill-at.ts')
+
+/** What the journal's statements are called here, by what only they have. */
+const NAMES: [pattern: RegExp, name: string][] = [
+  [/^INSERT.*'upload'/s, 'open upload'],
+  [/^INSERT.*'create_album'/s, 'open album creation'],
+  [/^INSERT.*'delete_image'/s, 'open image deletion'],
+  [/^INSERT.*'delete_album'/s, 'open album deletion'],
+  [/^DELETE.*WHERE image = /s, 'forget image'],
+  [/^DELETE.*WHERE id = /s, 'close'],
+  [/^UPDATE.*SET walks/s, 'add walk'],
+  [/^UPDATE.*SET sent_at/s, 'restart clocks'],
+]
+
+/** Every statement by which the journal changes. */
+function transitions(): { name: string; sql: string }[] {
+  const db = openDatabase(':memory:')
+  const writing = new Set<string>()
+  const prepare = db.prepare.bind(db)
+  db.prepare = ((sql: string) => {
+    const statement = prepare(sql)
+    if (!statement.readonly) writing.add(sql)
+    return statement
+  }) as typeof db.prepare
+  openJournal(db)
+  db.close()
+  return [...writing].map(sql => ({ sql, name: NAMES.find(([pattern]) => pattern.test(sql))?.[1] ?? sql }))
+}
+
+async function settledStage(): Promise<FaultStage> {
+  const stage = await setFaultStage()
+  for (const [shade, name] of ['stays', 'changes', 'moves', 'goes', 'goestoo'].entries())
+    stage.write(`a/${name}.png`, png(4, 4, shade).bytes)
+  await syncUntilDone(stage, 3)
+  // All of these come in one pass: two albums, four uploads, four deletions.
+  stage.write('new/deep/first.png', png(7, 5, 1).bytes)
+  stage.write('new/second.png', png(7, 5, 2).bytes)
+  stage.write('a/changes.png', png(7, 5, 3).bytes)
+  renameSync(join(stage.pictures, 'a/moves.png'), join(stage.pictures, 'moved.png'))
+  for (const name of ['goes', 'goestoo']) rmSync(join(stage.pictures, `a/${name}.png`))
+  return stage
+}
+
+const SCENARIOS: Record<string, () => Promise<FaultStage>> = {
+  'at work': settledStage,
+  /** An earlier process lost its answers, some of them to what was done, and it was before the machine started anew. */
+  async 'in recovery'() {
+    const stage = await settledStage()
+    stage.proxy.fail('create_album', 2, 'drop_answer')
+    stage.proxy.fail('send', 1, 'drop_answer')
+    stage.proxy.fail('send', 2, 'reset')
+    stage.proxy.fail('delete', 1, 'drop_answer')
+    await stage.sync()
+    const db = new Database(join(stage.home, 'state/albumd.db'))
+    db.prepare(`UPDATE meta SET value = 'another' WHERE key = 'boot'`).run()
+    db.close()
+    return stage
+  },
+}
+
+/** Runs `sync` until it kills itself or has nothing left to do. Answers whether it did. */
+async function syncUntilKilled(stage: FaultStage, at: KillAt): Promise<boolean> {
+  for (let run = 0; run < 25; run++) {
+    const sync = startAlbumd(stage, ['sync'], {
+      preload: PRELOAD,
+      env: { ALBUMD_KILL_AT: JSON.stringify(at) },
+    })
+    const { code, signal } = await sync.ended
+    if (signal === 'SIGKILL') return true
+    if (code === 0) return false
+    if (code !== 3) throw new Error(`sync ended with ${code}:\n${sync.out()}${sync.err()}`)
+  }
+  throw new Error('sync neither died nor came to its end')
+}
+
+/** What one of the scenarios must reach, twice. */
+const MUST: Record<string, string[]> = {
+  'at work': ['open upload', 'open album creation', 'open image deletion', 'forget image', 'close'],
+  'in recovery': ['close', 'add walk'],
+}
+
+it('killed at any transition of the journal, both sides are equal in the end and nothing is twice', {
+  timeout: 600_000,
+}, async () => {
+  const rows: string[] = []
+  const reached = new Set<string>()
+  const moments = ['before', 'after'] as const
+  const cells = Object.keys(SCENARIOS).flatMap(scenario =>
+    transitions().flatMap(({ name, sql }) =>
+      moments.flatMap(moment => [1, 2].map(nth => ({ scenario, name, moment, nth, sql }))),
+    ),
+  )
+  await inParallel(5, cells, async ({ scenario, name, moment, nth, sql }) => {
+    const stage = await SCENARIOS[scenario]!()
+    const killed = await syncUntilKilled(stage, { sql, moment, nth })
+    await stage.proxy.quiet()
+    const runs = await syncUntilDone(stage)
+    await expectInSync(stage)
+    if (killed) reached.add(`${scenario} ${name} ${nth}`)
+    const how = killed ? `survived, ${runs.length} more` : 'not reached'
+    rows.push(
+      `${scenario.padEnd(12)} ${name.padEnd(20)} ${moment.padEnd(6)} its commit, ${nth}. time: ${how}\n`,
+    )
+  })
+  process.stdout.write(rows.sort().join(''))
+  for (const [scenario, names] of Object.entries(MUST))
+    for (const name of names) expect(reached).toContain(`${scenario} ${name} 1`)
+  for (const name of MUST['at work']!) expect(reached).toContain(`at work ${name} 2`)
+})

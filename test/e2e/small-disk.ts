@@ -1,0 +1,69 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { startAlbumd } from './fault-stage.ts'
+import type { Run, Stage } from './stage.ts'
+
+/** A disk of a few megabytes, mounted where only the program sees it. */
+export interface SmallDisk {
+  /** A command that runs another one where the disk is mounted. */
+  through: readonly string[]
+  /** Takes all the room that is left. */
+  fill(): void
+  /** Gives back what `fill` took. */
+  free(): void
+}
+
+/** Mounts of one's own need root, or a user namespace; not every machine lets one make it. */
+export function canMount(): boolean {
+  return spawnSync('unshare', [...OWN, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
+}
+
+const OWN = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount']
+const ENTER = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--preserve-credentials', '--mount']
+
+/** Puts the disk at `folder`. It goes with the test. */
+export async function mountSmallDisk(folder: string, size: string): Promise<SmallDisk> {
+  mkdirSync(folder, { recursive: true })
+  const script = `mount -t tmpfs -o size=${size},mode=700 tmpfs "$0" && echo mounted && exec cat`
+  const child = spawn('unshare', [...OWN, 'sh', '-c', script, folder], { stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  const ballast = join(`/proc/${child.pid}/root${folder}`, 'ballast')
+  // Entering leads to the root folder.
+  const back = ['sh', '-c', 'cd "$0" && exec "$@"', join(folder, '..')]
+  return {
+    through: ['nsenter', '--target', String(child.pid), ...ENTER, ...back],
+    fill() {
+      const file = openSync(ballast, 'a')
+      try {
+        for (const block = Buffer.alloc(4096); ; ) writeSync(file, block)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      } finally {
+        closeSync(file)
+      }
+    },
+    free: () => rmSync(ballast),
+  }
+}
+
+/** The same stage, its program run through a command, or in another environment. */
+export function stageThrough<S extends Stage>(
+  stage: S,
+  how: { through?: readonly string[]; env?: NodeJS.ProcessEnv },
+): S {
+  const albumd = async (...args: string[]): Promise<Run> => {
+    const child = startAlbumd(stage, args, how)
+    const { code } = await child.ended
+    return { code: code ?? -1, out: child.out(), err: child.err() }
+  }
+  return {
+    ...stage,
+    albumd,
+    sync: (...args) => albumd('sync', ...args),
+    json: async (...args) => JSON.parse((await albumd(...args, '--json')).out),
+  }
+}

@@ -1,0 +1,57 @@
+import { lookAtFolder } from '../../src/local/look-at-folder.ts'
+import { AlbumContents } from '../../src/sync/album-contents.ts'
+import { noteBoot } from '../../src/sync/boot.ts'
+import type { PassParts } from '../../src/sync/pass.ts'
+import { diskFor, openerFor } from './disk-port.ts'
+import { HostPort } from './host-port.ts'
+import type { Life } from './life.ts'
+import { LIFETIME_MS } from './variations.ts'
+import type { World } from './world.ts'
+
+const PROBE_EVERY_MS = 900_000
+const SETTLE_MS = 1000
+
+/** One process: the engine between the virtual disk, host and clock. `knowsLess`: its state is lost or an old one. */
+export function compose(world: World, life: Life, knowsLess: boolean): PassParts {
+  const { disk, looks, machine, random, history, host, oracle, sources } = world
+  const synced = world.state.of(life, random)
+  if (knowsLess) {
+    synced.meta.set('restored', '1')
+    synced.contents.forget()
+  }
+  noteBoot(synced, `boot ${machine.boot}`, machine.monotonic())
+  const runBefore = Number(synced.meta.get('running_ms') ?? 0)
+  const began = machine.monotonic()
+  const view = diskFor(disk, looks, machine.wall, () => {
+    if (!life.dead) life.step('a look')
+  })
+  const pause = () => life.pause('reading')
+  return {
+    synced,
+    host: new HostPort(host, life, oracle),
+    disk: view,
+    clock: life.clock,
+    tell: told => world.hear(() => `    ${told.event}: ${saying(told)}`),
+    lookAt: root => async batch => {
+      await life.pause('before a look')
+      return batch.map(folder => lookAtFolder(view, root, folder))
+    },
+    graceMs: history.graceMs,
+    openPicture: openerFor(disk, machine.wall, pause, () => random.chance(0.5), sources),
+    quotaDay: wall => String(Math.floor(wall / 86_400_000)),
+    settleMs: SETTLE_MS,
+    concurrency: history.concurrency,
+    order: history.order,
+    probeEveryMs: PROBE_EVERY_MS,
+    hold: history.hold,
+    credentialLifetimeMs: LIFETIME_MS,
+    contents: new AlbumContents(),
+    albumDeletions: 'one_by_one',
+    running: () => Math.round(runBefore + machine.monotonic() - began),
+  }
+}
+
+function saying(told: Record<string, unknown>): string {
+  const { event: _, ...rest } = told
+  return Object.values(rest).join(', ')
+}

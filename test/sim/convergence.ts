@@ -1,0 +1,129 @@
+import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
+import type { FileRow } from '../../src/synced/files.ts'
+import { pathOfAlbum, type TrueImage } from './host-truth.ts'
+import { isIgnored, type LivePicture, livePictures } from './live-pictures.ts'
+import { split } from './tree.ts'
+import type { World } from './world.ts'
+
+/** After each pass of the end: a minute, credentials' lives, graces, and the hours until what failed is tried again. */
+const RESTS_MS = [
+  61_000, 800_000, 800_000, 800_000, 3_700_000, 800_000, 800_000, 90_000_000, 800_000, 800_000, 3_700_000,
+  90_000_000, 800_000, 800_000,
+]
+
+/** All trouble is over, and time passes: disk and host must come to agree, and stay so by themselves. */
+export async function mustConverge(world: World, from: number): Promise<void> {
+  world.host.faults.clear()
+  world.host.quota = Number.POSITIVE_INFINITY
+  world.calm()
+  let left: string[] = []
+  for (const [at, rest] of RESTS_MS.entries()) {
+    const before = world.oracle.effects
+    await world.pass(from + at, true)
+    if (world.oracle.violation) return
+    const quiet = world.oracle.effects === before
+    world.approve()
+    left = differences(world)
+    if (quiet && left.length === 0 && !somethingWaits(world)) return
+    await world.rest(rest)
+    if (world.oracle.violation) return
+    if (quiet && at === RESTS_MS.length - 1 && left.length === 0) return
+  }
+  world.oracle.report('converges', left.length > 0 ? left.join('; ') : 'passes go on changing the host')
+}
+
+function somethingWaits({ state: { synced }, mirrors }: World): boolean {
+  const ids = mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
+  return synced.escrow.nextDue(ids) !== null || synced.journal.openUploads().length > 0
+}
+
+/** Where disk and host differ, apart from what they may differ in. */
+function differences(world: World): string[] {
+  const { disk, mirrors, host } = world
+  const usual = mirrors.filter(mirror => !isGuarded(world, mirror))
+  const pictures = [...livePictures(disk, usual)]
+  const images = host.truth.live()
+  return [
+    ...pictures.flatMap(picture => missing(world, picture, images) ?? []),
+    // Where one mirror is in doubt, pictures of the others may have gone there.
+    ...(usual.length < mirrors.length
+      ? []
+      : images.flatMap(image => needless(world, usual, image, pictures) ?? [])),
+  ]
+}
+
+function isGuarded({ state: { synced } }: World, { folder }: MirrorPolicy): boolean {
+  return (synced.mirrors.of(folder)?.guard ?? null) !== null
+}
+
+function missing(world: World, picture: LivePicture, images: readonly TrueImage[]): string | null {
+  const { disk, mirrors, host } = world
+  const { path, node } = picture
+  if (isIgnored(disk, mirrors, path) || images.some(image => standsFor(world, image, picture))) return null
+  const row = rowOf(world, path)
+  if (row?.state === 'uncertain' || row?.state === 'linked') return null
+  if (row?.state === 'failed' && !triedAgain(world, row)) return null
+  // Another person deleted it, or its album, and the host is never a source.
+  const taken = [...host.truth.images.values()].some(
+    image => image.gone?.by === 'other' && image.hash === node.hash,
+  )
+  return taken ? null : `${path} is not on the host (${row?.state ?? 'not known'})`
+}
+
+function needless(
+  world: World,
+  mirrors: readonly MirrorPolicy[],
+  image: TrueImage,
+  pictures: readonly LivePicture[],
+): string | null {
+  const { oracle, history, disk } = world
+  const { without } = history.variations
+  if (image.by === 'other' || oracle.stateLost || oracle.kept.has(image.id)) return null
+  if (without.includes('delete') || without.includes('list')) return null
+  const source = image.source!
+  const mirror = mirrors.find(({ folder }) => source.startsWith(`${folder}/`))
+  if (!mirror || mirror.deletions === 'keep') return null
+  if (pictures.some(picture => standsFor(world, image, picture))) return null
+  if (isIgnored(disk, world.mirrors, source) || rowOf(world, source)?.state === 'hidden') return null
+  const there = disk.find(source)?.node
+  // What can't be uploaded keeps its last image.
+  if (there && there.kind !== 'folder' && !pictures.some(({ path }) => path === source)) return null
+  // What failed may be what moved away from there.
+  if (pictures.some(({ path, node }) => node.hash === image.hash && rowOf(world, path)?.state === 'failed'))
+    return null
+  if (rowOf(world, source)?.state === 'failed') return null
+  // What became of it can't be told: another image looks like it.
+  if (world.state.synced.journal.openUploads().some(({ hash }) => hash.toString('hex') === image.hash))
+    return null
+  const where = `${pathOfAlbum(image.album)}/${image.name}`
+  return `image ${image.id.slice(0, 6)} (${where}) stands for nothing`
+}
+
+function standsFor(world: World, image: TrueImage, { path, node }: LivePicture): boolean {
+  if (image.hash !== node.hash) return false
+  const { oneId, without, depthMax, defaultAlbum } = world.history.variations
+  if (oneId) return true
+  const { folder, name } = split(path)
+  if (image.name !== name) return false
+  const anywhere =
+    without.includes('create_album') ||
+    depthMax < 10 ||
+    defaultAlbum !== null ||
+    world.host.faults.albumRefused
+  return anywhere || pathOfAlbum(image.album) === world.albumPathOf(folder)
+}
+
+function rowOf({ state: { synced }, mirrors }: World, path: string): FileRow | undefined {
+  const { folder, name } = split(path)
+  const mirror = mirrors.find(each => path.startsWith(`${each.folder}/`))!
+  const row = synced.mirrors.of(mirror.folder)
+  const record = row && synced.folders.at(row.id, folder.slice(mirror.folder.length + 1))
+  return record && synced.files.at({ folder: record.id, name })
+}
+
+/** Whether a file that failed is tried again by itself. */
+function triedAgain({ state: { synced } }: World, { name }: FileRow): boolean {
+  return synced.summaries
+    .failures(1000)
+    .some(failure => split(`/${failure.path}`).name === name && failure.next_attempt_at !== null)
+}

@@ -1,0 +1,127 @@
+import type { Disk, DiskStat } from '../../src/local/disk.ts'
+import { type OpenPicture, PictureFileError } from '../../src/local/picture-file.ts'
+import { PictureChanged } from '../../src/remote/host.ts'
+import type { OpenPictureAt } from '../../src/sync/settled-picture.ts'
+import { readTiny } from './tiny-picture.ts'
+import { diskError, type FileNode, type Found, upwards } from './tree.ts'
+import type { VirtualDisk } from './virtual-disk.ts'
+
+/** What the engine has last looked at, and when. */
+export class Looks {
+  readonly #read = new Map<string, number>()
+  readonly #stated = new Map<string, number>()
+
+  clear(): void {
+    this.#read.clear()
+    this.#stated.clear()
+  }
+
+  /** When the folder was last read, or tried to be. */
+  readAt = (path: string): number => this.#read.get(path) ?? 0
+  /** When the place was last looked at. */
+  statedAt = (path: string): number => this.#stated.get(path) ?? 0
+
+  noteRead = (path: string, at: number): void => void this.#read.set(path, at)
+  noteStat = (path: string, at: number): void => void this.#stated.set(path, at)
+}
+
+/** The virtual disk as the scanner sees it. `step` lets the world go on before each call. */
+export function diskFor(disk: VirtualDisk, looks: Looks, wall: () => number, step: () => void): Disk {
+  return {
+    readFolder(path) {
+      step()
+      looks.noteRead(path, disk.happens())
+      const { node } = reachable(disk, path)
+      if (node.kind !== 'folder') throw diskError('ENOTDIR', path)
+      if (!node.readable) throw diskError('EACCES', path)
+      return [...node.children].map(([name, child]) => ({ name, validUtf8: true, kind: child.kind }))
+    },
+    lstat(path) {
+      step()
+      looks.noteStat(path, disk.happens())
+      const found = reachable(disk, path)
+      const { kind, mtime, ctime, birthtime, ino } = found.node
+      const size = found.node.kind === 'file' ? found.node.bytes.length : 0
+      return { kind, size, mtime, ctime, birthtime, ino, dev: found.dev } satisfies DiskStat
+    },
+    readText(path) {
+      step()
+      looks.noteRead(path, disk.happens())
+      return readableFile(disk, path).bytes.toString()
+    },
+    now: () => wall() * 1000,
+  }
+}
+
+/** Throws where nothing is there, or a folder above may not be entered. */
+function reachable(disk: VirtualDisk, path: string): Found {
+  for (const above of upwards(path))
+    if (above !== path && disk.find(above)?.node.readable === false) throw diskError('EACCES', path)
+  const found = disk.find(path)
+  if (!found) throw diskError('ENOENT', path)
+  return found
+}
+
+function readableFile(disk: VirtualDisk, path: string): FileNode {
+  const { node } = reachable(disk, path)
+  if (node.kind === 'link') throw diskError('ELOOP', path)
+  if (node.kind !== 'file') throw diskError('EISDIR', path)
+  if (!node.readable) throw diskError('EACCES', path)
+  return node
+}
+
+/** By what gives its bytes, the path that a picture was opened at. */
+export type Sources = WeakMap<OpenPicture['chunks'], string>
+
+/**
+ * Opens pictures as the real opener does. `pause` passes some time; `inMemory` says whether a picture's bytes are held
+ * at once or read a second time while they are sent.
+ */
+export function openerFor(
+  disk: VirtualDisk,
+  wall: () => number,
+  pause: () => Promise<void>,
+  inMemory: () => boolean,
+  sources: Sources,
+): OpenPictureAt {
+  return async (root, path) => {
+    const full = `${root}/${path}`
+    const readAt = wall() * 1000
+    const file = openFile(disk, full)
+    const { bytes, ctime } = file
+    await pause()
+    if (disk.find(full)?.node !== file || file.ctime !== ctime)
+      throw new PictureFileError('CHANGING', 'it changed while albumd read it')
+    const { mtime, ino, hash } = file
+    const open: OpenPicture = {
+      look: { size: bytes.length, mtime, ctime, ino },
+      readAt,
+      hash: Buffer.from(hash, 'hex'),
+      picture: readTiny(bytes),
+      bytes: inMemory() ? bytes : null,
+      async *chunks() {
+        await pause()
+        yield bytes.subarray(0, bytes.length >> 1)
+        await pause()
+        // What is open stays what it was, whatever has become of its name; only writing into it changes it.
+        if (file.hash !== hash) throw new PictureChanged(path)
+        yield bytes.subarray(bytes.length >> 1)
+      },
+      close: async () => {},
+    }
+    sources.set(open.chunks, full)
+    return open
+  }
+}
+
+function openFile(disk: VirtualDisk, path: string): FileNode {
+  try {
+    return readableFile(disk, path)
+  } catch (error) {
+    const { code } = error as { code: string }
+    if (code === 'ENOENT') throw new PictureFileError('VANISHED', 'it is no longer there')
+    if (code === 'ELOOP') throw new PictureFileError('CHANGING', 'it became a symbolic link')
+    if (code === 'EISDIR') throw new PictureFileError('CHANGING', 'it is no longer a regular file')
+    throw new PictureFileError('UNREADABLE', `it can't be read (${code})`)
+  }
+}

@@ -1,0 +1,74 @@
+import type { Endpoint } from '../../src/protocol/endpoints.ts'
+import type { ErrorCode } from '../../src/protocol/errors.ts'
+
+/**
+ * What goes wrong with a request. unreached: nothing left. cut: a part of it left. lost: served, without an answer.
+ * late: served after its sender gave up. never: it left and was not served, nobody says so. garbled: served, and the
+ * answer is no answer of the interface. refused: the host says no.
+ */
+export type Fault =
+  | { kind: 'unreached' | 'cut' | 'lost' | 'late' | 'never' | 'garbled' }
+  | { kind: 'refused'; code: ErrorCode }
+
+const KINDS: readonly Fault[] = [
+  { kind: 'lost' },
+  { kind: 'late' },
+  { kind: 'never' },
+  { kind: 'garbled' },
+  { kind: 'unreached' },
+  { kind: 'cut' },
+]
+
+/** By endpoint, what the host may answer. */
+const CODES: Readonly<Record<Endpoint, readonly ErrorCode[]>> = {
+  upload: [
+    'NO_AVAILABLE_IO_NODE',
+    'STORAGE_LIMIT_REACHED',
+    'DAILY_LIMIT_REACHED',
+    'FILE_TOO_LARGE',
+    'NOT_FOUND',
+    'VALIDATION_ERROR',
+    'INVALID_API_KEY',
+  ],
+  send: ['DIMENSION_MISMATCH', 'UNREADABLE_DIMENSION', 'NO_AVAILABLE_IO_NODE', 'FORBIDDEN', 'NOT_FOUND'],
+  list: ['RATE_LIMITED', 'PLAN_NOT_SUPPORTED', 'INVALID_API_KEY'],
+  delete: ['DELETE_FAILED', 'FORBIDDEN', 'PLAN_NOT_SUPPORTED', 'RATE_LIMITED'],
+  create_album: ['RATE_LIMITED', 'FORBIDDEN', 'PLAN_NOT_SUPPORTED', 'INVALID_PARAMS'],
+}
+
+const ENDPOINTS: readonly Endpoint[] = ['send', 'delete', 'create_album', 'list', 'upload']
+
+/** The faults that wait for their requests: each strikes so many of the next ones at its endpoint. */
+export class Faults {
+  readonly #waiting = new Map<Endpoint, { fault: Fault; left: number }[]>()
+
+  /** The host refused an album: its images lie elsewhere from then on, and stay there. */
+  albumRefused = false
+
+  clear(): void {
+    this.#waiting.clear()
+  }
+
+  /** From raw numbers. Answers what it is, for people. */
+  add(a: number, b: number): string {
+    const endpoint = ENDPOINTS[a % 5]!
+    const choice = (a >>> 3) % (KINDS.length + 3)
+    const codes = CODES[endpoint]
+    const fault = KINDS[choice] ?? { kind: 'refused' as const, code: codes[(a >>> 8) % codes.length]! }
+    const left = 1 + (b % 3)
+    const waiting = this.#waiting.get(endpoint)
+    if (waiting) waiting.push({ fault, left })
+    else this.#waiting.set(endpoint, [{ fault, left }])
+    const what = fault.kind === 'refused' ? `refused ${fault.code}` : fault.kind
+    return `the next ${left} at ${endpoint}: ${what}`
+  }
+
+  take(endpoint: Endpoint): Fault | null {
+    const waiting = this.#waiting.get(endpoint)
+    const first = waiting?.[0]
+    if (!first) return null
+    if (--first.left === 0) waiting!.shift()
+    if (endpoint === 'create_album' && first.fault.kind === 'refused') this.albumRefused = true
+    return first.fault
+  }
+}

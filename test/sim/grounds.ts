@@ -1,0 +1,59 @@
+import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
+import type { Looks } from './disk-port.ts'
+import { IGNORE_FILE } from './live-pictures.ts'
+import type { VirtualDisk } from './virtual-disk.ts'
+
+/** What is wrong with the ground that mirrors stand on, and since which moment of the disk. */
+export interface Grounds {
+  /** Roots that are gone, empty or another folder. */
+  otherRoot: Map<string, number>
+  /** Folders that were mount points when albumd last looked, and are none. */
+  lostMount: Map<string, number>
+  /** When the pass began. */
+  pass: number
+}
+
+/** Why nothing of a mirror may be deleted, as far as the engine has looked since: or null. */
+export function doubtAbout(
+  disk: VirtualDisk,
+  looks: Looks,
+  grounds: Grounds,
+  { folder }: MirrorPolicy,
+): string | null {
+  const other = grounds.otherRoot.get(folder)
+  if (other !== undefined && looks.statedAt(folder) > other) return `${folder} is not the root that it was`
+  for (const [path, since] of grounds.lostMount)
+    if (path.startsWith(`${folder}/`) && looks.readAt(path) > since)
+      return `${path} is no mount point any more`
+  return unreadable(disk, looks, folder) ?? notLookedAt(disk, looks, grounds, folder)
+}
+
+function unreadable(disk: VirtualDisk, looks: Looks, root: string): string | null {
+  for (const folder of foldersOf(disk, root)) {
+    if (disk.find(folder)!.node.readable === false && looks.readAt(folder) > disk.changedAt(folder))
+      return `${folder} can't be read`
+    const rules = `${folder}/${IGNORE_FILE}`
+    const node = disk.find(rules)?.node
+    if (node && (!node.readable || node.kind !== 'file') && looks.readAt(rules) > disk.changedAt(rules))
+      return `${rules} can't be read`
+  }
+  return null
+}
+
+/** A pass that deletes has looked at every folder that was there before it. */
+function notLookedAt(disk: VirtualDisk, looks: Looks, { pass }: Grounds, root: string): string | null {
+  const folders = [...foldersOf(disk, root)]
+  // What is ignored is not looked at.
+  if (folders.some(folder => disk.find(`${folder}/${IGNORE_FILE}`))) return null
+  for (const folder of folders)
+    if (disk.changedAt(folder) < pass && looks.readAt(folder) < pass) return `${folder} was not looked at`
+  return null
+}
+
+function* foldersOf(disk: VirtualDisk, root: string): Generator<string> {
+  const node = disk.find(root)?.node
+  if (node?.kind !== 'folder') return
+  yield root
+  if (!node.readable) return
+  for (const name of node.children.keys()) yield* foldersOf(disk, `${root}/${name}`)
+}

@@ -1,0 +1,140 @@
+import type { HoldPolicy } from '../../src/sync/hold.ts'
+import type { Deletions } from '../../src/sync/plan.ts'
+import { Random } from './random.ts'
+import { drawVariations, PLAIN, type Variations } from './variations.ts'
+
+/** What may happen in a history. Each is done by `deeds.ts` or `host-deeds.ts`. */
+export const WEIGHTS = {
+  add: 10,
+  change: 8,
+  changeInPlace: 3,
+  changeUnseen: 4,
+  writeSlowly: 3,
+  rename: 8,
+  remove: 8,
+  removeMany: 3,
+  folderForFile: 1,
+  linkForFile: 1,
+  emptyFile: 1,
+  swapFolders: 2,
+  renameFolder: 3,
+  restoreOld: 3,
+  copyTo: 4,
+  lookAlike: 4,
+  reencode: 1,
+  ignore: 2,
+  unignore: 2,
+  ignoreFileUnreadable: 1,
+  folderUnreadable: 2,
+  fileUnreadable: 1,
+  readable: 3,
+  rootOff: 2,
+  rootOn: 3,
+  mountOff: 2,
+  mountOn: 2,
+  clockJump: 2,
+  reboot: 1,
+  kill: 8,
+  end: 2,
+  pauseUploads: 2,
+  saveState: 2,
+  restoreState: 1,
+  loseState: 1,
+  fault: 20,
+  quota: 2,
+  quotaBack: 1,
+  otherUploads: 2,
+  otherLookAlike: 3,
+  otherDeletes: 1,
+  otherAlbum: 1,
+  otherDeletesAlbum: 1,
+  approve: 2,
+  discard: 1,
+  wait: 4,
+} as const
+
+export type Deed = keyof typeof WEIGHTS
+
+/** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */
+export interface Action {
+  pass: number
+  step: number
+  deed: Deed
+  a: number
+  b: number
+}
+
+export interface MirrorChoice {
+  album: string
+  deletions: Deletions
+  /** Its root is a disk of its own. */
+  mounted: boolean
+  /** A disk of its own is mounted at its folder `b`. */
+  subMount: boolean
+}
+
+/** All of a history: what happens follows from it alone. */
+export interface History {
+  /** Of latencies and the like. */
+  seed: number
+  variations: Variations
+  mirrors: readonly MirrorChoice[]
+  /** Raw: what lies in the mirrors at the beginning. */
+  files: readonly [number, number][]
+  hold: HoldPolicy
+  graceMs: number
+  concurrency: number
+  order: 'newest' | 'oldest'
+  /** The pause after each pass, in milliseconds. */
+  pauses: readonly number[]
+  actions: readonly Action[]
+}
+
+const PAUSES = [1000, 5000, 60_000, 60_000, 660_000, 3_700_000]
+
+export function drawHistory(seed: number): History {
+  const random = new Random(seed)
+  const passes = 2 + random.below(5)
+  const count = 3 + random.below(random.chance(0.3) ? 28 : 12)
+  const two = random.chance(0.35)
+  return {
+    seed,
+    variations: random.chance(0.25) ? PLAIN : drawVariations(random),
+    mirrors: two
+      ? [drawMirror(random, 'Photos'), drawMirror(random, 'Scans/Old')]
+      : [drawMirror(random, null)],
+    files: Array.from({ length: 1 + random.below(8) }, () => [random.next(), random.next()] as const).map(
+      ([a, b]) => [a, b],
+    ),
+    hold: random.chance(0.5) ? { hold_above: 0.25, hold_min: 2 } : { hold_above: 0.5, hold_min: 20 },
+    graceMs: random.pick([0, 60_000, 600_000]),
+    concurrency: random.pick([1, 2, 4]),
+    order: random.pick(['newest', 'oldest']),
+    pauses: Array.from({ length: passes }, () => random.pick(PAUSES)),
+    actions: Array.from({ length: count }, () => drawAction(random, passes)).sort(byTime),
+  }
+}
+
+function drawMirror(random: Random, album: string | null): MirrorChoice {
+  return {
+    album: album ?? random.pick(['Photos', 'Photos', 'A/B', '']),
+    deletions: random.chance(0.1) ? 'keep' : 'propagate',
+    mounted: random.chance(0.4),
+    subMount: random.chance(0.25),
+  }
+}
+
+const DEEDS = Object.keys(WEIGHTS) as Deed[]
+const TOTAL = DEEDS.reduce((sum, deed) => sum + WEIGHTS[deed], 0)
+
+function drawAction(random: Random, passes: number): Action {
+  let at = random.below(TOTAL)
+  const deed = DEEDS.find(candidate => (at -= WEIGHTS[candidate]) < 0)!
+  // Half of all falls into the pauses, the rest into early steps rather than late ones.
+  const step = random.chance(0.45) ? 0 : 1 + random.below(2 ** (3 + random.below(6)))
+  return { pass: random.below(passes), step, deed, a: random.next(), b: random.next() }
+}
+
+export function byTime(one: Action, other: Action): number {
+  return one.pass - other.pass || one.step - other.step
+}

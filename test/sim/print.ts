@@ -1,0 +1,21 @@
+import type { History } from './history.ts'
+import { play } from './play.ts'
+import { PLAIN } from './variations.ts'
+import type { Kits } from './world.ts'
+
+/** A history as lines for people: what it begins with, what happens, what came of it. */
+export async function printed(history: History, kits: Kits): Promise<string[]> {
+  const log: string[] = []
+  const { violation } = await play(history, kits, log)
+  const { variations, mirrors, hold, graceMs, concurrency, order } = history
+  const differs = Object.entries(variations).filter(
+    ([key, value]) => JSON.stringify(value) !== JSON.stringify(PLAIN[key as keyof typeof PLAIN]),
+  )
+  return [
+    `host: ${differs.map(([key, value]) => `${key} ${JSON.stringify(value)}`).join(', ') || 'as the embedded one'}`,
+    ...mirrors.map((mirror, at) => `/m${at}: ${JSON.stringify(mirror)}`),
+    `hold ${JSON.stringify(hold)}, grace ${graceMs} ms, ${concurrency} at a time, ${order} first`,
+    ...log,
+    violation ? `=> ${violation.invariant}: ${violation.what}` : '=> every invariant held',
+  ]
+}

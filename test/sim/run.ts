@@ -1,0 +1,82 @@
+import { Worker } from 'node:worker_threads'
+import type { Failure, Tally } from './campaign.ts'
+import { drawHistory } from './history.ts'
+import { openKits } from './kits.ts'
+import { type Options, readOptions } from './options.ts'
+import { play } from './play.ts'
+import { printed } from './print.ts'
+import { shrink } from './shrink.ts'
+
+/*
+ * The simulation: `npm run sim -- --seeds 10000 [--from N] [--workers N]`, or `--seed N` for one history, printed whole
+ * or, where it fails, as the shortest one that fails alike. Ends with 1 where an invariant did not hold.
+ */
+
+const BATCH = 50
+const SHRUNK_MOST = 3
+
+const say = (line: string) => void process.stderr.write(`${line}\n`)
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+
+async function playOne(seed: number): Promise<boolean> {
+  const kits = openKits()
+  const history = drawHistory(seed)
+  const { violation } = await play(history, kits)
+  const shown = violation ? (await shrink(history, violation.invariant, kits)).history : history
+  for (const line of await printed(shown, kits)) print(line)
+  return violation === null
+}
+
+async function playMany({ seeds, from, workers }: Options): Promise<boolean> {
+  const began = process.hrtime.bigint()
+  const failures: Failure[] = []
+  let steps = 0
+  let done = 0
+  let next = from
+  const end = from + seeds
+  const work = () =>
+    new Promise<void>((resolve, reject) => {
+      const worker = new Worker(new URL('./worker.ts', import.meta.url))
+      const give = () => {
+        const count = Math.min(BATCH, end - next)
+        if (count <= 0) return void worker.terminate().then(() => resolve())
+        worker.postMessage({ from: next, count })
+        next += count
+      }
+      worker.on('error', reject)
+      worker.on('message', ({ tally }: { tally: Tally }) => {
+        done += tally.histories
+        steps += tally.steps
+        for (const failure of tally.failures) {
+          failures.push(failure)
+          say(`seed ${failure.seed}: ${failure.invariant}: ${failure.what.slice(0, 200)}`)
+        }
+        if (process.stderr.isTTY || done % 1000 < BATCH) say(`${done} of ${seeds}, ${failures.length} failed`)
+        give()
+      })
+      give()
+    })
+  await Promise.all(Array.from({ length: workers }, work))
+  const seconds = Number(process.hrtime.bigint() - began) / 1e9
+  await printShortest(failures)
+  const each = (done / seconds / workers).toFixed(0)
+  print(
+    `${done} seeds from ${from} in ${seconds.toFixed(0)} s, ${each} histories a second a core, ${steps} steps, ${failures.length} failures`,
+  )
+  return failures.length === 0
+}
+
+/** The first of each invariant. */
+async function printShortest(failures: readonly Failure[]): Promise<void> {
+  const kits = openKits()
+  const first = [...Map.groupBy(failures, ({ invariant }) => invariant).values()].map(([failure]) => failure!)
+  for (const { seed, invariant } of first.slice(0, SHRUNK_MOST)) {
+    print(`\nseed ${seed}, shortened:`)
+    const { history } = await shrink(drawHistory(seed), invariant, kits)
+    for (const line of await printed(history, kits)) print(line)
+  }
+}
+
+const options = readOptions(process.argv.slice(2))
+const held = options.seed === null ? await playMany(options) : await playOne(options.seed)
+process.exitCode = held ? 0 : 1

@@ -1,0 +1,59 @@
+import { groupCommits } from '../../src/synced/commits.ts'
+import { openDatabase } from '../../src/synced/database.ts'
+import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import type { Life } from './life.ts'
+import type { Random } from './random.ts'
+
+/** The rows of every table. */
+export type Saved = ReadonlyMap<string, readonly unknown[][]>
+
+/** albumd's database in memory. One serves many histories, one after the other. */
+export interface StateKit {
+  synced: Synced
+  clear(): void
+  save(): Saved
+  restore(saved: Saved): void
+  /** The tables as one process has them: what it had not committed when it ended is lost. */
+  of(life: Life, random: Random): Synced
+}
+
+export function openStateKit(): StateKit {
+  const db = openDatabase(':memory:')
+  const synced = openSynced(db)
+  const tables = db.prepare<[], string>(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all()
+  // Rows are taken away and put back whole, in any order.
+  const deletions = tables.map(table => db.prepare(`DELETE FROM ${table}`))
+  const whole = (change: () => void) => {
+    db.pragma('foreign_keys = OFF')
+    db.transaction(change)()
+    db.pragma('foreign_keys = ON')
+  }
+  const deleteAll = () => {
+    for (const deletion of deletions) deletion.run()
+  }
+
+  return {
+    synced,
+    clear: () => whole(deleteAll),
+    save: () =>
+      new Map(tables.map(table => [table, db.prepare(`SELECT * FROM ${table}`).raw().all() as unknown[][]])),
+    restore: saved =>
+      whole(() => {
+        deleteAll()
+        for (const [table, rows] of saved)
+          for (const row of rows)
+            db.prepare(`INSERT INTO ${table} VALUES (${row.map(() => '?').join()})`).run(row)
+      }),
+    of(life, random) {
+      const commit = groupCommits(db, flush => {
+        life.time.after(random.below(8), () => {
+          if (!life.dead) life.step('before a commit')
+          if (life.dead) return
+          flush()
+          life.step('after a commit')
+        })
+      })
+      return { ...synced, commit: change => (life.dead ? new Promise(() => {}) : commit(change)) }
+    },
+  }
+}

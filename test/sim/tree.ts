@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+
+/** What lies on the virtual disk. Times are microseconds since 1970. */
+export type Node = FileNode | FolderNode | LinkNode
+
+interface Common {
+  ino: number
+  mtime: number
+  ctime: number
+  birthtime: number
+  readable: boolean
+}
+
+export interface FileNode extends Common {
+  kind: 'file'
+  bytes: Buffer
+  /** SHA-256 in hex. */
+  hash: string
+  /** True time of the last stamp, in milliseconds. */
+  stampedAt: number
+}
+
+export interface FolderNode extends Common {
+  kind: 'folder'
+  children: Map<string, Node>
+  /** What is mounted over it. */
+  mount: Mount | null
+}
+
+export interface LinkNode extends Common {
+  kind: 'link'
+}
+
+export interface Mount {
+  dev: number
+  root: FolderNode
+}
+
+/** A node and the device that it is on. */
+export interface Found {
+  node: Node
+  dev: number
+}
+
+const hashes = new WeakMap<Buffer, string>()
+
+/** SHA-256 in hex; each buffer is hashed once. */
+export function hashOf(bytes: Buffer): string {
+  const known = hashes.get(bytes)
+  if (known) return known
+  const hash = createHash('sha256').update(bytes).digest('hex')
+  hashes.set(bytes, hash)
+  return hash
+}
+
+export function split(path: string): { folder: string; name: string } {
+  const slash = path.lastIndexOf('/')
+  return { folder: path.slice(0, slash), name: path.slice(slash + 1) }
+}
+
+/** Itself and every folder above it, down to the mirror's root. */
+export function* upwards(path: string): Generator<string> {
+  for (let at = path; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) yield at
+}
+
+export function diskError(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: '${path}'`), { code })
+}

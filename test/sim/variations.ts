@@ -1,0 +1,64 @@
+import { CREDENTIAL_LIFETIME_MS } from '../../src/protocol/limits.ts'
+import type { Random } from './random.ts'
+
+/** What the specification does not show of a host, decided for one history. */
+export interface Variations {
+  order: 'oldest' | 'newest' | 'shuffled'
+  albumsOn: 'all' | 'first' | 'last'
+  perPage: number
+  quotaAt: 'credential' | 'sent'
+  /** How long a new image may be missing in lists. */
+  listLagMs: number
+  /** How long a deleted image may still be listed and delivered. */
+  deletionLagMs: number
+  /** Equal bytes get one id. */
+  oneId: boolean
+  /** Of the account's default album; null: it has none. */
+  defaultAlbum: string | null
+  without: readonly ('list' | 'delete' | 'create_album')[]
+  depthMax: number
+  delivery: 'id' | 'file' | 'other'
+  /** Delivery remembers what it did not find. */
+  cachesAbsence: boolean
+  /** An SVG without a size has no dimensions in a list. */
+  oddSvg: boolean
+}
+
+/** The host as the embedded one is. */
+export const PLAIN: Variations = {
+  order: 'oldest',
+  albumsOn: 'all',
+  perPage: 20,
+  quotaAt: 'credential',
+  listLagMs: 0,
+  deletionLagMs: 0,
+  oneId: false,
+  defaultAlbum: null,
+  without: [],
+  depthMax: 10,
+  delivery: 'id',
+  cachesAbsence: false,
+  oddSvg: false,
+}
+
+/** Most hosts differ in a thing or two. */
+export function drawVariations(random: Random): Variations {
+  const seldom = <T>(usual: T, other: T, odds = 0.15) => (random.chance(odds) ? other : usual)
+  return {
+    order: random.pick(['oldest', 'newest', 'shuffled']),
+    albumsOn: random.pick(['all', 'first', 'last']),
+    perPage: random.pick([20, 20, 3, 2]),
+    quotaAt: random.pick(['credential', 'sent']),
+    listLagMs: seldom(0, 1000 * (1 + random.below(300)), 0.25),
+    deletionLagMs: seldom(0, 1000 * (1 + random.below(300)), 0.25),
+    oneId: seldom(false, true, 0.08),
+    defaultAlbum: seldom(null, 'Inbox', 0.1),
+    without: seldom([], [random.pick(['list', 'delete', 'create_album'] as const)], 0.12),
+    depthMax: seldom(10, 1 + random.below(2), 0.06),
+    delivery: random.pick(['id', 'id', 'file', 'other']),
+    cachesAbsence: seldom(false, true),
+    oddSvg: seldom(false, true),
+  }
+}
+
+export const LIFETIME_MS = CREDENTIAL_LIFETIME_MS

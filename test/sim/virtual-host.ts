@@ -1,0 +1,199 @@
+import { Refusal } from '../../src/host/refusal.ts'
+import type { ErrorCode } from '../../src/protocol/errors.ts'
+import type { UploadRequest } from '../../src/protocol/records.ts'
+import type { CreatedAlbum, ListPage } from '../../src/remote/host.ts'
+import { Faults } from './faults.ts'
+import { type HostKit, KEY } from './host-kit.ts'
+import { type Actor, HostTruth, pathOfAlbum, type TrueAlbum, type TrueImage } from './host-truth.ts'
+import { viewOf } from './listing-view.ts'
+import type { Random } from './random.ts'
+import { readTiny } from './tiny-picture.ts'
+import { hashOf } from './tree.ts'
+import { LIFETIME_MS, type Variations } from './variations.ts'
+import type { Timeline } from './virtual-clock.ts'
+
+const DAY_MS = 86_400_000
+const ABSENCE_MS = 300_000
+
+/** What the oracle hears of. */
+export interface HostEvents {
+  stored(image: TrueImage): void
+  albumMade(album: TrueAlbum): void
+}
+
+/** The real host's logic with one history's variations and faults. Calls throw Refusal where the host says no. */
+export class VirtualHost {
+  readonly truth: HostTruth
+  readonly faults = new Faults()
+  readonly random: Random
+  readonly variations: Variations
+  /** Images a day; Infinity where nobody has lowered it. */
+  quota = Number.POSITIVE_INFINITY
+  readonly #kit: HostKit
+  readonly #time: Timeline
+  readonly #events: HostEvents
+  readonly #account
+  readonly #credentials = new Map<string, { imageId: string; album: TrueAlbum | null; ends: number }>()
+  readonly #used = new Map<number, number>()
+  readonly #absent = new Map<string, number>()
+
+  constructor(kit: HostKit, time: Timeline, random: Random, variations: Variations, events: HostEvents) {
+    this.#kit = kit
+    this.#time = time
+    this.#events = events
+    this.random = random
+    this.variations = variations
+    this.truth = new HostTruth(time)
+    kit.reset(() => time.now, random)
+    this.#account = kit.service.identify(KEY)
+    if (variations.defaultAlbum !== null) this.makeAlbum(variations.defaultAlbum, null, 'other')
+  }
+
+  requestUpload(request: UploadRequest, by: Actor): { token: string; cdnUrl: string } {
+    const album_id = request.album_id ?? this.#defaultAlbum()
+    this.#useQuota('credential', by)
+    const { token, imageId } = this.#kit.service.requestUpload(this.#account, { ...request, album_id })
+    const album = this.truth.album(album_id ?? null)
+    this.#credentials.set(token, { imageId, album, ends: this.#time.now + LIFETIME_MS })
+    return { token, cdnUrl: this.#cdnUrl(imageId) }
+  }
+
+  /** `source`: the path that it is sent for; null for another person's. */
+  async send(token: string, name: string, bytes: Buffer, source: string | null) {
+    const { service } = this.#kit
+    const { credential } = service.admitUpload(token)
+    const id = await service.send(credential, once(bytes))
+    this.#useQuota('sent', source === null ? 'other' : 'albumd')
+    const issued = this.#credentials.get(token)!
+    const twin = this.#twinOf(bytes)
+    if (twin) {
+      await service.delete(this.#account, { img: id, album: null })
+      return { imageId: twin.id, cdnUrl: this.#cdnUrl(twin.id) }
+    }
+    const picture = readTiny(bytes)
+    const { now } = this.#time
+    const lag = this.variations.listLagMs > 0 ? this.random.below(this.variations.listLagMs) : 0
+    const image: TrueImage = {
+      id,
+      album: issued.album,
+      name,
+      hash: hashOf(bytes),
+      bytes,
+      width: picture?.width ?? 1,
+      height: picture?.height ?? 1,
+      by: source === null ? 'other' : 'albumd',
+      source,
+      at: now,
+      listedFrom: Math.min(now + lag, Math.max(now, issued.ends)),
+      deletionAsked: false,
+      gone: null,
+      shownUntil: 0,
+    }
+    this.truth.images.set(id, image)
+    this.#events.stored(image)
+    return { imageId: id, cdnUrl: this.#cdnUrl(id) }
+  }
+
+  list(album: string | null, page: number): ListPage {
+    this.#refuseWithout('list')
+    const { service } = this.#kit
+    const listed = service.list(this.#account, album, '1')
+    for (let more = 2; more <= listed.pagination.total_pages; more++)
+      listed.images.push(...service.list(this.#account, album, String(more)).images)
+    return viewOf(this.truth, this.variations, this.random, this.#time.now, listed, album, page)
+  }
+
+  async deleteImage(id: string, by: Actor): Promise<void> {
+    if (by === 'albumd') this.#refuseWithout('delete')
+    await this.#kit.service.delete(this.#account, { img: id, album: null })
+    const shown = this.variations.deletionLagMs
+    this.truth.deleteImage(this.truth.images.get(id)!, by, shown > 0 ? this.random.below(shown) : 0)
+  }
+
+  async deleteAlbum(id: string, by: Actor): Promise<void> {
+    if (by === 'albumd') this.#refuseWithout('delete')
+    await this.#kit.service.delete(this.#account, { img: null, album: id })
+    this.truth.deleteAlbum(this.truth.albums.get(id)!, by)
+  }
+
+  makeAlbum(name: string, parent: string | null, by: Actor): CreatedAlbum {
+    const above = this.truth.album(parent)
+    if (by === 'albumd') {
+      this.#refuseWithout('create_album')
+      const depth = above === null ? 1 : pathOfAlbum(above).split('/').length + 1
+      if (depth > this.variations.depthMax) throw new Refusal('INVALID_PARAMS', 'Albums are nested too deep.')
+    }
+    const made = this.#kit.service.createAlbum(this.#account, { name, parent_album: parent })
+    const album: TrueAlbum = { id: made.id, parent: above, name, by, gone: false }
+    this.truth.albums.set(made.id, album)
+    this.#events.albumMade(album)
+    return made
+  }
+
+  /** Null: not found. */
+  deliver(cdnUrl: string): TrueImage | null {
+    const { now } = this.#time
+    if ((this.#absent.get(cdnUrl) ?? 0) > now) return null
+    for (const image of this.truth.images.values())
+      if (this.#cdnUrl(image.id) === cdnUrl && (image.gone === null || image.shownUntil > now)) return image
+    if (this.variations.cachesAbsence) this.#absent.set(cdnUrl, now + ABSENCE_MS)
+    return null
+  }
+
+  /** Another person uploads an image. */
+  async upload(album: string | null, name: string, bytes: Buffer): Promise<void> {
+    const picture = readTiny(bytes)!
+    const request: UploadRequest = { file_name: name, file_size: bytes.length, mime_type: picture.mime }
+    if (picture.width !== null && picture.height !== null)
+      Object.assign(request, { width: picture.width, height: picture.height })
+    if (album !== null) request.album_id = album
+    const { token } = this.requestUpload(request, 'other')
+    await this.send(token, name, bytes, null)
+  }
+
+  /** The quota of today is used up, but for so many. */
+  lowerQuota(left: number): void {
+    this.quota = (this.#used.get(this.#day()) ?? 0) + left
+  }
+
+  #cdnUrl(id: string): string {
+    if (this.variations.delivery === 'id') return `https://cdn.example/i/${id}`
+    if (this.variations.delivery === 'file') return `https://cdn.example/files/${id}.img`
+    // Nothing in it is the image's id.
+    return `https://cdn.example/x/${hashOf(Buffer.from(id)).slice(0, 16)}`
+  }
+
+  #defaultAlbum(): string | undefined {
+    const { defaultAlbum } = this.variations
+    if (defaultAlbum === null) return undefined
+    return this.truth.liveAlbums().find(({ name, parent }) => name === defaultAlbum && parent === null)?.id
+  }
+
+  /** Of albumd's alone: what others have put there is another matter. */
+  #twinOf(bytes: Buffer): TrueImage | undefined {
+    if (!this.variations.oneId) return undefined
+    const hash = hashOf(bytes)
+    return this.truth.live().find(image => image.by === 'albumd' && image.hash === hash)
+  }
+
+  #useQuota(at: Variations['quotaAt'], by: Actor): void {
+    if (by === 'other') return
+    const used = this.#used.get(this.#day()) ?? 0
+    if (at === 'credential' && used >= this.quota)
+      throw new Refusal('DAILY_LIMIT_REACHED', "The day's images are used up.")
+    if (at === this.variations.quotaAt) this.#used.set(this.#day(), used + 1)
+  }
+
+  #day(): number {
+    return Math.floor(this.#time.now / DAY_MS)
+  }
+
+  #refuseWithout(endpoint: Variations['without'][number]): void {
+    if (this.variations.without.includes(endpoint))
+      throw new Refusal('PLAN_NOT_SUPPORTED' satisfies ErrorCode, 'This endpoint begins with another plan.')
+  }
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes
+}

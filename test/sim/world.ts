@@ -1,0 +1,390 @@
+import { albumPathOf } from '../../src/sync/album-name.ts'
+import { keepImages } from '../../src/sync/keep-images.ts'
+import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
+import { type PassReport, runPass } from '../../src/sync/pass.ts'
+import { compose } from './compose.ts'
+import { DEEDS, pictureOf, placeOf } from './deeds.ts'
+import { Looks, type Sources } from './disk-port.ts'
+import type { Grounds } from './grounds.ts'
+import type { Action, History } from './history.ts'
+import { HOST_DEEDS } from './host-deeds.ts'
+import type { HostKit } from './host-kit.ts'
+import { Life } from './life.ts'
+import { Oracle } from './oracle.ts'
+import { Random } from './random.ts'
+import type { Saved, StateKit } from './state-kit.ts'
+import type { FileNode, Mount, Node } from './tree.ts'
+import { LIFETIME_MS } from './variations.ts'
+import { MachineClock, quiet, Timeline } from './virtual-clock.ts'
+import { VirtualDisk } from './virtual-disk.ts'
+import { VirtualHost } from './virtual-host.ts'
+
+/** Databases are opened once and emptied between histories. */
+export interface Kits {
+  host: HostKit
+  state: StateKit
+}
+
+/** More steps in one pass mean that it does not end. */
+const STEPS_MAX = 3000
+const REQUEST = / (served|refused|in silence)$|delivery/
+
+/** Disk, host, machine and process of one history, and what happens to them. */
+export class World {
+  readonly time = new Timeline()
+  readonly machine = new MachineClock(this.time)
+  readonly disk = new VirtualDisk(this.time, this.machine)
+  readonly looks = new Looks()
+  readonly sources: Sources = new WeakMap()
+  readonly grounds: Grounds = { otherRoot: new Map(), lostMount: new Map(), pass: 0 }
+  readonly mirrors: MirrorPolicy[]
+  readonly host: VirtualHost
+  readonly oracle: Oracle
+  readonly history: History
+  readonly state: StateKit
+  readonly random: Random
+  /** What happened, for people; null where nobody reads it. */
+  readonly log: string[] | null
+  steps = 0
+  life: Life | null = null
+  #parts: ReturnType<typeof compose> | null = null
+  #saved: Saved | null = null
+  /** The state is another one than the last process left. */
+  #knowsLess = false
+  #fresh = true
+  #stepOfPass = 0
+  #actions: Action[] = []
+  #interruption = newInterruption()
+  #extraPause = 0
+  #ranBefore = 0
+  #bornAt = 0
+  readonly #away = new Map<string, Node | Mount>()
+  readonly #subMounts = new Map<string, Mount>()
+
+  constructor(history: History, kits: Kits, log: string[] | null = null) {
+    this.history = history
+    this.log = log
+    this.random = new Random(history.seed, 1)
+    this.state = kits.state
+    this.state.clear()
+    this.mirrors = history.mirrors.map(({ album, deletions }, at) => ({
+      folder: `/m${at}`,
+      album,
+      deletions,
+      ignore: [],
+    }))
+    const { disk, looks, sources, mirrors, grounds } = this
+    const { hold, variations } = history
+    const running = () => this.#ranBefore + (this.life ? this.time.now - this.#bornAt : 0)
+    this.oracle = new Oracle({ disk, looks, sources, mirrors, hold, variations, grounds, running })
+    this.host = new VirtualHost(kits.host, this.time, new Random(history.seed, 2), variations, this.oracle)
+    this.oracle.watch(this.host.truth)
+    this.#makeDisk()
+  }
+
+  #makeDisk(): void {
+    for (const [at, { mounted, subMount }] of this.history.mirrors.entries()) {
+      const { folder } = this.mirrors[at]!
+      this.disk.makeFolder(folder)
+      if (mounted) this.disk.mount(folder, this.disk.newMount())
+      if (!subMount) continue
+      this.disk.makeFolder(`${folder}/b`)
+      this.#subMounts.set(`${folder}/b`, this.disk.newMount())
+    }
+    this.mountSubs()
+    for (const [a, b] of this.history.files) {
+      const path = placeOf(this, a)
+      this.disk.makeFolder(path.slice(0, path.lastIndexOf('/')))
+      this.disk.write(path, pictureOf(b), b % 2 === 0 ? { mtime: 1_790_000_000_000_000 + (b % 64) } : {})
+    }
+    // They are older than what happens next.
+    this.time.now += 3_600_000
+  }
+
+  /** Runs one pass, with the actions that fall into it. Null where the process ended before. */
+  async pass(number: number, everything = false): Promise<PassReport | null> {
+    const { actions, pauses } = this.history
+    // What follows these passes is the end, in which nothing happens any more.
+    this.#actions = number < pauses.length ? actions.filter(({ pass }) => pass === number) : []
+    this.#stepOfPass = 0
+    this.#act()
+    if (this.#extraPause > 0) await this.rest(0)
+    this.#start()
+    this.#say(`pass ${number}`)
+    const life = this.life!
+    const whole = everything || this.#fresh || this.random.chance(0.5)
+    this.#fresh = false
+    const scopes = whole ? 'everything' : this.#staleFolders()
+    if (scopes === 'everything') this.disk.stale.clear()
+    this.grounds.pass = this.disk.happens()
+    this.#interruption = newInterruption()
+    const { stop, cut, pause } = this.#interruption
+    const signals = { stop: stop.signal, cut: cut.signal, pauseUploads: pause.signal }
+    const work = runPass(
+      this.#parts!,
+      this.mirrors,
+      ({ folder }) => (scopes === 'everything' ? scopes : (scopes.get(folder) ?? [])),
+      signals,
+    )
+    const report = await this.#drive(work, life)
+    // What was to happen at a later step happens now.
+    this.#stepOfPass = Number.POSITIVE_INFINITY
+    this.#act()
+    if (stop.signal.aborted && !life.dead) this.#stopLife()
+    return report
+  }
+
+  /** Lets time pass, and with it what was under way. */
+  async rest(ms: number): Promise<void> {
+    const end = this.time.now + ms + this.#extraPause
+    this.#extraPause = 0
+    for (let next = this.time.next(); next !== null && next <= end; next = this.time.next()) {
+      this.time.advance()
+      await quiet()
+    }
+    this.time.now = Math.max(this.time.now, end)
+  }
+
+  step(what: string): void {
+    this.steps++
+    this.#stepOfPass++
+    if (this.log && REQUEST.test(what)) this.log.push(`      ${what}`)
+    if (this.#stepOfPass > STEPS_MAX) this.oracle.report('converges', `a pass did not end (${what})`)
+    if (this.#actions.length > 0 && this.#actions[0]!.step <= this.#stepOfPass) this.#act(what)
+  }
+
+  kill(downMs: number): void {
+    this.#extraPause += downMs
+    this.#stopLife()
+  }
+
+  /** As SIGTERM: nothing new is begun, and after a while what is under way is cut off. */
+  end(graceMs: number): void {
+    const { stop, cut } = this.#interruption
+    stop.abort()
+    this.time.after(graceMs, () => cut.abort())
+  }
+
+  pauseUploads(): void {
+    this.#interruption.pause.abort()
+  }
+
+  waitLonger(ms: number): void {
+    this.#extraPause += ms
+  }
+
+  saveState(): void {
+    this.#saved = this.state.save()
+  }
+
+  /** Whoever restores takes longer than a credential lives. */
+  restoreState(): boolean {
+    if (!this.#saved) return false
+    this.#replaceState()
+    this.state.restore(this.#saved)
+    return true
+  }
+
+  loseState(): void {
+    this.#replaceState()
+    this.state.clear()
+  }
+
+  #replaceState(): void {
+    this.kill(2 * LIFETIME_MS)
+    this.#knowsLess = true
+    this.oracle.forgetDeletions()
+    this.looks.clear()
+    this.grounds.lostMount.clear()
+    this.grounds.otherRoot.clear()
+  }
+
+  approve(): number {
+    let approved = 0
+    const { escrow, images, mirrors } = this.state.synced
+    for (const { id } of mirrors.all())
+      for (const { image, state } of escrow.ofMirror(id)) {
+        if (state !== 'held') continue
+        escrow.approve(image)
+        this.oracle.approved.add(images.byId(image)!.remote_id)
+        approved++
+      }
+    return approved
+  }
+
+  discard(): number {
+    const { synced } = this.state
+    const held = synced.mirrors
+      .all()
+      .flatMap(({ id }) => synced.escrow.ofMirror(id).filter(({ state }) => state === 'held'))
+    keepImages(
+      synced,
+      held.map(({ image }) => image),
+      this.machine.wall(),
+    )
+    for (const { image } of held) this.oracle.kept.add(synced.images.byId(image)!.remote_id)
+    return held.length
+  }
+
+  /** What another person does takes no time. */
+  other(work: Promise<void>): void {
+    // The host may refuse others too.
+    work.catch(() => {})
+  }
+
+  albumPathOf(folder: string): string {
+    const mirror = this.mirrors.find(each => folder === each.folder || folder.startsWith(`${each.folder}/`))!
+    return albumPathOf(mirror.album, folder.slice(mirror.folder.length + 1)).join('/')
+  }
+
+  fileAt(path: string): FileNode | null {
+    const node = this.disk.find(path)?.node
+    return node?.kind === 'file' ? node : null
+  }
+
+  /** Everything below the roots that are not away. */
+  everything(): string[] {
+    const on = this.mirrors.filter(({ folder }) => this.isOn(folder))
+    return on.flatMap(({ folder }) => [...this.disk.below(folder)].map(([path]) => path))
+  }
+
+  /** Without ignore files. */
+  files(): string[] {
+    return this.everything().filter(path => this.fileAt(path) && !path.includes('/.'))
+  }
+
+  folders(): string[] {
+    return this.everything().filter(path => this.disk.find(path)!.node.kind === 'folder')
+  }
+
+  /** All trouble with the disk is over. */
+  calm(): void {
+    for (const { folder } of this.mirrors) this.bringBack(folder)
+    this.mountSubs()
+    for (const path of this.everything()) this.disk.setReadable(path, true)
+  }
+
+  /** Whether the root of a path is not away. */
+  isOn(path: string): boolean {
+    return !this.#away.has(`/${path.split('/')[1]}`)
+  }
+
+  takeOff(folder: string): void {
+    const { disk } = this
+    this.#away.set(folder, disk.mountAt(folder) ? disk.mount(folder, null)! : disk.takeAway(folder)!)
+    // A mirror without records takes any root for its own.
+    const { mirrors, folders } = this.state.synced
+    const row = mirrors.of(folder)
+    if (row && folders.withFiles(row.id).length > 0) this.grounds.otherRoot.set(folder, disk.happens())
+  }
+
+  bringBack(folder: string): void {
+    const what = this.#away.get(folder)
+    if (!what) return
+    this.#away.delete(folder)
+    this.grounds.otherRoot.delete(folder)
+    if ('dev' in what) this.disk.mount(folder, what, this.random.chance(0.5))
+    else {
+      if (this.disk.find(folder)) this.disk.takeAway(folder)
+      this.disk.putBack(folder, what)
+    }
+  }
+
+  unmountSub(path: string): void {
+    const mount = this.disk.mount(path, null)
+    if (!mount) return
+    this.#subMounts.set(path, mount)
+    if (this.looks.readAt(path) > 0 && this.life) this.grounds.lostMount.set(path, this.disk.happens())
+  }
+
+  mountSubs(): void {
+    for (const [path, mount] of this.#subMounts) {
+      if (!this.isOn(path)) continue
+      if (this.disk.find(path)?.node.kind !== 'folder') {
+        if (this.disk.find(path)) this.disk.remove(path)
+        this.disk.makeFolder(path)
+      }
+      this.disk.mount(path, mount)
+      this.#subMounts.delete(path)
+      this.grounds.lostMount.delete(path)
+    }
+  }
+
+  #start(): void {
+    if (this.life && !this.life.dead) return
+    this.life = new Life(this.time, this.machine, this.random, what => this.step(what))
+    this.#bornAt = this.time.now
+    // It looks at everything first.
+    this.#fresh = true
+    this.#parts = compose(this, this.life, this.#knowsLess)
+    this.#knowsLess = false
+    this.#say('a process starts')
+  }
+
+  #stopLife(): void {
+    if (!this.life || this.life.dead) return
+    this.life.dead = true
+    this.#ranBefore += this.time.now - this.#bornAt
+    this.life = null
+  }
+
+  async #drive<T>(work: Promise<T>, life: Life): Promise<T | null> {
+    let over = false
+    let result: T | null = null
+    work.then(
+      value => {
+        result = value
+        over = true
+      },
+      error => {
+        over = true
+        this.oracle.report('never-throws', String((error as Error).stack ?? error))
+      },
+    )
+    for (;;) {
+      await quiet()
+      if (over || life.dead || this.oracle.violation) return result
+      if (this.time.next() === null) {
+        this.oracle.report('converges', 'a pass waits for ever')
+        return null
+      }
+      this.time.advance()
+    }
+  }
+
+  /** The mirrors' folders with what watchers have told of, as paths below them. */
+  #staleFolders(): Map<string, string[]> {
+    const scopes = new Map<string, string[]>()
+    for (const { folder } of this.mirrors)
+      scopes.set(
+        folder,
+        [...this.disk.stale]
+          .filter(path => path === folder || path.startsWith(`${folder}/`))
+          .map(path => path.slice(folder.length + 1)),
+      )
+    this.disk.stale.clear()
+    return scopes
+  }
+
+  #act(where = 'in peace'): void {
+    while (this.#actions.length > 0 && this.#actions[0]!.step <= this.#stepOfPass) {
+      const { deed, a, b } = this.#actions.shift()!
+      const act = DEEDS[deed] ?? HOST_DEEDS[deed]!
+      const what = act(this, a, b)
+      this.#say(`  ${deed}: ${what} (${where})`)
+    }
+  }
+
+  #say(line: string): void {
+    this.log?.push(line)
+  }
+
+  /** What the engine tells, for people. */
+  hear(line: () => string): void {
+    if (this.log) this.log.push(line())
+  }
+}
+
+function newInterruption() {
+  return { stop: new AbortController(), cut: new AbortController(), pause: new AbortController() }
+}

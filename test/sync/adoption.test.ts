@@ -1,0 +1,212 @@
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import type { ImageHost } from '../../src/remote/host.ts'
+import { AlbumContents } from '../../src/sync/album-contents.ts'
+import type { PassParts } from '../../src/sync/pass.ts'
+import { verifyLinks } from '../../src/sync/verify-links.ts'
+import { openDatabase } from '../../src/synced/database.ts'
+import { openSynced } from '../../src/synced/synced.ts'
+import { png } from '../pictures.ts'
+import { failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
+
+const red = png(3, 2, 1).bytes
+const green = png(3, 2, 2).bytes
+const never = new AbortController().signal
+
+describe('a new state against a host that holds the pictures', () => {
+  it('links them and sends nothing', async () => {
+    const workshop = await filled(['a.png', 'b.png', 'sub/c.png'])
+    const { synced, sent } = await afresh(workshop)
+    expect(sent).toEqual([])
+    expect(synced.summaries.mirror(1)).toMatchObject({ linked: 3, synced: 0, pending_uploads: 0 })
+    expect(synced.images.linked().map(({ cdn_url }) => cdn_url)).toEqual([null, null, null])
+  })
+
+  it('sends what is not there', async () => {
+    const workshop = await filled(['a.png', 'b.png'])
+    workshop.write('new.png', png(9, 9).bytes)
+    const { synced, sent } = await afresh(workshop)
+    expect(sent).toEqual(['new.png'])
+    expect(synced.summaries.mirror(1)).toMatchObject({ linked: 2, synced: 1 })
+  })
+
+  it('proves them by their bytes once an upload has shown how addresses look', async () => {
+    const workshop = await filled(['a.png', 'b.png'])
+    const { synced, parts } = await afresh(workshop)
+    expect(await verifyLinks(parts, never)).toMatchObject({ equal: 0, unknown: 2 })
+    workshop.write('new.png', png(9, 9).bytes)
+    await workshop.pass(parts)
+    expect(await verifyLinks(parts, never)).toMatchObject({ equal: 2, unknown: 0 })
+    expect(synced.summaries.mirror(1)).toMatchObject({ linked: 0, synced: 3 })
+  })
+
+  it('uploads a picture whose link proves to be another', async () => {
+    const workshop = await openWorkshop()
+    const there = await albumWith(workshop, 'red.png', green)
+    workshop.write('red.png', red)
+    await workshop.pass()
+    expect(workshop.synced.summaries.mirror(1)).toMatchObject({ linked: 1 })
+    workshop.write('new.png', png(9, 9).bytes)
+    await workshop.pass()
+    await verifyLinks(
+      { synced: workshop.synced, host: workshop.host, clock: { wall: () => 0 } as never },
+      never,
+    )
+    await workshop.pass()
+    expect(workshop.synced.summaries.mirror(1)).toMatchObject({ linked: 0, synced: 2 })
+    expect(await idsIn(workshop, there)).toHaveLength(3)
+  })
+
+  it('says what is ambiguous and guesses nothing', async () => {
+    const workshop = await openWorkshop()
+    await albumWith(workshop, 'red.png', red)
+    await albumWith(workshop, 'red.png', green)
+    workshop.write('red.png', red)
+    const { synced, sent } = await afresh(workshop)
+    expect(sent).toEqual([])
+    expect(synced.summaries.failures(10)).toMatchObject([{ path: 'red.png', code: 'AMBIGUOUS' }])
+  })
+
+  it('decides by bytes between several that can be it, where it can', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('first.png', png(9, 9).bytes)
+    await workshop.pass()
+    const album = await albumWith(workshop, 'red.png', green)
+    await albumWith(workshop, 'red.png', red)
+    workshop.write('red.png', red)
+    const sent: string[] = []
+    await workshop.pass({ host: counting(workshop, sent), contents: new AlbumContents() })
+    expect(sent).toEqual([])
+    expect(workshop.synced.summaries.mirror(1)).toMatchObject({ synced: 2, linked: 0, failed: 0 })
+    expect(await idsIn(workshop, album)).toHaveLength(3)
+  })
+
+  it('without a plan that lists, sends', async () => {
+    const workshop = await filled(['a.png'])
+    const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
+    const { sent } = await afresh(workshop, { list })
+    expect(sent).toEqual(['a.png'])
+  })
+})
+
+describe('an old state that came back', () => {
+  it('finds by the count that the album holds more, and links it', async () => {
+    const workshop = await filled(['a.png'])
+    const old = workshop.db.serialize()
+    workshop.write('b.png', png(4, 4).bytes)
+    await workshop.pass()
+    const { synced, sent } = await afresh(workshop, {}, old)
+    expect(sent).toEqual([])
+    expect(synced.summaries.mirror(1)).toMatchObject({ synced: 1, linked: 1 })
+  })
+
+  it('that is known to be old and can not list waits', async () => {
+    const workshop = await filled(['a.png'])
+    workshop.synced.contents.forget()
+    workshop.synced.meta.set('restored', '1')
+    workshop.write('b.png', png(4, 4).bytes)
+    const sent: string[] = []
+    const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
+    const host = hostWith(counting(workshop, sent), { list })
+    await workshop.pass({ host, contents: new AlbumContents() })
+    expect(sent).toEqual([])
+  })
+})
+
+describe('a linked image', () => {
+  it('is not deleted before its bytes were compared', async () => {
+    const workshop = await filled(['a.png', 'b.png'])
+    const { synced, parts } = await afresh(workshop)
+    workshop.remove('a.png')
+    await workshop.pass(parts)
+    expect(synced.summaries.mirror(1)).toMatchObject({ held_deletions: 1 })
+    const album = synced.albums.named(null, 'Photos')!.remote_id
+    expect(await idsIn(workshop, album)).toHaveLength(2)
+  })
+
+  it('is deleted once they were, and another one never', async () => {
+    const workshop = await openWorkshop()
+    const album = await albumWith(workshop, 'other.png', green)
+    await albumWith(workshop, 'same.png', red)
+    workshop.write('other.png', red)
+    workshop.write('same.png', red)
+    await workshop.pass()
+    workshop.write('first.png', png(9, 9).bytes)
+    await workshop.pass()
+    workshop.remove('other.png')
+    workshop.remove('same.png')
+    await workshop.pass()
+    expect(workshop.synced.summaries.mirror(1)).toMatchObject({ held_deletions: 0, pending_deletions: 0 })
+    const page = await workshop.host.list(album, 1, never)
+    expect(page).toMatchObject({ value: { images: [{ name: 'other.png' }, { name: 'first.png' }] } })
+  })
+
+  it('stays one when its file is touched', async () => {
+    const workshop = await filled(['a.png'])
+    const { synced, parts } = await afresh(workshop)
+    workshop.write('a.png', png(2, 2, 0).bytes)
+    await workshop.pass(parts)
+    expect(synced.summaries.mirror(1)).toMatchObject({ linked: 1, synced: 0 })
+  })
+})
+
+/** A mirror whose pictures are all on the host. */
+async function filled(paths: string[]): Promise<Workshop> {
+  const workshop = await openWorkshop()
+  for (const [n, path] of paths.entries()) workshop.write(path, png(2, 2, n).bytes)
+  await workshop.pass()
+  return workshop
+}
+
+/** A pass with a state that knows nothing, or only what `old` holds. */
+async function afresh(workshop: Workshop, changes: Partial<ImageHost> = {}, old?: Buffer) {
+  const synced = openSynced(old ? reopened(old) : openDatabase(':memory:'))
+  const sent: string[] = []
+  const parts = {
+    synced,
+    host: hostWith(counting(workshop, sent), changes),
+    contents: new AlbumContents(),
+    clock: workshop.clock,
+  } satisfies Partial<PassParts>
+  await workshop.pass(parts)
+  return { synced, sent, parts }
+}
+
+function counting({ host }: Workshop, sent: string[]): ImageHost {
+  return hostWith(host, {
+    send(credential, picture, signal) {
+      sent.push(picture.fileName)
+      return host.send(credential, picture, signal)
+    },
+  })
+}
+
+/** Another person's image in the mirror's album. */
+async function albumWith({ host }: Workshop, name: string, bytes: Uint8Array): Promise<string> {
+  const root = await host.list(null, 1, never)
+  const known = root.ok ? root.value.albums.find(album => album.name === 'Photos')?.id : undefined
+  const made = known ? null : await host.createAlbum({ name: 'Photos' }, never)
+  const album = known ?? (made!.ok ? made!.value.id : '')
+  const order = { file_name: name, file_size: bytes.length, mime_type: 'image/png', width: 3, height: 2 }
+  const credential = await host.requestUpload({ ...order, album_id: album }, never)
+  if (!credential.ok) throw new Error(credential.failure.message)
+  const chunks = async function* () {
+    yield bytes
+  }
+  const body = { fileName: name, mime: 'image/png', size: bytes.length, bytes, chunks }
+  await host.send(credential.value, body, never)
+  return album
+}
+
+async function idsIn({ host }: Workshop, album: string): Promise<string[]> {
+  const page = await host.list(album, 1, never)
+  if (!page.ok) throw new Error(page.failure.message)
+  return page.value.images.map(({ id }) => id)
+}
+
+/** A database as it was saved. */
+function reopened(saved: Buffer): Database.Database {
+  const db = new Database(saved)
+  db.pragma('foreign_keys = ON')
+  return db
+}

@@ -1,0 +1,342 @@
+import { describe, expect, it } from 'vitest'
+import type { ImageHost } from '../../src/remote/host.ts'
+import { type AuditReport, runAudit } from '../../src/sync/audit.ts'
+import { deleteTwice, repairGone } from '../../src/sync/audit-repair.ts'
+import { type Clock, systemClock } from '../../src/sync/clock.ts'
+import { png } from '../pictures.ts'
+import { listingWith, never } from './album-stage.ts'
+import { putImage, remoteAlbum } from './remote-deeds.ts'
+import { failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
+
+const DAY = 24 * 3_600_000
+
+const partsOf = ({ synced }: Workshop, host: ImageHost, clock: Clock = systemClock) => ({
+  synced,
+  host,
+  clock,
+  credentialLifetimeMs: 60_000,
+})
+
+function audit(workshop: Workshop, host: ImageHost = workshop.host, clock?: Clock): Promise<AuditReport> {
+  const parts = { ...partsOf(workshop, host, clock), gapMs: 0, progress: () => {} }
+  return runAudit(parts, { stop: never, cut: never })
+}
+
+/** Two albums below Photos, one picture each. */
+async function withPictures(): Promise<Workshop> {
+  const workshop = await openWorkshop()
+  workshop.write('a/1.png', png(3, 2, 10).bytes)
+  workshop.write('b/2.png', png(4, 2, 20).bytes)
+  await workshop.pass()
+  return workshop
+}
+
+const found = ({ synced }: Workshop) =>
+  synced.audit
+    .findings()
+    .map(({ kind, name }) => `${kind} ${name}`)
+    .sort()
+const imageOf = ({ synced }: Workshop, name: string) =>
+  synced.albums
+    .all()
+    .flatMap(({ id }) => synced.images.inAlbum(id))
+    .find(image => image.name === name)!
+const albumOf = ({ synced }: Workshop, name: string) =>
+  synced.albums.all().find(album => album.name === name)!
+
+describe('an audit', () => {
+  it('finds nothing where all is as recorded', async () => {
+    const workshop = await withPictures()
+    expect(await audit(workshop)).toEqual({ albums: 3, skipped: [], finished: true, stopped: null })
+    expect(found(workshop)).toEqual([])
+  })
+
+  it('finds what is gone, foreign and twice, and forgets it once it is settled', async () => {
+    const workshop = await withPictures()
+    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    const { remote_id } = albumOf(workshop, 'b')
+    const foreign = await putImage(workshop.host, remote_id, 'foreign.png', png(9, 9))
+    const alike = await putImage(workshop.host, remote_id, '2.png', png(4, 2, 99))
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['foreign foreign.png', 'gone 1.png', 'twice 2.png'])
+    for (const id of [foreign, alike]) await workshop.host.deleteImage(id, never)
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['gone 1.png'])
+  })
+
+  it('finds the images of an album that was deleted', async () => {
+    const workshop = await withPictures()
+    await workshop.host.deleteAlbum(albumOf(workshop, 'Photos').remote_id, never)
+    for (const { remote_id } of workshop.synced.albums.all())
+      workshop.synced.albums.made(remote_id, Math.round(systemClock.monotonic()) - DAY)
+    expect(await audit(workshop)).toMatchObject({ finished: true, skipped: [] })
+    expect(found(workshop)).toEqual(['gone 1.png', 'gone 2.png'])
+  })
+
+  it('knows nothing of an album that the host lists and does not know', async () => {
+    const workshop = await withPictures()
+    const lost = albumOf(workshop, 'a').remote_id
+    workshop.synced.albums.made(lost, Math.round(systemClock.monotonic()) - DAY)
+    const host = hostWith(workshop.host, {
+      list: async (album, page, signal) =>
+        album === lost ? failure('gone', 'NOT_FOUND', 'list') : workshop.host.list(album, page, signal),
+    })
+    expect(await audit(workshop, host)).toMatchObject({ finished: true, skipped: [{ album: 'Photos/a' }] })
+    expect(found(workshop)).toEqual([])
+  })
+
+  it('concludes nothing from a listing that never comes out whole', async () => {
+    const workshop = await withPictures()
+    const { remote_id } = albumOf(workshop, 'a')
+    let walks = 0
+    const list = listingWith(workshop.host, (page, _, album) => {
+      if (album !== remote_id) return page
+      walks++
+      return { ...page, images: [] }
+    })
+    const report = await audit(workshop, hostWith(workshop.host, { list }))
+    expect(report).toMatchObject({ albums: 2, finished: true, skipped: [{ album: 'Photos/a' }] })
+    expect(walks).toBe(3)
+    expect(found(workshop)).toEqual([])
+  })
+
+  it.each([
+    ['before', 'b/2.png', 'a'],
+    ['after', 'a/1.png', 'b'],
+  ])(
+    'tells an image that is in another album from one that is gone, that one walked %s its own',
+    async (_, path, to) => {
+      const workshop = await withPictures()
+      const image = imageOf(workshop, path.slice(2))
+      const home = workshop.synced.albums.byId(image.album!)!.remote_id
+      const shown = await workshop.host.list(home, 1, never)
+      if (!shown.ok) throw new Error(shown.failure.message)
+      const target = albumOf(workshop, to).remote_id
+      const list = listingWith(workshop.host, (page, __, album) => {
+        if (album === home)
+          return { ...page, images: [], pagination: { ...page.pagination, total_images: 0 } }
+        if (album !== target) return page
+        const images = [...page.images, ...shown.value.images]
+        return { ...page, images, pagination: { ...page.pagination, total_images: images.length } }
+      })
+      // Of an image that came a moment ago the delivery address would be asked.
+      const tomorrow = { ...systemClock, wall: () => Date.now() + DAY }
+      await audit(workshop, hostWith(workshop.host, { list }), tomorrow)
+      expect(found(workshop)).toEqual([`changed ${image.name}`])
+    },
+  )
+
+  it('leaves what is given up, and what a backup keeps, out of it', async () => {
+    const workshop = await withPictures()
+    workshop.remove('a')
+    await workshop.pass({ graceMs: 1000 })
+    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    await audit(workshop)
+    expect(found(workshop)).toEqual([])
+    const backup = await openWorkshop({ deletions: 'keep' })
+    backup.write('1.png', png(3, 2, 10).bytes)
+    await backup.pass()
+    backup.write('1.png', png(5, 2, 10).bytes)
+    await backup.pass()
+    await audit(backup)
+    expect(backup.synced.images.inAlbum(1)).toHaveLength(2)
+    expect(found(backup)).toEqual([])
+  })
+
+  it('believes the delivery address of an image that came a moment ago', async () => {
+    const workshop = await withPictures()
+    const list = listingWith(workshop.host, page => ({
+      ...page,
+      images: [],
+      pagination: { ...page.pagination, total_images: 0 },
+    }))
+    const late = hostWith(workshop.host, { list })
+    await audit(workshop, late)
+    expect(found(workshop)).toEqual([])
+    const tomorrow = { ...systemClock, wall: () => Date.now() + DAY }
+    await audit(workshop, late, tomorrow)
+    expect(found(workshop)).toEqual(['gone 1.png', 'gone 2.png'])
+  })
+
+  it('goes on where it was stopped, and begins anew after a week', async () => {
+    const workshop = await withPictures()
+    const walked: (string | null)[] = []
+    const host = hostWith(workshop.host, {
+      list: (album, page, signal) => {
+        walked.push(album)
+        return workshop.host.list(album, page, signal)
+      },
+    })
+    const stop = new AbortController()
+    const parts = { ...partsOf(workshop, host), gapMs: 0 }
+    const progress = (done: number) => void (done === 2 && stop.abort())
+    const first = await runAudit({ ...parts, progress }, { stop: stop.signal, cut: never })
+    expect(first).toMatchObject({ albums: 2, finished: false })
+    expect(await audit(workshop, host)).toMatchObject({ albums: 3, finished: true })
+    expect(walked).toEqual(workshop.synced.albums.all().map(({ remote_id }) => remote_id))
+
+    await runAudit({ ...parts, progress }, { stop: stop.signal, cut: never })
+    walked.length = 0
+    await audit(workshop, host, { ...systemClock, wall: () => Date.now() + 8 * DAY })
+    expect(walked).toHaveLength(3)
+  })
+
+  it('ends with what the host says, and keeps what it has', async () => {
+    const workshop = await withPictures()
+    const { remote_id } = albumOf(workshop, 'b')
+    const host = hostWith(workshop.host, {
+      list: async (album, page, signal) =>
+        album === remote_id
+          ? failure('later', 'HOST_UNREACHABLE', 'list')
+          : workshop.host.list(album, page, signal),
+    })
+    const report = await audit(workshop, host)
+    expect(report).toMatchObject({ finished: false, stopped: { code: 'HOST_UNREACHABLE' } })
+    expect(report.albums).toBeGreaterThan(0)
+  })
+
+  it('leaves time to others between its requests', async () => {
+    const workshop = await withPictures()
+    let now = 0
+    const starts: number[] = []
+    const clock: Clock = {
+      wall: () => Date.now(),
+      monotonic: () => now,
+      sleep: async ms => {
+        now += ms
+      },
+    }
+    const host = hostWith(workshop.host, {
+      list: (...args) => {
+        starts.push(now)
+        return workshop.host.list(...args)
+      },
+    })
+    const parts = { ...partsOf(workshop, host, clock), gapMs: 200, progress: () => {} }
+    await runAudit(parts, { stop: never, cut: never })
+    expect(starts).toEqual([0, 200, 400])
+  })
+})
+
+describe('a repair', () => {
+  const interruption = { stop: never, cut: never }
+
+  it('gives files whose images are gone back to be uploaded, and no others', async () => {
+    const workshop = await withPictures()
+    const gone = imageOf(workshop, '1.png').remote_id
+    await workshop.host.deleteImage(gone, never)
+    await audit(workshop)
+    workshop.events.length = 0
+    const { repaired } = await repairGone(partsOf(workshop, workshop.host), interruption)
+    expect(repaired).toMatchObject([{ remote_id: gone }])
+    await workshop.pass()
+    const uploaded = workshop.events.filter(({ event }) => event === 'picture_uploaded')
+    expect(uploaded).toMatchObject([{ path: 'a/1.png' }])
+    await audit(workshop)
+    expect(found(workshop)).toEqual([])
+  })
+
+  it('sends nothing again that is listed by then', async () => {
+    const workshop = await withPictures()
+    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    await audit(workshop)
+    const finding = workshop.synced.audit.findings()[0]!
+    workshop.synced.audit.put({
+      ...finding,
+      remote_id: imageOf(workshop, '2.png').remote_id,
+      album: albumOf(workshop, 'b').id,
+    })
+    await repairGone(partsOf(workshop, workshop.host), interruption)
+    expect(imageOf(workshop, '2.png')).toBeDefined()
+    expect(imageOf(workshop, '1.png')).toBeUndefined()
+  })
+
+  it('forgets the image of a file that is gone too, and sends nothing', async () => {
+    const workshop = await openWorkshop({ deletions: 'keep' })
+    workshop.write('1.png', png(3, 2, 10).bytes)
+    workshop.write('2.png', png(4, 2, 10).bytes)
+    await workshop.pass()
+    workshop.remove('1.png')
+    await workshop.pass()
+    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['gone 1.png'])
+    workshop.events.length = 0
+    await repairGone(partsOf(workshop, workshop.host), interruption)
+    await workshop.pass()
+    expect(workshop.events.map(({ event }) => event)).not.toContain('picture_uploaded')
+    await audit(workshop)
+    expect(found(workshop)).toEqual([])
+  })
+
+  /** An image of ours, one that albumd deleted before and the host has again, and a foreign one that looks like it. */
+  async function withTwice(): Promise<{ workshop: Workshop; again: string; alike: string }> {
+    const workshop = await withPictures()
+    const { remote_id } = albumOf(workshop, 'a')
+    const again = await putImage(workshop.host, remote_id, 'old.png', png(7, 7))
+    const alike = await putImage(workshop.host, remote_id, '1.png', png(3, 2, 77))
+    workshop.synced.deleted.put(again, Date.now() - DAY)
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['twice 1.png', 'twice old.png'])
+    return { workshop, again, alike }
+  }
+
+  it('deletes what is there twice and known as ours, and never what only looks like it', async () => {
+    const { workshop, again, alike } = await withTwice()
+    const { repaired } = await deleteTwice(partsOf(workshop, workshop.host), 20, interruption)
+    expect(repaired).toMatchObject([{ remote_id: again }])
+    const left = await workshop.host.list(albumOf(workshop, 'a').remote_id, 1, never)
+    const ids = left.ok ? left.value.images.map(({ id }) => id) : []
+    expect(ids.toSorted()).toEqual([imageOf(workshop, '1.png').remote_id, alike].toSorted())
+  })
+
+  it('deletes none where they are more than the hold lets go, or while an upload is in doubt', async () => {
+    const { workshop } = await withTwice()
+    const host = hostWith(workshop.host, {
+      deleteImage: async () => {
+        throw new Error('nothing may be deleted')
+      },
+    })
+    expect(await deleteTwice(partsOf(workshop, host), 0, interruption)).toMatchObject({
+      withheld: 1,
+      repaired: [],
+    })
+    workshop.write('c.png', png(8, 8).bytes)
+    await workshop.pass({
+      host: hostWith(workshop.host, { send: async () => failure('find_out', 'HOST_ANSWER', 'send') }),
+    })
+    expect(workshop.synced.journal.openUploads()).toHaveLength(1)
+    expect(await deleteTwice(partsOf(workshop, host), 20, interruption)).toMatchObject({ repaired: [] })
+  })
+
+  it('deletes a twin that no file needs, its intent in the journal first', async () => {
+    const workshop = await withPictures()
+    const ours = imageOf(workshop, '1.png')
+    const twin = await putImage(workshop.host, albumOf(workshop, 'a').remote_id, '1.png', png(3, 2, 10))
+    const { id, ...row } = ours
+    workshop.synced.images.put({ ...row, remote_id: twin })
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['twice 1.png'])
+    const intents: number[] = []
+    const host = hostWith(workshop.host, {
+      deleteImage: (remoteId, signal) => {
+        expect(remoteId).toBe(twin)
+        intents.push(workshop.synced.journal.open().length)
+        return workshop.host.deleteImage(remoteId, signal)
+      },
+    })
+    await deleteTwice(partsOf(workshop, host), 20, interruption)
+    expect(intents).toEqual([1])
+    expect(workshop.synced.journal.open()).toEqual([])
+    await audit(workshop)
+    expect(found(workshop)).toEqual([])
+  })
+})
+
+it('an album of another person beside ours is not walked', async () => {
+  const workshop = await withPictures()
+  const other = await remoteAlbum(workshop.host, 'Others', null)
+  await putImage(workshop.host, other, 'x.png', png(9, 9))
+  await audit(workshop)
+  expect(found(workshop)).toEqual([])
+})

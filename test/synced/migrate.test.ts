@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Db, openDatabase, openDatabaseToRead } from '../../src/synced/database.ts'
+import { migrate } from '../../src/synced/migrate.ts'
+import { STEPS } from '../../src/synced/schema.ts'
+import { tempFile } from './temp-file.ts'
+import { makeVersion1 } from './version-1.ts'
+
+function version1(): string {
+  const file = tempFile('albumd.db')
+  makeVersion1(file)
+  return file
+}
+
+function connect(file: string): Db {
+  const db = new Database(file)
+  onTestFinished(() => void db.close())
+  return db
+}
+
+const digest = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
+const backups = (file: string) =>
+  readdirSync(dirname(file))
+    .filter(name => name.includes('.before-'))
+    .sort()
+const rows = (db: Db, table: string) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all() as object[]
+const tables = (db: Db) =>
+  db.prepare(`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`).pluck().all() as string[]
+
+describe('a database of an earlier albumd', () => {
+  it('is brought up to date with every row that it had', () => {
+    const file = version1()
+    const before = connect(file)
+    const had = Object.fromEntries(tables(before).map(table => [table, rows(before, table)]))
+    before.close()
+    const db = openDatabase(file)
+    onTestFinished(() => void db.close())
+    for (const [table, old] of Object.entries(had)) {
+      expect(old.length, table).toBeGreaterThan(0)
+      expect(rows(db, table), table).toMatchObject(old)
+    }
+    expect(db.pragma('user_version', { simple: true })).toBe(STEPS.length)
+    expect(db.pragma('foreign_keys', { simple: true })).toBe(1)
+    expect(db.pragma('foreign_key_check')).toEqual([])
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
+  })
+
+  it('has the schema of a new one then', () => {
+    const schema = (db: Db) => {
+      const found = tables(db).map(table => [
+        table,
+        db.pragma(`table_info(${table})`),
+        db.pragma(`index_list(${table})`),
+        db.pragma(`foreign_key_list(${table})`),
+      ])
+      db.close()
+      return found
+    }
+    expect(schema(openDatabase(version1()))).toEqual(schema(openDatabase(tempFile('albumd.db'))))
+  })
+
+  it('leaves a copy of itself beside, for its owner alone', () => {
+    const file = version1()
+    openDatabase(file).close()
+    const name = `albumd.db.before-v${STEPS.length}`
+    expect(backups(file)).toEqual([name])
+    const backup = `${dirname(file)}/${name}`
+    expect(statSync(backup).mode & 0o777).toBe(0o600)
+    const copy = connect(backup)
+    expect(copy.pragma('user_version', { simple: true })).toBe(1)
+    expect(rows(copy, 'images')).toHaveLength(3)
+    openDatabase(file).close()
+    expect(backups(file)).toEqual([name])
+  })
+
+  it('keeps the two latest copies and overwrites none', () => {
+    const file = version1()
+    const made: string[] = []
+    for (let version = 2; version <= 4; version++) {
+      const db = connect(file)
+      migrate(db, file, [...STEPS.slice(0, 1), ...Array(version - 1).fill('SELECT 1')])
+      const newest = backups(file).at(-1)!
+      made.push(newest)
+      // One after the other, on any file system.
+      utimesSync(`${dirname(file)}/${newest}`, version, version)
+    }
+    expect(made).toEqual(['albumd.db.before-v2', 'albumd.db.before-v3', 'albumd.db.before-v4'])
+    expect(backups(file)).toEqual(made.slice(1))
+    const kept = digest(`${dirname(file)}/albumd.db.before-v4`)
+    const db = connect(file)
+    db.pragma('user_version = 3')
+    migrate(db, file, [...STEPS.slice(0, 1), ...Array(3).fill('SELECT 1')])
+    expect(backups(file)).toEqual(['albumd.db.before-v4', 'albumd.db.before-v4.2'])
+    expect(digest(`${dirname(file)}/albumd.db.before-v4`)).toBe(kept)
+  })
+
+  it.each([
+    ['fails', 'ALTER TABLE images ADD COLUMN extra TEXT; INSERT INTO nowhere VALUES (1)'],
+    ['would leave a row that refers to nothing', 'DELETE FROM images WHERE id = 7'],
+  ])('stays as it was where a step %s', (_, step) => {
+    const file = version1()
+    const db = connect(file)
+    const before = rows(db, 'images')
+    expect(() => migrate(db, file, [STEPS[0]!, step])).toThrow(
+      expect.objectContaining({ code: 'STATE_NOT_MIGRATED', message: expect.stringContaining(file) }),
+    )
+    expect(db.pragma('user_version', { simple: true })).toBe(1)
+    expect(rows(db, 'images')).toEqual(before)
+  })
+
+  it('is damaged where a row refers to nothing already', () => {
+    const file = version1()
+    const db = connect(file)
+    db.exec('PRAGMA foreign_keys = OFF; DELETE FROM images WHERE id = 7')
+    expect(() => openDatabase(file)).toThrow(expect.objectContaining({ code: 'STATE_DAMAGED' }))
+  })
+
+  it('is looked at as one of today, and left alone', () => {
+    const file = version1()
+    const before = digest(file)
+    const db = openDatabaseToRead(file)
+    expect(db.pragma('user_version', { simple: true })).toBe(STEPS.length)
+    expect(rows(db, 'images')).toHaveLength(3)
+    db.close()
+    expect(backups(file)).toEqual([])
+    expect(digest(file)).toBe(before)
+  })
+})
