@@ -114,7 +114,9 @@ function mirrorStatus(
   const state = (): [MirrorStatus['state'], string | null] => {
     if (row?.guard) return ['guarded', row.guard]
     if (running && row?.phase) return [row.phase, null]
-    if (blocked) return ['blocked', blocked]
+    // What nothing waits for does not hold it up.
+    if (blocked && summary.pending_uploads + summary.pending_deletions + summary.uncertain > 0)
+      return ['blocked', blocked]
     return ['idle', null]
   }
   const [name, reason] = state()

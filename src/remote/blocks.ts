@@ -1,9 +1,10 @@
 import { ENDPOINTS, type Endpoint } from '../protocol/endpoints.ts'
 import type { HostFailure, Remedy } from './host.ts'
 
-/** An endpoint that the account can't use for now, for `status`. */
+/** An endpoint that the account can't use for now. */
 export interface Block {
   endpoint: Endpoint
+  remedy: Remedy
   code: string
   message: string
   /** On the gate's clock. */
@@ -46,11 +47,15 @@ export class Blocks {
     this.#shut.delete(endpoint)
   }
 
-  /** Without the quota, which is no block but a state with an end. */
   list(): Block[] {
     return [this.#key, ...ENDPOINTS.map(endpoint => this.#shut.get(endpoint))]
       .filter(shut => !!shut)
-      .filter(({ failure }) => failure.remedy !== 'quota')
-      .map(({ failure: { endpoint, code, message }, since }) => ({ endpoint, code, message, since }))
+      .map(({ failure: { endpoint, remedy, code, message }, since }) => ({
+        endpoint,
+        remedy,
+        code,
+        message,
+        since,
+      }))
   }
 }

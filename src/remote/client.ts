@@ -49,8 +49,6 @@ export interface RemoteOptions {
 
 /** The image host with what its gate can tell, and with what it delivers. */
 export interface RemoteHost extends ImageHost {
-  /** What the account can't use for now; the quota apart, which the outcomes tell. */
-  blocks(): Block[]
   /** Lets the next request to this endpoint find out whether its block (the quota included) is over. */
   unblock(endpoint: Endpoint): void
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import type { AlbumRecord, answers, CreateAlbumRequest, UploadRequest } from '../protocol/records.ts'
+import type { Block } from './blocks.ts'
 
 /**
  * The image host as the rest of albumd sees it. Every call passes the gate; every outcome is a value.
@@ -21,6 +22,8 @@ export interface ImageHost {
   createAlbum(request: CreateAlbumRequest, signal: AbortSignal): Promise<Outcome<CreatedAlbum>>
   /** GET of a delivery address, without the key. Its bytes count towards no limit of §8; more than `maxBytes` are not taken. */
   fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
+  /** What the account can't use for now: the plan, the quota, the storage or the key forbids it. */
+  blocks(): Block[]
   /** The next request to this endpoint finds out whether what shut it (plan, quota, storage, key) is over. */
   unblock(endpoint: Endpoint): void
   /** Waits for what is under way and closes connections. */

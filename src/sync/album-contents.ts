@@ -65,11 +65,11 @@ export class AlbumContents {
   }
 
   async #look({ synced, host }: Parts, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
-    const known = synced.contents.unaccounted(album?.id ?? null)
-    if (known !== undefined) {
+    // What is not accounted for may be ours all the same: which images these are only a walk tells.
+    if (synced.contents.unaccounted(album?.id ?? null) === 0) {
       const first = await host.list(album?.remote_id ?? null, 1, signal)
       if (!first.ok) return withoutList(synced, first.failure)
-      const recorded = synced.images.countInAlbum(album?.id ?? null) + known
+      const recorded = synced.images.countInAlbum(album?.id ?? null)
       if (first.value.pagination.total_images === recorded) return { ok: true, value: undefined }
     }
     // What is uploaded without an album may be in the account's default album (§4.1), wherever that is.

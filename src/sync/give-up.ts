@@ -19,6 +19,8 @@ export interface GiveUpParts {
   tell: Tell
   /** Looks at a file's place once more: why it can't be taken for gone, or null. Asked just before each deletion. */
   whyNotGone: (file: FileRow) => string | null
+  /** The same for the place of an image that no record of a file stands on any more. */
+  whyThere: (given: EscrowRow) => string | null
   /** Why nothing of the mirror that gives up may be deleted at this moment, or null. */
   doubt: () => string | null
   /** The images that were to be given up before everything was looked at again. */
@@ -67,7 +69,10 @@ export async function giveUpImages(
 
 const NEEDED = 'another file stands on the same image'
 
-export function whyStays({ synced, whyNotGone, doubt }: GiveUpParts, image: ImageRow): string | null {
+export function whyStays(
+  { synced, whyNotGone, whyThere, doubt }: GiveUpParts,
+  image: ImageRow,
+): string | null {
   const standing = synced.files.onImage(image.id)
   if (standing.some(file => file.state !== 'gone')) return NEEDED
   const moved = whyImageStays(image.hash, synced.files.openOfSize(image.size))
@@ -76,6 +81,9 @@ export function whyStays({ synced, whyNotGone, doubt }: GiveUpParts, image: Imag
     const why = whyNotGone(file)
     if (why) return why
   }
+  const given = synced.escrow.of(image.id)
+  const there = standing.length === 0 && given?.reason === 'deleted' ? whyThere(given) : null
+  if (there) return there
   return doubt()
 }
 

@@ -41,6 +41,11 @@ export class Ground {
     return this.#isPruned(mirror, path, file) ? null : `${path} is there again`
   }
 
+  /** Why the place of an image that no file stands on can't be taken for empty, or null. */
+  whyThere({ policy }: ScannedMirror, path: string): string | null {
+    return isThere(this.#disk, `${policy.folder}/${path}`) ? `${path} is there again` : null
+  }
+
   /** A person asked to give up the images of what an ignore rule hides, and one hides this still. */
   #isPruned({ policy }: ScannedMirror, path: string, { image }: FileRow): boolean {
     const asked = policy.pruneIgnored || this.#synced.escrow.of(image ?? 0)?.reason === 'ignored'

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../protocol/endpoints.ts'
 import type { HostFailure, ImageHost } from '../remote/host.ts'
+import type { EscrowRow } from '../synced/escrow.ts'
 import type { FileRow } from '../synced/files.ts'
 import type { OpenUpload } from '../synced/journal.ts'
 import type { Synced } from '../synced/synced.ts'
@@ -7,6 +7,7 @@ import type { AlbumContents } from './album-contents.ts'
 import { AlbumTree } from './album-tree.ts'
 import { mayArriveFor } from './credential-life.ts'
 import { giveUpEmptyAlbums, repeatAlbumDeletions } from './empty-albums.ts'
+import type { FileAges } from './file-ages.ts'
 import { giveUpImages } from './give-up.ts'
 import { Ground } from './ground.ts'
 import { forgetOldDeletions, type HoldPolicy, weighDeletions } from './hold.ts'
@@ -30,6 +31,7 @@ export interface PassParts extends ScanParts {
   openPicture: OpenPictureAt
   quotaDay: (wall: number) => string
   settleMs: number
+  ages: FileAges
   concurrency: number
   order: 'newest' | 'oldest'
   probeEveryMs: number
@@ -44,8 +46,7 @@ export interface PassParts extends ScanParts {
   onlyAdopt?: boolean
 }
 
-/** The host refused the key (§7): it is asked about hourly, as the contract has it. */
-const KEY_REFUSED: ReadonlySet<string> = new Set(['MISSING_API_KEY', 'INVALID_API_KEY'])
+/** How often a refused key is asked about. */
 const HOUR_MS = 3_600_000
 
 /** How often a pass goes on with its uploads once what was lost on the way is found. */
@@ -104,11 +105,11 @@ function doubtVersion({ files, failures }: Synced, intent: OpenUpload, mayArrive
   failures.put(uncertainty(file, 'its upload was cut off when albumd ended', since + mayArriveMs))
 }
 
-/** What has been shut for long enough is tried again. */
-function tryAgain({ synced, host, clock, probeEveryMs }: PassParts): void {
-  for (const { endpoint, code, said_at } of synced.account.blocks()) {
-    const every = KEY_REFUSED.has(code) ? HOUR_MS : probeEveryMs
-    if (clock.wall() - said_at >= every) host.unblock(endpoint as Endpoint)
+/** What has been shut for long enough is tried again. A used-up quota is the uploads' matter. */
+function tryAgain({ host, clock, probeEveryMs }: PassParts): void {
+  for (const { endpoint, remedy, since } of host.blocks()) {
+    const every = remedy === 'key' ? HOUR_MS : probeEveryMs
+    if (remedy !== 'quota' && clock.monotonic() - since >= every) host.unblock(endpoint)
   }
 }
 
@@ -135,14 +136,19 @@ async function uploadPending(
   scanned: readonly ScannedMirror[],
   interruption: Interruption,
 ): Promise<HostFailure | null> {
-  const { synced, onlyAdopt = false } = parts
+  const { synced, clock, onlyAdopt = false } = parts
   for (let round = 1; ; round++) {
+    const began = clock.monotonic()
     const uploader = new Uploader({ ...parts, onlyAdopt, albums: new AlbumTree(parts) })
     const ended = await new UploadQueue({ ...parts, uploader }, scanned).run(interruption)
     if (synced.journal.oldestInDoubt() === null || interruption.stop.aborted) return ended
+    const inDoubt = synced.journal.openUploads().length
     await findOut(parts, mirrors, interruption)
-    const cleared = synced.journal.openUploads().length === 0
-    if (round === ROUNDS || (ended && !(ended.remedy === 'find_out' && cleared))) return ended
+    const left = synced.journal.openUploads().length
+    // The creation of an album that was just lost is looked for by the next search.
+    const clearer = left < inDoubt || (synced.journal.newestCreation() ?? Number.NEGATIVE_INFINITY) >= began
+    const mayGoOn = ended === null || (ended.remedy === 'find_out' && left === 0)
+    if (round === ROUNDS || !clearer || !mayGoOn) return ended
   }
 }
 
@@ -205,7 +211,8 @@ async function giveUpMirror(
   const ground = new Ground(parts, scanned)
   const doubt = () => ground.doubt(mirror)
   const whyNotGone = (file: FileRow) => ground.whyNotGone(file)
-  const means = { ...parts, doubt, whyNotGone, known }
+  const whyThere = ({ path }: EscrowRow) => ground.whyThere(mirror, path)
+  const means = { ...parts, doubt, whyNotGone, whyThere, known }
   const policies = scanned.map(({ policy }) => policy)
   const whole =
     parts.albumDeletions === 'recursive'
@@ -216,17 +223,21 @@ async function giveUpMirror(
 
 /** States of the account outlive the process, for `status`. */
 function recordStates(
-  { synced, clock, quotaDay, running }: PassParts,
+  { synced, host, clock, quotaDay, running }: PassParts,
   stopped: readonly HostFailure[],
 ): void {
   const now = clock.wall()
+  // Not all that the host said of the account ended something.
+  const shut = host.blocks().map(block => ({ ...block, said_at: now - (clock.monotonic() - block.since) }))
+  const said = stopped.filter(({ remedy, repeated }) => remedy !== 'cancelled' && !repeated)
+  const all = [...said.map(failure => ({ ...failure, said_at: now })), ...shut]
   synced.mirrors.endPhases()
   synced.meta.set('running_ms', String(running()))
   forgetOldDeletions(synced, running())
-  const shut = stopped.filter(({ remedy }) => remedy !== 'quota' && remedy !== 'cancelled')
-  synced.account.clearBlocks(shut.map(({ endpoint }) => endpoint))
-  for (const { endpoint, code, message, repeated } of shut)
-    if (!repeated) synced.account.block({ endpoint, code, message, since: now, said_at: now })
-  if (stopped.some(({ remedy, repeated }) => remedy === 'quota' && !repeated))
-    synced.account.exhaustQuota(quotaDay(now), now, null)
+  const blocks = all.filter(({ remedy }) => remedy !== 'quota')
+  synced.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
+  for (const { endpoint, code, message, said_at } of blocks)
+    synced.account.block({ endpoint, code, message, since: now, said_at: Math.round(said_at) })
+  const quota = all.find(({ remedy }) => remedy === 'quota')
+  if (quota) synced.account.exhaustQuota(quotaDay(now), Math.round(quota.said_at), null)
 }

@@ -184,11 +184,14 @@ export class MirrorScan {
     this.#queueNew(path, look)
   }
 
+  /** Each gets its record with its parent's look: were albumd to end before its own, nothing else would tell of it. */
   #queueNew(path: string, look: FolderLook): void {
     for (const name of look.folders) {
       const child = pathOf(path, name)
       const isBack = this.#closed.isBack(child)
-      if (isBack || !this.#known.at(child)) this.#queue.push([child])
+      if (!isBack && this.#known.at(child)) continue
+      this.#folder(child)
+      this.#queue.push([child])
     }
   }
 

@@ -1,5 +1,6 @@
 import { type OpenPicture, PictureFileError } from '../local/picture-file.ts'
 import type { Clock } from './clock.ts'
+import type { FileAges } from './file-ages.ts'
 
 /** Opens and hashes the picture at `path` below `root`; throws PictureFileError where it can't be had now. */
 export type OpenPictureAt = (root: string, path: string) => Promise<OpenPicture>
@@ -13,15 +14,14 @@ export async function openSettled(
   root: string,
   path: string,
   settleMs: number,
-  clock: Clock,
+  { clock, ages }: { clock: Clock; ages: FileAges },
   signal: AbortSignal,
 ): Promise<OpenPicture> {
   const first = await open(root, path)
-  const age = clock.wall() - first.look.ctime / 1000
+  const age = ages.since(first.look.ctime, clock)
   if (age >= settleMs) return first
   await first.close()
-  // A clock that was set back makes files from the future: those wait the whole time once.
-  await clock.sleep(settleMs - Math.max(0, age), signal)
+  await clock.sleep(settleMs - age, signal)
   const second = await open(root, path)
   if (second.hash.equals(first.hash) && second.look.ctime === first.look.ctime) return second
   await second.close()

@@ -4,6 +4,7 @@ import type { HostFailure, Outcome } from '../remote/host.ts'
 import { type AdoptionParts, adopt } from './adoption.ts'
 import type { Album } from './album.ts'
 import { DefaultAlbum } from './default-album.ts'
+import type { FileAges } from './file-ages.ts'
 import type { Tell } from './pass-events.ts'
 import { type SenderParts, send } from './sender.ts'
 import { type OpenPictureAt, openSettled } from './settled-picture.ts'
@@ -14,6 +15,7 @@ import { resultOfRefusal, type UploadResult } from './upload-result.ts'
 export interface UploaderParts extends SenderParts, AdoptionParts {
   openPicture: OpenPictureAt
   settleMs: number
+  ages: FileAges
   tell: Tell
   /** True: what is not on the host is left for another pass, and no album is made. */
   onlyAdopt: boolean
@@ -32,7 +34,7 @@ export class Uploader {
     const { openPicture, settleMs, clock } = this.#parts
     let open: OpenPicture
     try {
-      open = await openSettled(openPicture, job.root, job.path, settleMs, clock, signal)
+      open = await openSettled(openPicture, job.root, job.path, settleMs, this.#parts, signal)
     } catch (error) {
       if (!(error instanceof PictureFileError)) throw error
       return error.code === 'UNREADABLE'

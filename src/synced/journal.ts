@@ -91,6 +91,10 @@ export function openJournal(db: Db) {
   )
   const close = db.prepare<[number]>('DELETE FROM journal WHERE id = ?')
 
+  const newestCreation = db.prepare<[], { at: number | null }>(
+    `SELECT max(sent_at) AS at FROM journal WHERE kind = 'create_album'`,
+  )
+
   return {
     openUpload: (intent: UploadIntent, time: IntentTime) =>
       Number(upload.run({ ...intent, ...time }).lastInsertRowid),
@@ -103,6 +107,8 @@ export function openJournal(db: Db) {
     addWalk: (id: number) => void addWalk.run(id),
     /** Another boot has another monotonic clock: what was measured by the old one begins anew. */
     restartClocks: (monotonic: number) => void restartClocks.run(monotonic),
+    /** When the newest open creation was sent; null where none is open. */
+    newestCreation: () => newestCreation.get()!.at,
     /** When the oldest open upload or creation was sent; null where none is open. */
     oldestInDoubt: () => oldest.get()!.at,
     openImageDeletion: (image: number, since: number) =>

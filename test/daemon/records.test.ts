@@ -88,7 +88,7 @@ describe('records', () => {
     at.use(fill)
     killedWhile(at)
     killedWhile(at)
-    expect(look(at)).toEqual(asTheyWere)
+    expect(look(at)).toEqual({ ...asTheyWere, known: undefined })
     expect(at.said).toEqual([])
   })
 

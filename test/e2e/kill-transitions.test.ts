@@ -39,10 +39,12 @@ function transitions(): { name: string; sql: string }[] {
 }
 
 async function settledStage(): Promise<FaultStage> {
-  const stage = await setFaultStage()
-  for (const [shade, name] of ['stays', 'changes', 'moves', 'goes', 'goestoo'].entries())
-    stage.write(`a/${name}.png`, png(4, 4, shade).bytes)
-  await syncUntilDone(stage, 3)
+  const stage = await setFaultStage({
+    before({ write }) {
+      for (const [shade, name] of ['stays', 'changes', 'moves', 'goes', 'goestoo'].entries())
+        write(`a/${name}.png`, png(4, 4, shade).bytes)
+    },
+  })
   // All of these come in one pass: two albums, four uploads, four deletions.
   stage.write('new/deep/first.png', png(7, 5, 1).bytes)
   stage.write('new/second.png', png(7, 5, 2).bytes)

@@ -123,7 +123,13 @@ function rowOf({ state: { synced }, mirrors }: World, path: string): FileRow | u
 
 /** Whether a file that failed is tried again by itself. */
 function triedAgain({ state: { synced } }: World, { name }: FileRow): boolean {
+  // What is ambiguous waits for a person, however often it is looked at again.
   return synced.summaries
     .failures(1000)
-    .some(failure => split(`/${failure.path}`).name === name && failure.next_attempt_at !== null)
+    .some(
+      failure =>
+        split(`/${failure.path}`).name === name &&
+        failure.next_attempt_at !== null &&
+        failure.code !== 'AMBIGUOUS',
+    )
 }

@@ -1,6 +1,6 @@
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import type { Looks } from './disk-port.ts'
-import { IGNORE_FILE } from './live-pictures.ts'
+import { IGNORE_FILE, isIgnored } from './live-pictures.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
 
 /** What is wrong with the ground that mirrors stand on, and since which moment of the disk. */
@@ -18,18 +18,26 @@ export function doubtAbout(
   disk: VirtualDisk,
   looks: Looks,
   grounds: Grounds,
-  { folder }: MirrorPolicy,
+  mirror: MirrorPolicy,
 ): string | null {
+  const { folder } = mirror
   const other = grounds.otherRoot.get(folder)
   if (other !== undefined && looks.statedAt(folder) > other) return `${folder} is not the root that it was`
   for (const [path, since] of grounds.lostMount)
     if (path.startsWith(`${folder}/`) && looks.readAt(path) > since)
       return `${path} is no mount point any more`
-  return unreadable(disk, looks, folder) ?? notLookedAt(disk, looks, grounds, folder)
+  if (isEmpty(disk, folder) && looks.readAt(folder) > disk.changedIn(folder)) return `${folder} is empty`
+  return unreadable(disk, looks, mirror) ?? notLookedAt(disk, looks, grounds, folder)
 }
 
-function unreadable(disk: VirtualDisk, looks: Looks, root: string): string | null {
-  for (const folder of foldersOf(disk, root)) {
+function isEmpty(disk: VirtualDisk, root: string): boolean {
+  const node = disk.find(root)?.node
+  return node?.kind === 'folder' && [...node.children.keys()].every(name => name.startsWith('.'))
+}
+
+function unreadable(disk: VirtualDisk, looks: Looks, mirror: MirrorPolicy): string | null {
+  for (const folder of foldersOf(disk, mirror.folder)) {
+    if (isIgnored(disk, [mirror], folder)) continue
     if (disk.find(folder)!.node.readable === false && looks.readAt(folder) > disk.changedAt(folder))
       return `${folder} can't be read`
     const rules = `${folder}/${IGNORE_FILE}`

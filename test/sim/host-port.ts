@@ -1,7 +1,7 @@
 import { Refusal } from '../../src/host/refusal.ts'
 import type { Endpoint } from '../../src/protocol/endpoints.ts'
 import { STATUS_OF } from '../../src/protocol/errors.ts'
-import { Blocks } from '../../src/remote/blocks.ts'
+import { type Block, Blocks } from '../../src/remote/blocks.ts'
 import {
   cancelled,
   changedUnderway,
@@ -96,6 +96,10 @@ export class HostPort implements ImageHost {
     return { ok: true, status: image ? 200 : 404, size: bytes.length, sha256 }
   }
 
+  blocks(): Block[] {
+    return this.#blocks.list()
+  }
+
   unblock(endpoint: Endpoint): void {
     this.#blocks.open(endpoint)
   }
@@ -114,7 +118,7 @@ export class HostPort implements ImageHost {
       const blocked = this.#blocks.of(endpoint)
       if (blocked) return { ok: false, failure: blocked }
       const outcome = await this.#once(endpoint, signal, serve, leaves)
-      if (!outcome.ok) this.#blocks.note(outcome.failure, 0)
+      if (!outcome.ok) this.#blocks.note(outcome.failure, this.#life.clock.monotonic())
       const again = !outcome.ok && outcome.failure.remedy === 'later' && isTrouble(outcome.failure)
       if (!again || tries > 1) return outcome
       await this.#life.clock.sleep(1000, signal)

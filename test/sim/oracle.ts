@@ -88,6 +88,7 @@ export class Oracle implements Watch {
     this.#nothingNeededDeleted(image)
     this.#upBeforeDown(image)
     this.#noDeletionInDoubt(image)
+    this.#lookedOnceMore(image)
     this.#noMoreThanTheHoldAllows(image)
     image.deletionAsked = true
   }
@@ -161,7 +162,7 @@ export class Oracle implements Watch {
     const newer = [...this.#truth.images.values()].some(other =>
       isPicture
         ? other.hash === node.hash
-        : other !== image && other.source === path && !other.deletionAsked && other.at >= image.at,
+        : other !== image && other.source === path && !other.deletionAsked && other.gone === null,
     )
     if (!newer) this.report('up-before-down', `${this.#nameOf(image)} goes, and ${path} is not on the host`)
   }
@@ -172,6 +173,16 @@ export class Oracle implements Watch {
     const { disk, looks, grounds } = this.#parts
     const doubt = doubtAbout(disk, looks, grounds, mirror)
     if (doubt) this.report('no-deletion-in-doubt', `${this.#nameOf(image)} goes while ${doubt}`)
+  }
+
+  /** Where a picture was whose image goes, the place is looked at in the same pass. */
+  #lookedOnceMore({ id, source, at }: TrueImage): void {
+    const { disk, looks, grounds, variations } = this.#parts
+    if (source === null || disk.find(source) || this.stateLost || variations.oneId) return
+    // An older version's image has been replaced by that of a newer one, whatever became of the file since.
+    if ([...this.#truth.images.values()].some(other => other.source === source && other.at > at)) return
+    if (looks.statedAt(source) < grounds.pass)
+      this.report('no-deletion-in-doubt', `image ${id.slice(0, 6)} goes, and ${source} was not looked at once more`)
   }
 
   #noMoreThanTheHoldAllows(image: TrueImage): void {

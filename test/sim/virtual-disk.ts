@@ -30,6 +30,7 @@ export class VirtualDisk {
   /** Counts all that happens, for what was before what. */
   #moment = 1
   readonly #changed = new Map<string, number>()
+  readonly #changedIn = new Map<string, number>()
   readonly #held = new Map<string, Set<string>>()
   /** The folders (and roots) that watchers would have told of since they were last asked. */
   readonly stale = new Set<string>()
@@ -50,6 +51,11 @@ export class VirtualDisk {
     let at = 0
     for (const above of upwards(path)) at = Math.max(at, this.#changed.get(above) ?? 0)
     return at
+  }
+
+  /** When something directly in a folder last came, went or changed. */
+  changedIn(folder: string): number {
+    return Math.max(this.changedAt(folder), this.#changedIn.get(folder) ?? 0)
   }
 
   /** Whether a path ever held these bytes. */
@@ -235,6 +241,7 @@ export class VirtualDisk {
   /** A path has changed, with all below it. */
   #note(path: string, node: Node | null): void {
     this.#changed.set(path, this.happens())
+    this.#changedIn.set(split(path).folder, this.#moment)
     this.stale.add(split(path).folder || path)
     if (node?.kind === 'folder') this.stale.add(path)
     this.#holds(path, node)

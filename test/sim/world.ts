@@ -130,6 +130,7 @@ export class World {
     // What was to happen at a later step happens now.
     this.#stepOfPass = Number.POSITIVE_INFINITY
     this.#act()
+    this.#stepOfPass = 0
     if (stop.signal.aborted && !life.dead) this.#stopLife()
     return report
   }

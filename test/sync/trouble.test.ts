@@ -245,22 +245,25 @@ describe('trouble at the host', () => {
     const workshop = await openWorkshop()
     workshop.write('red.png', red)
     const unblocked: string[] = []
+    const block = { endpoint: 'upload', remedy: 'plan', code: 'PLAN_NOT_SUPPORTED', message: 'no' } as const
     const host = hostWith(workshop.host, {
+      blocks: () => [{ ...block, since: 0 }],
       unblock: endpoint => unblocked.push(endpoint),
       requestUpload: async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'upload', { status: 403 }),
     })
     const { systemClock: clock } = await import('../../src/sync/clock.ts')
     const at = (minutes: number) => {
       const wall = () => Date.parse('2026-11-21T10:00:00Z') + minutes * 60_000
-      return workshop.pass({ host, probeEveryMs: 15 * 60_000, clock: { ...clock, wall } })
+      const monotonic = () => minutes * 60_000
+      return workshop.pass({ host, probeEveryMs: 15 * 60_000, clock: { ...clock, wall, monotonic } })
     }
     await at(0)
-    const [block] = workshop.synced.account.blocks()
+    const [first] = workshop.synced.account.blocks()
+    await at(14)
+    expect(unblocked).toEqual([])
     await at(16)
     expect(unblocked).toEqual(['upload'])
-    expect(workshop.synced.account.blocks()).toMatchObject([
-      { since: block!.since, said_at: block!.since + 16 * 60_000 },
-    ])
+    expect(workshop.synced.account.blocks()).toMatchObject([{ since: first!.since }])
   })
 })
 

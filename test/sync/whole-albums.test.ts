@@ -59,6 +59,7 @@ function partsOf(
     contents: new AlbumContents(),
     doubt: () => null,
     whyNotGone: () => null,
+    whyThere: () => null,
     known: new Set(synced.escrow.ofMirror(1).map(({ image }) => image)),
     ...changes,
   }

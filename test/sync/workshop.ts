@@ -10,6 +10,7 @@ import { openImageHost, type RemoteHost } from '../../src/remote/client.ts'
 import { type HostFailure, type ImageHost, PictureChanged } from '../../src/remote/host.ts'
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import { type Clock, systemClock } from '../../src/sync/clock.ts'
+import { FileAges } from '../../src/sync/file-ages.ts'
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import { type PassParts, type PassReport, runPass } from '../../src/sync/pass.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
@@ -84,6 +85,7 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     openPicture: (root, path) => openPicture(root, path, () => new PictureChanged()),
     quotaDay: () => '2026-11-21',
     settleMs: 0,
+    ages: new FileAges(),
     concurrency: 4,
     order: 'newest',
     probeEveryMs: 60_000,
@@ -122,6 +124,7 @@ export function hostWith(host: ImageHost, changes: Partial<ImageHost>): ImageHos
     deleteAlbum: (...args) => host.deleteAlbum(...args),
     createAlbum: (...args) => host.createAlbum(...args),
     fetchDelivered: (...args) => host.fetchDelivered(...args),
+    blocks: () => host.blocks(),
     unblock: endpoint => host.unblock(endpoint),
     close: () => host.close(),
   }

@@ -1,0 +1,21 @@
+import type { Clock } from './clock.ts'
+
+/** How far the two clocks may drift apart between two looks before one of them counts as set, in milliseconds. */
+const DRIFT_MS = 250
+
+/** How long files have been left alone. A clock that was just set forward would make a young one look old. */
+export class FileAges {
+  /** Between the clocks, when they were last looked at. */
+  #offset: number | null = null
+  #setAt = Number.NEGATIVE_INFINITY
+
+  /** Milliseconds since `ctime` (microseconds since 1970): at most the time since the clock was found set. */
+  since(ctime: number, clock: Clock): number {
+    const now = clock.monotonic()
+    const offset = clock.wall() - now
+    if (this.#offset !== null && Math.abs(offset - this.#offset) > DRIFT_MS) this.#setAt = now
+    this.#offset = offset
+    // A clock that was set back makes files from the future.
+    return Math.max(0, Math.min(clock.wall() - ctime / 1000, now - this.#setAt))
+  }
+}

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest'
+import { playSeeds } from './campaign.ts'
+import { playMutant } from './catch-mutant.ts'
+import { openKits } from './kits.ts'
+import { MUTANTS } from './mutants.ts'
+
+describe('the simulation notices', () => {
+  // Where a seed no longer shows its mutant, `node test/sim/find-mutants.ts` finds another.
+  it.each(MUTANTS)('$name: $why', async mutant => {
+    const { failures: without } = await playSeeds([mutant.seed], openKits())
+    expect(without).toEqual([])
+    const failures = await playMutant(mutant, { from: 0, count: 0, most: 1 })
+    expect(failures).toHaveLength(1)
+  })
+})

@@ -1,0 +1,197 @@
+export interface Edit {
+  /** Below `src/`. */
+  file: string
+  /** Occurs exactly once in it, or the table is wrong. */
+  find: string
+  replace: string
+}
+
+/** A protection of the engine, switched off. */
+export interface Mutant {
+  name: string
+  edits: readonly Edit[]
+  /** What goes wrong without the protection. */
+  why: string
+  /** A history that shows it, and that holds with the protection. */
+  seed: number
+}
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'no hold',
+    edits: [
+      {
+        file: 'sync/hold.ts',
+        find: 'if (!isTooMuch(weight, policy)) return',
+        replace: 'if (weight) return',
+      },
+    ],
+    why: 'everything may go at once, unasked',
+    seed: 1,
+  },
+  {
+    name: 'no guard of the root',
+    edits: [
+      { file: 'sync/root-guard.ts', find: 'if (isIt || mostAreThere(disk, folder, known)) return trusted', replace: 'if (known) return trusted' },
+    ],
+    why: 'another folder in the place of the root is taken for the truth',
+    seed: 1,
+  },
+  {
+    name: 'an empty root is trusted',
+    edits: [
+      { file: 'sync/root-guard.ts', find: '  if (empty) {\n', replace: '  if (empty && known.length > 1e9) {\n' },
+    ],
+    why: 'a disk that is not mounted deletes everything',
+    seed: 1,
+  },
+  {
+    name: 'an unknown folder is no doubt',
+    edits: [
+      { file: 'sync/pass.ts', find: 'const doubt = scanned.find(({ row }) => row.guard !== null)?.row.guard ?? null', replace: 'const doubt = null as string | null' },
+      { file: 'sync/ground.ts', find: 'if (row.guard !== null) return row.guard', replace: '' },
+    ],
+    why: 'a picture may lie in the folder that can not be read',
+    seed: 1,
+  },
+  {
+    name: 'no second look at everything',
+    edits: [
+      {
+        file: 'sync/pass.ts',
+        find: "const scanned = await mirrorUp(parts, mirrors, () => 'everything', interruption, stopped)",
+        replace: 'const scanned = [...before]',
+      },
+    ],
+    why: 'a picture that moved behind the scan loses its image',
+    seed: 1,
+  },
+  {
+    name: 'no last look at the path',
+    edits: [
+      {
+        file: 'sync/give-up.ts',
+        find: 'const why = whyNotGone(file)',
+        replace: 'const why = whyNotGone === undefined ? whyNotGone : null',
+      },
+    ],
+    why: 'a file that is back by now loses its image',
+    seed: 1,
+  },
+  {
+    name: 'other files on the image are not asked',
+    edits: [
+      {
+        file: 'sync/give-up.ts',
+        find: "if (standing.some(file => file.state !== 'gone')) return NEEDED",
+        replace: '',
+      },
+    ],
+    why: 'an image goes that a live file stands on',
+    seed: 1,
+  },
+  {
+    name: 'moves do not wait',
+    edits: [
+      {
+        file: 'sync/plan.ts',
+        find: 'const moved = open.some(file => file.hash === null || file.hash.equals(hash))',
+        replace: 'const moved = open.some(() => false)',
+      },
+    ],
+    why: 'the old image of a moved picture goes before the new one is there',
+    seed: 1,
+  },
+  {
+    name: 'no journal',
+    edits: [
+      { file: 'sync/pass.ts', find: 'const open = synced.journal.openUploads()\n', replace: 'const open: OpenUpload[] = []\n  for (const { id } of synced.journal.openUploads()) synced.journal.close(id)\n' },
+    ],
+    why: 'an upload that was cut off is sent again, blindly',
+    seed: 1,
+  },
+  {
+    name: 'blind resend',
+    edits: [
+      {
+        file: 'sync/sender.ts',
+        find: "if (sent.ok || sent.failure.remedy !== 'find_out') synced.journal.close(intent)",
+        replace: 'synced.journal.close(intent)',
+      },
+    ],
+    why: 'an upload whose answer was lost leaves no trace',
+    seed: 1,
+  },
+  {
+    name: 'a deletion leaves no intent',
+    edits: [
+      {
+        file: 'sync/upload.ts',
+        find: 'if (standing?.hash.equals(hash) && !synced.journal.deletionOf(standing.id)) {',
+        replace: 'if (standing?.hash.equals(hash)) {',
+      },
+    ],
+    why: 'a file that comes back is linked to an image that may be gone',
+    seed: 1,
+  },
+  {
+    name: 'no settling',
+    edits: [
+      {
+        file: 'sync/settled-picture.ts',
+        find: 'if (age >= settleMs) return first',
+        replace: 'if (settleMs >= 0) return first',
+      },
+    ],
+    why: 'a picture is sent while somebody writes it',
+    seed: 1,
+  },
+  {
+    name: 'resend before the end of the credential',
+    edits: [
+      {
+        file: 'sync/credential-life.ts',
+        find: 'return credentialLifetimeMs * 1.2 + 1000',
+        replace: 'return credentialLifetimeMs * 0',
+      },
+    ],
+    why: 'an upload that is served late arrives beside the second one',
+    seed: 1,
+  },
+  {
+    name: 'a linked image is deleted unproved',
+    edits: [
+      {
+        file: 'sync/give-up.ts',
+        find: "if (image.proof !== 'none' || state === 'approved') return null",
+        replace: "if (state !== 'held') return null",
+      },
+    ],
+    why: "another person's image of the same name goes",
+    seed: 1,
+  },
+  {
+    name: 'albums are not looked into before the first upload',
+    edits: [
+      {
+        file: 'sync/upload.ts',
+        find: 'const looked = await contents.lookAt(this.#parts, album, signal)',
+        replace: 'const looked = { ok: true } as Awaited<ReturnType<typeof contents.lookAt>>',
+      },
+    ],
+    why: 'a lost state sends everything again',
+    seed: 1,
+  },
+  {
+    name: 'the upload does not come before the deletion',
+    edits: [
+      {
+        file: 'sync/folder-records.ts',
+        find: '    files.put(file)\n    if (file.image === null) return\n    escrow.takeBack(file.image)\n',
+        replace: "    files.put(file)\n    if (file.image === null) return\n    if (file.state === 'pending') escrow.put({ image: file.image, mirror: this.#parts.mirror, path: file.name, reason: 'superseded', state: 'grace', since: 0, due_at: 0 })\n    if (file.state === 'pending') files.put({ ...file, image: null })\n    if (file.state === 'pending') return\n    escrow.takeBack(file.image)\n",
+      },
+    ],
+    why: 'a changed file has no image for a while',
+    seed: 1,
+  },
+]
