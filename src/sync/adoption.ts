@@ -1,11 +1,12 @@
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
+import type { ImageRow } from '../synced/images.ts'
 import type { Album } from './album.ts'
 import type { AlbumContents, Stranger } from './album-contents.ts'
 import { type CompareParts, compareBytes } from './compare-bytes.ts'
 import { canBe } from './likeness.ts'
 import type { UploadJob } from './upload-job.ts'
-import { type RecordsParts, recordImage } from './upload-records.ts'
+import { type RecordsParts, recordImage, recordStanding } from './upload-records.ts'
 import type { UploadResult } from './upload-result.ts'
 
 export interface AdoptionParts extends RecordsParts, CompareParts {
@@ -53,6 +54,32 @@ export async function adopt(
   }
   if (unknown.length === 0) return null
   const message = `${unknown.length} of the album's images can be it, and their bytes can't be compared: ${unknown[0]}; it is tried again, and "albumd retry --resend" uploads it anew`
+  return { kind: 'failed', code: 'AMBIGUOUS', message, retryAt: clock.wall() + HOUR_MS, hash: open.hash }
+}
+
+/**
+ * The same for a file whose image was only linked, to bytes that were another version's or another's: it may be this
+ * very one. Answers null where it is to be sent.
+ */
+export async function adoptLinked(
+  parts: AdoptionParts,
+  job: UploadJob,
+  open: OpenPicture,
+  { width, height }: Picture,
+  linked: ImageRow,
+  signal: AbortSignal,
+): Promise<UploadResult | null> {
+  const { synced, clock } = parts
+  const compared = await compareBytes(parts, linked, bytesOf(open), signal)
+  if (compared.verdict === 'equal') {
+    await synced.commit(() => {
+      synced.images.prove(linked.id, bytesOf(open), compared.cdnUrl)
+      recordStanding(parts, job, open, synced.images.byId(linked.id)!)
+    })
+    return { kind: 'unchanged', size: open.look.size }
+  }
+  if (compared.verdict === 'other' || linked.width !== width || linked.height !== height) return null
+  const message = `the image that was linked to it can be this version too, and its bytes can't be compared: ${compared.why}; it is tried again, and "albumd retry --resend" uploads it anew`
   return { kind: 'failed', code: 'AMBIGUOUS', message, retryAt: clock.wall() + HOUR_MS, hash: open.hash }
 }
 

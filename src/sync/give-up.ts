@@ -9,6 +9,7 @@ import { compareBytes } from './compare-bytes.ts'
 import type { Interruption } from './interruption.ts'
 import type { Tell } from './pass-events.ts'
 import { whyImageStays } from './plan.ts'
+import { verifyLink } from './verify-links.ts'
 
 export interface GiveUpParts {
   synced: Synced
@@ -44,6 +45,7 @@ export async function giveUpImages(
     if (stop.aborted) return null
     if (given.state === 'held' || running() < given.due_at || !known.has(given.image)) continue
     const image = synced.images.byId(given.image)!
+    await verifyMoves(parts, image, cut)
     const stays = whyStays(parts, image)
     if (stays) {
       if (stays === NEEDED) await synced.commit(() => takeBack(synced, image))
@@ -87,6 +89,14 @@ export function whyStays(
   return doubt()
 }
 
+/** A picture that moved may have been linked in its new place: before the old image goes, the new one is compared. */
+async function verifyMoves(parts: GiveUpParts, image: ImageRow, signal: AbortSignal): Promise<void> {
+  const { files, images } = parts.synced
+  for (const { state, hash, image: linked } of files.openOfSize(image.size))
+    if (state === 'linked' && hash?.equals(image.hash) && linked !== null && linked !== image.id)
+      await verifyLink(parts, images.byId(linked)!, signal)
+}
+
 /**
  * Why an image that was only linked may not go, or null: its bytes are compared first. Another's is forgotten; what can't
  * be compared waits for a person's word.
@@ -101,7 +111,7 @@ async function whyUnproved(
   if (image.proof !== 'none' || state === 'approved') return null
   const compared = await compareBytes(parts, image, image, signal)
   await synced.commit(() => {
-    if (compared.verdict === 'equal') synced.images.prove(image.id, image.hash, compared.cdnUrl)
+    if (compared.verdict === 'equal') synced.images.prove(image.id, image, compared.cdnUrl)
     else if (compared.verdict === 'other') drop(synced, image)
     else synced.escrow.holdOne(image.id)
   })

@@ -129,5 +129,5 @@ function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: string, now: n
  */
 export function whyImageStays(hash: Buffer, open: readonly Pick<FileRow, 'hash'>[]): string | null {
   const moved = open.some(file => file.hash === null || file.hash.equals(hash))
-  return moved ? 'a picture of its size is not uploaded yet: it may have moved there' : null
+  return moved ? 'a picture of its size has yet to find its image: it may have moved there' : null
 }

@@ -68,7 +68,8 @@ const MAY_STAND: ReadonlySet<FileRow['state']> = new Set(['uncertain', 'pending'
 
 function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
   if (!MAY_STAND.has(file.state)) return false
-  return file.size === size && file.mtime === mtime && (file.hash === null || file.hash.equals(hash))
+  // A touched file has another time and the same bytes.
+  return file.hash === null ? file.size === size && file.mtime === mtime : file.hash.equals(hash)
 }
 
 /** The image stands for its file. A time that no file has lets the next look ask for its bytes again. */

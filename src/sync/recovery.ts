@@ -108,8 +108,9 @@ async function act(
       const compared = await compareBytes(parts, { remote_id: id, name: intent.name }, intent, signal)
       if (compared.verdict === 'equal')
         return record(parts, intent, { remoteId: id, cdnUrl: compared.cdnUrl, album, proof: 'compared' })
-      // Ours may still arrive beside it.
-      if (compared.verdict === 'unknown' && !conclusive) return
+      // Ours may still arrive beside it, and an older version waits for proof.
+      const older = synced.files.at(intent)?.image ?? null
+      if (compared.verdict === 'unknown' && (!conclusive || older !== null)) return
       if (compared.verdict === 'unknown')
         return record(parts, intent, { remoteId: id, cdnUrl: null, album, proof: 'none' })
       break

@@ -41,9 +41,9 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   const trusted: RootCheck = { trusted: true, ...found, accepted }
   if (accepted || (isIt && empty && mirror.accept === 2)) return trusted
   const known = sample(synced, mirror.id)
-  if (known.length === 0) return trusted
+  if (known.length === 0 && (isIt || !synced.files.anyOfMirror(mirror.id))) return trusted
   const remedy = `or run ${trustCommand(folder)} if it is meant to be so`
-  if (empty) {
+  if (empty && known.length > 0) {
     const reason = `${folder} is empty and held pictures before: mount its disk, ${remedy}`
     return { trusted: false, reason, found }
   }

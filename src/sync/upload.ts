@@ -1,7 +1,8 @@
 import { type OpenPicture, PictureFileError } from '../local/picture-file.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { HostFailure, Outcome } from '../remote/host.ts'
-import { type AdoptionParts, adopt } from './adoption.ts'
+import type { ImageRow } from '../synced/images.ts'
+import { type AdoptionParts, adopt, adoptLinked } from './adoption.ts'
 import type { Album } from './album.ts'
 import { DefaultAlbum } from './default-album.ts'
 import type { FileAges } from './file-ages.ts'
@@ -63,6 +64,10 @@ export class Uploader {
       const message = 'its bytes are no picture of a known format'
       return { kind: 'failed', code: 'NOT_A_PICTURE', message, retryAt: null, hash }
     }
+    if (standing?.proof === 'none' && !synced.resend.has(job.file)) {
+      const adopted = await adoptLinked(this.#parts, job, open, picture, standing, signal)
+      if (adopted) return adopted
+    }
     const album = await this.#albumOf(job, signal)
     if (!album.ok) return this.#refused(album.failure, hash)
     if (album.value === undefined) return notThere
@@ -91,6 +96,11 @@ export class Uploader {
     album: Album,
     signal: AbortSignal,
   ): Promise<UploadResult> {
+    const left = leftFor(this.#parts, job, open, album)
+    if (left) {
+      await this.#parts.synced.commit(() => recordStanding(this.#parts, job, open, left))
+      return { kind: 'unchanged', size: open.look.size }
+    }
     const adopted = await adopt(this.#parts, job, open, picture, album, signal)
     if (adopted) return adopted
     if (this.#parts.onlyAdopt) return notThere
@@ -109,6 +119,20 @@ export class Uploader {
   #refused(failure: HostFailure, hash: Buffer): UploadResult {
     return resultOfRefusal(failure, hash, this.#parts.clock.wall())
   }
+}
+
+/** An image of these bytes under this name that is about to be given up: the version that it stood for is back. */
+function leftFor(
+  { synced }: UploaderParts,
+  { file }: UploadJob,
+  { hash }: OpenPicture,
+  album: Album,
+): ImageRow | undefined {
+  return synced.images.byHash(hash).find(image => {
+    const isHere = image.album === (album?.id ?? null) && image.name === file.name && image.proof !== 'none'
+    const isFree = synced.files.onImage(image.id).every(({ state }) => state === 'gone')
+    return isHere && isFree && !synced.journal.deletionOf(image.id)
+  })
 }
 
 const notThere: UploadResult = { kind: 'waits', message: 'it is not on the host' }

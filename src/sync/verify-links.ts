@@ -1,7 +1,7 @@
 import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
-import { type CompareParts, compareBytes } from './compare-bytes.ts'
+import { type CompareParts, type Comparison, compareBytes } from './compare-bytes.ts'
 
 export interface Verified {
   /** Images whose bytes are those of the file. */
@@ -18,21 +18,32 @@ export async function verifyLinks(
   parts: CompareParts & { clock: Clock },
   signal: AbortSignal,
 ): Promise<Verified> {
-  const { synced, clock } = parts
+  const { synced } = parts
   const verified: Verified = { equal: 0, other: 0, unknown: 0, why: null }
   for (const image of synced.images.linked()) {
     if (signal.aborted) break
-    const compared = await compareBytes(parts, image, image, signal)
+    const compared = await verifyLink(parts, image, signal)
     verified[compared.verdict]++
-    if (compared.verdict === 'equal') await synced.commit(() => prove(synced, image, compared.cdnUrl))
-    else if (compared.verdict === 'other') await synced.commit(() => unlink(synced, image, clock.wall()))
-    else verified.why ??= compared.why
+    if (compared.verdict === 'unknown') verified.why ??= compared.why
   }
   return verified
 }
 
+/** The same for one. Where its bytes are another's, its file stands on nothing any more. */
+export async function verifyLink(
+  parts: CompareParts & { clock: Clock },
+  image: ImageRow,
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const { synced, clock } = parts
+  const compared = await compareBytes(parts, image, image, signal)
+  if (compared.verdict === 'equal') await synced.commit(() => prove(synced, image, compared.cdnUrl))
+  if (compared.verdict === 'other') await synced.commit(() => unlink(synced, image, clock.wall()))
+  return compared
+}
+
 function prove({ images, files }: Synced, image: ImageRow, cdnUrl: string): void {
-  images.prove(image.id, image.hash, cdnUrl)
+  images.prove(image.id, image, cdnUrl)
   for (const file of files.onImage(image.id))
     if (file.state === 'linked') files.setState(file, 'synced', null)
 }

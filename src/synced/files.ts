@@ -47,13 +47,16 @@ export function openFiles(db: Db) {
   )
   const onImage = db.prepare<[number], FileRow>('SELECT * FROM files WHERE image = ?')
   const openOfSize = db.prepare<[number], FileRow>(
-    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed') AND size = ?`,
+    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = ?`,
   )
   const someOf = db.prepare<[number, number], FileRow>(
-    `SELECT * FROM files WHERE folder = ? AND state NOT IN ('kept', 'hidden') LIMIT ?`,
+    `SELECT * FROM files WHERE folder = ? AND state <> 'kept' LIMIT ?`,
   )
   const inState = db.prepare<[FileState], FileRow>(
     `SELECT * FROM files WHERE state = ? AND state <> 'synced' ORDER BY folder, name`,
+  )
+  const anyOfMirror = db.prepare<[number], { any: number }>(
+    `SELECT EXISTS (SELECT 1 FROM folders JOIN files ON files.folder = folders.id WHERE mirror = ?) AS any`,
   )
   const put = db.prepare<FileRow>(
     `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash)
@@ -90,10 +93,11 @@ export function openFiles(db: Db) {
     onImage: (image: number) => onImage.all(image),
     /** Those that have yet to find their image and could be what was elsewhere before. */
     openOfSize: (size: number) => openOfSize.all(size),
-    /** Some of the files that a folder held at the last look, or whose images are not settled since. */
+    /** Some of the files that a folder held at the last look, or whose images are not settled since; hidden ones too. */
     someOf: (folder: number, most: number) => someOf.all(folder, most),
     /** Those in a state other than synced. */
     inState: (state: Exclude<FileState, 'synced'>) => inState.all(state),
+    anyOfMirror: (mirror: number) => anyOfMirror.get(mirror)!.any === 1,
     put: (row: FileRow) => void put.run(row),
     setState({ folder, name }: FileKey, state: FileState, since: number | null): void {
       setState.run(state, since, folder, name)

@@ -41,12 +41,13 @@ export function openImages(db: Db) {
     `SELECT remote_id, cdn_url, name FROM images WHERE proof = 'uploaded' AND cdn_url IS NOT NULL
      ORDER BY id DESC LIMIT ?`,
   )
+  const byHash = db.prepare<[Buffer], ImageRow>('SELECT * FROM images WHERE hash = ? ORDER BY id')
   const latestUploaded = db.prepare<[], ImageRow>(
     `SELECT * FROM images WHERE proof = 'uploaded' ORDER BY id DESC LIMIT 1`,
   )
   const linked = db.prepare<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`)
-  const prove = db.prepare<[Buffer, string, number]>(
-    `UPDATE images SET proof = 'compared', hash = ?, cdn_url = ? WHERE id = ?`,
+  const prove = db.prepare<[Buffer, number, string, number]>(
+    `UPDATE images SET proof = 'compared', hash = ?, size = ?, cdn_url = ? WHERE id = ?`,
   )
   const setAlbum = db.prepare<[number | null, number]>('UPDATE images SET album = ? WHERE id = ?')
   const remove = db.prepare<[number]>('DELETE FROM images WHERE id = ?')
@@ -67,11 +68,14 @@ export function openImages(db: Db) {
     anyLeaving: (album: number | null) => inDoubt.get(album ?? 0)!.any === 1,
     /** The latest of those whose upload the host acknowledged. */
     acknowledged: (most: number) => acknowledged.all(most),
+    byHash: (hash: Buffer) => byHash.all(hash),
     latestUploaded: () => latestUploaded.get(),
     /** Those whose bytes were never compared. */
     linked: () => linked.all(),
-    /** Its bytes were fetched from `cdnUrl` and have this hash. */
-    prove: (id: number, hash: Buffer, cdnUrl: string) => void prove.run(hash, cdnUrl, id),
+    /** Its bytes were fetched from `cdnUrl` and are these. */
+    prove(id: number, { hash, size }: Pick<ImageRow, 'hash' | 'size'>, cdnUrl: string): void {
+      prove.run(hash, size, cdnUrl, id)
+    },
     moved: (id: number, album: number | null) => void setAlbum.run(album, id),
     remove: (id: number) => void remove.run(id),
   }

@@ -220,6 +220,10 @@ INSERT INTO escrow_2 SELECT * FROM escrow;
 DROP TABLE escrow;
 ALTER TABLE escrow_2 RENAME TO escrow;
 
+-- A linked file has yet to prove that its image is it: what was elsewhere before may have moved there.
+DROP INDEX files_open_by_size;
+CREATE INDEX files_open_by_size ON files (size) WHERE state IN ('pending','uncertain','failed','linked');
+
 -- Monotonic milliseconds of this boot, when the intent was opened: a credential's life is measured from there.
 ALTER TABLE journal ADD COLUMN sent_at INTEGER NOT NULL DEFAULT 0;
 -- The image's id, where step 1 told it (§4.3).

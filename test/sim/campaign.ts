@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { drawHistory } from './history.ts'
+import { historyOf } from './kept-histories.ts'
 import type { Violation } from './oracle.ts'
 import { play } from './play.ts'
 import type { Kits } from './world.ts'
@@ -39,7 +39,7 @@ export async function playSeeds(
 /** What the simulation itself gets wrong is a failure of its seed too. */
 async function playSeed(seed: number, kits: Kits): Promise<{ violation: Violation | null; steps: number }> {
   try {
-    return await play(drawHistory(seed), kits)
+    return await play(historyOf(seed), kits)
   } catch (error) {
     return { violation: { invariant: 'simulation', what: String((error as Error).stack ?? error) }, steps: 0 }
   }

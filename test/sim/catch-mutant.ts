@@ -15,7 +15,12 @@ export async function playMutant(
   { name, seed }: Mutant,
   { from, count, most }: { from: number; count: number; most: number },
 ): Promise<Failure[]> {
-  const args = ['--import', here('mutant-hook.ts'), here('mutant-child.ts'), ...[seed, from, count, most].map(String)]
+  const args = [
+    '--import',
+    here('mutant-hook.ts'),
+    here('mutant-child.ts'),
+    ...[seed, from, count, most].map(String),
+  ]
   const { stdout } = await run(process.execPath, args, {
     env: { ...process.env, SIM_MUTANT: name },
     maxBuffer: 2 ** 26,

@@ -63,6 +63,9 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   const row = rowOf(world, path)
   if (row?.state === 'uncertain' || row?.state === 'linked') return null
   if (row?.state === 'failed' && !triedAgain(world, row)) return null
+  // Without a list nobody can tell whether an album was made whose answer was lost.
+  const { without } = world.history.variations
+  if (without.includes('list') && world.state.synced.journal.newestCreation() !== null) return null
   // Another person deleted it, or its album, and the host is never a source.
   const taken = [...host.truth.images.values()].some(
     image => image.gone?.by === 'other' && image.hash === node.hash,

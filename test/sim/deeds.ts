@@ -62,15 +62,22 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
     }),
   remove: (world, a) =>
     onFile(world, a, path => {
-      world.disk.remove(path)
+      toTrash(world, path)
       return `${path} is deleted`
     }),
   removeMany(world, a, b) {
     const folder = FOLDERS[b % 4]!
     const root = world.mirrors[a % world.mirrors.length]!.folder
     const gone = world.files().filter(path => path.startsWith(`${root}${folder}/`))
-    for (const path of gone) world.disk.remove(path)
+    for (const path of gone) toTrash(world, path)
     return `${gone.length} files below ${root}${folder} are deleted`
+  },
+  undelete(world, a) {
+    const path = [...world.trash.keys()][a % Math.max(1, world.trash.size)]
+    if (path === undefined || world.disk.find(path) || !make(world, path)) return 'nothing'
+    const { bytes, mtime } = world.trash.get(path)!
+    world.disk.write(path, bytes, { mtime })
+    return `${path} is taken back from the trash`
   },
   folderForFile: (world, a) =>
     onFile(world, a, path => {
@@ -196,6 +203,11 @@ function onFile(world: World, a: number, act: (path: string) => string): string 
 /** Nobody copies or moves what is being written. */
 function isWhole(bytes: Buffer): boolean {
   return readTiny(bytes) !== null && !isHalf(bytes)
+}
+
+function toTrash(world: World, path: string): void {
+  world.trash.set(path, { ...world.fileAt(path)! })
+  world.disk.remove(path)
 }
 
 function onFolder(world: World, a: number, act: (path: string) => string): string {

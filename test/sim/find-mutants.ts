@@ -1,5 +1,5 @@
-import { playMutant } from './catch-mutant.ts'
 import { playSeeds } from './campaign.ts'
+import { playMutant } from './catch-mutant.ts'
 import { openKits } from './kits.ts'
 import { MUTANTS } from './mutants.ts'
 
@@ -18,8 +18,14 @@ for (const mutant of MUTANTS.filter(({ name }) => wanted === undefined || name =
     for (const { seed } of (await playSeeds(held, kits)).failures) held.delete(seed)
     const caught = failures.filter(({ seed }) => held.has(seed))
     const [first] = caught
-    print(first ? `${mutant.name}: seed ${first.seed} (${first.invariant}: ${first.what.slice(0, 90)})${mutant.seed === first.seed ? '' : ' NEW'}` : `${mutant.name}: NOT CAUGHT`)
+    print(
+      first
+        ? `${mutant.name}: seed ${first.seed} (${first.invariant}: ${first.what.slice(0, 90)})${mutant.seed === first.seed ? '' : ' NEW'}`
+        : `${mutant.name}: NOT CAUGHT`,
+    )
   } catch (error) {
-    print(`${mutant.name}: ${(error as Error).message.split('\n').find(line => line.includes('does not hold')) ?? error}`)
+    print(
+      `${mutant.name}: ${(error as Error).message.split('\n').find(line => line.includes('does not hold')) ?? error}`,
+    )
   }
 }

@@ -13,6 +13,7 @@ export const WEIGHTS = {
   rename: 8,
   remove: 8,
   removeMany: 3,
+  undelete: 5,
   folderForFile: 1,
   linkForFile: 1,
   emptyFile: 1,
@@ -125,11 +126,11 @@ function drawMirror(random: Random, album: string | null): MirrorChoice {
 }
 
 const DEEDS = Object.keys(WEIGHTS) as Deed[]
-const TOTAL = DEEDS.reduce((sum, deed) => sum + WEIGHTS[deed], 0)
+/** Each deed as often as its weight says. */
+const TICKETS = DEEDS.flatMap(deed => Array.from({ length: WEIGHTS[deed] }, () => deed))
 
 function drawAction(random: Random, passes: number): Action {
-  let at = random.below(TOTAL)
-  const deed = DEEDS.find(candidate => (at -= WEIGHTS[candidate]) < 0)!
+  const deed = TICKETS[random.below(TICKETS.length)]!
   // Half of all falls into the pauses, the rest into early steps rather than late ones.
   const step = random.chance(0.45) ? 0 : 1 + random.below(2 ** (3 + random.below(6)))
   return { pass: random.below(passes), step, deed, a: random.next(), b: random.next() }

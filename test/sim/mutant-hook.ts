@@ -15,7 +15,8 @@ registerHooks({
     const loaded = nextLoad(url, context)
     const here = edits.filter(({ file }) => url.endsWith(`/src/${file}`))
     if (here.length === 0) return loaded
-    let source = typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array).toString()
+    let source =
+      typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array).toString()
     for (const { file, find, replace } of here) {
       if (source.split(find).length !== 2) throw new Error(`${file} does not hold this once: ${find}`)
       source = source.replace(find, () => replace)

@@ -182,7 +182,10 @@ export class Oracle implements Watch {
     // An older version's image has been replaced by that of a newer one, whatever became of the file since.
     if ([...this.#truth.images.values()].some(other => other.source === source && other.at > at)) return
     if (looks.statedAt(source) < grounds.pass)
-      this.report('no-deletion-in-doubt', `image ${id.slice(0, 6)} goes, and ${source} was not looked at once more`)
+      this.report(
+        'no-deletion-in-doubt',
+        `image ${id.slice(0, 6)} goes, and ${source} was not looked at once more`,
+      )
   }
 
   #noMoreThanTheHoldAllows(image: TrueImage): void {

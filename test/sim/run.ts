@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Failure, Tally } from './campaign.ts'
-import { drawHistory } from './history.ts'
+import { historyOf } from './kept-histories.ts'
 import { openKits } from './kits.ts'
 import { type Options, readOptions } from './options.ts'
 import { play } from './play.ts'
@@ -20,7 +20,7 @@ const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 async function playOne(seed: number): Promise<boolean> {
   const kits = openKits()
-  const history = drawHistory(seed)
+  const history = historyOf(seed)
   const { violation } = await play(history, kits)
   const shown = violation ? (await shrink(history, violation.invariant, kits)).history : history
   for (const line of await printed(shown, kits)) print(line)
@@ -72,7 +72,7 @@ async function printShortest(failures: readonly Failure[]): Promise<void> {
   const first = [...Map.groupBy(failures, ({ invariant }) => invariant).values()].map(([failure]) => failure!)
   for (const { seed, invariant } of first.slice(0, SHRUNK_MOST)) {
     print(`\nseed ${seed}, shortened:`)
-    const { history } = await shrink(drawHistory(seed), invariant, kits)
+    const { history } = await shrink(historyOf(seed), invariant, kits)
     for (const line of await printed(history, kits)) print(line)
   }
 }

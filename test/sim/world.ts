@@ -45,6 +45,8 @@ export class World {
   readonly random: Random
   /** What happened, for people; null where nobody reads it. */
   readonly log: string[] | null
+  /** What people deleted last, and may want back. */
+  readonly trash = new Map<string, FileNode>()
   steps = 0
   life: Life | null = null
   #parts: ReturnType<typeof compose> | null = null

@@ -1,0 +1,34 @@
+import { drawHistory, type History } from './history.ts'
+import { PLAIN } from './variations.ts'
+
+/**
+ * Histories that chance seldom draws, each under a number that no seed has: `--seed` plays them too.
+ */
+const KEPT: readonly History[] = [
+  // A deletion is served and its answer lost; then the file comes back with the same bytes.
+  {
+    seed: 1_000_000_001,
+    variations: PLAIN,
+    mirrors: [{ album: 'Photos', deletions: 'propagate', mounted: false, subMount: false }],
+    files: [
+      [0, 1],
+      [16, 2],
+      [32, 3],
+    ],
+    hold: { hold_above: 0.5, hold_min: 20 },
+    graceMs: 0,
+    concurrency: 1,
+    order: 'oldest',
+    pauses: [60_000, 60_000, 60_000],
+    actions: [
+      { pass: 1, step: 0, deed: 'remove', a: 0, b: 0 },
+      { pass: 1, step: 0, deed: 'fault', a: 1, b: 2 },
+      { pass: 2, step: 0, deed: 'undelete', a: 0, b: 0 },
+    ],
+  },
+]
+
+/** The history of a seed, drawn or kept. */
+export function historyOf(seed: number): History {
+  return KEPT.find(history => history.seed === seed) ?? drawHistory(seed)
+}
