@@ -23,7 +23,9 @@ export interface HeldDeletion {
 export function listHeld(config: Config, synced: Synced, path?: string): HeldDeletion[] {
   return config.mirrors.flatMap(({ folder }) => {
     const row = synced.mirrors.of(folder)
-    const held = row ? synced.escrow.ofMirror(row.id).filter(({ state }) => state === 'held') : []
+    const held = row
+      ? synced.escrow.ofMirror(row.id).filter(({ state }) => state === 'held' || state === 'unproved')
+      : []
     return held
       .filter(given => isAtOrBelow(folder, given.path, path))
       .map(given => {

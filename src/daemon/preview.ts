@@ -164,7 +164,7 @@ async function* previewDeletions(
   for (const { image, path, reason, state, due_at } of synced.escrow.ofMirror(row.id)) {
     const stands = synced.files.onImage(image).some(file => file.state !== 'gone')
     const why = { deleted: 'gone from the disk', superseded: 'an older version', ignored: 'ignored' }[reason]
-    if (state === 'held') yield { operation: 'hold', mirror, path, reason: why }
+    if (state === 'held' || state === 'unproved') yield { operation: 'hold', mirror, path, reason: why }
     else if (!stands && due_at <= running) yield { operation: 'delete', mirror, path, reason: why }
   }
 }

@@ -157,6 +157,7 @@ function opened(records: Records, lastRequest: number | null, roots: RootLocks, 
 
 function recordEnd(synced: Synced, running: number): void {
   synced.mirrors.endPhases()
+  synced.mirrors.endScans()
   synced.meta.set('running_ms', String(running))
   synced.meta.clear('pid')
   endRequests(synced, systemClock.monotonic())

@@ -3,6 +3,7 @@ import type { HostFailure, ImageHost, Outcome } from '../remote/host.ts'
 import type { AlbumRow } from '../synced/albums.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Album } from './album.ts'
+import { albumPathOf } from './album-name.ts'
 import { recordPlaces } from './album-places.ts'
 import { unaccountedIn } from './unaccounted.ts'
 import { type PlacedWalk, walkEverything, walkWhole } from './walk.ts'
@@ -79,7 +80,7 @@ export class AlbumContents {
       : await walkAlbumAlone(host, album?.remote_id ?? null, signal)
     if (!walk.ok) return withoutList(synced, walk.failure)
     if (!walk.value.complete) return { ok: false, failure: others }
-    await this.#remember(synced, album, walk.value)
+    await this.#remember(synced, album, everywhere ? withoutMirrored(synced, walk.value) : walk.value)
     return { ok: true, value: undefined }
   }
 
@@ -98,6 +99,22 @@ export class AlbumContents {
       Map.groupBy(strangers, ({ name }) => name?.normalize() ?? NAMELESS),
     )
   }
+}
+
+/** Without the images of the albums that folders hang in: those are for the pictures of these folders. */
+function withoutMirrored({ mirrors, folders }: Synced, walk: PlacedWalk): PlacedWalk {
+  const mirrored = new Set(
+    mirrors
+      .all()
+      .flatMap(({ id, album }) => folders.ofMirror(id).map(({ path }) => albumPathOf(album, path).join('/'))),
+  )
+  const byId = new Map(walk.albums.map(album => [album.id, album]))
+  const pathOf = (id: string | null): string[] => {
+    const album = id === null ? undefined : byId.get(id)
+    return album ? [...pathOf(album.parent), album.name] : []
+  }
+  const isMirrored = (id: string | null) => id !== null && mirrored.has(pathOf(id).join('/'))
+  return { ...walk, images: walk.images.filter(({ album }) => !isMirrored(album)) }
 }
 
 /** No file bears it. */

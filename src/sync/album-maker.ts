@@ -50,8 +50,9 @@ export class AlbumMaker {
     signal: AbortSignal,
   ): Promise<Outcome<Album>> {
     const listed = await this.search(parent, name, recorded, signal)
-    // A plan that can't list can still create: nothing but us can say that it is there.
-    if (!listed.ok && listed.failure.remedy !== 'plan') return listed
+    // A plan that can't list can still create: nothing but us can say that it is there. Old records can't.
+    const mayCreate = this.#synced.meta.get('restored') !== '1'
+    if (!listed.ok && (listed.failure.remedy !== 'plan' || !mayCreate)) return listed
     if (listed.ok && listed.value) return { ok: true, value: listed.value }
     const late = await this.#whyNotYet(parent, name, listed.ok, signal)
     if (late) return { ok: false, failure: late }
@@ -166,10 +167,13 @@ function neverKnown(name: string): HostFailure {
 /** The code of an album whose creation may have happened. */
 export const ALBUM_IN_DOUBT = 'ALBUM_IN_DOUBT'
 
-/** Of twins the recorded one, else the one that holds most, else the oldest. */
+/** Of twins the recorded one, else the one that holds most images, or most albums, else the oldest. */
 function choose(twins: readonly AlbumRecord[], recorded: string | undefined): AlbumRecord | undefined {
   const [best] = twins.toSorted(
-    (a, b) => b.image_count - a.image_count || Date.parse(a.created_at) - Date.parse(b.created_at),
+    (a, b) =>
+      b.image_count - a.image_count ||
+      b.sub_count - a.sub_count ||
+      Date.parse(a.created_at) - Date.parse(b.created_at),
   )
   return twins.find(({ id }) => id === recorded) ?? best
 }

@@ -107,13 +107,15 @@ async function whyUnproved(
   image: ImageRow,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { synced } = parts
+  const { synced, running } = parts
   if (image.proof !== 'none' || state === 'approved') return null
   const compared = await compareBytes(parts, image, image, signal)
   await synced.commit(() => {
-    if (compared.verdict === 'equal') synced.images.prove(image.id, image, compared.cdnUrl)
-    else if (compared.verdict === 'other') drop(synced, image)
-    else synced.escrow.holdOne(image.id)
+    if (compared.verdict === 'equal') {
+      synced.images.prove(image.id, image, compared.cdnUrl)
+      synced.escrow.proved(image.id)
+    } else if (compared.verdict === 'other') drop(synced, image)
+    else synced.escrow.unproved(image.id, running() + POSTPONED_MS)
   })
   if (compared.verdict === 'equal') return null
   return compared.verdict === 'other'

@@ -1,4 +1,5 @@
 import type { Disk } from '../local/disk.ts'
+import type { FolderRow } from '../synced/folders.ts'
 import type { Guard, MirrorRow, RootIdentity } from '../synced/mirrors.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
@@ -117,20 +118,21 @@ async function finishScan(
   const result = await scan.finish(taken, signal)
   if (result.rootProblem || !isSameRoot(disk, folder, root.identity))
     return guardRoot(parts, row, `${folder}: ${result.rootProblem ?? 'it was replaced'}`)
-  const guard = guardAfter(synced, row.id, signal.aborted)
+  const unknown = synced.folders.unknown(row.id)
+  const guard = guardAfter(unknown[0], signal.aborted)
   await synced.commit(() => {
     synced.mirrors.phase(row.id, 'syncing')
     synced.mirrors.guard(row.id, guard)
     if (row.accept !== 0 && !signal.aborted) synced.mirrors.accept(row.id, acceptAfter(row, root))
   })
   if (guard) tell({ event: 'mirror_guarded', mirror: folder, reason: guard.reason })
-  const { files } = synced.summaries.mirror(row.id)
+  const files = synced.folders.countFiles(row.id)
   tell({ event: 'scan_finished', mirror: folder, folders: result.folders, files, complete: result.complete })
   return {
     row: synced.mirrors.byId(row.id)!,
     policy,
     identity: root.identity,
-    unknown: synced.folders.unknown(row.id).map(({ path }) => path),
+    unknown: unknown.map(({ path }) => path),
     mounts: synced.folders.mounts(row.id),
   }
 }
@@ -158,11 +160,10 @@ function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope)
     : 'everything'
 }
 
-function guardAfter(synced: Synced, mirror: number, ended: boolean): Guard | null {
+function guardAfter(unknown: FolderRow | undefined, ended: boolean): Guard | null {
   // What is found after an early end is judged by a scan that was not.
   if (ended)
     return { code: 'SCAN_ENDED', reason: 'nothing is deleted: the last scan did not come to its end' }
-  const [unknown] = synced.folders.unknown(mirror)
   if (!unknown) return null
   const reason = `nothing is deleted while a folder is unknown: ${unknown.path || 'the root'}: ${unknown.unknown}`
   return { code: 'FOLDER_UNKNOWN', reason }

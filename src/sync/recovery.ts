@@ -39,31 +39,38 @@ const WALKS = 2
  */
 export async function recoverUploads(parts: RecoveryParts, signal: AbortSignal): Promise<HostFailure | null> {
   const { synced } = parts
+  const delivered = new Set<number>()
   for (const intent of synced.journal.openUploads()) {
     if (signal.aborted) return null
-    await lookAtDelivery(parts, intent, signal)
+    if (await lookAtDelivery(parts, intent, signal)) delivered.add(intent.id)
   }
   const albums = new Set(synced.journal.openUploads().map(({ album }) => album))
   for (const album of albums) {
     if (signal.aborted) return null
-    const failure = await lookAtAlbum(parts, album, signal)
+    const failure = await lookAtAlbum(parts, album, delivered, signal)
     if (failure) return failure
   }
   return null
 }
 
-/** The delivery address that the credential told may give its bytes, and may tell its id. */
-async function lookAtDelivery(parts: RecoveryParts, intent: OpenUpload, signal: AbortSignal): Promise<void> {
+/** Whether the delivery address that the credential told gives its bytes; it may tell its id, too. */
+async function lookAtDelivery(
+  parts: RecoveryParts,
+  intent: OpenUpload,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { cdn_url, remote_id, album } = intent
-  if (cdn_url === null) return
+  if (cdn_url === null || !(await delivers(parts.host, cdn_url, intent, signal))) return false
   const id = remote_id ?? confirmedPattern(parts)?.idOf(cdn_url) ?? null
-  if (id === null || !(await delivers(parts.host, cdn_url, intent, signal))) return
-  await record(parts, intent, { remoteId: id, cdnUrl: cdn_url, album, proof: 'uploaded' })
+  if (id !== null) await record(parts, intent, { remoteId: id, cdnUrl: cdn_url, album, proof: 'uploaded' })
+  return true
 }
 
 async function lookAtAlbum(
   parts: RecoveryParts,
   album: number | null,
+  /** The open uploads whose bytes are delivered: they arrived, and only the id is not known. */
+  delivered: ReadonlySet<number>,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
   const { synced, clock, credentialLifetimeMs } = parts
@@ -83,7 +90,13 @@ async function lookAtAlbum(
       namesKept: namesAreKept(synced, images),
     }
     for (const [intent, evidence] of weighEvidence(ofAlbum(), listing))
-      await act(parts, intent, evidence, complete && ended(intent), signal)
+      await act(
+        parts,
+        intent,
+        evidence,
+        { conclusive: complete && ended(intent), delivered: delivered.has(intent.id) },
+        signal,
+      )
     if (!complete || !ofAlbum().some(ended)) return null
   }
   return null
@@ -93,7 +106,7 @@ async function act(
   parts: RecoveryParts,
   intent: OpenUpload,
   evidence: Evidence<Placed>,
-  conclusive: boolean,
+  { conclusive, delivered }: { conclusive: boolean; delivered: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { synced } = parts
@@ -105,6 +118,9 @@ async function act(
     }
     case 'alike': {
       const { id, album } = evidence.image
+      // It arrived, and its address names this image, or nothing else has come that can be it.
+      if (delivered && (conclusive || namesId(intent.cdn_url, id)))
+        return record(parts, intent, { remoteId: id, cdnUrl: intent.cdn_url, album, proof: 'uploaded' })
       const compared = await compareBytes(parts, { remote_id: id, name: intent.name }, intent, signal)
       if (compared.verdict === 'equal')
         return record(parts, intent, { remoteId: id, cdnUrl: compared.cdnUrl, album, proof: 'compared' })
@@ -118,10 +134,15 @@ async function act(
     case 'unclear':
       return
   }
-  if (!conclusive) return
+  if (!conclusive || delivered) return
   if (intent.walks + 1 < WALKS) return synced.commit(() => synced.journal.addWalk(intent.id))
   await synced.commit(() => recordAbsent(synced, intent, parts.clock.wall()))
   parts.tell({ event: 'upload_found_out', name: intent.name, arrived: false })
+}
+
+/** Whether an address holds an id that is no chance. */
+function namesId(address: string | null, id: string): boolean {
+  return id.length >= 8 && (address?.includes(id) ?? false)
 }
 
 async function record(parts: RecoveryParts, intent: OpenUpload, found: Found): Promise<void> {

@@ -40,6 +40,7 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   const accepted = isIt && mirror.accept === 1
   const trusted: RootCheck = { trusted: true, ...found, accepted }
   if (accepted || (isIt && empty && mirror.accept === 2)) return trusted
+  if (isIt && !empty) return trusted
   const known = sample(synced, mirror.id)
   if (known.length === 0 && (isIt || !synced.files.anyOfMirror(mirror.id))) return trusted
   const remedy = `or run ${trustCommand(folder)} if it is meant to be so`
@@ -47,7 +48,7 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
     const reason = `${folder} is empty and held pictures before: mount its disk, ${remedy}`
     return { trusted: false, reason, found }
   }
-  if (isIt || mostAreThere(disk, folder, known)) return trusted
+  if (mostAreThere(disk, folder, known)) return trusted
   const reason = `${folder} is another folder than before: bring the old one back, ${remedy}`
   return { trusted: false, reason, found }
 }

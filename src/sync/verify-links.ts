@@ -42,8 +42,9 @@ export async function verifyLink(
   return compared
 }
 
-function prove({ images, files }: Synced, image: ImageRow, cdnUrl: string): void {
+function prove({ images, files, escrow }: Synced, image: ImageRow, cdnUrl: string): void {
   images.prove(image.id, image, cdnUrl)
+  escrow.proved(image.id)
   for (const file of files.onImage(image.id))
     if (file.state === 'linked') files.setState(file, 'synced', null)
 }

@@ -23,6 +23,9 @@ export function groupCommits(
 ): Commit {
   let waiting: Waiting[] = []
   let failure: unknown = null
+  // To make these costs more than a small change does.
+  const inSavepoint = db.transaction((change: () => unknown) => change())
+  const inTransaction = db.transaction((work: () => void) => work())
 
   const flush = () => {
     const group = waiting
@@ -30,10 +33,10 @@ export function groupCommits(
     const settle: (() => void)[] = []
     try {
       if (failure !== null) throw failure
-      db.transaction(() => {
+      inTransaction.immediate(() => {
         for (const { change, resolve, reject } of group) {
           try {
-            const value = db.transaction(change)()
+            const value = inSavepoint(change)
             settle.push(() => resolve(value as never))
           } catch (error) {
             // SQLite may have rolled back all of it: a further change would be a transaction of its own.
@@ -41,7 +44,7 @@ export function groupCommits(
             settle.push(() => reject(error))
           }
         }
-      }).immediate()
+      })
     } catch (error) {
       failure = explained(error, db.name)
       for (const { reject } of group) reject(failure)

@@ -6,7 +6,7 @@ export interface EscrowRow {
   path: string
   /** ignored: the file is there, an ignore rule hides it, and a person asked to give up such images. */
   reason: 'deleted' | 'superseded' | 'ignored'
-  state: 'grace' | 'held' | 'approved'
+  state: 'grace' | 'held' | 'unproved' | 'approved'
   since: number
   /** Not before this moment of running time: the grace in which it may come back. */
   due_at: number
@@ -44,9 +44,14 @@ export function openEscrow(db: Db) {
     SELECT 1 FROM images AS lost JOIN images AS same ON same.hash = lost.hash JOIN files ON files.image = same.id
     WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')`
   const hold = db.prepare<[number]>(
-    `UPDATE escrow SET state = 'held' WHERE state = 'grace' AND mirror = ? AND ${losesBytes}`,
+    `UPDATE escrow SET state = 'held' WHERE state IN ('grace','unproved') AND mirror = ? AND ${losesBytes}`,
   )
-  const holdOne = db.prepare<[number]>(`UPDATE escrow SET state = 'held' WHERE image = ? AND state = 'grace'`)
+  const setUnproved = db.prepare<[number, number]>(
+    `UPDATE escrow SET state = 'unproved', due_at = ? WHERE image = ? AND state IN ('grace','unproved')`,
+  )
+  const proved = db.prepare<[number]>(
+    `UPDATE escrow SET state = 'grace' WHERE image = ? AND state = 'unproved'`,
+  )
   const weight = db.prepare<{ mirror: number; since: number }, EscrowWeight>(
     `SELECT
        (SELECT count(*) FROM escrow WHERE mirror = @mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
@@ -73,8 +78,10 @@ export function openEscrow(db: Db) {
     approve: (image: number) => void approve.run(image),
     /** Everything that is pending waits for a person. Answers how many that are now. */
     hold: (mirror: number) => hold.run(mirror).changes,
-    /** It waits for a person. */
-    holdOne: (image: number) => void holdOne.run(image),
+    /** Its bytes can't be compared: it waits, for a person or for the next try at this moment of running time. */
+    unproved: (image: number, dueAt: number) => void setUnproved.run(dueAt, image),
+    /** Its bytes were compared. */
+    proved: (image: number) => void proved.run(image),
     /** `since`: where the window begins, in running time. */
     weight: (mirror: number, since: number) => weight.get({ mirror, since })!,
     /** It was given up without having been asked about. */

@@ -70,7 +70,13 @@ export function openFolders(db: Db) {
        AND NOT EXISTS (SELECT 1 FROM journal WHERE kind = 'upload' AND journal.folder = folders.id)`,
   )
 
+  const countFiles = db.prepare<[number], { n: number }>(
+    'SELECT ifnull(sum(files), 0) AS n FROM folders WHERE mirror = ?',
+  )
+
   return {
+    /** Pictures that the last looks found. */
+    countFiles: (mirror: number) => countFiles.get(mirror)!.n,
     /** Those that are there, parents before their children. */
     ofMirror: (mirror: number) => ofMirror.all(mirror),
     /** Those with records of files, also where they or their files are gone. */

@@ -47,6 +47,10 @@ export function openMirrors(db: Db) {
   const setPhase = db.prepare<[MirrorRow['phase'], number]>('UPDATE mirrors SET phase = ? WHERE id = ?')
   const endPhases = db.prepare('UPDATE mirrors SET phase = NULL')
 
+  const endScans = db.prepare(
+    `UPDATE mirrors SET guard = NULL, guard_code = NULL WHERE guard_code = 'SCAN_ENDED'`,
+  )
+
   return {
     of: (folder: string) => byFolder.get(folder),
     byId: (id: number) => byId.get(id),
@@ -60,6 +64,8 @@ export function openMirrors(db: Db) {
       void setTrusted.run(dev, ino, birthtime, id),
     accept: (id: number, accept: MirrorRow['accept']) => void setAccept.run(accept, id),
     phase: (id: number, phase: MirrorRow['phase']) => void setPhase.run(phase, id),
+    /** Whoever works with this state next looks at everything first. */
+    endScans: () => void endScans.run(),
     endPhases: () => void endPhases.run(),
     guard(id: number, guard: Guard | null): void {
       setGuard.run(guard?.reason ?? null, guard?.code ?? null, id)

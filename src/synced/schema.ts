@@ -211,7 +211,8 @@ CREATE TABLE escrow_2 (
   -- Where the picture was, below the mirror's root.
   path   TEXT NOT NULL,
   reason TEXT NOT NULL CHECK (reason IN ('deleted','superseded','ignored')),
-  state  TEXT NOT NULL CHECK (state IN ('grace','held','approved')),
+  -- unproved: it was only linked, and its bytes could not be compared yet. A person may let it go as well.
+  state  TEXT NOT NULL CHECK (state IN ('grace','held','unproved','approved')),
   since  INTEGER NOT NULL,
   -- Not before this moment of running time: the grace in which it may come back.
   due_at INTEGER NOT NULL

@@ -40,7 +40,8 @@ export function openSummaries(db: Db) {
      WHERE state <> 'synced' AND mirror = ? GROUP BY state`,
   )
   const escrowed = db.prepare<[number], { held: number; pending: number }>(
-    `SELECT ifnull(sum(state = 'held'), 0) AS held, ifnull(sum(state <> 'held'), 0) AS pending FROM escrow WHERE mirror = ?`,
+    `SELECT ifnull(sum(state IN ('held','unproved')), 0) AS held, ifnull(sum(state IN ('grace','approved')), 0) AS pending
+     FROM escrow WHERE mirror = ?`,
   )
   const failed = db.prepare<[number], { n: number }>(
     `SELECT count(*) AS n FROM failures JOIN folders ON folders.id = failures.folder

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
 import { png } from '../pictures.ts'
-import { FAULTS, type FaultProxy, type Kind } from './fault-proxy.ts'
+import type { FaultProxy } from './fault-proxy.ts'
 import {
   expectInSync,
   type FaultStage,
@@ -12,6 +12,7 @@ import {
   startAlbumd,
   syncUntilDone,
 } from './fault-stage.ts'
+import { FAULTS, type Kind } from './faults.ts'
 import { inParallel } from './in-parallel.ts'
 
 const MINUTES = 60_000

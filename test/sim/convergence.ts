@@ -2,6 +2,7 @@ import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import type { FileRow } from '../../src/synced/files.ts'
 import { pathOfAlbum, type TrueImage } from './host-truth.ts'
 import { isIgnored, type LivePicture, livePictures } from './live-pictures.ts'
+import { approveHeld } from './person.ts'
 import { split } from './tree.ts'
 import type { World } from './world.ts'
 
@@ -11,18 +12,21 @@ const RESTS_MS = [
   90_000_000, 800_000, 800_000,
 ]
 
+/** A file in one of these may be the one that moved away from an image of its size. */
+const OPEN: ReadonlySet<string> = new Set(['failed', 'linked', 'uncertain'])
+
 /** All trouble is over, and time passes: disk and host must come to agree, and stay so by themselves. */
 export async function mustConverge(world: World, from: number): Promise<void> {
   world.host.faults.clear()
   world.host.quota = Number.POSITIVE_INFINITY
-  world.calm()
+  world.tree.calm()
   let left: string[] = []
   for (const [at, rest] of RESTS_MS.entries()) {
     const before = world.oracle.effects
     await world.pass(from + at, true)
     if (world.oracle.violation) return
     const quiet = world.oracle.effects === before
-    world.approve()
+    approveHeld(world)
     left = differences(world)
     if (quiet && left.length === 0 && !somethingWaits(world)) return
     await world.rest(rest)
@@ -63,9 +67,13 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   const row = rowOf(world, path)
   if (row?.state === 'uncertain' || row?.state === 'linked') return null
   if (row?.state === 'failed' && !triedAgain(world, row)) return null
-  // Without a list nobody can tell whether an album was made whose answer was lost.
+  // Without a list nobody can tell what is there: after its state was lost, or where an album's answer was.
   const { without } = world.history.variations
-  if (without.includes('list') && world.state.synced.journal.newestCreation() !== null) return null
+  if (
+    without.includes('list') &&
+    (world.oracle.stateLost || world.state.synced.journal.newestCreation() !== null)
+  )
+    return null
   // Another person deleted it, or its album, and the host is never a source.
   const taken = [...host.truth.images.values()].some(
     image => image.gone?.by === 'other' && image.hash === node.hash,
@@ -91,9 +99,11 @@ function needless(
   const there = disk.find(source)?.node
   // What can't be uploaded keeps its last image.
   if (there && there.kind !== 'folder' && !pictures.some(({ path }) => path === source)) return null
-  // What failed may be what moved away from there.
-  if (pictures.some(({ path, node }) => node.hash === image.hash && rowOf(world, path)?.state === 'failed'))
-    return null
+  // What failed, or was only linked, may be what moved away from there.
+  const waits = pictures.some(
+    ({ path, node }) => node.bytes.length === image.bytes.length && OPEN.has(rowOf(world, path)?.state ?? ''),
+  )
+  if (waits) return null
   if (rowOf(world, source)?.state === 'failed') return null
   // What became of it can't be told: another image looks like it.
   if (world.state.synced.journal.openUploads().some(({ hash }) => hash.toString('hex') === image.hash))

@@ -1,31 +1,9 @@
 import type { Deed } from './history.ts'
 import { IGNORE_FILE } from './live-pictures.ts'
-import { bytesOf, halfOf, isHalf, nameOfBytes, readTiny } from './tiny-picture.ts'
+import { FOLDERS, NAMES, pictureOf, placeOf } from './places.ts'
+import { halfOf, isHalf, nameOfBytes, readTiny } from './tiny-picture.ts'
 import { type FolderNode, split } from './tree.ts'
 import type { World } from './world.ts'
-
-const FOLDERS = ['', '/a', '/b', '/a/c']
-const NAMES = ['x.gif', 'y.gif', 'z.gif', 'p.svg']
-const SIZES = [40, 64, 1010, 1040]
-
-/** One of the places where files may lie. */
-export function placeOf(world: World, a: number): string {
-  const mirror = world.mirrors[(a >>> 8) % world.mirrors.length]!
-  return `${mirror.folder}${FOLDERS[a % 4]}/${NAMES[(a >>> 4) % 4]}`
-}
-
-/** One of some dozens of pictures: few enough that twins are frequent. */
-export function pictureOf(b: number): Buffer {
-  const version = b % 37
-  const wide = version % 3 === 0
-  return bytesOf({
-    format: version % 9 === 8 ? 'svg' : 'gif',
-    width: wide ? 400 : 300,
-    height: wide ? 300 : 200,
-    version,
-    size: SIZES[version % 4]!,
-  })
-}
 
 /** What people do with files. Each answers what it did, for other people. */
 export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) => string>> = {
@@ -38,7 +16,7 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
     }),
   changeUnseen: (world, a, b) =>
     onFile(world, a, path => {
-      const before = world.fileAt(path)!
+      const before = world.tree.fileAt(path)!
       const bytes = Buffer.from(before.bytes)
       if (bytes.length > 11) bytes.writeUInt32LE(100 + (b % 5), 8)
       world.disk.write(path, bytes, { inPlace: b % 2 === 0, mtime: before.mtime })
@@ -50,7 +28,7 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
     const half = halfOf(whole)
     if (!make(world, path)) return 'nothing'
     world.oracle.halves.add(world.disk.write(path, half).hash)
-    const file = world.fileAt(path)!
+    const file = world.tree.fileAt(path)!
     world.time.after(100 + (b % 800), () => world.disk.writeInto(file, whole))
     return `${path} is being written: ${nameOfBytes(whole)}`
   },
@@ -68,7 +46,7 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
   removeMany(world, a, b) {
     const folder = FOLDERS[b % 4]!
     const root = world.mirrors[a % world.mirrors.length]!.folder
-    const gone = world.files().filter(path => path.startsWith(`${root}${folder}/`))
+    const gone = world.tree.files().filter(path => path.startsWith(`${root}${folder}/`))
     for (const path of gone) toTrash(world, path)
     return `${gone.length} files below ${root}${folder} are deleted`
   },
@@ -97,7 +75,9 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
     }),
   swapFolders: (world, a, b) =>
     onFolder(world, a, one => {
-      const others = world.folders().filter(path => split(path).folder === split(one).folder && path !== one)
+      const others = world.tree
+        .folders()
+        .filter(path => split(path).folder === split(one).folder && path !== one)
       const other = others[b % others.length]
       if (other) world.disk.swap(one, other)
       return `${one} and ${other ?? 'nothing'} are swapped`
@@ -105,7 +85,7 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
   renameFolder: (world, a, b) =>
     onFolder(world, a, path => {
       const to = `${world.mirrors[b % world.mirrors.length]!.folder}/${['a', 'b', 'd'][(b >>> 4) % 3]}`
-      if (!world.disk.find(to) && world.isOn(to)) world.disk.rename(path, to)
+      if (!world.disk.find(to) && world.tree.isOn(to)) world.disk.rename(path, to)
       return `${path} is renamed ${to}`
     }),
   restoreOld: (world, a, b) =>
@@ -116,21 +96,21 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
     }),
   copyTo: (world, a, b) =>
     onFile(world, a, path => {
-      const { bytes, mtime } = world.fileAt(path)!
+      const { bytes, mtime } = world.tree.fileAt(path)!
       const to = placeOf(world, b)
       if (make(world, to)) world.disk.write(to, bytes, b % 2 === 0 ? { mtime } : {})
       return `${path} is copied to ${to}`
     }),
   lookAlike: (world, a, b) =>
     onFile(world, a, path => {
-      const bytes = Buffer.from(world.fileAt(path)!.bytes)
+      const bytes = Buffer.from(world.tree.fileAt(path)!.bytes)
       if (bytes.length > 11) bytes.writeUInt32LE(200 + (b % 5), 8)
       const to = `${split(placeOf(world, b)).folder}/${split(path).name}`
       return put(world, to, bytes)
     }),
   reencode(world, a, b) {
     const root = world.mirrors[a % world.mirrors.length]!.folder
-    const files = world.files().filter(path => path.startsWith(`${root}/`))
+    const files = world.tree.files().filter(path => path.startsWith(`${root}/`))
     for (const [at, path] of files.entries()) world.disk.write(path, pictureOf(b + at), { inPlace: true })
     return `all ${files.length} files in ${root} are encoded anew`
   },
@@ -150,26 +130,26 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
   folderUnreadable: (world, a) => onFolder(world, a, path => setReadable(world, path, false)),
   fileUnreadable: (world, a) => onFile(world, a, path => setReadable(world, path, false)),
   readable(world) {
-    const shut = world.everything().filter(path => !world.disk.find(path)!.node.readable)
+    const shut = world.tree.everything().filter(path => !world.disk.find(path)!.node.readable)
     for (const path of shut) setReadable(world, path, true)
     return `${shut.length} can be read again`
   },
   rootOff: (world, a, b) => takeRoot(world, a, b),
   rootOn(world) {
-    for (const { folder } of world.mirrors) world.bringBack(folder)
+    for (const { folder } of world.mirrors) world.tree.bringBack(folder)
     return 'the roots are back'
   },
   mountOff(world, a) {
     const mirrors = world.mirrors.filter(
-      ({ folder }) => world.isOn(folder) && world.disk.mountAt(`${folder}/b`),
+      ({ folder }) => world.tree.isOn(folder) && world.disk.mountAt(`${folder}/b`),
     )
     const mirror = mirrors[a % mirrors.length]
     if (!mirror) return 'nothing'
-    world.unmountSub(`${mirror.folder}/b`)
+    world.tree.unmountSub(`${mirror.folder}/b`)
     return `${mirror.folder}/b is unmounted`
   },
   mountOn(world) {
-    world.mountSubs()
+    world.tree.mountSubs()
     return 'what was unmounted is mounted again'
   },
 }
@@ -183,7 +163,7 @@ function put(world: World, path: string, bytes: Buffer): string {
 /** Makes the folder for a path. False where none can be: its root is away, or something else is in the way. */
 function make(world: World, path: string): boolean {
   const { folder } = split(path)
-  if (!world.isOn(path)) return false
+  if (!world.tree.isOn(path)) return false
   for (let at = folder; at !== ''; at = split(at).folder) {
     const node = world.disk.find(at)?.node
     if (node && (node.kind !== 'folder' || !node.readable)) return false
@@ -195,7 +175,7 @@ function make(world: World, path: string): boolean {
 }
 
 function onFile(world: World, a: number, act: (path: string) => string): string {
-  const files = world.files().filter(path => isWhole(world.fileAt(path)!.bytes))
+  const files = world.tree.files().filter(path => isWhole(world.tree.fileAt(path)!.bytes))
   const path = files[a % files.length]
   return path === undefined ? 'nothing' : act(path)
 }
@@ -206,18 +186,18 @@ function isWhole(bytes: Buffer): boolean {
 }
 
 function toTrash(world: World, path: string): void {
-  world.trash.set(path, { ...world.fileAt(path)! })
+  world.trash.set(path, { ...world.tree.fileAt(path)! })
   world.disk.remove(path)
 }
 
 function onFolder(world: World, a: number, act: (path: string) => string): string {
-  const folders = world.folders()
+  const folders = world.tree.folders()
   const path = folders[a % folders.length]
   return path === undefined ? 'nothing' : act(path)
 }
 
 function onIgnoreFile(world: World, a: number, act: (path: string) => string): string {
-  const files = world.everything().filter(path => split(path).name === IGNORE_FILE)
+  const files = world.tree.everything().filter(path => split(path).name === IGNORE_FILE)
   const path = files[a % files.length]
   return path === undefined ? 'nothing' : act(path)
 }
@@ -231,17 +211,18 @@ function takeRoot(world: World, a: number, b: number): string {
   const mirror = world.mirrors[a % world.mirrors.length]!
   const { folder } = mirror
   const { disk } = world
-  if (!world.isOn(folder)) return 'nothing'
+  if (!world.tree.isOn(folder)) return 'nothing'
   const how = disk.mountAt(folder) ? 'unmounted' : (['gone', 'replaced', 'restored'] as const)[b % 3]!
   // A backup of what is half written would be half for good.
-  if (how === 'restored' && world.files().some(path => isHalf(world.fileAt(path)!.bytes))) return 'nothing'
+  if (how === 'restored' && world.tree.files().some(path => isHalf(world.tree.fileAt(path)!.bytes)))
+    return 'nothing'
   if (how === 'restored') {
     const copy = disk.copy(disk.find(folder)!.node as FolderNode)
     disk.takeAway(folder)
     disk.putBack(folder, copy)
     return `${folder} is restored from a backup`
   }
-  world.takeOff(folder)
+  world.tree.takeOff(folder)
   if (how === 'replaced') {
     disk.makeFolder(folder)
     disk.write(`${folder}/${NAMES[(b >>> 4) % 4]}`, pictureOf(b >>> 6))

@@ -1,6 +1,7 @@
-import { placeOf } from './deeds.ts'
 import type { Deed } from './history.ts'
 import { pathOfAlbum } from './host-truth.ts'
+import { approveHeld, discardHeld } from './person.ts'
+import { placeOf } from './places.ts'
 import { bytesOf, isHalf } from './tiny-picture.ts'
 import { split } from './tree.ts'
 import type { World } from './world.ts'
@@ -61,10 +62,10 @@ export const HOST_DEEDS: Partial<Record<Deed, (world: World, a: number, b: numbe
     )
   },
   otherLookAlike(world, a, b) {
-    const files = world.files()
+    const files = world.tree.files()
     const path = files[a % files.length]
     if (path === undefined) return 'nothing'
-    const bytes = Buffer.from(world.fileAt(path)!.bytes)
+    const bytes = Buffer.from(world.tree.fileAt(path)!.bytes)
     if (bytes.length < 12 || isHalf(bytes)) return 'nothing'
     // Mostly other bytes; sometimes the very same picture.
     if (b % 4 !== 0) bytes.writeUInt32LE(400 + (b % 9), 8)
@@ -91,8 +92,8 @@ export const HOST_DEEDS: Partial<Record<Deed, (world: World, a: number, b: numbe
     world.other(world.host.deleteAlbum(album.id, 'other'))
     return `another person deletes the album ${pathOfAlbum(album)}`
   },
-  approve: world => `a person approves ${world.approve()} deletions`,
-  discard: world => `a person keeps ${world.discard()} images that were to go`,
+  approve: world => `a person approves ${approveHeld(world)} deletions`,
+  discard: world => `a person keeps ${discardHeld(world)} images that were to go`,
   wait(world, a) {
     world.waitLonger(1000 * (1 + (a % 100_000)))
     return 'time passes'

@@ -1,6 +1,7 @@
 import type { PictureBody } from '../../src/remote/host.ts'
 import type { HoldPolicy } from '../../src/sync/hold.ts'
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
+import { DeletionWindow } from './deletion-window.ts'
 import type { Looks, Sources } from './disk-port.ts'
 import { doubtAbout, type Grounds } from './grounds.ts'
 import type { Watch } from './host-port.ts'
@@ -25,9 +26,9 @@ export interface OracleParts {
   grounds: Grounds
   /** True time that albumd ran, in milliseconds. */
   running: () => number
+  /** Whether albumd has an image recorded whose bytes were never compared. */
+  isLinked: (id: string) => boolean
 }
-
-const WINDOW_MS = 86_400_000
 
 /**
  * Knows what really happened to disk and host, and nothing of what albumd believes. It is asked before each request
@@ -47,7 +48,7 @@ export class Oracle implements Watch {
   effects = 0
   readonly #parts: OracleParts
   readonly #fetched = new Set<string>()
-  #givenUp: { image: TrueImage; mirror: MirrorPolicy; at: number }[] = []
+  #window = new DeletionWindow()
   #truth!: HostTruth
 
   constructor(parts: OracleParts) {
@@ -65,7 +66,7 @@ export class Oracle implements Watch {
   /** The window in which deletions were counted is lost with the state. */
   forgetDeletions(): void {
     this.stateLost = true
-    this.#givenUp = []
+    this.#window = new DeletionWindow()
   }
 
   fetched(id: string): void {
@@ -126,7 +127,8 @@ export class Oracle implements Watch {
   }
 
   #nothingForeignDeleted(image: TrueImage): void {
-    if (image.by === 'albumd') return
+    // A person's word is enough.
+    if (image.by === 'albumd' || this.approved.has(image.id)) return
     const { disk } = this.#parts
     if (!this.#fetched.has(image.id))
       this.report('nothing-foreign-deleted', `${this.#nameOf(image)} was never looked at`)
@@ -159,10 +161,11 @@ export class Oracle implements Watch {
     if (!node || node.kind === 'folder') return
     const isPicture = node.kind === 'file' && node.bytes.length > 0 && node.readable
     if (isPicture && node.hash === image.hash) return
-    const newer = [...this.#truth.images.values()].some(other =>
-      isPicture
-        ? other.hash === node.hash
-        : other !== image && other.source === path && !other.deletionAsked && other.gone === null,
+    const newer = [...this.#truth.images.values()].some(
+      other =>
+        (isPicture && other.hash === node.hash) ||
+        // A version between the two stands for it meanwhile.
+        (other !== image && other.source === path && !other.deletionAsked && other.gone === null),
     )
     if (!newer) this.report('up-before-down', `${this.#nameOf(image)} goes, and ${path} is not on the host`)
   }
@@ -191,15 +194,12 @@ export class Oracle implements Watch {
   #noMoreThanTheHoldAllows(image: TrueImage): void {
     const mirror = this.#mirrorOf(image)
     if (!mirror || this.approved.has(image.id)) return
-    const elsewhere = this.#truth.live().some(other => other !== image && other.hash === image.hash)
-    if (elsewhere) return
+    const live = this.#truth.live()
+    // Whose bytes stand elsewhere only moved.
+    if (live.some(other => other !== image && other.hash === image.hash)) return
     const { hold, running } = this.#parts
-    const now = running()
-    // Asked for again it is still one.
-    this.#givenUp = this.#givenUp.filter(given => given.at > now - WINDOW_MS && given.image !== image)
-    this.#givenUp.push({ image, mirror, at: now })
-    const going = this.#givenUp.filter(given => given.mirror === mirror).length
-    const standing = this.#truth.live().filter(other => this.#mirrorOf(other) === mirror).length
+    const going = this.#window.add(image, mirror, running())
+    const standing = live.filter(other => this.#mirrorOf(other) === mirror).length
     if (going > hold.hold_min && going > hold.hold_above * (standing + going))
       this.report(
         'no-deletion-in-doubt',
@@ -227,8 +227,14 @@ export class Oracle implements Watch {
       const between = [...this.#truth.images.values()].some(
         ({ source, hash, at }) => source === image.source && hash !== image.hash && at >= other.at,
       )
-      if (!between) this.report('nothing-twice', `${this.#nameOf(image)} was sent twice`)
+      if (!between && !this.#isLinked(other))
+        this.report('nothing-twice', `${this.#nameOf(image)} was sent twice`)
     }
+  }
+
+  /** After its state was lost albumd may have taken it for another version, by its looks. */
+  #isLinked({ id }: TrueImage): boolean {
+    return this.stateLost && this.#parts.isLinked(id)
   }
 
   #nothingHalf(image: TrueImage): void {

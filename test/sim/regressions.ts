@@ -7,4 +7,15 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
   { seed: 370, found: 'images were deleted before every folder had been looked at' },
   { seed: 151, found: 'a refused key that was met while an upload was looked for was never tried again' },
   { seed: 181, found: 'a full storage that one of two uploads met was never tried again' },
+  {
+    seed: 5759,
+    found: 'a moved picture that was only linked at its new place lost the only image of its bytes',
+  },
+  { seed: 6066, found: 'a mirror whose only records were hidden trusted another root' },
+  { seed: 6384, found: 'a file that was touched while its upload was in doubt stayed in doubt for ever' },
+  { seed: 898, found: 'of twin albums the one without our pictures was taken' },
+  {
+    seed: 983,
+    found: 'a file changed under its old size and time, while its upload was in doubt, was never sent',
+  },
 ]

@@ -1,3 +1,4 @@
+import { DiskHistory } from './disk-history.ts'
 import {
   diskError,
   type FileNode,
@@ -8,7 +9,6 @@ import {
   type Mount,
   type Node,
   split,
-  upwards,
 } from './tree.ts'
 import type { MachineClock, Timeline } from './virtual-clock.ts'
 
@@ -16,10 +16,9 @@ import type { MachineClock, Timeline } from './virtual-clock.ts'
 const TICK_US = 4000
 
 /**
- * A disk in memory, as people change it. It remembers which bytes every path has ever held and when each was last
- * changed, for the oracle. Paths are absolute; the mirrors' roots lie directly below `/`.
+ * A disk in memory, as people change it. Paths are absolute; the mirrors' roots lie directly below `/`.
  */
-export class VirtualDisk {
+export class VirtualDisk extends DiskHistory {
   readonly #time: Timeline
   readonly #clock: MachineClock
   readonly #root: FolderNode
@@ -27,45 +26,11 @@ export class VirtualDisk {
   #devices = 1
   /** Freed inodes are given again, as ext4 does. */
   readonly #free: number[] = []
-  /** Counts all that happens, for what was before what. */
-  #moment = 1
-  readonly #changed = new Map<string, number>()
-  readonly #changedIn = new Map<string, number>()
-  readonly #held = new Map<string, Set<string>>()
-  /** The folders (and roots) that watchers would have told of since they were last asked. */
-  readonly stale = new Set<string>()
-
   constructor(time: Timeline, clock: MachineClock) {
+    super()
     this.#time = time
     this.#clock = clock
     this.#root = this.#folder()
-  }
-
-  /** What just happened comes after all that happened before. */
-  happens(): number {
-    return ++this.#moment
-  }
-
-  /** When a path, or a folder above it, last changed. */
-  changedAt(path: string): number {
-    let at = 0
-    for (const above of upwards(path)) at = Math.max(at, this.#changed.get(above) ?? 0)
-    return at
-  }
-
-  /** When something directly in a folder last came, went or changed. */
-  changedIn(folder: string): number {
-    return Math.max(this.changedAt(folder), this.#changedIn.get(folder) ?? 0)
-  }
-
-  /** Whether a path ever held these bytes. */
-  everHeld(path: string, hash: string): boolean {
-    return this.#held.get(path)?.has(hash) ?? false
-  }
-
-  /** Every path that ever held something. */
-  paths(): Iterable<string> {
-    return this.#held.keys()
   }
 
   /** What is at a path, what is mounted there included; null where nothing is. Permissions are not asked. */
@@ -238,21 +203,8 @@ export class VirtualDisk {
     return node
   }
 
-  /** A path has changed, with all below it. */
   #note(path: string, node: Node | null): void {
-    this.#changed.set(path, this.happens())
-    this.#changedIn.set(split(path).folder, this.#moment)
-    this.stale.add(split(path).folder || path)
-    if (node?.kind === 'folder') this.stale.add(path)
-    this.#holds(path, node)
-    if (node?.kind === 'folder') for (const [at, child] of this.below(path)) this.#holds(at, child)
-  }
-
-  #holds(path: string, node: Node | null): void {
-    if (node?.kind !== 'file') return
-    const held = this.#held.get(path)
-    if (held) held.add(node.hash)
-    else this.#held.set(path, new Set([node.hash]))
+    this.note(path, node, node?.kind === 'folder' ? this.below(path) : [])
   }
 
   #stamp(file: FileNode): void {

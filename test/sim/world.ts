@@ -1,23 +1,26 @@
 import { albumPathOf } from '../../src/sync/album-name.ts'
-import { keepImages } from '../../src/sync/keep-images.ts'
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import { type PassReport, runPass } from '../../src/sync/pass.ts'
 import { compose } from './compose.ts'
-import { DEEDS, pictureOf, placeOf } from './deeds.ts'
+import { DEEDS } from './deeds.ts'
 import { Looks, type Sources } from './disk-port.ts'
+import { drive } from './drive.ts'
 import type { Grounds } from './grounds.ts'
 import type { Action, History } from './history.ts'
 import { HOST_DEEDS } from './host-deeds.ts'
 import type { HostKit } from './host-kit.ts'
 import { Life } from './life.ts'
 import { Oracle } from './oracle.ts'
+import { Tree } from './people-tree.ts'
+import { pictureOf, placeOf } from './places.ts'
 import { Random } from './random.ts'
 import type { Saved, StateKit } from './state-kit.ts'
-import type { FileNode, Mount, Node } from './tree.ts'
+import type { FileNode } from './tree.ts'
 import { LIFETIME_MS } from './variations.ts'
 import { MachineClock, quiet, Timeline } from './virtual-clock.ts'
 import { VirtualDisk } from './virtual-disk.ts'
 import { VirtualHost } from './virtual-host.ts'
+import { takeStale } from './watching.ts'
 
 /** Databases are opened once and emptied between histories. */
 export interface Kits {
@@ -40,6 +43,7 @@ export class World {
   readonly mirrors: MirrorPolicy[]
   readonly host: VirtualHost
   readonly oracle: Oracle
+  readonly tree: Tree
   readonly history: History
   readonly state: StateKit
   readonly random: Random
@@ -60,8 +64,6 @@ export class World {
   #extraPause = 0
   #ranBefore = 0
   #bornAt = 0
-  readonly #away = new Map<string, Node | Mount>()
-  readonly #subMounts = new Map<string, Mount>()
 
   constructor(history: History, kits: Kits, log: string[] | null = null) {
     this.history = history
@@ -78,7 +80,9 @@ export class World {
     const { disk, looks, sources, mirrors, grounds } = this
     const { hold, variations } = history
     const running = () => this.#ranBefore + (this.life ? this.time.now - this.#bornAt : 0)
-    this.oracle = new Oracle({ disk, looks, sources, mirrors, hold, variations, grounds, running })
+    const isLinked = (id: string) => kits.state.synced.images.byRemoteId(id)?.proof === 'none'
+    this.oracle = new Oracle({ disk, looks, sources, mirrors, hold, variations, grounds, running, isLinked })
+    this.tree = new Tree(this, () => this.life !== null)
     this.host = new VirtualHost(kits.host, this.time, new Random(history.seed, 2), variations, this.oracle)
     this.oracle.watch(this.host.truth)
     this.#makeDisk()
@@ -91,9 +95,9 @@ export class World {
       if (mounted) this.disk.mount(folder, this.disk.newMount())
       if (!subMount) continue
       this.disk.makeFolder(`${folder}/b`)
-      this.#subMounts.set(`${folder}/b`, this.disk.newMount())
+      this.tree.addSubMount(`${folder}/b`, this.disk.newMount())
     }
-    this.mountSubs()
+    this.tree.mountSubs()
     for (const [a, b] of this.history.files) {
       const path = placeOf(this, a)
       this.disk.makeFolder(path.slice(0, path.lastIndexOf('/')))
@@ -116,7 +120,7 @@ export class World {
     const life = this.life!
     const whole = everything || this.#fresh || this.random.chance(0.5)
     this.#fresh = false
-    const scopes = whole ? 'everything' : this.#staleFolders()
+    const scopes = whole ? 'everything' : takeStale(this.disk, this.mirrors)
     if (scopes === 'everything') this.disk.stale.clear()
     this.grounds.pass = this.disk.happens()
     this.#interruption = newInterruption()
@@ -128,7 +132,7 @@ export class World {
       ({ folder }) => (scopes === 'everything' ? scopes : (scopes.get(folder) ?? [])),
       signals,
     )
-    const report = await this.#drive(work, life)
+    const report = await drive(work, life, this.time, this.oracle)
     // What was to happen at a later step happens now.
     this.#stepOfPass = Number.POSITIVE_INFINITY
     this.#act()
@@ -202,33 +206,6 @@ export class World {
     this.grounds.otherRoot.clear()
   }
 
-  approve(): number {
-    let approved = 0
-    const { escrow, images, mirrors } = this.state.synced
-    for (const { id } of mirrors.all())
-      for (const { image, state } of escrow.ofMirror(id)) {
-        if (state !== 'held') continue
-        escrow.approve(image)
-        this.oracle.approved.add(images.byId(image)!.remote_id)
-        approved++
-      }
-    return approved
-  }
-
-  discard(): number {
-    const { synced } = this.state
-    const held = synced.mirrors
-      .all()
-      .flatMap(({ id }) => synced.escrow.ofMirror(id).filter(({ state }) => state === 'held'))
-    keepImages(
-      synced,
-      held.map(({ image }) => image),
-      this.machine.wall(),
-    )
-    for (const { image } of held) this.oracle.kept.add(synced.images.byId(image)!.remote_id)
-    return held.length
-  }
-
   /** What another person does takes no time. */
   other(work: Promise<void>): void {
     // The host may refuse others too.
@@ -238,79 +215,6 @@ export class World {
   albumPathOf(folder: string): string {
     const mirror = this.mirrors.find(each => folder === each.folder || folder.startsWith(`${each.folder}/`))!
     return albumPathOf(mirror.album, folder.slice(mirror.folder.length + 1)).join('/')
-  }
-
-  fileAt(path: string): FileNode | null {
-    const node = this.disk.find(path)?.node
-    return node?.kind === 'file' ? node : null
-  }
-
-  /** Everything below the roots that are not away. */
-  everything(): string[] {
-    const on = this.mirrors.filter(({ folder }) => this.isOn(folder))
-    return on.flatMap(({ folder }) => [...this.disk.below(folder)].map(([path]) => path))
-  }
-
-  /** Without ignore files. */
-  files(): string[] {
-    return this.everything().filter(path => this.fileAt(path) && !path.includes('/.'))
-  }
-
-  folders(): string[] {
-    return this.everything().filter(path => this.disk.find(path)!.node.kind === 'folder')
-  }
-
-  /** All trouble with the disk is over. */
-  calm(): void {
-    for (const { folder } of this.mirrors) this.bringBack(folder)
-    this.mountSubs()
-    for (const path of this.everything()) this.disk.setReadable(path, true)
-  }
-
-  /** Whether the root of a path is not away. */
-  isOn(path: string): boolean {
-    return !this.#away.has(`/${path.split('/')[1]}`)
-  }
-
-  takeOff(folder: string): void {
-    const { disk } = this
-    this.#away.set(folder, disk.mountAt(folder) ? disk.mount(folder, null)! : disk.takeAway(folder)!)
-    // A mirror without records takes any root for its own.
-    const { mirrors, folders } = this.state.synced
-    const row = mirrors.of(folder)
-    if (row && folders.withFiles(row.id).length > 0) this.grounds.otherRoot.set(folder, disk.happens())
-  }
-
-  bringBack(folder: string): void {
-    const what = this.#away.get(folder)
-    if (!what) return
-    this.#away.delete(folder)
-    this.grounds.otherRoot.delete(folder)
-    if ('dev' in what) this.disk.mount(folder, what, this.random.chance(0.5))
-    else {
-      if (this.disk.find(folder)) this.disk.takeAway(folder)
-      this.disk.putBack(folder, what)
-    }
-  }
-
-  unmountSub(path: string): void {
-    const mount = this.disk.mount(path, null)
-    if (!mount) return
-    this.#subMounts.set(path, mount)
-    if (this.looks.readAt(path) > 0 && this.life) this.grounds.lostMount.set(path, this.disk.happens())
-  }
-
-  mountSubs(): void {
-    for (const [path, mount] of this.#subMounts) {
-      if (!this.isOn(path)) continue
-      if (this.disk.find(path)?.node.kind !== 'folder') {
-        if (this.disk.find(path)) this.disk.remove(path)
-        this.disk.makeFolder(path)
-      }
-      this.disk.mount(path, mount)
-      this.#subMounts.delete(path)
-      this.grounds.lostMount.delete(path)
-    }
   }
 
   #start(): void {
@@ -329,44 +233,6 @@ export class World {
     this.life.dead = true
     this.#ranBefore += this.time.now - this.#bornAt
     this.life = null
-  }
-
-  async #drive<T>(work: Promise<T>, life: Life): Promise<T | null> {
-    let over = false
-    let result: T | null = null
-    work.then(
-      value => {
-        result = value
-        over = true
-      },
-      error => {
-        over = true
-        this.oracle.report('never-throws', String((error as Error).stack ?? error))
-      },
-    )
-    for (;;) {
-      await quiet()
-      if (over || life.dead || this.oracle.violation) return result
-      if (this.time.next() === null) {
-        this.oracle.report('converges', 'a pass waits for ever')
-        return null
-      }
-      this.time.advance()
-    }
-  }
-
-  /** The mirrors' folders with what watchers have told of, as paths below them. */
-  #staleFolders(): Map<string, string[]> {
-    const scopes = new Map<string, string[]>()
-    for (const { folder } of this.mirrors)
-      scopes.set(
-        folder,
-        [...this.disk.stale]
-          .filter(path => path === folder || path.startsWith(`${folder}/`))
-          .map(path => path.slice(folder.length + 1)),
-      )
-    this.disk.stale.clear()
-    return scopes
   }
 
   #act(where = 'in peace'): void {

@@ -10,6 +10,13 @@ const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes
 
 /** The host with its deletions and sent pictures written down in their order. */
+/** A host whose delivery addresses can't be reached. */
+const silent: ImageHost['fetchDelivered'] = async () => ({
+  ok: false,
+  code: 'HOST_UNREACHABLE',
+  message: 'no',
+})
+
 function recorded(host: ImageHost): { host: ImageHost; calls: string[] } {
   const calls: string[] = []
   return {
@@ -190,11 +197,12 @@ describe('a pass', () => {
         await workshop.host.send(...args)
         return failure('find_out', 'HOST_ANSWER', 'send')
       },
+      fetchDelivered: silent,
     })
     await workshop.pass({ host: lost })
     expect(await stateOf(workshop)).toMatchObject({ uncertain: 1, synced: 0, failed: 0 })
     const { host, calls } = recorded(workshop.host)
-    await workshop.pass({ host })
+    await workshop.pass({ host: hostWith(host, { fetchDelivered: silent }) })
     expect(calls).toEqual([])
     expect(workshop.synced.journal.open()).toHaveLength(1)
   })

@@ -37,6 +37,14 @@ describe('an upload whose answer was lost', () => {
     expect(await names(workshop)).toEqual(['first.png', 'red.png'])
   })
 
+  it('is known for ours before any other upload was acknowledged, where its address names what the listing shows', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    await workshop.pass({ host: losing(workshop) })
+    expect(summary(workshop)).toMatchObject({ synced: 1, linked: 0, uncertain: 0 })
+    expect(imageOf(workshop, 'red.png')).toMatchObject({ proof: 'uploaded' })
+  })
+
   it('is linked by its name and dimensions after its credential has ended, where no address is known', async () => {
     const workshop = await openWorkshop()
     workshop.write('red.png', red)

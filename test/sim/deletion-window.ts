@@ -1,0 +1,16 @@
+import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
+import type { TrueImage } from './host-truth.ts'
+
+const WINDOW_MS = 86_400_000
+
+/** What was deleted unasked, over the last day of running. */
+export class DeletionWindow {
+  #givenUp: { image: TrueImage; mirror: MirrorPolicy; at: number }[] = []
+
+  /** Answers how many of the mirror's images that are with this one. Asked for again it is still one. */
+  add(image: TrueImage, mirror: MirrorPolicy, now: number): number {
+    this.#givenUp = this.#givenUp.filter(given => given.at > now - WINDOW_MS && given.image !== image)
+    this.#givenUp.push({ image, mirror, at: now })
+    return this.#givenUp.filter(given => given.mirror === mirror).length
+  }
+}
