@@ -72,7 +72,7 @@ function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
   return file.hash === null ? file.size === size && file.mtime === mtime : file.hash.equals(hash)
 }
 
-/** The image stands for its file. A time that no file has lets the next look ask for its bytes again. */
+/** The image stands for its file, whose bytes the next look asks for again: no file has that time. */
 function stand(
   { synced, clock, running, graceMs, propagating }: RecordParts,
   file: FileRow,
@@ -84,6 +84,7 @@ function stand(
   const state = file.state === 'hidden' ? 'hidden' : found
   const since = state === 'hidden' ? file.since : null
   files.put({ ...file, ctime: 0, state, since, image: image.id, hash: image.hash })
+  folders.lookAgain(file.folder)
   failures.clear(file.folder, file.name)
   escrow.takeBack(image.id)
   resend.remove(file)

@@ -58,6 +58,7 @@ export function openFolders(db: Db) {
   const setUnknown = db.prepare<[string, number]>(
     'UPDATE folders SET unknown = ?, digest = NULL, accept = 0 WHERE id = ?',
   )
+  const lookAgain = db.prepare<[number]>('UPDATE folders SET digest = NULL WHERE id = ?')
   const setIgnoreGone = db.prepare<[number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?')
   const setGone = db.prepare<[number]>(
     `UPDATE folders SET present = 0, digest = NULL, unknown = NULL, accept = 0, ignore_text = NULL, files = 0, left_format = 0,
@@ -119,6 +120,8 @@ export function openFolders(db: Db) {
     setUnknown(id: number, reason: string): void {
       setUnknown.run(reason, id)
     },
+    /** The next look at it comes back whole. */
+    lookAgain: (id: number) => void lookAgain.run(id),
     /** Its ignore file is not where it was. */
     ignoreGone: (id: number) => void setIgnoreGone.run(id),
     /** It is no longer there; its row stays while its files still have images. What is left out stays a mount point. */

@@ -46,8 +46,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/root-guard.ts',
-        find: 'if (empty && known.length > 0) {',
-        replace: 'if (empty && known.length > 1e9) {',
+        find: 'if (isIt && !empty) return trusted',
+        replace: 'if (isIt) return trusted',
       },
     ],
     why: 'a disk that is not mounted deletes everything',
@@ -113,7 +113,7 @@ export const MUTANTS: readonly Mutant[] = [
       },
     ],
     why: 'an upload that was cut off is sent again, blindly',
-    seed: 66,
+    seed: 69,
   },
   {
     name: 'blind resend',
@@ -123,8 +123,14 @@ export const MUTANTS: readonly Mutant[] = [
         find: "if (sent.ok || sent.failure.remedy !== 'find_out') synced.journal.close(intent)",
         replace: 'synced.journal.close(intent)',
       },
+      {
+        file: 'sync/sender.ts',
+        find: "else if (last.remedy !== 'new_credential') return refused(last)",
+        replace:
+          "else if (last.remedy !== 'new_credential' && last.remedy !== 'find_out') return refused(last)",
+      },
     ],
-    why: 'an upload whose answer was lost leaves no trace',
+    why: 'an upload whose answer was lost is sent again at once',
     seed: 44,
   },
   {

@@ -17,24 +17,28 @@ export interface StateKit {
   of(life: Life, random: Random): Synced
 }
 
+/** The tables that foreign keys lead to, each before those that it refers to itself. */
+const REFERRED_TO = ['files', 'images', 'albums', 'folders', 'mirrors']
+
 export function openStateKit(): StateKit {
   const db = openDatabase(':memory:')
   const synced = openSynced(db)
-  const tables = db.prepare<[], string>(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all()
-  // Rows are taken away and put back whole, in any order.
+  const all = db.prepare<[], string>(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all()
+  // What others refer to goes last. To shut the foreign keys off instead would have SQLite prepare every statement anew.
+  const tables = [...all.filter(table => !REFERRED_TO.includes(table)), ...REFERRED_TO]
   const deletions = tables.map(table => db.prepare(`DELETE FROM ${table}`))
+  const deleteAll = db.transaction(() => {
+    for (const deletion of deletions) deletion.run()
+  })
   const whole = (change: () => void) => {
     db.pragma('foreign_keys = OFF')
     db.transaction(change)()
     db.pragma('foreign_keys = ON')
   }
-  const deleteAll = () => {
-    for (const deletion of deletions) deletion.run()
-  }
 
   return {
     synced,
-    clear: () => whole(deleteAll),
+    clear: deleteAll,
     save: () =>
       new Map(tables.map(table => [table, db.prepare(`SELECT * FROM ${table}`).raw().all() as unknown[][]])),
     restore: saved =>
