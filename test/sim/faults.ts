@@ -44,6 +44,8 @@ export class Faults {
 
   /** The host refused an album: its images lie elsewhere from then on, and stay there. */
   albumRefused = false
+  /** It refused to list as if its plan had no list. */
+  listRefused = false
 
   clear(): void {
     this.#waiting.clear()
@@ -69,6 +71,8 @@ export class Faults {
     if (!first) return null
     if (--first.left === 0) waiting!.shift()
     if (endpoint === 'create_album' && first.fault.kind === 'refused') this.albumRefused = true
+    const code = first.fault.kind === 'refused' ? first.fault.code : null
+    if (endpoint === 'list' && code === 'PLAN_NOT_SUPPORTED') this.listRefused = true
     return first.fault
   }
 }

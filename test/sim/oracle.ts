@@ -42,6 +42,9 @@ export class Oracle implements Watch {
   readonly kept = new Set<string>()
   /** Bytes that were half of a picture while somebody wrote it. */
   readonly halves = new Set<string>()
+  /** Whether the host has refused to make an album, or to list, though its plan has both. */
+  albumsMissing: () => boolean = () => false
+  listRefused: () => boolean = () => false
   /** Albumd can't know what it did: its state was lost or is an old one. */
   stateLost = false
   /** Requests of albumd that changed the host, or could have. */
@@ -116,6 +119,8 @@ export class Oracle implements Watch {
     if (album.by === 'other') return
     this.effects++
     if (this.#parts.variations.without.includes('list')) return
+    // With all its records an album is made again where the host does not know it; old ones must not make any.
+    if (this.listRefused() && !this.stateLost) return
     for (const other of this.#truth.liveAlbums())
       if (
         other !== album &&
@@ -182,6 +187,9 @@ export class Oracle implements Watch {
   #lookedOnceMore({ id, source, at }: TrueImage): void {
     const { disk, looks, grounds, variations } = this.#parts
     if (source === null || disk.find(source) || this.stateLost || variations.oneId) return
+    // Where albums are missing, pictures of several folders share one, and an image may be taken for another's.
+    if (this.albumsMissing() || variations.without.includes('create_album') || variations.depthMax < 10)
+      return
     // An older version's image has been replaced by that of a newer one, whatever became of the file since.
     if ([...this.#truth.images.values()].some(other => other.source === source && other.at > at)) return
     if (looks.statedAt(source) < grounds.pass)
@@ -195,8 +203,11 @@ export class Oracle implements Watch {
     const mirror = this.#mirrorOf(image)
     if (!mirror || this.approved.has(image.id)) return
     const live = this.#truth.live()
-    // Whose bytes stand elsewhere only moved.
-    if (live.some(other => other !== image && other.hash === image.hash)) return
+    // Whose bytes stand elsewhere only moved. Nobody tells albumd what another person took.
+    const stood = [...this.#truth.images.values()].some(
+      other => other !== image && other.hash === image.hash && other.gone?.by !== 'albumd',
+    )
+    if (stood) return
     const { hold, running } = this.#parts
     const going = this.#window.add(image, mirror, running())
     const standing = live.filter(other => this.#mirrorOf(other) === mirror).length

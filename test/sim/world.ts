@@ -85,6 +85,8 @@ export class World {
     this.tree = new Tree(this, () => this.life !== null)
     this.host = new VirtualHost(kits.host, this.time, new Random(history.seed, 2), variations, this.oracle)
     this.oracle.watch(this.host.truth)
+    this.oracle.albumsMissing = () => this.host.faults.albumRefused
+    this.oracle.listRefused = () => this.host.faults.listRefused
     this.#makeDisk()
   }
 
