@@ -6,7 +6,7 @@ import { openImageHost } from '../remote/client.ts'
 import { type HostFailure, PictureChanged } from '../remote/host.ts'
 import { AlbumContents } from '../sync/album-contents.ts'
 import { systemClock } from '../sync/clock.ts'
-import { FileAges } from '../sync/file-ages.ts'
+import { fileAges } from '../sync/file-ages.ts'
 import type { Interruption } from '../sync/interruption.ts'
 import type { MirrorPolicy, Scope } from '../sync/mirror-scans.ts'
 import { type PassParts, type PassReport, runPass } from '../sync/pass.ts'
@@ -75,7 +75,7 @@ export function openMirroring(
     lookAt: (root: string) => pools.get(root)!.look,
     quotaDay: quotaDayOf(config.host.quota_reset),
     settleMs: config.watch.settle,
-    ages: new FileAges(),
+    ages: fileAges(state.synced),
     graceMs,
     concurrency: config.uploads.concurrency,
     order: config.uploads.order,

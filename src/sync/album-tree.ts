@@ -70,11 +70,15 @@ export class AlbumTree {
    * place by now.
    */
   async doubt({ remote_id, parent }: AlbumRow): Promise<boolean> {
-    const { albums, commit } = this.#synced
+    const { albums, meta, commit } = this.#synced
     let doubt = this.#doubted.get(remote_id)
     if (!doubt) {
       this.#listings.forget(parent === null ? null : albums.byId(parent)!.remote_id)
-      doubt = commit(() => albums.doubt(remote_id))
+      doubt = commit(() => {
+        albums.doubt(remote_id)
+        // Where uploads without an album land is to be found out anew.
+        if (meta.get('default_album') === remote_id) meta.clear('default_album')
+      })
       const row = albums.byRemoteId(remote_id)
       if (row) this.#contents.forget(row)
       this.#doubted.set(remote_id, doubt)

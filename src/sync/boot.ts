@@ -14,6 +14,7 @@ export function noteBoot(
   if (known !== bootId || monotonic < Number(at)) {
     // The columns take whole milliseconds.
     for (const table of [journal, albums, emptied]) table.restartClocks(Math.round(monotonic))
+    meta.clear('clock_offset')
   }
   meta.set('boot', `${bootId} ${monotonic}`)
 }

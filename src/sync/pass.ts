@@ -7,7 +7,7 @@ import type { AlbumContents } from './album-contents.ts'
 import { AlbumTree } from './album-tree.ts'
 import { mayArriveFor } from './credential-life.ts'
 import { giveUpEmptyAlbums, repeatAlbumDeletions } from './empty-albums.ts'
-import type { FileAges } from './file-ages.ts'
+import { clockOffset, type FileAges } from './file-ages.ts'
 import { giveUpImages } from './give-up.ts'
 import { Ground } from './ground.ts'
 import { forgetOldDeletions, type HoldPolicy, weighDeletions } from './hold.ts'
@@ -233,6 +233,7 @@ function recordStates(
   const all = [...said.map(failure => ({ ...failure, said_at: now })), ...shut]
   synced.mirrors.endPhases()
   synced.meta.set('running_ms', String(running()))
+  synced.meta.set('clock_offset', String(clockOffset(clock)))
   forgetOldDeletions(synced, running())
   const blocks = all.filter(({ remedy }) => remedy !== 'quota')
   synced.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))

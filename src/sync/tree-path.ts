@@ -13,6 +13,10 @@ export function isBelow(path: string, folder: string): boolean {
   return folder === '' ? path !== '' : path.startsWith(`${folder}/`)
 }
 
+export function isAtOrBelow(path: string, folder: string): boolean {
+  return path === folder || isBelow(path, folder)
+}
+
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }

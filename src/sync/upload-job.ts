@@ -11,4 +11,6 @@ export interface UploadJob {
   mirror: number
   albumPath: string[]
   deletions: Deletions
+  /** Whether the root, and the disks mounted above the file, are still those that were scanned. */
+  isSameGround: () => boolean
 }

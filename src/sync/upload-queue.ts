@@ -1,3 +1,4 @@
+import type { Disk } from '../local/disk.ts'
 import type { HostFailure, ImageHost } from '../remote/host.ts'
 import type { FileRow } from '../synced/files.ts'
 import type { Synced } from '../synced/synced.ts'
@@ -6,13 +7,16 @@ import type { Clock } from './clock.ts'
 import { mayArriveFor } from './credential-life.ts'
 import type { Interruption } from './interruption.ts'
 import type { ScannedMirror } from './mirror-scans.ts'
+import { isMount } from './mounts.ts'
 import type { Tell } from './pass-events.ts'
-import { isBelow, pathOf } from './tree-path.ts'
+import { isSameRoot } from './root-guard.ts'
+import { isAtOrBelow, pathOf } from './tree-path.ts'
 import type { Uploader } from './upload.ts'
 import type { UploadJob } from './upload-job.ts'
 import type { UploadResult } from './upload-result.ts'
 
 export interface UploadQueueParts {
+  disk: Disk
   synced: Synced
   clock: Clock
   tell: Tell
@@ -75,9 +79,10 @@ export class UploadQueue {
 
   /** Null where the folder is in doubt. */
   #job(file: FileRow): UploadJob | null {
-    const folder = this.#parts.synced.folders.byId(file.folder)!
-    const { policy, unknown } = this.#mirrors.get(folder.mirror)!
-    if (unknown.some(path => folder.path === path || isBelow(folder.path, path))) return null
+    const { synced, disk } = this.#parts
+    const folder = synced.folders.byId(file.folder)!
+    const { policy, unknown, identity, mounts } = this.#mirrors.get(folder.mirror)!
+    if (unknown.some(path => isAtOrBelow(folder.path, path))) return null
     return {
       file,
       root: policy.folder,
@@ -85,6 +90,9 @@ export class UploadQueue {
       mirror: folder.mirror,
       albumPath: albumPathOf(policy.album, folder.path),
       deletions: policy.deletions,
+      isSameGround: () =>
+        isSameRoot(disk, policy.folder, identity) &&
+        mounts.every(at => !isAtOrBelow(folder.path, at) || isMount(disk, policy.folder, at)),
     }
   }
 

@@ -52,6 +52,8 @@ export class Uploader {
   async #uploadOpen(job: UploadJob, open: OpenPicture, signal: AbortSignal): Promise<UploadResult> {
     const { synced } = this.#parts
     const { hash, picture } = open
+    // Another disk may be here since the scan.
+    if (!job.isSameGround()) return { kind: 'waits', message: 'its folder was replaced since it was scanned' }
     const standing = job.file.image === null ? undefined : synced.images.byId(job.file.image)
     // An image whose deletion may have happened is as good as gone.
     if (standing?.hash.equals(hash) && !synced.journal.deletionOf(standing.id)) {

@@ -5,6 +5,7 @@ import type { Db } from './database.ts'
  * running_ms: how long albumd ran and looked, over all its starts, when the last pass ended.
  * base_url: the host it is bound to. boot: the machine's boot when it was last open.
  * generation: how often it was opened for work. witness: the witness as it was then; see witness.ts.
+ * clock_offset: between the wall clock and the monotonic one, in milliseconds, when the last pass ended.
  * promises: 'broken' where an upload was acknowledged with another delivery address than its credential had told.
  * restored: '1' where the records were found to be old.
  * default_album: the host's id of the account's default album (§4.1), '' where there is none, not set while not known. pid: the process that has it open. quiet_since: see requests-before.ts in daemon.
@@ -19,6 +20,7 @@ export function openMeta(db: Db) {
     | 'audit_began'
     | 'base_url'
     | 'boot'
+    | 'clock_offset'
     | 'default_album'
     | 'generation'
     | 'pid'

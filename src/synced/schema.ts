@@ -240,6 +240,9 @@ ALTER TABLE folders ADD COLUMN mount INTEGER NOT NULL DEFAULT 0;
 -- 1: a person said that the next look is the truth.
 ALTER TABLE folders ADD COLUMN accept INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE mirrors ADD COLUMN accept INTEGER NOT NULL DEFAULT 0;
+-- A tree has very many folders, and few that are in doubt or mounted.
+CREATE INDEX folders_unknown ON folders (mirror, path) WHERE unknown IS NOT NULL;
+CREATE INDEX folders_mounted ON folders (mirror, path) WHERE mount = 1;
 
 -- Albums (0: the host's root) that were walked whole, or made by albumd. One without a row is walked before the first
 -- upload into it.

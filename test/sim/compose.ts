@@ -1,7 +1,7 @@
 import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import { noteBoot } from '../../src/sync/boot.ts'
-import { FileAges } from '../../src/sync/file-ages.ts'
+import { fileAges } from '../../src/sync/file-ages.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { diskFor, openerFor } from './disk-port.ts'
 import { HostPort } from './host-port.ts'
@@ -41,7 +41,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): PassParts
     openPicture: openerFor(disk, machine.wall, pause, () => random.chance(0.5), sources),
     quotaDay: wall => String(Math.floor(wall / 86_400_000)),
     settleMs: SETTLE_MS,
-    ages: new FileAges(),
+    ages: fileAges(synced),
     concurrency: history.concurrency,
     order: history.order,
     probeEveryMs: PROBE_EVERY_MS,

@@ -85,7 +85,7 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     openPicture: (root, path) => openPicture(root, path, () => new PictureChanged()),
     quotaDay: () => '2026-11-21',
     settleMs: 0,
-    ages: new FileAges(),
+    ages: new FileAges(null),
     concurrency: 4,
     order: 'newest',
     probeEveryMs: 60_000,
