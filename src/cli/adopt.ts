@@ -1,5 +1,7 @@
 import type { CommandModule } from 'yargs'
+import { confirmedPattern } from '../sync/compare-bytes.ts'
 import type { Verified } from '../sync/verify-links.ts'
+import type { Synced } from '../synced/synced.ts'
 import { configOption, readConfigAndAccess } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onePass } from './one-pass.ts'
@@ -22,7 +24,8 @@ export function adoptCommand(exit: (code: number) => void): CommandModule<object
           verify: {
             type: 'boolean',
             default: false,
-            describe: 'Fetch what was linked by name and size, and compare its bytes',
+            describe:
+              'Fetch what was linked by name and size, and compare its bytes; needs an upload of ours that the host acknowledged',
           },
           json: { type: 'boolean', default: false, describe: 'One summary object on standard output' },
         })
@@ -35,9 +38,13 @@ export function adoptCommand(exit: (code: number) => void): CommandModule<object
 async function adopt({ verify, config: flag, json }: AdoptArgs): Promise<number> {
   const { config, access } = readConfigAndAccess(flag)
   let verified: Verified | null = null
+  let state: Synced | null = null
+  let addressesKnown = true
   const exitCode = await onePass(config, access, {
     json,
+    verifies: verify,
     async before({ synced }) {
+      state = synced
       // What was ambiguous may be clear by now.
       const { forgetFailures } = await import('../daemon/retry.ts')
       await forgetFailures(config, synced)
@@ -45,10 +52,11 @@ async function adopt({ verify, config: flag, json }: AdoptArgs): Promise<number>
     async work(mirroring, interrupts) {
       const { stopped } = await mirroring.adopt(interrupts)
       if (verify) verified = await mirroring.verifyLinks(interrupts.cut)
+      addressesKnown = confirmedPattern({ synced: state! }) !== null
       return stopped
     },
   })
-  if (verified) report(verified)
+  if (verified) report(verified, addressesKnown)
   return verified && leftIn(verified) ? Math.max(exitCode, EXIT.left) : exitCode
 }
 
@@ -56,14 +64,20 @@ function leftIn({ unknown }: Verified): boolean {
   return unknown > 0
 }
 
+/** A delivery address is built only as the host's own answers have shown. */
+const AFTER_AN_UPLOAD = '; after the next picture was uploaded, run "albumd adopt --verify" again'
+
 /** On standard error: standard output has the summary. */
-function report({ equal, other, unknown, why }: Verified): void {
+function report({ equal, other, unknown, why }: Verified, addressesKnown: boolean): void {
+  const remedy = addressesKnown ? '' : AFTER_AN_UPLOAD
   const lines = [
     `${count(equal, 'linked image')} proved to be the same`,
     ...(other > 0
       ? [`${count(other, 'linked image')} proved to be another; the next sync uploads the pictures`]
       : []),
-    ...(unknown > 0 ? [`${count(unknown, 'linked image')} could not be compared: ${printable(why!)}`] : []),
+    ...(unknown > 0
+      ? [`${count(unknown, 'linked image')} could not be compared: ${printable(why!)}${remedy}`]
+      : []),
   ]
   for (const line of lines) process.stderr.write(`albumd: ${line}\n`)
 }

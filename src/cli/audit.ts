@@ -45,6 +45,12 @@ async function run({ config: flag, repair, json }: AuditArgs): Promise<number> {
   if (repair) refuseMissingFolders(config)
   const say = (line: string) => void process.stderr.write(`albumd: ${line}\n`)
   const state = await openState(config, say)
+  if (state.synced.audit.albums().length === 0) {
+    state.close()
+    say('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
+    if (json) process.stdout.write(`${JSON.stringify(inJson(NOTHING))}\n`)
+    return EXIT.left
+  }
   const interrupts = onInterrupts(() => say('stopping'))
   const bar = ora({
     stream: process.stderr,
@@ -116,6 +122,14 @@ function report(
     process.stderr.write('albumd: the audit was stopped; the next one goes on where it was\n')
 }
 
+const NOTHING: AuditResult = {
+  complete: false,
+  albums: 0,
+  skipped: [],
+  findings: [],
+  withheld: 0,
+  stopped: [],
+}
 const NEEDS_LIST = '; an audit compares listings, and waits for a plan that has them'
 
 function summary(albums: number, findings: readonly AuditFinding[], repair: boolean): string {

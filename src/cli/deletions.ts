@@ -3,6 +3,7 @@ import type { CommandModule } from 'yargs'
 import type { HeldDeletion } from '../daemon/held-deletions.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
+import { sayStateTrouble } from './say-state-trouble.ts'
 import { count, printable, sizeInWords } from './wording.ts'
 
 const ACTIONS = ['list', 'approve', 'discard'] as const
@@ -17,7 +18,7 @@ interface DeletionsArgs {
 export function deletionsCommand(exit: (code: number) => void): CommandModule<object, DeletionsArgs> {
   return {
     command: 'deletions <action> [path]',
-    describe: 'Held deletions: look, let them go ahead, or keep the images for good',
+    describe: 'Held deletions: look, let them go ahead (not to be undone), or keep the images for good',
     builder: command =>
       command
         .positional('action', { choices: ACTIONS, demandOption: true })
@@ -37,30 +38,38 @@ async function settle({ action, path, config: flag, json }: DeletionsArgs): Prom
   const { approve, discard, listHeld } = await import('../daemon/held-deletions.ts')
   const at = path?.startsWith('.') ? resolve(path) : path?.replace(/\/+$/, '')
   if (action === 'list') {
+    await sayStateTrouble(config)
     const { readState } = await import('../daemon/status.ts')
-    report(
-      readState(config, synced => listHeld(config, synced, at)),
-      action,
-      json,
-    )
+    const held = readState(config, synced => listHeld(config, synced, at))
+    announce(held, action, path, json)
+    conclude(held, action, json)
     return EXIT.inSync
   }
   const { openState } = await import('../daemon/state.ts')
   const state = await openState(config, line => void process.stderr.write(`albumd: ${line}\n`))
   try {
     const held = listHeld(config, state.synced, at)
-    report(held, action, json)
+    announce(held, action, path, json)
     if (action === 'approve') await approve(state.synced, held)
     else await discard(state.synced, held, Date.now())
+    conclude(held, action, json)
+  } catch (error) {
+    throw state.failed(error)
   } finally {
     state.close()
   }
   return EXIT.inSync
 }
 
+const BEFORE = {
+  list: null,
+  approve: 'to be deleted at the next sync; this can not be undone:',
+  discard: 'to be kept on the host for good:',
+}
+
 const AFTERWARDS = {
   list: 'is held. "albumd deletions approve" lets it go, "discard" keeps it for good.',
-  approve: 'goes at the next sync. This can not be undone.',
+  approve: 'is approved, and goes at the next sync.',
   discard: 'stays on the host for good.',
 }
 
@@ -70,19 +79,29 @@ const WHY = {
   ignored: 'hidden by an ignore rule',
 }
 
-function report(held: readonly HeldDeletion[], action: DeletionsArgs['action'], json: boolean): void {
-  if (json) {
-    const deletions = held.map(({ image, ...shown }) => ({ ...shown, image_id: image.remote_id }))
-    process.stdout.write(`${JSON.stringify({ action, deletions })}\n`)
-    return
-  }
+/** What it is about, before anything is done. */
+function announce(
+  held: readonly HeldDeletion[],
+  action: DeletionsArgs['action'],
+  path: string | undefined,
+  json: boolean,
+): void {
+  if (json) return
+  const where = path === undefined ? '' : ` at or below ${printable(path)}`
+  if (held.length === 0) return void process.stdout.write(`nothing is held${where}\n`)
+  if (BEFORE[action]) process.stdout.write(`${BEFORE[action]}\n`)
   for (const { path, reason, size, since, cdn_url } of held) {
     const why = WHY[reason]
     process.stdout.write(
       `${printable(path)} (${why}, ${sizeInWords(size)}, since ${since})  ${printable(cdn_url ?? 'delivery address not known')}\n`,
     )
   }
-  process.stdout.write(
-    held.length === 0 ? 'nothing is held\n' : `${count(held.length, 'image')}: each ${AFTERWARDS[action]}\n`,
-  )
+}
+
+function conclude(held: readonly HeldDeletion[], action: DeletionsArgs['action'], json: boolean): void {
+  if (json) {
+    const deletions = held.map(({ image, ...shown }) => ({ ...shown, image_id: image.remote_id }))
+    process.stdout.write(`${JSON.stringify({ action, deletions })}\n`)
+  } else if (held.length > 0)
+    process.stdout.write(`${count(held.length, 'image')}: each ${AFTERWARDS[action]}\n`)
 }

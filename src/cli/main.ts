@@ -42,13 +42,9 @@ export async function main(args: readonly string[]): Promise<number> {
     .alias('help', 'h')
     .exitProcess(false)
     .fail((message, error) => {
-      throw (
-        error ??
-        new Problem(
-          EXIT.usage,
-          `${message.replace(/\s*\n\s*/g, ' ').replace(/\.?$/, '.')} See albumd --help.`,
-        )
-      )
+      // An option without its value comes as an error of yargs' own.
+      if (error && error.name !== 'YError') throw error
+      throw usageProblem(message ?? error.message)
     })
   // Whoever read along has gone (`albumd sync | head`): the work goes on without telling.
   for (const out of [process.stdout, process.stderr])
@@ -67,4 +63,11 @@ export async function main(args: readonly string[]): Promise<number> {
     if (showStacks && error instanceof Error) process.stderr.write(`${error.stack}\n`)
     return described.exitCode
   }
+}
+
+function usageProblem(message: string): Problem {
+  return new Problem(
+    EXIT.usage,
+    `${message.replace(/\s*\n\s*/g, ' ').replace(/\.?$/, '.')} See albumd --help.`,
+  )
 }

@@ -11,6 +11,8 @@ import { printable } from './wording.ts'
 
 export interface OnePassOptions {
   json: boolean
+  /** Whether the work itself compares what was linked. */
+  verifies?: boolean
   /** What is done with the state before the pass. */
   before?: (state: State) => Promise<void>
   /** The work itself, where it is not a plain pass. Answers what the host said that ended it early. */
@@ -19,7 +21,7 @@ export interface OnePassOptions {
 
 /** One pass over all mirrors, with progress and a summary. Answers the exit code. */
 export async function onePass(config: Config, access: Access, options: OnePassOptions): Promise<number> {
-  const { json, before, work = plainPass } = options
+  const { json, verifies = false, before, work = plainPass } = options
   refuseMissingFolders(config)
   const { openState } = await import('../daemon/state.ts')
   const { openMirroring } = await import('../daemon/mirroring.ts')
@@ -54,7 +56,10 @@ export async function onePass(config: Config, access: Access, options: OnePassOp
     ]
     const summary = { exit_code: exitCode, ...done.counts, stopped, mirrors: status.mirrors }
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
-    else report(done.inWords(status, stopped), stopped)
+    else {
+      const links = verifies ? null : done.linksInWords()
+      report([...(links ? [links] : []), done.inWords(status, stopped)], stopped)
+    }
     return exitCode
   } catch (error) {
     throw state.failed(error)
@@ -67,8 +72,8 @@ export async function onePass(config: Config, access: Access, options: OnePassOp
 const plainPass: NonNullable<OnePassOptions['work']> = async (mirroring, interrupts) =>
   (await mirroring.pass(interrupts)).stopped
 
-function report(summary: string, stopped: readonly HostFailure[]): void {
-  process.stdout.write(`${summary}\n`)
+function report(summary: readonly string[], stopped: readonly HostFailure[]): void {
+  process.stdout.write(`${summary.join('\n')}\n`)
   for (const { code, message, remedy } of stopped)
     process.stderr.write(`albumd: ${printable(message)} (${code})${remedy === 'key' ? KEY_REMEDY : ''}\n`)
 }

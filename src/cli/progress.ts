@@ -15,7 +15,8 @@ export function lineProgress(out: NodeJS.WritableStream): Progress {
   return {
     tell(told) {
       const line = eventInWords(told)
-      if (line) say(line)
+      // There may be as many as there are pictures; their sum is told at the end.
+      if (line && told.event !== 'picture_linked') say(line)
     },
     say,
     end() {},
@@ -56,6 +57,9 @@ export function barProgress(out: NodeJS.WriteStream): Progress {
         case 'picture_uploaded':
         case 'picture_unchanged':
           advance(told.size)
+          break
+        case 'picture_linked':
+          advance(0)
           break
         case 'picture_failed':
         case 'picture_uncertain':

@@ -4,6 +4,7 @@ import { configOption, readConfigAndAccess } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onePass } from './one-pass.ts'
 import { Problem } from './problem.ts'
+import { printable } from './wording.ts'
 
 interface RetryArgs {
   path: string | undefined
@@ -37,17 +38,22 @@ export function retryCommand(exit: (code: number) => void): CommandModule<object
 
 async function retry({ path, resend: again, config: flag, json }: RetryArgs): Promise<number> {
   const { config, access } = readConfigAndAccess(flag)
-  const { forgetFailures, resend } = await import('../daemon/retry.ts')
+  const { forgetFailures, hasFailures, resend } = await import('../daemon/retry.ts')
   return onePass(config, access, {
     json,
     async before({ synced }) {
+      if (path !== undefined && !hasFailures(config, synced, pathArgument(path)!))
+        throw new Problem(
+          EXIT.usage,
+          `retry ${printable(path)}: nothing failed at or below it; "albumd status" lists what did`,
+        )
       if (path !== undefined || again === undefined) await forgetFailures(config, synced, pathArgument(path))
       if (again === undefined) return
       const files = await resend(config, synced, pathArgument(again)!, Date.now())
       if (files.length === 0)
         throw new Problem(
           EXIT.usage,
-          `--resend ${again}: no upload there is in doubt; "albumd status" lists those that are.`,
+          `--resend ${printable(again)}: no upload there is in doubt; "albumd status" lists those that are.`,
         )
     },
   })

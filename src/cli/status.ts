@@ -3,6 +3,7 @@ import type { MirrorStatus, Status } from '../daemon/status.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { sayStateTrouble } from './say-state-trouble.ts'
 import { count, printable } from './wording.ts'
 
 interface StatusArgs {
@@ -27,6 +28,7 @@ export function statusCommand(exit: (code: number) => void): CommandModule<objec
         .example('$0 status -c albumd.yaml', 'How things stand'),
     handler: async args => {
       const config = readConfig(args.config)
+      await sayStateTrouble(config)
       const { readStatus } = await import('../daemon/status.ts')
       const { systemClock } = await import('../sync/clock.ts')
       const show = () => {
@@ -53,15 +55,15 @@ function inWords(status: Status): string {
   const { plan, limit, used, exhausted, resumes_at } = status.quota
   const until = resumes_at ? `until ${resumes_at}` : 'until the host takes more'
   lines.push('', `quota   ${used} of ${limit} today (${plan})${exhausted ? `, used up ${until}` : ''}`)
-  for (const { endpoint, code, message } of status.blocks)
-    lines.push(`blocked ${endpoint}: ${printable(message)} (${code})`)
+  for (const { endpoint, code, message, said_at } of status.blocks)
+    lines.push(`blocked ${endpoint}: ${printable(message)} (${code}; said at ${said_at})`)
   for (const { path, code, message } of status.failures)
     lines.push(`failed  ${printable(path)}: ${printable(message)} (${code})`)
   return `${lines.join('\n')}\n`
 }
 
 function mirrorInWords(mirror: MirrorStatus): string[] {
-  const { files, synced, left_out } = mirror
+  const { files, synced, left_out, left_out_with_image: withImage } = mirror
   const rest = (
     [
       ['to upload', mirror.pending_uploads],
@@ -78,5 +80,11 @@ function mirrorInWords(mirror: MirrorStatus): string[] {
     ...(mirror.reason ? [`        ${printable(mirror.reason)}`] : []),
     `        ${[`${synced} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`,
     ...(left.length > 0 ? [`        left out: ${left.join(', ')}`] : []),
+    ...(withImage > 0 ? [`        ${keepingInWords(withImage)}`] : []),
   ]
+}
+
+function keepingInWords(pictures: number): string {
+  const keep = pictures === 1 ? 'keeps its image' : 'keep their images'
+  return `${count(pictures, 'picture')} left out ${keep}; "albumd sync --prune-ignored" gives up those that a rule hides`
 }

@@ -5,6 +5,7 @@ import { configOption, readConfig, readConfigAndAccess, refuseMissingFolders } f
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { onePass } from './one-pass.ts'
+import { sayStateTrouble } from './say-state-trouble.ts'
 import { count, printable, sizeInWords } from './wording.ts'
 
 interface SyncArgs {
@@ -25,7 +26,7 @@ export function syncCommand(exit: (code: number) => void): CommandModule<object,
           'dry-run': {
             type: 'boolean',
             default: false,
-            describe: 'Print the plan with reasons; change nothing anywhere',
+            describe: 'Print the plan with reasons; change nothing anywhere, and do not ask the host',
           },
           'prune-ignored': {
             type: 'boolean',
@@ -35,7 +36,11 @@ export function syncCommand(exit: (code: number) => void): CommandModule<object,
           json: { type: 'boolean', default: false, describe: 'One summary object on standard output' },
         })
         .example('$0 sync -c albumd.yaml', 'Mirror now')
-        .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do'),
+        .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
+        .epilogue(
+          'The images of pictures that this scan finds gone are deleted at the end of the pass, after every path was ' +
+            'looked at again: deletions.grace is for run alone. What run has in grace keeps its grace, and holds apply.',
+        ),
     handler: async args => exit(args['dry-run'] ? await preview(args) : await sync(args)),
   }
 }
@@ -50,9 +55,11 @@ async function preview({ config: flag, 'prune-ignored': prune, json }: SyncArgs)
   refuseMissingFolders(config)
   const { previewPass } = await import('../daemon/preview.ts')
   const interrupts = onInterrupts()
+  await sayStateTrouble(config)
   const plan = []
+  const notes: string[] = []
   try {
-    for await (const operation of previewPass(config, interrupts)) {
+    for await (const operation of previewPass(config, interrupts, line => notes.push(line))) {
       if (json) plan.push(operation)
       else {
         const what =
@@ -70,11 +77,12 @@ async function preview({ config: flag, 'prune-ignored': prune, json }: SyncArgs)
   } finally {
     interrupts.dispose()
   }
-  if (json) print({ dry_run: true, plan })
-  else
-    process.stdout.write(
-      `${plan.length === 0 ? 'nothing to do' : count(plan.length, 'operation')}; nothing was changed\n`,
-    )
+  if (json) print({ dry_run: true, plan, notes })
+  else {
+    const operations = plan.length === 0 ? 'nothing to do' : count(plan.length, 'operation')
+    const lines = [...notes, `${operations}; nothing was changed, and the host was not asked`]
+    process.stdout.write(`${lines.join('\n')}\n`)
+  }
   return EXIT.inSync
 }
 

@@ -35,6 +35,13 @@ export class Tally {
     if (field) this.counts[field]++
   }
 
+  /** What a person should know of links, or null: they are matched, not proved. */
+  linksInWords(): string | null {
+    const { linked } = this.counts
+    if (linked === 0) return null
+    return `${count(linked, 'picture')} linked to images that the host held already, by name and size; "albumd adopt --verify" compares the bytes`
+  }
+
   /** What was done, and what is left for whatever reason: a person must not read "nothing to do" where much is. */
   inWords(status: Status, stopped: readonly HostFailure[]): string {
     const { uploaded, linked, deleted, albums_deleted, waiting } = this.counts

@@ -20,7 +20,7 @@ const NAMED = 10
 export function trustCommand(exit: (code: number) => void): CommandModule<object, TrustArgs> {
   return {
     command: 'trust <folder>',
-    describe: 'Accept a guarded folder as it is now, after saying what that will delete',
+    describe: 'Accept a guarded folder as it is now: says what that will delete, and records it at once',
     builder: command =>
       command
         .positional('folder', {
@@ -32,7 +32,11 @@ export function trustCommand(exit: (code: number) => void): CommandModule<object
           ...configOption,
           json: { type: 'boolean', default: false, describe: 'One object on standard output' },
         })
-        .example('$0 trust /srv/photos', 'It was emptied or replaced on purpose'),
+        .example('$0 trust /srv/photos', 'It was emptied or replaced on purpose')
+        .epilogue(
+          'It asks nothing: it says which images that will delete, and takes your word at once. The deletions come with ' +
+            'the next sync or run. The hold applies; the grace as well where the daemon runs.',
+        ),
     handler: async args => exit(await trust(args)),
   }
 }
@@ -107,7 +111,7 @@ function consequencesInWords(
 function afterwardsInWords(folder: string, missing: number): string {
   const trusted = `${printable(folder)} is trusted as it is now: the next sync or run takes it as the truth.`
   const still =
-    'The grace and the hold apply all the same: too many deletions are held until "albumd deletions approve".'
+    'The hold applies: too many deletions wait for "albumd deletions approve"; the grace as well where the daemon runs.'
   return `${trusted}\n${missing > 0 ? `${still}\n` : ''}`
 }
 

@@ -37,7 +37,7 @@ export function eventInWords(told: PassEvent): string | null {
     case 'picture_waits':
       return `waits ${printable(told.path)}: ${told.message}`
     case 'picture_linked':
-      return `linked ${printable(told.path)} to an image that is there; "albumd adopt --verify" compares their bytes`
+      return `linked ${printable(told.path)} to an image that is there`
     case 'upload_found_out':
       return told.arrived
         ? `found ${printable(told.name)} on the host`

@@ -44,9 +44,15 @@ const mirror = value.section({
 })
 
 const deletions = value.section({
-  grace: value.duration('0', '365d').prefault('10m').meta({
-    description: 'How long a picture must be gone, while albumd runs and looks, before its image is deleted.',
-  }),
+  grace: value
+    .duration('0', '365d')
+    .prefault('10m')
+    .meta({
+      description:
+        'How long a picture must be gone, while albumd run runs and looks, before its image is deleted. ' +
+        'The command sync has no grace for what its own scan finds gone: it looks at every path again, and deletes at ' +
+        'the end of the pass.',
+    }),
   hold_above: value.percentage.prefault('25%').meta({
     description:
       'When more images than both this share and hold_min were to be deleted within 24 running hours, all of ' +

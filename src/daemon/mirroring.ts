@@ -12,6 +12,7 @@ import type { MirrorPolicy, Scope } from '../sync/mirror-scans.ts'
 import { type PassParts, type PassReport, runPass } from '../sync/pass.ts'
 import type { Tell } from '../sync/pass-events.ts'
 import { quotaDayOf } from '../sync/quota-day.ts'
+import { RecoveryPace } from '../sync/recovery-pace.ts'
 import { type Verified, verifyLinks } from '../sync/verify-links.ts'
 import type { Synced } from '../synced/synced.ts'
 import { ledgerAfter } from './requests-before.ts'
@@ -84,6 +85,7 @@ export function openMirroring(
     albumDeletions: config.deletions.albums,
     credentialLifetimeMs: config.host.credential_lifetime,
     contents: new AlbumContents(),
+    pace: new RecoveryPace(),
     running: state.running,
   }
   const pass = async (
@@ -110,7 +112,9 @@ export function openMirroring(
     pass: (interruption, scopeOf = () => 'everything') => pass({}, interruption, scopeOf),
     async adopt(interruption) {
       const report = await pass({ onlyAdopt: true }, interruption, () => 'everything')
-      if (report.stopped.length === 0) await state.synced.commit(() => state.synced.meta.clear('restored'))
+      const guarded = config.mirrors.some(({ folder }) => state.synced.mirrors.of(folder)?.guard != null)
+      if (report.stopped.length === 0 && !guarded && !interruption.stop.aborted)
+        await state.synced.commit(() => state.synced.meta.clear('restored'))
       return report
     },
     verifyLinks: signal => verifyLinks(parts, signal),

@@ -6,7 +6,6 @@ import { realDisk } from '../local/real-disk.ts'
 import { openScanPool } from '../local/scan-pool.ts'
 import { albumPathOf } from '../sync/album-name.ts'
 import { systemClock } from '../sync/clock.ts'
-import { type HoldPolicy, weighDeletions } from '../sync/hold.ts'
 import type { Interruption } from '../sync/interruption.ts'
 import { type MirrorPolicy, type ScannedMirror, scanMirrors } from '../sync/mirror-scans.ts'
 import type { PassEvent, Tell } from '../sync/pass-events.ts'
@@ -15,38 +14,32 @@ import { openDatabase, openDatabaseToRead } from '../synced/database.ts'
 import type { FileRow } from '../synced/files.ts'
 import { explained } from '../synced/state-error.ts'
 import { openSynced, type Synced } from '../synced/synced.ts'
+import { previewDeletions, type SupposedUploads } from './preview-deletions.ts'
+import type { Operation } from './preview-operations.ts'
 import { stateFiles } from './state.ts'
-
-/** One thing that the next pass would do, and why. Paths are below the mirror's folder. */
-export type Operation =
-  | { operation: 'upload'; mirror: string; path: string; size: number; reason: string }
-  /** Its old image goes once the new one is there. */
-  | { operation: 'replace'; mirror: string; path: string; size: number; reason: string }
-  /** Read and hashed; uploaded only if its bytes are new. */
-  | { operation: 'compare'; mirror: string; path: string; size: number; reason: string }
-  | { operation: 'delete'; mirror: string; path: string; reason: string }
-  /** It is to go, and waits for a person's word. */
-  | { operation: 'hold'; mirror: string; path: string; reason: string }
-  | { operation: 'use_album'; mirror: string; album: string; reason: string }
-  | { operation: 'none'; mirror: string; reason: string }
 
 /**
  * What `sync` would do now. The scan is the real one, recorded in a copy of the state that is thrown away; the host is
- * not asked. Yields operations in the order in which a pass would begin them. What a replacement gives up is not
- * weighed: it goes only once the new image is there.
+ * not asked. Yields operations in the order in which a pass would begin them. `note` is told what they can't show.
  */
-export async function* previewPass(config: Config, { stop }: Interruption): AsyncGenerator<Operation> {
+export async function* previewPass(
+  config: Config,
+  { stop }: Interruption,
+  note: (line: string) => void,
+): AsyncGenerator<Operation> {
   const folder = mkdtempSync(join(tmpdir(), 'albumd-preview-'))
   try {
     const synced = openSynced(openDatabase(await copyOfState(config.state_dir, join(folder, 'copy.db'))))
     try {
       const running = Number(synced.meta.get('running_ms') ?? 0)
       const found = new Findings()
+      const knowsNothing = synced.audit.albums().length === 0
       const scanned = await scan(synced, config.mirrors, running, found.tell, stop)
       yield* previewUploads(synced, scanned, config.uploads.order, found)
+      if (knowsNothing && found.hasUploads())
+        note('nothing is recorded yet: what the host holds already is linked, not uploaded')
       if (found.guarded.size === 0)
-        for (const mirror of scanned)
-          yield* previewDeletions(synced, mirror, config.deletions, running, found)
+        yield* previewDeletions(synced, scanned, found.uploadsOf, config.deletions, running)
       for (const [mirror, reason] of found.guarded) yield { operation: 'none', mirror, reason }
     } finally {
       synced.close()
@@ -56,11 +49,12 @@ export async function* previewPass(config: Config, { stop }: Interruption): Asyn
   }
 }
 
-/** What the scans told. */
+/** What the scans told, and what would be sent of it. */
 class Findings {
   /** By mirror. */
   readonly guarded = new Map<string, string>()
   readonly #reasons = new Map<string, string>()
+  readonly #uploads = new Map<string, SupposedUploads>()
 
   readonly tell = (told: PassEvent): void => {
     if (told.event === 'change_found') this.#reasons.set(`${told.mirror}/${told.path}`, told.reason)
@@ -69,6 +63,18 @@ class Findings {
 
   reasonFor(mirror: string, path: string): string | undefined {
     return this.#reasons.get(`${mirror}/${path}`)
+  }
+
+  readonly uploadsOf = (mirror: string): SupposedUploads => {
+    const known = this.#uploads.get(mirror)
+    if (known) return known
+    const none = { added: 0, replaced: [] }
+    this.#uploads.set(mirror, none)
+    return none
+  }
+
+  hasUploads(): boolean {
+    return this.#uploads.size > 0
   }
 }
 
@@ -131,7 +137,11 @@ function* previewUploads(
       }
     const path = pathOf(folder.path, file.name)
     const reason = found.reasonFor(mirror, path) ?? 'not uploaded yet'
-    yield { operation: uploadOf(file, reason, policy), mirror, path, size: file.size, reason }
+    const operation = uploadOf(file, reason, policy)
+    const uploads = found.uploadsOf(mirror)
+    if (file.image === null) uploads.added++
+    if (operation === 'replace') uploads.replaced.push(path)
+    yield { operation, mirror, path, size: file.size, reason }
   }
 }
 
@@ -149,22 +159,4 @@ function albumsToFind(synced: Synced, path: string[]): string[] {
     parent = known?.id
     return known ? [] : [path.slice(0, depth + 1).join('/')]
   })
-}
-
-async function* previewDeletions(
-  synced: Synced,
-  { row, policy }: ScannedMirror,
-  hold: HoldPolicy,
-  running: number,
-  found: Findings,
-): AsyncGenerator<Operation> {
-  if (policy.deletions === 'keep') return
-  const mirror = policy.folder
-  await weighDeletions(synced, found.tell, { id: row.id, folder: mirror }, hold, running)
-  for (const { image, path, reason, state, due_at } of synced.escrow.ofMirror(row.id)) {
-    const stands = synced.files.onImage(image).some(file => file.state !== 'gone')
-    const why = { deleted: 'gone from the disk', superseded: 'an older version', ignored: 'ignored' }[reason]
-    if (state === 'held' || state === 'unproved') yield { operation: 'hold', mirror, path, reason: why }
-    else if (!stands && due_at <= running) yield { operation: 'delete', mirror, path, reason: why }
-  }
 }

@@ -21,11 +21,22 @@ export async function forgetFailures(config: Config, synced: Synced, path?: stri
   return failed.length
 }
 
+/** Whether anything at and below `path` (as above) is not as it should be. */
+export function hasFailures(config: Config, synced: Synced, path: string): boolean {
+  const folders = new Map(config.mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
+  return synced.summaries.failures(ALL).some(({ mirror, path: failed }) => {
+    const folder = folders.get(mirror)
+    return folder !== undefined && isAtOrBelow(folder, failed, path)
+  })
+}
+
+const ALL = Number.MAX_SAFE_INTEGER
+
 /** The files at and below `path` whose upload is in doubt: a person wants them sent again all the same. */
 export async function resend(config: Config, synced: Synced, path: string, now: number): Promise<string[]> {
   const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]
   const files = filesAt(config, synced, inDoubt, path).filter(
-    file => file.state === 'uncertain' || synced.failures.codeOf(file) === 'AMBIGUOUS',
+    file => file.state === 'uncertain' || DOUBTFUL.has(synced.failures.codeOf(file) ?? ''),
   )
   await synced.commit(() => {
     for (const file of files) {
@@ -37,6 +48,9 @@ export async function resend(config: Config, synced: Synced, path: string, now: 
   })
   return files.map(file => pathOf(synced.folders.byId(file.folder)!.path, file.name))
 }
+
+/** Failures that a person's word ends. */
+const DOUBTFUL: ReadonlySet<string> = new Set(['AMBIGUOUS', 'STATE_RESTORED'])
 
 function filesAt(config: Config, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
   const mirrors = new Map(config.mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))

@@ -18,7 +18,8 @@ export interface Status {
   pid: number | null
   mirrors: MirrorStatus[]
   quota: { plan: string; limit: number; used: number; exhausted: boolean; resumes_at: string | null }
-  blocks: { code: string; endpoint: string; since: string; message: string }[]
+  /** `said_at`: when the host said so the last time. */
+  blocks: { code: string; endpoint: string; since: string; said_at: string; message: string }[]
   failures: {
     path: string
     code: string
@@ -84,10 +85,11 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       exhausted: exhausted !== null,
       resumes_at: time(resumes_at),
     },
-    blocks: blocks.map(({ code, endpoint, since, message }) => ({
+    blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
       code,
       endpoint,
       since: time(since)!,
+      said_at: time(said_at)!,
       message,
     })),
     failures: synced.summaries

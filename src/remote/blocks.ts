@@ -1,15 +1,5 @@
 import { ENDPOINTS, type Endpoint } from '../protocol/endpoints.ts'
-import type { HostFailure, Remedy } from './host.ts'
-
-/** An endpoint that the account can't use for now. */
-export interface Block {
-  endpoint: Endpoint
-  remedy: Remedy
-  code: string
-  message: string
-  /** On the gate's clock. */
-  since: number
-}
+import type { Block, HostFailure, Remedy } from './host.ts'
 
 interface Shut {
   failure: HostFailure

@@ -3,13 +3,13 @@ import { ENDPOINTS, type Endpoint, PATHS } from '../protocol/endpoints.ts'
 import { answers, type CreateAlbumRequest, type UploadRequest } from '../protocol/records.ts'
 import { mayBeUsed, parseAddress } from './address.ts'
 import { ask, type Question } from './ask.ts'
-import type { Block } from './blocks.ts'
 import type { Clock } from './clock.ts'
 import type { Connection } from './connection.ts'
 import { askCredential, askPresigned } from './credentials.ts'
 import { fetchDelivered } from './delivery.ts'
 import { openGate, type Patience, type RateLedger, type RequestEvent } from './gate.ts'
 import type {
+  Block,
   CreatedAlbum,
   Credential,
   Delivered,

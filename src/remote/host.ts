@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import type { AlbumRecord, answers, CreateAlbumRequest, UploadRequest } from '../protocol/records.ts'
-import type { Block } from './blocks.ts'
 
 /**
  * The image host as the rest of albumd sees it. Every call passes the gate; every outcome is a value.
@@ -74,6 +73,16 @@ export interface HostFailure {
   status?: number
   /** Said before: the gate answered from memory and asked nobody. */
   repeated?: true
+}
+
+/** An endpoint that the account can't use for now. */
+export interface Block {
+  endpoint: Endpoint
+  remedy: Remedy
+  code: string
+  message: string
+  /** On the gate's clock. */
+  since: number
 }
 
 export interface Credential {

@@ -3,8 +3,9 @@ import type { Picture } from '../protocol/picture/picture.ts'
 import type { ImageRow } from '../synced/images.ts'
 import type { Album } from './album.ts'
 import type { AlbumContents, Stranger } from './album-contents.ts'
-import { type CompareParts, compareBytes } from './compare-bytes.ts'
+import { type CompareParts, compareBytes, confirmedPattern } from './compare-bytes.ts'
 import { canBe } from './likeness.ts'
+import { unaccountedIn } from './unaccounted.ts'
 import type { UploadJob } from './upload-job.ts'
 import { type RecordsParts, recordImage, recordStanding } from './upload-records.ts'
 import type { UploadResult } from './upload-result.ts'
@@ -30,27 +31,32 @@ export async function adopt(
   const { synced, contents, clock } = parts
   const { name, image: standing } = job.file
   const features = { name, size: open.look.size, width: picture.width, height: picture.height }
-  const alike = contents.strangers(album, name).filter(stranger => canBe(stranger, features))
+  // An upload that was in doubt may have been recorded since the album was looked at.
+  const alike = unaccountedIn(synced, contents.strangers(album, name)).filter(
+    stranger => canBe(stranger, features) && !synced.refuted.has(stranger.id, open.hash),
+  )
   const [only] = alike
   if (!only || synced.resend.has(job.file)) return null
   if (synced.journal.openOnFile(job.file).length > 0)
     return { kind: 'waits', message: 'what became of an earlier version is being found out' }
   // An album that stands in for another one holds pictures of several folders. An older version waits for proof.
   const isItsOwn = depthOf(parts, album) === job.albumPath.length || job.albumPath.length === 0
-  if (alike.length === 1 && isItsOwn && standing === null) {
-    contents.claim(only)
+  // Where bytes can be compared they are: a name is no proof.
+  const byName = alike.length === 1 && isItsOwn && standing === null && confirmedPattern(parts) === null
+  if (byName) {
+    contents.claim(album, only)
     await record(parts, job, open, picture, only, { cdn_url: null, proof: 'none' })
     return { kind: 'linked' }
   }
   const unknown: string[] = []
   for (const stranger of alike) {
     const compared = await compareBytes(parts, { remote_id: stranger.id, name }, bytesOf(open), signal)
-    if (compared.verdict === 'equal') {
-      contents.claim(stranger)
+    if (compared.verdict === 'equal' && contents.claim(album, stranger)) {
       await record(parts, job, open, picture, stranger, { cdn_url: compared.cdnUrl, proof: 'compared' })
       return { kind: 'unchanged', size: open.look.size }
     }
     if (compared.verdict === 'unknown') unknown.push(compared.why)
+    if (compared.verdict === 'other') await synced.commit(() => synced.refuted.put(stranger.id, open.hash))
   }
   if (unknown.length === 0) return null
   const message = `${unknown.length} of the album's images can be it, and their bytes can't be compared: ${unknown[0]}; it is tried again, and "albumd retry --resend" uploads it anew`

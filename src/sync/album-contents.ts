@@ -42,15 +42,16 @@ export class AlbumContents {
     return this.#strangers.get(album?.id ?? 0)?.get(name.normalize()) ?? []
   }
 
-  /** It is accounted for from here on. */
-  claim(stranger: Stranger): void {
-    for (const named of this.#strangers.values())
-      for (const [name, images] of named)
-        if (images.includes(stranger))
-          named.set(
-            name,
-            images.filter(image => image !== stranger),
-          )
+  /** It is accounted for from here on. Answers whether nobody else was quicker. */
+  claim(album: Album, stranger: Stranger): boolean {
+    const named = this.#strangers.get(album?.id ?? 0)
+    const name = stranger.name?.normalize() ?? NAMELESS
+    const images = named?.get(name) ?? []
+    if (!images.includes(stranger)) return false
+    const left = images.filter(image => image !== stranger)
+    if (left.length > 0) named!.set(name, left)
+    else named!.delete(name)
+    return true
   }
 
   /** Nothing is in an album that was made just now. */
@@ -59,10 +60,10 @@ export class AlbumContents {
     this.#strangers.delete(album.id)
   }
 
-  /** The album is another one now. */
-  forget(album: Album): void {
-    this.#looks.delete(album?.id ?? 0)
-    this.#strangers.delete(album?.id ?? 0)
+  /** What was seen of an album, by its row, is no longer so. */
+  forget(album: number | null): void {
+    this.#looks.delete(album ?? 0)
+    this.#strangers.delete(album ?? 0)
   }
 
   async #look({ synced, host }: Parts, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
@@ -79,7 +80,7 @@ export class AlbumContents {
       ? await walkEverything(host, signal)
       : await walkAlbumAlone(host, album?.remote_id ?? null, signal)
     if (!walk.ok) return withoutList(synced, walk.failure)
-    if (!walk.value.complete) return { ok: false, failure: others }
+    if (!walk.value.settled) return { ok: false, failure: listingChanges }
     await this.#remember(synced, album, everywhere ? withoutMirrored(synced, walk.value) : walk.value)
     return { ok: true, value: undefined }
   }
@@ -127,13 +128,14 @@ async function walkAlbumAlone(
 ): Promise<Outcome<PlacedWalk>> {
   const walk = await walkWhole(host, album, signal)
   if (!walk.ok) return walk
-  const { albums, images, complete } = walk.value
+  const { albums, images, complete, settled } = walk.value
   return {
     ok: true,
     value: {
       albums: albums.map(found => ({ ...found, parent: album })),
       images: images.map(image => ({ ...image, album })),
       complete,
+      settled,
     },
   }
 }
@@ -144,7 +146,7 @@ function withoutList(synced: Synced, failure: HostFailure): Outcome<void> {
   return { ok: true, value: undefined }
 }
 
-const others: HostFailure = {
+export const listingChanges: HostFailure = {
   remedy: 'later',
   endpoint: 'list',
   code: 'HOST_LISTING',

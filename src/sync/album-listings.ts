@@ -1,6 +1,7 @@
 import type { AlbumRecord } from '../protocol/records.ts'
 import type { ImageHost, Outcome } from '../remote/host.ts'
-import { walkAlbum } from './walk.ts'
+import { listingChanges } from './album-contents.ts'
+import { walkWhole } from './walk.ts'
 
 type AlbumsByName = ReadonlyMap<string, readonly AlbumRecord[]>
 
@@ -45,7 +46,8 @@ export class AlbumListings {
   }
 
   async #albumsIn(parent: string | null, signal: AbortSignal): Promise<Outcome<AlbumsByName>> {
-    const walk = await walkAlbum(this.#host, parent, signal)
+    const walk = await walkWhole(this.#host, parent, signal)
+    if (walk.ok && !walk.value.settled) return { ok: false, failure: listingChanges }
     return walk.ok ? { ok: true, value: Map.groupBy(walk.value.albums, ({ name }) => name) } : walk
   }
 }

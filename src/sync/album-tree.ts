@@ -42,14 +42,14 @@ export class AlbumTree {
   }
 
   /** The album at `path`, or the deepest one above it that can be had: a plan or a depth limit is no failure. */
-  async find(path: readonly string[], signal: AbortSignal): Promise<Outcome<Album>> {
+  async find(path: readonly string[], signal: AbortSignal, blind = false): Promise<Outcome<Album>> {
     let parent: Album = null
     for (const name of path) {
-      const next = await this.#childOf(parent, name, signal)
+      const next = await this.#childOf(parent, name, signal, blind)
       if (!next.ok) {
         if (cannotBeMade(next.failure)) return { ok: true, value: parent }
         const lost = parent !== null && next.failure.remedy === 'gone' && (await this.doubt(parent))
-        return lost ? this.find(path, signal) : next
+        return lost ? this.find(path, signal, blind) : next
       }
       parent = next.value
     }
@@ -80,21 +80,21 @@ export class AlbumTree {
         if (meta.get('default_album') === remote_id) meta.clear('default_album')
       })
       const row = albums.byRemoteId(remote_id)
-      if (row) this.#contents.forget(row)
+      if (row) this.#contents.forget(row.id)
       this.#doubted.set(remote_id, doubt)
     }
     await doubt
     return albums.byRemoteId(remote_id)?.confirmed !== 1
   }
 
-  #childOf(parent: Album, name: string, signal: AbortSignal): Promise<Outcome<Album>> {
+  #childOf(parent: Album, name: string, signal: AbortSignal, blind: boolean): Promise<Outcome<Album>> {
     const known = this.#synced.albums.named(parent?.id ?? null, name)
     if (known?.confirmed) return Promise.resolve({ ok: true, value: known })
     const key = keyOf(parent, name)
     const running = this.#underWay.get(key)
     if (running) return running
     const search = this.#maker
-      .findOrMake(parent, name, known?.remote_id, signal)
+      .findOrMake(parent, name, known?.remote_id, signal, blind)
       .finally(() => this.#underWay.delete(key))
     this.#underWay.set(key, search)
     return search

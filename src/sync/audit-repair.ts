@@ -123,12 +123,13 @@ async function deleteImage(
 ): Promise<HostFailure | null> {
   const { journal, commit } = synced
   const image = synced.images.byRemoteId(remote_id)
-  if (image && !journal.deletionOf(image.id))
-    await commit(() => journal.openImageDeletion(image.id, clock.wall()))
+  const before = image && journal.deletionOf(image.id)
+  if (image && !before) await commit(() => journal.openImageDeletion(image.id, clock.wall()))
   const deleted = await host.deleteImage(remote_id, signal)
   if (!deleted.ok && deleted.failure.remedy !== 'gone') {
     // With the host's own word nothing was deleted; else the intent tells the next repair.
-    if (image && isErrorCode(deleted.failure.code)) await commit(() => journal.forgetImage(image.id))
+    if (image && !before && isErrorCode(deleted.failure.code))
+      await commit(() => journal.forgetImage(image.id))
     return deleted.failure
   }
   await commit(() => {

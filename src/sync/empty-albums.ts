@@ -6,6 +6,7 @@ import type { AlbumContents } from './album-contents.ts'
 import { albumName } from './audit-records.ts'
 import type { Clock } from './clock.ts'
 import { mayArriveFor } from './credential-life.ts'
+import { doubtAbout } from './doubt.ts'
 import type { Interruption } from './interruption.ts'
 import { leavingAlbums } from './leaving-albums.ts'
 import type { MirrorPolicy } from './mirror-scans.ts'
@@ -43,7 +44,7 @@ export async function giveUpEmptyAlbums(
     await synced.commit(() => {
       for (const { album } of needed) synced.emptied.remove(album)
     })
-  if (isInDoubt(synced, mirrors)) return null
+  if (doubtAbout(synced, mirrors) !== null) return null
   const remote = new Set(leaving.map(({ album }) => album.remote_id))
   for (const { album } of leaving) {
     if (stop.aborted) return null
@@ -64,7 +65,7 @@ export async function repeatAlbumDeletions(
 ): Promise<HostFailure | null> {
   const { synced } = parts
   const open = synced.emptied.all().filter(({ state }) => state === 'deleting')
-  if (open.length === 0 || isInDoubt(synced, mirrors)) return null
+  if (open.length === 0 || doubtAbout(synced, mirrors) !== null) return null
   const unused = new Map(synced.emptied.unused().map(album => [album.id, album]))
   for (const { album } of open) {
     const row = unused.get(album)
@@ -74,11 +75,6 @@ export async function repeatAlbumDeletions(
     if (failure) return failure
   }
   return null
-}
-
-/** Nothing is deleted while the local truth of a mirror is in doubt. */
-function isInDoubt({ mirrors }: Synced, policies: readonly MirrorPolicy[]): boolean {
-  return policies.some(({ folder }) => mirrors.of(folder)?.guard !== null)
 }
 
 /** `leaving`: the host's ids of the albums that go too. */
@@ -95,8 +91,11 @@ async function consider(
   const age = before === undefined ? 0 : now - before.since
   if (before?.state === 'occupied' && age < LEFT_ALONE_MS) return null
   if (before?.state === 'empty' && age <= mayArriveFor(credentialLifetimeMs)) return null
-  const is = (state: 'empty' | 'occupied') =>
-    commit(() => emptied.put({ album: album.id, since: now, state }))
+  // One that may be deleted by a request that is late stays so until none can arrive.
+  const mayGo = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
+  const is = async (state: 'empty' | 'occupied') => {
+    if (!mayGo) await commit(() => emptied.put({ album: album.id, since: now, state }))
+  }
   const walk = await walkWhole(host, album.remote_id, signal)
   if (!walk.ok) {
     if (walk.failure.remedy === 'gone') return lost(parts, album, before?.state === 'deleting')
@@ -120,7 +119,7 @@ async function lost(
   deleting: boolean,
 ): Promise<null> {
   const { albums, emptied, commit } = synced
-  contents.forget(album)
+  contents.forget(album.id)
   await commit(() => {
     if (deleting) return emptied.forgetAlbum(album.id)
     emptied.remove(album.id)
@@ -140,7 +139,7 @@ async function deleteEmpty(
   await commit(() => emptied.put({ album: album.id, since, state: 'deleting' }))
   const deleted = await host.deleteAlbum(album.remote_id, signal)
   if (deleted.ok || deleted.failure.remedy === 'gone') {
-    contents.forget(album)
+    contents.forget(album.id)
     await commit(() => emptied.forgetAlbum(album.id))
     tell({ event: 'album_deleted', album: name })
     return null

@@ -39,9 +39,9 @@ export function weighEvidence<Image extends ListedImage>(
     evidence.set(intent, { kind: 'exact', image })
     taken.add(image)
   }
-  // With both known, an image that is not at the promised address is not the one that was promised.
-  const exactOnly = (intent: OpenUpload) =>
-    intent.remote_id !== null || (pattern !== null && promisesKept && intent.cdn_url !== null)
+  // With its id known, an image of another id is not the one that was promised.
+  const exactOnly = ({ remote_id, cdn_url }: OpenUpload) =>
+    remote_id !== null || (promisesKept && cdn_url !== null && (pattern?.idOf(cdn_url) ?? null) !== null)
   const open = intents.filter(intent => !evidence.has(intent))
   const possible = new Map(
     open.map(intent => [

@@ -57,6 +57,12 @@ export async function giveUpImages(
       tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: unproved })
       continue
     }
+    // To compare may have taken a while.
+    const back = image.proof === 'none' ? whyStays(parts, image) : null
+    if (back) {
+      tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: back })
+      continue
+    }
     const refused = await deleteImage(parts, given, image, cut)
     if (!refused)
       tell({ event: 'image_deleted', mirror: mirror.folder, path: given.path, reason: given.reason })
@@ -77,7 +83,7 @@ export function whyStays(
 ): string | null {
   const standing = synced.files.onImage(image.id)
   if (standing.some(file => file.state !== 'gone')) return NEEDED
-  const moved = whyImageStays(image.hash, synced.files.openOfSize(image.size))
+  const moved = whyImageStays(image.hash, synced.files.openLike(image.hash, image.size))
   if (moved) return moved
   for (const file of standing) {
     const why = whyNotGone(file)
@@ -92,9 +98,8 @@ export function whyStays(
 /** A picture that moved may have been linked in its new place: before the old image goes, the new one is compared. */
 async function verifyMoves(parts: GiveUpParts, image: ImageRow, signal: AbortSignal): Promise<void> {
   const { files, images } = parts.synced
-  for (const { state, hash, image: linked } of files.openOfSize(image.size))
-    if (state === 'linked' && hash?.equals(image.hash) && linked !== null && linked !== image.id)
-      await verifyLink(parts, images.byId(linked)!, signal)
+  for (const { image: linked } of files.linkedTo(image.hash, image.size))
+    if (linked !== null && linked !== image.id) await verifyLink(parts, images.byId(linked)!, signal)
 }
 
 /**
@@ -114,8 +119,10 @@ async function whyUnproved(
     if (compared.verdict === 'equal') {
       synced.images.prove(image.id, image, compared.cdnUrl)
       synced.escrow.proved(image.id)
-    } else if (compared.verdict === 'other') drop(synced, image)
-    else synced.escrow.unproved(image.id, running() + POSTPONED_MS)
+    } else if (compared.verdict === 'other') {
+      synced.refuted.put(image.remote_id, image.hash)
+      drop(synced, image)
+    } else synced.escrow.unproved(image.id, running() + POSTPONED_MS)
   })
   if (compared.verdict === 'equal') return null
   return compared.verdict === 'other'

@@ -28,6 +28,15 @@ export class Ground {
     return lost === undefined ? null : `${lost} was a mount point and is none now`
   }
 
+  /** The same for all: a picture may have gone to another mirror. */
+  doubtOfAny(): string | null {
+    for (const mirror of this.#mirrors.values()) {
+      const doubt = this.doubt(mirror)
+      if (doubt !== null) return doubt
+    }
+    return null
+  }
+
   /** Why a file can't be taken for gone, or null: another mirror's file counts as much as one's own. */
   whyNotGone(file: FileRow): string | null {
     const folder = this.#synced.folders.byId(file.folder)!

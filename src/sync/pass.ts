@@ -6,6 +6,7 @@ import type { Synced } from '../synced/synced.ts'
 import type { AlbumContents } from './album-contents.ts'
 import { AlbumTree } from './album-tree.ts'
 import { mayArriveFor } from './credential-life.ts'
+import { doubtAbout } from './doubt.ts'
 import { giveUpEmptyAlbums, repeatAlbumDeletions } from './empty-albums.ts'
 import { clockOffset, type FileAges } from './file-ages.ts'
 import { giveUpImages } from './give-up.ts'
@@ -13,6 +14,7 @@ import { Ground } from './ground.ts'
 import { forgetOldDeletions, type HoldPolicy, weighDeletions } from './hold.ts'
 import type { Interruption } from './interruption.ts'
 import { keepImages } from './keep-images.ts'
+import { findOutAboutAlbums } from './lost-albums.ts'
 import {
   type MirrorPolicy,
   type ScannedMirror,
@@ -21,6 +23,7 @@ import {
   scanMirrors,
 } from './mirror-scans.ts'
 import { recoverUploads } from './recovery.ts'
+import type { RecoveryPace } from './recovery-pace.ts'
 import type { OpenPictureAt } from './settled-picture.ts'
 import { Uploader } from './upload.ts'
 import { UploadQueue, uncertainty } from './upload-queue.ts'
@@ -42,6 +45,8 @@ export interface PassParts extends ScanParts {
   contents: AlbumContents
   /** How an album goes whose folder is gone whole. */
   albumDeletions: 'one_by_one' | 'recursive'
+  /** When uploads in doubt were looked for. */
+  pace: RecoveryPace
   /** True: pictures are linked to what the host holds already; nothing is sent, made or given up. */
   onlyAdopt?: boolean
 }
@@ -71,7 +76,10 @@ export async function runPass(
   tryAgain(parts)
   const stopped: HostFailure[] = []
   const unknown = await findOut(parts, mirrors, interruption)
-  const repeated = parts.onlyAdopt ? null : await repeatAlbumDeletions(parts, mirrors, interruption)
+  const repeated = parts.onlyAdopt
+    ? null
+    : ((await findOutAboutAlbums(parts, interruption.cut)) ??
+      (await repeatAlbumDeletions(parts, mirrors, interruption)))
   if (repeated) stopped.push(repeated)
   const mirrored = await mirrorUp(parts, mirrors, scopeOf, interruption, stopped)
   const due = parts.synced.escrow.nextDue(mirrored.map(({ row }) => row.id))
@@ -181,8 +189,7 @@ async function giveUp(
   const { synced } = parts
   const known = new Set(before.flatMap(({ row }) => synced.escrow.ofMirror(row.id).map(({ image }) => image)))
   const scanned = await mirrorUp(parts, mirrors, () => 'everything', interruption, stopped)
-  // A folder in doubt may be where a picture of another mirror has gone.
-  const doubt = scanned.find(({ row }) => row.guard !== null)?.row.guard ?? null
+  const doubt = doubtAbout(synced, mirrors)
   for (const mirror of scanned) {
     if (mirror.policy.deletions === 'keep') await keepAll(parts, mirror)
     else if (doubt === null) {
@@ -209,7 +216,7 @@ async function giveUpMirror(
   const named = { id: mirror.row.id, folder: mirror.policy.folder }
   await weighDeletions(synced, tell, named, hold, running())
   const ground = new Ground(parts, scanned)
-  const doubt = () => ground.doubt(mirror)
+  const doubt = () => ground.doubtOfAny()
   const whyNotGone = (file: FileRow) => ground.whyNotGone(file)
   const whyThere = ({ path }: EscrowRow) => ground.whyThere(mirror, path)
   const means = { ...parts, doubt, whyNotGone, whyThere, known }
@@ -220,6 +227,9 @@ async function giveUpMirror(
       : null
   return whole ?? giveUpImages(means, named, interruption)
 }
+
+/** How long the ids of deleted images are known: by then no host lists them any more. */
+const REMEMBERED_MS = 90 * 86_400_000
 
 /** States of the account outlive the process, for `status`. */
 function recordStates(
@@ -235,6 +245,7 @@ function recordStates(
   synced.meta.set('running_ms', String(running()))
   synced.meta.set('clock_offset', String(clockOffset(clock)))
   forgetOldDeletions(synced, running())
+  synced.deleted.prune(now - REMEMBERED_MS)
   const blocks = all.filter(({ remedy }) => remedy !== 'quota')
   synced.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
   for (const { endpoint, code, message, said_at } of blocks)

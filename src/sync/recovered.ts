@@ -43,6 +43,9 @@ export function recordFound(parts: RecordParts, intent: OpenUpload, found: Found
   synced.journal.close(intent.id)
   const file = synced.files.at({ folder, name })
   if (file && isVersion(file, intent)) stand(parts, file, image)
+  // An older version stays until the newer one is there.
+  else if (file && file.image === null && file.state !== 'gone')
+    synced.files.put({ ...file, image: image.id })
   else if (synced.files.onImage(image.id).length === 0) giveUp(parts, intent, image, file)
   synced.folders.removeIfEmpty(folder)
 }

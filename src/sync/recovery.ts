@@ -1,7 +1,9 @@
 import type { ListedImage } from '../protocol/records.ts'
 import type { HostFailure, ImageHost, Outcome } from '../remote/host.ts'
+import type { AlbumRow } from '../synced/albums.ts'
 import type { OpenUpload } from '../synced/journal.ts'
 import type { Synced } from '../synced/synced.ts'
+import type { AlbumContents } from './album-contents.ts'
 import { recordPlaces } from './album-places.ts'
 import type { Clock } from './clock.ts'
 import { compareBytes, confirmedPattern, delivers } from './compare-bytes.ts'
@@ -9,6 +11,7 @@ import { mayArriveFor } from './credential-life.ts'
 import { type Evidence, weighEvidence } from './evidence.ts'
 import type { Tell } from './pass-events.ts'
 import { type Found, recordAbsent, recordFound } from './recovered.ts'
+import type { RecoveryPace } from './recovery-pace.ts'
 import { namesAreKept, unaccountedIn } from './unaccounted.ts'
 import { walkEverything, walkWhole } from './walk.ts'
 
@@ -21,6 +24,8 @@ export interface RecoveryParts {
   graceMs: number
   credentialLifetimeMs: number
   tell: Tell
+  contents: AlbumContents
+  pace: RecoveryPace
   /** The rows of the mirrors whose images may be deleted. */
   propagating: ReadonlySet<number>
 }
@@ -38,18 +43,23 @@ const WALKS = 2
  * No upload may be under way. Answers the failure that kept it from looking, or null.
  */
 export async function recoverUploads(parts: RecoveryParts, signal: AbortSignal): Promise<HostFailure | null> {
-  const { synced } = parts
+  const { synced, clock, pace, credentialLifetimeMs } = parts
   const delivered = new Set<number>()
-  for (const intent of synced.journal.openUploads()) {
+  const began = clock.monotonic()
+  const due = () => synced.journal.openUploads().filter(intent => pace.isDue(intent, began))
+  for (const intent of due()) {
     if (signal.aborted) return null
     if (await lookAtDelivery(parts, intent, signal)) delivered.add(intent.id)
   }
-  const albums = new Set(synced.journal.openUploads().map(({ album }) => album))
+  const albums = new Set(due().map(({ album }) => album))
   for (const album of albums) {
     if (signal.aborted) return null
     const failure = await lookAtAlbum(parts, album, delivered, signal)
     if (failure) return failure
   }
+  for (const intent of due())
+    pace.looked(intent, began, intent.sent_at + EARLY_MS, intent.sent_at + mayArriveFor(credentialLifetimeMs))
+  pace.keepOnly(synced.journal.openUploads())
   return null
 }
 
@@ -62,7 +72,10 @@ async function lookAtDelivery(
   const { cdn_url, remote_id, album } = intent
   if (cdn_url === null || !(await delivers(parts.host, cdn_url, intent, signal))) return false
   const id = remote_id ?? confirmedPattern(parts)?.idOf(cdn_url) ?? null
-  if (id !== null) await record(parts, intent, { remoteId: id, cdnUrl: cdn_url, album, proof: 'uploaded' })
+  if (id === null) return true
+  // Without an album it went to the account's default album, where that is known.
+  const place = album ?? defaultAlbum(parts.synced)?.id ?? null
+  await record(parts, intent, { remoteId: id, cdnUrl: cdn_url, album: place, proof: 'uploaded' })
   return true
 }
 
@@ -137,7 +150,14 @@ async function act(
   if (!conclusive || delivered) return
   if (intent.walks + 1 < WALKS) return synced.commit(() => synced.journal.addWalk(intent.id))
   await synced.commit(() => recordAbsent(synced, intent, parts.clock.wall()))
+  // Were it there all the same, the album's next look would show it.
+  parts.contents.forget(intent.album)
   parts.tell({ event: 'upload_found_out', name: intent.name, arrived: false })
+}
+
+function defaultAlbum({ meta, albums }: Synced): AlbumRow | undefined {
+  const id = meta.get('default_album')
+  return id === null ? undefined : albums.byRemoteId(id)
 }
 
 /** Whether an address holds an id that is no chance. */

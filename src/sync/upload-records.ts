@@ -35,7 +35,8 @@ export function recordImage(
     height,
     recorded_at: parts.clock.wall(),
   })
-  recordStanding(parts, job, open, image)
+  // The id may be known for another picture.
+  if (image.hash.equals(open.hash)) recordStanding(parts, job, open, image)
 }
 
 /** The file stands on this image; one that stood for an earlier version is to be given up. Belongs into a commit. */

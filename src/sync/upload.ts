@@ -4,8 +4,10 @@ import type { HostFailure, Outcome } from '../remote/host.ts'
 import type { ImageRow } from '../synced/images.ts'
 import { type AdoptionParts, adopt, adoptLinked } from './adoption.ts'
 import type { Album } from './album.ts'
+import { ALBUM_IN_DOUBT } from './album-maker.ts'
 import { DefaultAlbum } from './default-album.ts'
 import type { FileAges } from './file-ages.ts'
+import { isLeaving } from './lost-albums.ts'
 import type { Tell } from './pass-events.ts'
 import { type SenderParts, send } from './sender.ts'
 import { type OpenPictureAt, openSettled } from './settled-picture.ts'
@@ -71,21 +73,24 @@ export class Uploader {
       if (adopted) return adopted
     }
     const album = await this.#albumOf(job, signal)
-    if (!album.ok) return this.#refused(album.failure, hash)
+    if (!album.ok) return this.#blindly(album.failure, hash) ?? this.#refused(album.failure, hash)
     if (album.value === undefined) return notThere
     return this.#bring(job, open, picture, album.value, signal)
   }
 
   /** Where it goes, once it is known what is there. Undefined: there is no such album, and none is made. */
   async #albumOf(job: UploadJob, signal: AbortSignal): Promise<Outcome<Album | undefined>> {
-    const { albums, contents, onlyAdopt } = this.#parts
-    const find = () => (onlyAdopt ? albums.lookUp(job.albumPath, signal) : albums.find(job.albumPath, signal))
+    const { albums, contents, onlyAdopt, synced } = this.#parts
+    const blind = synced.resend.has(job.file)
+    const find = () =>
+      onlyAdopt ? albums.lookUp(job.albumPath, signal) : albums.find(job.albumPath, signal, blind)
     for (let tries = 1; ; tries++) {
       const found = await find()
       if (!found.ok || found.value === undefined) return found
       const album = found.value ?? this.#default.known(this.#parts) ?? null
+      if (album && isLeaving(this.#parts.synced, album)) return { ok: false, failure: leaving }
       const looked = await contents.lookAt(this.#parts, album, signal)
-      if (looked.ok) return { ok: true, value: album }
+      if (looked.ok || blind) return { ok: true, value: album }
       if (looked.failure.remedy !== 'gone' || album === null || tries > 1) return looked
       await albums.doubt(album)
     }
@@ -118,6 +123,15 @@ export class Uploader {
     })
   }
 
+  /** Records that know less, and a plan that does not list: what is there nobody can tell. */
+  #blindly({ endpoint, remedy }: HostFailure, hash: Buffer): UploadResult | null {
+    const { synced, clock } = this.#parts
+    if (endpoint !== 'list' || remedy !== 'plan' || synced.meta.get('restored') !== '1') return null
+    const message =
+      'it may be on the host already: the state was lost or restored, and the plan does not list albums; "albumd retry --resend" uploads it all the same'
+    return { kind: 'failed', code: 'STATE_RESTORED', message, retryAt: clock.wall() + HOUR_MS, hash }
+  }
+
   #refused(failure: HostFailure, hash: Buffer): UploadResult {
     return resultOfRefusal(failure, hash, this.#parts.clock.wall())
   }
@@ -135,6 +149,16 @@ function leftFor(
     const isFree = synced.files.onImage(image.id).every(({ state }) => state === 'gone')
     return isHere && isFree && !synced.journal.deletionOf(image.id)
   })
+}
+
+const HOUR_MS = 3_600_000
+
+const leaving: HostFailure = {
+  remedy: 'find_out',
+  endpoint: 'create_album',
+  code: ALBUM_IN_DOUBT,
+  message: 'whether its album was deleted is being found out',
+  repeated: true,
 }
 
 const notThere: UploadResult = { kind: 'waits', message: 'it is not on the host' }

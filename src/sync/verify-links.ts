@@ -50,7 +50,8 @@ function prove({ images, files, escrow }: Synced, image: ImageRow, cdnUrl: strin
 }
 
 /** It is not ours: whatever stood on it stands on nothing. */
-function unlink({ images, files, escrow, journal }: Synced, image: ImageRow, now: number): void {
+function unlink({ images, files, escrow, journal, refuted }: Synced, image: ImageRow, now: number): void {
+  refuted.put(image.remote_id, image.hash)
   for (const file of files.onImage(image.id)) {
     if (file.state === 'gone' || file.state === 'kept') files.remove(file)
     else if (file.state === 'linked')

@@ -41,21 +41,37 @@ export async function walkAlbum(
   }
 }
 
-/** The same, tried again while others change the album. */
+/** A walk that was tried again while others changed the album. */
+export interface WholeWalk extends Walk {
+  /** Whether it can be relied on for what is there: it is complete, or was the same twice under a count that is not. */
+  settled: boolean
+}
+
 export async function walkWhole(
   host: Pick<ImageHost, 'list'>,
   album: string | null,
   signal: AbortSignal,
-): Promise<Outcome<Walk>> {
+): Promise<Outcome<WholeWalk>> {
+  let before: Walk | null = null
   for (let tries = 1; ; tries++) {
     const walk = await walkAlbum(host, album, signal)
-    if (!walk.ok || walk.value.complete || tries === TRIES) return walk
+    if (!walk.ok) return walk
+    const settled = walk.value.complete || (before !== null && showTheSame(before, walk.value))
+    if (settled || tries === TRIES) return { ok: true, value: { ...walk.value, settled } }
+    before = walk.value
   }
+}
+
+function showTheSame(one: Walk, other: Walk): boolean {
+  const idsOf = ({ albums, images }: Walk) => new Set([...albums, ...images].map(({ id }) => id))
+  const ids = idsOf(one)
+  const others = idsOf(other)
+  return ids.size === others.size && [...ids].every(id => others.has(id))
 }
 
 /** The root and every album that is listed, each whole. `complete` is false where one of them was not. */
 export async function walkEverything(host: ImageHost, signal: AbortSignal): Promise<Outcome<PlacedWalk>> {
-  const everything: PlacedWalk = { albums: [], images: [], complete: true }
+  const everything: PlacedWalk = { albums: [], images: [], complete: true, settled: true }
   const parents: (string | null)[] = [null]
   const seen = new Set<string>()
   for (const parent of parents) {
@@ -63,7 +79,8 @@ export async function walkEverything(host: ImageHost, signal: AbortSignal): Prom
     // Somebody deleted it meanwhile.
     if (!walk.ok && walk.failure.remedy === 'gone' && parent !== null) continue
     if (!walk.ok) return walk
-    if (!walk.value.complete) everything.complete = false
+    everything.complete &&= walk.value.complete
+    everything.settled &&= walk.value.settled
     for (const image of walk.value.images) everything.images.push({ ...image, album: parent })
     for (const album of walk.value.albums) {
       if (seen.has(album.id)) continue
@@ -80,4 +97,5 @@ export interface PlacedWalk {
   albums: (AlbumRecord & { parent: string | null })[]
   images: (ListedImage & { album: string | null })[]
   complete: boolean
+  settled: boolean
 }

@@ -124,10 +124,11 @@ async function deleteWhole(
   const name = albumName(synced, album.id)
   await commit(() => {
     for (const { id } of images) journal.openImageDeletion(id, clock.wall())
+    emptied.put({ album: album.id, since: clock.monotonic(), state: 'deleting' })
   })
   const deleted = await host.deleteAlbum(album.remote_id, signal)
   if (deleted.ok || deleted.failure.remedy === 'gone') {
-    for (const gone of albums) contents.forget(gone)
+    for (const gone of albums) contents.forget(gone.id)
     await commit(() => {
       for (const image of images) {
         const given = due.get(image.id)!
@@ -147,6 +148,7 @@ async function deleteWhole(
   if (wasNotDone(deleted.failure))
     await commit(() => {
       for (const { id } of images) journal.forgetImage(id)
+      emptied.remove(album.id)
     })
   return isOfThisAlbum(deleted.failure) ? null : deleted.failure
 }

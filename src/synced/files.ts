@@ -49,6 +49,15 @@ export function openFiles(db: Db) {
   const openOfSize = db.prepare<[number], FileRow>(
     `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = ?`,
   )
+  const openLike = db.prepare<[number, Buffer], FileRow>(
+    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = ?
+       AND (hash IS NULL OR hash = ?) LIMIT 1`,
+  )
+  const linkedTo = db.prepare<[number, Buffer], FileRow>(
+    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = ?
+       AND state = 'linked' AND hash = ?`,
+  )
+  const forgetResend = db.prepare<[number, string]>('DELETE FROM resend WHERE folder = ? AND name = ?')
   const someOf = db.prepare<[number, number], FileRow>(
     `SELECT * FROM files WHERE folder = ? AND state <> 'kept' LIMIT ?`,
   )
@@ -93,6 +102,10 @@ export function openFiles(db: Db) {
     onImage: (image: number) => onImage.all(image),
     /** Those that have yet to find their image and could be what was elsewhere before. */
     openOfSize: (size: number) => openOfSize.all(size),
+    /** One of those that may have these bytes, or none. */
+    openLike: (hash: Buffer, size: number) => openLike.all(size, hash),
+    /** Those with these bytes whose image was not compared yet. */
+    linkedTo: (hash: Buffer, size: number) => linkedTo.all(size, hash),
     /** Some of the files that a folder held at the last look, or whose images are not settled since; hidden ones too. */
     someOf: (folder: number, most: number) => someOf.all(folder, most),
     /** Those in a state other than synced. */
@@ -106,6 +119,9 @@ export function openFiles(db: Db) {
     dropGone: (image: number) => void dropGone.run(image),
     /** A failed one is tried again. */
     retry: ({ folder, name }: FileKey) => void retry.run(folder, name),
-    remove: ({ folder, name }: FileKey) => void remove.run(folder, name),
+    remove({ folder, name }: FileKey): void {
+      remove.run(folder, name)
+      forgetResend.run(folder, name)
+    },
   }
 }

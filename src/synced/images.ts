@@ -31,12 +31,6 @@ export function openImages(db: Db) {
   const ofRoot = db.prepare<[], ImageRow>('SELECT * FROM images WHERE album IS NULL')
   const countOfAlbum = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM images WHERE album = ?')
   const countOfRoot = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM images WHERE album IS NULL')
-  const inDoubt = db.prepare<[number], { any: number }>(
-    `SELECT EXISTS (
-       SELECT 1 FROM images WHERE coalesce(album, 0) = ? AND (
-         EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id)
-         OR NOT EXISTS (SELECT 1 FROM files WHERE files.image = images.id AND state <> 'gone'))) AS any`,
-  )
   const acknowledged = db.prepare<[number], { remote_id: string; cdn_url: string; name: string }>(
     `SELECT remote_id, cdn_url, name FROM images WHERE proof = 'uploaded' AND cdn_url IS NOT NULL
      ORDER BY id DESC LIMIT ?`,
@@ -64,8 +58,6 @@ export function openImages(db: Db) {
     /** Those recorded in an album; null is the root. */
     inAlbum: (album: number | null) => (album === null ? ofRoot.all() : ofAlbum.all(album)),
     countInAlbum: (album: number | null) => (album === null ? countOfRoot.get() : countOfAlbum.get(album))!.n,
-    /** Whether one of the album's images is to be given up, or no file stands on it. */
-    anyLeaving: (album: number | null) => inDoubt.get(album ?? 0)!.any === 1,
     /** The latest of those whose upload the host acknowledged. */
     acknowledged: (most: number) => acknowledged.all(most),
     byHash: (hash: Buffer) => byHash.all(hash),

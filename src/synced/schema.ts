@@ -204,6 +204,9 @@ DROP TABLE images;
 ALTER TABLE images_2 RENAME TO images;
 CREATE INDEX images_by_hash ON images (hash);
 CREATE INDEX images_by_album ON images (album);
+-- After an adoption few are the one or the other.
+CREATE INDEX images_uploaded ON images (id) WHERE proof = 'uploaded';
+CREATE INDEX images_linked ON images (id) WHERE proof = 'none';
 
 CREATE TABLE escrow_2 (
   image  INTEGER PRIMARY KEY REFERENCES images,
@@ -220,6 +223,7 @@ CREATE TABLE escrow_2 (
 INSERT INTO escrow_2 SELECT * FROM escrow;
 DROP TABLE escrow;
 ALTER TABLE escrow_2 RENAME TO escrow;
+CREATE INDEX escrow_by_path ON escrow (mirror, path);
 
 -- A linked file has yet to prove that its image is it: what was elsewhere before may have moved there.
 DROP INDEX files_open_by_size;
@@ -232,6 +236,8 @@ ALTER TABLE journal ADD COLUMN remote_id TEXT;
 -- Complete walks after the credential's end that did not show what was intended.
 ALTER TABLE journal ADD COLUMN walks INTEGER NOT NULL DEFAULT 0;
 
+CREATE INDEX albums_by_parent ON albums (parent);
+CREATE INDEX failures_by_time ON failures (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 -- Monotonic milliseconds of this boot, when albumd made it; null once the host has used it. It may be late to know it.
 ALTER TABLE albums ADD COLUMN made_at INTEGER;
 
@@ -256,6 +262,13 @@ CREATE TABLE contents (
 CREATE TABLE deleted (
   remote_id TEXT PRIMARY KEY,
   at        INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Images of others, each with the bytes that it was compared with and does not have.
+CREATE TABLE refuted (
+  remote_id TEXT NOT NULL,
+  hash      BLOB NOT NULL,
+  PRIMARY KEY (remote_id, hash)
 ) STRICT, WITHOUT ROWID;
 
 -- Files whose upload is in doubt and that a person wants sent again all the same.

@@ -14,6 +14,8 @@ export interface MirrorSummary {
   held_deletions: number
   failed: number
   left_out: LeftOut
+  /** Pictures that are there and left out, and whose image stays on the host. */
+  left_out_with_image: number
   /** Since when the picture that waits longest has waited; milliseconds. */
   oldest_unsynced: number | null
 }
@@ -47,6 +49,11 @@ export function openSummaries(db: Db) {
     `SELECT count(*) AS n FROM failures JOIN folders ON folders.id = failures.folder
      WHERE mirror = ? AND source <> 'uncertain'`,
   )
+  // SQLite uses the index of open files only where the query repeats its condition.
+  const hidden = db.prepare<[number], { n: number }>(
+    `SELECT count(*) AS n FROM files CROSS JOIN folders ON folders.id = files.folder
+     WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND mirror = ?`,
+  )
   const failures = db.prepare<[number], FailureSummary>(
     `SELECT mirror, CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,
        code, message, attempts, next_attempt_at
@@ -55,7 +62,7 @@ export function openSummaries(db: Db) {
 
   return {
     mirror(mirror: number): MirrorSummary {
-      const { files, format, ignored, hidden, empty, links } = looked.get(mirror)!
+      const { files, format, ignored, hidden: dotted, empty, links } = looked.get(mirror)!
       const states = new Map(open.all(mirror).map(row => [row.state, row]))
       const count = (state: FileState) => states.get(state)?.n ?? 0
       const waiting = (['pending', 'failed', 'uncertain'] as const).flatMap(
@@ -72,7 +79,8 @@ export function openSummaries(db: Db) {
         pending_deletions: pending,
         held_deletions: held,
         failed: failed.get(mirror)!.n,
-        left_out: { format, ignored, hidden, empty, links },
+        left_out: { format, ignored, hidden: dotted, empty, links },
+        left_out_with_image: hidden.get(mirror)!.n,
         oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
       }
     },

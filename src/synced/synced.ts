@@ -14,6 +14,7 @@ import { openImages } from './images.ts'
 import { openJournal } from './journal.ts'
 import { openMeta } from './meta.ts'
 import { openMirrors } from './mirrors.ts'
+import { openRefuted } from './refuted.ts'
 import { openResend } from './resend.ts'
 import { openSummaries } from './summary.ts'
 
@@ -40,6 +41,7 @@ export function openSynced(db: Db) {
     journal: openJournal(db),
     meta: openMeta(db),
     mirrors: openMirrors(db),
+    refuted: openRefuted(db),
     resend: openResend(db),
     summaries: openSummaries(db),
     close: () => void db.close(),

@@ -18,6 +18,7 @@ function status(changes: Partial<MirrorStatus> = {}): Status {
     held_deletions: 0,
     failed: 0,
     left_out: { format: 3, ignored: 3, hidden: 3, empty: 3, links: 3 },
+    left_out_with_image: 3,
     oldest_unsynced: null,
     ...changes,
   }

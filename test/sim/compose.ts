@@ -3,6 +3,7 @@ import { AlbumContents } from '../../src/sync/album-contents.ts'
 import { noteBoot } from '../../src/sync/boot.ts'
 import { fileAges } from '../../src/sync/file-ages.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
+import { RecoveryPace } from '../../src/sync/recovery-pace.ts'
 import { diskFor, openerFor } from './disk-port.ts'
 import { HostPort } from './host-port.ts'
 import type { Life } from './life.ts'
@@ -48,7 +49,8 @@ export function compose(world: World, life: Life, knowsLess: boolean): PassParts
     hold: history.hold,
     credentialLifetimeMs: LIFETIME_MS,
     contents: new AlbumContents(),
-    albumDeletions: 'one_by_one',
+    pace: new RecoveryPace(),
+    albumDeletions: history.albumDeletions,
     running: () => Math.round(runBefore + machine.monotonic() - began),
   }
 }

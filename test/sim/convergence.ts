@@ -3,14 +3,18 @@ import type { FileRow } from '../../src/synced/files.ts'
 import { pathOfAlbum, type TrueImage } from './host-truth.ts'
 import { isIgnored, type LivePicture, livePictures } from './live-pictures.ts'
 import { approveHeld } from './person.ts'
+import { readTiny } from './tiny-picture.ts'
 import { split } from './tree.ts'
 import type { World } from './world.ts'
 
 /** After each pass of the end: a minute, credentials' lives, graces, and the hours until what failed is tried again. */
 const RESTS_MS = [
   61_000, 800_000, 800_000, 800_000, 3_700_000, 800_000, 800_000, 90_000_000, 800_000, 800_000, 3_700_000,
-  90_000_000, 800_000, 800_000,
+  90_000_000, 800_000, 800_000, 800_000, 800_000,
 ]
+
+/** A pass with nothing to do may ask for so many lists. */
+const IDLE_LISTS = 3
 
 /** A file in one of these may be the one that moved away from an image of its size. */
 const OPEN: ReadonlySet<string> = new Set(['failed', 'linked', 'uncertain'])
@@ -23,7 +27,10 @@ export async function mustConverge(world: World, from: number): Promise<void> {
   let left: string[] = []
   for (const [at, rest] of RESTS_MS.entries()) {
     const before = world.oracle.effects
+    const idle = at > 0 && left.length === 0 && isIdle(world)
+    const asked = { ...world.host.asked }
     await world.pass(from + at, true)
+    if (idle) mustBeQuiet(world, asked)
     if (world.oracle.violation) return
     const quiet = world.oracle.effects === before
     approveHeld(world)
@@ -34,6 +41,25 @@ export async function mustConverge(world: World, from: number): Promise<void> {
     if (quiet && at === RESTS_MS.length - 1 && left.length === 0) return
   }
   world.oracle.report('converges', left.length > 0 ? left.join('; ') : 'passes go on changing the host')
+}
+
+/** Nothing to do, and nothing in doubt. */
+function isIdle(world: World): boolean {
+  const { synced } = world.state
+  const open = synced.mirrors.all().some(({ id, guard }) => {
+    const { uncertain, linked, failed, pending_uploads, pending_deletions, held_deletions } =
+      synced.summaries.mirror(id)
+    return guard !== null || uncertain + linked + failed + pending_uploads + pending_deletions + held_deletions > 0
+  })
+  return !open && !somethingWaits(world) && synced.journal.open().length === 0 && synced.emptied.all().length === 0
+}
+
+/** A pass with nothing to do asks for nearly nothing. */
+function mustBeQuiet({ host, oracle }: World, before: World['host']['asked']): void {
+  const lists = host.asked.lists - before.lists
+  const others = host.asked.others - before.others
+  if (lists > IDLE_LISTS || others > 0)
+    oracle.report('quiet', `a pass with nothing to do asked for ${lists} lists and ${others} other things`)
 }
 
 function somethingWaits({ state: { synced }, mirrors }: World): boolean {
@@ -65,7 +91,8 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   const { path, node } = picture
   if (isIgnored(disk, mirrors, path) || images.some(image => standsFor(world, image, picture))) return null
   const row = rowOf(world, path)
-  if (row?.state === 'uncertain' || row?.state === 'linked') return null
+  if (row?.state === 'linked') return resembles(world, row, node)
+  if (row?.state === 'uncertain') return null
   if (row?.state === 'failed' && !triedAgain(world, row)) return null
   // Without a list nobody can tell what is there: after its state was lost, or where an album's answer was.
   const { without } = world.history.variations
@@ -79,6 +106,19 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
     image => image.gone?.by === 'other' && image.hash === node.hash,
   )
   return taken ? null : `${path} is not on the host (${row?.state ?? 'not known'})`
+}
+
+/** What is only linked must at least look like it, as the host lists it. */
+function resembles(
+  { state: { synced }, host }: World,
+  row: FileRow,
+  { bytes }: LivePicture['node'],
+): string | null {
+  const remote = host.truth.images.get(synced.images.byId(row.image!)!.remote_id)
+  const picture = readTiny(bytes)
+  if (!remote || !picture || picture.width === null || picture.height === null) return null
+  const fits = remote.width === picture.width && remote.height === picture.height
+  return fits && remote.name === row.name ? null : `${row.name} is linked to an image of other dimensions`
 }
 
 function needless(
@@ -96,6 +136,10 @@ function needless(
   if (!mirror || mirror.deletions === 'keep') return null
   if (pictures.some(picture => standsFor(world, image, picture))) return null
   if (isIgnored(disk, world.mirrors, source) || rowOf(world, source)?.state === 'hidden') return null
+  // One image may stand for several places, and one of them may only be set aside.
+  const record = world.state.synced.images.byRemoteId(image.id)
+  if (record && world.state.synced.files.onImage(record.id).some(({ state }) => state === 'hidden'))
+    return null
   const there = disk.find(source)?.node
   // What can't be uploaded keeps its last image.
   if (there && there.kind !== 'folder' && !pictures.some(({ path }) => path === source)) return null
@@ -135,13 +179,16 @@ function rowOf({ state: { synced }, mirrors }: World, path: string): FileRow | u
 }
 
 /** Whether a file that failed is tried again by itself. */
-function triedAgain({ state: { synced } }: World, { name }: FileRow): boolean {
+function triedAgain({ state: { synced } }: World, { folder, name }: FileRow): boolean {
+  const { mirror, path } = synced.folders.byId(folder)!
+  const place = path === '' ? name : `${path}/${name}`
   // What is ambiguous waits for a person, however often it is looked at again.
   return synced.summaries
     .failures(1000)
     .some(
       failure =>
-        split(`/${failure.path}`).name === name &&
+        failure.mirror === mirror &&
+        failure.path === place &&
         failure.next_attempt_at !== null &&
         failure.code !== 'AMBIGUOUS',
     )

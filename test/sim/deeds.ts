@@ -54,6 +54,8 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
     const path = [...world.trash.keys()][a % Math.max(1, world.trash.size)]
     if (path === undefined || world.disk.find(path) || !make(world, path)) return 'nothing'
     const { bytes, mtime } = world.trash.get(path)!
+    // Half a picture would be half for good.
+    if (isHalf(bytes)) return 'nothing'
     world.disk.write(path, bytes, { mtime })
     return `${path} is taken back from the trash`
   },

@@ -70,8 +70,8 @@ function readableFile(disk: VirtualDisk, path: string): FileNode {
   return node
 }
 
-/** By what gives its bytes, the path that a picture was opened at. */
-export type Sources = WeakMap<OpenPicture['chunks'], string>
+/** By what gives its bytes: the path that a picture was opened at, and when. */
+export type Sources = WeakMap<OpenPicture['chunks'], { path: string; openedAt: number }>
 
 /**
  * Opens pictures as the real opener does. `pause` passes some time; `inMemory` says whether a picture's bytes are held
@@ -88,6 +88,7 @@ export function openerFor(
     const full = `${root}/${path}`
     const readAt = wall() * 1000
     const file = openFile(disk, full)
+    const openedAt = disk.happens()
     const { bytes, ctime } = file
     await pause()
     if (disk.find(full)?.node !== file || file.ctime !== ctime)
@@ -109,7 +110,7 @@ export function openerFor(
       },
       close: async () => {},
     }
-    sources.set(open.chunks, full)
+    sources.set(open.chunks, { path: full, openedAt })
     return open
   }
 }

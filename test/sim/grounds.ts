@@ -9,8 +9,11 @@ export interface Grounds {
   otherRoot: Map<string, number>
   /** Folders that were mount points when albumd last looked, and are none. */
   lostMount: Map<string, number>
-  /** When the pass began. */
+  /** Whether a mirror has records of pictures: one without takes any root for its own. */
+  heldPictures: (folder: string) => boolean
+  /** When the pass began: the moment of the disk, and true time. */
   pass: number
+  passAt: number
 }
 
 /** Why nothing of a mirror may be deleted, as far as the engine has looked since: or null. */
@@ -21,13 +24,25 @@ export function doubtAbout(
   mirror: MirrorPolicy,
 ): string | null {
   const { folder } = mirror
-  const other = grounds.otherRoot.get(folder)
-  if (other !== undefined && looks.statedAt(folder) > other) return `${folder} is not the root that it was`
+  const root = doubtAboutRoot(disk, looks, grounds, mirror)
+  if (root !== null) return root
   for (const [path, since] of grounds.lostMount)
     if (path.startsWith(`${folder}/`) && looks.readAt(path) > since)
       return `${path} is no mount point any more`
-  if (isEmpty(disk, folder) && looks.readAt(folder) > disk.changedIn(folder)) return `${folder} is empty`
   return unreadable(disk, looks, mirror) ?? notLookedAt(disk, looks, grounds, folder)
+}
+
+/** The same of its root alone. */
+export function doubtAboutRoot(
+  disk: VirtualDisk,
+  looks: Looks,
+  { otherRoot, heldPictures }: Grounds,
+  { folder }: MirrorPolicy,
+): string | null {
+  const other = otherRoot.get(folder)
+  if (other !== undefined && looks.statedAt(folder) > other) return `${folder} is not the root that it was`
+  const emptied = isEmpty(disk, folder) && looks.readAt(folder) > disk.changedIn(folder)
+  return emptied && heldPictures(folder) ? `${folder} is empty` : null
 }
 
 function isEmpty(disk: VirtualDisk, root: string): boolean {

@@ -1,7 +1,7 @@
 import type { HoldPolicy } from '../../src/sync/hold.ts'
 import type { Deletions } from '../../src/sync/plan.ts'
 import { Random } from './random.ts'
-import { drawVariations, PLAIN, type Variations } from './variations.ts'
+import { drawMoreVariations, drawVariations, PLAIN, type Variations } from './variations.ts'
 
 /** What may happen in a history. Each is done by `deeds.ts` or `host-deeds.ts`. */
 export const WEIGHTS = {
@@ -84,6 +84,7 @@ export interface History {
   files: readonly [number, number][]
   hold: HoldPolicy
   graceMs: number
+  albumDeletions: 'one_by_one' | 'recursive'
   concurrency: number
   order: 'newest' | 'oldest'
   /** The pause after each pass, in milliseconds. */
@@ -102,13 +103,16 @@ function isLong(seed: number): boolean {
 
 export function drawHistory(seed: number): History {
   const random = new Random(seed)
+  // A stream of its own: fixed seeds draw as ever.
+  const another = new Random(seed, 3)
+  const more = (drawn: Variations) => (seed < FRESH ? drawn : drawMoreVariations(drawn, another))
   const long = isLong(seed)
   const passes = long ? 2 + random.below(5) : 1 + random.below(2)
   const count = long ? 3 + random.below(random.chance(0.3) ? 28 : 12) : 2 + random.below(7)
   const two = random.chance(long ? 0.35 : 0.2)
   return {
     seed,
-    variations: random.chance(0.25) ? PLAIN : drawVariations(random),
+    variations: more(random.chance(0.25) ? PLAIN : drawVariations(random)),
     mirrors: two
       ? [drawMirror(random, 'Photos'), drawMirror(random, 'Scans/Old')]
       : [drawMirror(random, null)],
@@ -118,6 +122,7 @@ export function drawHistory(seed: number): History {
     ).map(([a, b]) => [a, b]),
     hold: random.chance(0.5) ? { hold_above: 0.25, hold_min: 2 } : { hold_above: 0.5, hold_min: 20 },
     graceMs: random.pick([0, 60_000, 600_000]),
+    albumDeletions: seed >= FRESH && another.chance(0.2) ? 'recursive' : 'one_by_one',
     concurrency: random.pick([1, 2, 4]),
     order: random.pick(['newest', 'oldest']),
     pauses: Array.from({ length: passes }, () => random.pick(PAUSES)),

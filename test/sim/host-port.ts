@@ -1,7 +1,7 @@
 import { Refusal } from '../../src/host/refusal.ts'
 import type { Endpoint } from '../../src/protocol/endpoints.ts'
 import { STATUS_OF } from '../../src/protocol/errors.ts'
-import { type Block, Blocks } from '../../src/remote/blocks.ts'
+import { Blocks } from '../../src/remote/blocks.ts'
 import {
   cancelled,
   changedUnderway,
@@ -10,6 +10,7 @@ import {
   refused,
   unanswered,
 } from '../../src/remote/failures.ts'
+import type { Block } from '../../src/remote/host.ts'
 import {
   type Delivered,
   type HostFailure,
@@ -88,6 +89,7 @@ export class HostPort implements ImageHost {
   async fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered> {
     await this.#life.pause('delivery')
     if (signal.aborted) return { ok: false, code: 'CANCELLED', message: 'it was cancelled' }
+    this.#host.asked.others++
     const image = this.#host.deliver(cdnUrl)
     const bytes = image?.bytes ?? Buffer.from('not found')
     if (bytes.length > maxBytes) return { ok: false, code: 'HOST_ANSWER', message: 'it is too long' }
@@ -133,6 +135,7 @@ export class HostPort implements ImageHost {
   ): Promise<Outcome<T>> {
     const life = this.#life
     await life.pause(`before ${endpoint}`)
+    this.#host.asked[endpoint === 'list' ? 'lists' : 'others']++
     if (signal.aborted) return { ok: false, failure: cancelled(endpoint, 'nothing') }
     const fault = this.#host.faults.take(endpoint)
     if (fault?.kind === 'unreached') return this.#silence(endpoint, 'nothing')

@@ -17,6 +17,7 @@ const KEPT: readonly History[] = [
     ],
     hold: { hold_above: 0.5, hold_min: 20 },
     graceMs: 0,
+    albumDeletions: 'one_by_one',
     concurrency: 1,
     order: 'oldest',
     pauses: [60_000, 60_000, 60_000],

@@ -58,7 +58,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/pass.ts',
-        find: 'const doubt = scanned.find(({ row }) => row.guard !== null)?.row.guard ?? null',
+        find: 'const doubt = doubtAbout(synced, mirrors)',
         replace: 'const doubt = null as string | null',
       },
       { file: 'sync/ground.ts', find: 'if (row.guard !== null) return row.guard', replace: '' },
@@ -168,6 +168,72 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     why: 'an upload that is served late arrives beside the second one',
     seed: 63,
+  },
+  {
+    name: 'one walk for two',
+    edits: [{ file: 'sync/recovery.ts', find: 'const WALKS = 2', replace: 'const WALKS = 1' }],
+    why: 'a walk misses what moves from page to page while others change the album',
+    seed: 1,
+  },
+  {
+    name: 'half a listing is a whole one',
+    edits: [
+      {
+        file: 'sync/walk.ts',
+        find: 'const complete = images.size === total_images && atFirst === total_images',
+        replace: 'const complete = images.size >= 0 && atFirst !== null',
+      },
+    ],
+    why: 'what a torn walk does not show is sent again',
+    seed: 2250,
+  },
+  {
+    name: 'an album is made again at once',
+    edits: [
+      {
+        file: 'sync/album-maker.ts',
+        find: "if (created.failure.remedy !== 'find_out') await commit(() => journal.close(intent))",
+        replace: 'await commit(() => journal.close(intent))',
+      },
+    ],
+    why: 'an album whose answer was lost gets a twin',
+    seed: 535,
+  },
+  {
+    name: 'adopt by name alone',
+    edits: [
+      {
+        file: 'sync/likeness.ts',
+        find: 'return dimensionsFit(listed, picture) && (listed.size === undefined || sizeFits(listed.size, picture.size))',
+        replace: 'return dimensionsFit({ id: listed.id }, picture) && sizeFits("", picture.size)',
+      },
+    ],
+    why: 'a picture is taken for an image of other dimensions',
+    seed: 77,
+  },
+  {
+    name: 'a listed folder has no record before its own look',
+    edits: [
+      {
+        file: 'sync/scan.ts',
+        find: '      this.#folder(child)\n      this.#queue.push([child])\n',
+        replace: '      this.#queue.push([child])\n',
+      },
+    ],
+    why: 'an end between the two looks loses the folder',
+    seed: 5,
+  },
+  {
+    name: 'the root is not looked at before a picture is sent',
+    edits: [
+      {
+        file: 'sync/upload.ts',
+        find: 'if (!job.isSameGround()) return',
+        replace: 'if (!job.isSameGround) return',
+      },
+    ],
+    why: 'a picture of another disk is sent',
+    seed: 33_760,
   },
   {
     name: 'a linked image is deleted unproved',

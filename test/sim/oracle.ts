@@ -1,33 +1,12 @@
 import type { PictureBody } from '../../src/remote/host.ts'
-import type { HoldPolicy } from '../../src/sync/hold.ts'
-import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
-import { DeletionWindow } from './deletion-window.ts'
-import type { Looks, Sources } from './disk-port.ts'
-import { doubtAbout, type Grounds } from './grounds.ts'
+import { DeletionJudge } from './deletion-judge.ts'
 import type { Watch } from './host-port.ts'
-import { type HostTruth, pathOfAlbum, type TrueAlbum, type TrueImage } from './host-truth.ts'
-import { isIgnored, livePictures } from './live-pictures.ts'
-import { split } from './tree.ts'
-import type { Variations } from './variations.ts'
-import type { VirtualDisk } from './virtual-disk.ts'
+import { type HostTruth, isIn, pathOfAlbum, type TrueAlbum, type TrueImage } from './host-truth.ts'
+import { nameOf, type OracleParts } from './oracle-parts.ts'
 
 export interface Violation {
   invariant: string
   what: string
-}
-
-export interface OracleParts {
-  disk: VirtualDisk
-  looks: Looks
-  sources: Sources
-  mirrors: readonly MirrorPolicy[]
-  hold: HoldPolicy
-  variations: Variations
-  grounds: Grounds
-  /** True time that albumd ran, in milliseconds. */
-  running: () => number
-  /** Whether albumd has an image recorded whose bytes were never compared. */
-  isLinked: (id: string) => boolean
 }
 
 /**
@@ -50,9 +29,8 @@ export class Oracle implements Watch {
   /** Requests of albumd that changed the host, or could have. */
   effects = 0
   readonly #parts: OracleParts
-  readonly #fetched = new Set<string>()
-  #window = new DeletionWindow()
   #truth!: HostTruth
+  #judge!: DeletionJudge
 
   constructor(parts: OracleParts) {
     this.#parts = parts
@@ -60,6 +38,9 @@ export class Oracle implements Watch {
 
   watch(truth: HostTruth): void {
     this.#truth = truth
+    this.#judge = new DeletionJudge(this.#parts, this, truth, (invariant, what) =>
+      this.report(invariant, what),
+    )
   }
 
   report(invariant: string, what: string): void {
@@ -69,11 +50,11 @@ export class Oracle implements Watch {
   /** The window in which deletions were counted is lost with the state. */
   forgetDeletions(): void {
     this.stateLost = true
-    this.#window = new DeletionWindow()
+    this.#judge.forgetWindow()
   }
 
   fetched(id: string): void {
-    this.#fetched.add(id)
+    this.#judge.fetched(id)
   }
 
   sending({ chunks }: PictureBody): string {
@@ -81,32 +62,41 @@ export class Oracle implements Watch {
     const source = this.#parts.sources.get(chunks)
     if (source === undefined) throw new Error('a picture was sent that was never opened')
     this.#nothingFromAnotherRoot(source)
-    return source
+    return source.path
   }
 
   imageDeletion(id: string): void {
     this.effects++
     const image = this.#truth.images.get(id)
     if (!image || image.gone) return
-    this.#nothingForeignDeleted(image)
-    this.#nothingNeededDeleted(image)
-    this.#upBeforeDown(image)
-    this.#noDeletionInDoubt(image)
-    this.#lookedOnceMore(image)
-    this.#noMoreThanTheHoldAllows(image)
-    image.deletionAsked = true
+    this.#judge.judge(image)
   }
 
+  /** Each image that goes with it is judged like one that goes by itself. */
   albumDeletion(id: string): void {
     this.effects++
     const album = this.#truth.album(id)
     if (!album || album.gone) return
-    if (album.by === 'other') this.report('nothing-foreign-deleted', `album ${pathOfAlbum(album)}`)
-    for (const image of this.#truth.live())
-      if (image.album === album) this.report('nothing-needed-deleted', `${image.name} with its album`)
-    for (const other of this.#truth.liveAlbums())
-      if (other.parent === album)
+    const { grounds, wholeAlbums } = this.#parts
+    for (const other of this.#truth.liveAlbums()) {
+      if (!isIn(other, album)) continue
+      if (other.by === 'other') this.report('nothing-foreign-deleted', `album ${pathOfAlbum(other)}`)
+      else if (other !== album && !wholeAlbums)
         this.report('nothing-needed-deleted', `${pathOfAlbum(other)} with its album`)
+    }
+    for (const image of this.#truth.live()) {
+      if (!isIn(image.album, album)) continue
+      if (!wholeAlbums) this.report('nothing-needed-deleted', `${image.name} with its album`)
+      // Whole albums are for those who alone write to the account: what others put there just now is not seen.
+      else if (image.by === 'albumd' || image.listedFrom < grounds.passAt) this.#judge.judge(image)
+    }
+  }
+
+  /** When an album's deletion is served, all that has come there meanwhile goes too. */
+  goneWithAlbum(images: readonly TrueImage[]): void {
+    for (const image of images)
+      if (image.by === 'albumd' && !image.deletionAsked)
+        this.report('nothing-needed-deleted', `${nameOf(image)} was in its album when that went`)
   }
 
   stored(image: TrueImage): void {
@@ -131,99 +121,13 @@ export class Oracle implements Watch {
         this.report('nothing-twice', `album ${pathOfAlbum(album)} was made twice`)
   }
 
-  #nothingForeignDeleted(image: TrueImage): void {
-    // A person's word is enough.
-    if (image.by === 'albumd' || this.approved.has(image.id)) return
-    const { disk } = this.#parts
-    if (!this.#fetched.has(image.id))
-      this.report('nothing-foreign-deleted', `${this.#nameOf(image)} was never looked at`)
-    else if (![...disk.paths()].some(path => disk.everHeld(path, image.hash)))
-      this.report('nothing-foreign-deleted', `no file ever had the bytes of ${this.#nameOf(image)}`)
-  }
-
-  #nothingNeededDeleted(image: TrueImage): void {
-    const { disk, mirrors } = this.#parts
-    const left = this.#truth
-      .live()
-      .filter(other => other !== image && !other.deletionAsked && other.hash === image.hash)
-    for (const { path, node } of livePictures(disk, mirrors)) {
-      if (node.hash !== image.hash || !this.#isKnown(path)) continue
-      if (this.#wasTakenByOthers(path, node.hash)) continue
-      if (left.length === 0 && !isIgnored(disk, mirrors, path))
-        this.report('nothing-needed-deleted', `${path} stands on ${this.#nameOf(image)}`)
-      const same = left.some(
-        other => other.name === image.name && pathOfAlbum(other.album) === pathOfAlbum(image.album),
-      )
-      if (image.source === path && !same)
-        this.report('nothing-needed-deleted', `${path} has ${this.#nameOf(image)} for its image`)
-    }
-  }
-
-  #upBeforeDown(image: TrueImage): void {
-    const path = image.source
-    if (path === null || !this.#isKnown(path)) return
-    const node = this.#parts.disk.find(path)?.node
-    if (!node || node.kind === 'folder') return
-    const isPicture = node.kind === 'file' && node.bytes.length > 0 && node.readable
-    if (isPicture && node.hash === image.hash) return
-    const newer = [...this.#truth.images.values()].some(
-      other =>
-        (isPicture && other.hash === node.hash) ||
-        // A version between the two stands for it meanwhile.
-        (other !== image && other.source === path && !other.deletionAsked && other.gone === null),
-    )
-    if (!newer) this.report('up-before-down', `${this.#nameOf(image)} goes, and ${path} is not on the host`)
-  }
-
-  #noDeletionInDoubt(image: TrueImage): void {
-    const mirror = this.#mirrorOf(image)
-    if (!mirror) return
-    const { disk, looks, grounds } = this.#parts
-    const doubt = doubtAbout(disk, looks, grounds, mirror)
-    if (doubt) this.report('no-deletion-in-doubt', `${this.#nameOf(image)} goes while ${doubt}`)
-  }
-
-  /** Where a picture was whose image goes, the place is looked at in the same pass. */
-  #lookedOnceMore({ id, source, at }: TrueImage): void {
-    const { disk, looks, grounds, variations } = this.#parts
-    if (source === null || disk.find(source) || this.stateLost || variations.oneId) return
-    // Where albums are missing, pictures of several folders share one, and an image may be taken for another's.
-    if (this.albumsMissing() || variations.without.includes('create_album') || variations.depthMax < 10)
-      return
-    // An older version's image has been replaced by that of a newer one, whatever became of the file since.
-    if ([...this.#truth.images.values()].some(other => other.source === source && other.at > at)) return
-    if (looks.statedAt(source) < grounds.pass)
-      this.report(
-        'no-deletion-in-doubt',
-        `image ${id.slice(0, 6)} goes, and ${source} was not looked at once more`,
-      )
-  }
-
-  #noMoreThanTheHoldAllows(image: TrueImage): void {
-    const mirror = this.#mirrorOf(image)
-    if (!mirror || this.approved.has(image.id)) return
-    const live = this.#truth.live()
-    // Whose bytes stand elsewhere only moved. Nobody tells albumd what another person took.
-    const stood = [...this.#truth.images.values()].some(
-      other => other !== image && other.hash === image.hash && other.gone?.by !== 'albumd',
-    )
-    if (stood) return
-    const { hold, running } = this.#parts
-    const going = this.#window.add(image, mirror, running())
-    const standing = live.filter(other => this.#mirrorOf(other) === mirror).length
-    if (going > hold.hold_min && going > hold.hold_above * (standing + going))
-      this.report(
-        'no-deletion-in-doubt',
-        `${going} deletions in a day beside ${standing} images were not held`,
-      )
-  }
-
-  #nothingFromAnotherRoot(source: string): void {
+  /** What was opened before is of the root that was. */
+  #nothingFromAnotherRoot({ path, openedAt }: { path: string; openedAt: number }): void {
     const { grounds, looks } = this.#parts
-    const root = `/${source.split('/')[1]}`
+    const root = `/${path.split('/')[1]}`
     const since = grounds.otherRoot.get(root)
-    if (since !== undefined && looks.statedAt(root) > since)
-      this.report('no-deletion-in-doubt', `${source} is sent from a root that is another one`)
+    if (since !== undefined && openedAt > since && looks.statedAt(root) > since)
+      this.report('no-deletion-in-doubt', `${path} is sent from a root that is another one`)
   }
 
   #nothingTwice(image: TrueImage): void {
@@ -238,8 +142,7 @@ export class Oracle implements Watch {
       const between = [...this.#truth.images.values()].some(
         ({ source, hash, at }) => source === image.source && hash !== image.hash && at >= other.at,
       )
-      if (!between && !this.#isLinked(other))
-        this.report('nothing-twice', `${this.#nameOf(image)} was sent twice`)
+      if (!between && !this.#isLinked(other)) this.report('nothing-twice', `${nameOf(image)} was sent twice`)
     }
   }
 
@@ -252,31 +155,6 @@ export class Oracle implements Watch {
     const { disk } = this.#parts
     if (this.halves.has(image.hash)) this.report('nothing-half', `${image.source} was sent half written`)
     else if (!disk.everHeld(image.source!, image.hash))
-      this.report('nothing-half', `${image.source} never had the bytes of ${this.#nameOf(image)}`)
-  }
-
-  /** The host is never a source: nobody tells albumd that a picture's image is gone. */
-  #wasTakenByOthers(path: string, hash: string): boolean {
-    for (const { source, hash: stored, gone } of this.#truth.images.values())
-      if (source === path && stored === hash && gone?.by === 'other') return true
-    return false
-  }
-
-  /** Whether the engine has read the folder since the picture came to be as it is. */
-  #isKnown(path: string): boolean {
-    const { disk, looks } = this.#parts
-    return looks.readAt(split(path).folder) > disk.changedAt(path)
-  }
-
-  #mirrorOf({ source, album }: TrueImage): MirrorPolicy | undefined {
-    const { mirrors } = this.#parts
-    if (source !== null) return mirrors.find(({ folder }) => source.startsWith(`${folder}/`))
-    const path = pathOfAlbum(album)
-    return mirrors.find(mirror => mirror.album === '' || `${path}/`.startsWith(`${mirror.album}/`))
-  }
-
-  #nameOf(image: TrueImage): string {
-    const where = `${pathOfAlbum(image.album)}/${image.name}`
-    return `image ${image.id.slice(0, 6)} (${where}${image.by === 'other' ? ', of another person' : ''})`
+      this.report('nothing-half', `${image.source} never had the bytes of ${nameOf(image)}`)
   }
 }

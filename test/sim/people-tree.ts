@@ -68,9 +68,8 @@ export class Tree {
     const { disk } = this.#world
     this.#away.set(folder, disk.mountAt(folder) ? disk.mount(folder, null)! : disk.takeAway(folder)!)
     // A mirror without records takes any root for its own.
-    const { mirrors, folders } = this.#world.state.synced
-    const row = mirrors.of(folder)
-    if (row && folders.withFiles(row.id).length > 0) this.#world.grounds.otherRoot.set(folder, disk.happens())
+    const { grounds } = this.#world
+    if (grounds.heldPictures(folder)) grounds.otherRoot.set(folder, disk.happens())
   }
 
   bringBack(folder: string): void {
@@ -89,8 +88,18 @@ export class Tree {
     const mount = this.#world.disk.mount(path, null)
     if (!mount) return
     this.#subMounts.set(path, mount)
-    if (this.#world.looks.readAt(path) > 0 && this.#runs())
+    if (this.#wasLookedAt(path) && this.#runs())
       this.#world.grounds.lostMount.set(path, this.#world.disk.happens())
+  }
+
+  /** A look that the process did not live to record is none. */
+  #wasLookedAt(path: string): boolean {
+    const { looks, mirrors, state } = this.#world
+    if (looks.readAt(path) === 0) return false
+    const { folder } = mirrors.find(each => path.startsWith(`${each.folder}/`))!
+    const row = state.synced.mirrors.of(folder)
+    const record = row && state.synced.folders.at(row.id, path.slice(folder.length + 1))
+    return record !== undefined && (record.digest !== null || record.mount === 1 || record.unknown !== null)
   }
 
   mountSubs(): void {

@@ -7,14 +7,14 @@ import type { Kits } from './world.ts'
 export async function printed(history: History, kits: Kits): Promise<string[]> {
   const log: string[] = []
   const { violation } = await play(history, kits, log)
-  const { variations, mirrors, hold, graceMs, concurrency, order } = history
+  const { variations, mirrors, hold, graceMs, concurrency, order, albumDeletions } = history
   const differs = Object.entries(variations).filter(
     ([key, value]) => JSON.stringify(value) !== JSON.stringify(PLAIN[key as keyof typeof PLAIN]),
   )
   return [
     `host: ${differs.map(([key, value]) => `${key} ${JSON.stringify(value)}`).join(', ') || 'as the embedded one'}`,
     ...mirrors.map((mirror, at) => `/m${at}: ${JSON.stringify(mirror)}`),
-    `hold ${JSON.stringify(hold)}, grace ${graceMs} ms, ${concurrency} at a time, ${order} first`,
+    `hold ${JSON.stringify(hold)}, grace ${graceMs} ms, ${concurrency} at a time, ${order} first, albums ${albumDeletions}`,
     ...log,
     violation ? `=> ${violation.invariant}: ${violation.what}` : '=> every invariant held',
   ]

@@ -59,6 +59,7 @@ function* simplifications({
   yield () => ({ concurrency: 1 })
   yield () => ({ order: 'oldest' })
   yield () => ({ graceMs: 0 })
+  yield () => ({ albumDeletions: 'one_by_one' })
   if (mirrors.length > 1) yield history => ({ mirrors: history.mirrors.slice(0, 1) })
   else yield history => ({ mirrors: history.mirrors.map(mirror => ({ ...mirror, album: 'Photos' })) })
   for (const at of mirrors.keys())

@@ -61,3 +61,9 @@ export function openStateKit(): StateKit {
     },
   }
 }
+
+/** Whether a mirror has records of pictures. */
+export function holdsPictures({ mirrors, folders }: Synced, folder: string): boolean {
+  const row = mirrors.of(folder)
+  return row !== undefined && folders.withFiles(row.id).length > 0
+}

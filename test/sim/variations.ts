@@ -17,7 +17,7 @@ export interface Variations {
   defaultAlbum: string | null
   without: readonly ('list' | 'delete' | 'create_album')[]
   depthMax: number
-  delivery: 'id' | 'file' | 'other'
+  delivery: 'id' | 'file' | 'dated' | 'other'
   /** Delivery remembers what it did not find. */
   cachesAbsence: boolean
   /** An SVG without a size has no dimensions in a list. */
@@ -59,6 +59,11 @@ export function drawVariations(random: Random): Variations {
     cachesAbsence: seldom(false, true),
     oddSvg: seldom(false, true),
   }
+}
+
+/** What fresh seeds alone have. */
+export function drawMoreVariations(drawn: Variations, random: Random): Variations {
+  return random.chance(0.15) ? { ...drawn, delivery: 'dated' } : drawn
 }
 
 export const LIFETIME_MS = CREDENTIAL_LIFETIME_MS

@@ -19,6 +19,7 @@ const ABSENCE_MS = 300_000
 export interface HostEvents {
   stored(image: TrueImage): void
   albumMade(album: TrueAlbum): void
+  goneWithAlbum(images: readonly TrueImage[]): void
 }
 
 /** The real host's logic with one history's variations and faults. Calls throw Refusal where the host says no. */
@@ -29,6 +30,8 @@ export class VirtualHost {
   readonly variations: Variations
   /** Images a day; Infinity where nobody has lowered it. */
   quota = Number.POSITIVE_INFINITY
+  /** What albumd has asked for so far: lists, and all else. */
+  readonly asked = { lists: 0, others: 0 }
   readonly #kit: HostKit
   readonly #time: Timeline
   readonly #events: HostEvents
@@ -36,6 +39,8 @@ export class VirtualHost {
   readonly #credentials = new Map<string, { imageId: string; album: TrueAlbum | null; ends: number }>()
   readonly #used = new Map<number, number>()
   readonly #absent = new Map<string, number>()
+  /** By image, its address where addresses tell the day and the kind of file. */
+  readonly #dated = new Map<string, string>()
 
   constructor(kit: HostKit, time: Timeline, random: Random, variations: Variations, events: HostEvents) {
     this.#kit = kit
@@ -55,6 +60,7 @@ export class VirtualHost {
     const { token, imageId } = this.#kit.service.requestUpload(this.#account, { ...request, album_id })
     const album = this.truth.album(album_id ?? null)
     this.#credentials.set(token, { imageId, album, ends: this.#time.now + LIFETIME_MS })
+    this.#dated.set(imageId, datedAddress(imageId, request.file_name, this.#time.now))
     return { token, cdnUrl: this.#cdnUrl(imageId) }
   }
 
@@ -113,7 +119,8 @@ export class VirtualHost {
   async deleteAlbum(id: string, by: Actor): Promise<void> {
     if (by === 'albumd') this.#refuseWithout('delete')
     await this.#kit.service.delete(this.#account, { img: null, album: id })
-    this.truth.deleteAlbum(this.truth.albums.get(id)!, by)
+    const inside = this.truth.deleteAlbum(this.truth.albums.get(id)!, by)
+    if (by === 'albumd') this.#events.goneWithAlbum(inside)
   }
 
   makeAlbum(name: string, parent: string | null, by: Actor): CreatedAlbum {
@@ -158,6 +165,7 @@ export class VirtualHost {
 
   #cdnUrl(id: string): string {
     if (this.variations.delivery === 'id') return `https://cdn.example/i/${id}`
+    if (this.variations.delivery === 'dated') return this.#dated.get(id)!
     if (this.variations.delivery === 'file') return `https://cdn.example/files/${id}.img`
     // Nothing in it is the image's id.
     return `https://cdn.example/x/${hashOf(Buffer.from(id)).slice(0, 16)}`
@@ -196,4 +204,9 @@ export class VirtualHost {
 
 async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes
+}
+
+function datedAddress(id: string, name: string, at: number): string {
+  const day = new Date(at).toISOString().slice(0, 10).replaceAll('-', '/')
+  return `https://cdn.example/${day}/${id}${name.slice(name.lastIndexOf('.'))}`
 }

@@ -5,6 +5,7 @@ import { compose } from './compose.ts'
 import { DEEDS } from './deeds.ts'
 import { Looks, type Sources } from './disk-port.ts'
 import { drive } from './drive.ts'
+import { makeFirstDisk } from './first-disk.ts'
 import type { Grounds } from './grounds.ts'
 import type { Action, History } from './history.ts'
 import { HOST_DEEDS } from './host-deeds.ts'
@@ -12,9 +13,8 @@ import type { HostKit } from './host-kit.ts'
 import { Life } from './life.ts'
 import { Oracle } from './oracle.ts'
 import { Tree } from './people-tree.ts'
-import { pictureOf, placeOf } from './places.ts'
 import { Random } from './random.ts'
-import type { Saved, StateKit } from './state-kit.ts'
+import { holdsPictures, type Saved, type StateKit } from './state-kit.ts'
 import type { FileNode } from './tree.ts'
 import { LIFETIME_MS } from './variations.ts'
 import { MachineClock, quiet, Timeline } from './virtual-clock.ts'
@@ -39,7 +39,13 @@ export class World {
   readonly disk = new VirtualDisk(this.time, this.machine)
   readonly looks = new Looks()
   readonly sources: Sources = new WeakMap()
-  readonly grounds: Grounds = { otherRoot: new Map(), lostMount: new Map(), pass: 0 }
+  readonly grounds: Grounds = {
+    otherRoot: new Map(),
+    lostMount: new Map(),
+    heldPictures: folder => holdsPictures(this.state.synced, folder),
+    pass: 0,
+    passAt: 0,
+  }
   readonly mirrors: MirrorPolicy[]
   readonly host: VirtualHost
   readonly oracle: Oracle
@@ -79,34 +85,27 @@ export class World {
     }))
     const { disk, looks, sources, mirrors, grounds } = this
     const { hold, variations } = history
+    const wholeAlbums = history.albumDeletions === 'recursive'
     const running = () => this.#ranBefore + (this.life ? this.time.now - this.#bornAt : 0)
     const isLinked = (id: string) => kits.state.synced.images.byRemoteId(id)?.proof === 'none'
-    this.oracle = new Oracle({ disk, looks, sources, mirrors, hold, variations, grounds, running, isLinked })
+    this.oracle = new Oracle({
+      disk,
+      looks,
+      sources,
+      mirrors,
+      hold,
+      variations,
+      grounds,
+      running,
+      isLinked,
+      wholeAlbums,
+    })
     this.tree = new Tree(this, () => this.life !== null)
     this.host = new VirtualHost(kits.host, this.time, new Random(history.seed, 2), variations, this.oracle)
     this.oracle.watch(this.host.truth)
     this.oracle.albumsMissing = () => this.host.faults.albumRefused
     this.oracle.listRefused = () => this.host.faults.listRefused
-    this.#makeDisk()
-  }
-
-  #makeDisk(): void {
-    for (const [at, { mounted, subMount }] of this.history.mirrors.entries()) {
-      const { folder } = this.mirrors[at]!
-      this.disk.makeFolder(folder)
-      if (mounted) this.disk.mount(folder, this.disk.newMount())
-      if (!subMount) continue
-      this.disk.makeFolder(`${folder}/b`)
-      this.tree.addSubMount(`${folder}/b`, this.disk.newMount())
-    }
-    this.tree.mountSubs()
-    for (const [a, b] of this.history.files) {
-      const path = placeOf(this, a)
-      this.disk.makeFolder(path.slice(0, path.lastIndexOf('/')))
-      this.disk.write(path, pictureOf(b), b % 2 === 0 ? { mtime: 1_790_000_000_000_000 + (b % 64) } : {})
-    }
-    // They are older than what happens next.
-    this.time.now += 3_600_000
+    makeFirstDisk(this)
   }
 
   /** Runs one pass, with the actions that fall into it. Null where the process ended before. */
@@ -125,6 +124,7 @@ export class World {
     const scopes = whole ? 'everything' : takeStale(this.disk, this.mirrors)
     if (scopes === 'everything') this.disk.stale.clear()
     this.grounds.pass = this.disk.happens()
+    this.grounds.passAt = this.time.now
     this.#interruption = newInterruption()
     const { stop, cut, pause } = this.#interruption
     const signals = { stop: stop.signal, cut: cut.signal, pauseUploads: pause.signal }

@@ -14,6 +14,7 @@ import { FileAges } from '../../src/sync/file-ages.ts'
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import { type PassParts, type PassReport, runPass } from '../../src/sync/pass.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
+import { RecoveryPace } from '../../src/sync/recovery-pace.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { UNLIMITED } from '../host/choices.ts'
@@ -92,6 +93,7 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     hold: { hold_above: 0.25, hold_min: 20 },
     credentialLifetimeMs: 60_000,
     contents: new AlbumContents(),
+    pace: new RecoveryPace(),
     albumDeletions: 'one_by_one',
     running: () => 0,
   }

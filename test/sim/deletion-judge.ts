@@ -1,0 +1,156 @@
+import { DeletionWindow } from './deletion-window.ts'
+import { doubtAbout, doubtAboutRoot } from './grounds.ts'
+import { type HostTruth, pathOfAlbum, type TrueImage } from './host-truth.ts'
+import { isIgnored, livePictures } from './live-pictures.ts'
+import { isKnown, mirrorOf, nameOf, type OracleParts } from './oracle-parts.ts'
+
+/** What a person has said, and what albumd can't know. */
+export interface Known {
+  /** Images whose deletion a person has approved. */
+  readonly approved: ReadonlySet<string>
+  readonly stateLost: boolean
+  albumsMissing: () => boolean
+}
+
+/** Judges the deletion of an image at the moment it leaves. Each invariant is one function. */
+export class DeletionJudge {
+  readonly #parts: OracleParts
+  readonly #known: Known
+  readonly #truth: HostTruth
+  readonly #report: (invariant: string, what: string) => void
+  readonly #fetched = new Set<string>()
+  #window = new DeletionWindow()
+
+  constructor(
+    parts: OracleParts,
+    known: Known,
+    truth: HostTruth,
+    report: (invariant: string, what: string) => void,
+  ) {
+    this.#parts = parts
+    this.#known = known
+    this.#truth = truth
+    this.#report = report
+  }
+
+  fetched(id: string): void {
+    this.#fetched.add(id)
+  }
+
+  /** The window in which deletions were counted is lost with the state. */
+  forgetWindow(): void {
+    this.#window = new DeletionWindow()
+  }
+
+  judge(image: TrueImage): void {
+    this.#nothingForeignDeleted(image)
+    this.#nothingNeededDeleted(image)
+    this.#upBeforeDown(image)
+    this.#noDeletionInDoubt(image)
+    this.#lookedOnceMore(image)
+    this.#noMoreThanTheHoldAllows(image)
+    image.deletionAsked = true
+  }
+
+  #nothingForeignDeleted(image: TrueImage): void {
+    // A person's word is enough.
+    if (image.by === 'albumd' || this.#known.approved.has(image.id)) return
+    const { disk } = this.#parts
+    if (!this.#fetched.has(image.id))
+      this.#report('nothing-foreign-deleted', `${nameOf(image)} was never looked at`)
+    else if (![...disk.paths()].some(path => disk.everHeld(path, image.hash)))
+      this.#report('nothing-foreign-deleted', `no file ever had the bytes of ${nameOf(image)}`)
+  }
+
+  #nothingNeededDeleted(image: TrueImage): void {
+    const { disk, mirrors } = this.#parts
+    const left = this.#truth
+      .live()
+      .filter(other => other !== image && !other.deletionAsked && other.hash === image.hash)
+    for (const { path, node } of livePictures(disk, mirrors)) {
+      if (node.hash !== image.hash || !isKnown(this.#parts, path)) continue
+      if (this.#wasTakenByOthers(path, node.hash)) continue
+      if (left.length === 0 && !isIgnored(disk, mirrors, path))
+        this.#report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)
+      const same = left.some(
+        other => other.name === image.name && pathOfAlbum(other.album) === pathOfAlbum(image.album),
+      )
+      if (image.source === path && !same)
+        this.#report('nothing-needed-deleted', `${path} has ${nameOf(image)} for its image`)
+    }
+  }
+
+  #upBeforeDown(image: TrueImage): void {
+    const path = image.source
+    if (path === null || !isKnown(this.#parts, path)) return
+    const node = this.#parts.disk.find(path)?.node
+    if (!node || node.kind === 'folder') return
+    const isPicture = node.kind === 'file' && node.bytes.length > 0 && node.readable
+    if (isPicture && node.hash === image.hash) return
+    const newer = [...this.#truth.images.values()].some(
+      other =>
+        (isPicture && other.hash === node.hash) ||
+        // A version between the two stands for it meanwhile.
+        (other !== image && other.source === path && !other.deletionAsked && other.gone === null),
+    )
+    if (!newer) this.#report('up-before-down', `${nameOf(image)} goes, and ${path} is not on the host`)
+  }
+
+  /** While another mirror's root is in doubt, a picture may have gone there. */
+  #noDeletionInDoubt(image: TrueImage): void {
+    const mirror = mirrorOf(this.#parts, image)
+    if (!mirror) return
+    const { disk, looks, grounds, mirrors } = this.#parts
+    const others = mirrors.filter(other => other !== mirror)
+    const doubt =
+      doubtAbout(disk, looks, grounds, mirror) ??
+      others.map(other => doubtAboutRoot(disk, looks, grounds, other)).find(why => why !== null)
+    if (doubt) this.#report('no-deletion-in-doubt', `${nameOf(image)} goes while ${doubt}`)
+  }
+
+  /** Where a picture was whose image goes, the place is looked at in the same pass. */
+  #lookedOnceMore({ id, source, at }: TrueImage): void {
+    const { disk, looks, grounds, variations } = this.#parts
+    if (source === null || disk.find(source) || this.#known.stateLost || variations.oneId) return
+    // Where albums are missing, pictures of several folders share one, and an image may be taken for another's.
+    if (
+      this.#known.albumsMissing() ||
+      variations.without.includes('create_album') ||
+      variations.depthMax < 10
+    )
+      return
+    // An older version's image has been replaced by that of a newer one, whatever became of the file since.
+    if ([...this.#truth.images.values()].some(other => other.source === source && other.at > at)) return
+    if (looks.statedAt(source) < grounds.pass)
+      this.#report(
+        'no-deletion-in-doubt',
+        `image ${id.slice(0, 6)} goes, and ${source} was not looked at once more`,
+      )
+  }
+
+  #noMoreThanTheHoldAllows(image: TrueImage): void {
+    const mirror = mirrorOf(this.#parts, image)
+    if (!mirror || this.#known.approved.has(image.id)) return
+    const live = this.#truth.live()
+    // Whose bytes stand elsewhere only moved. Nobody tells albumd what another person took.
+    const stood = [...this.#truth.images.values()].some(
+      other => other !== image && other.hash === image.hash && other.gone?.by !== 'albumd',
+    )
+    if (stood) return
+    const { hold, running } = this.#parts
+    const going = this.#window.add(image, mirror, running())
+    const standing = live.filter(other => mirrorOf(this.#parts, other) === mirror).length
+    if (going > hold.hold_min && going > hold.hold_above * (standing + going))
+      this.#report(
+        'no-deletion-in-doubt',
+        `${going} deletions in a day beside ${standing} images were not held`,
+      )
+  }
+
+  /** The host is never a source: nobody tells albumd that a picture's image is gone. */
+  #wasTakenByOthers(path: string, hash: string): boolean {
+    for (const { source, hash: stored, gone } of this.#truth.images.values())
+      if (source === path && stored === hash && gone?.by === 'other') return true
+    return false
+  }
+}

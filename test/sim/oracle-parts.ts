@@ -1,0 +1,42 @@
+import type { HoldPolicy } from '../../src/sync/hold.ts'
+import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
+import type { Looks, Sources } from './disk-port.ts'
+import type { Grounds } from './grounds.ts'
+import { pathOfAlbum, type TrueImage } from './host-truth.ts'
+import { split } from './tree.ts'
+import type { Variations } from './variations.ts'
+import type { VirtualDisk } from './virtual-disk.ts'
+
+export interface OracleParts {
+  disk: VirtualDisk
+  looks: Looks
+  sources: Sources
+  mirrors: readonly MirrorPolicy[]
+  hold: HoldPolicy
+  variations: Variations
+  grounds: Grounds
+  /** True time that albumd ran, in milliseconds. */
+  running: () => number
+  /** Whether albumd has an image recorded whose bytes were never compared. */
+  isLinked: (id: string) => boolean
+  /** Whether albums go with all that is in them. */
+  wholeAlbums: boolean
+}
+
+/** Whether the engine has read the folder since the picture came to be as it is. */
+export function isKnown({ disk, looks }: OracleParts, path: string): boolean {
+  return looks.readAt(split(path).folder) > disk.changedAt(path)
+}
+
+/** The mirror that an image belongs to. */
+export function mirrorOf({ mirrors }: OracleParts, { source, album }: TrueImage): MirrorPolicy | undefined {
+  if (source !== null) return mirrors.find(({ folder }) => source.startsWith(`${folder}/`))
+  const path = pathOfAlbum(album)
+  return mirrors.find(mirror => mirror.album === '' || `${path}/`.startsWith(`${mirror.album}/`))
+}
+
+/** For people. */
+export function nameOf(image: TrueImage): string {
+  const where = `${pathOfAlbum(image.album)}/${image.name}`
+  return `image ${image.id.slice(0, 6)} (${where}${image.by === 'other' ? ', of another person' : ''})`
+}
