@@ -22,6 +22,7 @@ const EXIT_OF: Record<string, number> = {
   STATE_DAMAGED: EXIT.unexpected,
   STATE_FULL: EXIT.unexpected,
   STATE_BUSY: EXIT.unexpected,
+  STATE_REPLACED: EXIT.unexpected,
   STATE_UNWRITABLE: EXIT.unexpected,
   STATE_NOT_MIGRATED: EXIT.unexpected,
   STATE_UNREADABLE: EXIT.usage,

@@ -7,6 +7,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'STATE_BUSY',
   'STATE_UNWRITABLE',
   'STATE_DAMAGED',
+  'STATE_REPLACED',
 ])
 /** What speaks of a wrong config at first, and of the disk once it worked. */
 const PASSING_LATER: ReadonlySet<string> = new Set(['STATE_UNREADABLE'])

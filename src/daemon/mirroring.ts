@@ -97,6 +97,7 @@ export function openMirroring(
     const stop = AbortSignal.any([interruption.stop, broken.signal])
     const cut = AbortSignal.any([interruption.cut, broken.signal])
     try {
+      state.check()
       const taken = await state.lockMissing()
       for (const [folder, { message }] of taken) await guardRoot(state.synced, folder, message)
       const mirrors = config.mirrors.filter(({ folder }) => !taken.has(folder))

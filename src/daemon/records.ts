@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setAside } from '../synced/damage.ts'
 import { openDatabase } from '../synced/database.ts'
@@ -26,6 +27,8 @@ export interface Records {
   synced: Synced
   /** They may know less than what was done: they are old, or made anew. */
   knowLess: boolean
+  /** Whether their files are still those that were opened: somebody may put others in their place at any moment. */
+  isInPlace(): boolean
   /** `clean`: they are as they ought to be. `damaged`: they proved not to be; the next opening sets them aside. */
   close(end: 'clean' | 'cut_off' | 'damaged'): void
 }
@@ -72,7 +75,13 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
       if (knowLess || verdict === 'cut_off') synced.contents.forget()
       const generation = begin(files, synced, witness, knowLess)
       if (SAID[verdict]) say(`${database}: ${SAID[verdict]}`)
-      return { synced, knowLess, close: end => close(files, synced, generation, end) }
+      const opened = standing(files)
+      return {
+        synced,
+        knowLess,
+        isInPlace: () => standing(files) === opened,
+        close: end => close(files, synced, generation, end),
+      }
     })
   } catch (error) {
     db.close()
@@ -96,6 +105,13 @@ function begin(files: RecordFiles, synced: Synced, witness: Witness | null, know
   const mark = writeWitness(files.witness, { generation, closed: null, damaged: false })
   synced.meta.set('witness', seenAs({ generation, mark }))
   return generation
+}
+
+/** What tells these files from others. Work changes the database's size and times, but not its inode. */
+function standing({ database, witness }: RecordFiles): string {
+  const mark = markOf(witness)
+  const stats = statSync(database, { throwIfNoEntry: false })
+  return `${stats?.ino} ${mark?.ino} ${mark?.ctime}`
 }
 
 /** Where the witness can't be written, the next opening takes it for an end that was not clean. */

@@ -27,6 +27,8 @@ export interface State {
   running: () => number
   /** Locks the roots that were not there before. Answers the folders that another albumd has: they must wait. */
   lockMissing(): Promise<Map<string, LockedError>>
+  /** Throws StateError where somebody has put another state in its place. */
+  check(): void
   /**
    * Something that works with this state threw `error`: answers it as a StateError where the state itself failed. Then
    * what is in memory can't be trusted, and there is nothing to do but to close it.
@@ -142,6 +144,13 @@ function opened(records: Records, lastRequest: number | null, roots: RootLocks, 
     lastRequest,
     running,
     lockMissing: () => roots.lockMissing(),
+    check() {
+      if (!records.isInPlace())
+        throw new StateError(
+          'STATE_REPLACED',
+          `${file}: the state was replaced or removed while albumd worked with it`,
+        )
+    },
     failed,
     close() {
       try {

@@ -19,6 +19,10 @@ export function unmounted(folder: string, below: string | null): string {
   return `${what} was a mount point and is none now; mount it again, or run ${trustCommand(folder)}`
 }
 
+export function remounted(folder: string): string {
+  return `another disk is mounted there than before; bring the old one back, or run ${trustCommand(folder)}`
+}
+
 export function emptied(folder: string, pictures: number): string {
   return `all of its ${pictures} pictures are gone at once; bring them back, or run ${trustCommand(folder)}`
 }

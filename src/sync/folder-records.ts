@@ -78,6 +78,8 @@ export class FolderRecords {
     folder.ignore_text = ignoreText
     folder.unknown = null
     folder.mount = look.mount ? 1 : 0
+    folder.mounted_ino = look.mount ? look.identity.ino : null
+    folder.mounted_birthtime = look.mount ? look.identity.birthtime : null
     folder.accept = 0
   }
 

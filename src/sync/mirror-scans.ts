@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts'
 import { isMount } from './mounts.ts'
 import type { Tell } from './pass-events.ts'
 import type { Deletions } from './plan.ts'
-import { checkRoot, isSameRoot, type RootCheck } from './root-guard.ts'
+import { checkRoot, isSameRoot, mostKnownAreThere, type RootCheck } from './root-guard.ts'
 import { type LookAtFolders, MirrorScan } from './scan.ts'
 
 export interface MirrorPolicy {
@@ -101,6 +101,7 @@ async function beginScan(
     now: () => clock.wall(),
     sameRoot: () => isSameRoot(disk, folder, root.identity),
     isMount: path => isMount(disk, folder, path),
+    holdsKnown: path => mostKnownAreThere(disk, synced, row, path),
     accepted: root.accepted,
   })
   await scan.look(root.accepted ? 'everything' : scopeAfter(synced, row, scope), signal)

@@ -2,7 +2,7 @@ import type { Disk } from '../local/disk.ts'
 import type { MirrorRow, RootIdentity } from '../synced/mirrors.ts'
 import type { Synced } from '../synced/synced.ts'
 import { trustCommand } from './doubts.ts'
-import { pathOf } from './tree-path.ts'
+import { isAtOrBelow, pathOf } from './tree-path.ts'
 
 /**
  * Whether a mirror's root is the one that was scanned before. `accepted`: a person said that what it holds now is the
@@ -70,9 +70,9 @@ function isSame(
   return a.dev === b.dev && a.ino === b.ino && a.birthtime === b.birthtime
 }
 
-/** Some of the known files, from folders all over the tree. */
-function sample(synced: Synced, mirror: number): { path: string; size: number; mtime: number }[] {
-  const folders = synced.folders.withFiles(mirror)
+/** Some of the known files, from folders all over the tree at and below `top`. */
+function sample(synced: Synced, mirror: number, top = ''): { path: string; size: number; mtime: number }[] {
+  const folders = synced.folders.withFiles(mirror).filter(({ path }) => isAtOrBelow(path, top))
   const step = Math.max(1, Math.floor(folders.length / SAMPLE))
   const chosen = folders.filter((_, at) => at % step === 0)
   const each = Math.ceil(SAMPLE / Math.max(1, chosen.length))
@@ -81,6 +81,17 @@ function sample(synced: Synced, mirror: number): { path: string; size: number; m
       .someOf(folder.id, each)
       .map(({ name, size, mtime }) => ({ path: pathOf(folder.path, name), size, mtime })),
   )
+}
+
+/** Whether most of the known files at and below a folder are there by name, size and time; so where none are known. */
+export function mostKnownAreThere(
+  disk: Disk,
+  synced: Synced,
+  { id, folder }: MirrorRow,
+  path: string,
+): boolean {
+  const known = sample(synced, id, path)
+  return known.length === 0 || mostAreThere(disk, folder, known)
 }
 
 function mostAreThere(

@@ -3,7 +3,7 @@ import type { FolderRow } from '../synced/folders.ts'
 import type { Synced } from '../synced/synced.ts'
 import { AbsentFolders } from './absent-folders.ts'
 import { ClosedFolders } from './closed-folders.ts'
-import { type DoubtCode, unmounted } from './doubts.ts'
+import { type DoubtCode, remounted, unmounted } from './doubts.ts'
 import { EmptiedFolders } from './emptied-folders.ts'
 import { FolderRecords, type RecordsParts } from './folder-records.ts'
 import { KnownFolders } from './known-folders.ts'
@@ -20,6 +20,8 @@ export interface ScanParts extends RecordsParts {
   sameRoot: () => boolean
   /** Whether a folder below the root is a mount point at this moment. */
   isMount: (path: string) => boolean
+  /** Whether most of what is known at and below a folder is there. */
+  holdsKnown: (path: string) => boolean
   /** A person said that what is there is the truth, whatever is missing. */
   accepted: boolean
   /** The config's ignore rules. */
@@ -144,6 +146,10 @@ export class MirrorScan {
       this.#doubtMount(folder)
       return
     }
+    if (this.#isAnotherDisk(folder, look) && !believed) {
+      this.#doubt(folder, 'FOLDER_UNMOUNTED', remounted(fullPath(this.#parts.folder, path)))
+      return
+    }
     const ignoreFile = this.#ignoreFileOf(folder, look, believed)
     if ('unreadable' in ignoreFile) {
       const why = `its ignore file can't be relied on (${ignoreFile.unreadable})`
@@ -153,6 +159,16 @@ export class MirrorScan {
     const lost = believed ? [] : this.#records.lostWith(folder, look)
     if (this.#emptied.defer({ folder, digest, look, lost })) this.#queueNew(path, look)
     else this.#believe(folder, digest, look, believed)
+  }
+
+  /** As for the root. A file system without birth times (FAT) can't be told from another one. */
+  #isAnotherDisk(
+    { path, mount, mounted_ino, mounted_birthtime }: FolderRow,
+    { identity }: FolderLook,
+  ): boolean {
+    if (mount === 0 || mounted_ino === null) return false
+    const isIt = mounted_ino === identity.ino && mounted_birthtime === identity.birthtime
+    return !isIt && !this.#parts.holdsKnown(path)
   }
 
   #believe(folder: FolderRow, digest: string | null, look: FolderLook, believed: boolean): void {

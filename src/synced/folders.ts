@@ -11,6 +11,9 @@ export interface FolderRow {
   unknown: string | null
   /** 1: a mount point at the last look. */
   mount: 0 | 1
+  /** Of the root of what was mounted there; null where nothing was. */
+  mounted_ino: number | null
+  mounted_birthtime: number | null
   /** 1: a person said that it is to be believed as it is at the next look. */
   accept: 0 | 1
 }
@@ -20,7 +23,8 @@ export type DoubtfulFolder = FolderRow & { unknown: string; code: string | null 
 
 /** The folders as last looked at. */
 export function openFolders(db: Db) {
-  const columns = 'id, mirror, path, digest, ignore_text, ignore_gone, unknown, mount, accept'
+  const columns =
+    'id, mirror, path, digest, ignore_text, ignore_gone, unknown, mount, mounted_ino, mounted_birthtime, accept'
   const ofMirror = db.prepare<[number], FolderRow>(
     `SELECT ${columns} FROM folders WHERE mirror = ? AND present = 1 ORDER BY path`,
   )
@@ -50,9 +54,17 @@ export function openFolders(db: Db) {
     'INSERT INTO folders (mirror, path) VALUES (?, ?) ON CONFLICT DO UPDATE SET present = 1',
   )
   const setLooked = db.prepare<
-    [string | null, string | null, number, number, number, number, number, number, number, number]
+    [
+      string | null,
+      string | null,
+      number,
+      number | null,
+      number | null,
+      ...counts: [number, number, number, number, number, number, number],
+    ]
   >(
-    `UPDATE folders SET digest = ?, ignore_text = ?, ignore_gone = 0, unknown = NULL, accept = 0, mount = ?, files = ?,
+    `UPDATE folders SET digest = ?, ignore_text = ?, ignore_gone = 0, unknown = NULL, accept = 0, mount = ?,
+       mounted_ino = ?, mounted_birthtime = ?, files = ?,
        left_format = ?, left_ignored = ?, left_hidden = ?, left_empty = ?, left_links = ? WHERE id = ?`,
   )
   const setUnknown = db.prepare<[string, number]>(
@@ -100,13 +112,15 @@ export function openFolders(db: Db) {
       id: number,
       digest: string | null,
       ignoreText: string | null,
-      { files, leftOut, mount }: Pick<FolderLook, 'files' | 'leftOut' | 'mount'>,
+      { files, leftOut, mount, identity }: Pick<FolderLook, 'files' | 'leftOut' | 'mount' | 'identity'>,
     ): void {
       const { format, ignored, hidden, empty, links } = leftOut
       setLooked.run(
         digest,
         ignoreText,
         mount ? 1 : 0,
+        mount ? identity.ino : null,
+        mount ? identity.birthtime : null,
         files.length,
         format,
         ignored,

@@ -243,6 +243,9 @@ ALTER TABLE albums ADD COLUMN made_at INTEGER;
 
 -- 1: its device was another than its parent's.
 ALTER TABLE folders ADD COLUMN mount INTEGER NOT NULL DEFAULT 0;
+-- What is mounted there is known by its root's inode and birth time.
+ALTER TABLE folders ADD COLUMN mounted_ino INTEGER;
+ALTER TABLE folders ADD COLUMN mounted_birthtime INTEGER;
 -- 1: a person said that the next look is the truth.
 ALTER TABLE folders ADD COLUMN accept INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE mirrors ADD COLUMN accept INTEGER NOT NULL DEFAULT 0;

@@ -86,6 +86,27 @@ describe('trust', () => {
 
 // Without mounts of one's own there is nothing to test with; where CI runs there must be.
 describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root', () => {
+  it('that another one has replaced keeps its images', async () => {
+    const stage = await setStage()
+    stage.write('top.png', png(20, 20).bytes)
+    const usb = join(stage.pictures, 'usb')
+    const one = await mountSmallDisk(usb, '8m')
+    const other = await mountSmallDisk(usb, '8m')
+    const source = join(stage.home, 'source')
+    mkdirSync(source)
+    for (let n = 0; n < 3; n++) renameSync(written(stage, n), join(source, `${n}.png`))
+    const [enter, ...more] = one.through
+    execFileSync(enter!, [...more, 'cp', '-r', `${source}/.`, usb])
+    expect(await stageThrough(stage, one).sync()).toMatchObject({ code: 0 })
+    const all = await stage.listing()
+    expect(all).toHaveLength(4)
+    expect(await stageThrough(stage, other).sync()).toMatchObject({ code: 3 })
+    expect(await stage.listing()).toEqual(all)
+    expect((await status(stage)).reason).toContain('another disk is mounted there')
+    expect(await stageThrough(stage, one).sync()).toMatchObject({ code: 0 })
+    expect(await stage.listing()).toEqual(all)
+  })
+
   it('that is unmounted keeps its images, until it is back or a person says that it is gone', async () => {
     const stage = await setStage()
     stage.write('top.png', png(20, 20).bytes)

@@ -49,9 +49,13 @@ function isIdle(world: World): boolean {
   const open = synced.mirrors.all().some(({ id, guard }) => {
     const { uncertain, linked, failed, pending_uploads, pending_deletions, held_deletions } =
       synced.summaries.mirror(id)
-    return guard !== null || uncertain + linked + failed + pending_uploads + pending_deletions + held_deletions > 0
+    return (
+      guard !== null || uncertain + linked + failed + pending_uploads + pending_deletions + held_deletions > 0
+    )
   })
-  return !open && !somethingWaits(world) && synced.journal.open().length === 0 && synced.emptied.all().length === 0
+  return (
+    !open && !somethingWaits(world) && synced.journal.open().length === 0 && synced.emptied.all().length === 0
+  )
 }
 
 /** A pass with nothing to do asks for nearly nothing. */
@@ -110,14 +114,15 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
 
 /** What is only linked must at least look like it, as the host lists it. */
 function resembles(
-  { state: { synced }, host }: World,
+  { state: { synced }, host, history }: World,
   row: FileRow,
   { bytes }: LivePicture['node'],
 ): string | null {
   const remote = host.truth.images.get(synced.images.byId(row.image!)!.remote_id)
   const picture = readTiny(bytes)
   if (!remote || !picture || picture.width === null || picture.height === null) return null
-  const fits = remote.width === picture.width && remote.height === picture.height
+  const listsDimensions = !history.variations.oddSvg || remote.bytes.toString('latin1', 0, 3) !== 'svg'
+  const fits = !listsDimensions || (remote.width === picture.width && remote.height === picture.height)
   return fits && remote.name === row.name ? null : `${row.name} is linked to an image of other dimensions`
 }
 

@@ -50,6 +50,15 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
     for (const path of gone) toTrash(world, path)
     return `${gone.length} files below ${root}${folder} are deleted`
   },
+  removeFolder: (world, a) =>
+    onFolder(world, a, path => {
+      // Nobody can remove a mount point.
+      if ([path, ...world.tree.folders()].some(at => isIn(at, path) && world.disk.mountAt(at)))
+        return 'nothing'
+      for (const file of world.tree.files().filter(at => isIn(at, path))) toTrash(world, file)
+      world.disk.remove(path)
+      return `the folder ${path} is deleted`
+    }),
   undelete(world, a) {
     const path = [...world.trash.keys()][a % Math.max(1, world.trash.size)]
     if (path === undefined || world.disk.find(path) || !make(world, path)) return 'nothing'
@@ -230,4 +239,8 @@ function takeRoot(world: World, a: number, b: number): string {
     disk.write(`${folder}/${NAMES[(b >>> 4) % 4]}`, pictureOf(b >>> 6))
   }
   return `${folder} is ${how}`
+}
+
+function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`)
 }

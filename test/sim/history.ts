@@ -54,7 +54,10 @@ export const WEIGHTS = {
   wait: 4,
 } as const
 
-export type Deed = keyof typeof WEIGHTS
+/** What fresh seeds alone have: fixed ones draw as ever. */
+const MORE_WEIGHTS = { removeFolder: 4 } as const
+
+export type Deed = keyof typeof WEIGHTS | keyof typeof MORE_WEIGHTS
 
 /** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */
 export interface Action {
@@ -126,7 +129,9 @@ export function drawHistory(seed: number): History {
     concurrency: random.pick([1, 2, 4]),
     order: random.pick(['newest', 'oldest']),
     pauses: Array.from({ length: passes }, () => random.pick(PAUSES)),
-    actions: Array.from({ length: count }, () => drawAction(random, passes)).sort(byTime),
+    actions: Array.from({ length: count }, () =>
+      drawAction(random, passes, seed < FRESH ? TICKETS : FRESH_TICKETS),
+    ).sort(byTime),
   }
 }
 
@@ -139,12 +144,16 @@ function drawMirror(random: Random, album: string | null): MirrorChoice {
   }
 }
 
-const DEEDS = Object.keys(WEIGHTS) as Deed[]
 /** Each deed as often as its weight says. */
-const TICKETS = DEEDS.flatMap(deed => Array.from({ length: WEIGHTS[deed] }, () => deed))
+const TICKETS = ticketsOf(WEIGHTS)
+const FRESH_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS })
 
-function drawAction(random: Random, passes: number): Action {
-  const deed = TICKETS[random.below(TICKETS.length)]!
+function ticketsOf(weights: Partial<Record<Deed, number>>): Deed[] {
+  return (Object.keys(weights) as Deed[]).flatMap(deed => Array.from({ length: weights[deed]! }, () => deed))
+}
+
+function drawAction(random: Random, passes: number, tickets: readonly Deed[]): Action {
+  const deed = tickets[random.below(tickets.length)]!
   // Half of all falls into the pauses, the rest into early steps rather than late ones.
   const step = random.chance(0.45) ? 0 : 1 + random.below(2 ** (3 + random.below(6)))
   return { pass: random.below(passes), step, deed, a: random.next(), b: random.next() }

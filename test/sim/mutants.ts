@@ -245,7 +245,7 @@ export const MUTANTS: readonly Mutant[] = [
       },
     ],
     why: "another person's image of the same name goes",
-    seed: 1419,
+    seed: 1900,
   },
   {
     name: 'albums are not looked into before the first upload',
@@ -270,6 +270,35 @@ export const MUTANTS: readonly Mutant[] = [
       },
     ],
     why: 'a changed file has no image for a while',
-    seed: 43,
+    seed: 29,
+  },
+  {
+    name: 'an album goes whole, whatever is in it',
+    edits: [
+      {
+        file: 'sync/whole-albums.ts',
+        find: 'if (!shown || whole.images.some(image => whyStays(parts, image))) continue',
+        replace: 'if (!shown && whole.images.length === 0) continue',
+      },
+      {
+        file: 'sync/whole-albums.ts',
+        find: 'return underWay ? null : { album, albums, images }',
+        replace: 'return underWay === null ? null : { album, albums, images }',
+      },
+    ],
+    why: "another person's image goes with the album",
+    seed: 1,
+  },
+  {
+    name: "another mirror's root is not looked at before each deletion",
+    edits: [
+      {
+        file: 'sync/pass.ts',
+        find: 'const doubt = () => ground.doubtOfAny()',
+        replace: 'const doubt = () => ground.doubt(mirror)',
+      },
+    ],
+    why: 'a picture may have gone to the mirror whose root was just replaced',
+    seed: 1,
   },
 ]

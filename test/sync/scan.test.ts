@@ -43,6 +43,7 @@ function open() {
         folder: root,
         sameRoot: () => true,
         isMount: () => true,
+        holdsKnown: () => true,
         accepted: false,
         ignore: changes.ignore ?? [],
         deletions: 'propagate',

@@ -69,7 +69,12 @@ describe('the summary', () => {
     put('four', 4, 'gone')
     const leftOut = { format: 1, ignored: 2, hidden: 3, empty: 4, links: 5 }
     const files = ['one', 'two', 'three'].map(name => ({ name, size: 1, mtime: 1, ctime: 1, ino: 1 }))
-    synced.folders.looked(folder, null, null, { files, leftOut, mount: false })
+    synced.folders.looked(folder, null, null, {
+      files,
+      leftOut,
+      mount: false,
+      identity: { dev: 1, ino: 1, birthtime: 1 },
+    })
     synced.failures.put({ folder, name: 'x', source: 'look', code: 'C', message: 'm', next_attempt_at: null })
     expect(synced.summaries.mirror(mirror)).toEqual({
       files: 3,
@@ -81,6 +86,7 @@ describe('the summary', () => {
       held_deletions: 0,
       failed: 1,
       left_out: { format: 1, ignored: 2, hidden: 3, empty: 4, links: 5 },
+      left_out_with_image: 0,
       oldest_unsynced: 5,
     })
     expect(synced.summaries.failures(9)).toMatchObject([{ path: 'a/x', attempts: 1 }])
