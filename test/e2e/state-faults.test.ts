@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import {
   closeSync,
+  cpSync,
   openSync,
   readdirSync,
   rmSync,
@@ -281,6 +282,23 @@ describe('a state that was restored', () => {
     oneLine(err, /the state was restored or changed by others; each album is compared/)
     await expectTheSame(stage, before)
     expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+  })
+
+  it('under a running daemon is noticed before the next picture is sent', async () => {
+    const stage = await stageOf(6)
+    const daemon = startAlbumd(stage, ['run'])
+    await uploaded(daemon, 6)
+    const state = join(stage.home, 'state')
+    cpSync(state, `${state}-old`, { recursive: true, preserveTimestamps: true })
+    stage.write('later.png', png(30, 30).bytes)
+    await uploaded(daemon, 7)
+    cpSync(`${state}-old`, state, { recursive: true, preserveTimestamps: true })
+    stage.write('last.png', png(31, 31).bytes)
+    await says(daemon, /replaced or removed/)
+    await expect.poll(async () => Object.keys(await stage.delivered()).length, within).toBe(8)
+    await ended(daemon)
+    await syncUntilDone(stage)
+    await expectInSync(stage)
   })
 
   it('is none where the process was killed', async () => {

@@ -273,17 +273,24 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 29,
   },
   {
-    name: 'an album goes whole, whatever is in it',
+    name: 'an album goes whole, wherever its pictures are',
     edits: [
       {
         file: 'sync/whole-albums.ts',
         find: 'if (!shown || whole.images.some(image => whyStays(parts, image))) continue',
-        replace: 'if (!shown && whole.images.length === 0) continue',
+        replace: 'if (!shown) continue',
       },
+    ],
+    why: 'a picture is back, or its place was not looked at again',
+    seed: 1_100_081,
+  },
+  {
+    name: 'an album goes whole, whatever else is in it',
+    edits: [
       {
         file: 'sync/whole-albums.ts',
-        find: 'return underWay ? null : { album, albums, images }',
-        replace: 'return underWay === null ? null : { album, albums, images }',
+        find: 'if (!shown || whole.images.some(image => whyStays(parts, image))) continue',
+        replace: 'if (whole.images.some(image => whyStays(parts, image))) continue',
       },
     ],
     why: "another person's image goes with the album",
