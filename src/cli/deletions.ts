@@ -1,8 +1,8 @@
-import { resolve } from 'node:path'
 import type { CommandModule } from 'yargs'
 import type { HeldDeletion } from '../daemon/held-deletions.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
+import { pathArgument } from './path-argument.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
 import { count, printable, sizeInWords } from './wording.ts'
 
@@ -36,7 +36,7 @@ export function deletionsCommand(exit: (code: number) => void): CommandModule<ob
 async function settle({ action, path, config: flag, json }: DeletionsArgs): Promise<number> {
   const config = readConfig(flag)
   const { approve, discard, listHeld } = await import('../daemon/held-deletions.ts')
-  const at = path?.startsWith('.') ? resolve(path) : path?.replace(/\/+$/, '')
+  const at = pathArgument(path)
   if (action === 'list') {
     await sayStateTrouble(config)
     const { readState } = await import('../daemon/status.ts')

@@ -1,8 +1,8 @@
-import { resolve } from 'node:path'
 import type { CommandModule } from 'yargs'
 import { configOption, readConfigAndAccess } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onePass } from './one-pass.ts'
+import { pathArgument } from './path-argument.ts'
 import { Problem } from './problem.ts'
 import { printable } from './wording.ts'
 
@@ -57,9 +57,4 @@ async function retry({ path, resend: again, config: flag, json }: RetryArgs): Pr
         )
     },
   })
-}
-
-/** A path as the state has it: below a mirror's folder, or absolute. */
-function pathArgument(path: string | undefined): string | undefined {
-  return path?.startsWith('.') ? resolve(path) : path?.replace(/\/+$/, '')
 }

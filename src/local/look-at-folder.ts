@@ -89,7 +89,12 @@ function enter(look: FolderLook, disk: Disk, path: string, entry: DiskEntry, pla
       }
       break
     case 'not_utf8':
-      look.problems.push({ name, code: 'NAME_NOT_UTF8', message: 'The name is not valid UTF-8.' })
+      look.problems.push({
+        name,
+        code: 'NAME_NOT_UTF8',
+        message:
+          'its name is not valid UTF-8: rename it; until then nothing that is missing from its folder counts as deleted',
+      })
       break
     case 'links':
       look.leftOut.links++

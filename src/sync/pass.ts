@@ -249,7 +249,13 @@ function recordStates(
   const blocks = all.filter(({ remedy }) => remedy !== 'quota')
   synced.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
   for (const { endpoint, code, message, said_at } of blocks)
-    synced.account.block({ endpoint, code, message, since: now, said_at: Math.round(said_at) })
+    synced.account.block({
+      endpoint,
+      code,
+      message,
+      since: Math.round(said_at),
+      said_at: Math.round(said_at),
+    })
   const quota = all.find(({ remedy }) => remedy === 'quota')
   if (quota) synced.account.exhaustQuota(quotaDay(now), Math.round(quota.said_at), null)
 }

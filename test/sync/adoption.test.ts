@@ -57,6 +57,20 @@ describe('a new state against a host that holds the pictures', () => {
     expect(await idsIn(workshop, there)).toHaveLength(3)
   })
 
+  it('is not linked again to what proved to be another', async () => {
+    const workshop = await openWorkshop()
+    await albumWith(workshop, 'red.png', green)
+    workshop.write('red.png', red)
+    await workshop.pass()
+    workshop.write('new.png', png(9, 9).bytes)
+    await workshop.pass()
+    const parts = { synced: workshop.synced, host: workshop.host, clock: workshop.clock }
+    expect(await verifyLinks(parts, never)).toMatchObject({ other: 1 })
+    // As a process does that begins anew.
+    await workshop.pass({ contents: new AlbumContents() })
+    expect(workshop.synced.summaries.mirror(1)).toMatchObject({ linked: 0, synced: 2 })
+  })
+
   it('says what is ambiguous and guesses nothing', async () => {
     const workshop = await openWorkshop()
     await albumWith(workshop, 'red.png', red)
@@ -110,6 +124,14 @@ describe('an old state that came back', () => {
     const host = hostWith(counting(workshop, sent), { list })
     await workshop.pass({ host, contents: new AlbumContents() })
     expect(sent).toEqual([])
+    expect(workshop.synced.summaries.failures(9)).toMatchObject([{ path: 'b.png', code: 'STATE_RESTORED' }])
+    const file = workshop.synced.files.at({ folder: 1, name: 'b.png' })!
+    await workshop.synced.commit(() => {
+      workshop.synced.resend.put(file)
+      workshop.synced.files.retry(file)
+    })
+    await workshop.pass({ host, contents: new AlbumContents() })
+    expect(sent).toEqual(['b.png'])
   })
 })
 
