@@ -3,7 +3,7 @@ import type { Picture } from '../protocol/picture/picture.ts'
 import type { ImageRow } from '../synced/images.ts'
 import type { Album } from './album.ts'
 import type { AlbumContents, Stranger } from './album-contents.ts'
-import { type CompareParts, compareBytes, confirmedPattern } from './compare-bytes.ts'
+import { type CompareParts, compareBytes } from './compare-bytes.ts'
 import { canBe } from './likeness.ts'
 import { unaccountedIn } from './unaccounted.ts'
 import type { UploadJob } from './upload-job.ts'
@@ -41,13 +41,7 @@ export async function adopt(
     return { kind: 'waits', message: 'what became of an earlier version is being found out' }
   // An album that stands in for another one holds pictures of several folders. An older version waits for proof.
   const isItsOwn = depthOf(parts, album) === job.albumPath.length || job.albumPath.length === 0
-  // Where bytes can be compared they are: a name is no proof.
-  const byName = alike.length === 1 && isItsOwn && standing === null && confirmedPattern(parts) === null
-  if (byName) {
-    contents.claim(album, only)
-    await record(parts, job, open, picture, only, { cdn_url: null, proof: 'none' })
-    return { kind: 'linked' }
-  }
+  const mayLink = alike.length === 1 && isItsOwn && standing === null
   const unknown: string[] = []
   for (const stranger of alike) {
     const compared = await compareBytes(parts, { remote_id: stranger.id, name }, bytesOf(open), signal)
@@ -59,6 +53,11 @@ export async function adopt(
     if (compared.verdict === 'other') await synced.commit(() => synced.refuted.put(stranger.id, open.hash))
   }
   if (unknown.length === 0) return null
+  // A name is no proof, but two images for one picture would be worse.
+  if (mayLink && contents.claim(album, only)) {
+    await record(parts, job, open, picture, only, { cdn_url: null, proof: 'none' })
+    return { kind: 'linked' }
+  }
   const message = `${unknown.length} of the album's images can be it, and their bytes can't be compared: ${unknown[0]}; it is tried again, and "albumd retry --resend" uploads it anew`
   return { kind: 'failed', code: 'AMBIGUOUS', message, retryAt: clock.wall() + HOUR_MS, hash: open.hash }
 }

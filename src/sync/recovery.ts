@@ -52,15 +52,18 @@ export async function recoverUploads(parts: RecoveryParts, signal: AbortSignal):
     if (await lookAtDelivery(parts, intent, signal)) delivered.add(intent.id)
   }
   const albums = new Set(due().map(({ album }) => album))
+  let unlisted: HostFailure | null = null
   for (const album of albums) {
     if (signal.aborted) return null
     const failure = await lookAtAlbum(parts, album, delivered, signal)
-    if (failure) return failure
+    // Trouble passes; a plan that does not list stays as it is.
+    if (failure && failure.remedy !== 'plan') return failure
+    unlisted ??= failure
   }
   for (const intent of due())
     pace.looked(intent, began, intent.sent_at + EARLY_MS, intent.sent_at + mayArriveFor(credentialLifetimeMs))
   pace.keepOnly(synced.journal.openUploads())
-  return null
+  return unlisted
 }
 
 /** Whether the delivery address that the credential told gives its bytes; it may tell its id, too. */

@@ -20,6 +20,8 @@ export class DeletionJudge {
   readonly #report: (invariant: string, what: string) => void
   readonly #fetched = new Set<string>()
   #window = new DeletionWindow()
+  /** When the last deletion left. */
+  #askedAt = 0
 
   constructor(
     parts: OracleParts,
@@ -42,7 +44,14 @@ export class DeletionJudge {
     this.#window = new DeletionWindow()
   }
 
-  judge(image: TrueImage): void {
+  /** Of all that goes with one request. */
+  judge(images: readonly TrueImage[]): void {
+    if (images.length > 0) this.#rootsLookedAtOnceMore()
+    for (const image of images) this.#judge(image)
+    this.#askedAt = this.#parts.disk.happens()
+  }
+
+  #judge(image: TrueImage): void {
     this.#nothingForeignDeleted(image)
     this.#nothingNeededDeleted(image)
     this.#upBeforeDown(image)
@@ -106,6 +115,14 @@ export class DeletionJudge {
       doubtAbout(disk, looks, grounds, mirror) ??
       others.map(other => doubtAboutRoot(disk, looks, grounds, other)).find(why => why !== null)
     if (doubt) this.#report('no-deletion-in-doubt', `${nameOf(image)} goes while ${doubt}`)
+  }
+
+  /** Right before each deletion: what has just been replaced may be where a picture has gone. */
+  #rootsLookedAtOnceMore(): void {
+    const { looks, mirrors, grounds } = this.#parts
+    for (const { folder } of mirrors)
+      if (grounds.heldPictures(folder) && looks.statedAt(folder) <= this.#askedAt)
+        this.#report('no-deletion-in-doubt', `${folder} was not looked at once more before a deletion`)
   }
 
   /** Where a picture was whose image goes, the place is looked at in the same pass. */

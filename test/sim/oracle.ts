@@ -69,7 +69,7 @@ export class Oracle implements Watch {
     this.effects++
     const image = this.#truth.images.get(id)
     if (!image || image.gone) return
-    this.#judge.judge(image)
+    if (!image.deletionAsked) this.#judge.judge([image])
   }
 
   /** Each image that goes with it is judged like one that goes by itself. */
@@ -84,12 +84,12 @@ export class Oracle implements Watch {
       else if (other !== album && !wholeAlbums)
         this.report('nothing-needed-deleted', `${pathOfAlbum(other)} with its album`)
     }
-    for (const image of this.#truth.live()) {
-      if (!isIn(image.album, album)) continue
-      if (!wholeAlbums) this.report('nothing-needed-deleted', `${image.name} with its album`)
-      // Whole albums are for those who alone write to the account: what others put there just now is not seen.
-      else if (image.by === 'albumd' || image.listedFrom < grounds.passAt) this.#judge.judge(image)
-    }
+    const inside = this.#truth.live().filter(image => isIn(image.album, album))
+    if (!wholeAlbums)
+      for (const image of inside) this.report('nothing-needed-deleted', `${image.name} with its album`)
+    // Whole albums are for those who alone write to the account: what others put there just now is not seen.
+    else
+      this.#judge.judge(inside.filter(({ by, listedFrom }) => by === 'albumd' || listedFrom < grounds.passAt))
   }
 
   /** When an album's deletion is served, all that has come there meanwhile goes too. */
