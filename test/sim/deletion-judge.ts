@@ -22,6 +22,7 @@ export class DeletionJudge {
   #window = new DeletionWindow()
   /** When the last deletion left. */
   #askedAt = 0
+  #last: readonly TrueImage[] = []
 
   constructor(
     parts: OracleParts,
@@ -46,8 +47,10 @@ export class DeletionJudge {
 
   /** Of all that goes with one request. */
   judge(images: readonly TrueImage[]): void {
-    if (images.length > 0) this.#rootsLookedAtOnceMore()
+    // The same once more is the gate that tries again.
+    if (images.some(image => !this.#last.includes(image))) this.#rootsLookedAtOnceMore()
     for (const image of images) this.#judge(image)
+    this.#last = images
     this.#askedAt = this.#parts.disk.happens()
   }
 

@@ -11,6 +11,8 @@ export interface Grounds {
   lostMount: Map<string, number>
   /** Whether a mirror has records of pictures: one without takes any root for its own. */
   heldPictures: (folder: string) => boolean
+  /** Whether it has pictures that it has not found gone: emptied while it was looked at, it may be empty. */
+  holdsPictures: (folder: string) => boolean
   /** When the pass began: the moment of the disk, and true time. */
   pass: number
   passAt: number
@@ -36,13 +38,13 @@ export function doubtAbout(
 export function doubtAboutRoot(
   disk: VirtualDisk,
   looks: Looks,
-  { otherRoot, heldPictures }: Grounds,
+  { otherRoot, holdsPictures }: Grounds,
   { folder }: MirrorPolicy,
 ): string | null {
   const other = otherRoot.get(folder)
   if (other !== undefined && looks.statedAt(folder) > other) return `${folder} is not the root that it was`
   const emptied = isEmpty(disk, folder) && looks.readAt(folder) > disk.changedIn(folder)
-  return emptied && heldPictures(folder) ? `${folder} is empty` : null
+  return emptied && holdsPictures(folder) ? `${folder} is empty` : null
 }
 
 function isEmpty(disk: VirtualDisk, root: string): boolean {

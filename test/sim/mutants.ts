@@ -306,6 +306,6 @@ export const MUTANTS: readonly Mutant[] = [
       },
     ],
     why: 'a picture may have gone to the mirror whose root was just replaced',
-    seed: 1,
+    seed: 3,
   },
 ]

@@ -69,7 +69,7 @@ export class Oracle implements Watch {
     this.effects++
     const image = this.#truth.images.get(id)
     if (!image || image.gone) return
-    if (!image.deletionAsked) this.#judge.judge([image])
+    this.#judge.judge([image])
   }
 
   /** Each image that goes with it is judged like one that goes by itself. */

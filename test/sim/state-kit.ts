@@ -62,8 +62,14 @@ export function openStateKit(): StateKit {
   }
 }
 
-/** Whether a mirror has records of pictures. */
-export function holdsPictures({ mirrors, folders }: Synced, folder: string): boolean {
+/** Whether a mirror has records of pictures, also of gone ones. */
+export function heldPictures({ mirrors, folders }: Synced, folder: string): boolean {
   const row = mirrors.of(folder)
   return row !== undefined && folders.withFiles(row.id).length > 0
+}
+
+/** Whether it has some that are not gone. */
+export function holdsPictures({ mirrors, folders, files }: Synced, folder: string): boolean {
+  const row = mirrors.of(folder)
+  return row !== undefined && folders.withFiles(row.id).some(({ id }) => files.someOf(id, 1).length > 0)
 }

@@ -14,7 +14,7 @@ import { Life } from './life.ts'
 import { Oracle } from './oracle.ts'
 import { Tree } from './people-tree.ts'
 import { Random } from './random.ts'
-import { holdsPictures, type Saved, type StateKit } from './state-kit.ts'
+import { heldPictures, holdsPictures, type Saved, type StateKit } from './state-kit.ts'
 import type { FileNode } from './tree.ts'
 import { LIFETIME_MS } from './variations.ts'
 import { MachineClock, quiet, Timeline } from './virtual-clock.ts'
@@ -42,7 +42,8 @@ export class World {
   readonly grounds: Grounds = {
     otherRoot: new Map(),
     lostMount: new Map(),
-    heldPictures: folder => holdsPictures(this.state.synced, folder),
+    heldPictures: folder => heldPictures(this.state.synced, folder),
+    holdsPictures: folder => holdsPictures(this.state.synced, folder),
     pass: 0,
     passAt: 0,
   }
