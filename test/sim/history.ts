@@ -108,7 +108,8 @@ export function drawHistory(seed: number): History {
   const random = new Random(seed)
   // A stream of its own: fixed seeds draw as ever.
   const another = new Random(seed, 3)
-  const more = (drawn: Variations) => (seed < FRESH ? drawn : drawMoreVariations(drawn, another))
+  const more = (drawn: Variations) =>
+    seed < FRESH ? drawn : drawMoreVariations(drawn, another, new Random(seed, 4))
   const long = isLong(seed)
   const passes = long ? 2 + random.below(5) : 1 + random.below(2)
   const count = long ? 3 + random.below(random.chance(0.3) ? 28 : 12) : 2 + random.below(7)

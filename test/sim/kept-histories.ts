@@ -27,6 +27,20 @@ const KEPT: readonly History[] = [
       { pass: 2, step: 0, deed: 'undelete', a: 0, b: 0 },
     ],
   },
+  // A picture is served and albumd killed; delivery gives nothing, and every other walk misses the newest image.
+  {
+    seed: 1_000_000_002,
+    variations: { ...PLAIN, delivery: 'nothing', blinks: 'even' },
+    mirrors: [{ album: 'Photos', deletions: 'propagate', mounted: false, subMount: false }],
+    files: [[0, 1]],
+    hold: { hold_above: 0.5, hold_min: 20 },
+    graceMs: 0,
+    albumDeletions: 'one_by_one',
+    concurrency: 1,
+    order: 'oldest',
+    pauses: [3_700_000, 3_700_000],
+    actions: [{ pass: 0, step: 38, deed: 'kill', a: 0, b: 0 }],
+  },
 ]
 
 /** The history of a seed, drawn or kept. */

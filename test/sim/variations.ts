@@ -17,11 +17,13 @@ export interface Variations {
   defaultAlbum: string | null
   without: readonly ('list' | 'delete' | 'create_album')[]
   depthMax: number
-  delivery: 'id' | 'file' | 'dated' | 'other'
+  delivery: 'id' | 'file' | 'dated' | 'other' | 'nothing'
   /** Delivery remembers what it did not find. */
   cachesAbsence: boolean
   /** An SVG without a size has no dimensions in a list. */
   oddSvg: boolean
+  /** Every other walk of an album, odd or even ones, is served by a machine that has not heard of the newest image. */
+  blinks: 'odd' | 'even' | null
 }
 
 /** The host as the embedded one is. */
@@ -39,6 +41,7 @@ export const PLAIN: Variations = {
   delivery: 'id',
   cachesAbsence: false,
   oddSvg: false,
+  blinks: null,
 }
 
 /** Most hosts differ in a thing or two. */
@@ -58,12 +61,14 @@ export function drawVariations(random: Random): Variations {
     delivery: random.pick(['id', 'id', 'file', 'other']),
     cachesAbsence: seldom(false, true),
     oddSvg: seldom(false, true),
+    blinks: null,
   }
 }
 
 /** What fresh seeds alone have. */
-export function drawMoreVariations(drawn: Variations, random: Random): Variations {
-  return random.chance(0.15) ? { ...drawn, delivery: 'dated' } : drawn
+export function drawMoreVariations(drawn: Variations, random: Random, another: Random): Variations {
+  const blinks = another.chance(0.1) ? another.pick(['odd', 'even'] as const) : null
+  return random.chance(0.15) ? { ...drawn, blinks, delivery: 'dated' } : { ...drawn, blinks }
 }
 
 export const LIFETIME_MS = CREDENTIAL_LIFETIME_MS

@@ -25,6 +25,9 @@ export interface HostEvents {
 /** The real host's logic with one history's variations and faults. Calls throw Refusal where the host says no. */
 export class VirtualHost {
   readonly truth: HostTruth
+  /** A state that is lost while a list blinks can't be made anew by any means. */
+  mayBlink = true
+  readonly #walks = new Map<string | null, number>()
   readonly faults = new Faults()
   readonly random: Random
   readonly variations: Variations
@@ -106,7 +109,15 @@ export class VirtualHost {
     const listed = service.list(this.#account, album, '1')
     for (let more = 2; more <= listed.pagination.total_pages; more++)
       listed.images.push(...service.list(this.#account, album, String(more)).images)
+    if (this.#blinks(album, page)) listed.images = withoutNewest(this.truth, listed.images)
     return viewOf(this.truth, this.variations, this.random, this.#time.now, listed, album, page)
+  }
+
+  /** Whether this page belongs to a walk that the newest image is missing in. */
+  #blinks(album: string | null, page: number): boolean {
+    const walks = (this.#walks.get(album) ?? 0) + (page === 1 ? 1 : 0)
+    this.#walks.set(album, walks)
+    return this.mayBlink && this.variations.blinks === (walks % 2 === 1 ? 'odd' : 'even')
   }
 
   async deleteImage(id: string, by: Actor): Promise<void> {
@@ -140,6 +151,7 @@ export class VirtualHost {
   /** Null: not found. */
   deliver(cdnUrl: string): TrueImage | null {
     const { now } = this.#time
+    if (this.variations.delivery === 'nothing') return null
     if ((this.#absent.get(cdnUrl) ?? 0) > now) return null
     for (const image of this.truth.images.values())
       if (this.#cdnUrl(image.id) === cdnUrl && (image.gone === null || image.shownUntil > now)) return image
@@ -200,6 +212,13 @@ export class VirtualHost {
     if (this.variations.without.includes(endpoint))
       throw new Refusal('PLAN_NOT_SUPPORTED' satisfies ErrorCode, 'This endpoint begins with another plan.')
   }
+}
+
+/** Without the newest of what albumd has sent there. */
+function withoutNewest<T extends { id: string }>({ images }: HostTruth, listed: T[]): T[] {
+  const ours = listed.flatMap(({ id }) => images.get(id) ?? []).filter(({ by }) => by === 'albumd')
+  const newest = ours.toSorted((one, other) => other.at - one.at)[0]
+  return listed.filter(({ id }) => id !== newest?.id)
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {

@@ -204,6 +204,7 @@ export class World {
     this.kill(2 * LIFETIME_MS)
     this.#knowsLess = true
     this.oracle.forgetDeletions()
+    this.host.mayBlink = false
     this.looks.clear()
     this.grounds.lostMount.clear()
     this.grounds.otherRoot.clear()
