@@ -45,22 +45,9 @@ export async function giveUpImages(
     if (stop.aborted) return null
     if (given.state === 'held' || running() < given.due_at || !known.has(given.image)) continue
     const image = synced.images.byId(given.image)!
-    await verifyMoves(parts, image, cut)
-    const stays = whyStays(parts, image)
+    const stays = await whyKept(parts, given, image, cut)
     if (stays) {
-      if (stays === NEEDED) await synced.commit(() => takeBack(synced, image))
       tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: stays })
-      continue
-    }
-    const unproved = await whyUnproved(parts, given, image, cut)
-    if (unproved) {
-      tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: unproved })
-      continue
-    }
-    // To compare may have taken a while.
-    const back = image.proof === 'none' ? whyStays(parts, image) : null
-    if (back) {
-      tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: back })
       continue
     }
     const refused = await deleteImage(parts, given, image, cut)
@@ -76,6 +63,23 @@ export async function giveUpImages(
 }
 
 const NEEDED = 'another file stands on the same image'
+
+/** Why an image is not deleted now, or null. What needs it takes it back. */
+async function whyKept(
+  parts: GiveUpParts,
+  given: EscrowRow,
+  image: ImageRow,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { synced } = parts
+  await verifyMoves(parts, image, signal)
+  const stays = whyStays(parts, image)
+  if (stays === NEEDED) await synced.commit(() => takeBack(synced, image))
+  if (stays) return stays
+  const unproved = await whyUnproved(parts, given, image, signal)
+  // To compare may have taken a while.
+  return unproved ?? (image.proof === 'none' ? whyStays(parts, image) : null)
+}
 
 export function whyStays(
   { synced, whyNotGone, whyThere, doubt }: GiveUpParts,
