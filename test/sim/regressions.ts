@@ -18,4 +18,6 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     seed: 983,
     found: 'a file changed under its old size and time, while its upload was in doubt, was never sent',
   },
+  { seed: 33760, found: 'a picture was sent from a root that was replaced after the scan' },
+  { seed: 30328, found: 'uploads stopped for ever where another person deleted the default album' },
 ]
