@@ -21,6 +21,7 @@ export class DeletionWatch {
   readonly #standing: () => Map<string, string>
   readonly #paths = new Map<string, string>([['', '']])
   readonly #promised = new Map<string, { name: string; album: string }>()
+  /** As they came. */
   readonly #images = new Map<string, Image>()
 
   constructor(standing: () => Map<string, string>) {
@@ -67,11 +68,15 @@ export class DeletionWatch {
     const image = this.#images.get(id)
     // Deleted before, and asked for again: its answer was lost.
     if (!image) return
-    const others = [...this.#images].filter(([other]) => other !== id).map(([, other]) => other)
+    const ids = [...this.#images.keys()]
+    const others = [...this.#images.values()].toSpliced(ids.indexOf(id), 1)
+    const later = new Set([...this.#images.values()].slice(ids.indexOf(id) + 1))
     for (const [path, hash] of this.#standing()) {
       if (hash === image.hash && !others.some(other => other.hash === hash))
         this.violations.push(`the last image of ${path}'s bytes was deleted (uploaded as ${image.path})`)
-      if (path === image.path && !others.some(other => other.path === path && other.hash === hash))
+      // Of two old versions the older may go first: the newer stands in for it until the picture's bytes are there.
+      const standsIn = (other: Image) => other.path === path && (other.hash === hash || later.has(other))
+      if (path === image.path && !others.some(standsIn))
         this.violations.push(`the old image of ${path} was deleted before the new one was there`)
     }
   }
