@@ -27,6 +27,8 @@ export interface Records {
   synced: Synced
   /** They may know less than what was done: they are old, or made anew. */
   knowLess: boolean
+  /** They know less, and what the process before had begun may still happen. */
+  lostWork: boolean
   /** Whether their files are still those that were opened: somebody may put others in their place at any moment. */
   isInPlace(): boolean
   /** `clean`: they are as they ought to be. `damaged`: they proved not to be; the next opening sets them aside. */
@@ -79,6 +81,7 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
       return {
         synced,
         knowLess,
+        lostWork: knowLess && witness !== null && (witness.closed === null || witness.unsettled),
         isInPlace: () => standing(files) === opened,
         close: end => close(files, synced, generation, end),
       }
@@ -102,7 +105,7 @@ function begin(files: RecordFiles, synced: Synced, witness: Witness | null, know
   const generation = Math.max(remembered(synced).generation ?? 0, witness?.generation ?? 0) + 1
   if (knowLess) synced.meta.set('restored', '1')
   synced.meta.set('generation', String(generation))
-  const mark = writeWitness(files.witness, { generation, closed: null, damaged: false })
+  const mark = writeWitness(files.witness, { generation, closed: null, unsettled: false, damaged: false })
   synced.meta.set('witness', seenAs({ generation, mark }))
   return generation
 }
@@ -116,12 +119,14 @@ function standing({ database, witness }: RecordFiles): string {
 
 /** Where the witness can't be written, the next opening takes it for an end that was not clean. */
 function close({ database, witness }: RecordFiles, synced: Synced, generation: number, end: string): void {
+  const unsettled = end !== 'clean' || synced.journal.oldestInDoubt() !== null
   synced.close()
   try {
     // A log that is left holds commits; the database alone is not all then.
     const whole = end === 'clean' && markOf(`${database}-wal`) === null
     const closed = whole ? lastingMarkOf(database) : null
-    if (closed || end === 'damaged') writeWitness(witness, { generation, closed, damaged: end === 'damaged' })
+    if (closed || end === 'damaged')
+      writeWitness(witness, { generation, closed, unsettled, damaged: end === 'damaged' })
   } catch {
     return
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { noteBoot } from '../sync/boot.ts'
 import { systemClock } from '../sync/clock.ts'
+import { noteLost } from '../sync/lost-records.ts'
 import { type Lock, LockedError, lockState } from '../synced/lock.ts'
 import { explained, StateError } from '../synced/state-error.ts'
 import type { Synced } from '../synced/synced.ts'
@@ -112,6 +113,7 @@ export function openClaimed(config: Config, { roots }: Claim, say: (line: string
     // Records that know less may not know of the last request.
     const lastRequest = records.knowLess ? systemClock.monotonic() : before
     bind(synced, config)
+    if (records.lostWork) noteLost(synced, systemClock.monotonic())
     return opened(records, lastRequest, roots, files.database)
   } catch (error) {
     // A StateError is of a state that is another's: nothing is wrong with it.

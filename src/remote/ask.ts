@@ -14,11 +14,13 @@ export interface Question<T> {
   json?: unknown
   /** The answer of a success. */
   schema: z.ZodType<T>
+  /** Asked just before it leaves, each time. */
+  mayGo?: () => boolean
 }
 
 export function ask<T>(
   { apiKey, answerLimitMs, gate, http }: Connection,
-  { endpoint, method, below, path, json, schema }: Question<T>,
+  { endpoint, method, below, path, json, schema, mayGo }: Question<T>,
   signal: AbortSignal,
 ): Promise<Outcome<T>> {
   const address = { ...below, path: `${below.path.replace(/\/$/, '')}${path}` }
@@ -33,7 +35,7 @@ export function ask<T>(
           body: Buffer.from(JSON.stringify(json)),
         }
   const reading = { endpoint, schema, where: address.where, secrets: [apiKey] }
-  return gate.pass(endpoint, signal, async onStart =>
-    attemptOf(reading, await http.exchange({ ...request, limitMs: answerLimitMs, onStart }, signal)),
-  )
+  const send = async (onStart: () => void) =>
+    attemptOf(reading, await http.exchange({ ...request, limitMs: answerLimitMs, onStart }, signal))
+  return gate.pass(endpoint, signal, send, mayGo)
 }

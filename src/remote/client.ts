@@ -106,12 +106,12 @@ class Client implements RemoteHost {
     return answer.ok ? { ok: true, value: answer.value.data } : answer
   }
 
-  deleteImage(imageId: string, signal: AbortSignal): Promise<Outcome<void>> {
-    return this.#delete({ img: imageId }, answers.delete_image, signal)
+  deleteImage(imageId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>> {
+    return this.#delete({ img: imageId }, answers.delete_image, signal, mayGo)
   }
 
-  deleteAlbum(albumId: string, signal: AbortSignal): Promise<Outcome<void>> {
-    return this.#delete({ album: albumId }, answers.delete_album, signal)
+  deleteAlbum(albumId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>> {
+    return this.#delete({ album: albumId }, answers.delete_album, signal, mayGo)
   }
 
   async createAlbum(json: CreateAlbumRequest, signal: AbortSignal): Promise<Outcome<CreatedAlbum>> {
@@ -145,9 +145,11 @@ class Client implements RemoteHost {
     what: Record<string, string>,
     schema: z.ZodType,
     signal: AbortSignal,
+    mayGo: (() => boolean) | undefined,
   ): Promise<Outcome<void>> {
     const path = `${PATHS.delete}?${new URLSearchParams(what)}`
-    const answer = await this.#ask({ endpoint: 'delete', method: 'DELETE', path, schema }, signal)
+    const question = { endpoint: 'delete', method: 'DELETE', path, schema, ...(mayGo && { mayGo }) } as const
+    const answer = await this.#ask(question, signal)
     return answer.ok ? { ok: true, value: undefined } : answer
   }
 

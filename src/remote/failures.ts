@@ -142,3 +142,19 @@ const TROUBLE = new Set([
 export function isTrouble({ code, status = 0 }: HostFailure): boolean {
   return TROUBLE.has(code) || (!isErrorCode(code) && (status === 408 || status === 429 || status >= 500))
 }
+
+/** The host's own word that nothing was done, or nothing was asked. */
+export function wasNotDone({ remedy, code, status, repeated, mayBeDone }: HostFailure): boolean {
+  if (mayBeDone) return false
+  return repeated === true || remedy === 'cancelled' || (status !== undefined && isErrorCode(code))
+}
+
+/** The same failure after a try that may have been done. */
+export function doubted(failure: HostFailure): { ok: false; failure: HostFailure } {
+  return { ok: false, failure: { ...failure, mayBeDone: true } }
+}
+
+/** A refusal that says something of the one album or image that it was about; others may go all the same. */
+export function isOfThisOne({ code, remedy }: HostFailure): boolean {
+  return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
+}

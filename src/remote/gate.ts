@@ -1,7 +1,7 @@
 import { ENDPOINTS, type Endpoint } from '../protocol/endpoints.ts'
 import { Blocks } from './blocks.ts'
 import type { Clock } from './clock.ts'
-import { cancelled, isTrouble } from './failures.ts'
+import { cancelled, doubted, isTrouble, wasNotDone } from './failures.ts'
 import type { Block, HostFailure, Outcome } from './host.ts'
 import type { Pace } from './rate-headers.ts'
 import { RateWindow, type Slot, WINDOW_MS } from './rate-window.ts'
@@ -87,11 +87,16 @@ export class Gate {
 
   /**
    * Sends when it is this request's turn, and again where nothing was done and the trouble may pass. Rejects
-   * with what `send` and the ledger throw, and after `close`.
+   * with what `send`, `mayGo` and the ledger throw, and after `close`. `mayGo` is asked each time that it is its turn.
    */
-  async pass<T>(endpoint: Endpoint, signal: AbortSignal, send: Send<T>): Promise<Outcome<T>> {
+  async pass<T>(
+    endpoint: Endpoint,
+    signal: AbortSignal,
+    send: Send<T>,
+    mayGo: () => boolean = () => true,
+  ): Promise<Outcome<T>> {
     if (this.#closed) throw new Error('the gate is closed')
-    const work = this.#inTurn(this.#lanes.get(endpoint)!, signal, send)
+    const work = this.#inTurn(this.#lanes.get(endpoint)!, signal, send, mayGo)
     this.#underWay.add(work)
     try {
       return await work
@@ -116,24 +121,41 @@ export class Gate {
     await Promise.allSettled(this.#underWay)
   }
 
-  async #inTurn<T>(lane: Lane, signal: AbortSignal, send: Send<T>): Promise<Outcome<T>> {
-    const outcome = await lane.queue.inTurn(() => this.#persist(lane, signal, send), signal)
+  async #inTurn<T>(
+    lane: Lane,
+    signal: AbortSignal,
+    send: Send<T>,
+    mayGo: () => boolean,
+  ): Promise<Outcome<T>> {
+    const outcome = await lane.queue.inTurn(() => this.#persist(lane, signal, send, mayGo), signal)
     return outcome ?? { ok: false, failure: cancelled(lane.endpoint, 'nothing') }
   }
 
-  async #persist<T>(lane: Lane, signal: AbortSignal, send: Send<T>): Promise<Outcome<T>> {
+  async #persist<T>(
+    lane: Lane,
+    signal: AbortSignal,
+    send: Send<T>,
+    mayGo: () => boolean,
+  ): Promise<Outcome<T>> {
     const { attempts } = this.#options.patience
+    let unsure = false
     for (let tries = 1; ; tries++) {
-      const turn = await this.#turn(lane, signal)
-      if (!turn.ok) return turn
-      const outcome = await this.#once(lane, turn.value, send)
+      const turn = await this.#turn(lane, signal, mayGo)
+      if (!turn.ok) return unsure ? doubted(turn.failure) : turn
+      const once = await this.#once(lane, turn.value, send)
+      const outcome = unsure && !once.ok ? doubted(once.failure) : once
+      unsure ||= !once.ok && !wasNotDone(once.failure)
       const again = !outcome.ok && outcome.failure.remedy === 'later' && isTrouble(outcome.failure)
       if (!again || Math.max(tries, lane.trouble.failures) >= attempts) return outcome
     }
   }
 
   /** Waits until a request may start, and takes its place in the same turn of the event loop. */
-  async #turn({ endpoint, window, trouble, heeds }: Lane, signal: AbortSignal): Promise<Outcome<Turn>> {
+  async #turn(
+    { endpoint, window, trouble, heeds }: Lane,
+    signal: AbortSignal,
+    mayGo: () => boolean,
+  ): Promise<Outcome<Turn>> {
     const { clock } = this.#options
     for (;;) {
       if (signal.aborted) return { ok: false, failure: cancelled(endpoint, 'nothing') }
@@ -141,6 +163,7 @@ export class Gate {
       if (failure) return { ok: false, failure }
       const now = clock.now()
       const wait = Math.max(window.waitMs(now), ...heeds.map(other => other.waitMs(now)))
+      if (wait <= 0 && !mayGo()) return { ok: false, failure: cancelled(endpoint, 'nothing') }
       if (wait <= 0) return { ok: true, value: { slot: window.take(), visit: trouble.enter(now) } }
       await clock.sleep(wait, signal)
     }

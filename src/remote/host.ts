@@ -14,9 +14,12 @@ export interface ImageHost {
   send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>>
   /** §4.4. `albumId` null is the root. Sent again by itself. */
   list(albumId: string | null, page: number, signal: AbortSignal): Promise<Outcome<ListPage>>
-  /** §4.5. Sent again by itself: a second deletion finds nothing. */
-  deleteImage(imageId: string, signal: AbortSignal): Promise<Outcome<void>>
-  deleteAlbum(albumId: string, signal: AbortSignal): Promise<Outcome<void>>
+  /**
+   * §4.5. Sent again by itself: a second deletion finds nothing. `mayGo` is asked just before each request leaves; where
+   * it says no, the outcome is `cancelled`.
+   */
+  deleteImage(imageId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
+  deleteAlbum(albumId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
   /** §4.6. Sent once, unless nothing can have happened. */
   createAlbum(request: CreateAlbumRequest, signal: AbortSignal): Promise<Outcome<CreatedAlbum>>
   /** GET of a delivery address, without the key. Its bytes count towards no limit of §8; more than `maxBytes` are not taken. */
@@ -73,6 +76,8 @@ export interface HostFailure {
   status?: number
   /** Said before: the gate answered from memory and asked nobody. */
   repeated?: true
+  /** An earlier try of the same request may have been done. */
+  mayBeDone?: true
 }
 
 /** An endpoint that the account can't use for now. */

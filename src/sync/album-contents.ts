@@ -66,6 +66,11 @@ export class AlbumContents {
     this.#strangers.delete(album ?? 0)
   }
 
+  forgetAll(): void {
+    this.#looks.clear()
+    this.#strangers.clear()
+  }
+
   async #look({ synced, host }: Parts, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
     // What is not accounted for may be ours all the same: which images these are only a walk tells.
     if (synced.contents.unaccounted(album?.id ?? null) === 0) {

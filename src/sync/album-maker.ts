@@ -7,6 +7,7 @@ import type { AlbumContents } from './album-contents.ts'
 import type { AlbumListings } from './album-listings.ts'
 import type { Clock } from './clock.ts'
 import { mayArriveFor } from './credential-life.ts'
+import { lostAt } from './lost-records.ts'
 import type { Tell } from './pass-events.ts'
 
 export interface AlbumMakerParts {
@@ -89,8 +90,9 @@ export class AlbumMaker {
   ): Promise<HostFailure | null> {
     const { albums, journal } = this.#synced
     const asked = journal.openCreation(parent?.id ?? null, name)
-    const made = albums.named(parent?.id ?? null, name)?.made_at ?? null
-    const since = Math.max(asked?.sent_at ?? Number.NEGATIVE_INFINITY, made ?? Number.NEGATIVE_INFINITY)
+    const made = albums.named(parent?.id ?? null, name)?.made_at
+    const times = [asked?.sent_at, made, lostAt(this.#synced)].filter(at => at !== undefined && at !== null)
+    const since = Math.max(...times)
     if (since === Number.NEGATIVE_INFINITY) return null
     if (this.#clock.monotonic() - since <= this.#mayArriveMs) return notYet(name)
     if (asked && !canList) return neverKnown(name)

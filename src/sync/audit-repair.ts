@@ -1,5 +1,5 @@
-import { isErrorCode } from '../protocol/errors.ts'
 import type { ListedImage } from '../protocol/records.ts'
+import { isOfThisOne, wasNotDone } from '../remote/failures.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { Finding, FindingKind } from '../synced/audit.ts'
 import type { ImageRow } from '../synced/images.ts'
@@ -85,7 +85,7 @@ export async function deleteTwice(
     for (const finding of findings) {
       const failure = await deleteOne(parts, finding, look.images, interruption)
       if (failure === null) repairs.repaired.push(finding)
-      else if (failure !== 'kept' && !isOfThisImage(failure)) return { ...repairs, stopped: failure }
+      else if (failure !== 'kept' && !isOfThisOne(failure)) return { ...repairs, stopped: failure }
     }
   }
   return repairs
@@ -128,8 +128,7 @@ async function deleteImage(
   const deleted = await host.deleteImage(remote_id, signal)
   if (!deleted.ok && deleted.failure.remedy !== 'gone') {
     // With the host's own word nothing was deleted; else the intent tells the next repair.
-    if (image && !before && isErrorCode(deleted.failure.code))
-      await commit(() => journal.forgetImage(image.id))
+    if (image && !before && wasNotDone(deleted.failure)) await commit(() => journal.forgetImage(image.id))
     return deleted.failure
   }
   await commit(() => {
@@ -141,11 +140,6 @@ async function deleteImage(
     synced.audit.remove('twice', remote_id)
   })
   return null
-}
-
-/** The others may go all the same. */
-function isOfThisImage({ code, remedy }: HostFailure): boolean {
-  return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
 }
 
 function byAlbum({ audit }: Synced, kind: FindingKind): Map<number | null, Finding[]> {

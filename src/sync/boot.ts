@@ -1,4 +1,5 @@
 import type { Synced } from '../synced/synced.ts'
+import { lostAt, noteLost } from './lost-records.ts'
 
 /**
  * Monotonic times in the records are of one boot. After another one nobody knows how much time has passed since: it
@@ -15,6 +16,7 @@ export function noteBoot(
     // The columns take whole milliseconds.
     for (const table of [journal, albums, emptied]) table.restartClocks(Math.round(monotonic))
     meta.clear('clock_offset')
+    if (lostAt({ meta }) !== null) noteLost({ meta }, monotonic)
   }
   meta.set('boot', `${bootId} ${monotonic}`)
 }

@@ -1,4 +1,4 @@
-import { isErrorCode } from '../protocol/errors.ts'
+import { isOfThisOne, wasNotDone } from '../remote/failures.ts'
 import type { HostFailure, ImageHost } from '../remote/host.ts'
 import type { AlbumRow } from '../synced/albums.ts'
 import type { Synced } from '../synced/synced.ts'
@@ -99,7 +99,7 @@ async function consider(
   const walk = await walkWhole(host, album.remote_id, signal)
   if (!walk.ok) {
     if (walk.failure.remedy === 'gone') return lost(parts, album, before?.state === 'deleting')
-    if (!isOfThisAlbum(walk.failure)) return walk.failure
+    if (!isOfThisOne(walk.failure)) return walk.failure
     await is('occupied')
     return null
   }
@@ -145,7 +145,7 @@ async function deleteEmpty(
     return null
   }
   const { failure } = deleted
-  const ofThisAlbum = isOfThisAlbum(failure)
+  const ofThisAlbum = isOfThisOne(failure)
   // Without the host's own word it may be gone.
   if (wasNotDone(failure))
     await commit(() =>
@@ -156,14 +156,4 @@ async function deleteEmpty(
       ),
     )
   return ofThisAlbum ? null : failure
-}
-
-/** The host's own word that nothing was deleted, or nothing was asked. */
-export function wasNotDone({ code, status, repeated }: HostFailure): boolean {
-  return repeated === true || (status !== undefined && isErrorCode(code))
-}
-
-/** The others may go all the same. */
-export function isOfThisAlbum({ code, remedy }: HostFailure): boolean {
-  return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
 }

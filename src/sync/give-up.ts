@@ -1,4 +1,4 @@
-import { isErrorCode } from '../protocol/errors.ts'
+import { isOfThisOne, wasNotDone } from '../remote/failures.ts'
 import type { HostFailure, ImageHost } from '../remote/host.ts'
 import type { EscrowRow } from '../synced/escrow.ts'
 import type { FileRow } from '../synced/files.ts'
@@ -7,6 +7,7 @@ import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
 import { compareBytes } from './compare-bytes.ts'
 import type { Interruption } from './interruption.ts'
+import { forgetImage, refuteImage } from './lost-image.ts'
 import type { Tell } from './pass-events.ts'
 import { whyImageStays } from './plan.ts'
 import { verifyLink } from './verify-links.ts'
@@ -53,7 +54,7 @@ export async function giveUpImages(
     const refused = await deleteImage(parts, given, image, cut)
     if (!refused)
       tell({ event: 'image_deleted', mirror: mirror.folder, path: given.path, reason: given.reason })
-    else if (!isOfThisImage(refused)) return refused
+    else if (!isOfThisOne(refused)) return refused
     else {
       await synced.commit(() => synced.escrow.postpone(image.id, running() + POSTPONED_MS))
       tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: refused.message })
@@ -116,7 +117,7 @@ async function whyUnproved(
   image: ImageRow,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { synced, running } = parts
+  const { synced, clock, running } = parts
   if (image.proof !== 'none' || state === 'approved') return null
   const compared = await compareBytes(parts, image, image, signal)
   await synced.commit(() => {
@@ -124,8 +125,7 @@ async function whyUnproved(
       synced.images.prove(image.id, image, compared.cdnUrl)
       synced.escrow.proved(image.id)
     } else if (compared.verdict === 'other') {
-      synced.refuted.put(image.remote_id, image.hash)
-      drop(synced, image)
+      refuteImage(synced, image, clock.wall())
     } else synced.escrow.unproved(image.id, running() + POSTPONED_MS)
   })
   if (compared.verdict === 'equal') return null
@@ -136,52 +136,28 @@ async function whyUnproved(
 
 /** Answers the refusal, or null where the image is gone now. */
 async function deleteImage(
-  { synced, host, clock, running }: GiveUpParts,
+  parts: GiveUpParts,
   given: EscrowRow,
   image: ImageRow,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
+  const { synced, host, clock, running } = parts
   const before = synced.journal.deletionOf(image.id)?.id
   const intent =
     before ?? (await synced.commit(() => synced.journal.openImageDeletion(image.id, clock.wall())))
-  const deleted = await host.deleteImage(image.remote_id, signal)
+  const deleted = await host.deleteImage(image.remote_id, signal, () => whyStays(parts, image) === null)
   const refusal = deleted.ok || deleted.failure.remedy === 'gone' ? null : deleted.failure
   await synced.commit(() => {
     if (refusal === null) {
       if (given.state !== 'approved') synced.escrow.record(running(), given.mirror, image.id)
-      forget(synced, image, clock.wall())
+      forgetImage(synced, image, clock.wall())
     } else if (wasNotDone(refusal) && before === undefined) synced.journal.close(intent)
   })
   return refusal
-}
-
-/** The host's own word that nothing was deleted. Without it the intent stays: the image may be gone. */
-function wasNotDone({ code, status, repeated }: HostFailure): boolean {
-  return repeated === true || (status !== undefined && isErrorCode(code))
-}
-
-/** The others may go all the same. */
-function isOfThisImage({ code, remedy }: HostFailure): boolean {
-  return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
 }
 
 /** The image is needed again: it is no longer given up, and what is gone no longer stands on it. */
 function takeBack({ escrow, files }: Synced, image: ImageRow): void {
   escrow.takeBack(image.id)
   files.dropGone(image.id)
-}
-
-export function forget(synced: Synced, image: ImageRow, now: number): void {
-  synced.deleted.put(image.remote_id, now)
-  drop(synced, image)
-}
-
-function drop(synced: Synced, image: ImageRow): void {
-  for (const file of synced.files.onImage(image.id)) {
-    synced.files.remove(file)
-    synced.folders.removeIfEmpty(file.folder)
-  }
-  synced.journal.forgetImage(image.id)
-  synced.escrow.takeBack(image.id)
-  synced.images.remove(image.id)
 }

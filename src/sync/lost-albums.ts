@@ -1,10 +1,10 @@
 import type { HostFailure, ImageHost } from '../remote/host.ts'
 import type { AlbumRow } from '../synced/albums.ts'
-import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { AlbumContents } from './album-contents.ts'
 import type { Clock } from './clock.ts'
 import { mayArriveFor } from './credential-life.ts'
+import { forgetImage } from './lost-image.ts'
 import { walkWhole } from './walk.ts'
 
 export interface LostAlbumParts {
@@ -44,7 +44,7 @@ export async function findOutAboutAlbums(
       // It is there still, so nothing was deleted: a deletion takes all of it.
       if (walk.ok) return
       for (const gone of treeOf(synced, row)) {
-        for (const image of synced.images.inAlbum(gone.id)) lose(synced, image, clock.wall())
+        for (const image of synced.images.inAlbum(gone.id)) forgetImage(synced, image, clock.wall())
         synced.albums.doubt(gone.remote_id)
       }
     })
@@ -54,22 +54,4 @@ export async function findOutAboutAlbums(
 
 function treeOf({ emptied }: Synced, album: AlbumRow): AlbumRow[] {
   return [album, ...emptied.below(album.id).flatMap(below => treeOf({ emptied } as Synced, below))]
-}
-
-/** The image is gone; a file that is back is sent again. */
-function lose(
-  { files, folders, images, escrow, journal, deleted }: Synced,
-  image: ImageRow,
-  now: number,
-): void {
-  for (const file of files.onImage(image.id)) {
-    if (file.state === 'gone' || file.state === 'kept') files.remove(file)
-    else if (file.state === 'hidden') files.put({ ...file, image: null })
-    else files.put({ ...file, image: null, state: 'pending', since: file.since ?? now, hash: null })
-    folders.removeIfEmpty(file.folder)
-  }
-  journal.forgetImage(image.id)
-  escrow.takeBack(image.id)
-  deleted.put(image.remote_id, now)
-  images.remove(image.id)
 }

@@ -15,6 +15,7 @@ import { forgetOldDeletions, type HoldPolicy, weighDeletions } from './hold.ts'
 import type { Interruption } from './interruption.ts'
 import { keepImages } from './keep-images.ts'
 import { findOutAboutAlbums } from './lost-albums.ts'
+import { endLoss } from './lost-records.ts'
 import {
   type MirrorPolicy,
   type ScannedMirror,
@@ -72,6 +73,7 @@ export async function runPass(
   scopeOf: (mirror: MirrorPolicy) => Scope,
   interruption: Interruption,
 ): Promise<PassReport> {
+  await endLoss(parts)
   await settleJournal(parts)
   tryAgain(parts)
   const stopped: HostFailure[] = []

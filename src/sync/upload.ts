@@ -8,6 +8,7 @@ import { ALBUM_IN_DOUBT } from './album-maker.ts'
 import { DefaultAlbum } from './default-album.ts'
 import type { FileAges } from './file-ages.ts'
 import { isLeaving } from './lost-albums.ts'
+import { lostAt } from './lost-records.ts'
 import type { Tell } from './pass-events.ts'
 import { type SenderParts, send } from './sender.ts'
 import { type OpenPictureAt, openSettled } from './settled-picture.ts'
@@ -111,6 +112,7 @@ export class Uploader {
     const adopted = await adopt(this.#parts, job, open, picture, album, signal)
     if (adopted) return adopted
     if (this.#parts.onlyAdopt) return notThere
+    if (lostAt(this.#parts.synced) !== null) return mayArrive
     const parcel = { job, open, picture, album }
     if (album !== null || this.#default.known(this.#parts) !== undefined)
       return send(this.#parts, parcel, signal)
@@ -162,6 +164,12 @@ const leaving: HostFailure = {
 }
 
 const notThere: UploadResult = { kind: 'waits', message: 'it is not on the host' }
+
+const mayArrive: UploadResult = {
+  kind: 'waits',
+  message:
+    'the state was lost while albumd worked: what it had sent may still arrive, and is waited for as long as the host would take it',
+}
 
 const sentBefore: HostFailure = {
   remedy: 'find_out',

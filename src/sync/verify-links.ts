@@ -2,6 +2,7 @@ import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
 import { type CompareParts, type Comparison, compareBytes } from './compare-bytes.ts'
+import { refuteImage } from './lost-image.ts'
 
 export interface Verified {
   /** Images whose bytes are those of the file. */
@@ -38,7 +39,7 @@ export async function verifyLink(
   const { synced, clock } = parts
   const compared = await compareBytes(parts, image, image, signal)
   if (compared.verdict === 'equal') await synced.commit(() => prove(synced, image, compared.cdnUrl))
-  if (compared.verdict === 'other') await synced.commit(() => unlink(synced, image, clock.wall()))
+  if (compared.verdict === 'other') await synced.commit(() => refuteImage(synced, image, clock.wall()))
   return compared
 }
 
@@ -47,18 +48,4 @@ function prove({ images, files, escrow }: Synced, image: ImageRow, cdnUrl: strin
   escrow.proved(image.id)
   for (const file of files.onImage(image.id))
     if (file.state === 'linked') files.setState(file, 'synced', null)
-}
-
-/** It is not ours: whatever stood on it stands on nothing. */
-function unlink({ images, files, escrow, journal, refuted }: Synced, image: ImageRow, now: number): void {
-  refuted.put(image.remote_id, image.hash)
-  for (const file of files.onImage(image.id)) {
-    if (file.state === 'gone' || file.state === 'kept') files.remove(file)
-    else if (file.state === 'linked')
-      files.put({ ...file, state: 'pending', since: now, image: null, hash: null })
-    else files.put({ ...file, image: null })
-  }
-  escrow.takeBack(image.id)
-  journal.forgetImage(image.id)
-  images.remove(image.id)
 }

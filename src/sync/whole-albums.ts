@@ -1,3 +1,4 @@
+import { isOfThisOne, wasNotDone } from '../remote/failures.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { AlbumRow } from '../synced/albums.ts'
 import type { EscrowRow } from '../synced/escrow.ts'
@@ -5,10 +6,10 @@ import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { AlbumContents } from './album-contents.ts'
 import { albumName } from './audit-records.ts'
-import { isOfThisAlbum, wasNotDone } from './empty-albums.ts'
-import { forget, type GiveUpParts, whyStays } from './give-up.ts'
+import { type GiveUpParts, whyStays } from './give-up.ts'
 import type { Interruption } from './interruption.ts'
 import { FolderlessAlbums } from './leaving-albums.ts'
+import { forgetImage } from './lost-image.ts'
 import type { MirrorPolicy } from './mirror-scans.ts'
 import { walkWhole } from './walk.ts'
 
@@ -97,7 +98,7 @@ async function showsExactly(
 ): Promise<boolean | HostFailure> {
   for (const { id, remote_id } of albums) {
     const walk = await walkWhole(host, remote_id, signal)
-    if (!walk.ok) return walk.failure.remedy === 'gone' || isOfThisAlbum(walk.failure) ? false : walk.failure
+    if (!walk.ok) return walk.failure.remedy === 'gone' || isOfThisOne(walk.failure) ? false : walk.failure
     const { complete, ...shown } = walk.value
     const exact =
       complete &&
@@ -114,26 +115,28 @@ function areSame(listed: readonly { id: string }[], recorded: readonly { remote_
 }
 
 async function deleteWhole(
-  { synced, host, clock, running, tell, contents }: WholeAlbumParts,
+  parts: WholeAlbumParts,
   mirror: { folder: string },
   { album, albums, images }: WholeAlbum,
   due: ReadonlyMap<number, EscrowRow>,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
+  const { synced, host, clock, running, tell, contents } = parts
   const { journal, emptied, escrow, commit } = synced
   const name = albumName(synced, album.id)
   await commit(() => {
     for (const { id } of images) journal.openImageDeletion(id, clock.wall())
     emptied.put({ album: album.id, since: clock.monotonic(), state: 'deleting' })
   })
-  const deleted = await host.deleteAlbum(album.remote_id, signal)
+  const mayGo = () => !images.some(image => whyStays(parts, image))
+  const deleted = await host.deleteAlbum(album.remote_id, signal, mayGo)
   if (deleted.ok || deleted.failure.remedy === 'gone') {
     for (const gone of albums) contents.forget(gone.id)
     await commit(() => {
       for (const image of images) {
         const given = due.get(image.id)!
         if (given.state !== 'approved') escrow.record(running(), given.mirror, image.id)
-        forget(synced, image, clock.wall())
+        forgetImage(synced, image, clock.wall())
       }
       for (const { id } of albums.toReversed()) emptied.forgetAlbum(id)
     })
@@ -150,5 +153,5 @@ async function deleteWhole(
       for (const { id } of images) journal.forgetImage(id)
       emptied.remove(album.id)
     })
-  return isOfThisAlbum(deleted.failure) ? null : deleted.failure
+  return isOfThisOne(deleted.failure) ? null : deleted.failure
 }

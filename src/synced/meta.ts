@@ -7,6 +7,7 @@ import type { Db } from './database.ts'
  * generation: how often it was opened for work. witness: the witness as it was then; see witness.ts.
  * clock_offset: between the wall clock and the monotonic one, in milliseconds, when the last pass ended.
  * promises: 'broken' where an upload was acknowledged with another delivery address than its credential had told.
+ * lost_at: see lost-records.ts in sync.
  * restored: '1' where the records were found to be old.
  * default_album: the host's id of the account's default album (§4.1), '' where there is none, not set while not known. pid: the process that has it open. quiet_since: see requests-before.ts in daemon.
  */
@@ -23,6 +24,7 @@ export function openMeta(db: Db) {
     | 'clock_offset'
     | 'default_album'
     | 'generation'
+    | 'lost_at'
     | 'pid'
     | 'promises'
     | 'quiet_since'

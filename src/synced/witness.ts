@@ -19,6 +19,8 @@ export interface Witness {
   generation: number
   /** The database as a clean end left it; null while a process works on it, and after any other end. */
   closed: FileMark | null
+  /** A clean end that left something in the journal: it may have happened, or happen yet. */
+  unsettled: boolean
   /** It proved to be damaged while it was worked on. */
   damaged: boolean
   /** Of the witness's own file. */
@@ -75,9 +77,16 @@ export function readWitness(file: string): Witness | null {
   const mark = markOf(file)
   if (!mark) return null
   try {
-    const { generation, closed, damaged } = (JSON.parse(readFileSync(file, 'utf8')) ?? {}) as Partial<Witness>
+    const { generation, closed, damaged, unsettled } = (JSON.parse(readFileSync(file, 'utf8')) ??
+      {}) as Partial<Witness>
     if (!Number.isSafeInteger(generation)) return null
-    return { generation: generation!, closed: closed ?? null, damaged: damaged === true, mark }
+    return {
+      generation: generation!,
+      closed: closed ?? null,
+      unsettled: unsettled === true,
+      damaged: damaged === true,
+      mark,
+    }
   } catch (error) {
     if (error instanceof SyntaxError) return null
     throw error

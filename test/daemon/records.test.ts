@@ -58,6 +58,11 @@ function fill({ synced }: Records): void {
   synced.contents.put(null, 3)
 }
 
+/** Something whose outcome is not known. */
+function begin({ synced }: Records): void {
+  synced.journal.openAlbumCreation(null, 'Photos', { since: 1, sent_at: 1 })
+}
+
 /** What a later opening finds. */
 function look(at: Place): { known: number | undefined; folders: number; knowLess: boolean } {
   const records = at.open()
@@ -250,6 +255,22 @@ describe('damaged records', () => {
     at.open().close('damaged')
     expect(look(at)).toEqual(anew)
     expect(at.said).toHaveLength(1)
+  })
+
+  it.each([
+    ['was killed', (at: Place) => killedWhile(at), true],
+    ['found them damaged', (at: Place) => at.open().close('damaged'), true],
+    ['left an upload in doubt', (at: Place) => at.use(begin), true],
+    ['had settled everything', (at: Place) => at.use(), false],
+  ])('tell whether what was begun may still happen, where their process %s', (_, work, lostWork) => {
+    const at = place()
+    at.use(fill)
+    work(at)
+    rmSync(at.files.database)
+    for (const log of ['-wal', '-shm']) rmSync(at.files.database + log, { force: true })
+    const records = at.open()
+    expect(records).toMatchObject({ knowLess: true, lostWork })
+    records.close('clean')
   })
 
   it('of several times are all kept', () => {

@@ -120,6 +120,33 @@ test('no more requests are under way at one endpoint than the concurrency allows
   expect(most).toBe(3)
 })
 
+test('each try asks whether it may still go', async () => {
+  const asked: number[] = []
+  const sent: number[] = []
+  const work = gateOf().pass(
+    'delete',
+    never,
+    async started => {
+      started()
+      sent.push(clock.now())
+      return failed('delete', 'later', 'RATE_LIMITED', 429)
+    },
+    () => asked.push(clock.now()) < 3,
+  )
+  const [outcome] = await all([work])
+  expect(asked).toHaveLength(3)
+  expect(sent).toEqual(asked.slice(0, 2))
+  // The host's own word is that none of them was done.
+  expect(outcome).toMatchObject({ ok: false, failure: { remedy: 'cancelled' } })
+  expect(outcome).not.toHaveProperty('failure.mayBeDone')
+})
+
+test('after a try that may have been done, the refusal of another does not say that nothing was', async () => {
+  const answers = [refused('delete'), failed('delete', 'not_permitted', 'FORBIDDEN', 403)]
+  const [outcome] = await all([through(gateOf(), 'delete', () => answers.shift()!).pass()])
+  expect(outcome).toMatchObject({ ok: false, failure: { code: 'FORBIDDEN', mayBeDone: true } })
+})
+
 test('starts from before a restart count, and every start is recorded before the request leaves', async () => {
   const recorded: number[] = []
   const now = clock.now()

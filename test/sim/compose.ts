@@ -2,6 +2,7 @@ import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import { noteBoot } from '../../src/sync/boot.ts'
 import { fileAges } from '../../src/sync/file-ages.ts'
+import { noteLost } from '../../src/sync/lost-records.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { RecoveryPace } from '../../src/sync/recovery-pace.ts'
 import { diskFor, openerFor } from './disk-port.ts'
@@ -20,6 +21,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): PassParts
   if (knowsLess) {
     synced.meta.set('restored', '1')
     synced.contents.forget()
+    noteLost(synced, machine.monotonic())
   }
   noteBoot(synced, `boot ${machine.boot}`, machine.monotonic())
   const runBefore = Number(synced.meta.get('running_ms') ?? 0)

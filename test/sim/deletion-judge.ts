@@ -22,7 +22,6 @@ export class DeletionJudge {
   #window = new DeletionWindow()
   /** When the last deletion left. */
   #askedAt = 0
-  #last: readonly TrueImage[] = []
 
   constructor(
     parts: OracleParts,
@@ -47,10 +46,8 @@ export class DeletionJudge {
 
   /** Of all that goes with one request. */
   judge(images: readonly TrueImage[]): void {
-    // The same once more is the gate that tries again.
-    if (images.some(image => !this.#last.includes(image))) this.#rootsLookedAtOnceMore()
+    if (images.length > 0) this.#rootsLookedAtOnceMore()
     for (const image of images) this.#judge(image)
-    this.#last = images
     this.#askedAt = this.#parts.disk.happens()
   }
 
@@ -129,7 +126,7 @@ export class DeletionJudge {
   }
 
   /** Where a picture was whose image goes, the place is looked at in the same pass. */
-  #lookedOnceMore({ id, source, at }: TrueImage): void {
+  #lookedOnceMore({ id, hash, source, at }: TrueImage): void {
     const { disk, looks, grounds, variations } = this.#parts
     if (source === null || disk.find(source) || this.#known.stateLost || variations.oneId) return
     // Where albums are missing, pictures of several folders share one, and an image may be taken for another's.
@@ -140,7 +137,9 @@ export class DeletionJudge {
     )
       return
     // An older version's image has been replaced by that of a newer one, whatever became of the file since.
-    if ([...this.#truth.images.values()].some(other => other.source === source && other.at > at)) return
+    const last = disk.lastHeld(source)
+    const isOld = (other: TrueImage) => other.at > at || (other.hash === last && last !== hash)
+    if ([...this.#truth.images.values()].some(other => other.source === source && isOld(other))) return
     if (looks.statedAt(source) < grounds.pass)
       this.#report(
         'no-deletion-in-doubt',

@@ -6,6 +6,7 @@ export class DiskHistory {
   #moment = 1
   readonly #changed = new Map<string, number>()
   readonly #changedIn = new Map<string, number>()
+  /** In the order in which they were held last. */
   readonly #held = new Map<string, Set<string>>()
   /** The folders (and roots) that watchers would have told of since they were last asked. */
   readonly stale = new Set<string>()
@@ -32,6 +33,11 @@ export class DiskHistory {
     return this.#held.get(path)?.has(hash) ?? false
   }
 
+  /** The bytes that it held last. */
+  lastHeld(path: string): string | undefined {
+    return [...(this.#held.get(path) ?? [])].at(-1)
+  }
+
   /** Every path that ever held something. */
   paths(): Iterable<string> {
     return this.#held.keys()
@@ -49,8 +55,8 @@ export class DiskHistory {
 
   #holds(path: string, node: Node | null): void {
     if (node?.kind !== 'file') return
-    const held = this.#held.get(path)
-    if (held) held.add(node.hash)
-    else this.#held.set(path, new Set([node.hash]))
+    const held = this.#held.get(path) ?? new Set()
+    held.delete(node.hash)
+    this.#held.set(path, held.add(node.hash))
   }
 }

@@ -4,16 +4,16 @@ import { openKits } from './kits.ts'
 import { MUTANTS } from './mutants.ts'
 
 /*
- * `find-mutants.ts [COUNT] [NAME]`: finds a seed for every mutant that its own no longer shows, among COUNT; the table
+ * `find-mutants.ts [COUNT] [NAME] [FROM]`: finds a seed for every mutant that its own no longer shows, among COUNT from FROM on; the table
  * in `mutants.ts` is then to be mended by hand.
  */
-const [count = '2000', wanted] = process.argv.slice(2)
+const [count = '2000', wanted, from = '1'] = process.argv.slice(2)
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 const kits = openKits()
 
 for (const mutant of MUTANTS.filter(({ name }) => wanted === undefined || name === wanted)) {
   try {
-    const failures = await playMutant(mutant, { from: 1, count: Number(count), most: 6 })
+    const failures = await playMutant(mutant, { from: Number(from), count: Number(count), most: 6 })
     const held = new Set(failures.map(({ seed }) => seed))
     for (const { seed } of (await playSeeds(held, kits)).failures) held.delete(seed)
     const caught = failures.filter(({ seed }) => held.has(seed))

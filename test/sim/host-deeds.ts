@@ -4,10 +4,14 @@ import { approveHeld, discardHeld } from './person.ts'
 import { placeOf } from './places.ts'
 import { bytesOf, isHalf } from './tiny-picture.ts'
 import { split } from './tree.ts'
+import { LIFETIME_MS } from './variations.ts'
 import type { World } from './world.ts'
 
 /** Odd, so that no two jumps bring back the very moment of another time. */
 const JUMPS = [3_661_777, -3_661_777, 90_061_313, -90_061_313, 120_007, -120_007]
+
+/** Mostly less than what is under way takes to arrive at the latest. */
+const downFor = (b: number) => [2 * LIFETIME_MS, 20_000, 1000][b % 3]!
 
 /** What becomes of the host, the machine and the process. */
 export const HOST_DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) => string>> = {
@@ -37,11 +41,11 @@ export const HOST_DEEDS: Partial<Record<Deed, (world: World, a: number, b: numbe
     world.saveState()
     return 'the state is saved'
   },
-  restoreState(world) {
-    return world.restoreState() ? 'the saved state is restored' : 'nothing'
+  restoreState(world, _, b) {
+    return world.restoreState(downFor(b)) ? 'the saved state is restored' : 'nothing'
   },
-  loseState(world) {
-    world.loseState()
+  loseState(world, _, b) {
+    world.loseState(downFor(b))
     return 'the state is lost'
   },
   fault: (world, a, b) => world.host.faults.add(a, b),

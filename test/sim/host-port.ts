@@ -5,10 +5,12 @@ import { Blocks } from '../../src/remote/blocks.ts'
 import {
   cancelled,
   changedUnderway,
+  doubted,
   garbled,
   isTrouble,
   refused,
   unanswered,
+  wasNotDone,
 } from '../../src/remote/failures.ts'
 import type { Block } from '../../src/remote/host.ts'
 import {
@@ -70,14 +72,14 @@ export class HostPort implements ImageHost {
     return this.#persist('list', signal, async () => this.#host.list(album, page))
   }
 
-  deleteImage(id: string, signal: AbortSignal) {
+  deleteImage(id: string, signal: AbortSignal, mayGo?: () => boolean) {
     const leaves = () => this.#watch.imageDeletion(id)
-    return this.#persist('delete', signal, () => this.#host.deleteImage(id, 'albumd'), leaves)
+    return this.#persist('delete', signal, () => this.#host.deleteImage(id, 'albumd'), leaves, mayGo)
   }
 
-  deleteAlbum(id: string, signal: AbortSignal) {
+  deleteAlbum(id: string, signal: AbortSignal, mayGo?: () => boolean) {
     const leaves = () => this.#watch.albumDeletion(id)
-    return this.#persist('delete', signal, () => this.#host.deleteAlbum(id, 'albumd'), leaves)
+    return this.#persist('delete', signal, () => this.#host.deleteAlbum(id, 'albumd'), leaves, mayGo)
   }
 
   createAlbum({ name, parent_album }: Parameters<ImageHost['createAlbum']>[0], signal: AbortSignal) {
@@ -114,12 +116,15 @@ export class HostPort implements ImageHost {
     signal: AbortSignal,
     serve: () => Promise<T>,
     leaves: () => void = () => {},
+    mayGo: () => boolean = () => true,
   ): Promise<Outcome<T>> {
+    let unsure = false
     for (let tries = 1; ; tries++) {
-      if (signal.aborted) return { ok: false, failure: cancelled(endpoint, 'nothing') }
-      const blocked = this.#blocks.of(endpoint)
-      if (blocked) return { ok: false, failure: blocked }
-      const outcome = await this.#once(endpoint, signal, serve, leaves)
+      const blocked = signal.aborted ? cancelled(endpoint, 'nothing') : this.#blocks.of(endpoint)
+      if (blocked) return unsure ? doubted(blocked) : { ok: false, failure: blocked }
+      const once = await this.#once(endpoint, signal, serve, leaves, mayGo)
+      const outcome = unsure && !once.ok ? doubted(once.failure) : once
+      unsure ||= !once.ok && !wasNotDone(once.failure)
       if (!outcome.ok) this.#blocks.note(outcome.failure, this.#life.clock.monotonic())
       const again = !outcome.ok && outcome.failure.remedy === 'later' && isTrouble(outcome.failure)
       if (!again || tries > 1) return outcome
@@ -132,19 +137,20 @@ export class HostPort implements ImageHost {
     signal: AbortSignal,
     serve: () => Promise<T>,
     leaves: () => void,
+    mayGo: () => boolean,
   ): Promise<Outcome<T>> {
     const life = this.#life
     await life.pause(`before ${endpoint}`)
     this.#host.asked[endpoint === 'list' ? 'lists' : 'others']++
-    if (signal.aborted) return { ok: false, failure: cancelled(endpoint, 'nothing') }
+    if (signal.aborted || !mayGo()) return { ok: false, failure: cancelled(endpoint, 'nothing') }
     const fault = this.#host.faults.take(endpoint)
     if (fault?.kind === 'unreached') return this.#silence(endpoint, 'nothing')
-    if (fault?.kind === 'cut') return this.#silence(endpoint, endpoint === 'send' ? 'part' : 'all')
     if (fault?.kind === 'refused') {
       await life.pause(`${endpoint} refused`)
       return { ok: false, failure: refusal(endpoint, fault.code, 'The host says so.') }
     }
     leaves()
+    if (fault?.kind === 'cut') return this.#silence(endpoint, endpoint === 'send' ? 'part' : 'all')
     if (fault?.kind === 'never') return this.#silence(endpoint, 'all')
     const { random } = this.#host
     const lag = 5 + random.below(400)

@@ -51,7 +51,7 @@ export const MUTANTS: readonly Mutant[] = [
       },
     ],
     why: 'a disk that is not mounted deletes everything',
-    seed: 77,
+    seed: 574,
   },
   {
     name: 'an unknown folder is no doubt',
@@ -185,7 +185,7 @@ export const MUTANTS: readonly Mutant[] = [
       },
     ],
     why: 'what a torn walk does not show is sent again',
-    seed: 2250,
+    seed: 13_007,
   },
   {
     name: 'an album is made again at once',
@@ -280,6 +280,11 @@ export const MUTANTS: readonly Mutant[] = [
         find: 'if (!shown || whole.images.some(image => whyStays(parts, image))) continue',
         replace: 'if (!shown) continue',
       },
+      {
+        file: 'sync/whole-albums.ts',
+        find: '() => !images.some(image => whyStays(parts, image))',
+        replace: '() => true',
+      },
     ],
     why: 'a picture is back, or its place was not looked at again',
     seed: 1_100_081,
@@ -307,5 +312,41 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     why: 'a picture may have gone to the mirror whose root was just replaced',
     seed: 3,
+  },
+  {
+    name: 'what a lost state had sent is not waited for',
+    edits: [
+      {
+        file: 'sync/upload.ts',
+        find: 'if (lostAt(this.#parts.synced) !== null) return mayArrive',
+        replace: 'void lostAt, mayArrive',
+      },
+    ],
+    why: 'a picture whose upload arrives late is sent twice',
+    seed: 77,
+  },
+  {
+    name: 'a deletion goes again without another look',
+    edits: [
+      {
+        file: 'sync/give-up.ts',
+        find: '() => whyStays(parts, image) === null',
+        replace: '() => true',
+      },
+    ],
+    why: 'a picture came back while the host was in trouble',
+    seed: 86,
+  },
+  {
+    name: 'the second answer is believed for the first',
+    edits: [
+      {
+        file: 'remote/failures.ts',
+        find: 'if (mayBeDone) return false',
+        replace: 'if (mayBeDone) void 0',
+      },
+    ],
+    why: 'a deletion whose answer was lost counts as not done when its repetition is refused',
+    seed: 1_000_000_003,
   },
 ]

@@ -16,7 +16,6 @@ import { Tree } from './people-tree.ts'
 import { Random } from './random.ts'
 import { heldPictures, holdsPictures, type Saved, type StateKit } from './state-kit.ts'
 import type { FileNode } from './tree.ts'
-import { LIFETIME_MS } from './variations.ts'
 import { MachineClock, quiet, Timeline } from './virtual-clock.ts'
 import { VirtualDisk } from './virtual-disk.ts'
 import { VirtualHost } from './virtual-host.ts'
@@ -187,21 +186,20 @@ export class World {
     this.#saved = this.state.save()
   }
 
-  /** Whoever restores takes longer than a credential lives. */
-  restoreState(): boolean {
+  restoreState(downMs: number): boolean {
     if (!this.#saved) return false
-    this.#replaceState()
+    this.#replaceState(downMs)
     this.state.restore(this.#saved)
     return true
   }
 
-  loseState(): void {
-    this.#replaceState()
+  loseState(downMs: number): void {
+    this.#replaceState(downMs)
     this.state.clear()
   }
 
-  #replaceState(): void {
-    this.kill(2 * LIFETIME_MS)
+  #replaceState(downMs: number): void {
+    this.kill(downMs)
     this.#knowsLess = true
     this.oracle.forgetDeletions()
     this.host.mayBlink = false

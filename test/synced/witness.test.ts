@@ -4,7 +4,7 @@ import { type FileMark, judge, readWitness, seenAs, writeWitness } from '../../s
 import { tempFile } from './temp-file.ts'
 
 const mark = (ino: number): FileMark => ({ ino: String(ino), size: '4096', ctime: '1' })
-const open = { generation: 5, closed: null, damaged: false, mark: mark(2) }
+const open = { generation: 5, closed: null, unsettled: false, damaged: false, mark: mark(2) }
 const closed = { ...open, closed: mark(1) }
 const remembers = (generation: number | null, seen = open) => ({
   generation,
@@ -47,7 +47,7 @@ describe('the witness', () => {
   it('is for its owner alone, and read as it was written', () => {
     const file = tempFile('albumd.witness')
     expect(readWitness(file)).toBeNull()
-    const witness = { generation: 3, closed: mark(1), damaged: false }
+    const witness = { generation: 3, closed: mark(1), unsettled: true, damaged: false }
     const written = writeWitness(file, witness)
     expect(readWitness(file)).toEqual({ ...witness, mark: written })
     expect(statSync(file).mode & 0o777).toBe(0o600)
