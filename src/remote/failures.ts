@@ -94,12 +94,14 @@ export function redirected(endpoint: Endpoint, left: Left, status: number, where
 
 export function unanswered(endpoint: Endpoint, result: Exclude<HttpResult, { kind: 'answer' }>): HostFailure {
   if (result.kind === 'cancelled') return cancelled(endpoint, result.left)
-  return { ...unknown(endpoint, result.left), code: result.code, message: result.message }
+  const { code, message, left } = result
+  return { ...unknown(endpoint, left), code, message, ...(left === 'nothing' && { unsent: true }) }
 }
 
 export function cancelled(endpoint: Endpoint, left: Left): HostFailure {
   const remedy = mayBeDone(endpoint, left) ? 'find_out' : 'cancelled'
-  return { remedy, endpoint, code: 'CANCELLED', message: 'it was cancelled' }
+  const unsent = left === 'nothing' && ({ unsent: true } as const)
+  return { remedy, endpoint, code: 'CANCELLED', message: 'it was cancelled', ...unsent }
 }
 
 /** `field` of an answer holds an address that is neither HTTPS nor, for a loopback host, loopback. */
@@ -144,9 +146,9 @@ export function isTrouble({ code, status = 0 }: HostFailure): boolean {
 }
 
 /** The host's own word that nothing was done, or nothing was asked. */
-export function wasNotDone({ remedy, code, status, repeated, mayBeDone }: HostFailure): boolean {
+export function wasNotDone({ code, status, repeated, unsent, mayBeDone }: HostFailure): boolean {
   if (mayBeDone) return false
-  return repeated === true || remedy === 'cancelled' || (status !== undefined && isErrorCode(code))
+  return repeated === true || unsent === true || (status !== undefined && isErrorCode(code))
 }
 
 /** The same failure after a try that may have been done. */

@@ -76,6 +76,8 @@ export interface HostFailure {
   status?: number
   /** Said before: the gate answered from memory and asked nobody. */
   repeated?: true
+  /** Nothing of it left. */
+  unsent?: true
   /** An earlier try of the same request may have been done. */
   mayBeDone?: true
 }

@@ -4,6 +4,7 @@ import type { ImageRow } from '../synced/images.ts'
 import type { Album } from './album.ts'
 import type { AlbumContents, Stranger } from './album-contents.ts'
 import { type CompareParts, compareBytes } from './compare-bytes.ts'
+import { mayArriveFor } from './credential-life.ts'
 import { canBe } from './likeness.ts'
 import { unaccountedIn } from './unaccounted.ts'
 import type { UploadJob } from './upload-job.ts'
@@ -12,6 +13,8 @@ import type { UploadResult } from './upload-result.ts'
 
 export interface AdoptionParts extends RecordsParts, CompareParts {
   contents: AlbumContents
+  /** How long a credential may be used (§8), in milliseconds. */
+  credentialLifetimeMs: number
 }
 
 const HOUR_MS = 3_600_000
@@ -37,8 +40,16 @@ export async function adopt(
   )
   const [only] = alike
   if (!only || synced.resend.has(job.file)) return null
-  if (synced.journal.openOnFile(job.file).length > 0)
+  const inDoubt = synced.journal.openOnFile(job.file)
+  const mayArrive = mayArriveFor(parts.credentialLifetimeMs)
+  if (inDoubt.some(({ sent_at }) => clock.monotonic() - sent_at <= mayArrive))
     return { kind: 'waits', message: 'what became of an earlier version is being found out' }
+  if (inDoubt.length > 0)
+    return ambiguous(
+      parts,
+      open,
+      "one of its album's images is an earlier version of it, and nothing tells which",
+    )
   // An album that stands in for another one holds pictures of several folders. An older version waits for proof.
   const isItsOwn = depthOf(parts, album) === job.albumPath.length || job.albumPath.length === 0
   const mayLink = alike.length === 1 && isItsOwn && standing === null
@@ -58,8 +69,8 @@ export async function adopt(
     await record(parts, job, open, picture, only, { cdn_url: null, proof: 'none' })
     return { kind: 'linked' }
   }
-  const message = `${unknown.length} of the album's images can be it, and their bytes can't be compared: ${unknown[0]}; it is tried again, and "albumd retry --resend" uploads it anew`
-  return { kind: 'failed', code: 'AMBIGUOUS', message, retryAt: clock.wall() + HOUR_MS, hash: open.hash }
+  const why = `${unknown.length} of the album's images can be it, and their bytes can't be compared: ${unknown[0]}`
+  return ambiguous(parts, open, why)
 }
 
 /**
@@ -74,7 +85,7 @@ export async function adoptLinked(
   linked: ImageRow,
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
-  const { synced, clock } = parts
+  const { synced } = parts
   const compared = await compareBytes(parts, linked, bytesOf(open), signal)
   if (compared.verdict === 'equal') {
     await synced.commit(() => {
@@ -84,8 +95,13 @@ export async function adoptLinked(
     return { kind: 'unchanged', size: open.look.size }
   }
   if (compared.verdict === 'other' || linked.width !== width || linked.height !== height) return null
-  const message = `the image that was linked to it can be this version too, and its bytes can't be compared: ${compared.why}; it is tried again, and "albumd retry --resend" uploads it anew`
-  return { kind: 'failed', code: 'AMBIGUOUS', message, retryAt: clock.wall() + HOUR_MS, hash: open.hash }
+  const why = `the image that was linked to it can be this version too, and its bytes can't be compared: ${compared.why}`
+  return ambiguous(parts, open, why)
+}
+
+function ambiguous({ clock }: AdoptionParts, { hash }: OpenPicture, why: string): UploadResult {
+  const message = `${why}; it is tried again, and "albumd retry --resend" uploads it anew`
+  return { kind: 'failed', code: 'AMBIGUOUS', message, retryAt: clock.wall() + HOUR_MS, hash }
 }
 
 function record(

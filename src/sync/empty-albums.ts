@@ -9,6 +9,7 @@ import { mayArriveFor } from './credential-life.ts'
 import { doubtAbout } from './doubt.ts'
 import type { Interruption } from './interruption.ts'
 import { leavingAlbums } from './leaving-albums.ts'
+import { forgetAlbumTree, isUnderWay, treeOf } from './lost-album-tree.ts'
 import type { MirrorPolicy } from './mirror-scans.ts'
 import type { Tell } from './pass-events.ts'
 import { walkWhole } from './walk.ts'
@@ -91,6 +92,8 @@ async function consider(
   const age = before === undefined ? 0 : now - before.since
   if (before?.state === 'occupied' && age < LEFT_ALONE_MS) return null
   if (before?.state === 'empty' && age <= mayArriveFor(credentialLifetimeMs)) return null
+  // Others may have deleted what is recorded below it; what is on its way there is waited for.
+  if (isUnderWay(synced, treeOf(synced, album))) return null
   // One that may be deleted by a request that is late stays so until none can arrive.
   const mayGo = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
   const is = async (state: 'empty' | 'occupied') => {
@@ -114,14 +117,14 @@ async function consider(
 
 /** The host does not know it: a deletion of ours was done, or it is another's matter, which a search finds out. */
 async function lost(
-  { synced, contents }: EmptyAlbumParts,
+  { synced, clock, contents }: EmptyAlbumParts,
   album: AlbumRow,
   deleting: boolean,
 ): Promise<null> {
   const { albums, emptied, commit } = synced
-  contents.forget(album.id)
+  for (const { id } of treeOf(synced, album)) contents.forget(id)
   await commit(() => {
-    if (deleting) return emptied.forgetAlbum(album.id)
+    if (deleting) return forgetAlbumTree(synced, album, clock.wall())
     emptied.remove(album.id)
     albums.doubt(album.remote_id)
   })
@@ -139,8 +142,8 @@ async function deleteEmpty(
   await commit(() => emptied.put({ album: album.id, since, state: 'deleting' }))
   const deleted = await host.deleteAlbum(album.remote_id, signal)
   if (deleted.ok || deleted.failure.remedy === 'gone') {
-    contents.forget(album.id)
-    await commit(() => emptied.forgetAlbum(album.id))
+    for (const { id } of treeOf(synced, album)) contents.forget(id)
+    await commit(() => forgetAlbumTree(synced, album, clock.wall()))
     tell({ event: 'album_deleted', album: name })
     return null
   }

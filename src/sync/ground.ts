@@ -6,7 +6,7 @@ import type { ScannedMirror } from './mirror-scans.ts'
 import { isMount } from './mounts.ts'
 import { isSameRoot } from './root-guard.ts'
 import { isStillIgnored } from './still-ignored.ts'
-import { pathOf } from './tree-path.ts'
+import { folderAbove, nameOf, pathOf } from './tree-path.ts'
 
 /** The disk as it is at this moment, looked at once more before something can't be undone. */
 export class Ground {
@@ -51,7 +51,11 @@ export class Ground {
   }
 
   /** Why the place of an image that no file stands on can't be taken for empty, or null. */
-  whyThere({ policy }: ScannedMirror, path: string): string | null {
+  whyThere({ policy, row }: ScannedMirror, path: string): string | null {
+    const folder = this.#synced.folders.at(row.id, folderAbove(path))
+    const file = folder && this.#synced.files.at({ folder: folder.id, name: nameOf(path) })
+    // A newer version of it is on the host: this one was replaced.
+    if (file?.state === 'synced') return null
     return isThere(this.#disk, `${policy.folder}/${path}`) ? `${path} is there again` : null
   }
 

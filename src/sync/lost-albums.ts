@@ -4,6 +4,7 @@ import type { Synced } from '../synced/synced.ts'
 import type { AlbumContents } from './album-contents.ts'
 import type { Clock } from './clock.ts'
 import { mayArriveFor } from './credential-life.ts'
+import { treeOf } from './lost-album-tree.ts'
 import { forgetImage } from './lost-image.ts'
 import { walkWhole } from './walk.ts'
 
@@ -50,8 +51,4 @@ export async function findOutAboutAlbums(
     })
   }
   return null
-}
-
-function treeOf({ emptied }: Synced, album: AlbumRow): AlbumRow[] {
-  return [album, ...emptied.below(album.id).flatMap(below => treeOf({ emptied } as Synced, below))]
 }

@@ -76,6 +76,15 @@ export async function scanMirrors(
   return [...scanned.values()].filter(mirror => mirror !== null)
 }
 
+/** Before deletions: a root that was emptied while it was scanned is as much in doubt as one that was found empty. */
+export async function checkRootsAgain(parts: ScanParts, scanned: readonly ScannedMirror[]): Promise<void> {
+  const { synced, disk } = parts
+  for (const { row } of scanned) {
+    const root = checkRoot(disk, synced, synced.mirrors.byId(row.id)!)
+    if (!root.trusted) await guardRoot(parts, row, root.reason)
+  }
+}
+
 async function beginScan(
   parts: ScanParts,
   policy: MirrorPolicy,

@@ -17,6 +17,7 @@ import { keepImages } from './keep-images.ts'
 import { findOutAboutAlbums } from './lost-albums.ts'
 import { endLoss } from './lost-records.ts'
 import {
+  checkRootsAgain,
   type MirrorPolicy,
   type ScannedMirror,
   type ScanParts,
@@ -191,6 +192,7 @@ async function giveUp(
   const { synced } = parts
   const known = new Set(before.flatMap(({ row }) => synced.escrow.ofMirror(row.id).map(({ image }) => image)))
   const scanned = await mirrorUp(parts, mirrors, () => 'everything', interruption, stopped)
+  await checkRootsAgain(parts, scanned)
   const doubt = doubtAbout(synced, mirrors)
   for (const mirror of scanned) {
     if (mirror.policy.deletions === 'keep') await keepAll(parts, mirror)

@@ -1,4 +1,4 @@
-import { STAMP_GRAIN } from '../local/look.ts'
+import { type FileLook, STAMP_GRAIN } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { ImageRow } from '../synced/images.ts'
@@ -46,8 +46,10 @@ export function recordStanding(
   open: OpenPicture,
   image: ImageRow,
 ): void {
-  const { files, failures, escrow, resend } = synced
+  const { files, folders, failures, escrow, resend } = synced
   const { folder, name, image: before } = job.file
+  // Another look than the scan's, perhaps of a folder in its place: the one that the scan saw may come back as it was.
+  if (!isSameLook(job.file, open.look)) folders.lookAgain(folder)
   // A file that was stamped just before it was read may change once more under the same stamp: a time that no file
   // has makes the next look at it ask for its hash again.
   const ctime = open.readAt >= open.look.ctime + STAMP_GRAIN ? open.look.ctime : 0
@@ -66,4 +68,8 @@ export function recordStanding(
       since: clock.wall(),
       due_at: running() + graceMs,
     })
+}
+
+function isSameLook(a: Omit<FileLook, 'name'>, b: Omit<FileLook, 'name'>): boolean {
+  return a.size === b.size && a.mtime === b.mtime && a.ctime === b.ctime && a.ino === b.ino
 }

@@ -9,6 +9,7 @@ import { albumName } from './audit-records.ts'
 import { type GiveUpParts, whyStays } from './give-up.ts'
 import type { Interruption } from './interruption.ts'
 import { FolderlessAlbums } from './leaving-albums.ts'
+import { isUnderWay } from './lost-album-tree.ts'
 import { forgetImage } from './lost-image.ts'
 import type { MirrorPolicy } from './mirror-scans.ts'
 import { walkWhole } from './walk.ts'
@@ -79,15 +80,13 @@ function folderless(synced: Synced, policies: readonly MirrorPolicy[], mirror: n
 function wholeAlbum(synced: Synced, album: AlbumRow, due: ReadonlyMap<number, EscrowRow>): WholeAlbum | null {
   const albums = [album]
   for (const above of albums) albums.push(...synced.emptied.below(above.id))
-  const ids = new Set(albums.map(({ id }) => id))
   const images = albums.flatMap(({ id }) => synced.images.inAlbum(id))
   const allGo =
     images.length > 0 &&
     albums.every(({ ours, confirmed }) => ours === 1 && confirmed === 1) &&
     images.every(({ id, proof }) => due.has(id) && proof !== 'none' && !synced.journal.deletionOf(id))
   if (!allGo) return null
-  const underWay = synced.journal.open().some(intent => intent.album !== null && ids.has(intent.album))
-  return underWay ? null : { album, albums, images }
+  return isUnderWay(synced, albums) ? null : { album, albums, images }
 }
 
 /** Whether the host shows just what is recorded, or why it can't be asked. */

@@ -3,6 +3,7 @@ import { doubtAbout, doubtAboutRoot } from './grounds.ts'
 import { type HostTruth, pathOfAlbum, type TrueImage } from './host-truth.ts'
 import { isIgnored, livePictures } from './live-pictures.ts'
 import { isKnown, mirrorOf, nameOf, type OracleParts } from './oracle-parts.ts'
+import { split } from './tree.ts'
 
 /** What a person has said, and what albumd can't know. */
 export interface Known {
@@ -168,8 +169,10 @@ export class DeletionJudge {
 
   /** The host is never a source: nobody tells albumd that a picture's image is gone. */
   #wasTakenByOthers(path: string, hash: string): boolean {
-    for (const { source, hash: stored, gone } of this.#truth.images.values())
-      if (source === path && stored === hash && gone?.by === 'other') return true
+    const { name: named } = split(path)
+    // Where folders share an album, a picture that moved stands on the image that it had.
+    for (const { source, name, hash: stored, gone } of this.#truth.images.values())
+      if ((source === path || name === named) && stored === hash && gone?.by === 'other') return true
     return false
   }
 }

@@ -68,8 +68,9 @@ function unreadable(disk: VirtualDisk, looks: Looks, mirror: MirrorPolicy): stri
 /** A pass that deletes has looked at every folder that was there before it. */
 function notLookedAt(disk: VirtualDisk, looks: Looks, { pass }: Grounds, root: string): string | null {
   const folders = [...foldersOf(disk, root)]
-  // What is ignored is not looked at.
-  if (folders.some(folder => disk.find(`${folder}/${IGNORE_FILE}`))) return null
+  // What is ignored, or was when the pass began, is not looked at.
+  const rules = folders.map(folder => `${folder}/${IGNORE_FILE}`)
+  if (rules.some(file => disk.find(file) || disk.changedAt(file) > pass)) return null
   for (const folder of folders)
     if (disk.changedAt(folder) < pass && looks.readAt(folder) < pass) return `${folder} was not looked at`
   return null

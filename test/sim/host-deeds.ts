@@ -1,3 +1,4 @@
+import { Refusal } from '../../src/host/refusal.ts'
 import type { Deed } from './history.ts'
 import { pathOfAlbum } from './host-truth.ts'
 import { approveHeld, discardHeld } from './person.ts'
@@ -86,7 +87,13 @@ export const HOST_DEEDS: Partial<Record<Deed, (world: World, a: number, b: numbe
     const albums = world.host.truth.liveAlbums()
     const album = albums[a % albums.length]
     const name = album?.name ?? 'Photos'
-    world.host.makeAlbum(name, album?.parent?.id ?? null, 'other')
+    try {
+      world.host.makeAlbum(name, album?.parent?.id ?? null, 'other')
+    } catch (error) {
+      // Its parent may be gone on the host and still be shown.
+      if (!(error instanceof Refusal)) throw error
+      return 'nothing'
+    }
     return `another person makes a second album ${name}`
   },
   otherDeletesAlbum(world, a) {

@@ -143,6 +143,8 @@ export class HostPort implements ImageHost {
     await life.pause(`before ${endpoint}`)
     this.#host.asked[endpoint === 'list' ? 'lists' : 'others']++
     if (signal.aborted || !mayGo()) return { ok: false, failure: cancelled(endpoint, 'nothing') }
+    // The last look may have been its end.
+    if (life.dead) return new Promise(() => {})
     const fault = this.#host.faults.take(endpoint)
     if (fault?.kind === 'unreached') return this.#silence(endpoint, 'nothing')
     if (fault?.kind === 'refused') {

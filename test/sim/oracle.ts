@@ -123,10 +123,10 @@ export class Oracle implements Watch {
 
   /** What was opened before is of the root that was. */
   #nothingFromAnotherRoot({ path, openedAt }: { path: string; openedAt: number }): void {
-    const { grounds, looks } = this.#parts
+    const { grounds } = this.#parts
     const root = `/${path.split('/')[1]}`
     const since = grounds.otherRoot.get(root)
-    if (since !== undefined && openedAt > since && looks.statedAt(root) > since)
+    if (since !== undefined && openedAt > since)
       this.report('no-deletion-in-doubt', `${path} is sent from a root that is another one`)
   }
 
