@@ -94,8 +94,8 @@ function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook,
   const sameVersion = record?.size === seen.size && record.mtime === seen.mtime
   const state: FileState = record?.state === 'uncertain' && sameVersion ? 'uncertain' : 'pending'
   const since = record?.state === state ? record.since : now
-  const hash = state === 'uncertain' ? record!.hash : null
-  return { ...seen, folder, state, since, image: record?.image ?? null, hash }
+  // Its bytes may be others all the same: no image of its size goes meanwhile.
+  return { ...seen, folder, state, since, image: record?.image ?? null, hash: null }
 }
 
 function planMissing(

@@ -32,6 +32,12 @@ export interface RecoveryParts {
 
 type Placed = ListedImage & { album: number | null }
 
+/** conclusive: the walk was whole, and the upload can't arrive any more. delivered: its address gives its bytes. */
+interface Looked {
+  conclusive: boolean
+  delivered: boolean
+}
+
 /** So long after it was sent an upload is looked for in its album at once; then not before it can't arrive any more. */
 const EARLY_MS = 60_000
 
@@ -122,32 +128,22 @@ async function act(
   parts: RecoveryParts,
   intent: OpenUpload,
   evidence: Evidence<Placed>,
-  { conclusive, delivered }: { conclusive: boolean; delivered: boolean },
+  looked: Looked,
   signal: AbortSignal,
 ): Promise<void> {
   const { synced } = parts
+  const { conclusive, delivered } = looked
   switch (evidence.kind) {
     case 'exact': {
       const { id, album } = evidence.image
       const cdnUrl = intent.cdn_url ?? confirmedPattern(parts)?.addressOf(id, intent.name) ?? null
       return record(parts, intent, { remoteId: id, cdnUrl, album, proof: 'uploaded' })
     }
-    case 'alike': {
-      const { id, album } = evidence.image
-      // It arrived, and its address names this image, or nothing else has come that can be it.
-      if (delivered && (conclusive || namesId(intent.cdn_url, id)))
-        return record(parts, intent, { remoteId: id, cdnUrl: intent.cdn_url, album, proof: 'uploaded' })
-      const compared = await compareBytes(parts, { remote_id: id, name: intent.name }, intent, signal)
-      if (compared.verdict === 'equal')
-        return record(parts, intent, { remoteId: id, cdnUrl: compared.cdnUrl, album, proof: 'compared' })
-      // Ours may still arrive beside it, and an older version waits for proof.
-      const older = synced.files.at(intent)?.image ?? null
-      if (compared.verdict === 'unknown' && (!conclusive || older !== null)) return
-      if (compared.verdict === 'unknown')
-        return record(parts, intent, { remoteId: id, cdnUrl: null, album, proof: 'none' })
+    case 'alike':
+      if (await actOnAlike(parts, intent, evidence.image, looked, signal)) return
       break
-    }
     case 'unclear':
+      parts.pace.isUnclear(intent)
       return
   }
   if (!conclusive || delivered) return
@@ -156,6 +152,31 @@ async function act(
   // Were it there all the same, the album's next look would show it.
   parts.contents.forget(intent.album)
   parts.tell({ event: 'upload_found_out', name: intent.name, arrived: false })
+}
+
+/** One image can be it. Answers whether nothing more is to be concluded from this walk. */
+async function actOnAlike(
+  parts: RecoveryParts,
+  intent: OpenUpload,
+  { id, album }: Placed,
+  { conclusive, delivered }: Looked,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const named = namesId(intent.cdn_url, id)
+  if (delivered && conclusive && !named && !parts.pace.isSeenAgain(intent, id)) return true
+  // It arrived, and its address names this image, or nothing else has come that can be it.
+  if (delivered && (conclusive || named)) {
+    await record(parts, intent, { remoteId: id, cdnUrl: intent.cdn_url, album, proof: 'uploaded' })
+    return true
+  }
+  const compared = await compareBytes(parts, { remote_id: id, name: intent.name }, intent, signal)
+  if (compared.verdict === 'other') return false
+  if (compared.verdict === 'equal')
+    await record(parts, intent, { remoteId: id, cdnUrl: compared.cdnUrl, album, proof: 'compared' })
+  // Else ours may still arrive beside it, and an older version waits for proof.
+  else if (conclusive && (parts.synced.files.at(intent)?.image ?? null) === null)
+    await record(parts, intent, { remoteId: id, cdnUrl: null, album, proof: 'none' })
+  return true
 }
 
 function defaultAlbum({ meta, albums }: Synced): AlbumRow | undefined {

@@ -141,10 +141,10 @@ function needless(
   if (!mirror || mirror.deletions === 'keep') return null
   if (pictures.some(picture => standsFor(world, image, picture))) return null
   if (isIgnored(disk, world.mirrors, source) || rowOf(world, source)?.state === 'hidden') return null
-  // One image may stand for several places, and one of them may only be set aside.
+  // One image may stand for several places, and one of them may be set aside, or keep it until its next version is taken.
   const record = world.state.synced.images.byRemoteId(image.id)
-  if (record && world.state.synced.files.onImage(record.id).some(({ state }) => state === 'hidden'))
-    return null
+  const keeps = ({ state }: FileRow) => state === 'hidden' || state === 'failed'
+  if (record && world.state.synced.files.onImage(record.id).some(keeps)) return null
   const there = disk.find(source)?.node
   // What can't be uploaded keeps its last image.
   if (there && there.kind !== 'folder' && !pictures.some(({ path }) => path === source)) return null

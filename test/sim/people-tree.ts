@@ -92,14 +92,14 @@ export class Tree {
       this.#world.grounds.lostMount.set(path, this.#world.disk.happens())
   }
 
-  /** A look that the process did not live to record is none. */
+  /** A look that the process did not live to record is none, nor is one that was refused. */
   #wasLookedAt(path: string): boolean {
     const { looks, mirrors, state } = this.#world
     if (looks.readAt(path) === 0) return false
     const { folder } = mirrors.find(each => path.startsWith(`${each.folder}/`))!
     const row = state.synced.mirrors.of(folder)
     const record = row && state.synced.folders.at(row.id, path.slice(folder.length + 1))
-    return record !== undefined && (record.digest !== null || record.mount === 1 || record.unknown !== null)
+    return record !== undefined && (record.digest !== null || record.mount === 1)
   }
 
   mountSubs(): void {
