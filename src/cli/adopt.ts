@@ -1,8 +1,6 @@
 import type { CommandModule } from 'yargs'
-import { confirmedPattern } from '../sync/compare-bytes.ts'
 import type { Verified } from '../sync/verify-links.ts'
-import type { Synced } from '../synced/synced.ts'
-import { configOption, readConfigAndAccess } from './config-option.ts'
+import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onePass } from './one-pass.ts'
 import { count, printable } from './wording.ts'
@@ -36,26 +34,13 @@ export function adoptCommand(exit: (code: number) => void): CommandModule<object
 }
 
 async function adopt({ verify, config: flag, json }: AdoptArgs): Promise<number> {
-  const { config, access } = readConfigAndAccess(flag)
-  let verified: Verified | null = null
-  let state: Synced | null = null
-  let addressesKnown = true
-  const exitCode = await onePass(config, access, {
-    json,
-    verifies: verify,
-    async before({ synced }) {
-      state = synced
-      // What was ambiguous may be clear by now.
-      const { forgetFailures } = await import('../daemon/retry.ts')
-      await forgetFailures(config, synced)
-    },
-    async work(mirroring, interrupts) {
-      const { stopped } = await mirroring.adopt(interrupts)
-      if (verify) verified = await mirroring.verifyLinks(interrupts.cut)
-      addressesKnown = confirmedPattern({ synced: state! }) !== null
-      return stopped
-    },
-  })
+  const { exitCode, result } = await onePass(
+    readConfig(flag),
+    'adopt',
+    { verify },
+    { json, verifies: verify },
+  )
+  const { verified, addressesKnown } = result
   if (verified) report(verified, addressesKnown)
   return verified && leftIn(verified) ? Math.max(exitCode, EXIT.left) : exitCode
 }

@@ -2,7 +2,8 @@ import ora from 'ora'
 import type { CommandModule } from 'yargs'
 import type { AuditFinding, AuditResult } from '../daemon/audit.ts'
 import type { Verdict } from '../daemon/verdict.ts'
-import { configOption, readConfigAndAccess, refuseMissingFolders } from './config-option.ts'
+import { carryOut, sayAside, silently } from './carry-out.ts'
+import { configOption, readConfig, refuseMissingFolders } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { KEY_REMEDY } from './one-pass.ts'
@@ -36,52 +37,32 @@ export function auditCommand(exit: (code: number) => void): CommandModule<object
 }
 
 async function run({ config: flag, repair, json }: AuditArgs): Promise<number> {
-  const { config, access } = readConfigAndAccess(flag)
-  const { audit } = await import('../daemon/audit.ts')
-  const { openMirroring } = await import('../daemon/mirroring.ts')
-  const { openState } = await import('../daemon/state.ts')
-  const { statusOf } = await import('../daemon/status.ts')
-  const { verdictOn } = await import('../daemon/verdict.ts')
+  const config = readConfig(flag)
   if (repair) refuseMissingFolders(config)
-  const say = (line: string) => void process.stderr.write(`albumd: ${line}\n`)
-  const state = await openState(config, say)
-  if (state.synced.audit.albums().length === 0) {
-    state.close()
-    say('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
-    if (json) process.stdout.write(`${JSON.stringify(inJson(NOTHING))}\n`)
-    return EXIT.left
-  }
-  const interrupts = onInterrupts(() => say('stopping'))
+  const interrupts = onInterrupts(() => sayAside('stopping'))
   const bar = ora({
     stream: process.stderr,
     discardStdin: false,
     color: false,
     isSilent: json || !process.stderr.isTTY,
   })
+  const hearing = {
+    ...silently,
+    progress(done: number, albums: number) {
+      bar.text = `compared ${done} of ${count(albums, 'album')}`
+    },
+  }
   try {
-    const temper = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
-    const mirroring = openMirroring(config, access, state, temper, () => {})
-    let result: AuditResult
-    try {
-      bar.start('comparing')
-      result = await audit(config, mirroring, repair, interrupts, (done, albums) => {
-        bar.text = `compared ${done} of ${count(albums, 'album')}`
-      })
-    } finally {
-      bar.stop()
-      await mirroring.close()
-    }
-    const verdict = repair
-      ? verdictOn(statusOf(config, state.synced, true, Date.now()), result.stopped)
-      : 'in_sync'
-    if (json) process.stdout.write(`${JSON.stringify(inJson(result))}\n`)
-    else report(result, repair)
-    return exitCodeOf(result, verdict)
-  } catch (error) {
-    throw state.failed(error)
+    bar.start('comparing')
+    const { result, verdict } = await carryOut(config, 'audit', { repair }, hearing, interrupts)
+    bar.stop()
+    if (result === null) sayAside('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
+    if (json) process.stdout.write(`${JSON.stringify(inJson(result ?? NOTHING))}\n`)
+    else if (result) report(result, repair)
+    return exitCodeOf(result ?? NOTHING, verdict)
   } finally {
+    bar.stop()
     interrupts.dispose()
-    state.close()
   }
 }
 
@@ -123,6 +104,7 @@ function report(
 }
 
 const NOTHING: AuditResult = {
+  finished: false,
   complete: false,
   albums: 0,
   skipped: [],

@@ -30,12 +30,16 @@ export function readConfig(flag: string | undefined): Config {
 /** The config, the key and the authorities, for commands that talk to the host. Warnings go to standard error. */
 export function readConfigAndAccess(flag: string | undefined): { config: Config; access: Access } {
   const config = readConfig(flag)
+  return { config, access: readAccess(config) }
+}
+
+export function readAccess(config: Config): Access {
   const { key, warning } = readApiKey(config, process.env)
   const ca = readAuthorities(config)
   const idle = keysWithoutEffect(config)
   if (warning) process.stderr.write(`albumd: ${warning}\n`)
   if (idle.length > 0) process.stderr.write(`albumd: not in effect yet: ${idle.join(', ')}\n`)
-  return { config, access: { apiKey: key, ca } }
+  return { apiKey: key, ca }
 }
 
 /** A folder that is missing or in the wrong place is an error for commands that end. Throws ConfigError. */

@@ -1,7 +1,9 @@
 import type { CommandModule } from 'yargs'
-import type { HeldDeletion } from '../daemon/held-deletions.ts'
+import type { ShownDeletion } from '../daemon/deeds/deletions.ts'
+import { carryOut, silently } from './carry-out.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
+import { onInterrupts } from './interrupts.ts'
 import { pathArgument } from './path-argument.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
 import { count, printable, sizeInWords } from './wording.ts'
@@ -35,28 +37,26 @@ export function deletionsCommand(exit: (code: number) => void): CommandModule<ob
 
 async function settle({ action, path, config: flag, json }: DeletionsArgs): Promise<number> {
   const config = readConfig(flag)
-  const { approve, discard, listHeld } = await import('../daemon/held-deletions.ts')
   const at = pathArgument(path)
   if (action === 'list') {
     await sayStateTrouble(config)
+    const { listHeld } = await import('../daemon/held-deletions.ts')
+    const { showDeletion } = await import('../daemon/deeds/deletions.ts')
     const { readState } = await import('../daemon/status.ts')
-    const held = readState(config, synced => listHeld(config, synced, at))
-    announce(held, action, path, json)
-    conclude(held, action, json)
+    tell(
+      readState(config, synced => listHeld(config, synced, at).map(showDeletion)),
+      action,
+      path,
+      json,
+    )
     return EXIT.inSync
   }
-  const { openState } = await import('../daemon/state.ts')
-  const state = await openState(config, line => void process.stderr.write(`albumd: ${line}\n`))
+  const interrupts = onInterrupts()
   try {
-    const held = listHeld(config, state.synced, at)
-    announce(held, action, path, json)
-    if (action === 'approve') await approve(state.synced, held)
-    else await discard(state.synced, held, Date.now())
-    conclude(held, action, json)
-  } catch (error) {
-    throw state.failed(error)
+    const { held } = await carryOut(config, 'deletions', { action, path: at }, silently, interrupts)
+    tell(held, action, path, json)
   } finally {
-    state.close()
+    interrupts.dispose()
   }
   return EXIT.inSync
 }
@@ -79,14 +79,14 @@ const WHY = {
   ignored: 'hidden by an ignore rule',
 }
 
-/** What it is about, before anything is done. */
-function announce(
-  held: readonly HeldDeletion[],
+/** What it is about. */
+function tell(
+  held: readonly ShownDeletion[],
   action: DeletionsArgs['action'],
   path: string | undefined,
   json: boolean,
 ): void {
-  if (json) return
+  if (json) return void process.stdout.write(`${JSON.stringify({ action, deletions: held })}\n`)
   const where = path === undefined ? '' : ` at or below ${printable(path)}`
   if (held.length === 0) return void process.stdout.write(`nothing is held${where}\n`)
   if (BEFORE[action]) process.stdout.write(`${BEFORE[action]}\n`)
@@ -96,12 +96,5 @@ function announce(
       `${printable(path)} (${why}, ${sizeInWords(size)}, since ${since})  ${printable(cdn_url ?? 'delivery address not known')}\n`,
     )
   }
-}
-
-function conclude(held: readonly HeldDeletion[], action: DeletionsArgs['action'], json: boolean): void {
-  if (json) {
-    const deletions = held.map(({ image, ...shown }) => ({ ...shown, image_id: image.remote_id }))
-    process.stdout.write(`${JSON.stringify({ action, deletions })}\n`)
-  } else if (held.length > 0)
-    process.stdout.write(`${count(held.length, 'image')}: each ${AFTERWARDS[action]}\n`)
+  process.stdout.write(`${count(held.length, 'image')}: each ${AFTERWARDS[action]}\n`)
 }

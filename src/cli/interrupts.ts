@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { isatty } from 'node:tty'
 import type { Interruption } from '../sync/interruption.ts'
 
 /** Of the five seconds that a service manager is promised, what is left to record what was cut off. */
@@ -8,9 +9,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
  * Ctrl-C, SIGTERM and a closed terminal: nothing new is begun, and after four seconds what is under way is cut off. A
- * second one cuts at once.
+ * second one cuts at once. `hangUp`: SIGHUP has this effect instead, unless it tells of a terminal that is gone.
  */
-export function onInterrupts(tell = () => {}): Interruption & { dispose(): void } {
+export function onInterrupts(
+  tell = () => {},
+  hangUp: (() => void) | null = null,
+): Interruption & { dispose(): void } {
   const stop = new AbortController()
   const cut = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -20,13 +24,17 @@ export function onInterrupts(tell = () => {}): Interruption & { dispose(): void 
     timer = setTimeout(() => cut.abort(), CUT_AFTER_MS)
     tell()
   }
-  for (const signal of SIGNALS) process.on(signal, interrupt)
+  const onTerminal = isatty(1)
+  // A terminal that was closed is none any more.
+  const hangup = () => (hangUp === null || (onTerminal && !isatty(1)) ? interrupt() : hangUp())
+  const listener = (signal: (typeof SIGNALS)[number]) => (signal === 'SIGHUP' ? hangup : interrupt)
+  for (const signal of SIGNALS) process.on(signal, listener(signal))
   return {
     stop: stop.signal,
     cut: cut.signal,
     dispose() {
       clearTimeout(timer)
-      for (const signal of SIGNALS) process.off(signal, interrupt)
+      for (const signal of SIGNALS) process.off(signal, listener(signal))
     },
   }
 }

@@ -6,13 +6,17 @@ import { deletionsCommand } from './deletions.ts'
 import { EXIT } from './exit-codes.ts'
 import { hostCommand } from './host.ts'
 import { logLevelOption } from './log-level-option.ts'
+import { markOperands, unmarkOperands } from './operands.ts'
+import { pauseCommand } from './pause.ts'
 import { describeError, Problem } from './problem.ts'
+import { resumeCommand } from './resume.ts'
 import { retryCommand } from './retry.ts'
 import { runCommand } from './run.ts'
 import { statusCommand } from './status.ts'
 import { syncCommand } from './sync.ts'
 import { trustCommand } from './trust.ts'
 import { tryCommand } from './try.ts'
+import { whyCommand } from './why.ts'
 
 /** Runs one command line. Answers the exit code; never throws. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -25,13 +29,17 @@ export async function main(args: readonly string[]): Promise<number> {
     .command(runCommand(set))
     .command(syncCommand(set))
     .command(statusCommand(set))
+    .command(whyCommand(set))
     .command(deletionsCommand(set))
     .command(auditCommand(set))
     .command(trustCommand(set))
     .command(retryCommand(set))
+    .command(pauseCommand(set))
+    .command(resumeCommand(set))
     .command(adoptCommand(set))
     .command(hostCommand(set))
     .command(tryCommand(set))
+    .middleware(unmarkOperands, true)
     .middleware(({ logLevel }) => {
       showStacks = logLevel === 'debug'
     }, true)
@@ -55,7 +63,7 @@ export async function main(args: readonly string[]): Promise<number> {
     exitCode = code
   }
   try {
-    await command.parseAsync([...args])
+    await command.parseAsync(markOperands(args))
     return exitCode
   } catch (error) {
     const described = describeError(error)

@@ -1,79 +1,80 @@
 import type { Config } from '../config/schema.ts'
-import type { Access, Mirroring } from '../daemon/mirroring.ts'
-import type { State } from '../daemon/state.ts'
+import type { DeedName, RequestOf, ResultOf } from '../daemon/deeds/all.ts'
+import type { PassResult } from '../daemon/deeds/pass-result.ts'
+import { pauseInWords } from '../daemon/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
+import type { PassEvent } from '../sync/pass-events.ts'
+import { carryOut, sayAside } from './carry-out.ts'
 import { refuseMissingFolders } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { pauseInJson } from './pause.ts'
 import { barProgress, lineProgress, noProgress, type Progress } from './progress.ts'
-import { Tally } from './tally.ts'
+import { ALL_IN_SYNC, Tally } from './tally.ts'
 import { printable } from './wording.ts'
+
+/** The deeds that make a pass. */
+type PassName = { [N in DeedName]: ResultOf<N> extends PassResult ? N : never }[DeedName]
 
 export interface OnePassOptions {
   json: boolean
   /** Whether the work itself compares what was linked. */
   verifies?: boolean
-  /** What is done with the state before the pass. */
-  before?: (state: State) => Promise<void>
-  /** The work itself, where it is not a plain pass. Answers what the host said that ended it early. */
-  work?: (mirroring: Mirroring, interrupts: ReturnType<typeof onInterrupts>) => Promise<HostFailure[]>
 }
 
-/** One pass over all mirrors, with progress and a summary. Answers the exit code. */
-export async function onePass(config: Config, access: Access, options: OnePassOptions): Promise<number> {
-  const { json, verifies = false, before, work = plainPass } = options
+/** One pass over all mirrors, with progress and a summary. */
+export async function onePass<N extends PassName>(
+  config: Config,
+  name: N,
+  request: RequestOf<N>,
+  { json, verifies = false }: OnePassOptions,
+): Promise<{ exitCode: number; result: ResultOf<N> }> {
   refuseMissingFolders(config)
-  const { openState } = await import('../daemon/state.ts')
-  const { openMirroring } = await import('../daemon/mirroring.ts')
-  const { statusOf } = await import('../daemon/status.ts')
-  const { verdictOn } = await import('../daemon/verdict.ts')
-  const state = await openState(config, line => void process.stderr.write(`albumd: ${line}\n`))
   const progress = chooseProgress(json)
   const interrupts = onInterrupts(() => progress.say('stopping'))
   const done = new Tally()
-  try {
-    await before?.(state)
-    const temper = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
-    const mirroring = openMirroring(config, access, state, temper, told => {
+  const hearing = {
+    tell(told: PassEvent) {
       done.add(told)
       // Why it stopped is said once, at the end.
       if (told.event !== 'uploads_stopped') progress.tell(told)
-    })
-    let stopped: HostFailure[]
-    try {
-      const [refusal, ended] = await Promise.all([
-        mirroring.greet(interrupts.cut),
-        work(mirroring, interrupts),
-      ])
-      stopped = distinct([...(refusal ? [refusal] : []), ...ended])
-    } finally {
-      progress.end()
-      await mirroring.close()
-    }
-    const status = statusOf(config, state.synced, true, Date.now())
-    const exitCode = { in_sync: EXIT.inSync, left: EXIT.left, refused: EXIT.refused }[
-      verdictOn(status, stopped)
-    ]
-    const summary = { exit_code: exitCode, ...done.counts, stopped, mirrors: status.mirrors }
-    if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
-    else {
-      const links = verifies ? null : done.linksInWords()
-      report([...(links ? [links] : []), done.inWords(status, stopped)], stopped)
-    }
-    return exitCode
-  } catch (error) {
-    throw state.failed(error)
+    },
+    say: sayAside,
+    progress() {},
+  }
+  try {
+    const result: ResultOf<N> & PassResult = await carryOut(config, name, request, hearing, interrupts)
+    progress.end()
+    const exitCode = exitCodeOf(result)
+    if (json) process.stdout.write(`${JSON.stringify(inJson(exitCode, done, result))}\n`)
+    else report(done, verifies, result)
+    return { exitCode, result }
   } finally {
+    progress.end()
     interrupts.dispose()
-    state.close()
   }
 }
 
-const plainPass: NonNullable<OnePassOptions['work']> = async (mirroring, interrupts) =>
-  (await mirroring.pass(interrupts)).stopped
+function exitCodeOf({ verdict, paused }: PassResult): number {
+  return paused ? EXIT.left : { in_sync: EXIT.inSync, left: EXIT.left, refused: EXIT.refused }[verdict]
+}
 
-function report(summary: readonly string[], stopped: readonly HostFailure[]): void {
+function inJson(exit_code: number, { counts }: Tally, { stopped, mirrors, paused }: PassResult): object {
+  return { exit_code, ...counts, stopped, mirrors, ...(paused && { paused: pauseInJson(paused) }) }
+}
+
+function report(done: Tally, verifies: boolean, result: PassResult): void {
+  const { stopped, paused } = result
+  const links = verifies ? null : done.linksInWords()
+  const words = done.inWords(result, stopped)
+  // Nobody has looked while albumd is paused.
+  const said = paused ? [pauseInWords(paused), ...(words === ALL_IN_SYNC ? [] : [words])] : [words]
+  const summary = [...(links ? [links] : []), ...said]
   process.stdout.write(`${summary.join('\n')}\n`)
+  sayWhatStopped(stopped)
+}
+
+function sayWhatStopped(stopped: readonly HostFailure[]): void {
   for (const { code, message, remedy } of stopped)
     process.stderr.write(`albumd: ${printable(message)} (${code})${remedy === 'key' ? KEY_REMEDY : ''}\n`)
 }
@@ -84,8 +85,4 @@ export const KEY_REMEDY =
 function chooseProgress(json: boolean): Progress {
   if (json) return noProgress
   return process.stdout.isTTY ? barProgress(process.stdout) : lineProgress(process.stdout)
-}
-
-function distinct(failures: HostFailure[]): HostFailure[] {
-  return [...new Map(failures.map(failure => [`${failure.code} ${failure.endpoint}`, failure])).values()]
 }

@@ -1,4 +1,5 @@
 import { EXIT } from './exit-codes.ts'
+import { printable } from './wording.ts'
 
 /** Something a person can put right: one line that says what is wrong, where, and what to do. */
 export class Problem extends Error {
@@ -13,6 +14,13 @@ export class Problem extends Error {
 
 const EXIT_OF: Record<string, number> = {
   CONFIG: EXIT.usage,
+  NOT_POSSIBLE: EXIT.usage,
+  PAUSED: EXIT.left,
+  LEFT: EXIT.left,
+  DAEMON_ENDED: EXIT.left,
+  OTHER_CONFIG: EXIT.locked,
+  OTHER_VERSION: EXIT.locked,
+  NOT_UNDERSTOOD: EXIT.locked,
   STATE_OTHER_HOST: EXIT.usage,
   STATE_OTHER_ALBUM: EXIT.usage,
   STATE_OTHER_FOLDER: EXIT.usage,
@@ -39,6 +47,8 @@ export function describeError(error: unknown): { exitCode: number; lines: string
       exitCode: EXIT.unexpected,
       lines: "the disk that holds the host's data is full; make room, then start again",
     }
+  // It repeats what a person typed.
+  if (code === 'NOT_POSSIBLE') return { exitCode: EXIT.usage, lines: printable(error.message) }
   const known = code === undefined ? undefined : EXIT_OF[code]
   if (known !== undefined) return { exitCode: known, lines: error.message }
   return { exitCode: EXIT.unexpected, lines: `unexpected: ${error.message}${code ? ` (${code})` : ''}` }

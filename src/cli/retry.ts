@@ -1,10 +1,7 @@
 import type { CommandModule } from 'yargs'
-import { configOption, readConfigAndAccess } from './config-option.ts'
-import { EXIT } from './exit-codes.ts'
+import { configOption, readConfig } from './config-option.ts'
 import { onePass } from './one-pass.ts'
 import { pathArgument } from './path-argument.ts'
-import { Problem } from './problem.ts'
-import { printable } from './wording.ts'
 
 interface RetryArgs {
   path: string | undefined
@@ -36,25 +33,7 @@ export function retryCommand(exit: (code: number) => void): CommandModule<object
   }
 }
 
-async function retry({ path, resend: again, config: flag, json }: RetryArgs): Promise<number> {
-  const { config, access } = readConfigAndAccess(flag)
-  const { forgetFailures, hasFailures, resend } = await import('../daemon/retry.ts')
-  return onePass(config, access, {
-    json,
-    async before({ synced }) {
-      if (path !== undefined && !hasFailures(config, synced, pathArgument(path)!))
-        throw new Problem(
-          EXIT.usage,
-          `retry ${printable(path)}: nothing failed at or below it; "albumd status" lists what did`,
-        )
-      if (path !== undefined || again === undefined) await forgetFailures(config, synced, pathArgument(path))
-      if (again === undefined) return
-      const files = await resend(config, synced, pathArgument(again)!, Date.now())
-      if (files.length === 0)
-        throw new Problem(
-          EXIT.usage,
-          `--resend ${printable(again)}: no upload there is in doubt; "albumd status" lists those that are.`,
-        )
-    },
-  })
+async function retry({ path, resend, config: flag, json }: RetryArgs): Promise<number> {
+  const request = { path: pathArgument(path), resend: pathArgument(resend) }
+  return (await onePass(readConfig(flag), 'retry', request, { json })).exitCode
 }

@@ -1,9 +1,12 @@
 import type { CommandModule } from 'yargs'
+import { auditInWords } from '../daemon/audit-status.ts'
 import type { MirrorStatus, Status } from '../daemon/status.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { quotaInWords } from './quota-in-words.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
+import { watchingInWords } from './watching-in-words.ts'
 import { count, printable } from './wording.ts'
 
 interface StatusArgs {
@@ -52,14 +55,21 @@ function inWords(status: Status): string {
     status.running ? `albumd ${status.version} is running (pid ${status.pid})` : 'albumd is not running',
   ]
   for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror))
-  const { plan, limit, used, exhausted, resumes_at } = status.quota
-  const until = resumes_at ? `until ${resumes_at}` : 'until the host takes more'
-  lines.push('', `quota   ${used} of ${limit} today (${plan})${exhausted ? `, used up ${until}` : ''}`)
+  lines.push('', ...quotaInWords(status), ...watchingInWords(status.watching))
+  if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
+  const audit = auditInWords(status.audit)
+  if (audit) lines.push(`audit   ${audit}`)
   for (const { endpoint, code, message, said_at } of status.blocks)
     lines.push(`blocked ${endpoint}: ${printable(message)} (${code}; said at ${said_at})`)
   for (const { path, code, message } of status.failures)
     lines.push(`failed  ${printable(path)}: ${printable(message)} (${code})`)
   return `${lines.join('\n')}\n`
+}
+
+/** By this machine's clock, as `uploads.hours` are. */
+function clockTime(time: string): string {
+  const at = new Date(time)
+  return `${at.getHours()}`.padStart(2, '0').concat(':', `${at.getMinutes()}`.padStart(2, '0'))
 }
 
 function mirrorInWords(mirror: MirrorStatus): string[] {

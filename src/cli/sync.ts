@@ -1,7 +1,7 @@
 import type { CommandModule } from 'yargs'
 import type { Config } from '../config/schema.ts'
 import type { MirrorPolicy } from '../sync/mirror-scans.ts'
-import { configOption, readConfig, readConfigAndAccess, refuseMissingFolders } from './config-option.ts'
+import { configOption, readConfig, refuseMissingFolders } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { onePass } from './one-pass.ts'
@@ -39,15 +39,16 @@ export function syncCommand(exit: (code: number) => void): CommandModule<object,
         .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
         .epilogue(
           'The images of pictures that this scan finds gone are deleted at the end of the pass, after every path was ' +
-            'looked at again: deletions.grace is for run alone. What run has in grace keeps its grace, and holds apply.',
+            'looked at again: deletions.grace is for run alone. What run has in grace keeps its grace, and holds apply. While ' +
+            'run runs, it makes the pass, with its grace; Ctrl-C then ends only the watching. While albumd is paused, ' +
+            'nothing is done but to say so (exit 3).',
         ),
     handler: async args => exit(args['dry-run'] ? await preview(args) : await sync(args)),
   }
 }
 
 async function sync({ config: flag, 'prune-ignored': prune, json }: SyncArgs): Promise<number> {
-  const { config, access } = readConfigAndAccess(flag)
-  return onePass(pruning(config, prune), access, { json })
+  return (await onePass(readConfig(flag), 'sync', { pruneIgnored: prune }, { json })).exitCode
 }
 
 async function preview({ config: flag, 'prune-ignored': prune, json }: SyncArgs): Promise<number> {

@@ -3,6 +3,8 @@ import type { HostFailure } from '../remote/host.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
 import { count } from './wording.ts'
 
+export const ALL_IN_SYNC = 'nothing to do: all in sync'
+
 /** What a pass did, counted. */
 export class Tally {
   readonly counts = {
@@ -43,7 +45,7 @@ export class Tally {
   }
 
   /** What was done, and what is left for whatever reason: a person must not read "nothing to do" where much is. */
-  inWords(status: Status, stopped: readonly HostFailure[]): string {
+  inWords(status: Pick<Status, 'mirrors'>, stopped: readonly HostFailure[]): string {
     const { uploaded, linked, deleted, albums_deleted, waiting } = this.counts
     const done = listed([
       [uploaded, `${count(uploaded, 'picture')} uploaded`],
@@ -66,7 +68,7 @@ export class Tally {
     ])
     if (left) return `${done || 'nothing done'}; left: ${left} (albumd status tells more)`
     if (done) return done
-    return stopped.length > 0 ? 'nothing done' : 'nothing to do: all in sync'
+    return stopped.length > 0 ? 'nothing done' : ALL_IN_SYNC
   }
 }
 

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import type { CommandModule } from 'yargs'
 import { realPathOf } from '../config/real-path.ts'
-import type { Config } from '../config/schema.ts'
-import type { Trust } from '../sync/trust.ts'
+import type { TrustResult } from '../daemon/deeds/trust.ts'
+import { carryOut, silently } from './carry-out.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
-import { Problem } from './problem.ts'
+import { onInterrupts } from './interrupts.ts'
 import { count, printable } from './wording.ts'
 
 interface TrustArgs {
@@ -13,9 +13,6 @@ interface TrustArgs {
   config: string | undefined
   json: boolean
 }
-
-/** How many of the missing pictures are named. */
-const NAMED = 10
 
 export function trustCommand(exit: (code: number) => void): CommandModule<object, TrustArgs> {
   return {
@@ -44,48 +41,22 @@ export function trustCommand(exit: (code: number) => void): CommandModule<object
 async function trust({ folder: given, config: flag, json }: TrustArgs): Promise<number> {
   const config = readConfig(flag)
   const folder = realPathOf(resolve(given))
-  const policy = mirrorOf(config, folder)
-  const { openState } = await import('../daemon/state.ts')
-  const { realDisk } = await import('../local/real-disk.ts')
-  const { missingPictures, recordTrust, trustIn } = await import('../sync/trust.ts')
-  const state = await openState(config, line => void process.stderr.write(`albumd: ${line}\n`))
+  const interrupts = onInterrupts()
   try {
-    const { synced } = state
-    const mirror = synced.mirrors.of(policy.folder)
-    const path = folder.slice(policy.folder.length + 1)
-    const found: Trust = mirror
-      ? trustIn(realDisk, synced, mirror, path)
-      : { kind: 'needless', elsewhere: [] }
-    if (found.kind === 'impossible')
-      throw new Problem(EXIT.usage, `${printable(found.reason)}; what can't be looked at can't be trusted`)
-    if (found.kind === 'needless') {
-      const in_doubt = found.elsewhere
-      if (json) print({ folder, trusted: false, reason: null, missing: 0, paths: [], in_doubt })
-      else process.stdout.write(needlessInWords(folder, in_doubt))
-      return EXIT.inSync
-    }
-    const keeps = policy.deletions === 'keep'
-    let missing = 0
-    const paths: string[] = []
-    for (const picture of keeps ? [] : missingPictures(realDisk, synced, found.mirror, path))
-      if (missing++ < NAMED) paths.push(picture)
-    if (!json) process.stdout.write(consequencesInWords(found.reason, missing, paths, keeps))
-    await recordTrust(synced, found)
-    if (json) print({ folder, trusted: true, reason: found.reason, missing, paths, in_doubt: [] })
-    else process.stdout.write(afterwardsInWords(folder, missing))
-    return EXIT.inSync
-  } catch (error) {
-    throw state.failed(error)
+    const { keeps, ...told } = await carryOut(config, 'trust', { folder }, silently, interrupts)
+    if (json) process.stdout.write(`${JSON.stringify({ folder, ...told })}\n`)
+    else
+      process.stdout.write(
+        told.trusted ? inWords(folder, { keeps, ...told }) : needlessInWords(folder, told.in_doubt),
+      )
   } finally {
-    state.close()
+    interrupts.dispose()
   }
+  return EXIT.inSync
 }
 
-function mirrorOf(config: Config, folder: string): Config['mirrors'][number] {
-  const mirror = config.mirrors.find(({ folder: root }) => folder === root || folder.startsWith(`${root}/`))
-  if (mirror) return mirror
-  const known = config.mirrors.map(({ folder: root }) => printable(root)).join(', ')
-  throw new Problem(EXIT.usage, `${printable(folder)} lies in no mirror; the mirrors are ${known}`)
+function inWords(folder: string, { reason, missing, paths, keeps }: TrustResult): string {
+  return `${consequencesInWords(reason!, missing, paths, keeps)}${afterwardsInWords(folder, missing)}`
 }
 
 function needlessInWords(folder: string, elsewhere: readonly string[]): string {
@@ -113,8 +84,4 @@ function afterwardsInWords(folder: string, missing: number): string {
   const still =
     'The hold applies: too many deletions wait for "albumd deletions approve"; the grace as well where the daemon runs.'
   return `${trusted}\n${missing > 0 ? `${still}\n` : ''}`
-}
-
-function print(summary: object): void {
-  process.stdout.write(`${JSON.stringify(summary)}\n`)
 }

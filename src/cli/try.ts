@@ -91,6 +91,7 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
       progress.end()
       if (passes++ === 0 && !interrupts.stop.aborted) progress.say(whatNext(workspace, synced, latest))
     },
+    note() {},
   }
   await keepMirrored(config, access, listener, interrupts)
 }

@@ -18,15 +18,26 @@ const LONGEST = 4096
  * itself there.
  */
 export function readApiKey(config: Pick<Config, 'host'>, env: NodeJS.ProcessEnv): ApiKey {
-  const file = config.host.api_key_file
-  if (file !== undefined) return readKeyFile(file, 'host.api_key_file')
+  const file = keyFileOf(config, env)
+  if (file !== null)
+    return readKeyFile(
+      file,
+      config.host.api_key_file === undefined ? 'systemd credential "api-key"' : 'host.api_key_file',
+    )
   if (env.ALBUMD_API_KEY) return { key: checked(env.ALBUMD_API_KEY, '$ALBUMD_API_KEY'), warning: null }
-  if (env.CREDENTIALS_DIRECTORY)
-    return readKeyFile(join(env.CREDENTIALS_DIRECTORY, 'api-key'), 'systemd credential "api-key"')
   throw refusal(
     'host.api_key_file',
     'no API key: name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"',
   )
+}
+
+/** The file that holds the key, or null where none does. */
+export function keyFileOf(
+  { host }: Pick<Config, 'host'>,
+  { ALBUMD_API_KEY, CREDENTIALS_DIRECTORY }: NodeJS.ProcessEnv,
+): string | null {
+  if (host.api_key_file !== undefined) return host.api_key_file
+  return ALBUMD_API_KEY || !CREDENTIALS_DIRECTORY ? null : join(CREDENTIALS_DIRECTORY, 'api-key')
 }
 
 function readKeyFile(file: string, source: string): ApiKey {

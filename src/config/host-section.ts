@@ -41,7 +41,8 @@ export const hostSection = value.section({
     example: 5000,
   }),
   quota_reset: value.quotaReset.optional().meta({
-    description: 'When the host begins a new day, for the quota. Left out, midnight in UTC is taken.',
+    description:
+      'When the host begins a new day, for the quota. Left out, it is learned: at first the host is asked every probe_every once the quota is used up.',
     example: '00:00 Asia/Shanghai',
   }),
   requests_per_second: requestsPerSecond.prefault({}).meta({

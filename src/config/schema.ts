@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { heartbeatUrl } from './addresses.ts'
 import { hostSection } from './host-section.ts'
 import * as value from './values.ts'
 
@@ -80,6 +81,11 @@ const quota = value.section({
         'How often an exhausted quota (when its reset is not known), a full storage or an endpoint outside the plan ' +
         'is tried again.',
     }),
+  reserve: value.percentage.prefault('10%').meta({
+    description:
+      'With order newest, this share of the daily quota is kept for pictures that are found on the day: a backlog ' +
+      'from before leaves so much alone.',
+  }),
 })
 
 const uploads = value.section({
@@ -91,38 +97,82 @@ const uploads = value.section({
     description: 'Which pictures go first: newest or oldest.',
   }),
   bandwidth: value.bandwidth.optional().meta({
-    ...notInEffect('What uploads may take of the line, in all. Left out, there is no limit.'),
+    description: 'What uploads may take of the line, all together. Left out, there is no limit.',
     example: '2MB/s',
   }),
   hours: value.hours.optional().meta({
-    ...notInEffect("When uploads may go, by this machine's clock. Left out, always."),
+    description:
+      "When uploads may go, by this machine's clock; over midnight too. Outside of these hours albumd run goes on to " +
+      'look, and to give up what was deleted; a picture that is on its way is let through. The command sync is a ' +
+      "person's wish, and uploads at any time. Left out, always.",
     example: '22:00-07:00',
   }),
 })
 
 const watch = value.section({
-  settle: value.duration('100ms', '1h').prefault('1s').meta({
-    description: 'How long a file must stay as it is before it is taken for finished.',
+  settle: value
+    .duration('100ms', '1h')
+    .prefault('1s')
+    .meta({
+      description:
+        'How long a file must stay as it is before it is taken for finished. A new picture whose last byte is the end ' +
+        'of its format goes sooner; one that is not all there waits on, however long its writer pauses.',
+    }),
+  incomplete_after: value.duration('1s', '365d').prefault('10m').meta({
+    description:
+      'A picture that is not all there, such as a download that broke off, is reported so long after its last change.',
+  }),
+  incomplete: value.oneOf(['leave', 'send']).prefault('leave').meta({
+    description: 'What becomes of it then: leave it until it changes, or send it as it is.',
   }),
   poll: value
     .duration('1s', '1d')
     .optional()
     .meta({
-      ...notInEffect(
-        'Look at every folder so often: for network mounts, which tell nothing of their changes.',
-      ),
+      description:
+        'Look at every folder so often, and watch none: for disks that tell nothing of their changes. Left out, folders ' +
+        'are watched, and network mounts (NFS, SMB, sshfs and the like) are looked at every minute as well, less often ' +
+        'where that takes long.',
       example: '30s',
     }),
-  rescan: value.schedule
-    .prefault('0 */6 * * *')
-    .meta(
-      notInEffect(
-        'When everything is looked at again, in case a change went unnoticed (cron: minute hour day month weekday).',
-      ),
-    ),
-  audit: value.schedule
-    .prefault('30 3 * * 0')
-    .meta(notInEffect("When the host's listing is compared with what is recorded (cron).")),
+  rescan: value.schedule.prefault('0 */6 * * *').meta({
+    description:
+      'When everything is looked at again, in case a change went unnoticed (cron: minute hour day month weekday, ' +
+      "by this machine's clock). At its start albumd run looks at everything too.",
+  }),
+  audit: value.scheduleOrOff.prefault('30 3 * * 0').meta({
+    description:
+      "When the host's listing is compared with what is recorded (cron), or off. It takes a part of the requests that " +
+      'are spare, lets new pictures go first, and repairs nothing: albumd status shows what it found. One that was ' +
+      'missed is made up for, once.',
+  }),
+})
+
+const notify = value.section({
+  heartbeat: heartbeatUrl.optional().meta({
+    description:
+      'An address to ask (GET) while everything is as it should be, for a service that tells you when these stop ' +
+      '(healthchecks.io, Uptime Kuma and the like). The parameter oldest_unsynced, in seconds, is added: how long the ' +
+      'picture that waits longest has waited. HTTPS; plain HTTP within this machine alone.',
+    example: 'https://hc-ping.com/your-check',
+    secret: true,
+  }),
+  every: value.duration('10s', '1d').prefault('5m').meta({ description: 'How often the heartbeat goes.' }),
+  max_age: value.duration('1m', '365d').prefault('24h').meta({
+    description: 'A picture that is not on the host after so long is trouble.',
+  }),
+  on_trouble: value
+    .text('a command such as "/usr/local/bin/tell-me"')
+    .min(1, { error: 'must be a command such as "/usr/local/bin/tell-me"' })
+    .optional()
+    .meta({
+      description:
+        'A command for the shell (sh -c) when trouble begins, changes and ends, at most once a minute. It finds ' +
+        '$ALBUMD_EVENT (trouble or resolved), $ALBUMD_CODE and $ALBUMD_MESSAGE; of the environment only PATH, HOME, ' +
+        'LANG, TZ, USER, and what a message on the desktop needs. After a minute it is ended.',
+      example: 'notify-send albumd "$ALBUMD_MESSAGE"',
+      secret: true,
+    }),
 })
 
 const statusPage = value.section({
@@ -135,9 +185,14 @@ const log = value.section({
   level: value.oneOf(['debug', 'info', 'warn', 'error']).prefault('info').meta({
     description: 'How much is logged: debug, info, warn or error.',
   }),
-  format: value.oneOf(['auto', 'pretty', 'json', 'journal']).prefault('auto').meta({
-    description: 'pretty for people, json for collectors, journal for systemd; auto is pretty on a terminal.',
-  }),
+  format: value
+    .oneOf(['auto', 'pretty', 'json', 'journal'])
+    .prefault('auto')
+    .meta({
+      description:
+        "pretty for people, json for collectors, journal for systemd: JSON with journald's priorities. auto is pretty on " +
+        'a terminal, journal where the journal reads along, and json elsewhere.',
+    }),
 })
 
 export const configSchema = value.section({
@@ -154,6 +209,7 @@ export const configSchema = value.section({
   quota: quota.prefault({}).meta({ description: 'What happens when the host takes no more.' }),
   uploads: uploads.prefault({}).meta({ description: 'How pictures go to the host.' }),
   watch: watch.prefault({}).meta({ description: 'How changes on the disk are noticed.' }),
+  notify: notify.prefault({}).meta({ description: 'How you hear that it works, or that it does not.' }),
   status_page: statusPage.prefault({}).meta({ description: 'What a browser sees.' }),
   state_dir: value
     .path('the path of a folder')

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import bytes from 'bytes'
-import { validate as isCron } from 'node-cron'
+import { createTask, validate as isCron } from 'node-cron'
 import durationOf from 'parse-duration'
 import { z } from 'zod'
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
@@ -85,8 +85,26 @@ export const percentage = spelt('a percentage such as 25%', written => {
 
 /** A cron expression, as it is written. */
 export const schedule = spelt('a cron expression such as "0 */6 * * *"', written =>
-  isCron(written) ? written : undefined,
+  comes(written) ? written : undefined,
 )
+
+/** A cron expression, or null for "off". */
+export const scheduleOrOff = spelt('a cron expression such as "30 3 * * 0", or "off"', written =>
+  written === 'off' ? null : comes(written) ? written : undefined,
+)
+
+/** node-cron takes the 30th of February too, and fails when it is asked for the next one. */
+function comes(written: string): boolean {
+  if (!isCron(written)) return false
+  const task = createTask(written, () => {})
+  try {
+    return task.getNextRuns(1).length > 0
+  } catch {
+    return false
+  } finally {
+    void task.destroy()
+  }
+}
 
 /** Minutes after midnight. */
 function timeOfDay(written: string): number | undefined {

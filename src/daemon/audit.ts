@@ -23,6 +23,8 @@ export interface AuditFinding {
 }
 
 export interface AuditResult {
+  /** Whether the walk came to its end; else the next one goes on where this one was. */
+  finished: boolean
   /** Whether every album was compared. */
   complete: boolean
   albums: number
@@ -53,7 +55,15 @@ export async function audit(
   const { albums, skipped, finished, stopped } = await runAudit({ ...parts, gapMs, progress }, interruption)
   const found = synced.audit.findings().map(finding => shown(synced, finding))
   const complete = finished && skipped.length === 0
-  const result: AuditResult = { complete, albums, skipped, findings: found, withheld: 0, stopped: [] }
+  const result: AuditResult = {
+    finished,
+    complete,
+    albums,
+    skipped,
+    findings: found,
+    withheld: 0,
+    stopped: [],
+  }
   if (stopped) {
     await recordBlock(synced, stopped, parts.clock.wall())
     return { ...result, stopped: [stopped] }

@@ -1,32 +1,36 @@
 import type { Config } from '../config/schema.ts'
-import type { Clock } from '../sync/clock.ts'
-import { mayArriveFor } from '../sync/credential-life.ts'
 import type { Interruption } from '../sync/interruption.ts'
 import type { PassReport } from '../sync/pass.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
-import type { Synced } from '../synced/synced.ts'
+import { Bell } from './bell.ts'
+import { Errands, type PassNeeds } from './control/errands.ts'
+import { type DueParts, dueMs, restMs } from './due.ts'
+import { isOpen, nextBorder } from './hours.ts'
 import { type MirrorWatcher, openMirrorWatcher } from './mirror-watcher.ts'
 import type { Mirroring } from './mirroring.ts'
+import { pauseAt } from './pause.ts'
+import { rest, sleepUntil } from './rest.ts'
+import type { Recurring } from './schedule.ts'
+import type { ScheduledAudit } from './scheduled-audit.ts'
 import { StaleFolders } from './stale-folders.ts'
+import { WatchRecord } from './watching.ts'
 
-export interface DaemonParts {
-  config: Pick<Config, 'mirrors'>
-  synced: Synced
-  clock: Clock
-  /** Running time in milliseconds. */
-  running: () => number
-  /** How long a credential may be used (§8), in milliseconds. */
-  credentialLifetimeMs: number
+export interface DaemonParts extends DueParts {
+  config: Pick<Config, 'mirrors' | 'uploads'> & { watch?: Pick<Config['watch'], 'poll'> }
+  /** When everything is looked at, whatever the watcher said. */
+  rescan: Recurring
+  /** What is done between passes, when nothing else is to be done. Null: nothing. */
+  audit: Pick<ScheduledAudit, 'start' | 'isDue' | 'goOn' | 'stop'> | null
+  /** What people ask for while it runs. */
+  errands?: Errands
   /** A pass has come to its end, all of its uploads tried. */
   onPass: () => void
   /** Something that a person should know. */
   say: (line: string) => void
+  /** The loop goes on: at least once a minute while it rests. */
+  alive: () => void
 }
 
-/** How often what is left, and a root in doubt, is tried again. */
-const RETRY_MS = 60_000
-/** How often everything is looked at, whatever the watcher said. */
-const RESCAN_MS = 6 * 3_600_000
 /** For so long at least uploads go on before they pause for a look. */
 const UPLOADS_MS = 5000
 
@@ -34,71 +38,127 @@ const UPLOADS_MS = 5000
 export class Daemon {
   readonly #parts: DaemonParts
   readonly #stale = new StaleFolders()
+  readonly #bell = new Bell()
+  readonly #errands: Errands
   readonly #watchers = new Map<string, MirrorWatcher>()
-  #rescanAt = 0
   #uploadsBegin: () => void = () => {}
+  /** When a picture that is not all there is looked at again, by the monotonic clock. */
+  #lookAgainAt = Number.POSITIVE_INFINITY
+  /** What came due while the last pass was under way has not had its turn. */
+  #passTookMs = 0
 
   constructor(parts: DaemonParts) {
     this.#parts = parts
+    this.#errands = parts.errands ?? new Errands()
   }
 
   /** Hears what the passes tell. */
   hear(told: PassEvent): void {
-    if (told.event === 'scan_finished') this.#watchers.get(told.mirror)?.follow(this.#parts.synced)
+    if (told.event === 'scan_finished') this.#watchers.get(told.mirror)?.follow()
     if (told.event === 'uploads_started') this.#uploadsBegin()
+    if (told.event === 'picture_waits' && told.retry_in_ms !== undefined)
+      this.#lookAgainAt = Math.min(this.#lookAgainAt, this.#parts.clock.monotonic() + told.retry_in_ms)
   }
 
   /** Runs until interrupted. */
   async run(mirroring: Pick<Mirroring, 'pass'>, interruption: Interruption): Promise<void> {
-    const { config, clock, say, onPass } = this.#parts
+    const { config, synced, clock, say, onPass, rescan, audit, alive } = this.#parts
     const { stop } = interruption
-    for (const { folder } of config.mirrors)
-      this.#watchers.set(folder, openMirrorWatcher(folder, this.#stale, say))
-    this.#rescanAt = clock.monotonic()
+    const record = new WatchRecord(synced)
+    for (const { folder: mirror } of config.mirrors)
+      this.#watchers.set(
+        mirror,
+        openMirrorWatcher({
+          mirror,
+          synced,
+          stale: this.#stale,
+          clock,
+          say,
+          pollMs: config.watch?.poll ?? null,
+          record: state => record.set(mirror, state),
+        }),
+      )
+    const ring = () => this.#bell.ring()
+    rescan.start(ring)
+    audit?.start(ring)
+    const errands = this.#errands
+    errands.onAsked = ring
+    errands.isBusy = () => this.#stale.any
+    this.#lookAtEverything()
     try {
       while (!stop.aborted) {
-        if (clock.monotonic() >= this.#rescanAt) this.#lookAtEverything()
-        const { report, paused } = await this.#pass(mirroring, interruption)
+        alive()
+        this.#bell.heard()
+        await errands.carryOut()
+        if (stop.aborted) break
+        const needs = errands.needs()
+        if (rescan.isDue() || needs.everything) this.#lookAtEverything()
+        const { report, paused } = await this.#pass(mirroring, interruption, needs)
+        if (!stop.aborted) await errands.passed(report, !paused)
         if (paused) continue
         onPass()
-        await this.#stale.wait(this.#waitMs(report), clock, stop)
+        const audits = audit?.isDue() === true && pauseAt(synced, clock.wall()) === null
+        if (audits && (await this.#audit(audit, report, interruption))) continue
+        await this.#rest(this.#restMs(report), stop, alive)
       }
     } finally {
+      rescan.stop()
+      audit?.stop()
       for (const watcher of this.#watchers.values()) await watcher.close()
     }
   }
 
   #lookAtEverything(): void {
-    for (const [folder, watcher] of this.#watchers) {
-      this.#stale.add(folder, { everything: true })
-      watcher.tryLostAgain()
-    }
-    this.#rescanAt = this.#parts.clock.monotonic() + RESCAN_MS
+    for (const folder of this.#watchers.keys()) this.#stale.add(folder, { everything: true })
+    this.#parts.rescan.attended()
+  }
+
+  #restMs(report: PassReport): number {
+    const lookAgainMs = this.#lookAgainAt - this.#parts.clock.monotonic()
+    return Math.max(0, Math.min(restMs(this.#parts, report, this.#passTookMs), lookAgainMs))
+  }
+
+  #rest(mostMs: number, stop: AbortSignal, alive?: () => void): Promise<void> {
+    return rest({ stale: this.#stale, bell: this.#bell, clock: this.#parts.clock }, mostMs, stop, alive)
   }
 
   /** One pass. Its uploads pause where something else is to be done; the next pass goes on with them. */
   async #pass(
     mirroring: Pick<Mirroring, 'pass'>,
     interruption: Interruption,
+    { asked, options }: PassNeeds,
   ): Promise<{ report: PassReport; paused: boolean }> {
-    const { clock } = this.#parts
+    const { clock, config } = this.#parts
+    const { hours } = config.uploads
+    const uploadsGo = asked || hours === undefined || isOpen(hours, clock.wall())
     const scopes = this.#stale.take()
+    this.#lookAgainAt = Number.POSITIVE_INFINITY
     const began = clock.monotonic()
     const pause = new AbortController()
     const ended = new AbortController()
-    let pausing: Promise<void> | null = null
+    let pausing: Promise<unknown> | null = null
+    if (!uploadsGo) pause.abort()
     this.#uploadsBegin = () => {
-      pausing ??= this.#pauseInTime(pause, clock.monotonic() - began, ended.signal)
+      const scansMs = clock.monotonic() - began
+      pausing ??= Promise.all([
+        this.#pauseInTime(pause, scansMs, ended.signal),
+        // What a person has asked for minds no hours.
+        asked ? null : this.#pauseAtBorder(pause, ended.signal),
+      ])
     }
     try {
+      const makeWay = this.#errands.asked
+      const pauseUploads = AbortSignal.any([pause.signal, makeWay])
       const report = await mirroring.pass(
-        { ...interruption, pauseUploads: pause.signal },
+        { ...interruption, pauseUploads, makeWay },
         ({ folder }) => scopes.get(folder) ?? [],
+        options,
       )
-      return { report, paused: pause.signal.aborted }
+      return { report, paused: makeWay.aborted || (uploadsGo && pause.signal.aborted) }
     } finally {
       ended.abort()
       await pausing
+      this.#passTookMs = clock.monotonic() - began
     }
   }
 
@@ -109,39 +169,38 @@ export class Daemon {
   async #pauseInTime(pause: AbortController, scansMs: number, ended: AbortSignal): Promise<void> {
     const { clock } = this.#parts
     await clock.sleep(Math.max(UPLOADS_MS, scansMs), ended)
-    if (!ended.aborted) await this.#stale.wait(Math.min(...this.#dueMs()), clock, ended)
+    if (!ended.aborted) await this.#rest(dueMs(this.#parts), ended)
     if (!ended.aborted) pause.abort()
   }
 
-  /** How long the loop may sleep where no event comes. */
-  #waitMs({ stopped }: PassReport): number {
-    const { config, synced } = this.#parts
-    const waiting = config.mirrors.some(({ folder }) => {
-      const row = synced.mirrors.of(folder)
-      return row !== undefined && (row.guard !== null || synced.files.anyPending([row.id]))
-    })
-    return Math.min(...this.#dueMs(), ...(waiting || stopped.length > 0 ? [RETRY_MS] : []))
+  /** What is under way then comes to its end. */
+  async #pauseAtBorder(pause: AbortController, ended: AbortSignal): Promise<void> {
+    const { clock, config } = this.#parts
+    const { hours } = config.uploads
+    if (hours === undefined) return
+    await sleepUntil(nextBorder(hours, clock.wall()), clock, ended)
+    if (!ended.aborted) pause.abort()
   }
 
-  /** In how many milliseconds each next thing is due. */
-  #dueMs(): number[] {
-    const { config, synced, clock, running, credentialLifetimeMs } = this.#parts
-    const longAgo = mayArriveFor(credentialLifetimeMs) + 1
-    const inDoubt = synced.journal.oldestInDoubt()
-    const emptied = synced.emptied.oldest()
-    const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
-    const due = [
-      { at: synced.escrow.nextDue(mirrors), now: running() },
-      { at: synced.failures.nextDue(), now: clock.wall() },
-      // What can't arrive any more can be found out.
-      { at: inDoubt === null ? null : inDoubt + longAgo, now: clock.monotonic() },
-      // An album that was empty is looked at once more.
-      { at: emptied === null ? null : emptied + longAgo, now: clock.monotonic() },
-    ]
-    return [
-      this.#rescanAt - clock.monotonic(),
-      // What is due and can't be done must not turn the loop without end.
-      ...due.flatMap(({ at, now }) => (at === null ? [] : [at > now ? at - now : RETRY_MS])),
-    ]
+  /** Goes on with the audit. Answers whether something else is to be done. */
+  async #audit(
+    audit: Pick<ScheduledAudit, 'goOn'>,
+    report: PassReport,
+    interruption: Interruption,
+  ): Promise<boolean> {
+    const elsewhere = new AbortController()
+    const ended = new AbortController()
+    const resting = this.#rest(
+      this.#restMs(report),
+      AbortSignal.any([interruption.stop, ended.signal]),
+      this.#parts.alive,
+    ).then(() => elsewhere.abort())
+    try {
+      await audit.goOn(interruption, elsewhere.signal)
+      return elsewhere.signal.aborted
+    } finally {
+      ended.abort()
+      await resting
+    }
   }
 }

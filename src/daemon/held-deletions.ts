@@ -45,9 +45,16 @@ export function listHeld(config: Config, synced: Synced, path?: string): HeldDel
 }
 
 /** Lets them go: the next pass deletes their images, as far as nothing else speaks against it. */
-export function approve({ escrow, commit }: Synced, held: readonly HeldDeletion[]): Promise<void> {
+export function approve(
+  { escrow, history, commit }: Synced,
+  held: readonly HeldDeletion[],
+  now: number = Date.now(),
+): Promise<void> {
   return commit(() => {
-    for (const { image } of held) escrow.approve(image.id)
+    for (const { image } of held) {
+      history.ofImage(image.id, { at: now, event: 'approved' })
+      escrow.approve(image.id)
+    }
   })
 }
 

@@ -1,44 +1,70 @@
-import pino, { type DestinationStream, type Level, type Logger } from 'pino'
+import { fstatSync } from 'node:fs'
+import pino, { type DestinationStream, type Logger } from 'pino'
 import { prettyFactory } from 'pino-pretty'
 import type { Config } from '../config/schema.ts'
-import type { PassEvent } from '../sync/pass-events.ts'
+import { LOG_EVENTS, type LogEvent } from './log-events.ts'
+import {
+  plainError,
+  type Secrets,
+  withoutAddresses,
+  withoutAddressesIn,
+  withoutSecrets,
+} from './log-secrets.ts'
 
-const LEVEL_OF: Record<PassEvent['event'], Level> = {
-  scan_started: 'debug',
-  scan_finished: 'info',
-  change_found: 'debug',
-  mirror_guarded: 'warn',
-  uploads_started: 'info',
-  picture_uploaded: 'info',
-  picture_unchanged: 'debug',
-  picture_linked: 'info',
-  upload_found_out: 'info',
-  picture_failed: 'warn',
-  picture_uncertain: 'warn',
-  picture_waits: 'debug',
-  album_created: 'info',
-  album_deleted: 'info',
-  default_album_found: 'info',
-  uploads_stopped: 'warn',
-  image_deleted: 'info',
-  image_kept: 'debug',
-  deletions_held: 'warn',
+export interface LogOptions {
+  /** Where it goes; `fd` is what the system knows it by. */
+  out: NodeJS.WriteStream & { fd?: number }
+  secrets: Secrets
+  env: NodeJS.ProcessEnv
 }
 
-/** The daemon's log on `out`: for people on a terminal, JSON lines elsewhere, with journald's priorities on request. */
-export function openLog({ level, format }: Config['log'], out: NodeJS.WriteStream): Logger {
-  const chosen = format === 'auto' ? (out.isTTY ? 'pretty' : 'json') : format
-  const write = (line: string) => void out.write(harmless(line))
-  const base = { level, timestamp: pino.stdTimeFunctions.isoTime, base: null }
+/** The daemon's log: for people on a terminal, JSON lines elsewhere, with priorities where journald reads along. */
+export function openLog({ level, format }: Config['log'], { out, secrets, env }: LogOptions): Logger {
+  const chosen = format === 'auto' ? formatFor(out, env) : format
+  const clean = (line: string) => withoutSecrets(harmless(line), secrets)
+  const write = (line: string) => void out.write(clean(line))
+  const base: pino.LoggerOptions = {
+    level,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    base: null,
+    formatters: { log: withoutAddressesIn },
+    serializers: { err: plainError },
+    hooks: {
+      logMethod(args, method) {
+        const [first] = args as unknown[]
+        const told = first instanceof Error ? [{ err: first }, first.message] : args
+        method.apply(
+          this,
+          told.map(arg => (typeof arg === 'string' ? withoutAddresses(arg) : arg)) as typeof args,
+        )
+      },
+    },
+  }
   if (chosen === 'pretty') {
     const pretty = prettyFactory({
-      colorize: out.isTTY && !process.env.NO_COLOR,
+      colorize: out.isTTY && !env.NO_COLOR,
       ignore: 'event',
       singleLine: true,
     })
-    return pino(base, { write: line => void out.write(pretty(harmless(line))) })
+    return pino(base, { write: line => void out.write(pretty(clean(line))) })
   }
   return pino(base, chosen === 'journal' ? journal(write) : { write })
+}
+
+function formatFor(out: LogOptions['out'], env: NodeJS.ProcessEnv): 'pretty' | 'json' | 'journal' {
+  if (out.isTTY) return 'pretty'
+  return isJournal(out.fd, env.JOURNAL_STREAM) ? 'journal' : 'json'
+}
+
+/** systemd tells the device and inode of the journal's stream. A child may have the variable and another output. */
+function isJournal(fd: number | undefined, stream: string | undefined): boolean {
+  if (fd === undefined || stream === undefined) return false
+  try {
+    const { dev, ino } = fstatSync(fd, { bigint: true })
+    return stream === `${dev}:${ino}`
+  } catch {
+    return false
+  }
 }
 
 /**
@@ -52,9 +78,10 @@ function harmless(line: string): string {
   )
 }
 
-/** One event under its stable name. */
-export function logEvent(log: Logger, told: PassEvent): void {
-  log[LEVEL_OF[told.event]](told, told.event.replaceAll('_', ' '))
+/** One event under its stable name; `says`: a line for people in the place of the name. */
+export function logEvent(log: Logger, told: LogEvent, says: string = told.event.replaceAll('_', ' ')): void {
+  const [level] = LOG_EVENTS[told.event]
+  log[level](told, says)
 }
 
 const PRIORITY_OF: Record<number, number> = { 10: 7, 20: 7, 30: 6, 40: 4, 50: 3, 60: 2 }

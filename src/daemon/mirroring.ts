@@ -7,14 +7,17 @@ import { type HostFailure, PictureChanged } from '../remote/host.ts'
 import { AlbumContents } from '../sync/album-contents.ts'
 import { systemClock } from '../sync/clock.ts'
 import { fileAges } from '../sync/file-ages.ts'
+import { IncompletePictures } from '../sync/incomplete-pictures.ts'
 import type { Interruption } from '../sync/interruption.ts'
 import type { MirrorPolicy, Scope } from '../sync/mirror-scans.ts'
 import { type PassParts, type PassReport, runPass } from '../sync/pass.ts'
 import type { Tell } from '../sync/pass-events.ts'
-import { quotaDayOf } from '../sync/quota-day.ts'
 import { RecoveryPace } from '../sync/recovery-pace.ts'
 import { type Verified, verifyLinks } from '../sync/verify-links.ts'
 import type { Synced } from '../synced/synced.ts'
+import { allowanceOf } from './allowance.ts'
+import { blocksBefore } from './blocks-before.ts'
+import { pauseAt } from './pause.ts'
 import { ledgerAfter } from './requests-before.ts'
 import type { State } from './state.ts'
 
@@ -32,13 +35,25 @@ export interface Access {
   ca: string | null
 }
 
+export interface PassOptions {
+  /** Gives up the images of pictures that an ignore rule hides. */
+  pruneIgnored?: boolean
+}
+
+export type Engine = Mirroring & { readonly parts: PassParts }
+
 /** The engine, put together: disk, host, clock and state. */
 export interface Mirroring {
-  pass(interruption: Interruption, scopeOf?: (mirror: MirrorPolicy) => Scope): Promise<PassReport>
+  /** While albumd is paused it looks, and leaves the host alone. */
+  pass(
+    interruption: Interruption,
+    scopeOf?: (mirror: MirrorPolicy) => Scope,
+    options?: PassOptions,
+  ): Promise<PassReport>
   /** Links what is pending to images that the host holds already; sends nothing. */
   adopt(interruption: Interruption): Promise<PassReport>
-  /** Compares the bytes of what was linked. */
-  verifyLinks(signal: AbortSignal): Promise<Verified>
+  /** Compares the bytes of what was linked. `between`: before each, others may work. */
+  verifyLinks(signal: AbortSignal, between: () => Promise<void>): Promise<Verified>
   /** Asks the host for one page, to know that it is there and takes the key. Null: it does. */
   greet(signal: AbortSignal): Promise<HostFailure | null>
   close(): Promise<void>
@@ -50,7 +65,7 @@ export function openMirroring(
   state: State,
   { patience, graceMs }: Temper,
   tell: Tell,
-): Mirroring & { readonly parts: PassParts } {
+): Engine {
   const pools = new Map<string, ScanPool>(config.mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
   const host = openImageHost({
     baseUrl: config.host.base_url,
@@ -62,8 +77,10 @@ export function openMirroring(
     credentialLifetimeMs: config.host.credential_lifetime,
     requestsPerSecond: config.host.requests_per_second,
     concurrency: config.uploads.concurrency,
+    ...(config.uploads.bandwidth !== undefined && { bandwidth: config.uploads.bandwidth }),
     patience,
     clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
+    blocks: blocksBefore(state.synced, config.host.plan, systemClock),
     ledger: ledgerAfter(state.lastRequest, config.host.requests_per_second),
   })
   const parts: PassParts = {
@@ -74,13 +91,16 @@ export function openMirroring(
     tell,
     openPicture: (root: string, path: string) => openPicture(root, path, () => new PictureChanged(path)),
     lookAt: (root: string) => pools.get(root)!.look,
-    quotaDay: quotaDayOf(config.host.quota_reset),
+    allowance: allowanceOf(config),
     settleMs: config.watch.settle,
+    incomplete: new IncompletePictures({
+      afterMs: config.watch.incomplete_after,
+      deed: config.watch.incomplete,
+    }),
     ages: fileAges(state.synced),
     graceMs,
     concurrency: config.uploads.concurrency,
     order: config.uploads.order,
-    probeEveryMs: config.quota.probe_every,
     hold: config.deletions,
     albumDeletions: config.deletions.albums,
     credentialLifetimeMs: config.host.credential_lifetime,
@@ -92,6 +112,7 @@ export function openMirroring(
     changes: Partial<PassParts>,
     interruption: Interruption,
     scopeOf: (mirror: MirrorPolicy) => Scope,
+    { pruneIgnored = false }: PassOptions = {},
   ) => {
     const broken = new AbortController()
     const stop = AbortSignal.any([interruption.stop, broken.signal])
@@ -100,7 +121,9 @@ export function openMirroring(
       state.check()
       const taken = await state.lockMissing()
       for (const [folder, { message }] of taken) await guardRoot(state.synced, folder, message)
-      const mirrors = config.mirrors.filter(({ folder }) => !taken.has(folder))
+      const mirrors = config.mirrors
+        .filter(({ folder }) => !taken.has(folder))
+        .map(mirror => ({ ...mirror, pruneIgnored }))
       return await runPass({ ...parts, ...changes }, mirrors, scopeOf, { ...interruption, stop, cut })
     } catch (error) {
       // What goes on beside what failed must not go on without it.
@@ -110,7 +133,8 @@ export function openMirroring(
   }
   return {
     parts,
-    pass: (interruption, scopeOf = () => 'everything') => pass({}, interruption, scopeOf),
+    pass: (interruption, scopeOf = () => 'everything', options) =>
+      pass({ onlyLook: pauseAt(state.synced, systemClock.wall()) !== null }, interruption, scopeOf, options),
     async adopt(interruption) {
       const report = await pass({ onlyAdopt: true }, interruption, () => 'everything')
       const guarded = config.mirrors.some(({ folder }) => state.synced.mirrors.of(folder)?.guard != null)
@@ -118,7 +142,7 @@ export function openMirroring(
         await state.synced.commit(() => state.synced.meta.clear('restored'))
       return report
     },
-    verifyLinks: signal => verifyLinks(parts, signal),
+    verifyLinks: (signal, between) => verifyLinks(parts, signal, between),
     async greet(signal) {
       const listed = await host.list(null, 1, signal)
       return listed.ok ? null : listed.failure

@@ -98,6 +98,6 @@ async function weigh(
       return escrow.hold(id)
     },
   }
-  await weighDeletions({ ...synced, escrow: afterUploads }, () => {}, mirror, policy, running)
+  await weighDeletions({ ...synced, escrow: afterUploads }, () => {}, mirror, policy, running, 0)
   return isHeld
 }

@@ -17,6 +17,7 @@ export async function forgetFailures(config: Config, synced: Synced, path?: stri
     }
     synced.account.clearBlocks([])
     synced.account.forgetExhaustion()
+    synced.meta.clear('size_limit')
   })
   return failed.length
 }

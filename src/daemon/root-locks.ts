@@ -4,7 +4,7 @@ import { type Lock, LockedError, lockFolder } from '../synced/lock.ts'
 
 /** The locks on the mirrors' roots. A root that is not there has none: nothing of it is sent or deleted. */
 export class RootLocks {
-  readonly #folders: readonly string[]
+  #folders: readonly string[]
   readonly #locks = new Map<string, Lock>()
 
   constructor(folders: readonly string[]) {
@@ -25,6 +25,16 @@ export class RootLocks {
       }
     }
     return taken
+  }
+
+  /** These are the roots. Those that are none any more are free for others. */
+  follow(folders: readonly string[]): void {
+    this.#folders = folders
+    for (const [folder, lock] of this.#locks)
+      if (!folders.includes(folder)) {
+        lock.release()
+        this.#locks.delete(folder)
+      }
   }
 
   release(): void {

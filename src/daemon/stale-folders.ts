@@ -1,15 +1,26 @@
 import type { Clock } from '../sync/clock.ts'
 import type { Scope } from '../sync/mirror-scans.ts'
 
-/** Events come in bursts: a look waits until they pause for this long. */
-const QUIET_MS = 200
-/** A burst without end is looked at all the same. */
-const BURST_MS = 2000
+/** Events come in bursts: a look waits until they pause for `quietMs`, and `burstMs` at most. */
+interface Patience {
+  quietMs: number
+  burstMs: number
+}
+
+/** For the picture that someone has just saved. */
+const EAGER: Patience = { quietMs: 5, burstMs: 50 }
+/** For the thousands that come one by one, of which each would have a look of its own. */
+const CALM: Patience = { quietMs: 200, burstMs: 2000 }
+/** So many looks in a row are eager, and another one for each so many milliseconds. */
+const EAGER_LOOKS = 30
+const EAGER_AGAIN_MS = 500
 
 /** Which folders need a look. Watchers add, the daemon's loop takes. */
 export class StaleFolders {
   readonly #stale = new Map<string, Set<string> | 'everything'>()
   #wake: () => void = () => {}
+  #eagerLooks = EAGER_LOOKS
+  #countedAt = 0
 
   /** `folder` is below the root of `mirror`. */
   add(mirror: string, folder: string | { everything: true }): void {
@@ -18,6 +29,10 @@ export class StaleFolders {
     else if (known === undefined) this.#stale.set(mirror, new Set([folder]))
     else if (known !== 'everything') known.add(folder)
     this.#wake()
+  }
+
+  get any(): boolean {
+    return this.#stale.size > 0
   }
 
   take(): Map<string, Scope> {
@@ -34,12 +49,22 @@ export class StaleFolders {
   async wait(mostMs: number, clock: Clock, stop: AbortSignal): Promise<void> {
     const end = clock.monotonic() + mostMs
     if (this.#stale.size === 0 && !(await this.#eventWithin(mostMs, clock, stop))) return
-    const burstEnd = Math.min(end, clock.monotonic() + BURST_MS)
+    const { quietMs, burstMs } = this.#patience(clock.monotonic())
+    const burstEnd = Math.min(end, clock.monotonic() + burstMs)
     for (let more = true; more && !stop.aborted; ) {
       const left = burstEnd - clock.monotonic()
       if (left <= 0) return
-      more = await this.#eventWithin(Math.min(QUIET_MS, left), clock, stop)
+      more = await this.#eventWithin(Math.min(quietMs, left), clock, stop)
     }
+  }
+
+  #patience(now: number): Patience {
+    const earned = (now - this.#countedAt) / EAGER_AGAIN_MS
+    this.#countedAt = now
+    this.#eagerLooks = Math.min(EAGER_LOOKS, this.#eagerLooks + earned)
+    if (this.#eagerLooks < 1) return CALM
+    this.#eagerLooks--
+    return EAGER
   }
 
   async #eventWithin(ms: number, clock: Clock, stop: AbortSignal): Promise<boolean> {

@@ -17,6 +17,7 @@ export const stateFiles = (stateDir: string) => ({
   witness: join(stateDir, 'albumd.witness'),
   lock: join(stateDir, 'lock.db'),
   trouble: join(stateDir, 'albumd.trouble'),
+  control: join(stateDir, 'control.sock'),
 })
 
 /** A state that this process alone has, with the mirrors' folders. */
@@ -176,10 +177,15 @@ function recordEnd(synced: Synced, running: number): void {
 
 /** A state belongs to one host, and a mirror's records to one folder and album: else it would send or delete wrongly. */
 function bind(synced: Synced, config: Config): void {
+  refuseOther(synced, config)
+  if (synced.meta.get('base_url') === null) synced.meta.set('base_url', config.host.base_url)
+}
+
+/** Throws StateError where the state does not belong to this config. */
+export function refuseOther(synced: Synced, config: Config): void {
   const { base_url } = config.host
   const bound = synced.meta.get('base_url')
-  if (bound === null) synced.meta.set('base_url', base_url)
-  else if (bound !== base_url)
+  if (bound !== null && bound !== base_url)
     throw new StateError(
       'STATE_OTHER_HOST',
       `${config.state_dir}: the state belongs to ${bound}, the config says ${base_url}; put host.base_url back, or name another state_dir`,

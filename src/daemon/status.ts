@@ -1,23 +1,34 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/schema.ts'
-import { DAILY_QUOTA } from '../protocol/limits.ts'
-import { quotaDayOf } from '../sync/quota-day.ts'
 import { openDatabase, openDatabaseToRead } from '../synced/database.ts'
 import { stateIsLocked } from '../synced/lock.ts'
 import { explained } from '../synced/state-error.ts'
 import type { MirrorSummary } from '../synced/summary.ts'
 import { openSynced, type Synced } from '../synced/synced.ts'
+import { type AuditStatus, auditStatus } from './audit-status.ts'
+import { uploadsWaitUntil } from './hours.ts'
+import { type Pause, pauseAt, pauseInWords } from './pause.ts'
+import { type BacklogStatus, backlogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
 import { stateFiles } from './state.ts'
 import { readTroubleNote } from './trouble-note.ts'
 import { version } from './version.ts'
+import { readWatching, type Watching } from './watching.ts'
 
 /** `status --json`, as the contract has it. Times are ISO 8601. */
 export interface Status {
   version: string
   running: boolean
   pid: number | null
+  /** Nothing is sent or deleted until then, or with null until `resume`. */
+  paused: { until: string | null } | null
   mirrors: MirrorStatus[]
-  quota: { plan: string; limit: number; used: number; exhausted: boolean; resumes_at: string | null }
+  quota: QuotaStatus
+  backlog: BacklogStatus
+  /** Null where no daemon runs. */
+  watching: Watching | null
+  /** Outside of `uploads.hours`: when the running daemon sends again. */
+  uploads_wait_until: string | null
+  audit: AuditStatus
   /** `said_at`: when the host said so the last time. */
   blocks: { code: string; endpoint: string; since: string; said_at: string; message: string }[]
   failures: {
@@ -32,7 +43,7 @@ export interface Status {
 export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
   folder: string
   album: string
-  state: 'idle' | 'scanning' | 'syncing' | 'guarded' | 'blocked'
+  state: 'idle' | 'scanning' | 'syncing' | 'paused' | 'guarded' | 'blocked'
   reason: string | null
   oldest_unsynced: string | null
 }
@@ -68,23 +79,21 @@ export function readState<T>(config: Config, look: (synced: Synced) => T): T {
 /** The status as this state has it. `running`: whether a process has it open. */
 export function statusOf(config: Config, synced: Synced, running: boolean, now: number): Status {
   const pid = synced.meta.get('pid')
-  const limit = config.host.daily_quota ?? DAILY_QUOTA[config.host.plan]
-  const { used, exhausted, resumes_at } = synced.account.quota(quotaDayOf(config.host.quota_reset)(now))
   const blocks = synced.account.blocks()
+  const paused = pauseAt(synced, now)
   return {
     version,
     running,
     pid: running && pid !== null ? Number(pid) : null,
+    paused: paused && { until: time(paused.until) },
     mirrors: config.mirrors.map(({ folder, album }) =>
-      mirrorStatus(synced, folder, album, running, blocks[0]?.message ?? null),
+      mirrorStatus(synced, folder, album, running, blocks[0]?.message ?? null, paused),
     ),
-    quota: {
-      plan: config.host.plan,
-      limit,
-      used,
-      exhausted: exhausted !== null,
-      resumes_at: time(resumes_at),
-    },
+    quota: quotaStatus(config, synced, now),
+    backlog: backlogStatus(config, synced, now),
+    watching: readWatching(synced, running),
+    uploads_wait_until: running ? time(uploadsWaitUntil(config.uploads.hours, now)) : null,
+    audit: auditStatus(synced),
     blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
       code,
       endpoint,
@@ -110,11 +119,13 @@ function mirrorStatus(
   album: string,
   running: boolean,
   blocked: string | null,
+  paused: Pause | null,
 ): MirrorStatus {
   const row = synced.mirrors.of(folder)
   const summary = synced.summaries.mirror(row?.id ?? 0)
   const state = (): [MirrorStatus['state'], string | null] => {
     if (row?.guard) return ['guarded', row.guard]
+    if (paused) return ['paused', pauseInWords(paused)]
     if (running && row?.phase) return [row.phase, null]
     // What nothing waits for does not hold it up.
     if (blocked && summary.pending_uploads + summary.pending_deletions + summary.uncertain > 0)

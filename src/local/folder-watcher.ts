@@ -1,16 +1,24 @@
-import { basename, join, posix, resolve } from 'node:path'
-import { FSWatcher } from 'chokidar'
+import { type FSWatcher, lstatSync, readFileSync, watch as watchFolder } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { openRootWatch, type RootWatch } from './root-watch.ts'
+import { unhurried } from './unhurried.ts'
+import { lossOf, OVERFLOW, type WatchLoss } from './watch-loss.ts'
 
 /** Says which folders need a look, never what happened there. */
 export interface FolderWatcher {
   /**
-   * Watches folders: paths below the root with slashes, '' is the root. Those watched already are left as they are.
-   * What happens in a folder before the promise resolves may go untold: look at it afterwards. Never rejects; a
-   * folder that can't be watched is told as a loss, and tried again when it is named again.
+   * Watches folders: paths below the root with slashes, '' is the root; a folder comes with or after those above it.
+   * Those watched already are left as they are, the others are tried again. What happens in a folder
+   * before the promise resolves may go untold: look at it afterwards. Never rejects.
    */
   watch(folders: readonly string[]): Promise<void>
   /** Ends the watches of folders and of all that lies below them. */
   unwatch(folders: readonly string[]): void
+  /** Opens the watches of folders and of all below anew, and tells of each: another folder may stand there. */
+  renew(folders: readonly string[]): void
+  /** Those that were to be watched, are there, and can't be: nothing tells of what happens in them. */
+  lost(): string[]
   /** Ends all watches. Nothing is told afterwards. */
   close(): Promise<void>
 }
@@ -18,101 +26,86 @@ export interface FolderWatcher {
 export interface FolderWatcherOptions {
   /** At once, and once for each event: a burst calls it thousands of times. */
   onStale(folder: string): void
-  onLost(reason: WatchLoss): void
+  /**
+   * A folder can't be watched; `lost` names it. A limit is told once for each list, whatever else it stops. After
+   * WATCH_OVERFLOW every folder needs a look.
+   */
+  onLost(loss: WatchLoss): void
 }
 
-/** Why changes may go untold, in a sentence with the remedy. After WATCH_OVERFLOW every folder needs a look. */
-export interface WatchLoss {
-  code: 'WATCH_LIMIT' | 'WATCH_OVERFLOW' | 'WATCH_ERROR'
-  message: string
-}
-
-/** Folders opened at a time. chokidar lists each when it opens it; many at once cost hundreds of megabytes. */
-const BATCH = 16
+/** A folder's watch: chokidar's, or none while the folder is not there, or the system refuses it. */
+type Watch = FSWatcher | 'root' | 'away' | 'lost'
 
 /**
- * Events in one turn of the loop from which on some may be lost. The kernel drops what comes while 16,384 wait, and
- * says so to nobody who uses fs.watch. Half of that, because mirrors share the queue, and events of watches that
- * have just ended take room in it without being counted.
+ * Opens nothing yet. `root` is the mirror's folder.
+ *
+ * chokidar watches the root, and waits where there is none. The folders below are watched by Node itself: their
+ * parents tell of their coming and going, and a chokidar for each costs ten times the memory and the CPU of the start.
  */
-const NEAR_OVERFLOW = 8192
-
-const OVERFLOW: WatchLoss = {
-  code: 'WATCH_OVERFLOW',
-  message: 'So much changed at once that some of it may have gone unseen; all folders are looked at again.',
-}
-
-interface Watch {
-  handle: FSWatcher
-  /** Resolves the promise of whoever waits for the watch to stand. */
-  opened(): void
-  /** It will be closed and opened anew. */
-  renewing: boolean
-}
-
-/** Opens nothing yet. `root` is the mirror's folder. */
 export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatcherOptions): FolderWatcher {
-  /**
-   * One FSWatcher a folder. A shared one grows for ever: each `unwatch` leaves filters and barriers behind that every
-   * later event is held against (3,000 of them: 9 ms of CPU an event).
-   */
-  const watches = new Map<string, Watch>()
-  const closing = new Set<Promise<void>>()
   const base = resolve(root)
+  const watches = new Map<string, Watch>()
+  let rootWatch: RootWatch | null = null
+  const closing = new Set<Promise<void>>()
+  const due = new Set<string>()
+  const nearOverflow = eventsNearOverflow()
   let closed = false
   /** A limit was met and told; nothing more is opened until the next list. */
   let full = false
   let heardThisTurn = 0
+  let renewing = false
 
-  function open(folder: string): Promise<void> {
+  function open(folder: string): void {
     const path = join(base, folder)
-    const { promise, resolve: opened } = Promise.withResolvers<void>()
-    const watch: Watch = { handle: newHandle(path), opened, renewing: false }
-    watches.set(folder, watch)
-    watch.handle.on('ready', opened)
-    watch.handle.on('raw', (event, name, about) => {
-      const { watchedPath } = about as { watchedPath: string }
-      if (watchedPath === path) heard(folder, event, name)
-      // The folder is not there, and chokidar waits for it at the nearest folder above.
-      else if (leadsTo(path, join(watchedPath, name ?? ''))) void renew(within([folder]))
+    try {
+      // fs.watch would follow a symbolic link.
+      if (!lstatSync(path).isDirectory()) watches.set(folder, 'away')
+      else {
+        const handle = watchFolder(path, (event, name) => {
+          if (watches.get(folder) === handle) heard(folder, event, name)
+        })
+        handle.on('error', error => {
+          handle.close()
+          if (watches.get(folder) === handle) lose(folder, error)
+        })
+        watches.set(folder, handle)
+      }
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR') watches.set(folder, 'away')
+      else lose(folder, error)
+    }
+  }
+
+  /** As for the others, but one that is away is waited for. */
+  async function openRoot(): Promise<void> {
+    const mine = openRootWatch(base, {
+      onEvent: (event, name) => {
+        if (rootWatch === mine) heard('', event, name)
+      },
+      onWay: () => {
+        if (rootWatch === mine) renew([''])
+      },
+      onError: error => {
+        if (rootWatch !== mine) return
+        shutRoot()
+        lose('', error)
+      },
     })
-    watch.handle.on('error', error => {
-      if (watches.get(folder) === watch) watches.delete(folder)
-      void shut(watch)
-      lose(lossOf(error, path))
-    })
-    watch.handle.add('.')
-    return promise
+    rootWatch = mine
+    watches.set('', 'root')
+    await mine.opened
   }
 
-  function shut(watch: Watch): Promise<void> {
-    const done = watch.handle.close().finally(() => closing.delete(done))
-    closing.add(done)
-    // A closed handle is never ready.
-    watch.opened()
-    return done
+  function shutRoot(): void {
+    const done = rootWatch?.close().finally(() => closing.delete(done!))
+    if (done) closing.add(done)
+    rootWatch = null
   }
 
-  function heard(folder: string, event: string, name: string | null): void {
-    if (heardThisTurn++ === 0) setImmediate(endTurn)
-    onStale(folder)
-    if (event !== 'rename' || name === null) return
-    // A folder's own end bears its own name. Of the root's end nothing else tells.
-    if (name === basename(join(base, folder))) void renew(within([folder]))
-    const child = folder === '' ? name : `${folder}/${name}`
-    if (watches.has(child)) void renew(within([child]))
-  }
-
-  function endTurn(): void {
-    const heardInAll = heardThisTurn
-    heardThisTurn = 0
-    if (closed || heardInAll < NEAR_OVERFLOW) return
-    onLost(OVERFLOW)
-    // That a folder was replaced may be among what was lost.
-    void renew([...watches.keys()])
-  }
-
-  function lose(loss: WatchLoss): void {
+  function lose(folder: string, error: unknown): void {
+    watches.set(folder, 'lost')
+    const loss = lossOf(error, join(base, folder))
     if (loss.code === 'WATCH_LIMIT') {
       if (full) return
       full = true
@@ -120,102 +113,123 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     onLost(loss)
   }
 
-  /**
-   * inotify watches an inode, whatever its path is by now. Where a folder was deleted, moved or replaced, the path is
-   * opened again, and looked at: it may be another folder, or the same one, with events lost between.
-   */
-  async function renew(folders: readonly string[]): Promise<void> {
-    const due: [string, Watch][] = []
-    for (const folder of folders) {
-      const watch = watches.get(folder)
-      if (watch && !watch.renewing) due.push([folder, watch])
-    }
-    for (const [, watch] of due) watch.renewing = true
-    await inBatches(due, async ([folder, old]) => {
-      // A new watch beside the old one would share its dead inotify watch.
-      await shut(old)
-      if (watches.get(folder) !== old) return
-      await open(folder)
-      if (watches.has(folder)) onStale(folder)
-    })
+  function heard(folder: string, event: string, name: string | null): void {
+    if (heardThisTurn++ === 0) setImmediate(endTurn)
+    onStale(folder)
+    if (event !== 'rename' || name === null) return
+    // A folder's own end bears its own name. Of the root's end nothing else tells.
+    if (name === basename(join(base, folder))) renew([folder])
+    const child = folder === '' ? name : `${folder}/${name}`
+    if (watches.has(child)) renew([child])
   }
 
-  function within(folders: readonly string[]): string[] {
-    const tops = new Set(folders)
-    return [...watches.keys()].filter(folder => lineOf(folder).some(each => tops.has(each)))
+  function endTurn(): void {
+    const heardInAll = heardThisTurn
+    heardThisTurn = 0
+    if (closed || heardInAll < nearOverflow) return
+    onLost(OVERFLOW)
+    // That a folder was replaced may be among what was lost.
+    renew([''])
+  }
+
+  /**
+   * inotify watches an inode, whatever its path is by now. Where a folder was deleted, moved or replaced, the path is
+   * opened again, and looked at: it may be another folder, or the same one, with events lost between. Many come
+   * together when a tree goes, so they are collected for a turn.
+   */
+  function renew(folders: readonly string[]): void {
+    for (const folder of folders) due.add(folder)
+    if (renewing || due.size === 0) return
+    renewing = true
+    void renewDue()
+  }
+
+  async function renewDue(): Promise<void> {
+    await turn()
+    while (due.size > 0 && !closed) {
+      const folders = within(due)
+      due.clear()
+      full = false
+      for await (const folder of unhurried(folders)) await renewOne(folder)
+    }
+    renewing = false
+  }
+
+  async function renewOne(folder: string): Promise<void> {
+    if (closed || !watches.has(folder)) return
+    shut(folder)
+    // A new watch beside the old one would share its dead inotify watch.
+    if (folder === '') await Promise.all(closing)
+    await openUnlessFull(folder)
+    if (!closed && watches.has(folder)) onStale(folder)
+  }
+
+  /** At the limit every further folder would fail alike. */
+  async function openUnlessFull(folder: string): Promise<void> {
+    if (closed) return
+    if (full) watches.set(folder, 'lost')
+    else if (folder === '') await openRoot()
+    else open(folder)
+  }
+
+  function shut(folder: string): void {
+    const watch = watches.get(folder)
+    if (folder === '') shutRoot()
+    else if (typeof watch === 'object') watch.close()
+  }
+
+  /** Of those that are to be watched, the folders named and all below. */
+  function within(tops: ReadonlySet<string>): string[] {
+    return [...watches.keys()].filter(folder => tops.has('') || lineOf(folder).some(each => tops.has(each)))
   }
 
   return {
     async watch(folders) {
       full = false
-      await inBatches(folders, async folder => {
-        // At the limit every further folder would fail alike.
-        if (!closed && !full && !watches.has(folder)) await open(folder)
-      })
-    },
-
-    unwatch(folders) {
-      for (const folder of within(folders)) {
-        const watch = watches.get(folder)!
-        watches.delete(folder)
-        void shut(watch)
+      for await (const folder of unhurried(folders)) {
+        const known = watches.get(folder)
+        if (known !== 'root' && typeof known !== 'object') await openUnlessFull(folder)
       }
     },
 
+    unwatch(folders) {
+      if (folders.length === 0) return
+      for (const folder of within(new Set(folders))) {
+        shut(folder)
+        watches.delete(folder)
+      }
+    },
+
+    renew,
+
+    lost: () => [...watches].flatMap(([folder, watch]) => (watch === 'lost' ? folder : [])),
+
     async close() {
       closed = true
-      for (const watch of watches.values()) void shut(watch)
+      for (const folder of watches.keys()) shut(folder)
       watches.clear()
       await Promise.all(closing)
     },
   }
 }
 
-/**
- * Watches a folder and no entry of it. The path is given as `cwd`, because chokidar takes a backslash in any other
- * path for a slash, and in what it asks `ignored` about.
- */
-function newHandle(path: string): FSWatcher {
-  const self = posix.normalize(path.replaceAll('\\', '/'))
-  return new FSWatcher({
-    cwd: path,
-    depth: 0,
-    ignored: candidate => candidate !== self,
-    ignoreInitial: true,
-    followSymlinks: false,
-    // Else names that end in ~ are invisible.
-    atomic: false,
-  })
-}
-
-async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < items.length; at += BATCH) await Promise.all(items.slice(at, at + BATCH).map(work))
-}
-
-/** A folder and those above it, up to the root. */
+/** A folder and those above it, but not the root, which is above all. */
 function lineOf(folder: string): string[] {
   const line = [folder]
   for (let at = folder.lastIndexOf('/'); at > 0; at = folder.lastIndexOf('/', at - 1))
     line.push(folder.slice(0, at))
-  return folder === '' ? line : [...line, '']
+  return line
 }
 
-/** Whether `path` is, or lies below, `above`. */
-function leadsTo(path: string, above: string): boolean {
-  return path === above || path.startsWith(join(above, '/'))
-}
-
-function lossOf(error: unknown, path: string): WatchLoss {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'ENOSPC') return { code: 'WATCH_LIMIT', message: limit('max_user_watches', 1_048_576) }
-  if (code === 'EMFILE') return { code: 'WATCH_LIMIT', message: limit('max_user_instances', 1024) }
-  return {
-    code: 'WATCH_ERROR',
-    message: `${path} can't be watched (${code ?? message}); check its permissions and its disk.`,
+/**
+ * Events in one turn of the loop from which on some may be lost. The kernel drops what comes while its queue is full,
+ * and says so to nobody who uses fs.watch. Half of the queue, because mirrors share it, and events of watches that
+ * have just ended take room in it without being counted.
+ */
+function eventsNearOverflow(): number {
+  try {
+    return Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8')) / 2
+  } catch {
+    return 8192
   }
-}
-
-function limit(key: string, more: number): string {
-  const remedy = `sudo sysctl fs.inotify.${key}=${more}, and the same line in /etc/sysctl.d to keep it`
-  return `The system's limit fs.inotify.${key} is reached, so some folders are not watched. Raise it: ${remedy}.`
 }

@@ -14,7 +14,7 @@ export interface CompiledRules {
 }
 
 /** As git on Linux: case counts. */
-const OPTIONS = { ignoreCase: false }
+export const OPTIONS = { ignoreCase: false }
 
 /** gitignore's semantics: a deeper rule comes later in the chain and wins. Rules that can't be read hide nothing. */
 export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
@@ -42,9 +42,7 @@ function compiled({ base, text }: IgnoreRules): Link {
   const known = seen.get(key)
   if (known) return known
   if (seen.size >= SEEN_MAX) seen.clear()
-  const patterns = patternsOf(text)
-    .map(pattern => (base === '' ? pattern : rebased(pattern, base)))
-    .filter(isUnderstood)
+  const patterns = writtenPatterns({ base, text }).map(({ pattern }) => pattern)
   const link = {
     patterns: patterns.length > 0 ? ignore(OPTIONS).add(patterns) : null,
     fingerprint: hash('sha256', key, 'base64'),
@@ -53,11 +51,25 @@ function compiled({ base, text }: IgnoreRules): Link {
   return link
 }
 
-/** The lines that hold a pattern. */
-function patternsOf(text: string): string[] {
-  const lines = text.replace(/^\u{FEFF}/u, '').split(/\r?\n|\r$/)
-  return lines.filter(line => !line.startsWith('#') && !['', '!', '/', '!/'].includes(withoutSpaces(line)))
+/** A pattern as it is written, in which line, and the same relative to the root. */
+export interface WrittenPattern {
+  written: string
+  /** From 1. */
+  line: number
+  pattern: string
 }
+
+/** The patterns of some rules; what can't be understood is left out. */
+export function writtenPatterns({ base, text }: IgnoreRules): WrittenPattern[] {
+  const lines = text.replace(/^\u{FEFF}/u, '').split(/\r?\n|\r$/)
+  return lines
+    .map((written, at) => ({ written, line: at + 1 }))
+    .filter(({ written }) => !written.startsWith('#') && !EMPTY.has(withoutSpaces(written)))
+    .map(({ written, line }) => ({ written, line, pattern: base === '' ? written : rebased(written, base) }))
+    .filter(({ pattern }) => isUnderstood(pattern))
+}
+
+const EMPTY = new Set(['', '!', '/', '!/'])
 
 /**
  * A pattern relative to `base` as one relative to the root. All rules must stand in one list: whether a folder is

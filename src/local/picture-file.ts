@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises'
+import type { Ending } from '../protocol/picture/ending/ending.ts'
+import { readEnding } from '../protocol/picture/ending/read-ending.ts'
 import { type Picture, readPicture } from '../protocol/picture/picture.ts'
 import type { ByteSource } from '../protocol/picture/source.ts'
 import type { FileLook } from './look.ts'
@@ -19,6 +21,8 @@ export interface OpenPicture {
   hash: Buffer
   /** Null: no picture of §4.3's formats. */
   picture: Picture | null
+  /** Whether it is all there. */
+  ending: Ending
   /** The whole picture, where it is small enough to be in memory. */
   bytes: Uint8Array | null
   /** The bytes once more, the last chunk only after all of them have proved to be the hashed ones. */
@@ -81,7 +85,9 @@ async function hashed(handle: FileHandle, full: string, changed: () => Error): P
   if (!before.isFile()) throw new PictureFileError('CHANGING', 'it is no longer a regular file')
   const { hash, bytes } =
     before.size <= IN_MEMORY ? await hashWhole(handle, before.size) : await hashInChunks(handle, before.size)
-  const picture = await readPicture(bytes ? sourceOfBytes(bytes) : sourceOfFile(handle, before.size))
+  const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(handle, before.size)
+  const picture = await readPicture(source)
+  const ending = await readEnding(picture?.format ?? null, source)
   const after = await handle.stat()
   const named = await lstat(full)
   if (!sameLook(before, after) || !sameLook(after, named))
@@ -91,6 +97,7 @@ async function hashed(handle: FileHandle, full: string, changed: () => Error): P
     readAt,
     hash,
     picture,
+    ending,
     bytes,
     chunks: () => proved(handle, before.size, hash, changed),
     close: () => handle.close(),

@@ -3,9 +3,9 @@ import { ENDPOINTS, type Endpoint, PATHS } from '../protocol/endpoints.ts'
 import { answers, type CreateAlbumRequest, type UploadRequest } from '../protocol/records.ts'
 import { mayBeUsed, parseAddress } from './address.ts'
 import { ask, type Question } from './ask.ts'
+import { Bandwidth } from './bandwidth.ts'
 import type { Clock } from './clock.ts'
 import type { Connection } from './connection.ts'
-import { askCredential, askPresigned } from './credentials.ts'
 import { fetchDelivered } from './delivery.ts'
 import { openGate, type Patience, type RateLedger, type RequestEvent } from './gate.ts'
 import type {
@@ -20,7 +20,8 @@ import type {
   Sent,
 } from './host.ts'
 import { Http } from './http.ts'
-import { sendPicture } from './send-picture.ts'
+import { Line } from './line.ts'
+import { Uploads } from './uploads.ts'
 
 export interface RemoteOptions {
   /** {base_url}, {site_url} (§9.1). */
@@ -33,8 +34,10 @@ export interface RemoteOptions {
   ca?: string
   /** Without progress. */
   timeoutMs: number
-  /** The longest that sending a picture may take (§8). */
+  /** The longest that an upload may take (§8). */
   credentialLifetimeMs: number
+  /** What all uploads together may take of the line, in bytes a second. Left out: whatever it gives. */
+  bandwidth?: number
   requestsPerSecond: Readonly<Record<Endpoint, number>>
   /** Requests to one endpoint at a time. */
   concurrency: number
@@ -44,6 +47,8 @@ export interface RemoteOptions {
   random?(): number
   /** Left out: no starts are known from before, and none are kept. */
   ledger?: RateLedger
+  /** What is known to be shut from before. */
+  blocks?: readonly Block[]
   onRequest?(event: RequestEvent): void
 }
 
@@ -75,25 +80,39 @@ export function openImageHost(options: RemoteOptions): RemoteHost {
   // Whoever asks waits: twice what silence is allowed is enough for any honest answer of a few kilobytes. undici's
   // own timers are up to a second late.
   const answerLimitMs = Math.max(timeoutMs * 2, timeoutMs + 2000)
-  return new Client(options, { base, site, apiKey: options.apiKey, answerLimitMs, gate, http })
+  const connection = { base, site, apiKey: options.apiKey, answerLimitMs, gate, http }
+  return new Client(connection, uploadsOf(options, connection))
+}
+
+function uploadsOf(options: RemoteOptions, connection: Connection): Uploads {
+  const { clock, credentialLifetimeMs: lifetimeMs, uploadForm: form } = options
+  const ceiling = options.bandwidth ?? Number.POSITIVE_INFINITY
+  const line = new Line({ clock, lifetimeMs, ceiling })
+  return new Uploads({
+    connection,
+    form,
+    line,
+    bandwidth: new Bandwidth(ceiling, clock),
+    clock,
+    lifetimeMs,
+  })
 }
 
 class Client implements RemoteHost {
-  readonly #options: RemoteOptions
   readonly #connection: Connection
+  readonly #uploads: Uploads
 
-  constructor(options: RemoteOptions, connection: Connection) {
-    this.#options = options
+  constructor(connection: Connection, uploads: Uploads) {
     this.#connection = connection
+    this.#uploads = uploads
   }
 
   requestUpload(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>> {
-    const askFor = this.#options.uploadForm === 'presign' ? askPresigned : askCredential
-    return askFor(this.#connection, request, signal)
+    return this.#uploads.request(request, signal)
   }
 
   send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>> {
-    return sendPicture(this.#connection, credential, picture, this.#options.credentialLifetimeMs, signal)
+    return this.#uploads.send(credential, picture, signal)
   }
 
   async list(albumId: string | null, page: number, signal: AbortSignal): Promise<Outcome<ListPage>> {

@@ -1,8 +1,9 @@
 import type { Address } from './address.ts'
 import type { HttpResult } from './exchange.ts'
 import type { Attempt, Gate } from './gate.ts'
+import type { Outcome } from './host.ts'
 import type { Http } from './http.ts'
-import { NO_PACE, paceOf } from './rate-headers.ts'
+import { NO_PACE, type Pace, paceOf } from './rate-headers.ts'
 import { type Reading, readAnswer } from './read-answer.ts'
 
 /** What every request to one host goes through. */
@@ -23,7 +24,13 @@ export const COMMON_HEADERS = { 'user-agent': 'albumd', accept: 'application/jso
 /** What the gate wants to know of a request. */
 export function attemptOf<T>(reading: Reading<T>, result: HttpResult): Attempt<T> {
   const outcome = readAnswer(reading, result)
-  return result.kind === 'answer'
-    ? { outcome, status: result.status, pace: paceOf(result.headers) }
-    : { outcome, status: null, pace: NO_PACE }
+  if (result.kind !== 'answer') return { outcome, status: null, pace: NO_PACE }
+  const pace = paceOf(result.headers)
+  return { outcome: withEnd(outcome, pace), status: result.status, pace }
+}
+
+/** When a used-up quota comes back is no matter of the gate's pace: who keeps the quota wants to know. */
+function withEnd<T>(outcome: Outcome<T>, { retryAfterMs }: Pace): Outcome<T> {
+  if (outcome.ok || outcome.failure.remedy !== 'quota' || retryAfterMs === null) return outcome
+  return { ok: false, failure: { ...outcome.failure, retryAfterMs } }
 }

@@ -34,7 +34,8 @@ export type Left = 'nothing' | 'part' | 'all'
 
 export type HttpResult =
   | { kind: 'answer'; left: Left; status: number; headers: IncomingHttpHeaders; body: Buffer }
-  | ({ kind: 'silence'; left: Left } & TransportError)
+  /** `overLimit`: it took longer than `limitMs`. */
+  | ({ kind: 'silence'; left: Left; overLimit?: true } & TransportError)
   | { kind: 'cancelled'; left: Left }
 
 /** Never seen by anyone: the end was decided before. */
@@ -43,6 +44,8 @@ const GIVEN_UP = new Error('given up')
 /** One request and its answer, on undici's lowest level: only there one sees which bytes have left. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest
+  /** Without progress, in milliseconds. */
+  readonly #timeoutMs: number
   readonly #settled = Promise.withResolvers<HttpResult>()
   #over = false
   #controller: Dispatcher.DispatchController | null = null
@@ -52,10 +55,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {}
   readonly #answer: Uint8Array[] = []
   #answered = 0
+  /** Runs while a chunked body waits for the host. */
+  #stall: NodeJS.Timeout | null = null
   #release = () => {}
 
-  constructor(request: HttpRequest) {
+  constructor(request: HttpRequest, timeoutMs: number) {
     this.#request = request
+    this.#timeoutMs = timeoutMs
   }
 
   get result(): Promise<HttpResult> {
@@ -76,6 +82,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
           headers: { ...headers, 'content-length': String(body.length) },
           // undici takes any async iterable, though its types say less.
           body: this.#watched(body.chunks) as unknown as Readable,
+          // undici's timer does not stop while we ourselves hold the next chunk back.
+          headersTimeout: 0,
         }
       : { headers, body: body ?? null }
     dispatcher.dispatch({ origin: address.origin, path: address.path, method, ...payload }, this)
@@ -96,12 +104,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#expectProgress()
     this.#status = status
     this.#headers = headers
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#over) return
+    this.#expectProgress()
     const { onChunk, address, answerMax = ANSWER_MAX } = this.#request
     this.#answered += chunk.byteLength
     if (this.#answered > answerMax)
@@ -123,11 +133,29 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** The chunks. What they throw is our side's doing, to be told from an error of the connection. */
   async *#watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
-      yield* chunks
+      for await (const chunk of chunks) {
+        this.#expectProgress()
+        yield chunk
+        this.#expectNothing()
+      }
     } catch (error) {
       this.#fail(error)
       throw error
     }
+    this.#expectProgress()
+  }
+
+  /** From here on the host is given its time to take the next piece, or to answer. */
+  #expectProgress(): void {
+    if (this.#over || !isChunked(this.#request.body)) return
+    const message = `${this.#request.address.where} did not answer in time`
+    if (this.#stall) this.#stall.refresh()
+    else this.#stall = setTimeout(() => this.#silence('HOST_UNREACHABLE', message), this.#timeoutMs)
+  }
+
+  #expectNothing(): void {
+    if (this.#stall) clearTimeout(this.#stall)
+    this.#stall = null
   }
 
   /** False where our own side stopped it. */
@@ -147,7 +175,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const { limitMs, address } = this.#request
     if (limitMs === undefined) return
     const message = `${address.where} took longer than it may as a whole`
-    const timer = setTimeout(() => this.#silence('HOST_UNREACHABLE', message), limitMs)
+    const timer = setTimeout(() => this.#silence('HOST_UNREACHABLE', message, true), limitMs)
     const release = this.#release
     this.#release = () => {
       clearTimeout(timer)
@@ -155,8 +183,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  #silence(code: TransportError['code'], message: string): void {
-    this.#end({ kind: 'silence', left: this.#left, code, message })
+  #silence(code: TransportError['code'], message: string, overLimit = false): void {
+    this.#end({ kind: 'silence', left: this.#left, code, message, ...(overLimit && { overLimit }) })
   }
 
   #fail(error: unknown): void {
@@ -168,6 +196,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #end(result: HttpResult): void {
     if (this.#over) return
     this.#over = true
+    this.#expectNothing()
     this.#release()
     this.#settled.resolve(result)
     if (result.kind !== 'answer') this.#controller?.abort(GIVEN_UP)

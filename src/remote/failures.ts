@@ -2,6 +2,7 @@ import type { Endpoint } from '../protocol/endpoints.ts'
 import { type ErrorCode, isErrorCode } from '../protocol/errors.ts'
 import type { HttpResult, Left } from './exchange.ts'
 import type { HostFailure, Remedy } from './host.ts'
+import type { Slowness } from './line.ts'
 import { oneLine } from './message.ts'
 
 /**
@@ -122,6 +123,32 @@ export function changedUnderway(): HostFailure {
   return { remedy: 'changed_underway', endpoint: 'send', code: 'PICTURE_CHANGED', message }
 }
 
+/** `lifetimeMs`: of a credential (§8). */
+export function tooSlow(endpoint: Endpoint, slow: Slowness, lifetimeMs: number): HostFailure {
+  const speed = `${Math.max(1, Math.round(slow.bytesPerSecond / 1024))} KB/s`
+  const message =
+    `it would take ${timeInWords(slow.ms)} at ${speed}, and an upload may take ${timeInWords(lifetimeMs)}; ` +
+    'it needs a faster line (or a higher uploads.bandwidth, where that is set), and is tried again by itself'
+  return { remedy: 'faster_line', endpoint, code: 'TOO_SLOW', message }
+}
+
+export function gaveWay(): HostFailure {
+  const message = 'the line became too slow for all that was being sent; this one goes again later'
+  return { remedy: 'give_way', endpoint: 'send', code: 'GAVE_WAY', message }
+}
+
+/** Its turn came too late. */
+export function credentialExpired(): HostFailure {
+  const message = 'its credential ran out before it could be sent'
+  return { remedy: 'new_credential', endpoint: 'send', code: 'CREDENTIAL_EXPIRED', message, unsent: true }
+}
+
+function timeInWords(ms: number): string {
+  if (ms < 90_000) return `${Math.ceil(ms / 1000)} s`
+  if (ms < 90 * 60_000) return `${Math.ceil(ms / 60_000)} minutes`
+  return `${Math.ceil(ms / 3_600_000)} hours`
+}
+
 function unknown(endpoint: Endpoint, left: Left): Pick<HostFailure, 'endpoint' | 'remedy'> {
   if (mayBeDone(endpoint, left)) return { endpoint, remedy: 'find_out' }
   return { endpoint, remedy: endpoint === 'send' ? 'new_credential' : 'later' }
@@ -143,6 +170,19 @@ const TROUBLE = new Set([
 /** The host is in passing trouble, and not with this one request alone. */
 export function isTrouble({ code, status = 0 }: HostFailure): boolean {
   return TROUBLE.has(code) || (!isErrorCode(code) && (status === 408 || status === 429 || status >= 500))
+}
+
+const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504])
+
+/** Nobody is there to answer, at whatever endpoint: the network, or what stands before the host, says so. */
+export function isAway({ code, status = 0 }: HostFailure): boolean {
+  return code === 'HOST_UNREACHABLE' || code === 'HOST_TLS' || (code === 'HOST_ANSWER' && GATEWAY.has(status))
+}
+
+/** What a request is answered that is not sent, because the trouble that `last` tells of lasts. */
+export function notAsked(endpoint: Endpoint, last: HostFailure): HostFailure {
+  const { code, message } = last
+  return { remedy: endpoint === 'send' ? 'new_credential' : 'later', endpoint, code, message, unsent: true }
 }
 
 /** The host's own word that nothing was done, or nothing was asked. */

@@ -1,21 +1,14 @@
-import { ENDPOINTS, type Endpoint } from '../protocol/endpoints.ts'
+import type { Endpoint } from '../protocol/endpoints.ts'
 import { Blocks } from './blocks.ts'
 import type { Clock } from './clock.ts'
-import { cancelled, doubted, isTrouble, wasNotDone } from './failures.ts'
+import { cancelled, doubted, isAway, isTrouble, notAsked, wasNotDone } from './failures.ts'
 import type { Block, HostFailure, Outcome } from './host.ts'
+import { type Lane, type LanesOptions, openLanes } from './lanes.ts'
 import type { Pace } from './rate-headers.ts'
-import { RateWindow, type Slot, WINDOW_MS } from './rate-window.ts'
-import { openRequestQueue, type RequestQueue } from './request-queue.ts'
-import { Trouble, type Visit } from './trouble.ts'
+import { type Slot, WINDOW_MS } from './rate-window.ts'
+import type { Trouble, Visit } from './trouble.ts'
 
-/**
- * Where the starts of requests are kept over restarts: milliseconds of the gate's clock, so the caller minds
- * reboots. It is asked once, and told each start just before the request leaves.
- */
-export interface RateLedger {
-  load(endpoint: Endpoint): number[]
-  record(endpoint: Endpoint, start: number): void
-}
+export type { Patience, RateLedger } from './lanes.ts'
 
 /**
  * One request, after its end. `status` null: no answer. `code` null: it succeeded. `ms`: from its first byte
@@ -28,21 +21,10 @@ export interface RequestEvent {
   ms: number
 }
 
-/** How passing trouble is waited out: so many failures in a row, and at most so long between two. */
-export interface Patience {
-  attempts: number
-  maxDelayMs: number
-}
-
-export interface GateOptions {
-  requestsPerSecond: Readonly<Record<Endpoint, number>>
-  /** Requests to one endpoint at a time. */
-  concurrency: number
-  patience: Patience
+export interface GateOptions extends LanesOptions {
   clock: Clock
-  /** From 0 to 1. */
-  random(): number
-  ledger: RateLedger
+  /** What is known to be shut from before. Left out: nothing. */
+  blocks?: readonly Block[]
   onRequest(event: RequestEvent): void
 }
 
@@ -56,33 +38,25 @@ export interface Attempt<T> {
 /** Sends one request; says when its first byte leaves. */
 export type Send<T> = (started: () => void) => Promise<Attempt<T>>
 
-interface Lane {
-  endpoint: Endpoint
-  queue: RequestQueue
-  window: RateWindow
-  trouble: Trouble
-  /** Whose trouble its requests wait out. */
-  heeds: readonly Trouble[]
-}
-
 /** A request's place, taken. */
 interface Turn {
   slot: Slot
-  visit: Visit
+  visits: ReadonlyMap<Trouble, Visit>
 }
 
 /** The only door to the host: concurrency, rate, passing trouble and blocks of each endpoint. */
 export class Gate {
   readonly #options: GateOptions
   readonly #lanes: ReadonlyMap<Endpoint, Lane>
-  readonly #blocks = new Blocks()
+  readonly #blocks: Blocks
   readonly #underWay = new Set<Promise<unknown>>()
   #closed = false
 
   /** Use `openGate`. */
-  constructor(options: GateOptions, lanes: ReadonlyMap<Endpoint, Lane>) {
+  constructor(options: GateOptions, lanes: ReadonlyMap<Endpoint, Lane>, blocks: Blocks) {
     this.#options = options
     this.#lanes = lanes
+    this.#blocks = blocks
   }
 
   /**
@@ -146,13 +120,14 @@ export class Gate {
       const outcome = unsure && !once.ok ? doubted(once.failure) : once
       unsure ||= !once.ok && !wasNotDone(once.failure)
       const again = !outcome.ok && outcome.failure.remedy === 'later' && isTrouble(outcome.failure)
-      if (!again || Math.max(tries, lane.trouble.failures) >= attempts) return outcome
+      const failures = Math.max(tries, lane.trouble.failures, lane.away?.failures ?? 0)
+      if (!again || failures >= attempts) return outcome
     }
   }
 
   /** Waits until a request may start, and takes its place in the same turn of the event loop. */
   async #turn(
-    { endpoint, window, trouble, heeds }: Lane,
+    { endpoint, window, heeds }: Lane,
     signal: AbortSignal,
     mayGo: () => boolean,
   ): Promise<Outcome<Turn>> {
@@ -162,18 +137,21 @@ export class Gate {
       const failure = this.#blocks.of(endpoint)
       if (failure) return { ok: false, failure }
       const now = clock.now()
+      const lasting = heeds.map(trouble => trouble.lasting(now)).find(last => last !== null)
+      if (lasting) return { ok: false, failure: notAsked(endpoint, lasting) }
       const wait = Math.max(window.waitMs(now), ...heeds.map(other => other.waitMs(now)))
       if (wait <= 0 && !mayGo()) return { ok: false, failure: cancelled(endpoint, 'nothing') }
-      if (wait <= 0) return { ok: true, value: { slot: window.take(), visit: trouble.enter(now) } }
+      if (wait <= 0) {
+        const visits = new Map(heeds.map(trouble => [trouble, trouble.enter(now)]))
+        return { ok: true, value: { slot: window.take(), visits } }
+      }
       await clock.sleep(wait, signal)
     }
   }
 
-  async #once<T>(
-    { endpoint, window, trouble }: Lane,
-    { slot, visit }: Turn,
-    send: Send<T>,
-  ): Promise<Outcome<T>> {
+  async #once<T>(lane: Lane, turn: Turn, send: Send<T>): Promise<Outcome<T>> {
+    const { endpoint, window } = lane
+    const { slot, visits } = turn
     const { clock, ledger, onRequest } = this.#options
     let began: number | null = null
     const started = () => {
@@ -186,45 +164,47 @@ export class Gate {
       const now = clock.now()
       if (status !== null) slot.answered(now)
       if (pace.limit !== null) window.adopt(pace.limit)
-      if (outcome.ok) trouble.passed(visit)
+      if (outcome.ok) this.#passed(lane, turn)
       else {
         if (outcome.failure.code === 'RATE_LIMITED') window.tooMuch()
-        this.#takeNote(outcome.failure, trouble, visit, pace, now)
+        this.#takeNote(outcome.failure, lane, turn, pace, now)
       }
       const code = outcome.ok ? null : outcome.failure.code
       onRequest({ endpoint, status, code, ms: now - (began ?? now) })
       return outcome
     } finally {
       slot.release()
-      trouble.leave(visit)
+      for (const [trouble, visit] of visits) trouble.leave(visit)
     }
   }
 
-  #takeNote(failure: HostFailure, trouble: Trouble, visit: Visit, { retryAfterMs }: Pace, now: number): void {
+  #takeNote(failure: HostFailure, lane: Lane, turn: Turn, { retryAfterMs }: Pace, now: number): void {
+    const { trouble, away } = lane
     this.#blocks.note(failure, now)
     // After a second the host has forgotten what was too much for it (§8).
     const least = failure.code === 'RATE_LIMITED' ? WINDOW_MS : null
-    if (isTrouble(failure)) trouble.failed(visit, now, retryAfterMs ?? least)
-    else if (failure.status !== undefined) trouble.passed(visit)
+    const failed = (what: Trouble) => what.failed(turn.visits.get(what)!, now, failure, retryAfterMs ?? least)
+    if (isTrouble(failure)) failed(trouble)
+    else if (failure.status !== undefined) trouble.passed(turn.visits.get(trouble)!)
+    if (away && isAway(failure)) failed(away)
+    else if (failure.status !== undefined) this.#hostIsThere(lane, turn)
+  }
+
+  #passed(lane: Lane, turn: Turn): void {
+    lane.trouble.passed(turn.visits.get(lane.trouble)!)
+    this.#hostIsThere(lane, turn)
+  }
+
+  /** After an outage every endpoint may be asked at once. */
+  #hostIsThere({ away }: Lane, { visits }: Turn): void {
+    if (!away?.passed(visits.get(away)!)) return
+    for (const lane of this.#lanes.values()) if (lane.away === away) lane.trouble.hurry()
   }
 }
 
 /** Reads the ledger. */
 export function openGate(options: GateOptions): Gate {
-  const { requestsPerSecond, concurrency, patience, random, ledger } = options
-  const troubles = new Map(
-    ENDPOINTS.map(endpoint => [endpoint, new Trouble({ random, maxDelayMs: patience.maxDelayMs })]),
-  )
-  const laneOf = (endpoint: Endpoint): Lane => {
-    const trouble = troubles.get(endpoint)!
-    return {
-      endpoint,
-      queue: openRequestQueue(concurrency, requestsPerSecond[endpoint]),
-      window: new RateWindow(requestsPerSecond[endpoint], ledger.load(endpoint)),
-      trouble,
-      // A credential costs quota and lasts ten minutes (§8): none is asked for while nodes take no pictures.
-      heeds: endpoint === 'upload' ? [trouble, troubles.get('send')!] : [trouble],
-    }
-  }
-  return new Gate(options, new Map(ENDPOINTS.map(endpoint => [endpoint, laneOf(endpoint)])))
+  const blocks = new Blocks()
+  for (const { since, ...failure } of options.blocks ?? []) blocks.note(failure, since)
+  return new Gate(options, openLanes(options), blocks)
 }

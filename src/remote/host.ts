@@ -8,7 +8,10 @@ import type { AlbumRecord, answers, CreateAlbumRequest, UploadRequest } from '..
  * where it may have been done.
  */
 export interface ImageHost {
-  /** §4.1, or §4.3 with `upload_form: presign`. Sent again by itself where nothing can have happened. */
+  /**
+   * §4.1, or §4.3 with `upload_form: presign`. Sent again by itself where nothing can have happened. Waits until the
+   * line has room for the picture: its bytes are to follow at once.
+   */
   requestUpload(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>>
   /** §4.2. Sent once, never again by itself. */
   send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>>
@@ -61,6 +64,10 @@ export type Remedy =
   | 'key'
   /** The picture changed while it was being sent; its last byte never left. */
   | 'changed_underway'
+  /** On a line this slow its credential ends before this picture is sent. Nothing was stored; try when it is faster. */
+  | 'faster_line'
+  /** On a line this slow it left the line to those that were sent already. Nothing was stored; try soon. */
+  | 'give_way'
   | 'cancelled'
 
 export interface HostFailure {
@@ -68,7 +75,7 @@ export interface HostFailure {
   endpoint: Endpoint
   /**
    * §7's code, another one that the host sent, or ours: HOST_UNREACHABLE, HOST_TLS, HOST_ANSWER,
-   * HOST_REDIRECT, HOST_ADDRESS, PRESIGN_ALBUM, PICTURE_CHANGED, CANCELLED.
+   * HOST_REDIRECT, HOST_ADDRESS, PRESIGN_ALBUM, PICTURE_CHANGED, TOO_SLOW, GAVE_WAY, CREDENTIAL_EXPIRED, CANCELLED.
    */
   code: string
   /** One line for a person, without secrets. */
@@ -76,6 +83,8 @@ export interface HostFailure {
   status?: number
   /** Said before: the gate answered from memory and asked nobody. */
   repeated?: true
+  /** With DAILY_LIMIT_REACHED: in how many milliseconds there is quota again, where the host said so (§7). */
+  retryAfterMs?: number
   /** Nothing of it left. */
   unsent?: true
   /** An earlier try of the same request may have been done. */

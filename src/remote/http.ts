@@ -18,8 +18,10 @@ export interface HttpOptions {
 /** HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, bounded answers. */
 export class Http {
   readonly #agent: Agent
+  readonly #timeoutMs: number
 
   constructor({ ca, connections, timeoutMs }: HttpOptions) {
+    this.#timeoutMs = timeoutMs
     this.#agent = new Agent({
       connections,
       headersTimeout: timeoutMs,
@@ -32,7 +34,7 @@ export class Http {
 
   /** Rejects with what `onStart` or the body's chunks threw, and with nothing else. */
   exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
-    const exchange = new Exchange(request)
+    const exchange = new Exchange(request, this.#timeoutMs)
     exchange.begin(this.#agent, signal)
     return exchange.result
   }

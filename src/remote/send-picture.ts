@@ -1,35 +1,65 @@
+import type { z } from 'zod'
 import { answers } from '../protocol/records.ts'
 import { givenAddress } from './address.ts'
 import { attemptOf, COMMON_HEADERS, type Connection } from './connection.ts'
-import { badAddress, changedUnderway } from './failures.ts'
+import type { HttpResult } from './exchange.ts'
+import { badAddress, changedUnderway, credentialExpired, gaveWay, tooSlow } from './failures.ts'
 import type { Attempt } from './gate.ts'
-import { type Credential, type Outcome, type PictureBody, PictureChanged, type Sent } from './host.ts'
-import type { Http } from './http.ts'
+import {
+  type Credential,
+  type HostFailure,
+  type Outcome,
+  type PictureBody,
+  PictureChanged,
+  type Sent,
+} from './host.ts'
+import type { Line, Passage } from './line.ts'
 import { secretsOfAddress } from './message.ts'
 import { multipartOf } from './multipart.ts'
+import { LineTooSlow, type Pacing, paced } from './paced-body.ts'
 import { NO_PACE } from './rate-headers.ts'
-import type { Reading } from './read-answer.ts'
+
+export interface SendingParts extends Pacing {
+  connection: Connection
+  line: Line
+  /** Of a credential (§8), in milliseconds. */
+  lifetimeMs: number
+  passage: Passage
+}
 
 /** §4.2: a picture to the upload node that its credential names, once and without the API key. */
 export async function sendPicture(
-  { base, apiKey, gate, http }: Connection,
+  parts: SendingParts,
   { uploadUrl }: Credential,
   picture: PictureBody,
-  /** The longest that it may take, in milliseconds (§8). */
-  limitMs: number,
   signal: AbortSignal,
 ): Promise<Outcome<Sent>> {
+  const { connection, passage } = parts
+  const { base, apiKey, gate, http } = connection
   const address = givenAddress(uploadUrl, base)
   if (!address) return { ok: false, failure: badAddress('send', 'change_request', 'upload_url') }
   const secrets = [apiKey, ...secretsOfAddress(uploadUrl)]
   const reading = { endpoint: 'send', schema: answers.send, where: address.where, secrets } as const
-  const sent = await gate.pass('send', signal, onStart => {
-    const body = multipartOf(picture)
-    const headers = { ...COMMON_HEADERS, 'content-type': body.contentType }
-    return unlessChanged(
-      reading,
-      http.exchange({ method: 'POST', address, headers, body, limitMs, onStart }, signal),
-    )
+  const sent = await gate.pass('send', signal, async (onStart): Promise<Attempt<Answer>> => {
+    const limitMs = passage.leftMs()
+    if (limitMs <= 0) return ours(credentialExpired())
+    const whole = multipartOf(picture)
+    const body = { length: whole.length, chunks: paced(whole.chunks, parts, signal) }
+    const headers = { ...COMMON_HEADERS, 'content-type': whole.contentType }
+    const request = { method: 'POST', address, headers, body, limitMs, onStart } as const
+    let result: HttpResult
+    try {
+      result = await http.exchange(request, signal)
+    } catch (error) {
+      if (error instanceof PictureChanged) return ours(changedUnderway())
+      if (error instanceof LineTooSlow) return ours(outOfTime(parts, picture))
+      throw error
+    }
+    const isOver = result.kind === 'silence' && result.left !== 'all' && result.overLimit
+    if (isOver) return ours(outOfTime(parts, picture))
+    const attempt = attemptOf(reading, result)
+    if (attempt.outcome.ok) passage.arrived()
+    return attempt
   })
   if (!sent.ok) return sent
   const { image_id, cdn_url } = sent.value
@@ -37,14 +67,15 @@ export async function sendPicture(
   return { ok: true, value: { imageId: image_id, cdnUrl: cdn_url } }
 }
 
-async function unlessChanged<T>(
-  reading: Reading<T>,
-  exchange: ReturnType<Http['exchange']>,
-): Promise<Attempt<T>> {
-  try {
-    return attemptOf(reading, await exchange)
-  } catch (error) {
-    if (!(error instanceof PictureChanged)) throw error
-    return { outcome: { ok: false, failure: changedUnderway() }, status: null, pace: NO_PACE }
-  }
+type Answer = z.infer<typeof answers.send>
+
+/** Nothing that the host said, and no trouble of its. */
+function ours<T>(failure: HostFailure): Attempt<T> {
+  return { outcome: { ok: false, failure }, status: null, pace: NO_PACE }
+}
+
+/** The last byte never left. */
+function outOfTime({ line, lifetimeMs }: SendingParts, { size }: PictureBody): HostFailure {
+  const slow = line.tooSlowFor(size)
+  return slow ? tooSlow('send', slow, lifetimeMs) : gaveWay()
 }

@@ -50,8 +50,13 @@ export async function repairGone(parts: RepairParts, { stop, cut }: Interruption
 }
 
 /** What stood on it has no image. Belongs into a commit. */
-function forgetGone({ files, folders, images, journal }: Synced, image: ImageRow, now: number): void {
+function forgetGone(
+  { files, folders, history, images, journal }: Synced,
+  image: ImageRow,
+  now: number,
+): void {
   for (const file of files.onImage(image.id)) {
+    history.ofFile(file, { at: now, event: 'lost', detail: 'the audit did not find its image on the host' })
     const leftOut = file.state === 'kept' || file.state === 'hidden' || file.state === 'gone'
     if (leftOut) {
       files.remove(file)

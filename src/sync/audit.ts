@@ -72,7 +72,7 @@ export async function runAudit(parts: AuditParts, { stop, cut }: Interruption): 
   const late = await listedLate(parts, cut)
   await synced.commit(() => {
     for (const { remote_id } of late) synced.audit.remove('gone', remote_id)
-    finish(synced, albums)
+    finish(synced, albums, clock.wall())
   })
   return { ...report, finished: true }
 }
@@ -93,11 +93,13 @@ async function begin({ synced, clock }: AuditParts): Promise<number> {
 }
 
 /** Belongs into a commit. */
-function finish({ audit, meta }: Synced, albums: readonly (number | null)[]): void {
+function finish({ audit, meta }: Synced, albums: readonly (number | null)[], now: number): void {
   for (const album of albums) if (!audit.isDone(album)) audit.dropMovedFrom(album)
   audit.dropMoot()
   audit.forgetDone()
   meta.clear('audit_began')
+  meta.set('audit_ended', String(now))
+  meta.set('audit_found', String(audit.count()))
 }
 
 /** Asks for listings no faster than allowed: the gate would give an audit all that is permitted. */

@@ -5,6 +5,7 @@ import type { FolderRow } from '../synced/folders.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { DoubtCode } from './doubts.ts'
 import type { Tell } from './pass-events.ts'
+import { noteChange } from './picture-history.ts'
 import {
   type Deletions,
   type FileChange,
@@ -110,9 +111,12 @@ export class FolderRecords {
   }
 
   #apply(path: string, changes: FileChange[]): void {
-    const { tell, folder: mirror } = this.#parts
-    for (const { kind, file, reason } of changes) {
-      tell({ event: 'change_found', mirror, path: pathOf(path, file.name), change: kind, reason })
+    const { tell, folder: root, mirror, now } = this.#parts
+    for (const change of changes) {
+      const { kind, file, reason } = change
+      const at = pathOf(path, file.name)
+      tell({ event: 'change_found', mirror: root, path: at, change: kind, reason })
+      noteChange(this.#synced, { mirror, path: at }, change, now())
       this.#synced.failures.clear(file.folder, file.name)
       if (kind === 'gone') this.#recordGone(path, file, 'deleted')
       else if (kind === 'pruned') this.#recordGone(path, file, 'ignored')

@@ -41,7 +41,7 @@ export async function giveUpImages(
   mirror: { id: number; folder: string },
   { stop, cut }: Interruption,
 ): Promise<HostFailure | null> {
-  const { synced, running, tell, known } = parts
+  const { synced, clock, running, tell, known } = parts
   for (const given of synced.escrow.ofMirror(mirror.id)) {
     if (stop.aborted) return null
     if (given.state === 'held' || running() < given.due_at || !known.has(given.image)) continue
@@ -56,7 +56,10 @@ export async function giveUpImages(
       tell({ event: 'image_deleted', mirror: mirror.folder, path: given.path, reason: given.reason })
     else if (!isOfThisOne(refused)) return refused
     else {
-      await synced.commit(() => synced.escrow.postpone(image.id, running() + POSTPONED_MS))
+      await synced.commit(() => {
+        synced.history.add(given, { at: clock.wall(), event: 'postponed', detail: refused.message })
+        synced.escrow.postpone(image.id, running() + POSTPONED_MS)
+      })
       tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: refused.message })
     }
   }
@@ -75,7 +78,11 @@ async function whyKept(
   const { synced } = parts
   await verifyMoves(parts, image, signal)
   const stays = whyStays(parts, image)
-  if (stays === NEEDED) await synced.commit(() => takeBack(synced, image))
+  if (stays === NEEDED)
+    await synced.commit(() => {
+      synced.history.add(given, { at: parts.clock.wall(), event: 'needed', detail: NEEDED })
+      takeBack(synced, image)
+    })
   if (stays) return stays
   const unproved = await whyUnproved(parts, given, image, signal)
   // To compare may have taken a while.

@@ -19,7 +19,8 @@ export function isTooMuch({ pending, given_up, standing }: EscrowWeight, policy:
 
 /**
  * Weighs what a mirror is about to give up. Over both counts everything pending is held, not the excess: nobody can
- * tell which of them were meant. `running`: running time in milliseconds.
+ * tell which of them were meant. `running`: running time in milliseconds. `now`:
+ * milliseconds since 1970.
  */
 export async function weighDeletions(
   synced: Synced,
@@ -27,11 +28,21 @@ export async function weighDeletions(
   mirror: { id: number; folder: string },
   policy: HoldPolicy,
   running: number,
+  now: number,
 ): Promise<void> {
   const { escrow } = synced
   const weight = escrow.weight(mirror.id, running - WINDOW_MS)
   if (!isTooMuch(weight, policy)) return
-  const held = await synced.commit(() => escrow.hold(mirror.id))
+  const held = await synced.commit(() => {
+    const before = new Set(
+      escrow.ofMirror(mirror.id).flatMap(({ image, state }) => (state === 'held' ? image : [])),
+    )
+    const n = escrow.hold(mirror.id)
+    for (const given of escrow.ofMirror(mirror.id))
+      if (given.state === 'held' && !before.has(given.image))
+        synced.history.add(given, { at: now, event: 'held' })
+    return n
+  })
   if (held > 0)
     tell({
       event: 'deletions_held',

@@ -20,7 +20,8 @@ export type PassEvent =
   | { event: 'upload_found_out'; name: string; arrived: boolean }
   | { event: 'picture_failed'; mirror: string; path: string; code: string; message: string }
   | { event: 'picture_uncertain'; mirror: string; path: string; message: string }
-  | { event: 'picture_waits'; mirror: string; path: string; message: string }
+  /** `retry_in_ms`: a look may find more by then, event or not. */
+  | { event: 'picture_waits'; mirror: string; path: string; message: string; retry_in_ms?: number }
   | { event: 'album_created'; album: string }
   | { event: 'album_deleted'; album: string }
   /** What is uploaded without an album lands there (§4.1). */

@@ -8,10 +8,11 @@ import { AlbumTree } from './album-tree.ts'
 import { mayArriveFor } from './credential-life.ts'
 import { doubtAbout } from './doubt.ts'
 import { giveUpEmptyAlbums, repeatAlbumDeletions } from './empty-albums.ts'
-import { clockOffset, type FileAges } from './file-ages.ts'
+import type { FileAges } from './file-ages.ts'
 import { giveUpImages } from './give-up.ts'
 import { Ground } from './ground.ts'
-import { forgetOldDeletions, type HoldPolicy, weighDeletions } from './hold.ts'
+import { type HoldPolicy, weighDeletions } from './hold.ts'
+import type { IncompletePictures } from './incomplete-pictures.ts'
 import type { Interruption } from './interruption.ts'
 import { keepImages } from './keep-images.ts'
 import { findOutAboutAlbums } from './lost-albums.ts'
@@ -24,9 +25,15 @@ import {
   type Scope,
   scanMirrors,
 } from './mirror-scans.ts'
+import { noticePlan } from './plan-change.ts'
+import { isPruningDue, prune } from './prune.ts'
+import { QuotaLedger } from './quota-ledger.ts'
+import type { Allowance } from './quota-state.ts'
+import { recordStates, recordTime } from './record-states.ts'
 import { recoverUploads } from './recovery.ts'
 import type { RecoveryPace } from './recovery-pace.ts'
 import type { OpenPictureAt } from './settled-picture.ts'
+import { askAboutSize } from './size-limit.ts'
 import { Uploader } from './upload.ts'
 import { UploadQueue, uncertainty } from './upload-queue.ts'
 import { giveUpWholeAlbums } from './whole-albums.ts'
@@ -34,12 +41,13 @@ import { giveUpWholeAlbums } from './whole-albums.ts'
 export interface PassParts extends ScanParts {
   host: ImageHost
   openPicture: OpenPictureAt
-  quotaDay: (wall: number) => string
+  allowance: Allowance
   settleMs: number
+  /** What this process has seen of pictures that are not all there. */
+  incomplete: IncompletePictures
   ages: FileAges
   concurrency: number
   order: 'newest' | 'oldest'
-  probeEveryMs: number
   hold: HoldPolicy
   /** How long a credential may be used (§8). */
   credentialLifetimeMs: number
@@ -51,6 +59,8 @@ export interface PassParts extends ScanParts {
   pace: RecoveryPace
   /** True: pictures are linked to what the host holds already; nothing is sent, made or given up. */
   onlyAdopt?: boolean
+  /** True: what there is on the disk is recorded, and the host is left alone. */
+  onlyLook?: boolean
 }
 
 /** How often a refused key is asked about. */
@@ -76,7 +86,10 @@ export async function runPass(
 ): Promise<PassReport> {
   await endLoss(parts)
   await settleJournal(parts)
+  await noticePlan(parts)
+  if (parts.onlyLook) return look(parts, mirrors, scopeOf, interruption)
   tryAgain(parts)
+  await askAboutSize(parts)
   const stopped: HostFailure[] = []
   const unknown = await findOut(parts, mirrors, interruption)
   const repeated = parts.onlyAdopt
@@ -86,14 +99,37 @@ export async function runPass(
   if (repeated) stopped.push(repeated)
   const mirrored = await mirrorUp(parts, mirrors, scopeOf, interruption, stopped)
   const due = parts.synced.escrow.nextDue(mirrored.map(({ row }) => row.id))
-  if (due !== null && due <= parts.running() && !parts.onlyAdopt)
+  if (due !== null && due <= parts.running() && !parts.onlyAdopt && !interruption.makeWay?.aborted)
     await giveUp(parts, mirrors, mirrored, interruption, stopped)
   const empty =
-    parts.onlyAdopt || stopped.length > 0 ? null : await giveUpEmptyAlbums(parts, mirrors, interruption)
+    parts.onlyAdopt || stopped.length > 0
+      ? null
+      : await giveUpEmptyAlbums(parts, mirrors, endingForOthers(interruption))
   if (empty) stopped.push(empty)
   if (unknown && parts.synced.journal.oldestInDoubt() !== null) stopped.push(unknown)
-  await parts.synced.commit(() => recordStates(parts, stopped))
+  const mayPrune = await parts.synced.commit(() => {
+    recordStates(parts, stopped)
+    return isPruningDue(parts.synced, parts.clock.wall())
+  })
+  if (mayPrune) await prune(parts, endingForOthers(interruption).stop)
   return { stopped }
+}
+
+/** What a pass does while albumd is paused: what it finds is done once it is not. */
+async function look(
+  parts: PassParts,
+  mirrors: readonly MirrorPolicy[],
+  scopeOf: (mirror: MirrorPolicy) => Scope,
+  { stop }: Interruption,
+): Promise<PassReport> {
+  await scanMirrors(parts, mirrors, scopeOf, stop)
+  await parts.synced.commit(() => recordTime(parts))
+  return { stopped: [] }
+}
+
+/** For what does not scan: it ends at once for others too. */
+function endingForOthers({ stop, makeWay, ...rest }: Interruption): Interruption {
+  return { ...rest, stop: makeWay ? AbortSignal.any([stop, makeWay]) : stop }
 }
 
 /** What an earlier pass left open. A deletion stays in doubt until it is repeated, an album until it is looked for. */
@@ -108,19 +144,24 @@ async function settleJournal({ synced, clock, credentialLifetimeMs }: PassParts)
 }
 
 /** The version that may have arrived is not sent again; another one is. */
-function doubtVersion({ files, failures }: Synced, intent: OpenUpload, mayArriveMs: number): void {
+function doubtVersion({ files, failures, history }: Synced, intent: OpenUpload, mayArriveMs: number): void {
   const { hash, size, mtime, since } = intent
   const file = files.at(intent)
   if (file?.state !== 'pending' || file.size !== size || file.mtime !== mtime) return
   files.put({ ...file, state: 'uncertain', since, hash })
-  failures.put(uncertainty(file, 'its upload was cut off when albumd ended', since + mayArriveMs))
+  const why = 'its upload was cut off when albumd ended'
+  failures.put(uncertainty(file, why, since + mayArriveMs))
+  history.ofFile(file, { at: since, event: 'uncertain', detail: why })
 }
 
 /** What has been shut for long enough is tried again. A used-up quota is the uploads' matter. */
-function tryAgain({ host, clock, probeEveryMs }: PassParts): void {
+function tryAgain({ synced, host, clock, allowance }: PassParts): void {
+  const recorded = new Set(synced.account.blocks().map(({ endpoint }) => endpoint))
   for (const { endpoint, remedy, since } of host.blocks()) {
-    const every = remedy === 'key' ? HOUR_MS : probeEveryMs
-    if (remedy !== 'quota' && clock.monotonic() - since >= every) host.unblock(endpoint)
+    const every = remedy === 'key' ? HOUR_MS : allowance.probeEveryMs
+    // One that was recorded and is no longer was forgotten by a person.
+    const isOver = clock.monotonic() - since >= every || !recorded.has(endpoint)
+    if (remedy !== 'quota' && isOver) host.unblock(endpoint)
   }
 }
 
@@ -148,10 +189,13 @@ async function uploadPending(
   interruption: Interruption,
 ): Promise<HostFailure | null> {
   const { synced, clock, onlyAdopt = false } = parts
+  // Outside their hours they do not begin.
+  if (interruption.pauseUploads?.aborted) return null
   for (let round = 1; ; round++) {
     const began = clock.monotonic()
-    const uploader = new Uploader({ ...parts, onlyAdopt, albums: new AlbumTree(parts) })
-    const ended = await new UploadQueue({ ...parts, uploader }, scanned).run(interruption)
+    const quota = new QuotaLedger(parts)
+    const uploader = new Uploader({ ...parts, onlyAdopt, quota, albums: new AlbumTree(parts) })
+    const ended = await new UploadQueue({ ...parts, quota, uploader }, scanned).run(interruption)
     if (synced.journal.oldestInDoubt() === null || interruption.stop.aborted) return ended
     const inDoubt = synced.journal.openUploads().length
     await findOut(parts, mirrors, interruption)
@@ -197,7 +241,7 @@ async function giveUp(
   for (const mirror of scanned) {
     if (mirror.policy.deletions === 'keep') await keepAll(parts, mirror)
     else if (doubt === null) {
-      const failure = await giveUpMirror(parts, mirror, scanned, known, interruption)
+      const failure = await giveUpMirror(parts, mirror, scanned, known, endingForOthers(interruption))
       if (failure) stopped.push(failure)
     }
   }
@@ -218,7 +262,7 @@ async function giveUpMirror(
 ): Promise<HostFailure | null> {
   const { synced, tell, hold, running } = parts
   const named = { id: mirror.row.id, folder: mirror.policy.folder }
-  await weighDeletions(synced, tell, named, hold, running())
+  await weighDeletions(synced, tell, named, hold, running(), parts.clock.wall())
   const ground = new Ground(parts, scanned)
   const doubt = () => ground.doubtOfAny()
   const whyNotGone = (file: FileRow) => ground.whyNotGone(file)
@@ -230,36 +274,4 @@ async function giveUpMirror(
       ? await giveUpWholeAlbums(means, policies, named, interruption)
       : null
   return whole ?? giveUpImages(means, named, interruption)
-}
-
-/** How long the ids of deleted images are known: by then no host lists them any more. */
-const REMEMBERED_MS = 90 * 86_400_000
-
-/** States of the account outlive the process, for `status`. */
-function recordStates(
-  { synced, host, clock, quotaDay, running }: PassParts,
-  stopped: readonly HostFailure[],
-): void {
-  const now = clock.wall()
-  // Not all that the host said of the account ended something.
-  const shut = host.blocks().map(block => ({ ...block, said_at: now - (clock.monotonic() - block.since) }))
-  const said = stopped.filter(({ remedy, repeated }) => remedy !== 'cancelled' && !repeated)
-  const all = [...said.map(failure => ({ ...failure, said_at: now })), ...shut]
-  synced.mirrors.endPhases()
-  synced.meta.set('running_ms', String(running()))
-  synced.meta.set('clock_offset', String(clockOffset(clock)))
-  forgetOldDeletions(synced, running())
-  synced.deleted.prune(now - REMEMBERED_MS)
-  const blocks = all.filter(({ remedy }) => remedy !== 'quota')
-  synced.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
-  for (const { endpoint, code, message, said_at } of blocks)
-    synced.account.block({
-      endpoint,
-      code,
-      message,
-      since: Math.round(said_at),
-      said_at: Math.round(said_at),
-    })
-  const quota = all.find(({ remedy }) => remedy === 'quota')
-  if (quota) synced.account.exhaustQuota(quotaDay(now), Math.round(quota.said_at), null)
 }

@@ -79,13 +79,17 @@ export function planMissingFolder(
   return known.flatMap(file => planMissing(file, where, policy, now) ?? [])
 }
 
+/** Reasons of what a first look finds, and of what changes nothing where the bytes are the same. */
+export const NEW = 'new'
+export const TOUCHED = 'touched: its bytes are compared'
+
 function whyPending(record: FileRow | undefined, seen: FileLook): string | null {
-  if (!record) return 'new'
+  if (!record) return NEW
   if (record.state === 'gone' || record.state === 'kept' || record.state === 'hidden') return 'there again'
   if (record.size !== seen.size) return `changed: ${record.size} bytes became ${seen.size}`
   if (record.mtime !== seen.mtime) return 'changed: another modification time'
   if (record.ino !== seen.ino) return 'replaced by another file'
-  if (record.ctime !== seen.ctime) return 'touched: its bytes are compared'
+  if (record.ctime !== seen.ctime) return TOUCHED
   return null
 }
 

@@ -41,6 +41,7 @@ export function recordFound(parts: RecordParts, intent: OpenUpload, found: Found
     proof: found.proof,
   })
   synced.journal.close(intent.id)
+  synced.history.ofFile(intent, { at: clock.wall(), event: 'arrived', detail: HOW[found.proof] })
   const file = synced.files.at({ folder, name })
   if (file && isVersion(file, intent)) stand(parts, file, image)
   // An older version stays until the newer one is there.
@@ -52,18 +53,25 @@ export function recordFound(parts: RecordParts, intent: OpenUpload, found: Found
 
 /** Records that an upload never arrived: its file is sent again, where it is still that version. Belongs into a commit. */
 export function recordAbsent(
-  { files, failures, journal, folders }: Synced,
+  { files, failures, history, journal, folders }: Synced,
   intent: OpenUpload,
   now: number,
 ): void {
   const { folder, name } = intent
   journal.close(intent.id)
+  history.ofFile(intent, { at: now, event: 'never_arrived' })
   const file = files.at(intent)
   if (file?.state === 'uncertain' && isVersion(file, intent)) {
     files.put({ ...file, state: 'pending', since: file.since ?? now, hash: null })
     failures.clear(folder, name)
   }
   folders.removeIfEmpty(folder)
+}
+
+const HOW: Record<ImageRow['proof'], string> = {
+  uploaded: 'the host has it under the address or the id that it had promised',
+  compared: 'its bytes were fetched and are the same',
+  none: 'an image of its name and dimensions came; its bytes are not compared yet',
 }
 
 /** One that is hidden keeps what stands for it. */

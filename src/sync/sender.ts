@@ -5,6 +5,10 @@ import type { UploadRequest } from '../protocol/records.ts'
 import type { Credential, HostFailure, ImageHost, Outcome, Sent } from '../remote/host.ts'
 import type { Album } from './album.ts'
 import type { AlbumTree } from './album-tree.ts'
+import { refuteImage } from './lost-image.ts'
+import type { QuotaLedger } from './quota-ledger.ts'
+import type { Allowance } from './quota-state.ts'
+import { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from './size-limit.ts'
 import type { UploadJob } from './upload-job.ts'
 import { type RecordsParts, recordImage } from './upload-records.ts'
 import { resultOfRefusal, type UploadResult } from './upload-result.ts'
@@ -12,8 +16,8 @@ import { resultOfRefusal, type UploadResult } from './upload-result.ts'
 export interface SenderParts extends RecordsParts {
   host: ImageHost
   albums: AlbumTree
-  /** Of a moment, the day whose quota it counts to (§8). */
-  quotaDay: (wall: number) => string
+  allowance: Allowance
+  quota: Pick<QuotaLedger, 'grant'>
 }
 
 /** A picture that was read, and where it goes. */
@@ -31,7 +35,15 @@ const CREDENTIALS = 4
 export async function send(parts: SenderParts, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
   const { open, picture } = parcel
   let skipDimensions = !exemptFromDimensions(picture.mime) && picture.width === null
-  const refused = (failure: HostFailure) => resultOfRefusal(failure, open.hash, parts.clock.wall())
+  const { size } = open.look
+  if (isTooLarge(parts, size)) {
+    const message = tooLarge(parts)
+    return { kind: 'failed', code: TOO_LARGE, message, retryAt: null, hash: open.hash }
+  }
+  const refused = async (failure: HostFailure) => {
+    if (failure.code === TOO_LARGE) await parts.synced.commit(() => noteTooLarge(parts, size))
+    return resultOfRefusal(failure, open.hash, parts.clock.wall())
+  }
   let last: HostFailure | null = null
   for (let tries = 0; tries < CREDENTIALS; tries++) {
     const granted = await requestCredential(parts, parcel, skipDimensions, signal)
@@ -43,7 +55,7 @@ export async function send(parts: SenderParts, parcel: Parcel, signal: AbortSign
         kind: 'uploaded',
         cdnUrl: sent.value.cdnUrl,
         imageId: sent.value.imageId,
-        size: open.look.size,
+        size,
       }
     last = sent.failure
     if (last.remedy === 'skip_dimensions' && !skipDimensions) skipDimensions = true
@@ -77,14 +89,14 @@ async function sendBytes(
   credential: Credential,
   signal: AbortSignal,
 ): Promise<Outcome<Sent>> {
-  const { synced, host, clock, quotaDay } = parts
+  const { synced, host, clock, quota } = parts
   const { job, open, picture, album } = parcel
   const { folder, name } = job.file
   const { size, mtime } = open.look
   const { width, height, mime } = picture
   const time = { since: clock.wall(), sent_at: Math.round(clock.monotonic()) }
   const intent = await synced.commit(() => {
-    synced.account.useQuota(quotaDay(time.since))
+    quota.grant()
     if (album) synced.albums.used(album.id)
     return synced.journal.openUpload(
       {
@@ -115,7 +127,11 @@ async function sendBytes(
         album: album?.id ?? null,
         proof: 'uploaded',
       } as const
+      // What was only linked to another picture proves to have these bytes.
+      const known = synced.images.byRemoteId(imageId)
+      if (known && !known.hash.equals(open.hash)) refuteImage(synced, known, clock.wall())
       recordImage(parts, job, open, picture, place)
+      noteTaken(parts, size)
     }
     // An outcome that is not known stays in the journal for recovery.
     if (sent.ok || sent.failure.remedy !== 'find_out') synced.journal.close(intent)
@@ -126,7 +142,9 @@ async function sendBytes(
 /** An id that stands for other bytes of ours can't stand for these. */
 function believed({ synced }: SenderParts, sent: Outcome<Sent>, { hash }: OpenPicture): Outcome<Sent> {
   const known = sent.ok ? synced.images.byRemoteId(sent.value.imageId) : undefined
-  return known && !known.hash.equals(hash) ? { ok: false, failure: idOfAnother } : sent
+  return known && known.proof !== 'none' && !known.hash.equals(hash)
+    ? { ok: false, failure: idOfAnother }
+    : sent
 }
 
 const idOfAnother: HostFailure = {

@@ -1,29 +1,54 @@
 import { type OpenPicture, PictureFileError } from '../local/picture-file.ts'
 import type { Clock } from './clock.ts'
 import type { FileAges } from './file-ages.ts'
+import type { UploadJob } from './upload-job.ts'
 
 /** Opens and hashes the picture at `path` below `root`; throws PictureFileError where it can't be had now. */
 export type OpenPictureAt = (root: string, path: string) => Promise<OpenPicture>
 
+export interface SettleParts {
+  openPicture: OpenPictureAt
+  settleMs: number
+  clock: Clock
+  ages: FileAges
+}
+
+/** Two looks so far apart show whether a file is being written: longer than any system's tick, which stamps it. */
+const LOOKS_APART_MS = 50
+/** Bytes for each further millisecond, so that a large file that grows by bits is not read from its start all the time. */
+const BYTES_PER_MS = 100_000
+
 /**
  * Opens a picture once nobody writes to it any more: unchanged for `settleMs`. A younger one is read a second time
- * after that time and must then have the same bytes; the kernel's timestamps are too coarse to trust alone.
+ * after that time and must then have the same bytes; the kernel's timestamps are too coarse to trust alone. A new
+ * picture that ends where its format ends is finished sooner: films are appended to pictures, and editors write over
+ * what was there, but nobody goes on behind an end marker of his own. What is cut is not waited for here, nor are the
+ * bytes that stand on the host already. `standing`: their hash, or null.
  */
 export async function openSettled(
-  open: OpenPictureAt,
-  root: string,
-  path: string,
-  settleMs: number,
-  { clock, ages }: { clock: Clock; ages: FileAges },
+  { openPicture, settleMs, clock, ages }: SettleParts,
+  { file, root, path }: Pick<UploadJob, 'file' | 'root' | 'path'>,
+  standing: Buffer | null,
   signal: AbortSignal,
 ): Promise<OpenPicture> {
-  const first = await open(root, path)
+  const quietMs = standing ? 0 : Math.min(settleMs, LOOKS_APART_MS + file.size / BYTES_PER_MS)
+  const quietFor = ages.since(file.ctime, clock)
+  if (quietFor < quietMs) await clock.sleep(quietMs - quietFor, signal)
+  const first = await openPicture(root, path)
   const age = ages.since(first.look.ctime, clock)
   if (age >= settleMs) return first
+  const isSame = first.look.ctime === file.ctime && first.look.ino === file.ino
+  if (first.ending.kind === 'cut' || standing?.equals(first.hash)) return first
+  if (isSame && endsEarly(first, file)) return first
   await first.close()
   await clock.sleep(settleMs - age, signal)
-  const second = await open(root, path)
+  const second = await openPicture(root, path)
   if (second.hash.equals(first.hash) && second.look.ctime === first.look.ctime) return second
   await second.close()
   throw new PictureFileError('CHANGING', 'it is still being written')
+}
+
+/** Whole seconds are the stamps of file systems that know no parts of them: a file may change under the same one. */
+function endsEarly({ ending, look }: OpenPicture, { image }: UploadJob['file']): boolean {
+  return ending.kind === 'closed' && image === null && look.ctime % 1_000_000 !== 0
 }

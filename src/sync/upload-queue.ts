@@ -9,6 +9,8 @@ import type { Interruption } from './interruption.ts'
 import type { ScannedMirror } from './mirror-scans.ts'
 import { isMount } from './mounts.ts'
 import type { Tell } from './pass-events.ts'
+import { rateOf } from './quota-forecast.ts'
+import type { QuotaLedger } from './quota-ledger.ts'
 import { isSameRoot } from './root-guard.ts'
 import { isAtOrBelow, pathOf } from './tree-path.ts'
 import type { Uploader } from './upload.ts'
@@ -24,9 +26,9 @@ export interface UploadQueueParts {
   uploader: Uploader
   concurrency: number
   order: 'newest' | 'oldest'
-  /** How long the host's word that the quota is used up is believed without asking again. */
-  probeEveryMs: number
-  quotaDay: (wall: number) => string
+  quota: QuotaLedger
+  /** True: nothing is sent, so no quota is asked about. */
+  onlyAdopt?: boolean
   credentialLifetimeMs: number
 }
 
@@ -37,6 +39,7 @@ export class UploadQueue {
   #stopped: HostFailure | null = null
   /** Uploads in a row whose outcome is not known. */
   #inDoubt = 0
+  #uploaded = 0
 
   constructor(parts: UploadQueueParts, mirrors: readonly ScannedMirror[]) {
     this.#parts = parts
@@ -45,36 +48,76 @@ export class UploadQueue {
 
   /** Answers what ended it early, or null. */
   async run(interruption: Interruption): Promise<HostFailure | null> {
-    const { synced, host, tell, order, concurrency } = this.#parts
+    const { synced, clock, quota, tell, onlyAdopt = false } = this.#parts
     const ids = [...this.#mirrors.keys()]
     if (!synced.files.anyPending(ids)) return null
-    const quota = this.#quota()
-    if (quota === 'exhausted') return this.#stop(quotaIsUsedUp)
+    const state = onlyAdopt ? 'open' : quota.state()
+    if (state === 'exhausted') return this.#stop(quotaIsUsedUp)
+    if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
     tell({ event: 'uploads_started', ...synced.files.pendingTotal(ids) })
-    const files = synced.files.pending(order, ids)
-    // After an exhausted quota one picture goes ahead to ask; the others follow where it is taken.
-    if (quota === 'probe') {
-      host.unblock('upload')
-      await this.#work(files, interruption, 1)
-    }
-    await Promise.all(
-      Array.from({ length: concurrency }, () => this.#work(files, interruption, Number.POSITIVE_INFINITY)),
-    )
+    const from = clock.monotonic()
+    await this.#upload(ids, state === 'probe', interruption)
+    const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))
+    if (rate !== null) await synced.commit(() => synced.meta.set('upload_rate', String(rate)))
     return this.#stopped
   }
 
-  async #work(
-    files: Generator<FileRow>,
-    { stop, cut, pauseUploads }: Interruption,
-    most: number,
-  ): Promise<void> {
-    for (let done = 0; done < most && !this.#stopped; done++) {
-      if (stop.aborted || pauseUploads?.aborted) return
-      const next = files.next()
-      if (next.done) return
-      const job = this.#job(next.value)
-      if (job) await this.#settle(job, await this.#parts.uploader.upload(job, cut))
+  async #upload(ids: number[], isProbe: boolean, interruption: Interruption): Promise<void> {
+    const { synced, quota, order } = this.#parts
+    const files = synced.files.pending(order, ids)
+    if (this.#letAsk(isProbe)) {
+      // One at a time goes ahead to ask; the others follow once it is taken.
+      quota.probe()
+      while (quota.granted === 0 && (await this.#next(files, interruption)));
+      if (quota.granted === 0) return
     }
+    await this.#together(files, interruption, () => !this.#isSparing())
+    if (!this.#isSparing()) return
+    // The others have come to their end: none of these is under way.
+    await this.#together(this.#newToday(ids), interruption, () => true)
+    if (!isEnded(interruption) && synced.files.anyPending(ids)) this.#stop(reserveIsKept)
+  }
+
+  /** Opens what was shut and may be over. Answers whether the next request is to find out. */
+  #letAsk(isProbe: boolean): boolean {
+    const { synced, host, onlyAdopt = false } = this.#parts
+    if (onlyAdopt) return false
+    const shut = host.blocks().find(({ endpoint }) => endpoint === 'upload')
+    if (shut?.remedy === 'quota') host.unblock('upload')
+    return isProbe || (!shut && synced.account.blocks().some(({ endpoint }) => endpoint === 'upload'))
+  }
+
+  /** Whether what is left is kept for the day's new pictures. */
+  #isSparing(): boolean {
+    const { quota, order, onlyAdopt = false } = this.#parts
+    return order === 'newest' && !onlyAdopt && quota.onlyReserveLeft()
+  }
+
+  #newToday(ids: number[], most?: number): Generator<FileRow> {
+    const { synced, quota } = this.#parts
+    return synced.files.pendingSince(quota.read().began, ids, most)
+  }
+
+  /** Several at a time. */
+  async #together(
+    files: Generator<FileRow>,
+    interruption: Interruption,
+    mayGoOn: () => boolean,
+  ): Promise<void> {
+    const work = async () => {
+      while (mayGoOn() && (await this.#next(files, interruption)));
+    }
+    await Promise.all(Array.from({ length: this.#parts.concurrency }, work))
+  }
+
+  /** Uploads one. False: there is none, or no more may go. */
+  async #next(files: Generator<FileRow>, interruption: Interruption): Promise<boolean> {
+    if (this.#stopped || isEnded(interruption)) return false
+    const next = files.next()
+    if (next.done) return false
+    const job = this.#job(next.value)
+    if (job) await this.#settle(job, await this.#parts.uploader.upload(job, interruption.cut))
+    return true
   }
 
   /** Null where the folder is in doubt. */
@@ -102,13 +145,14 @@ export class UploadQueue {
     switch (result.kind) {
       case 'uploaded':
         this.#inDoubt = 0
+        this.#uploaded++
         return tell({ event: 'picture_uploaded', mirror, path, size: result.size, cdn_url: result.cdnUrl })
       case 'unchanged':
         return tell({ event: 'picture_unchanged', mirror, path, size: result.size })
       case 'linked':
         return tell({ event: 'picture_linked', mirror, path })
       case 'waits':
-        return tell({ event: 'picture_waits', mirror, path, message: result.message })
+        return tell({ event: 'picture_waits', mirror, path, ...waiting(result) })
       case 'uncertain':
         await synced.commit(() => this.#recordUncertain(file, result))
         tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
@@ -119,7 +163,9 @@ export class UploadQueue {
         await synced.commit(() => this.#recordFailure(file, result))
         return tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
       case 'stop':
+        if (this.#stopped) return
         this.#stop(result.failure)
+        return this.#recordStop(result.failure)
     }
   }
 
@@ -128,25 +174,33 @@ export class UploadQueue {
     const since = clock.wall()
     synced.files.put({ ...file, state: 'uncertain', since, hash })
     synced.failures.put(uncertainty(file, failure.message, since + mayArriveFor(credentialLifetimeMs)))
+    synced.history.ofFile(file, { at: since, event: 'uncertain', detail: failure.message })
   }
 
   #recordFailure(
     file: FileRow,
     { code, message, retryAt, hash }: Extract<UploadResult, { kind: 'failed' }>,
   ): void {
-    const { files, failures } = this.#parts.synced
+    const { clock, synced } = this.#parts
+    const { files, failures, history } = synced
     const { folder, name } = file
     // With its hash known, it does not keep every image of its size waiting for it.
     files.put({ ...file, state: 'failed', hash })
     failures.put({ folder, name, source: 'upload', code, message, next_attempt_at: retryAt })
+    history.ofFile(file, { at: clock.wall(), event: 'failed', detail: `${message} (${code})` })
   }
 
-  #quota(): 'open' | 'probe' | 'exhausted' {
-    const { synced, clock, quotaDay, probeEveryMs } = this.#parts
+  /** At once, for what follows may take hours: whoever comes after must not ask again. */
+  async #recordStop(failure: HostFailure): Promise<void> {
+    const { synced, quota, clock } = this.#parts
+    const { remedy, code, message, repeated } = failure
+    if (repeated) return
     const now = clock.wall()
-    const { exhausted } = synced.account.quota(quotaDay(now))
-    if (exhausted === null) return 'open'
-    return now - exhausted < probeEveryMs ? 'exhausted' : 'probe'
+    if (remedy === 'quota') await synced.commit(() => quota.refuse(failure))
+    if (remedy === 'storage' || remedy === 'plan')
+      await synced.commit(() =>
+        synced.account.block({ endpoint: 'upload', code, message, since: now, said_at: now }),
+      )
   }
 
   #stop(failure: HostFailure): HostFailure {
@@ -157,11 +211,28 @@ export class UploadQueue {
   }
 }
 
+function waiting({ message, retryInMs }: Extract<UploadResult, { kind: 'waits' }>) {
+  return { message, ...(retryInMs !== undefined && { retry_in_ms: Math.ceil(retryInMs) }) }
+}
+
 /** What a person reads of an upload whose outcome is not known. `until`: when it can be found out at the latest. */
 export function uncertainty({ folder, name }: Pick<FileRow, 'folder' | 'name'>, why: string, until: number) {
   const message = `it may be on the host or not; it is looked for there, and not sent again before that is known: ${why}`
   const next_attempt_at = Math.round(until)
   return { folder, name, source: 'uncertain' as const, code: 'UNCERTAIN', message, next_attempt_at }
+}
+
+function isEnded({ stop, pauseUploads }: Interruption): boolean {
+  return stop.aborted || pauseUploads?.aborted === true
+}
+
+const reserveIsKept: HostFailure = {
+  remedy: 'quota',
+  endpoint: 'upload',
+  code: 'QUOTA_RESERVE',
+  message:
+    "what is left of today's uploads is kept for new pictures (quota.reserve); older ones go on tomorrow",
+  repeated: true,
 }
 
 const quotaIsUsedUp: HostFailure = {

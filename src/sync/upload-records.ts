@@ -4,6 +4,7 @@ import type { Picture } from '../protocol/picture/picture.ts'
 import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
+import { noteStanding } from './picture-history.ts'
 import type { UploadJob } from './upload-job.ts'
 
 export interface RecordsParts {
@@ -36,18 +37,23 @@ export function recordImage(
     recorded_at: parts.clock.wall(),
   })
   // The id may be known for another picture.
-  if (image.hash.equals(open.hash)) recordStanding(parts, job, open, image)
+  if (image.hash.equals(open.hash)) recordStanding(parts, job, open, image, true)
 }
 
-/** The file stands on this image; one that stood for an earlier version is to be given up. Belongs into a commit. */
+/**
+ * The file stands on this image; one that stood for an earlier version is to be given up. `isNew`: to the records.
+ * Belongs into a commit.
+ */
 export function recordStanding(
   { synced, clock, graceMs, running }: RecordsParts,
   job: UploadJob,
   open: OpenPicture,
   image: ImageRow,
+  isNew = false,
 ): void {
   const { files, folders, failures, escrow, resend } = synced
   const { folder, name, image: before } = job.file
+  noteStanding(synced, job, image, isNew, clock.wall())
   // Another look than the scan's, perhaps of a folder in its place: the one that the scan saw may come back as it was.
   if (!isSameLook(job.file, open.look)) folders.lookAgain(folder)
   // A file that was stamped just before it was read may change once more under the same stamp: a time that no file

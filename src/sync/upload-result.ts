@@ -13,8 +13,8 @@ export type UploadResult =
   /** `retryAt`: milliseconds since 1970; null: not before it changes. */
   | { kind: 'failed'; code: string; message: string; retryAt: number | null; hash: Buffer | null }
   | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
-  /** Not now: it is being written, or went away. The next look finds it as it is then. */
-  | { kind: 'waits'; message: string }
+  /** Not now: it is being written, or went away. The next look finds it as it is then, after `retryInMs` at the latest. */
+  | { kind: 'waits'; message: string; retryInMs?: number }
   /** Nothing can be uploaded now. The file stays pending. */
   | { kind: 'stop'; failure: HostFailure }
 
@@ -45,7 +45,10 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number)
       return failed(now + HOUR_MS)
     case 'find_out':
       return failure.endpoint === 'send' ? { kind: 'uncertain', failure, hash } : { kind: 'stop', failure }
+    case 'faster_line':
+      return failed(now + HOUR_MS)
     case 'changed_underway':
+    case 'give_way':
       return { kind: 'waits', message }
     default:
       return { kind: 'stop', failure }

@@ -6,20 +6,18 @@ import { type AdoptionParts, adopt, adoptLinked } from './adoption.ts'
 import type { Album } from './album.ts'
 import { ALBUM_IN_DOUBT } from './album-maker.ts'
 import { DefaultAlbum } from './default-album.ts'
-import type { FileAges } from './file-ages.ts'
+import type { IncompleteParts, IncompletePictures } from './incomplete-pictures.ts'
 import { isLeaving } from './lost-albums.ts'
 import { lostAt } from './lost-records.ts'
 import type { Tell } from './pass-events.ts'
 import { type SenderParts, send } from './sender.ts'
-import { type OpenPictureAt, openSettled } from './settled-picture.ts'
+import { openSettled, type SettleParts } from './settled-picture.ts'
 import type { UploadJob } from './upload-job.ts'
 import { recordStanding } from './upload-records.ts'
 import { resultOfRefusal, type UploadResult } from './upload-result.ts'
 
-export interface UploaderParts extends SenderParts, AdoptionParts {
-  openPicture: OpenPictureAt
-  settleMs: number
-  ages: FileAges
+export interface UploaderParts extends SenderParts, AdoptionParts, SettleParts, IncompleteParts {
+  incomplete: IncompletePictures
   tell: Tell
   /** True: what is not on the host is left for another pass, and no album is made. */
   onlyAdopt: boolean
@@ -35,10 +33,12 @@ export class Uploader {
   }
 
   async upload(job: UploadJob, signal: AbortSignal): Promise<UploadResult> {
-    const { openPicture, settleMs, clock } = this.#parts
+    const { clock, incomplete } = this.#parts
+    const waits = incomplete.recall(job.file, clock)
+    if (waits) return waits
     let open: OpenPicture
     try {
-      open = await openSettled(openPicture, job.root, job.path, settleMs, this.#parts, signal)
+      open = await openSettled(this.#parts, job, this.#standing(job)?.hash ?? null, signal)
     } catch (error) {
       if (!(error instanceof PictureFileError)) throw error
       return error.code === 'UNREADABLE'
@@ -52,12 +52,16 @@ export class Uploader {
     }
   }
 
+  #standing({ file }: UploadJob): ImageRow | undefined {
+    return file.image === null ? undefined : this.#parts.synced.images.byId(file.image)
+  }
+
   async #uploadOpen(job: UploadJob, open: OpenPicture, signal: AbortSignal): Promise<UploadResult> {
     const { synced } = this.#parts
     const { hash, picture } = open
     // Another disk may be here since the scan.
     if (!job.isSameGround()) return { kind: 'waits', message: 'its folder was replaced since it was scanned' }
-    const standing = job.file.image === null ? undefined : synced.images.byId(job.file.image)
+    const standing = this.#standing(job)
     // An image whose deletion may have happened is as good as gone.
     if (standing?.hash.equals(hash) && !synced.journal.deletionOf(standing.id)) {
       await synced.commit(() => recordStanding(this.#parts, job, open, standing))
@@ -65,6 +69,8 @@ export class Uploader {
     }
     if (synced.journal.openOnFile(job.file).some(intent => intent.hash.equals(hash)))
       return { kind: 'uncertain', failure: sentBefore, hash }
+    const waits = this.#parts.incomplete.judge(this.#parts, job.file, open)
+    if (waits) return waits
     if (!picture) {
       const message = 'its bytes are no picture of a known format'
       return { kind: 'failed', code: 'NOT_A_PICTURE', message, retryAt: null, hash }

@@ -14,15 +14,19 @@ export interface Verified {
   why: string | null
 }
 
-/** Fetches every linked image and compares its bytes with its file's. */
+/** Fetches every linked image and compares its bytes with its file's. `between`: before each, others may work. */
 export async function verifyLinks(
   parts: CompareParts & { clock: Clock },
   signal: AbortSignal,
+  between: () => Promise<void> = async () => {},
 ): Promise<Verified> {
   const { synced } = parts
   const verified: Verified = { equal: 0, other: 0, unknown: 0, why: null }
-  for (const image of synced.images.linked()) {
+  for (const { id } of synced.images.linked()) {
     if (signal.aborted) break
+    await between()
+    const image = synced.images.byId(id)
+    if (image?.proof !== 'none') continue
     const compared = await verifyLink(parts, image, signal)
     verified[compared.verdict]++
     if (compared.verdict === 'unknown') verified.why ??= compared.why

@@ -43,6 +43,7 @@ export function openAudit(db: Db) {
     'SELECT kind FROM audit_findings WHERE kind = ? AND remote_id = ?',
   )
   const all = db.prepare<[], FindingRow>('SELECT * FROM audit_findings ORDER BY kind, album, name, remote_id')
+  const count = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM audit_findings')
   const deletedAt = db.prepare<[string], { at: number }>('SELECT at FROM deleted WHERE remote_id = ?')
   const isLeaving = db.prepare<{ image: number }, { leaving: number }>(
     `SELECT EXISTS (SELECT 1 FROM escrow WHERE image = @image)
@@ -82,6 +83,7 @@ export function openAudit(db: Db) {
     remove: (kind: FindingKind, remoteId: string) => void remove.run(kind, remoteId),
     has: (kind: FindingKind, remoteId: string) => has.get(kind, remoteId) !== undefined,
     findings: (): Finding[] => all.all().map(row => ({ ...row, album: row.album === 0 ? null : row.album })),
+    count: () => count.get()!.n,
     /** When albumd deleted the image of this id, in milliseconds since 1970. */
     deletedAt: (remoteId: string) => deletedAt.get(remoteId)?.at,
     /** Whether an image is to be given up, or may have been deleted while a file stands on it. */

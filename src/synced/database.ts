@@ -12,7 +12,11 @@ export type Db = Database.Database
 export function openDatabase(file: string): Db {
   const db = connect(file, {})
   try {
+    // Only before the first table, and before WAL, can a file learn to give room back. Later it would only be written to.
+    if (db.pragma('page_count', { simple: true }) === 0) db.pragma('auto_vacuum = INCREMENTAL')
     db.pragma('journal_mode = WAL')
+    // A log that one large commit made long, or a reader that stayed, is cut to this.
+    db.pragma(`journal_size_limit = ${16 * 2 ** 20}`)
     db.pragma('synchronous = FULL')
     db.pragma('foreign_keys = ON')
     migrate(db, file)

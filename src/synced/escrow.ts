@@ -31,7 +31,13 @@ export function openEscrow(db: Db) {
        since = excluded.since, due_at = excluded.due_at WHERE state = 'grace'`,
   )
   const ofMirror = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE mirror = ? ORDER BY path')
+  const atPath = db.prepare<[number, string], EscrowRow>(
+    'SELECT * FROM escrow WHERE mirror = ? AND path = ? ORDER BY since',
+  )
   const of = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE image = ?')
+  const pathOfBytes = db.prepare<[Buffer], { path: string }>(
+    `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = ? AND reason = 'deleted' LIMIT 1`,
+  )
   const nextDue = db.prepare<[string], { due_at: number | null }>(
     `SELECT min(due_at) AS due_at FROM escrow
      WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
@@ -67,7 +73,11 @@ export function openEscrow(db: Db) {
   return {
     put: (row: EscrowRow) => void put.run(row),
     ofMirror: (mirror: number) => ofMirror.all(mirror),
+    /** Images that stood for this path. */
+    atPath: (mirror: number, path: string) => atPath.all(mirror, path),
     of: (image: number) => of.get(image),
+    /** Where a picture of these bytes was that is gone, and whose image waits here; null where none is. */
+    pathOfBytes: (hash: Buffer) => pathOfBytes.get(hash)?.path ?? null,
     /** When the next grace of these mirrors ends, in running time; null where none runs. */
     nextDue: (mirrors: readonly number[]) => nextDue.get(JSON.stringify(mirrors))!.due_at,
     /** It is needed again, or it is gone from the host. */

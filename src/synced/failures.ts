@@ -20,23 +20,37 @@ export function openFailures(db: Db) {
      ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message,
        attempts = attempts + 1, next_attempt_at = excluded.next_attempt_at`,
   )
-  const clear = db.prepare<[number, string]>('DELETE FROM failures WHERE folder = ? AND name = ?')
+  const clear = db.prepare<[number, string]>(
+    `DELETE FROM failures WHERE folder = ? AND name = ? AND source <> 'look'`,
+  )
   const clearLook = db.prepare<[number]>(`DELETE FROM failures WHERE folder = ? AND source = 'look'`)
   const clearAll = db.prepare<[number]>('DELETE FROM failures WHERE folder = ?')
   const due = db.prepare<[number], FailureRow>(
     `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at IS NOT NULL AND next_attempt_at <= ?`,
   )
 
+  const of = db.prepare<[number, string], FailureRow>(
+    'SELECT * FROM failures WHERE folder = ? AND name = ? ORDER BY source DESC LIMIT 1',
+  )
   const codeOf = db.prepare<[number, string], { code: string }>(
     `SELECT code FROM failures WHERE folder = ? AND name = ? AND source = 'upload'`,
+  )
+  const uploadsOfCode = db.prepare<[string], { folder: number; name: string; size: number }>(
+    `SELECT folder, name, size FROM failures JOIN files USING (folder, name)
+     WHERE source = 'upload' AND code = ? AND state = 'failed' ORDER BY size`,
   )
   const nextDue = db.prepare<[], { at: number | null }>('SELECT min(next_attempt_at) AS at FROM failures')
 
   return {
     put: (row: Omit<FailureRow, 'attempts'>) => void put.run(row),
+    /** What a look found stays until the next one: bytes that are not UTF-8 may be written as another file's name. */
     clear: (folder: number, name: string) => void clear.run(folder, name),
+    /** What went wrong with one path, with its upload before what a look found. */
+    of: (folder: number, name: string) => of.get(folder, name),
     /** Why the last upload failed; null where it did not. */
     codeOf: ({ folder, name }: { folder: number; name: string }) => codeOf.get(folder, name)?.code ?? null,
+    /** The files whose upload failed so, the smallest first. */
+    uploadsOfCode: (code: string) => uploadsOfCode.all(code),
     /** A new look at the folder finds its own problems anew. */
     clearLook: (folder: number) => void clearLook.run(folder),
     /** The folder is gone. */

@@ -45,6 +45,16 @@ export function openFiles(db: Db) {
     `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes
      FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors}`,
   )
+  // Named, for SQLite would take the index of all that is open.
+  const newlyPending = db.prepare<
+    { since: number; below: number; folder: number; name: string; mirrors: string; most: number },
+    FileRow
+  >(
+    `SELECT files.* FROM files INDEXED BY files_pending_since CROSS JOIN folders ON folders.id = files.folder
+     WHERE state = 'pending' AND since >= @since AND (since, folder, name) < (@below, @folder, @name)
+       AND mirror IN (SELECT value FROM json_each(@mirrors))
+     ORDER BY since DESC, folder DESC, name DESC LIMIT @most`,
+  )
   const onImage = db.prepare<[number], FileRow>('SELECT * FROM files WHERE image = ?')
   const openOfSize = db.prepare<[number], FileRow>(
     `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = ?`,
@@ -56,6 +66,10 @@ export function openFiles(db: Db) {
   const linkedTo = db.prepare<[number, Buffer], FileRow>(
     `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = ?
        AND state = 'linked' AND hash = ?`,
+  )
+  const withBytes = db.prepare<[Buffer], FileRow>(
+    `SELECT files.* FROM images JOIN files ON files.image = images.id
+     WHERE images.hash = ? AND files.state = 'synced' LIMIT 1`,
   )
   const forgetResend = db.prepare<[number, string]>('DELETE FROM resend WHERE folder = ? AND name = ?')
   const someOf = db.prepare<[number, number], FileRow>(
@@ -96,6 +110,18 @@ export function openFiles(db: Db) {
         cursor = { mtime: last.mtime, folder: last.folder, name: last.name }
       }
     },
+    /** Those that wait since then, the latest first, each once. */
+    *pendingSince(since: number, mirrors: readonly number[], most = 256): Generator<FileRow> {
+      const of = { since, mirrors: JSON.stringify(mirrors), most }
+      let after = { below: Number.MAX_SAFE_INTEGER, folder: 0, name: '' }
+      for (;;) {
+        const rows = newlyPending.all({ ...of, ...after })
+        yield* rows
+        const last = rows.at(-1)
+        if (!last) return
+        after = { below: last.since!, folder: last.folder, name: last.name }
+      }
+    },
     anyPending: (mirrors: readonly number[]) =>
       anyPending.get({ mirrors: JSON.stringify(mirrors) })!.any === 1,
     pendingTotal: (mirrors: readonly number[]) => pendingTotal.get({ mirrors: JSON.stringify(mirrors) })!,
@@ -104,6 +130,8 @@ export function openFiles(db: Db) {
     openOfSize: (size: number) => openOfSize.all(size),
     /** One of those that may have these bytes, or none. */
     openLike: (hash: Buffer, size: number) => openLike.all(size, hash),
+    /** One that is synced and has these bytes, or none. */
+    withBytes: (hash: Buffer) => withBytes.get(hash),
     /** Those with these bytes whose image was not compared yet. */
     linkedTo: (hash: Buffer, size: number) => linkedTo.all(size, hash),
     /** Some of the files that a folder held at the last look, or whose images are not settled since; hidden ones too. */

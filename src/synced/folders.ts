@@ -28,6 +28,11 @@ export function openFolders(db: Db) {
   const ofMirror = db.prepare<[number], FolderRow>(
     `SELECT ${columns} FROM folders WHERE mirror = ? AND present = 1 ORDER BY path`,
   )
+  const certain = db
+    .prepare<[number], string>(
+      'SELECT path FROM folders WHERE mirror = ? AND present = 1 AND unknown IS NULL ORDER BY path',
+    )
+    .pluck()
   const withFiles = db.prepare<[number], Pick<FolderRow, 'id' | 'path'>>(
     `SELECT id, path FROM folders WHERE mirror = ? AND EXISTS (SELECT 1 FROM files WHERE folder = folders.id) ORDER BY id`,
   )
@@ -92,6 +97,8 @@ export function openFolders(db: Db) {
     countFiles: (mirror: number) => countFiles.get(mirror)!.n,
     /** Those that are there, parents before their children. */
     ofMirror: (mirror: number) => ofMirror.all(mirror),
+    /** The paths of those that are there and not unknown, parents before their children. */
+    certain: (mirror: number) => certain.all(mirror),
     /** Those with records of files, also where they or their files are gone. */
     withFiles: (mirror: number) => withFiles.all(mirror),
     at: (mirror: number, path: string) => at.get(mirror, path),

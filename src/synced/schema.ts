@@ -1,5 +1,6 @@
 import { STEP_1 } from './schema/step-1.ts'
 import { STEP_2 } from './schema/step-2.ts'
+import { STEP_3 } from './schema/step-3.ts'
 
 /**
  * What albumd and the host last agreed on, and what is on its way.
@@ -12,4 +13,4 @@ import { STEP_2 } from './schema/step-2.ts'
  * Each step makes its version out of the one before. Whatever changes is a further step: those that are there have
  * been taken already.
  */
-export const STEPS = [STEP_1, STEP_2]
+export const STEPS = [STEP_1, STEP_2, STEP_3]

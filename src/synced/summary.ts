@@ -30,6 +30,14 @@ export interface FailureSummary {
   next_attempt_at: number | null
 }
 
+/** What a folder holds, at and below it. */
+export interface TreeSummary {
+  /** Pictures that the last looks found. */
+  files: number
+  states: Partial<Record<FileState, number>>
+  left_out: LeftOut
+}
+
 export function openSummaries(db: Db) {
   const looked = db.prepare<[number], LeftOut & { files: number; unknown: number }>(
     `SELECT ifnull(sum(files), 0) AS files, count(unknown) AS unknown,
@@ -60,7 +68,23 @@ export function openSummaries(db: Db) {
      FROM failures JOIN folders ON folders.id = failures.folder ORDER BY mirror, path LIMIT ?`,
   )
 
+  // '0' follows '/' in the order of bytes.
+  const below = `mirror = @mirror AND (@path = '' OR path = @path OR (path > @path || '/' AND path < @path || '0'))`
+  const lookedBelow = db.prepare<{ mirror: number; path: string }, LeftOut & { files: number }>(
+    `SELECT ifnull(sum(files), 0) AS files, ifnull(sum(left_format), 0) AS format,
+       ifnull(sum(left_ignored), 0) AS ignored, ifnull(sum(left_hidden), 0) AS hidden,
+       ifnull(sum(left_empty), 0) AS empty, ifnull(sum(left_links), 0) AS links FROM folders WHERE ${below}`,
+  )
+  const statesBelow = db.prepare<{ mirror: number; path: string }, { state: FileState; n: number }>(
+    `SELECT state, count(*) AS n FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${below} GROUP BY state`,
+  )
+
   return {
+    below(mirror: number, path: string): TreeSummary {
+      const { files, ...left_out } = lookedBelow.get({ mirror, path })!
+      const states = Object.fromEntries(statesBelow.all({ mirror, path }).map(({ state, n }) => [state, n]))
+      return { files, states, left_out }
+    },
     mirror(mirror: number): MirrorSummary {
       const { files, format, ignored, hidden: dotted, empty, links } = looked.get(mirror)!
       const states = new Map(open.all(mirror).map(row => [row.state, row]))

@@ -10,12 +10,14 @@ import { openEscrow } from './escrow.ts'
 import { openFailures } from './failures.ts'
 import { openFiles } from './files.ts'
 import { openFolders } from './folders.ts'
+import { openHistory } from './history.ts'
 import { openImages } from './images.ts'
 import { openJournal } from './journal.ts'
 import { openMeta } from './meta.ts'
 import { openMirrors } from './mirrors.ts'
 import { openRefuted } from './refuted.ts'
 import { openResend } from './resend.ts'
+import { openSpace } from './space.ts'
 import { openSummaries } from './summary.ts'
 
 export type Synced = ReturnType<typeof openSynced>
@@ -37,12 +39,14 @@ export function openSynced(db: Db) {
     failures: openFailures(db),
     files: openFiles(db),
     folders: openFolders(db),
+    history: openHistory(db),
     images: openImages(db),
     journal: openJournal(db),
     meta: openMeta(db),
     mirrors: openMirrors(db),
     refuted: openRefuted(db),
     resend: openResend(db),
+    space: openSpace(db),
     summaries: openSummaries(db),
     close: () => void db.close(),
   }

@@ -15,9 +15,10 @@ describe('a config in the units of the program', () => {
       },
       mirrors: [{ folder: '/srv/photos', album: 'Photos', deletions: 'propagate', ignore: [] }],
       deletions: { grace: 600_000, hold_above: 0.25, hold_min: 20, albums: 'one_by_one' },
-      quota: { probe_every: 900_000 },
+      quota: { probe_every: 900_000, reserve: 0.1 },
       uploads: { concurrency: 8, order: 'newest' },
       watch: { settle: 1000, rescan: '0 */6 * * *', audit: '30 3 * * 0' },
+      notify: { every: 300_000, max_age: 86_400_000 },
       status_page: { listen: { host: '127.0.0.1', port: 8687 } },
       state_dir: '/home/ann/.local/state/albumd',
       log: { level: 'info', format: 'auto' },
@@ -147,6 +148,26 @@ describe('a config in the units of the program', () => {
     expect(problemsOf(configText({ rest: `watch: {rescan: ${written}}` }))).toEqual([
       expect.stringContaining('must be a cron expression such as "0 */6 * * *"'),
     ])
+  })
+
+  it('takes audits that are off, and refuses a schedule that never comes', () => {
+    expect(parse(configText({ rest: 'watch: {audit: off}' })).watch.audit).toBeNull()
+    expect(problemsOf(configText({ rest: 'watch: {audit: "0 0 L-30 2 *"}' }))).toEqual([
+      expect.stringContaining('must be a cron expression such as "30 3 * * 0", or "off"'),
+    ])
+  })
+
+  it.each(['https://hc-ping.com/5f1b?create=1', 'http://127.0.0.1:3001/api/push/x?status=up'])(
+    'asks the heartbeat %s as it is written',
+    written => {
+      expect(parse(configText({ rest: `notify: {heartbeat: "${written}"}` })).notify.heartbeat).toBe(written)
+    },
+  )
+
+  it('refuses a heartbeat that others could read, and does not repeat it', () => {
+    const [problem] = problemsOf(configText({ rest: 'notify: {heartbeat: "http://hc-ping.com/5f1b"}' }))
+    expect(problem).toContain('must begin with https://')
+    expect(problem).not.toContain('5f1b')
   })
 })
 

@@ -3,8 +3,10 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Daemon } from '../../src/daemon/daemon.ts'
+import { Daemon, type DaemonParts } from '../../src/daemon/daemon.ts'
+import type { Hours } from '../../src/daemon/hours.ts'
 import type { Mirroring } from '../../src/daemon/mirroring.ts'
+import type { Recurring } from '../../src/daemon/schedule.ts'
 import type { Interruption } from '../../src/sync/interruption.ts'
 import type { Scope } from '../../src/sync/mirror-scans.ts'
 import { openDatabase } from '../../src/synced/database.ts'
@@ -20,20 +22,63 @@ interface Stage {
   synced: Synced
   /** Its row. */
   mirror: number
-  /** When each pass began, and where it looked. */
-  passes: { at: number; scope: Scope }[]
+  /** When each pass began, where it looked, and whether it could send something. */
+  passes: { at: number; scope: Scope; sends: boolean }[]
   /** How many passes tried all that they had to send. */
   whole: () => number
   stop: AbortController
   ended: Promise<void>
 }
 
+const UPLOADS = { concurrency: 8, order: 'newest' as const }
+
+const PENDING = {
+  name: 'a.png',
+  size: 1,
+  mtime: 1,
+  ctime: 1,
+  ino: 1,
+  state: 'pending' as const,
+  since: 0,
+  image: null,
+  hash: null,
+}
+
 type Prepare = (stage: Pick<Stage, 'synced' | 'mirror'>) => void
 /** `uploads` ends a scan and begins uploads that would never end. It answers when they are to pause. */
 type FirstPass = (uploads: () => Promise<void>, clock: VirtualClock) => Promise<void>
 
+interface More {
+  hours?: Hours
+  audit?: DaemonParts['audit']
+}
+
+/** Comes every so many milliseconds, whenever it was attended to. */
+function every(ms: number, clock: VirtualClock): Recurring {
+  const stopped = new AbortController()
+  let attended = 0
+  return {
+    async start(onDue) {
+      for (;;) {
+        await clock.sleep(ms - (clock.wall() % ms), stopped.signal)
+        if (stopped.signal.aborted) return
+        onDue()
+      }
+    },
+    isDue: () => Math.floor(clock.wall() / ms) > Math.floor(attended / ms),
+    attended() {
+      attended = clock.wall()
+    },
+    stop: () => stopped.abort(),
+  }
+}
+
 /** The daemon's loop on a clock of its own. Only its first pass does something. */
-function start(prepare: Prepare = () => {}, firstPass: FirstPass = async () => {}): Stage {
+function start(
+  prepare: Prepare = () => {},
+  firstPass: FirstPass = async () => {},
+  { hours, audit = null }: More = {},
+): Stage {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-daemon-'))
   const synced = openSynced(openDatabase(':memory:'))
   const { id: mirror } = synced.mirrors.add(folder, 'Photos')
@@ -42,13 +87,16 @@ function start(prepare: Prepare = () => {}, firstPass: FirstPass = async () => {
   const policy = { folder, album: 'Photos', deletions: 'propagate' as const, ignore: [] }
   let whole = 0
   const daemon = new Daemon({
-    config: { mirrors: [policy] },
+    config: { mirrors: [policy], uploads: { ...UPLOADS, hours } },
     synced,
     clock,
     credentialLifetimeMs: 600_000,
     running: clock.monotonic,
+    rescan: every(6 * HOUR, clock),
+    audit,
     onPass: () => whole++,
     say() {},
+    alive() {},
   })
   const passes: Stage['passes'] = []
   const uploads = async ({ stop, pauseUploads }: Interruption) => {
@@ -58,7 +106,8 @@ function start(prepare: Prepare = () => {}, firstPass: FirstPass = async () => {
   }
   const mirroring: Pick<Mirroring, 'pass'> = {
     async pass(interruption, scopeOf) {
-      passes.push({ at: clock.monotonic(), scope: scopeOf!(policy) })
+      const sends = !interruption.pauseUploads!.aborted
+      passes.push({ at: clock.monotonic(), scope: scopeOf!(policy), sends })
       if (passes.length === 1) await firstPass(() => uploads(interruption), clock)
       return { stopped: [] }
     },
@@ -100,11 +149,17 @@ function giveUp({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>, dueAt: num
   })
 }
 
+/** One picture that is to be uploaded. */
+function pending({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>): void {
+  const { id: folder } = synced.folders.add(mirror, '')
+  synced.files.put({ ...PENDING, folder })
+}
+
 describe('the daemon', () => {
   it('looks at everything at first and every six hours, and at nothing between where nothing happens', async () => {
     const { clock, passes } = start()
     await clock.pass(13 * HOUR)
-    expect(passes).toEqual([0, 6, 12].map(hour => ({ at: hour * HOUR, scope: 'everything' })))
+    expect(passes).toEqual([0, 6, 12].map(hour => ({ at: hour * HOUR, scope: 'everything', sends: true })))
   })
 
   it('comes back when a grace ends, and each minute for what is due and can not be done', async () => {
@@ -161,6 +216,74 @@ describe('the daemon', () => {
     expect(passes).toHaveLength(1)
     await clock.pass(MINUTE + 1)
     expect(passes).toHaveLength(2)
+  })
+
+  it('sends within its hours alone, pauses uploads when they end, and comes back when they begin', async () => {
+    const { clock, passes } = start(
+      () => {},
+      uploads => uploads(),
+      { hours: { from: 22 * 60, to: 5 * 60 } },
+    )
+    await clock.pass(5 * HOUR - 1)
+    expect(passes).toHaveLength(1)
+    await clock.pass(18 * HOUR)
+    expect(passes.map(({ at, sends }) => [at / HOUR, sends])).toEqual([
+      [0, true],
+      [5, false],
+      [6, false],
+      [12, false],
+      [18, false],
+      [22, true],
+    ])
+  })
+
+  it('does not try what waits for its hours each minute', async () => {
+    const { clock, passes } = start(
+      stage => pending(stage),
+      async () => {},
+      { hours: { from: 2 * 60, to: 3 * 60 } },
+    )
+    await clock.pass(2 * HOUR - 1)
+    expect(passes).toHaveLength(1)
+    await clock.pass(MINUTE + 1)
+    expect(passes.map(({ at, sends }) => [at / MINUTE, sends])).toEqual([
+      [0, false],
+      [120, true],
+      [121, true],
+    ])
+  })
+
+  it('thinks anew where the wall clock has jumped, as it does when the machine slept', async () => {
+    const { clock, passes } = start()
+    await clock.pass(HOUR)
+    clock.jump(5 * HOUR)
+    await clock.pass(MINUTE)
+    expect(passes.map(({ scope }) => scope)).toEqual(['everything', 'everything'])
+  })
+
+  it('goes on with a due audit when nothing else is to be done, and leaves it for what comes', async () => {
+    const legs: { from: number; to: number }[] = []
+    const audit: DaemonParts['audit'] = {
+      start() {},
+      isDue: () => legs.length < 2,
+      async goOn(_, elsewhere) {
+        const from = clock.monotonic()
+        await once(elsewhere, 'abort')
+        legs.push({ from, to: clock.monotonic() })
+      },
+      stop() {},
+    }
+    const { clock, passes } = start(
+      stage => giveUp(stage, 10 * MINUTE),
+      async () => {},
+      { audit },
+    )
+    await clock.pass(11 * MINUTE + 1)
+    expect(passes.map(({ at }) => at)).toEqual([0, 10 * MINUTE, 11 * MINUTE])
+    expect(legs).toEqual([
+      { from: 0, to: 10 * MINUTE },
+      { from: 10 * MINUTE, to: 11 * MINUTE },
+    ])
   })
 
   it('ends when it is interrupted while it waits', async () => {

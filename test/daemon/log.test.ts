@@ -1,7 +1,10 @@
+import { fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
+import type { Logger } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
 import { logEvent, openLog } from '../../src/daemon/log.ts'
+import { LOG_EVENTS } from '../../src/daemon/log-events.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
 
 const uploaded: PassEvent = {
@@ -14,14 +17,31 @@ const uploaded: PassEvent = {
 const failed: PassEvent = { event: 'picture_failed', mirror: '/p', path: 'b.png', code: 'X', message: 'bad' }
 const unchanged: PassEvent = { event: 'picture_unchanged', mirror: '/p', path: 'c.png', size: 1 }
 
-/** What the log writes of these events, line by line. */
-function written(settings: Partial<Config['log']>, told: PassEvent[], isTTY = false): string[] {
-  const out = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY }) as unknown as NodeJS.WriteStream
-  const log = openLog({ level: 'info', format: 'auto', ...settings }, out)
-  for (const event of told) logEvent(log, event)
-  return String(out.read() ?? '')
+const KEY = 'a+key/0123456789='
+
+/** What the log writes, line by line. */
+function lines(
+  settings: Partial<Config['log']>,
+  tell: (log: Logger) => void,
+  more: { isTTY?: boolean; fd?: number; env?: NodeJS.ProcessEnv } = {},
+): string[] {
+  const { isTTY = false, fd, env = {} } = more
+  const stream = new PassThrough({ encoding: 'utf8' })
+  const out = Object.assign(stream, { isTTY, fd }) as unknown as NodeJS.WriteStream
+  tell(openLog({ level: 'info', format: 'auto', ...settings }, { out, secrets: new Set([KEY]), env }))
+  return String(stream.read() ?? '')
     .split('\n')
     .filter(Boolean)
+}
+
+function written(settings: Partial<Config['log']>, told: PassEvent[], isTTY = false): string[] {
+  return lines(
+    settings,
+    log => {
+      for (const event of told) logEvent(log, event)
+    },
+    { isTTY },
+  )
 }
 
 describe('the log', () => {
@@ -46,5 +66,92 @@ describe('the log', () => {
 
   it('leaves out what is below its level', () => {
     expect(written({ level: 'warn' }, [uploaded, failed, unchanged])).toHaveLength(1)
+  })
+})
+
+describe('the format of the log', () => {
+  const told = (log: Logger) => logEvent(log, uploaded)
+  const fd = openSync('/dev/null', 'r')
+  const { dev, ino } = fstatSync(fd, { bigint: true })
+
+  it('is journald\u2019s where its stream is the output', () => {
+    const [line] = lines({}, told, { fd, env: { JOURNAL_STREAM: `${dev}:${ino}` } })
+    expect(line).toMatch(/^<6>\{/)
+  })
+
+  it.each([
+    ['of another output', { fd, env: { JOURNAL_STREAM: `${dev}:${ino + 1n}` } }],
+    ['of no output that is open', { fd: 99_999, env: { JOURNAL_STREAM: `${dev}:${ino}` } }],
+    ['that is none', { fd, env: {} }],
+  ])('is JSON where the stream is one %s', (_, more) => {
+    const [line] = lines({}, told, more)
+    expect(JSON.parse(line!)).toMatchObject({ event: 'picture_uploaded' })
+  })
+})
+
+describe('secrets in the log', () => {
+  const ways: [string, (log: Logger) => void][] = [
+    ['a field', log => logEvent(log, { ...failed, message: `no such key: ${KEY}` } as PassEvent)],
+    ['a path', log => logEvent(log, { ...failed, path: `${KEY}.png` } as PassEvent)],
+    ['a line', log => logEvent(log, { event: 'warning' }, `the key ${KEY} is wrong`)],
+    [
+      'an error',
+      log => log.error(Object.assign(new Error(`X-API-Key: ${KEY}`), { headers: { 'x-api-key': KEY } })),
+    ],
+    [
+      'an error\u2019s cause',
+      log => log.error({ err: new Error('failed', { cause: new Error(KEY) }) }, 'failed'),
+    ],
+    [
+      'an address',
+      log => logEvent(log, { event: 'warning' }, `GET https://h/?k=${encodeURIComponent(KEY)} failed`),
+    ],
+    ['Authorization', log => log.warn(`Basic ${Buffer.from(KEY).toString('base64')}`)],
+  ]
+
+  it.each(ways)('are not shown: the key in %s', (_, tell) => {
+    for (const format of ['json', 'journal', 'pretty'] as const) {
+      const text = lines({ format }, tell).join('\n')
+      expect(text).not.toBe('')
+      for (const written of [KEY, encodeURIComponent(KEY), Buffer.from(KEY).toString('base64')])
+        expect(text).not.toContain(written)
+    }
+  })
+
+  it('are not shown: upload addresses, while those of pictures are', () => {
+    const address = 'https://node.example.com/put/credential-0123456789?x=1'
+    const shown = lines({}, log => {
+      logEvent(log, { ...failed, message: `POST ${address} failed` } as PassEvent)
+      log.error({ err: new Error(`at ${address}`) }, `again ${address}`)
+      logEvent(log, uploaded)
+    })
+    expect(shown.join('\n')).not.toContain('credential')
+    expect(JSON.parse(shown[0]!)).toMatchObject({ message: 'POST https://node.example.com/… failed' })
+    expect(JSON.parse(shown[1]!)).toMatchObject({
+      err: { type: 'Error', stack: expect.stringContaining('Error: at') },
+    })
+    expect(JSON.parse(shown[2]!)).toMatchObject({
+      cdn_url: uploaded.event === 'picture_uploaded' && uploaded.cdn_url,
+    })
+  })
+})
+
+describe('the list of events', () => {
+  const root = new URL('../../src/', import.meta.url)
+  const code = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter(name => /^(sync|daemon|cli)\/.*\.ts$/.test(name))
+    .filter(name => !/(log-events|pass-events|daemon-event)\.ts$/.test(name))
+    .map(name => readFileSync(new URL(name, root), 'utf8'))
+    .join('\n')
+
+  it('has every event that the code tells', () => {
+    const told = code.matchAll(/(?:tell|note|logEvent\(log,)\s*\(?\s*\{\s*event: '(\w+)'/g)
+    const names = new Set([...told].map(([, name]) => name!))
+    expect(names.size).toBeGreaterThan(15)
+    for (const name of names) expect(Object.keys(LOG_EVENTS)).toContain(name)
+  })
+
+  it('has none that nothing tells', () => {
+    for (const name of Object.keys(LOG_EVENTS)) expect(code, name).toContain(`event: '${name}'`)
   })
 })

@@ -1,99 +1,193 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { type MirrorWatcher, openMirrorWatcher } from '../../src/daemon/mirror-watcher.ts'
-import { StaleFolders } from '../../src/daemon/stale-folders.ts'
-import { openDatabase } from '../../src/synced/database.ts'
-import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Mount } from '../../src/local/mount-table.ts'
+import { type WatchedMirror, watchMirror } from './watched-mirror.ts'
 
-interface Watched {
-  root: string
-  synced: Synced
-  mirror: number
-  watcher: MirrorWatcher
-  said: string[]
-  /** Waits until these were told to be stale, since it was asked the last time. */
-  told(...folders: string[]): Promise<void>
-}
+const MINUTE = 60_000
 
-/** A mirror with folders that a scan has found. Real files, real watches. */
-function watch(...folders: string[]): Watched {
+function emptyRoot(): string {
   const root = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-watch-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  const synced = openSynced(openDatabase(':memory:'))
-  const { id: mirror } = synced.mirrors.add(root, 'Photos')
-  for (const folder of folders) synced.folders.add(mirror, folder)
-  const stale = new StaleFolders()
-  const said: string[] = []
-  const watcher = openMirrorWatcher(root, stale, line => said.push(line))
-  onTestFinished(async () => {
-    await watcher.close()
-    synced.close()
-  })
-  const heard = new Set<string>()
-  const listen = () => {
-    const scope = stale.take().get(root) ?? []
-    for (const folder of scope === 'everything' ? ['everything'] : scope) heard.add(folder)
-    return [...heard]
-  }
-  return {
-    root,
-    synced,
-    mirror,
-    watcher,
-    said,
-    async told(...expected) {
-      heard.clear()
-      await expect.poll(listen, { timeout: 20_000 }).toEqual(expect.arrayContaining(expected))
-    },
-  }
+  return root
 }
 
-it('a folder is stale once its watch stands, and whenever something happens there', async () => {
-  const { root, synced, watcher, told } = watch('', 'a')
-  mkdirSync(join(root, 'a'))
-  watcher.follow(synced)
-  await told('', 'a')
-  writeFileSync(join(root, 'a/x.png'), '')
-  await told('a')
+function watch(folders: string[], options?: Parameters<typeof watchMirror>[2]): WatchedMirror {
+  const watched = watchMirror(emptyRoot(), folders, options)
+  onTestFinished(watched.close)
+  return watched
+}
+
+describe('a watched mirror', () => {
+  it('has a folder that is stale once its watch stands, and whenever something happens there', async () => {
+    const { root, watcher, told } = watch(['', 'a'])
+    watcher.follow()
+    await told('', 'a')
+    writeFileSync(join(root, 'a/x.png'), '')
+    await told('a')
+  })
+
+  it('watches what a later scan finds, and leaves what it no longer finds', async () => {
+    const { root, synced, mirror, watcher, told, state } = watch(['', 'a'])
+    watcher.follow()
+    await told('', 'a')
+    expect(state()).toMatchObject({ folders: 2, lost: 0, loss: null, polled: false })
+    mkdirSync(join(root, 'b'))
+    synced.folders.gone(synced.folders.at(mirror, 'a')!.id)
+    synced.folders.add(mirror, 'b')
+    watcher.follow()
+    await told('b')
+    synced.folders.add(mirror, 'a')
+    watcher.follow()
+    // Only a watch that is opened anew says so.
+    await told('a')
+    await expect.poll(() => state().folders).toBe(3)
+  })
+
+  it('says once why a folder can not be watched, and polls it', async () => {
+    const tooLong = 'x'.repeat(300)
+    const { watcher, clock, said, told, heard, state } = watch(['', 'a', tooLong])
+    watcher.follow()
+    await told('', 'a', tooLong)
+    await expect.poll(state).toMatchObject({ folders: 2, lost: 1, loss: { code: 'WATCH_ERROR' } })
+    await clock.pass(MINUTE)
+    await told(tooLong)
+    heard()
+    // It has not changed; a look of its own comes every ten minutes.
+    await clock.pass(9 * MINUTE)
+    expect(heard()).toEqual([])
+    await clock.pass(MINUTE)
+    await told(tooLong)
+    expect(said).toHaveLength(1)
+  })
+
+  it('is looked at whole when more happened at once than could be told, and that is recorded', async () => {
+    const { root, watcher, clock, told, state, said } = watch(['', 'a'])
+    for (const n of [0, 1]) writeFileSync(join(root, `a/${n}.jpg`), '')
+    watcher.follow()
+    await told('', 'a')
+    expect(state().overflowedAt).toBeNull()
+    await clock.pass(1000)
+    // All in one turn of the loop. Equal events that follow one another count as one.
+    for (let n = 0; n < 17_000; n++) chmodSync(join(root, `a/${n % 2}.jpg`), 0o644)
+    await told('everything')
+    expect(state()).toMatchObject({ folders: 2, lost: 0, overflowedAt: 1000 })
+    expect(said).toEqual([expect.stringContaining('max_queued_events')])
+  })
+
+  it('leaves at its end what is yet to be opened', async () => {
+    // Each that is tried is a loss.
+    const many = Array.from({ length: 2000 }, (_, n) => `${n}`.repeat(300))
+    const { watcher, said } = watch(many)
+    watcher.follow()
+    await expect.poll(() => said.length).toBeGreaterThan(0)
+    await watcher.close()
+    expect(said.length).toBeLessThan(many.length)
+  })
 })
 
-it('what a later scan finds is watched too, and what it no longer finds is not', async () => {
-  const { root, synced, mirror, watcher, told } = watch('', 'a')
-  for (const name of ['a', 'b']) mkdirSync(join(root, name))
-  watcher.follow(synced)
-  await told('', 'a')
-  synced.folders.gone(synced.folders.at(mirror, 'a')!.id)
-  synced.folders.add(mirror, 'b')
-  watcher.follow(synced)
-  await told('b')
-  synced.folders.add(mirror, 'a')
-  watcher.follow(synced)
-  // Only a watch that is opened anew says so.
-  await told('a')
+describe('a polled mirror', () => {
+  it('is looked at so often after each look, and has no watch', async () => {
+    const { root, watcher, clock, told, heard, state } = watch(['', 'a'], { pollMs: 30_000 })
+    watcher.follow()
+    await clock.pass(29_999)
+    writeFileSync(join(root, 'a/x.png'), '')
+    expect(heard()).toEqual([])
+    await clock.pass(1)
+    await told('everything')
+    expect(state()).toMatchObject({ folders: 0, lost: 0, polled: true })
+    // The look takes its time.
+    await clock.pass(40_000)
+    expect(heard()).toEqual([])
+    watcher.follow()
+    await clock.pass(30_000)
+    await told('everything')
+  })
+
+  it('is polled on though its root is in doubt, which no scan tells of', async () => {
+    const { clock, told } = watch([''], { pollMs: 1000 })
+    await clock.pass(1000)
+    await told('everything')
+    await clock.pass(2 * MINUTE)
+    await told('everything')
+  })
 })
 
-it('a folder that can not be watched is told, asks for a look at everything, and is tried again on request alone', async () => {
-  const tooLong = 'x'.repeat(300)
-  const { synced, watcher, said, told } = watch('', tooLong)
-  watcher.follow(synced)
-  await told('everything')
-  expect(said).toHaveLength(1)
-  watcher.follow(synced)
-  watcher.tryLostAgain()
-  watcher.follow(synced)
-  await told('everything')
-  watcher.follow(synced)
-  await watcher.close()
-  expect(said).toHaveLength(2)
+describe('file systems of other machines', () => {
+  const remoteAt = (path: string): Mount => ({ id: '7', path, type: 'nfs4' })
+
+  it('are polled every minute where the whole mirror is on one, and that is said', async () => {
+    const mounts: Mount[] = []
+    const root = emptyRoot()
+    mounts.push(remoteAt(root))
+    const mirror = watchMirror(root, ['', 'a'], { mounts: () => mounts })
+    onTestFinished(mirror.close)
+    mirror.watcher.follow()
+    await mirror.told('', 'a')
+    expect(mirror.said.join()).toMatch(/nfs4.*watch\.poll/)
+    await mirror.clock.pass(MINUTE)
+    await mirror.told('everything')
+  })
+
+  it('are polled alone where they lie below the root', async () => {
+    const root = emptyRoot()
+    const mounts = [{ id: '1', path: '/', type: 'ext4' }, remoteAt(join(root, 'a'))]
+    const mirror = watchMirror(root, ['', 'a', 'a/b', 'ab'], { mounts: () => mounts })
+    onTestFinished(mirror.close)
+    mirror.watcher.follow()
+    await mirror.told('', 'a', 'a/b', 'ab')
+    mirror.heard()
+    await mirror.clock.pass(MINUTE)
+    expect(mirror.heard().sort()).toEqual(['a', 'a/b'])
+  })
+
+  it('are looked at less often where a look takes long', async () => {
+    const root = emptyRoot()
+    const mirror = watchMirror(root, [''], { mounts: () => [remoteAt(root)] })
+    onTestFinished(mirror.close)
+    mirror.watcher.follow()
+    await mirror.told('')
+    await mirror.clock.pass(MINUTE)
+    await mirror.told('everything')
+    await mirror.clock.pass(30_000)
+    mirror.watcher.follow()
+    await mirror.clock.pass(4 * MINUTE)
+    expect(mirror.heard()).toEqual([])
+    await mirror.clock.pass(MINUTE)
+    await mirror.told('everything')
+  })
 })
 
-it('its end leaves what is yet to be opened', async () => {
-  // Each that is tried is a loss.
-  const many = Array.from({ length: 200 }, (_, n) => `${n}`.repeat(300))
-  const { synced, watcher, said } = watch(...many)
-  watcher.follow(synced)
-  await watcher.close()
-  expect(said.length).toBeLessThan(many.length)
+/** Limits and mounts of one's own come with a user namespace; not every machine lets one make it. */
+const UNSHARE = ['--user', '--map-root-user', '--mount']
+const canUnshare = spawnSync('unshare', [...UNSHARE, 'true']).status === 0
+
+function act(name: string): unknown {
+  const script = join(import.meta.dirname, 'in-a-namespace.ts')
+  const args = [...UNSHARE, process.execPath, script, name, emptyRoot()]
+  return JSON.parse(execFileSync('unshare', args, { encoding: 'utf8', timeout: 60_000 }))
+}
+
+describe.skipIf(!canUnshare && !process.env.CI)('in a namespace of its own', () => {
+  it('folders beyond the limit of watches are polled, and watched when there is room', () => {
+    const seen = act('limit')
+    expect(seen).toMatchObject({
+      limited: {
+        lost: 20,
+        loss: { code: 'WATCH_LIMIT', remedy: expect.stringContaining('max_user_watches') },
+      },
+      others: [],
+      mended: { folders: 41, lost: 0, loss: null },
+    })
+    expect((seen as { said: string[] }).said).toEqual([
+      expect.stringContaining('max_user_watches'),
+      expect.stringContaining('watched again'),
+    ])
+  })
+
+  it.each(['mount', 'mount-below'])('what a %s hides and shows again is looked at and watched', name => {
+    expect(act(name)).toEqual({ calm: [] })
+  })
 })

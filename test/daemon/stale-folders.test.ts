@@ -13,6 +13,17 @@ function wait(mostMs: number, stop = new AbortController().signal): void {
   })
 }
 
+/** Until no look is eager any more. */
+async function lookOften(): Promise<void> {
+  for (let n = 0; n < 30; n++) {
+    stale.add('/m', 'a')
+    wait(60_000)
+    await clock.pass(5)
+    stale.take()
+  }
+  endedAt = null
+}
+
 beforeEach(() => {
   clock = new VirtualClock()
   stale = new StaleFolders()
@@ -49,41 +60,88 @@ describe('waiting for stale folders', () => {
     expect(endedAt).toBe(60_000)
   })
 
-  it('ends once a burst of events has paused', async () => {
+  it('ends a moment after an event', async () => {
     wait(60_000)
     await clock.pass(1000)
+    stale.add('/m', 'a')
+    await clock.pass(100)
+    expect(endedAt).toBe(1005)
+  })
+
+  it('ends soon where events do not pause', async () => {
+    wait(60_000)
+    for (let n = 0; n < 100 && endedAt === null; n++) {
+      stale.add('/m', 'a')
+      await clock.pass(4)
+    }
+    expect(endedAt).toBe(50)
+  })
+
+  it('waits for a longer pause where many looks were due in a row', async () => {
+    await lookOften()
+    const began = clock.monotonic()
+    wait(60_000)
     for (let n = 0; n < 5; n++) {
       stale.add('/m', 'a')
       await clock.pass(100)
       expect(endedAt).toBeNull()
     }
     await clock.pass(100)
-    expect(endedAt).toBe(1600)
+    expect(endedAt).toBe(began + 600)
   })
 
-  it('ends two seconds after the first event where events never pause', async () => {
+  it('then ends two seconds after the first event where events never pause', async () => {
+    await lookOften()
+    const began = clock.monotonic()
     wait(60_000)
     for (let n = 0; n < 30 && endedAt === null; n++) {
       stale.add('/m', 'a')
       await clock.pass(100)
     }
-    expect(endedAt).toBe(2000)
+    expect(endedAt).toBe(began + 2000)
+  })
+
+  it('is short again when it was calm for a while', async () => {
+    await lookOften()
+    wait(60_000)
+    await clock.pass(10_000)
+    stale.add('/m', 'a')
+    await clock.pass(5)
+    expect(endedAt).toBe(clock.monotonic())
+  })
+
+  it('gives a file that is written every tenth of a second for minutes less than three looks a second', async () => {
+    let looks = 0
+    const end = 300_000
+    while (clock.monotonic() < end) {
+      endedAt = null
+      wait(60_000)
+      while (endedAt === null) {
+        stale.add('/m', 'a')
+        await clock.pass(100)
+      }
+      stale.take()
+      looks++
+    }
+    expect(looks).toBeLessThan((3 * end) / 1000)
   })
 
   it('ends when its time is over, though events never pause', async () => {
+    await lookOften()
+    const began = clock.monotonic()
     wait(500)
     for (let n = 0; n < 10 && endedAt === null; n++) {
       stale.add('/m', 'a')
       await clock.pass(100)
     }
-    expect(endedAt).toBe(500)
+    expect(endedAt).toBe(began + 500)
   })
 
   it('does not forget what came before it', async () => {
     stale.add('/m', 'a')
     wait(60_000)
     await clock.pass(1000)
-    expect(endedAt).toBe(200)
+    expect(endedAt).toBe(5)
   })
 
   it('ends at once when it is interrupted', async () => {

@@ -9,9 +9,10 @@ interface Sleeper {
 /** Time that passes only when a test says so. Both clocks begin at 0. */
 export class VirtualClock implements Clock {
   #now = 0
+  #ahead = 0
   readonly #sleepers = new Set<Sleeper>()
 
-  wall = () => this.#now
+  wall = () => this.#now + this.#ahead
   monotonic = () => this.#now
 
   sleep = (ms: number, signal: AbortSignal): Promise<void> =>
@@ -27,6 +28,11 @@ export class VirtualClock implements Clock {
       this.#sleepers.add(sleeper)
       signal.addEventListener('abort', sleeper.wake)
     })
+
+  /** Sets the wall clock alone. */
+  jump(ms: number): void {
+    this.#ahead += ms
+  }
 
   /** Lets so much time pass, and everyone do what falls into it. */
   async pass(ms: number): Promise<void> {

@@ -120,10 +120,10 @@ describe('run', () => {
   })
 
   it('names the keys that are set and have no effect yet', async () => {
-    const stage = await setStage({ config: { uploads: { bandwidth: '1MB/s' } } })
+    const stage = await setStage({ config: { status_page: { listen: '127.0.0.1:1' } } })
     const daemon = startDaemon(stage)
     await daemon.told('scan_finished')
-    expect(daemon.err()).toBe('albumd: not in effect yet: uploads.bandwidth\n')
+    expect(daemon.err()).toBe('albumd: not in effect yet: status_page.listen\n')
     expect(await daemon.stop()).toBe(0)
   })
 })

@@ -56,6 +56,31 @@ describe('a picture file', () => {
     await picture.close()
   })
 
+  it('says whether it is all there, in memory and in chunks', async () => {
+    const root = tempFolder()
+    const { bytes } = png(4, 3)
+    const noise = png(2000, 1600).bytes
+    const files = {
+      'a.png': bytes,
+      'b.png': bytes.subarray(0, -1),
+      'c.png': noise,
+      'd.png': noise.subarray(0, -1),
+    }
+    const endings: Record<string, string> = {}
+    for (const [name, content] of Object.entries(files)) {
+      writeFileSync(join(root, name), content)
+      const picture = await openPicture(root, name, changed)
+      endings[name] = `${picture.ending.kind}, ${picture.bytes ? 'in memory' : 'in chunks'}`
+      await picture.close()
+    }
+    expect(endings).toEqual({
+      'a.png': 'closed, in memory',
+      'b.png': 'cut, in memory',
+      'c.png': 'closed, in chunks',
+      'd.png': 'cut, in chunks',
+    })
+  })
+
   it.each([
     ['overwritten in place', (file: string) => void writeSync(openSync(file, 'r+'), 'x', 100)],
     ['overwritten in its last byte', (file: string) => void writeSync(openSync(file, 'r+'), 'x', LARGE)],

@@ -1,5 +1,5 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import type { Endpoint } from '../../src/protocol/endpoints.ts'
+import { ENDPOINTS, type Endpoint } from '../../src/protocol/endpoints.ts'
 import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
 import type { Clock } from '../../src/remote/clock.ts'
 import {
@@ -89,6 +89,29 @@ const all = async <T>(work: Promise<T>[]): Promise<T[]> => {
 const times = <T>(count: number, make: () => T) => Array.from({ length: count }, make)
 
 test('a sliding second never sees more requests than the limit, and all of it is used', async () => {
+  const { starts, pass } = through(gateOf(), 'list', succeeded)
+  await all(times(60, pass))
+  for (let i = 10; i < starts.length; i++) expect(starts[i]! - starts[i - 10]!).toBeGreaterThan(1000)
+  expect(starts[59]! - starts[0]!).toBeLessThan(5 * 1010)
+})
+
+test('all endpoints at once get 97 % of what each may have, also where answers take long', async () => {
+  const gate = gateOf({ concurrency: 16 })
+  const lanes = ENDPOINTS.map(endpoint => ({ endpoint, ...through(gate, endpoint, succeeded, 300) }))
+  await all(lanes.flatMap(({ endpoint, pass }) => times(REQUESTS_PER_SECOND[endpoint] * 8 + 1, pass)))
+  for (const { endpoint, starts } of lanes) {
+    const limit = REQUESTS_PER_SECOND[endpoint]
+    for (let i = limit; i < starts.length; i++) expect(starts[i]! - starts[i - limit]!).toBeGreaterThan(1000)
+    const seconds = (starts.at(-1)! - starts[0]!) / 1000
+    expect((starts.length - 1) / seconds / limit).toBeGreaterThan(0.97)
+  }
+})
+
+test("steps of the machine's clock change nothing", async () => {
+  const steps = [-86_400_000, 3_600_000, 31_536_000_000, -1000]
+  let asked = 0
+  const wall = vi.spyOn(Date, 'now').mockImplementation(() => 1_795_262_400_000 + steps[asked++ % 4]!)
+  onTestFinished(() => wall.mockRestore())
   const { starts, pass } = through(gateOf(), 'list', succeeded)
   await all(times(60, pass))
   for (let i = 10; i < starts.length; i++) expect(starts[i]! - starts[i - 10]!).toBeGreaterThan(1000)

@@ -199,7 +199,7 @@ test('an upload that outlasts its credential is given up, though it makes progre
     },
   }
   const late = await failureOf(host.send(credentialAt(origin), slow, never))
-  expect(late).toMatchObject({ remedy: 'new_credential', code: 'HOST_UNREACHABLE' })
+  expect(late).toMatchObject({ remedy: 'give_way', code: 'GAVE_WAY', endpoint: 'send' })
 })
 
 test('a success before the whole picture went is not believed, nor taken for nothing', async () => {

@@ -2,6 +2,7 @@ import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import { noteBoot } from '../../src/sync/boot.ts'
 import { fileAges } from '../../src/sync/file-ages.ts'
+import { IncompletePictures } from '../../src/sync/incomplete-pictures.ts'
 import { noteLost } from '../../src/sync/lost-records.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { RecoveryPace } from '../../src/sync/recovery-pace.ts'
@@ -42,12 +43,12 @@ export function compose(world: World, life: Life, knowsLess: boolean): PassParts
     },
     graceMs: history.graceMs,
     openPicture: openerFor(disk, machine.wall, pause, () => random.chance(0.5), sources),
-    quotaDay: wall => String(Math.floor(wall / 86_400_000)),
+    allowance: { plan: 'professional', limit: 5000, reserve: 0.1, days: null, probeEveryMs: PROBE_EVERY_MS },
     settleMs: SETTLE_MS,
+    incomplete: new IncompletePictures({ afterMs: 600_000, deed: 'leave' }),
     ages: fileAges(synced),
     concurrency: history.concurrency,
     order: history.order,
-    probeEveryMs: PROBE_EVERY_MS,
     hold: history.hold,
     credentialLifetimeMs: LIFETIME_MS,
     contents: new AlbumContents(),

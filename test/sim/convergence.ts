@@ -143,7 +143,7 @@ function needless(
   if (isIgnored(disk, world.mirrors, source) || rowOf(world, source)?.state === 'hidden') return null
   // One image may stand for several places, and one of them may be set aside, or keep it until its next version is taken.
   const record = world.state.synced.images.byRemoteId(image.id)
-  const keeps = ({ state }: FileRow) => state === 'hidden' || state === 'failed'
+  const keeps = ({ state }: FileRow) => state === 'hidden' || state === 'failed' || state === 'kept'
   if (record && world.state.synced.files.onImage(record.id).some(keeps)) return null
   const there = disk.find(source)?.node
   // What can't be uploaded keeps its last image.
@@ -153,7 +153,8 @@ function needless(
     ({ path, node }) => node.bytes.length === image.bytes.length && OPEN.has(rowOf(world, path)?.state ?? ''),
   )
   if (waits) return null
-  if (rowOf(world, source)?.state === 'failed') return null
+  const ofSource = rowOf(world, source)?.state
+  if (ofSource === 'failed' || ofSource === 'uncertain') return null
   // What became of it can't be told: another image looks like it.
   if (world.state.synced.journal.openUploads().some(({ hash }) => hash.toString('hex') === image.hash))
     return null

@@ -3,7 +3,7 @@ import { doubtAbout, doubtAboutRoot } from './grounds.ts'
 import { type HostTruth, pathOfAlbum, type TrueImage } from './host-truth.ts'
 import { isIgnored, livePictures } from './live-pictures.ts'
 import { isKnown, mirrorOf, nameOf, type OracleParts } from './oracle-parts.ts'
-import { split } from './tree.ts'
+import { type FileNode, split } from './tree.ts'
 
 /** What a person has said, and what albumd can't know. */
 export interface Known {
@@ -79,7 +79,7 @@ export class DeletionJudge {
       .filter(other => other !== image && !other.deletionAsked && other.hash === image.hash)
     for (const { path, node } of livePictures(disk, mirrors)) {
       if (node.hash !== image.hash || !isKnown(this.#parts, path)) continue
-      if (this.#wasTakenByOthers(path, node.hash)) continue
+      if (this.#wasTakenByOthers(path, node.hash) || this.#isBeingWritten(path, node)) continue
       if (left.length === 0 && !isIgnored(disk, mirrors, path))
         this.#report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)
       const same = left.some(
@@ -97,11 +97,15 @@ export class DeletionJudge {
     if (!node || node.kind === 'folder') return
     const isPicture = node.kind === 'file' && node.bytes.length > 0 && node.readable
     if (isPicture && node.hash === image.hash) return
+    const standing = this.#parts.recordOf(path)?.image
     const newer = [...this.#truth.images.values()].some(
       other =>
         (isPicture && other.hash === node.hash) ||
-        // A version between the two stands for it meanwhile.
-        (other !== image && other.source === path && !other.deletionAsked && other.gone === null),
+        // A version between the two stands for it meanwhile, wherever it came from.
+        (other !== image &&
+          (other.source === path || other.id === standing) &&
+          !other.deletionAsked &&
+          other.gone === null),
     )
     if (!newer) this.#report('up-before-down', `${nameOf(image)} goes, and ${path} is not on the host`)
   }
@@ -150,13 +154,19 @@ export class DeletionJudge {
 
   #noMoreThanTheHoldAllows(image: TrueImage): void {
     const mirror = mirrorOf(this.#parts, image)
+    // A person's word may have come after it was asked for once.
+    for (const { id } of this.#window.images()) if (this.#known.approved.has(id)) this.#window.remove(id)
     if (!mirror || this.#known.approved.has(image.id)) return
     const live = this.#truth.live()
     // Whose bytes stand elsewhere only moved. Nobody tells albumd what another person took.
     const stood = [...this.#truth.images.values()].some(
       other => other !== image && other.hash === image.hash && other.gone?.by !== 'albumd',
     )
-    if (stood) return
+    // Asked for once before, its bytes may stand elsewhere since.
+    if (stood) {
+      this.#window.remove(image.id)
+      return
+    }
     const { hold, running } = this.#parts
     const going = this.#window.add(image, mirror, running())
     const standing = live.filter(other => mirrorOf(this.#parts, other) === mirror).length
@@ -165,6 +175,12 @@ export class DeletionJudge {
         'no-deletion-in-doubt',
         `${going} deletions in a day beside ${standing} images were not held`,
       )
+  }
+
+  /** What albumd waits for was of another size when it was looked at. */
+  #isBeingWritten(path: string, { bytes }: FileNode): boolean {
+    const record = this.#parts.recordOf(path)
+    return record?.state === 'pending' && record.size !== bytes.length
   }
 
   /** The host is never a source: nobody tells albumd that a picture's image is gone. */

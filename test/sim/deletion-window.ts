@@ -13,4 +13,13 @@ export class DeletionWindow {
     this.#givenUp.push({ image, mirror, at: now })
     return this.#givenUp.filter(given => given.mirror === mirror).length
   }
+
+  images(): TrueImage[] {
+    return this.#givenUp.map(({ image }) => image)
+  }
+
+  /** It is none after all. */
+  remove(id: string): void {
+    this.#givenUp = this.#givenUp.filter(({ image }) => image.id !== id)
+  }
 }

@@ -99,6 +99,8 @@ export function openerFor(
       readAt,
       hash: Buffer.from(hash, 'hex'),
       picture: readTiny(bytes),
+      // Half pictures look like whole ones here: only that nobody writes to them tells.
+      ending: { kind: 'unclear' },
       bytes: inMemory() ? bytes : null,
       async *chunks() {
         await pause()

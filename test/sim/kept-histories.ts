@@ -44,7 +44,7 @@ const KEPT: readonly History[] = [
     concurrency: 1,
     order: 'oldest',
     pauses: [3_700_000, 3_700_000],
-    actions: [{ pass: 0, step: 38, deed: 'kill', a: 0, b: 0 }],
+    actions: [{ pass: 0, step: 42, deed: 'kill', a: 0, b: 0 }],
   },
   // A deletion is served and its answer lost; it is asked again and refused, and then the file comes back.
   {

@@ -19,13 +19,19 @@ export interface OracleParts {
   running: () => number
   /** Whether albumd has an image recorded whose bytes were never compared. */
   isLinked: (id: string) => boolean
+  /** What albumd has recorded of a picture's place; `image`: the remote id that stands for it. */
+  recordOf: (path: string) => { state: string; size: number; image: string | null } | undefined
   /** Whether albums go with all that is in them. */
   wholeAlbums: boolean
 }
 
-/** Whether the engine has read the folder since the picture came to be as it is. */
+/**
+ * Whether the engine has read the folder and looked at the picture since it came to be as it is. A root is read for its
+ * names alone before each deletion.
+ */
 export function isKnown({ disk, looks }: OracleParts, path: string): boolean {
-  return looks.readAt(split(path).folder) > disk.changedAt(path)
+  const since = disk.changedAt(path)
+  return looks.readAt(split(path).folder) > since && looks.statedAt(path) > since
 }
 
 /** The mirror that an image belongs to. */

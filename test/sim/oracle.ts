@@ -3,6 +3,7 @@ import { DeletionJudge } from './deletion-judge.ts'
 import type { Watch } from './host-port.ts'
 import { type HostTruth, isIn, pathOfAlbum, type TrueAlbum, type TrueImage } from './host-truth.ts'
 import { nameOf, type OracleParts } from './oracle-parts.ts'
+import { split } from './tree.ts'
 
 export interface Violation {
   invariant: string
@@ -142,8 +143,17 @@ export class Oracle implements Watch {
       const between = [...this.#truth.images.values()].some(
         ({ source, hash, at }) => source === image.source && hash !== image.hash && at >= other.at,
       )
-      if (!between && !this.#isLinked(other)) this.report('nothing-twice', `${nameOf(image)} was sent twice`)
+      if (!between && !this.#isLinked(other) && !this.#standsElsewhere(other))
+        this.report('nothing-twice', `${nameOf(image)} was sent twice`)
     }
+  }
+
+  /** Where folders share an album, a picture of its bytes and name in another folder may have taken it over. */
+  #standsElsewhere({ id, source, name }: TrueImage): boolean {
+    const { disk, recordOf } = this.#parts
+    return [...disk.paths()].some(
+      path => path !== source && split(path).name === name && recordOf(path)?.image === id,
+    )
   }
 
   /** After its state was lost albumd may have taken it for another version, by its looks. */

@@ -30,5 +30,15 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     seed: 3083169,
     found: "a new version waited for ever for the old one's image, where nothing could tell which it was",
   },
+  { seed: 5011092, found: 'an old version stayed where its picture came back with other bytes' },
+  { seed: 6024226, found: 'a replaced file whose upload was in doubt did not keep the image of its bytes' },
+  {
+    seed: 6046464,
+    found: 'one of two look-alikes was taken for an upload by a listing that lacked the other',
+  },
+  {
+    seed: 6258012,
+    found: 'an image that was linked to a wrong picture was refused to the right one for ever',
+  },
   { seed: 30328, found: 'uploads stopped for ever where another person deleted the default album' },
 ]

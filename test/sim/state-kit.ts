@@ -3,6 +3,7 @@ import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import type { Life } from './life.ts'
 import type { Random } from './random.ts'
+import { split } from './tree.ts'
 
 /** The rows of every table. */
 export type Saved = ReadonlyMap<string, readonly unknown[][]>
@@ -72,4 +73,20 @@ export function heldPictures({ mirrors, folders }: Synced, folder: string): bool
 export function holdsPictures({ mirrors, folders, files }: Synced, folder: string): boolean {
   const row = mirrors.of(folder)
   return row !== undefined && folders.withFiles(row.id).some(({ id }) => files.someOf(id, 1).length > 0)
+}
+
+/** What is recorded of a picture's place; `image`: the remote id that stands for it. */
+export function recordedAt(
+  { mirrors, folders, files, images }: Synced,
+  policies: readonly { folder: string }[],
+  path: string,
+): { state: string; size: number; image: string | null } | undefined {
+  const { folder, name } = split(path)
+  const mirror = policies.find(each => path.startsWith(`${each.folder}/`))
+  const row = mirror && mirrors.of(mirror.folder)
+  const record = row && folders.at(row.id, folder.slice(mirror.folder.length + 1))
+  const file = record && files.at({ folder: record.id, name })
+  if (!file) return undefined
+  const image = file.image === null ? null : images.byId(file.image)!.remote_id
+  return { state: file.state, size: file.size, image }
 }

@@ -106,7 +106,7 @@ export class MachineClock {
             if (!life.dead) resolve()
           }
           signal.addEventListener('abort', wake)
-          time.after(ms, wake)
+          time.after(Math.ceil(ms), wake)
         }),
     }
   }

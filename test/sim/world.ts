@@ -14,7 +14,7 @@ import { Life } from './life.ts'
 import { Oracle } from './oracle.ts'
 import { Tree } from './people-tree.ts'
 import { Random } from './random.ts'
-import { heldPictures, holdsPictures, type Saved, type StateKit } from './state-kit.ts'
+import { heldPictures, holdsPictures, recordedAt, type Saved, type StateKit } from './state-kit.ts'
 import type { FileNode } from './tree.ts'
 import { MachineClock, quiet, Timeline } from './virtual-clock.ts'
 import { VirtualDisk } from './virtual-disk.ts'
@@ -87,6 +87,7 @@ export class World {
     const { hold, variations } = history
     const wholeAlbums = history.albumDeletions === 'recursive'
     const running = () => this.#ranBefore + (this.life ? this.time.now - this.#bornAt : 0)
+    const recordOf = (path: string) => recordedAt(this.state.synced, mirrors, path)
     const isLinked = (id: string) => kits.state.synced.images.byRemoteId(id)?.proof === 'none'
     this.oracle = new Oracle({
       disk,
@@ -98,6 +99,7 @@ export class World {
       grounds,
       running,
       isLinked,
+      recordOf,
       wholeAlbums,
     })
     this.tree = new Tree(this, () => this.life !== null)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ImageHost } from '../../src/remote/host.ts'
 import { png } from '../pictures.ts'
-import { failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { ALLOWANCE, failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes
@@ -164,6 +164,8 @@ describe('images under doubt', () => {
   })
 })
 
+const allowance = { ...ALLOWANCE, probeEveryMs: 15 * 60_000 }
+
 describe('trouble at the host', () => {
   it('that leaves outcomes unknown ends the uploads after a few, and says which they are', async () => {
     const workshop = await openWorkshop()
@@ -224,7 +226,7 @@ describe('trouble at the host', () => {
     })
     const at = (minutes: number) => {
       const wall = () => Date.parse('2026-11-21T10:00:00Z') + minutes * 60_000
-      return workshop.pass({ host, probeEveryMs: 15 * 60_000, clock: { ...clock, wall } })
+      return workshop.pass({ host, allowance, clock: { ...clock, wall } })
     }
     const { systemClock: clock } = await import('../../src/sync/clock.ts')
     await at(0)
@@ -255,9 +257,10 @@ describe('trouble at the host', () => {
     const at = (minutes: number) => {
       const wall = () => Date.parse('2026-11-21T10:00:00Z') + minutes * 60_000
       const monotonic = () => minutes * 60_000
-      return workshop.pass({ host, probeEveryMs: 15 * 60_000, clock: { ...clock, wall, monotonic } })
+      return workshop.pass({ host, allowance, clock: { ...clock, wall, monotonic } })
     }
     await at(0)
+    unblocked.length = 0
     const [first] = workshop.synced.account.blocks()
     await at(14)
     expect(unblocked).toEqual([])

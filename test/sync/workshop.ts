@@ -11,15 +11,24 @@ import { type HostFailure, type ImageHost, PictureChanged } from '../../src/remo
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import { type Clock, systemClock } from '../../src/sync/clock.ts'
 import { FileAges } from '../../src/sync/file-ages.ts'
+import { IncompletePictures } from '../../src/sync/incomplete-pictures.ts'
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import { type PassParts, type PassReport, runPass } from '../../src/sync/pass.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
+import type { Allowance } from '../../src/sync/quota-state.ts'
 import { RecoveryPace } from '../../src/sync/recovery-pace.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { UNLIMITED } from '../host/choices.ts'
 
 const KEY = 'workshop-key'
+export const ALLOWANCE: Allowance = {
+  plan: 'professional',
+  limit: 5000,
+  reserve: 0.1,
+  days: null,
+  probeEveryMs: 60_000,
+}
 
 /** The engine in this process, between a real folder and a real host. */
 export interface Workshop {
@@ -84,12 +93,12 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     lookAt: () => pool.look,
     graceMs: 0,
     openPicture: (root, path) => openPicture(root, path, () => new PictureChanged()),
-    quotaDay: () => '2026-11-21',
+    allowance: ALLOWANCE,
     settleMs: 0,
+    incomplete: new IncompletePictures({ afterMs: 600_000, deed: 'leave' }),
     ages: new FileAges(null),
     concurrency: 4,
     order: 'newest',
-    probeEveryMs: 60_000,
     hold: { hold_above: 0.25, hold_min: 20 },
     credentialLifetimeMs: 60_000,
     contents: new AlbumContents(),

@@ -2,7 +2,7 @@ import { plausible, type Size } from './size.ts'
 import type { Window } from './window.ts'
 
 /** How a directory is laid out, in bytes. */
-interface Layout {
+export interface TiffLayout {
   /** Offset in the file of the pointer to the first directory. */
   pointerAt: number
   pointer: 4 | 8
@@ -13,9 +13,9 @@ interface Layout {
 }
 
 /** TIFF 6.0, section 2. */
-const CLASSIC: Layout = { pointerAt: 4, pointer: 4, count: 2, entry: 12, valueAt: 8 }
+const CLASSIC: TiffLayout = { pointerAt: 4, pointer: 4, count: 2, entry: 12, valueAt: 8 }
 /** BigTIFF, for files beyond 4 GiB. */
-const BIG: Layout = { pointerAt: 8, pointer: 8, count: 8, entry: 20, valueAt: 12 }
+const BIG: TiffLayout = { pointerAt: 8, pointer: 8, count: 8, entry: 20, valueAt: 12 }
 
 const CLASSIC_VERSION = 42
 const BIG_VERSION = 43
@@ -36,6 +36,11 @@ function isVersion(byte: number | undefined): boolean {
   return byte === CLASSIC_VERSION || byte === BIG_VERSION
 }
 
+/** `header`: of a TIFF. */
+export function layoutOf(header: DataView, little: boolean): TiffLayout {
+  return header.getUint16(2, little) === BIG_VERSION ? BIG : CLASSIC
+}
+
 /**
  * The size that the first directory of a TIFF states, wherever in the file it stands: writers that don't know
  * a picture's strips beforehand put it last. Later directories are further pages, or smaller copies.
@@ -44,13 +49,13 @@ export async function readTiffSize(window: Window): Promise<Size | null> {
   const header = await window.at(0, 16)
   if (header === null) return null
   const little = header.getUint8(0) === 0x49
-  const layout = header.getUint16(2, little) === BIG_VERSION ? BIG : CLASSIC
+  const layout = layoutOf(header, little)
   return readDirectory(window, layout, little, readUint(header, layout.pointerAt, layout.pointer, little))
 }
 
 async function readDirectory(
   window: Window,
-  layout: Layout,
+  layout: TiffLayout,
   little: boolean,
   offset: number,
 ): Promise<Size | null> {
@@ -77,12 +82,12 @@ const BYTES_OF_TYPE = new Map<number, 2 | 4 | 8>([
 ])
 
 /** An entry's one number. It stands in the entry itself, at the left whatever the byte order. */
-function readValue(entry: DataView, layout: Layout, little: boolean): number | undefined {
+function readValue(entry: DataView, layout: TiffLayout, little: boolean): number | undefined {
   const bytes = BYTES_OF_TYPE.get(entry.getUint16(2, little))
   return bytes && bytes <= layout.pointer ? readUint(entry, layout.valueAt, bytes, little) : undefined
 }
 
-function readUint(view: DataView, offset: number, bytes: 2 | 4 | 8, little: boolean): number {
+export function readUint(view: DataView, offset: number, bytes: 2 | 4 | 8, little: boolean): number {
   if (bytes === 2) return view.getUint16(offset, little)
   if (bytes === 4) return view.getUint32(offset, little)
   return Number(view.getBigUint64(offset, little))

@@ -1,0 +1,41 @@
+import type { Config } from '../config/schema.ts'
+import type { DeedName, RequestOf, ResultOf } from '../daemon/deeds/all.ts'
+import type { Hearing } from '../daemon/deeds/deed.ts'
+import type { Interruption } from '../sync/interruption.ts'
+import { readAccess } from './config-option.ts'
+
+/** After so long without a word a person is told what is waited for. */
+const PATIENCE_MS = 3000
+
+/** Says a line on standard error: standard output is for what was asked for. */
+export function sayAside(line: string): void {
+  process.stderr.write(`albumd: ${line}\n`)
+}
+
+/** For those who need not hear of the work while it goes on. */
+export const silently: Hearing = { tell() {}, say: sayAside, progress() {} }
+
+/** Has a deed done, by the daemon where one has this state, else here. Throws what the deed throws. */
+export async function carryOut<N extends DeedName>(
+  config: Config,
+  name: N,
+  request: RequestOf<N>,
+  hearing: Hearing,
+  interruption: Interruption,
+): Promise<ResultOf<N>> {
+  const { askDaemon } = await import('../daemon/control/client.ts')
+  const { carryOutHere } = await import('../daemon/carry-out-here.ts')
+  const { deeds } = await import('../daemon/deeds/all.ts')
+  const { stateFiles } = await import('../daemon/state.ts')
+  const waiting = setTimeout(() => hearing.say('waiting for what albumd is in the middle of'), PATIENCE_MS)
+  const asking = { ...hearing, begun: () => clearTimeout(waiting) }
+  try {
+    const { control } = stateFiles(config.state_dir)
+    const answer = await askDaemon(control, config, name, request, asking, interruption.stop)
+    if (answer) return answer.done
+  } finally {
+    clearTimeout(waiting)
+  }
+  const access = deeds[name].needsHost ? readAccess(config) : null
+  return carryOutHere(config, access, name, request, hearing, interruption)
+}

@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import type { Config } from '../../config/schema.ts'
+import type { DeedName, RequestOf, ResultOf } from '../deeds/all.ts'
+import type { Hearing } from '../deeds/deed.ts'
+import { version } from '../version.ts'
+import { type Asking, fingerprintOf, type Line, type Refusal } from './protocol.ts'
+import { openSocketPath } from './socket.ts'
+
+/** An error that the daemon answered, with its code. */
+export class Refused extends Error {
+  override name = 'Refused'
+  readonly code: string | undefined
+
+  constructor({ code, message }: Refusal) {
+    super(message)
+    this.code = code ?? undefined
+  }
+}
+
+/** How whoever asks the daemon hears of its work. */
+export interface RemoteHearing extends Hearing {
+  /** The daemon has taken it up. */
+  begun(): void
+}
+
+/**
+ * Has the daemon at this socket carry it out; null where none is there. Throws Refused; with the code LEFT where `leave`
+ * is aborted before the end: the daemon goes on with what it has begun.
+ */
+export async function askDaemon<N extends DeedName>(
+  file: string,
+  config: Config,
+  name: N,
+  asked: RequestOf<N>,
+  hearing: RemoteHearing,
+  leave: AbortSignal,
+): Promise<{ done: ResultOf<N> } | null> {
+  const body: Asking = { version, config: fingerprintOf(config), request: asked }
+  const answer = await post(file, `/deeds/${name}`, JSON.stringify(body), leave)
+  if (answer === null) return null
+  try {
+    if (answer.statusCode !== 200) throw new Refused(await refusalIn(answer))
+    for await (const text of linesOf(answer)) {
+      const line = JSON.parse(text) as Line
+      if ('done' in line) return line as { done: ResultOf<N> }
+      if ('failed' in line) throw new Refused(line.failed)
+      hear(line, hearing)
+    }
+  } catch (error) {
+    if (error instanceof Refused) throw error
+    throw leave.aborted ? left() : cutOff()
+  } finally {
+    answer.destroy()
+  }
+  throw leave.aborted ? left() : cutOff()
+}
+
+function hear(line: Exclude<Line, { done: unknown } | { failed: Refusal }>, hearing: RemoteHearing): void {
+  if ('told' in line) hearing.tell(line.told)
+  else if ('say' in line) hearing.say(line.say)
+  else if ('progress' in line) hearing.progress(line.progress.done, line.progress.albums)
+  else hearing.begun()
+}
+
+/** No daemon has this socket: there is none, or it was left behind. */
+const NOBODY: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'ENOTSOCK'])
+
+/** Null where nobody listens. */
+async function post(
+  file: string,
+  path: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<IncomingMessage | null> {
+  let socket: ReturnType<typeof openSocketPath> | null = null
+  try {
+    socket = openSocketPath(file)
+    const headers = { 'content-type': 'application/json' }
+    const asked = request({ socketPath: socket.path, method: 'POST', path, headers, signal })
+    asked.end(body)
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    return answer
+  } catch (error) {
+    if (signal.aborted) throw left()
+    if (NOBODY.has((error as { code?: unknown }).code)) return null
+    throw error
+  } finally {
+    socket?.release()
+  }
+}
+
+/** Throws where the answer is cut off. */
+async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
+  let rest = ''
+  answer.setEncoding('utf8')
+  for await (const chunk of answer) {
+    const lines = `${rest}${chunk}`.split('\n')
+    rest = lines.pop()!
+    yield* lines
+  }
+}
+
+async function refusalIn(answer: IncomingMessage): Promise<Refusal> {
+  const chunks: Buffer[] = []
+  for await (const chunk of answer) chunks.push(chunk)
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString()) as Refusal
+  } catch {
+    return { code: null, message: `the daemon answered ${answer.statusCode}` }
+  }
+}
+
+function left(): Refused {
+  return new Refused({
+    code: 'LEFT',
+    message: 'left; the daemon goes on with what it has begun, and "albumd status" shows how far it is',
+  })
+}
+
+function cutOff(): Refused {
+  return new Refused({
+    code: 'DAEMON_ENDED',
+    message: 'the daemon ended before this was done; what it has done is recorded. Run it again',
+  })
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import type { Config } from '../../config/schema.ts'
+import type { PassEvent } from '../../sync/pass-events.ts'
+
+/**
+ * What goes over the control socket: HTTP, `POST /deeds/<name>` with an Asking, answered 200 with lines of JSON, or with
+ * another status and a Refusal. Both ends are of one version, so what the deeds themselves say is not checked again.
+ */
+export const asking = z.strictObject({
+  version: z.string(),
+  /** See `fingerprintOf`. */
+  config: z.string(),
+  request: z.unknown(),
+})
+
+export type Asking = z.infer<typeof asking>
+
+/** One line of an answer. The last one is `done` or `failed`. */
+export type Line =
+  /** It is its turn. */
+  | { begun: true }
+  | { told: PassEvent }
+  | { say: string }
+  | { progress: { done: number; albums: number } }
+  | { done: unknown }
+  | { failed: Refusal }
+
+/** An error, as far as the other end can say it again. `code` null: unexpected. */
+export interface Refusal {
+  code: string | null
+  message: string
+}
+
+export function refusalOf(error: unknown): Refusal {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  return { code: typeof code === 'string' ? code : null, message: String(message ?? error) }
+}
+
+/** Equal for configs under which a deed does the same. It tells nothing of what the config holds. */
+export function fingerprintOf(config: Config): string {
+  const { log, status_page, ...obeyed } = config
+  return createHash('sha256').update(JSON.stringify(obeyed)).digest('hex')
+}

@@ -1,0 +1,43 @@
+import type { HostFailure } from '../../remote/host.ts'
+import { type Pause, pauseAt } from '../pause.ts'
+import { type MirrorStatus, statusOf } from '../status.ts'
+import { type Verdict, verdictOn } from '../verdict.ts'
+import type { Means } from './deed.ts'
+
+/** How things stand after a pass. */
+export interface PassResult {
+  verdict: Verdict
+  /** What the host answered that ended work early. */
+  stopped: HostFailure[]
+  mirrors: MirrorStatus[]
+  /** Then nothing was sent or deleted. */
+  paused: Pause | null
+}
+
+/** `work` answers what ended it early. The host is greeted beside it: an empty pass finds out too that it is away. */
+export async function passResult(means: Means, work: () => Promise<HostFailure[]>): Promise<PassResult> {
+  const { config, synced, interruption } = means
+  const now = Date.now()
+  if (pauseAt(synced, now)) return standing(means, [])
+  tryAgain(means)
+  const [refusal, ended] = await Promise.all([means.engine().greet(interruption.cut), work()])
+  const stopped = distinct([...(refusal ? [refusal] : []), ...ended])
+  const result = standing(means, stopped)
+  return { ...result, verdict: verdictOn(statusOf(config, synced, true, Date.now()), stopped) }
+}
+
+function standing({ config, synced }: Means, stopped: HostFailure[]): PassResult {
+  const now = Date.now()
+  const { mirrors } = statusOf(config, synced, true, now)
+  return { verdict: 'left', stopped, mirrors, paused: pauseAt(synced, now) }
+}
+
+/** A person who asks is reason enough to ask the host again. A used-up quota has probes of its own. */
+function tryAgain(means: Means): void {
+  const { host } = means.engine().parts
+  for (const { endpoint, remedy } of host.blocks()) if (remedy !== 'quota') host.unblock(endpoint)
+}
+
+function distinct(failures: HostFailure[]): HostFailure[] {
+  return [...new Map(failures.map(failure => [`${failure.code} ${failure.endpoint}`, failure])).values()]
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { realDisk } from '../../local/real-disk.ts'
+import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/trust.ts'
+import { type Deed, NotPossible } from './deed.ts'
+
+export interface TrustResult {
+  /** False: it is not in doubt. */
+  trusted: boolean
+  reason: string | null
+  /** How many pictures that have images are missing; these images will be deleted. */
+  missing: number
+  /** The first of them, below the mirror's folder. */
+  paths: string[]
+  /** The mirror's folders that are in doubt instead. */
+  in_doubt: string[]
+  /** Whether the mirror keeps images all the same. */
+  keeps: boolean
+}
+
+/** How many of the missing pictures are named. */
+const NAMED = 10
+
+/** `folder`: its real path. */
+export const trustDeed: Deed<{ folder: string }, TrustResult> = {
+  request: z.strictObject({ folder: z.string() }),
+  needsHost: false,
+  async carryOut({ config, synced }, { folder }) {
+    const policy = config.mirrors.find(({ folder: root }) => folder === root || folder.startsWith(`${root}/`))
+    if (!policy) {
+      const known = config.mirrors.map(({ folder: root }) => root).join(', ')
+      throw new NotPossible(`${folder} lies in no mirror; the mirrors are ${known}`)
+    }
+    const keeps = policy.deletions === 'keep'
+    const mirror = synced.mirrors.of(policy.folder)
+    const path = folder.slice(policy.folder.length + 1)
+    const found: Trust = mirror
+      ? trustIn(realDisk, synced, mirror, path)
+      : { kind: 'needless', elsewhere: [] }
+    if (found.kind === 'impossible')
+      throw new NotPossible(`${found.reason}; what can't be looked at can't be trusted`)
+    if (found.kind === 'needless')
+      return { trusted: false, reason: null, missing: 0, paths: [], in_doubt: found.elsewhere, keeps }
+    let missing = 0
+    const paths: string[] = []
+    for (const picture of keeps ? [] : missingPictures(realDisk, synced, found.mirror, path))
+      if (missing++ < NAMED) paths.push(picture)
+    await recordTrust(synced, found)
+    return { trusted: true, reason: found.reason, missing, paths, in_doubt: [], keeps }
+  },
+}

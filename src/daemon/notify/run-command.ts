@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+
+const TIMEOUT_MS = 60_000
+/** Of what a command writes to standard error. */
+const KEPT_BYTES = 1000
+const ON_WINDOWS = process.platform === 'win32'
+
+/**
+ * Runs a command by the shell, with this environment and no other. It is ended after a minute, or on `stop`, with all
+ * that it has started. Answers what went wrong, in a line, or null.
+ */
+export function runCommand(
+  command: string,
+  env: Record<string, string>,
+  stop: AbortSignal,
+): Promise<string | null> {
+  return new Promise(resolve => {
+    const child = spawn(command, {
+      shell: true,
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // A group of its own: it can be ended as a whole, and Ctrl-C on our terminal is not for it.
+      detached: !ON_WINDOWS,
+    })
+    let said = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(0, KEPT_BYTES)
+    })
+    let why: string | null = null
+    const end = (reason: string) => {
+      why = reason
+      endGroup(child)
+    }
+    const timer = setTimeout(() => end('it took more than a minute'), TIMEOUT_MS)
+    const onStop = () => end('albumd ended')
+    stop.addEventListener('abort', onStop)
+    if (stop.aborted) onStop()
+    const finish = (problem: string | null) => {
+      clearTimeout(timer)
+      stop.removeEventListener('abort', onStop)
+      // What it has left in the background may hold it open.
+      child.stderr.destroy()
+      resolve(problem)
+    }
+    child.once('error', error => finish(error.message))
+    child.once('exit', (code, signal) => {
+      const line = said.trim().split('\n').at(-1)
+      const ending = code === null ? `it was ended by ${signal}` : `it ended with ${code}`
+      finish(why ?? (code === 0 ? null : line ? `${ending}: ${line}` : ending))
+    })
+  })
+}
+
+function endGroup(child: ChildProcess): void {
+  try {
+    if (ON_WINDOWS || child.pid === undefined) child.kill('SIGKILL')
+    else process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}

@@ -1,0 +1,107 @@
+import type { Status } from '../status.ts'
+
+/** Something that is not as it should be, and that a person should know. */
+export interface Trouble {
+  /** What tells one from another: it goes on for as long as this is the same. */
+  key: string
+  /** STATE, STUCK, GUARDED, HELD, TOO_OLD, FAILED, WATCH_LOST, or what the host said. */
+  code: string
+  /** One line. */
+  message: string
+}
+
+export interface Health {
+  /** The gravest first. */
+  troubles: Trouble[]
+  /** For how long the picture that waits longest has waited, in milliseconds. */
+  oldestUnsyncedMs: number
+}
+
+/** A look at a folder of a million pictures takes hours on a slow disk. A disk that hangs takes for ever. */
+const STUCK_MS = 6 * 3_600_000
+
+type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & { watching?: Watching | null }
+type Watching = { lost: number; reason: string | null; remedy: string | null }
+type Waiting = 'pending_uploads' | 'pending_deletions' | 'uncertain'
+
+/** `now`: milliseconds since 1970. `quietMs`: for how long albumd has given no sign of life. */
+export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: number): Health {
+  const oldest = status.mirrors.flatMap(({ oldest_unsynced }) => oldest_unsynced ?? []).map(Date.parse)
+  const oldestUnsyncedMs = oldest.length > 0 ? Math.max(0, now - Math.min(...oldest)) : 0
+  const troubles = [
+    ...stuck(quietMs),
+    ...guarded(status),
+    ...blocked(status),
+    ...held(status),
+    ...tooOld(oldestUnsyncedMs, maxAgeMs),
+    ...failed(status),
+    ...watchLost(status),
+  ]
+  return { troubles, oldestUnsyncedMs }
+}
+
+function stuck(quietMs: number): Trouble[] {
+  if (quietMs <= STUCK_MS) return []
+  const message = `albumd has given no sign of life for ${inHours(quietMs)}: a disk or a network mount may hang`
+  return [{ key: 'STUCK', code: 'STUCK', message }]
+}
+
+function guarded({ mirrors }: Known): Trouble[] {
+  return mirrors
+    .filter(({ state }) => state === 'guarded')
+    .map(({ folder, reason }) => ({
+      key: `GUARDED ${folder}`,
+      code: 'GUARDED',
+      message: `${folder} is guarded: ${reason}`,
+    }))
+}
+
+/** What a plan does not have is no trouble while nothing waits for it. */
+function blocked({ mirrors, blocks }: Known): Trouble[] {
+  const waits = (what: Waiting) => mirrors.some(mirror => mirror[what] > 0)
+  const needed = (endpoint: string) =>
+    waits(endpoint === 'delete' ? 'pending_deletions' : endpoint === 'list' ? 'uncertain' : 'pending_uploads')
+  return blocks
+    .filter(({ code, endpoint }) => code !== 'PLAN_NOT_SUPPORTED' || needed(endpoint))
+    .map(({ endpoint, code, message }) => ({
+      key: `BLOCKED ${endpoint} ${code}`,
+      code,
+      message: `the host refuses ${endpoint}: ${message}`,
+    }))
+}
+
+function held({ mirrors }: Known): Trouble[] {
+  return mirrors
+    .filter(({ held_deletions }) => held_deletions > 0)
+    .map(({ folder, held_deletions }) => ({
+      key: `HELD ${folder}`,
+      code: 'HELD',
+      message: `${folder}: ${held_deletions} held deletions wait for your word; see "albumd deletions list"`,
+    }))
+}
+
+function tooOld(oldestMs: number, maxAgeMs: number): Trouble[] {
+  if (oldestMs <= maxAgeMs) return []
+  const message = `a picture has waited for ${inHours(oldestMs)} to be on the host; "albumd status" says why`
+  return [{ key: 'TOO_OLD', code: 'TOO_OLD', message }]
+}
+
+/** What is tried again by itself is trouble only when it gets too old. */
+function failed({ failures }: Known): Trouble[] {
+  const [first, ...others] = failures.filter(({ next_attempt_at }) => next_attempt_at === null)
+  if (!first) return []
+  const more = others.length > 0 ? ` (and ${others.length} more)` : ''
+  return [{ key: 'FAILED', code: 'FAILED', message: `${first.path}: ${first.message}${more}` }]
+}
+
+function watchLost({ watching }: Known): Trouble[] {
+  if (!watching || watching.lost === 0) return []
+  const { lost, reason, remedy } = watching
+  const why = [reason, remedy].filter(text => text !== null).join('; ')
+  return [{ key: 'WATCH_LOST', code: 'WATCH_LOST', message: `${lost} folders can't be watched: ${why}` }]
+}
+
+function inHours(ms: number): string {
+  const hours = Math.floor(ms / 3_600_000)
+  return hours < 1 ? 'less than an hour' : hours === 1 ? 'an hour' : `${hours} hours`
+}

@@ -1,0 +1,48 @@
+import type { Config } from '../config/schema.ts'
+import { systemClock } from '../sync/clock.ts'
+import type { Interruption } from '../sync/interruption.ts'
+import type { Errands } from './control/errands.ts'
+import { Daemon } from './daemon.ts'
+import type { Listener } from './listener.ts'
+import { type Access, openMirroring } from './mirroring.ts'
+import { onlyNews } from './only-news.ts'
+import { audits, rescans } from './recurring.ts'
+import type { State } from './state.ts'
+
+/** The daemon at work with one state and one config, until it is interrupted. Throws what the state throws. */
+export async function runDaemon(
+  config: Config,
+  access: Access,
+  state: State,
+  errands: Errands,
+  { tell, say, onPass, note, alive = () => {} }: Listener,
+  interruption: Interruption,
+): Promise<void> {
+  const { synced, running } = state
+  const temper = { patience: { attempts: 4, maxDelayMs: 300_000 }, graceMs: config.deletions.grace }
+  const news = onlyNews(tell)
+  const mirroring = openMirroring(config, access, state, temper, told => {
+    news(told)
+    daemon.hear(told)
+    errands.tell(told)
+  })
+  const daemon = new Daemon({
+    config,
+    synced,
+    clock: systemClock,
+    running,
+    credentialLifetimeMs: config.host.credential_lifetime,
+    rescan: rescans(config),
+    audit: audits(config, mirroring, note),
+    errands,
+    onPass: () => onPass(synced),
+    say,
+    alive,
+  })
+  errands.open({ config, synced, engine: mirroring, interruption, failed: error => state.failed(error) })
+  try {
+    await daemon.run(mirroring, interruption)
+  } finally {
+    await mirroring.close()
+  }
+}

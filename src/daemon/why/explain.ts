@@ -1,0 +1,219 @@
+import type { Disk } from '../../local/disk.ts'
+import { albumPathOf } from '../../sync/album-name.ts'
+import { albumName } from '../../sync/audit-records.ts'
+import { planFolder } from '../../sync/plan.ts'
+import { folderAbove, fullPath, isAtOrBelow, nameOf } from '../../sync/tree-path.ts'
+import type { EscrowRow } from '../../synced/escrow.ts'
+import type { FileRow } from '../../synced/files.ts'
+import type { ImageRow } from '../../synced/images.ts'
+import type { MirrorRow } from '../../synced/mirrors.ts'
+import type { Synced } from '../../synced/synced.ts'
+import { type Explanation, type PathImage, type PathState, type Step, timeOf } from './explanation.ts'
+import {
+  deletionSteps,
+  everythingWaits,
+  plainStep,
+  type StepParts,
+  troubleSteps,
+  uploadSteps,
+} from './next-steps.ts'
+import { pastOf } from './past.ts'
+import type { PlaceInMirror } from './place.ts'
+import { type Whereabouts, whereIs } from './whereabouts.ts'
+import { leftOutInWords, reasonOf, ruleInFile } from './words.ts'
+
+export type ExplainParts = Omit<StepParts, 'rootInDoubt'> & { disk: Disk }
+
+/** What is known of a path, and what happens next. Looks at the disk; changes nothing. */
+export function explain(parts: ExplainParts, place: PlaceInMirror): Explanation {
+  const { synced, disk } = parts
+  const { mirror, path } = place
+  const row = synced.mirrors.of(mirror.folder)
+  const where = whereIs(disk, mirror.folder, mirror.ignore, path)
+  const known = row ? recordsOf(synced, row, path) : NOTHING
+  const full = fullPath(mirror.folder, path)
+  const doubt = row ? doubtOf(synced, row, path) : null
+  const isFolder = where.kind === 'folder' || (where.kind === 'absent' && known.isFolder && !known.file)
+  const album = albumPathOf(mirror.album, isFolder ? path : folderAbove(path))
+  const [state, reason] = stateOf(place, where, known, doubt)
+  const explained: Explanation = {
+    path: full,
+    mirror: mirror.folder,
+    state,
+    reason,
+    album: { path: album.join('/'), id: albumIdOf(synced, album) },
+    file:
+      where.kind === 'picture'
+        ? { size: where.look.size, modified_at: timeOf(where.look.mtime / 1000) }
+        : null,
+    hash: known.file?.hash?.toString('hex') ?? null,
+    image: known.image ? imageOf(synced, known.image) : null,
+    deletions: known.given.map(given => ({
+      ...imageOf(synced, synced.images.byId(given.image)!),
+      reason: given.reason,
+      state: given.state,
+      since: timeOf(given.since),
+    })),
+    guard: row?.guard ?? null,
+    failure: known.failure,
+    left_out:
+      where.kind === 'left_out'
+        ? {
+            why: where.why,
+            path: fullPath(mirror.folder, where.at),
+            rule: where.rule ? ruleInFile(mirror.folder, where.rule) : null,
+          }
+        : null,
+    counts: row && isFolder ? synced.summaries.below(row.id, path) : null,
+    next: [],
+    history: pastOf(known.history, known.file),
+  }
+  const steps = { ...parts, rootInDoubt: row?.guard_code === 'ROOT' }
+  return { ...explained, next: nextOf(steps, explained, where, known) }
+}
+
+interface Known {
+  file: FileRow | undefined
+  isFolder: boolean
+  image: ImageRow | undefined
+  given: EscrowRow[]
+  failure: Explanation['failure']
+  history: ReturnType<Synced['history']['of']>
+}
+
+const NOTHING: Known = {
+  file: undefined,
+  isFolder: false,
+  image: undefined,
+  given: [],
+  failure: null,
+  history: [],
+}
+
+function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Known {
+  const above = path === '' ? undefined : synced.folders.at(id, folderAbove(path))
+  const self = synced.folders.at(id, path)
+  const file = above && synced.files.at({ folder: above.id, name: nameOf(path) })
+  const failure = above ? synced.failures.of(above.id, nameOf(path)) : undefined
+  return {
+    file,
+    isFolder: self !== undefined,
+    image: file?.image == null ? undefined : synced.images.byId(file.image),
+    given: synced.escrow.atPath(id, path),
+    failure: failure
+      ? {
+          code: failure.code,
+          message: failure.message,
+          attempts: failure.attempts,
+          next_attempt_at: failure.next_attempt_at === null ? null : timeOf(failure.next_attempt_at),
+        }
+      : null,
+    history: synced.history.of({ mirror: id, path }),
+  }
+}
+
+/** Why what holds a path is in doubt, or null. */
+function doubtOf(synced: Synced, row: MirrorRow, path: string): string | null {
+  if (row.guard_code === 'ROOT') return row.guard
+  const lies = synced.folders.unknown(row.id).find(doubtful => isAtOrBelow(path, doubtful.path))
+  return lies ? `${fullPath(row.folder, lies.path)}: ${lies.unknown}` : null
+}
+
+function stateOf(
+  { mirror, path }: PlaceInMirror,
+  where: Whereabouts,
+  { file, history, failure, isFolder }: Known,
+  doubt: string | null,
+): [PathState, string] {
+  if (doubt !== null) return [file?.state ?? 'unknown', doubt]
+  if (where.kind === 'unknown') return ['unknown', `it can't be looked at: ${where.message}`]
+  if (where.kind === 'left_out')
+    return [file ? file.state : 'left_out', leftOutInWords(mirror.folder, path, where)]
+  if (where.kind === 'folder') return ['folder', 'its pictures are mirrored']
+  if (where.kind === 'picture') {
+    if (!file) return ['unseen', 'it is there, and no scan has seen it yet']
+    // Zero asks for its hash at the next look, whatever that shows.
+    const record = { ...file, ctime: file.ctime || where.look.ctime }
+    const [change] = planFolder(file.folder, [record], { ...LOOK, files: [where.look] }, POLICY, 0)
+    const since = change ? ` (since then: ${change.reason})` : ''
+    return [file.state, `${reasonOf(file, history, failure)}${since}`]
+  }
+  if (!file)
+    return [
+      'absent',
+      whatBecame(history) ??
+        (isFolder ? 'the folder is gone' : 'it is not there, and nothing is known of it'),
+    ]
+  const gone = file.state === 'gone' || file.state === 'kept' ? '' : ' (since then: gone from the disk)'
+  return [file.state, `${reasonOf(file, history, failure)}${gone}`]
+}
+
+/** For the planner, which is asked about one file alone. */
+const LOOK = { files: [], aside: [], ignored: [], problems: [] }
+const POLICY = { deletions: 'keep', prunes: () => false } as const
+
+function whatBecame(history: Known['history']): string | null {
+  const last = history.at(-1)
+  if (!last) return null
+  return last.event === 'deleted'
+    ? `its image was deleted: ${last.detail}`
+    : `it is not there any more: ${last.detail ?? last.event}`
+}
+
+function nextOf(parts: StepParts, explained: Explanation, where: Whereabouts, known: Known): Step[] {
+  const { state, path } = explained
+  const ofImages = known.given.flatMap(given => deletionSteps(parts, given, path))
+  if (explained.guard !== null) ofImages.unshift(plainStep(explained.guard))
+  switch (state) {
+    case 'pending':
+    case 'unseen':
+      return [...uploadSteps(parts, where.kind === 'picture' ? where.look.ctime / 1000 : null), ...ofImages]
+    case 'failed':
+    case 'uncertain':
+      return [...troubleSteps(parts, explained), ...ofImages]
+    case 'linked':
+      return [plainStep('its bytes are compared with', 'albumd adopt --verify'), ...ofImages]
+    case 'kept':
+      return [
+        plainStep('its image stays; a file with the same bytes that comes back finds it again'),
+        ...ofImages,
+      ]
+    case 'hidden':
+    case 'left_out':
+      return [...leftOutSteps(explained), ...ofImages]
+    default:
+      return where.kind === 'picture' || ofImages.length > 0
+        ? changedSteps(parts, explained, ofImages)
+        : ofImages
+  }
+}
+
+/** A file that no longer is what is recorded is looked at again by the next scan. */
+function changedSteps(parts: StepParts, { state, reason }: Explanation, ofImages: Step[]): Step[] {
+  if (state !== 'synced' || !reason.includes('(since then: ')) return ofImages
+  return [everythingWaits(parts) ?? plainStep('it is looked at again'), ...ofImages]
+}
+
+function leftOutSteps({ left_out, image }: Explanation): Step[] {
+  if (left_out === null) return [plainStep('it is looked at again')]
+  const stays = image ? 'its image stays on the host' : 'it is not mirrored'
+  return left_out.why === 'ignored' && image
+    ? [plainStep(`${stays}; images of what a rule hides are given up with`, 'albumd sync --prune-ignored')]
+    : [plainStep(stays)]
+}
+
+function imageOf(synced: Synced, image: ImageRow): PathImage {
+  const { remote_id, cdn_url, album, name, size, recorded_at, proof } = image
+  const at = albumName(synced, album)
+  return { image_id: remote_id, cdn_url, album: at, name, size, recorded_at: timeOf(recorded_at), proof }
+}
+
+/** The host's id of an album, as far as it is recorded. */
+function albumIdOf({ albums }: Synced, path: readonly string[]): string | null {
+  let at: { id: number; remote_id: string } | undefined
+  for (const name of path) {
+    at = albums.named(at?.id ?? null, name)
+    if (!at) return null
+  }
+  return at?.remote_id ?? null
+}

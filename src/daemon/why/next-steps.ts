@@ -1,0 +1,148 @@
+import type { Config } from '../../config/schema.ts'
+import { shellWord } from '../../sync/shell-word.ts'
+import type { EscrowRow } from '../../synced/escrow.ts'
+import type { Synced } from '../../synced/synced.ts'
+import { uploadsWaitUntil } from '../hours.ts'
+import { pauseAt } from '../pause.ts'
+import type { Status } from '../status.ts'
+import { type Explanation, type Step, timeOf } from './explanation.ts'
+
+export interface StepParts {
+  config: Config
+  synced: Synced
+  /** Of the account and the process. */
+  status: Pick<Status, 'running' | 'blocks'> & {
+    quota: Pick<Status['quota'], 'exhausted' | 'resumes_at' | 'next_probe_at'>
+  }
+  /** Milliseconds since 1970. */
+  now: number
+  /** Whether the root of the path's mirror is in doubt: then nothing is sent or deleted. */
+  rootInDoubt: boolean
+}
+
+const step = (what: string, at: number | null = null, command: string | null = null): Step => ({
+  what,
+  at: at === null ? null : timeOf(at),
+  command,
+})
+
+/** What keeps all uploads, or lets them go. `changed`: when the file changed, in milliseconds since 1970, or null. */
+export function uploadSteps(parts: StepParts, changed: number | null): Step[] {
+  const { config, synced, status, now } = parts
+  const waits = everythingWaits(parts)
+  if (waits) return [waits]
+  const steps: Step[] = []
+  const { settle } = config.watch
+  if (changed !== null && changed + settle > now && changed <= now)
+    steps.push(step('it must be left alone for watch.settle first', changed + settle))
+  const opens = uploadsWaitUntil(config.uploads.hours, now)
+  if (opens !== null) steps.push(step('uploads wait for their hours (uploads.hours)', opens))
+  const { exhausted, resumes_at, next_probe_at } = status.quota
+  if (exhausted) {
+    const until = resumes_at ?? next_probe_at
+    const what = resumes_at === null ? 'the host is asked again' : 'it goes on'
+    steps.push(
+      step(
+        `it waits for quota: today's uploads are used up; ${what}`,
+        until === null ? null : Date.parse(until),
+      ),
+    )
+  }
+  for (const { endpoint, code, message, said_at } of status.blocks) {
+    const what = UPLOADING[endpoint]
+    const again = Date.parse(said_at) + config.quota.probe_every
+    if (what) steps.push(step(`${what}: ${message} (${code}); it is tried again`, again))
+  }
+  if (steps.length > 0) return steps
+  const ahead = synced.files.pendingTotal(synced.mirrors.all().map(({ id }) => id)).pictures - 1
+  return [step(ahead > 0 ? `it is uploaded: ${ahead} other pictures wait as well` : 'it is uploaded')]
+}
+
+const UPLOADING: Partial<Record<string, string>> = {
+  upload: 'the host takes no uploads',
+  send: 'the upload node takes nothing',
+  list: 'albums are looked at before the first upload, and the host does not list them',
+}
+
+/** Null: nothing keeps all work. */
+export function everythingWaits({ synced, status, now, rootInDoubt }: StepParts): Step | null {
+  if (rootInDoubt) return step('nothing of this mirror is sent or deleted while its folder is in doubt')
+  const paused = pauseAt(synced, now)
+  if (paused) return step('albumd is paused: nothing is sent or deleted', paused.until, 'albumd resume')
+  return status.running ? null : step('albumd does not run: it goes on with', null, 'albumd sync')
+}
+
+/** What becomes of the image of `given`, at `path` (absolute). */
+export function deletionSteps(parts: StepParts, given: EscrowRow, path: string): Step[] {
+  const { synced, status, now } = parts
+  const what = given.reason === 'superseded' ? 'the image of its older version' : 'its image'
+  const at = shellWord(path)
+  if (given.state === 'held' || given.state === 'unproved') {
+    const why =
+      given.state === 'held'
+        ? 'too many were to be deleted at once'
+        : 'it was only linked, and its bytes could not be compared'
+    return [
+      step(`${what} is held (${why}): let it be deleted with`, null, `albumd deletions approve ${at}`),
+      step(`or keep ${what} for good with`, null, `albumd deletions discard ${at}`),
+    ]
+  }
+  const waits = everythingWaits(parts)
+  const guard = synced.mirrors.all().find(mirror => mirror.guard !== null)?.guard
+  const left = Math.max(0, given.due_at - Number(synced.meta.get('running_ms') ?? 0))
+  const blocked = status.blocks.find(({ endpoint }) => endpoint === 'delete')
+  const steps: Step[] = []
+  if (left > 0) {
+    const minutes = Math.ceil(left / 60_000)
+    const grace = `${what} is deleted once the grace has ended: about ${minutes} min are left of the time that albumd runs`
+    steps.push(step(grace, status.running && !waits ? now + left : null))
+  } else steps.push(step(`${what} is deleted, once everything was looked at again`))
+  if (guard != null && !parts.rootInDoubt)
+    steps.push(step(`but nothing is deleted while a folder is in doubt: ${guard}`))
+  if (blocked) {
+    const again = Date.parse(blocked.said_at) + parts.config.quota.probe_every
+    steps.push(
+      step(`but the host deletes nothing: ${blocked.message} (${blocked.code}); it is tried again`, again),
+    )
+  }
+  if (synced.files.openLike(hashOf(synced, given), sizeOf(synced, given)).length > 0)
+    steps.push(step('but a picture of its size has yet to find its image: it may have moved there'))
+  return waits ? [...steps, waits] : steps
+}
+
+function hashOf(synced: Synced, { image }: EscrowRow): Buffer {
+  return synced.images.byId(image)!.hash
+}
+
+function sizeOf(synced: Synced, { image }: EscrowRow): number {
+  return synced.images.byId(image)!.size
+}
+
+/** What happens to a path whose upload failed, or whose outcome is not known. */
+export function troubleSteps(
+  parts: StepParts,
+  { state, failure, path }: Pick<Explanation, 'state' | 'failure' | 'path'>,
+): Step[] {
+  const again = failure?.next_attempt_at == null ? null : Date.parse(failure.next_attempt_at)
+  const at = shellWord(path)
+  const waits = everythingWaits(parts)
+  const steps =
+    state === 'uncertain'
+      ? [
+          step('it is looked for on the host; at the latest it is known then', again),
+          step(
+            'or have it sent again, at the risk of having it twice, with',
+            null,
+            `albumd retry --resend ${at}`,
+          ),
+        ]
+      : [
+          again === null ? step('it is tried again once the file changes') : step('it is tried again', again),
+          step('or at once with', null, `albumd retry ${at}`),
+        ]
+  return waits ? [...steps, waits] : steps
+}
+
+export function plainStep(what: string, command: string | null = null): Step {
+  return step(what, null, command)
+}

@@ -1,0 +1,39 @@
+/** Why changes may go untold. */
+export interface WatchLoss {
+  code: 'WATCH_LIMIT' | 'WATCH_OVERFLOW' | 'WATCH_ERROR'
+  /** A sentence: what is wrong. */
+  message: string
+  /** A sentence: what a person can do. */
+  remedy: string
+}
+
+/** So much happened at once that the kernel's queue may have been full: which folders it concerns is not known. */
+export const OVERFLOW: WatchLoss = {
+  code: 'WATCH_OVERFLOW',
+  message: 'So much changed at once that some of it may have gone unseen; all folders are looked at again.',
+  remedy: `Where this happens often, make the system's queue longer: ${sysctl('max_queued_events', 131_072)}.`,
+}
+
+/** What the opening of a watch threw. `path`: the folder's, absolute. */
+export function lossOf(error: unknown, path: string): WatchLoss {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC') return limit('max_user_watches', 1_048_576)
+  if (code === 'EMFILE') return limit('max_user_instances', 1024)
+  return {
+    code: 'WATCH_ERROR',
+    message: `${path} can't be watched (${code ?? message}).`,
+    remedy: 'Check its permissions and its disk.',
+  }
+}
+
+function limit(key: string, more: number): WatchLoss {
+  return {
+    code: 'WATCH_LIMIT',
+    message: `The system's limit fs.inotify.${key} is reached, so some folders are not watched.`,
+    remedy: `Raise it: ${sysctl(key, more)}.`,
+  }
+}
+
+function sysctl(key: string, value: number): string {
+  return `sudo sysctl fs.inotify.${key}=${value}, and the same line in /etc/sysctl.d to keep it`
+}

@@ -1,0 +1,56 @@
+import type { Format } from '../../formats.ts'
+import type { ByteSource } from '../source.ts'
+import { findSvgRoot } from '../svg.ts'
+import { bmpEnding } from './bmp.ts'
+import { ByteReader } from './byte-reader.ts'
+import { cut, type Ending, UNCLEAR } from './ending.ts'
+import { gifEnding } from './gif.ts'
+import { icoEnding } from './ico.ts'
+import { jpegEnding } from './jpeg.ts'
+import { oneByteText } from './one-byte-text.ts'
+import { pngEnding } from './png.ts'
+import { svgEnding } from './svg.ts'
+import { tiffEnding } from './tiff.ts'
+import { webpEnding } from './webp.ts'
+
+/** What pictures begin with, for those of which no more is there than that. */
+const BEGINNINGS = ['\x89PNG', '\xff\xd8\xff', 'GIF8', 'RIFF', 'BM', 'II', 'MM', '\0\0\x01\0']
+const SIGNATURE_LENGTH = 32
+
+/**
+ * Whether a picture is all there, by its structure: what a writer that is not done leaves behind is `cut`, however long
+ * it pauses. Pixels are not decoded. `format`: as its bytes show it, or null where they are no picture. Content never
+ * throws, what `source.read` rejects with passes through, and memory does not grow with the picture's size.
+ */
+export async function readEnding(format: Format | null, source: ByteSource): Promise<Ending> {
+  switch (format) {
+    case 'png':
+      return pngEnding(new ByteReader(source))
+    case 'jpeg':
+      return jpegEnding(new ByteReader(source))
+    case 'gif':
+      return gifEnding(new ByteReader(source))
+    case 'webp':
+      return webpEnding(new ByteReader(source))
+    case 'bmp':
+      return bmpEnding(new ByteReader(source))
+    case 'tiff':
+      return tiffEnding(source)
+    case 'ico':
+      return icoEnding(new ByteReader(source))
+    case 'svg':
+      return svgEnding(new ByteReader(oneByteText(source, await source.read(0, 2))))
+    case null:
+      return noPictureYet(await source.read(0, 64 * 1024))
+  }
+}
+
+/** Bytes that no format shows in: room that is reserved and not written, or the first few bytes of what will be one. */
+function noPictureYet(head: Uint8Array): Ending {
+  const written = head.findLastIndex(byte => byte !== 0) + 1
+  if (written === 0) return cut('it begins with zeros only')
+  const start = Buffer.from(head.subarray(0, Math.min(written, SIGNATURE_LENGTH))).toString('latin1')
+  const begins = BEGINNINGS.some(text => start.startsWith(text) || text.startsWith(start))
+  if (begins && written < SIGNATURE_LENGTH) return cut('all but its first bytes is missing')
+  return findSvgRoot(head.subarray(0, written)) === 'cut' ? cut('its root element is missing') : UNCLEAR
+}

@@ -1,0 +1,34 @@
+import type { Bandwidth } from './bandwidth.ts'
+import type { Clock } from './clock.ts'
+import type { Passage } from './line.ts'
+
+/** Progress is seen in pieces of this size, in bytes: on a slow line a larger one would look like none. */
+const PIECE = 32 * 1024
+
+export interface Pacing {
+  bandwidth: Bandwidth
+  passage: Passage
+  clock: Clock
+}
+
+/** The line has become too slow for this upload; its last byte has not left. */
+export class LineTooSlow extends Error {
+  override name = 'LineTooSlow'
+}
+
+/** A body's chunks in small pieces, no faster than uploads may go. Throws LineTooSlow where they go too slowly. */
+export async function* paced(
+  chunks: AsyncIterable<Uint8Array>,
+  { bandwidth, passage, clock }: Pacing,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const most = bandwidth.pieceOf(PIECE)
+  for await (const chunk of chunks)
+    for (let at = 0; at < chunk.byteLength; at += most) {
+      const piece = chunk.subarray(at, at + most)
+      await bandwidth.take(piece.byteLength, signal)
+      const from = clock.now()
+      yield piece
+      if (!passage.taken(piece.byteLength, from)) throw new LineTooSlow()
+    }
+}

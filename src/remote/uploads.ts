@@ -1,0 +1,75 @@
+import type { UploadRequest } from '../protocol/records.ts'
+import type { Bandwidth } from './bandwidth.ts'
+import type { Clock } from './clock.ts'
+import type { Connection } from './connection.ts'
+import { askCredential, askPresigned } from './credentials.ts'
+import { cancelled, tooSlow } from './failures.ts'
+import type { Credential, Outcome, PictureBody, Sent } from './host.ts'
+import type { Line, Passage } from './line.ts'
+import { sendPicture } from './send-picture.ts'
+
+export interface UploadsParts {
+  connection: Connection
+  /** §4.1 or §4.3. */
+  form: 'credential' | 'presign'
+  line: Line
+  bandwidth: Bandwidth
+  clock: Clock
+  /** Of a credential (§8). */
+  lifetimeMs: number
+}
+
+/** §4.1 to §4.3: credentials, and pictures on the line that they share. */
+export class Uploads {
+  readonly #parts: UploadsParts
+  /** Of credentials that were granted and not used yet, by their address. */
+  readonly #granted = new Map<string, Passage>()
+
+  constructor(parts: UploadsParts) {
+    this.#parts = parts
+  }
+
+  /** The line comes first: a credential's life begins when it is granted. */
+  async request(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>> {
+    const { connection, form, line, lifetimeMs } = this.#parts
+    const entered = await line.enter(request.file_size, signal)
+    if (!entered) return { ok: false, failure: cancelled('upload', 'nothing') }
+    if ('slow' in entered) return { ok: false, failure: tooSlow('upload', entered.slow, lifetimeMs) }
+    const { passage } = entered
+    try {
+      const askFor = form === 'presign' ? askPresigned : askCredential
+      const answer = await askFor(connection, request, signal)
+      if (answer.ok) this.#keep(answer.value, passage)
+      else passage.leave()
+      return answer
+    } catch (error) {
+      passage.leave()
+      throw error
+    }
+  }
+
+  async send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>> {
+    const passage = this.#passageOf(credential, picture)
+    try {
+      return await sendPicture({ ...this.#parts, passage }, credential, picture, signal)
+    } finally {
+      passage.leave()
+    }
+  }
+
+  #passageOf({ uploadUrl }: Credential, { size }: PictureBody): Passage {
+    const granted = this.#granted.get(uploadUrl)
+    this.#granted.delete(uploadUrl)
+    if (granted) return granted
+    const passage = this.#parts.line.admit(size)
+    passage.granted()
+    return passage
+  }
+
+  #keep({ uploadUrl }: Credential, passage: Passage): void {
+    for (const [url, unused] of this.#granted) if (unused.leftMs() <= 0) this.#granted.delete(url)
+    this.#granted.get(uploadUrl)?.leave()
+    this.#granted.set(uploadUrl, passage)
+    passage.granted()
+  }
+}

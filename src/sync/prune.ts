@@ -1,0 +1,41 @@
+import type { Synced } from '../synced/synced.ts'
+import type { Clock } from './clock.ts'
+
+const HOUR_MS = 3_600_000
+/** How long the history of a path is kept. */
+const KEPT_MS = 90 * 24 * HOUR_MS
+/** Rows and pages of one commit: uploads wait for it. */
+const ROWS = 500
+const PAGES = 256
+/** How many commits one pass has for it: new pictures wait meanwhile. The next hour goes on. */
+const COMMITS = 20
+
+/** Whether it is time to look for what may be forgotten, which costs a count of all rows. Belongs into a commit. */
+export function isPruningDue({ meta }: Synced, now: number): boolean {
+  const before = Number(meta.get('pruned_at') ?? Number.NaN)
+  // A clock that was set back makes a moment of the future.
+  if (before <= now && now - before < HOUR_MS) return false
+  meta.set('pruned_at', String(now))
+  return true
+}
+
+/**
+ * Forgets what history is too old or too much, and gives free room of the database back to the disk, in steps that
+ * hold up nobody.
+ */
+export async function prune(
+  { synced, clock }: { synced: Synced; clock: Clock },
+  stop: AbortSignal,
+): Promise<void> {
+  const { history, space, commit } = synced
+  let excess = history.excess()
+  let old = history.isFrom(clock.wall() - KEPT_MS)
+  for (let commits = 0; commits < COMMITS && !stop.aborted; commits++) {
+    if (old) old = (await commit(() => history.dropBefore(clock.wall() - KEPT_MS, ROWS))) === ROWS
+    else if (excess > 0) {
+      await commit(() => history.dropOldest(Math.min(ROWS, excess)))
+      excess -= ROWS
+    } else if (space.isTooMuch()) await commit(() => space.giveBack(PAGES))
+    else return
+  }
+}

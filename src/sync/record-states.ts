@@ -1,0 +1,46 @@
+import type { HostFailure, ImageHost } from '../remote/host.ts'
+import type { Synced } from '../synced/synced.ts'
+import type { Clock } from './clock.ts'
+import { clockOffset } from './file-ages.ts'
+import { forgetOldDeletions } from './hold.ts'
+
+export interface StateParts {
+  synced: Synced
+  host: Pick<ImageHost, 'blocks'>
+  clock: Clock
+  /** Running time in milliseconds. */
+  running: () => number
+}
+
+/** How long the ids of deleted images are known: by then no host lists them any more. */
+const REMEMBERED_MS = 90 * 86_400_000
+
+/** When it was, for the next process. Belongs into a commit. */
+export function recordTime({ synced, clock, running }: Omit<StateParts, 'host'>): void {
+  synced.mirrors.endPhases()
+  synced.meta.set('running_ms', String(running()))
+  synced.meta.set('clock_offset', String(clockOffset(clock)))
+}
+
+/** States of the account outlive the process, for `status`. `stopped`: what ended its work. Belongs into a commit. */
+export function recordStates(parts: StateParts, stopped: readonly HostFailure[]): void {
+  const { synced, host, clock, running } = parts
+  const now = clock.wall()
+  // Not all that the host said of the account ended something.
+  const shut = host.blocks().map(block => ({ ...block, said_at: now - (clock.monotonic() - block.since) }))
+  const said = stopped.filter(({ remedy, repeated }) => remedy !== 'cancelled' && !repeated)
+  const all = [...said.map(failure => ({ ...failure, said_at: now })), ...shut]
+  recordTime(parts)
+  forgetOldDeletions(synced, running())
+  synced.deleted.prune(now - REMEMBERED_MS)
+  const blocks = all.filter(({ remedy }) => remedy !== 'quota')
+  synced.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
+  for (const { endpoint, code, message, said_at } of blocks)
+    synced.account.block({
+      endpoint,
+      code,
+      message,
+      since: Math.round(said_at),
+      said_at: Math.round(said_at),
+    })
+}

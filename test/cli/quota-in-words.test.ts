@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { quotaInWords } from '../../src/cli/quota-in-words.ts'
+import type { Status } from '../../src/daemon/status.ts'
+
+const quota: Status['quota'] = {
+  plan: 'professional',
+  limit: 5000,
+  used: 812,
+  reserve: 500,
+  exhausted: false,
+  resumes_at: null,
+  next_probe_at: null,
+  reset: { known: 'no' },
+}
+const backlog: Status['backlog'] = { pictures: 0, bytes: 0, days: 0, per_day: 4500, done_by: null }
+
+const words = (changes: Partial<Status['quota']>, waits: Partial<Status['backlog']> = {}) =>
+  quotaInWords({ quota: { ...quota, ...changes }, backlog: { ...backlog, ...waits } })
+
+it('says what is used', () => {
+  expect(words({})).toEqual(['quota   812 of 5,000 today (professional)'])
+})
+
+it('says when a quota that is used up comes back, or when the host is asked again', () => {
+  const used = { used: 5000, exhausted: true, next_probe_at: '2026-11-21T16:15:00.000Z' }
+  expect(words(used)).toEqual([
+    'quota   5,000 of 5,000 today (professional), used up; the host is asked again at 2026-11-21T16:15:00.000Z',
+  ])
+  const reset = { known: 'learned', from: '15:59:00', to: '16:00:03', days: 4 } as const
+  expect(words({ ...used, resumes_at: '2026-11-21T16:00:03.000Z', reset })).toEqual([
+    'quota   5,000 of 5,000 today (professional), used up until 2026-11-21T16:00:03.000Z (learned in 4 days)',
+  ])
+})
+
+it('says how long a backlog takes, and what is kept from it', () => {
+  expect(words({ used: 4500 }, { pictures: 12_345, days: 3 })).toEqual([
+    'quota   4,500 of 5,000 today (professional), the rest is kept for new pictures',
+    'backlog 12,345 pictures, about 3 days at 4,500 a day',
+  ])
+})

@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Config } from '../../src/config/schema.ts'
+import { controlApp } from '../../src/daemon/control/app.ts'
+import { askDaemon } from '../../src/daemon/control/client.ts'
+import { Errands, NotNow } from '../../src/daemon/control/errands.ts'
+import { serveControl } from '../../src/daemon/control/server.ts'
+import type { Engine } from '../../src/daemon/mirroring.ts'
+import { pauseAt } from '../../src/daemon/pause.ts'
+import { openDatabase } from '../../src/synced/database.ts'
+import { openSynced } from '../../src/synced/synced.ts'
+
+const never = new AbortController().signal
+const NO_CONFIG = { mirrors: [], state_dir: '/s', log: {}, status_page: {} } as unknown as Config
+const hearing = { tell() {}, say() {}, progress() {}, begun() {} }
+
+/** A control socket with nothing behind it but a queue of errands; tests play the daemon's loop. */
+async function serve(below = '') {
+  const folder = join(mkdtempSync(join(realpathSync(tmpdir()), 'albumd-control-')), below)
+  mkdirSync(folder, { recursive: true })
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'control.sock')
+  const synced = openSynced(openDatabase(':memory:'))
+  const errands = new Errands()
+  const what: string[] = []
+  const open = () =>
+    errands.open({
+      config: NO_CONFIG,
+      synced,
+      engine: null as unknown as Engine,
+      interruption: { stop: never, cut: never },
+      failed: error => error,
+    })
+  const start = () =>
+    serveControl(
+      controlApp(errands, name => what.push(name)),
+      file,
+    )
+  return { file, synced, errands, what, open, start }
+}
+
+type Served = Awaited<ReturnType<typeof serve>>
+const discard = ({ file }: Served, leave = never, heard = hearing) =>
+  askDaemon(file, NO_CONFIG, 'deletions', { action: 'discard' }, heard, leave)
+
+describe('the control socket', () => {
+  it('answers nobody where there is none, or one that was left behind, and replaces it', async () => {
+    const served = await serve()
+    expect(await discard(served)).toBeNull()
+    writeFileSync(served.file, '')
+    expect(await discard(served)).toBeNull()
+    served.open()
+    const control = await served.start()
+    expect(statSync(served.file).mode & 0o777).toBe(0o600)
+    const asked = discard(served)
+    await once(served.errands.asked, 'abort')
+    await served.errands.carryOut()
+    expect(await asked).toEqual({ done: { held: [] } })
+    await control.close()
+    expect(existsSync(served.file)).toBe(false)
+    expect(await discard(served)).toBeNull()
+  })
+
+  it.skipIf(process.platform !== 'linux')('works where its path is too long for a socket', async () => {
+    const served = await serve('a-folder-with-a-long-name/'.repeat(8))
+    served.open()
+    const control = await served.start()
+    expect(await askDaemon(served.file, NO_CONFIG, 'resume', {}, hearing, never)).toEqual({
+      done: { paused: null },
+    })
+    await control.close()
+    expect(existsSync(served.file)).toBe(false)
+  })
+
+  it('does between passes what it is asked, and a pause at once', async () => {
+    const served = await serve()
+    served.open()
+    const control = await served.start()
+    let done = false
+    const asked = discard(served).then(() => {
+      done = true
+    })
+    await once(served.errands.asked, 'abort')
+    await askDaemon(served.file, NO_CONFIG, 'pause', { forMs: null }, hearing, never)
+    expect(pauseAt(served.synced, Date.now())).toEqual({ until: null })
+    expect(done).toBe(false)
+    await served.errands.carryOut()
+    await asked
+    expect(served.errands.asked.aborted).toBe(false)
+    expect(served.what).toEqual(['deletions', 'pause'])
+    await control.close()
+  })
+
+  it('refuses another config, another request and another version in a line each', async () => {
+    const served = await serve()
+    served.open()
+    const control = await served.start()
+    const other = { ...NO_CONFIG, mirrors: [{ folder: '/x' }] } as unknown as Config
+    const asked = askDaemon(served.file, other, 'deletions', { action: 'discard' }, hearing, never)
+    await once(served.errands.asked, 'abort')
+    await Promise.all([
+      expect(asked).rejects.toMatchObject({ code: 'OTHER_CONFIG' }),
+      served.errands.carryOut(),
+    ])
+    const wrong = { action: 'list' } as unknown as { action: 'discard' }
+    await expect(askDaemon(served.file, NO_CONFIG, 'deletions', wrong, hearing, never)).rejects.toMatchObject(
+      { code: 'NOT_UNDERSTOOD', message: expect.not.stringContaining('\n') },
+    )
+    await control.close()
+  })
+
+  it('drops what was not begun when whoever asked has gone', async () => {
+    const served = await serve()
+    served.open()
+    const control = await served.start()
+    const leaving = new AbortController()
+    const left = expect(discard(served, leaving.signal)).rejects.toMatchObject({ code: 'LEFT' })
+    await once(served.errands.asked, 'abort')
+    leaving.abort()
+    await left
+    let begun = false
+    const second = discard(served, never, {
+      ...hearing,
+      begun() {
+        begun = true
+      },
+    })
+    await expect.poll(() => served.what).toHaveLength(2)
+    await served.errands.carryOut()
+    expect(await second).toEqual({ done: { held: [] } })
+    expect(begun).toBe(true)
+    await control.close()
+  })
+
+  it('tells those who wait why the daemon ends', async () => {
+    const served = await serve()
+    const control = await served.start()
+    const asked = expect(discard(served)).rejects.toMatchObject({ code: 'DAEMON_ENDED', message: 'it ends' })
+    await expect.poll(() => served.what).toHaveLength(1)
+    served.errands.close(new NotNow('DAEMON_ENDED', 'it ends'))
+    await asked
+    await control.close()
+  })
+})

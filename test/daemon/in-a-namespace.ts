@@ -1,0 +1,72 @@
+/**
+ * What can only be tried where one may set limits and mount: run by `unshare --user --map-root-user --mount`, with the
+ * name of the act and an empty folder. Prints what it saw as JSON.
+ */
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readMounts } from '../../src/local/mount-table.ts'
+import { watchMirror } from './watched-mirror.ts'
+
+const MINUTE = 60_000
+const [act, root] = process.argv.slice(2) as ['limit' | 'mount' | 'mount-below', string]
+
+function limitWatches(to: number): void {
+  writeFileSync('/proc/sys/user/max_inotify_watches', `${to}`)
+}
+
+async function limit(): Promise<unknown> {
+  limitWatches(21)
+  const folders = ['', ...Array.from({ length: 40 }, (_, n) => `${n}`.padStart(2, '0'))]
+  const mirror = watchMirror(root, folders)
+  const { clock, watcher, told, heard, state, said } = mirror
+  watcher.follow()
+  await told(...folders)
+  const limited = state()
+  // The first poll looks at all that is lost, the second one at what has changed.
+  await clock.pass(MINUTE)
+  await told('39')
+  heard()
+  writeFileSync(join(root, '39/x.png'), '')
+  await clock.pass(MINUTE)
+  await told('39')
+  const others = heard()
+  limitWatches(1000)
+  await clock.pass(MINUTE)
+  await told('38', '39')
+  const mended = state()
+  heard()
+  writeFileSync(join(root, '39/y.png'), '')
+  await told('39')
+  await mirror.close()
+  return { limited, others, mended, said }
+}
+
+/** `folder`: below the root, where something is mounted and unmounted. */
+async function mount(folder: string): Promise<unknown> {
+  const mirror = watchMirror(root, ['', 'a', 'a/b'], { mounts: readMounts })
+  const { clock, watcher, told, heard } = mirror
+  const at = join(root, folder)
+  const all = folder === '' ? ['everything'] : ['', folder]
+  watcher.follow()
+  await told('', 'a', 'a/b')
+  execFileSync('mount', ['-t', 'tmpfs', 'none', at])
+  await clock.pass(MINUTE)
+  await told(...all)
+  heard()
+  writeFileSync(join(at, 'x.png'), '')
+  await told(folder)
+  execFileSync('umount', [at])
+  await clock.pass(MINUTE)
+  await told(...all)
+  heard()
+  writeFileSync(join(root, 'a/b/x.png'), '')
+  await told('a/b')
+  await clock.pass(MINUTE)
+  const calm = heard()
+  await mirror.close()
+  return { calm }
+}
+
+const acts = { limit, mount: () => mount(''), 'mount-below': () => mount('a') }
+process.stdout.write(JSON.stringify(await acts[act]()))

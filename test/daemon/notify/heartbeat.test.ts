@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { sendHeartbeat } from '../../../src/daemon/notify/heartbeat.ts'
+
+const NEVER = new AbortController().signal
+
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+it('asks the address as it is, with the age in seconds beside what is there', async () => {
+  const asked: string[] = []
+  const base = await serve((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    response.end('OK')
+  })
+  expect(await sendHeartbeat(`${base}/api/push/token?status=up`, 61_500, NEVER)).toBeNull()
+  expect(asked).toEqual(['GET /api/push/token?status=up&oldest_unsynced=61'])
+})
+
+it.each([
+  [404, 'the answer was 404'],
+  [503, 'the answer was 503'],
+  [301, 'it was redirected (301); write the address that it leads to'],
+])('says that the answer was %s, follows nobody, and repeats no address', async (status, said) => {
+  const asked: string[] = []
+  const base = await serve((request, response) => {
+    asked.push(request.url!)
+    response.writeHead(status, { location: '/elsewhere' }).end()
+  })
+  expect(await sendHeartbeat(`${base}/secret`, 0, NEVER)).toBe(said)
+  expect(asked).toHaveLength(1)
+})
+
+it('does not wait for an answer without end', async () => {
+  const base = await serve(() => {})
+  expect(await sendHeartbeat(`${base}/secret`, 0, NEVER, 50)).toBe('no answer within 0.05 s')
+})
+
+it('says why it could not be sent', async () => {
+  expect(await sendHeartbeat('http://127.0.0.1:1/secret', 0, NEVER)).toBe('ECONNREFUSED')
+})
+
+it('ends with albumd', async () => {
+  const stop = new AbortController()
+  const base = await serve(() => stop.abort())
+  expect(await sendHeartbeat(`${base}/secret`, 0, stop.signal)).not.toBeNull()
+})

@@ -1,0 +1,204 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { DaemonEvent } from '../../../src/daemon/daemon-event.ts'
+import { stateTrouble } from '../../../src/daemon/notify/health-watch.ts'
+import { Notifier, type NotifySession } from '../../../src/daemon/notify/notifier.ts'
+import type { Trouble } from '../../../src/daemon/notify/trouble.ts'
+import { VirtualClock } from '../virtual-clock.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+
+const trouble = (code: string, about = ''): Trouble => ({
+  key: `${code} ${about}`,
+  code,
+  message: `${code} in words`,
+})
+
+function keep(): NotifySession['told'] {
+  let kept: string | null = null
+  return {
+    get: () => kept,
+    set: keys => {
+      kept = keys
+    },
+  }
+}
+
+/** A notifier on a clock of its own. */
+function start(told = keep(), commandMs = 0) {
+  const clock = new VirtualClock()
+  const beats: { at: number; age: number }[] = []
+  const commands: { at: number; event: string; code: string; message: string }[] = []
+  const notes: DaemonEvent[] = []
+  const stage = { troubles: [] as Trouble[], problem: null as string | null, broken: false }
+  const stop = new AbortController()
+  const notify = { heartbeat: 'https://hc.example.com/x', every: 5 * MINUTE, on_trouble: 'tell-me' }
+  const notifier = new Notifier({
+    notify,
+    clock,
+    note: event => notes.push(event),
+    async beat(_, age) {
+      beats.push({ at: clock.monotonic(), age })
+      return stage.problem
+    },
+    async runCommand(_, { ALBUMD_EVENT: event = '', ALBUMD_CODE: code = '', ALBUMD_MESSAGE: message = '' }) {
+      commands.push({ at: clock.monotonic(), event, code, message })
+      if (commandMs > 0) await clock.sleep(commandMs, stop.signal)
+      return stage.problem
+    },
+  })
+  const ended = notifier.run(stop.signal)
+  onTestFinished(async () => {
+    stop.abort()
+    await ended
+  })
+  const look = () => {
+    if (stage.broken) throw new Error('the state can not be read')
+    return { troubles: stage.troubles, oldestUnsyncedMs: 7000 }
+  }
+  notifier.lookAt(look, { notify, told })
+  return {
+    clock,
+    beats,
+    commands,
+    notes,
+    stage,
+    notifier,
+    /** Something happens that may be trouble, or its end. */
+    async happens(...troubles: Trouble[]) {
+      stage.troubles = troubles
+      notifier.nudge()
+      await clock.pass(10 * SECOND)
+    },
+  }
+}
+
+describe('the heartbeat', () => {
+  it('goes at once and then every so often, with the age of the oldest picture', async () => {
+    const { clock, beats } = start()
+    await clock.pass(11 * MINUTE)
+    expect(beats).toEqual([0, 5, 10].map(minute => ({ at: minute * MINUTE, age: 7000 })))
+  })
+
+  it('stays away while there is trouble, and goes at once when it is over', async () => {
+    const { clock, beats, happens } = start()
+    await clock.pass(MINUTE)
+    await happens(trouble('GUARDED'))
+    await clock.pass(20 * MINUTE)
+    expect(beats).toHaveLength(1)
+    await happens()
+    expect(beats).toHaveLength(2)
+  })
+
+  it('stays away while nothing can be known', async () => {
+    const { clock, beats, stage } = start()
+    stage.broken = true
+    await clock.pass(30 * MINUTE)
+    expect(beats).toEqual([])
+  })
+
+  it('that fails is told once, and once when one arrives again', async () => {
+    const { clock, notes, stage } = start()
+    stage.problem = 'ECONNREFUSED'
+    await clock.pass(30 * MINUTE)
+    expect(notes).toEqual([{ event: 'heartbeat_failed', message: 'ECONNREFUSED' }])
+    stage.problem = null
+    await clock.pass(30 * MINUTE)
+    expect(notes.slice(1)).toEqual([{ event: 'heartbeat_works' }])
+  })
+})
+
+describe('the command on trouble', () => {
+  it('is told when trouble begins, changes and ends, and not while it stays as it is', async () => {
+    const { clock, commands, happens } = start()
+    await happens(trouble('GUARDED'))
+    await clock.pass(30 * MINUTE)
+    await happens(trouble('GUARDED'), trouble('HELD'))
+    await clock.pass(30 * MINUTE)
+    await happens()
+    expect(commands.map(({ event, code }) => [event, code])).toEqual([
+      ['trouble', 'GUARDED'],
+      ['trouble', 'GUARDED'],
+      ['resolved', ''],
+    ])
+    expect(commands[1]!.message).toBe('GUARDED in words\nHELD in words')
+  })
+
+  it('comes at most once a minute, and tells of what stands then', async () => {
+    const { clock, commands, happens } = start()
+    await happens(trouble('A'))
+    await happens(trouble('B'))
+    await happens(trouble('C'))
+    await clock.pass(MINUTE)
+    expect(commands.map(({ code }) => code)).toEqual(['A', 'C'])
+    expect(commands[1]!.at - commands[0]!.at).toBe(MINUTE)
+  })
+
+  it('is not told of what came and went within the minute', async () => {
+    const { clock, commands, happens } = start()
+    await happens(trouble('A'))
+    await happens(trouble('A'), trouble('B'))
+    await happens(trouble('A'))
+    await clock.pass(10 * MINUTE)
+    expect(commands).toHaveLength(1)
+  })
+
+  it('never runs twice at a time', async () => {
+    const { clock, commands, happens } = start(keep(), 5 * MINUTE)
+    await happens(trouble('A'))
+    await happens(trouble('B'))
+    await clock.pass(3 * MINUTE)
+    expect(commands).toHaveLength(1)
+    await clock.pass(3 * MINUTE)
+    expect(commands.map(({ code }) => code)).toEqual(['A', 'B'])
+  })
+
+  it('is not told again after a restart, and hears of the end of what an earlier process told', async () => {
+    const told = keep()
+    await start(told).happens(trouble('GUARDED'))
+    const again = start(told)
+    await again.happens(trouble('GUARDED'))
+    expect(again.commands).toEqual([])
+    await again.happens()
+    expect(again.commands.map(({ event }) => event)).toEqual(['resolved'])
+  })
+
+  it('is told of a state that can not be opened, and of the end of that', async () => {
+    const { clock, commands, notifier } = start()
+    notifier.lookAt(stateTrouble('the disk is full'), null)
+    await clock.pass(2 * MINUTE)
+    const told = keep()
+    notifier.lookAt(() => ({ troubles: [], oldestUnsyncedMs: 0 }), {
+      notify: { every: MINUTE, on_trouble: 'x' },
+      told,
+    })
+    await clock.pass(MINUTE)
+    expect(commands.map(({ event, code, message }) => [event, code, message])).toEqual([
+      ['trouble', 'STATE', 'the disk is full'],
+      ['resolved', '', 'all is well again'],
+    ])
+  })
+
+  it('that fails is told, and stops nothing', async () => {
+    const { clock, notes, commands, stage, happens } = start()
+    stage.problem = 'it ended with 127'
+    await happens(trouble('A'))
+    await clock.pass(MINUTE)
+    await happens()
+    expect(commands).toHaveLength(2)
+    expect(notes).toContainEqual({ event: 'trouble_command_failed', message: 'it ended with 127' })
+  })
+
+  it('gets no control characters of a file name, and no more lines than a person reads', async () => {
+    const { commands, happens } = start()
+    const many = Array.from({ length: 20 }, (_, n) => ({
+      ...trouble('A', `${n}`),
+      message: 'a\n\u001b[2J\0.png',
+    }))
+    await happens(...many)
+    const lines = commands[0]!.message.split('\n')
+    expect(lines).toHaveLength(11)
+    expect(lines[0]).toBe('a??[2J?.png')
+    expect(lines.at(-1)).toBe('and 10 more')
+  })
+})

@@ -1,0 +1,82 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { childEnvironment } from '../../../src/daemon/notify/child-environment.ts'
+import { runCommand } from '../../../src/daemon/notify/run-command.ts'
+
+const NEVER = new AbortController().signal
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'albumd-command-'))
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
+it('runs a command of the shell, with what it is told and nothing of ours but what it needs', async () => {
+  const file = join(folder(), 'env')
+  const ours = {
+    ...process.env,
+    ALBUMD_API_KEY: 'secret',
+    CREDENTIALS_DIRECTORY: '/run/credentials',
+    MORE: 'x',
+  }
+  const env = { ...childEnvironment(ours), ALBUMD_EVENT: 'trouble', FILE: file }
+  expect(await runCommand('env > "$FILE" && echo "$ALBUMD_EVENT" >> "$FILE"', env, NEVER)).toBeNull()
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  expect(lines.at(-1)).toBe('trouble')
+  const names = lines.slice(0, -1).map(line => line.split('=')[0]!)
+  const known = [
+    'PATH',
+    'HOME',
+    'LANG',
+    'TZ',
+    'USER',
+    'XDG_RUNTIME_DIR',
+    'DBUS_SESSION_BUS_ADDRESS',
+    'DISPLAY',
+  ]
+  // The shell adds some by itself.
+  const expected = [...known, 'ALBUMD_EVENT', 'FILE', 'PWD', 'OLDPWD', 'SHLVL', '_']
+  expect(names.filter(name => !expected.includes(name))).toEqual([])
+  expect(names).toContain('PATH')
+})
+
+it.each([
+  ['exit 3', 'it ended with 3'],
+  ['echo no such door >&2; exit 4', 'it ended with 4: no such door'],
+  ['kill -TERM $$', 'it was ended by SIGTERM'],
+])('says what went wrong with %s', async (command, said) => {
+  expect(await runCommand(command, childEnvironment(process.env), NEVER)).toBe(said)
+})
+
+it('ends a command, and what that has started, when albumd ends', async () => {
+  const file = join(folder(), 'begun')
+  const stop = new AbortController()
+  const running = runCommand(
+    `(sleep 600; echo late > '${file}.late') & echo $! > '${file}'; wait`,
+    childEnvironment(process.env),
+    stop.signal,
+  )
+  await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/\d+\n/)
+  const child = Number(readFileSync(file, 'utf8'))
+  stop.abort()
+  expect(await running).toBe('albumd ended')
+  await expect.poll(() => isThere(child)).toBe(false)
+})
+
+it('does not wait for what a command leaves in the background', async () => {
+  const file = join(folder(), 'pid')
+  const command = `sleep 600 & echo $! > '${file}'`
+  expect(await runCommand(command, childEnvironment(process.env), NEVER)).toBeNull()
+  process.kill(Number(readFileSync(file, 'utf8')))
+})
+
+/** A zombie has ended, and waits for its parent. */
+function isThere(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import { healthOf } from '../../../src/daemon/notify/trouble.ts'
+import type { MirrorStatus, Status } from '../../../src/daemon/status.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const NOW = Date.parse('2026-11-22T12:00:00Z')
+
+const MIRROR: MirrorStatus = {
+  folder: '/p',
+  album: 'P',
+  state: 'idle',
+  reason: null,
+  files: 5,
+  synced: 5,
+  linked: 0,
+  uncertain: 0,
+  pending_uploads: 0,
+  pending_deletions: 0,
+  held_deletions: 0,
+  failed: 0,
+  left_out: { format: 0, ignored: 0, hidden: 0, empty: 0, links: 0 },
+  left_out_with_image: 0,
+  oldest_unsynced: null,
+}
+
+type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures' | 'watching'>
+
+function codes(mirror: Partial<MirrorStatus>, more: Partial<Known> = {}, quietMs = 0): string[] {
+  const status: Known = {
+    mirrors: [{ ...MIRROR, ...mirror }],
+    blocks: [],
+    failures: [],
+    watching: null,
+    ...more,
+  }
+  return healthOf(status, DAY, NOW, quietMs).troubles.map(({ code }) => code)
+}
+
+const ago = (ms: number) => new Date(NOW - ms).toISOString()
+const block = (endpoint: string, code: string) => ({
+  endpoint,
+  code,
+  message: 'no',
+  since: ago(0),
+  said_at: ago(0),
+})
+const failure = (next_attempt_at: string | null) => ({
+  path: 'a.png',
+  code: 'X',
+  message: 'x',
+  attempts: 1,
+  next_attempt_at,
+})
+const watching = (lost: number) => ({
+  folders: 9,
+  lost,
+  polled: false,
+  reason: 'the limit is reached',
+  remedy: 'raise it',
+  overflowed_at: null,
+})
+
+describe('trouble', () => {
+  it('is nothing that a healthy mirror has, nor what waits and is not too old', () => {
+    expect(codes({})).toEqual([])
+    expect(
+      codes({ pending_uploads: 9, uncertain: 1, pending_deletions: 3, oldest_unsynced: ago(DAY) }),
+    ).toEqual([])
+    expect(codes({}, { failures: [failure(ago(-HOUR))] })).toEqual([])
+    expect(codes({}, { watching: watching(0) })).toEqual([])
+    expect(codes({}, {}, 5 * HOUR)).toEqual([])
+  })
+
+  it.each([
+    ['GUARDED', { state: 'guarded', reason: 'it is away' } as const],
+    ['HELD', { held_deletions: 30 }],
+    ['TOO_OLD', { pending_uploads: 1, oldest_unsynced: ago(DAY + 1) }],
+  ])('is %s', (code, mirror) => {
+    expect(codes(mirror)).toEqual([code])
+  })
+
+  it('is a failure that nothing mends by itself, a watch that is lost, and a daemon without a sign of life', () => {
+    expect(codes({}, { failures: [failure(null)] })).toEqual(['FAILED'])
+    expect(codes({}, { watching: watching(3) })).toEqual(['WATCH_LOST'])
+    expect(codes({}, {}, 7 * HOUR)).toEqual(['STUCK'])
+  })
+
+  it('is a refusal of the host; what the plan does not have only where something waits for it', () => {
+    expect(codes({}, { blocks: [block('upload', 'STORAGE_LIMIT_REACHED')] })).toEqual([
+      'STORAGE_LIMIT_REACHED',
+    ])
+    const plan = { blocks: [block('delete', 'PLAN_NOT_SUPPORTED'), block('list', 'PLAN_NOT_SUPPORTED')] }
+    expect(codes({ pending_uploads: 1 }, plan)).toEqual([])
+    expect(codes({ pending_deletions: 1, uncertain: 1 }, plan)).toHaveLength(2)
+  })
+
+  it('has the gravest first, and the age of the oldest picture beside', () => {
+    const mirrors = [
+      { ...MIRROR, held_deletions: 1, oldest_unsynced: ago(2 * DAY) },
+      {
+        ...MIRROR,
+        folder: '/q',
+        state: 'guarded' as const,
+        reason: 'it is away',
+        oldest_unsynced: ago(3 * DAY),
+      },
+    ]
+    const health = healthOf({ mirrors, blocks: [], failures: [] }, DAY, NOW, 0)
+    expect(health.troubles.map(({ key }) => key)).toEqual(['GUARDED /q', 'HELD /p', 'TOO_OLD'])
+    expect(health.oldestUnsyncedMs).toBe(3 * DAY)
+  })
+})

@@ -1,0 +1,108 @@
+import { expect, it } from 'vitest'
+import type { AuditResult } from '../../src/daemon/audit.ts'
+import { ScheduledAudit } from '../../src/daemon/scheduled-audit.ts'
+import type { HostFailure } from '../../src/remote/host.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const NEVER = new AbortController().signal
+const UNTIL_STOPPED = { stop: NEVER, cut: NEVER }
+
+const RESULT: AuditResult = {
+  finished: true,
+  complete: true,
+  albums: 2,
+  skipped: [],
+  findings: [],
+  withheld: 0,
+  stopped: [],
+}
+
+/** An audit of albums that take so long each; one that is cut off begins anew. It is due until it is attended to. */
+function open(albumsMs: readonly number[], failure: HostFailure | null = null) {
+  const clock = new VirtualClock()
+  const told: string[] = []
+  let due = true
+  let done = 0
+  const audit = new ScheduledAudit({
+    clock,
+    schedule: {
+      start() {},
+      isDue: () => due,
+      attended() {
+        due = false
+      },
+      stop() {},
+    },
+    async audit({ stop, cut }, progress) {
+      if (failure) return { ...RESULT, finished: false, stopped: [failure] }
+      for (progress(done); done < albumsMs.length; progress(++done)) {
+        if (!stop.aborted) await clock.sleep(albumsMs[done]!, cut)
+        if (stop.aborted && cut.aborted) return { ...RESULT, finished: false }
+      }
+      return RESULT
+    },
+    onEnd: () => told.push('ended'),
+    onFailure: ({ code }) => told.push(code),
+  })
+  audit.start(() => told.push('rang'))
+  return { clock, audit, told, done: () => done }
+}
+
+/** Goes on until something else is to be done after so long. Answers how long it took. */
+async function goOn({ clock, audit }: ReturnType<typeof open>, afterMs: number): Promise<number> {
+  const began = clock.monotonic()
+  const elsewhere = new AbortController()
+  let took = -1
+  void audit.goOn(UNTIL_STOPPED, elsewhere.signal).then(() => {
+    took = clock.monotonic() - began
+  })
+  await clock.pass(afterMs)
+  elsewhere.abort()
+  for (let waited = 0; took < 0 && waited < 10 * MINUTE; waited += SECOND) await clock.pass(SECOND)
+  return took
+}
+
+it('is attended to once it has ended', async () => {
+  const stage = open([SECOND, SECOND])
+  expect(await goOn(stage, 3 * SECOND)).toBe(2 * SECOND)
+  expect(stage.told).toEqual(['ended'])
+  expect(stage.audit.isDue()).toBe(false)
+})
+
+it('leaves an album at once for what else is to be done, and goes on with it later', async () => {
+  const stage = open([SECOND, 10 * SECOND])
+  expect(await goOn(stage, 3 * SECOND)).toBeLessThanOrEqual(4 * SECOND)
+  expect(stage.done()).toBe(1)
+  expect(stage.told).toEqual([])
+  expect(stage.audit.isDue()).toBe(true)
+  expect(await goOn(stage, 20 * SECOND)).toBe(10 * SECOND)
+  expect(stage.told).toEqual(['ended'])
+})
+
+it('gives an album that is too large for that more and more time', async () => {
+  const stage = open([30 * SECOND])
+  const took: number[] = []
+  while (stage.audit.isDue() && took.length < 20) took.push(await goOn(stage, SECOND))
+  expect(stage.told).toEqual(['ended'])
+  expect(took.length).toBeGreaterThan(3)
+})
+
+it('tries a host that could not be asked again after a while, and rings for it', async () => {
+  const failure = { remedy: 'later', endpoint: 'list', code: 'UNREACHABLE', message: 'no answer' } as const
+  const stage = open([], failure as unknown as HostFailure)
+  await goOn(stage, 0)
+  expect(stage.audit.isDue()).toBe(false)
+  await stage.clock.pass(15 * MINUTE)
+  expect(stage.audit.isDue()).toBe(true)
+  expect(stage.told).toEqual(['UNREACHABLE', 'rang'])
+})
+
+it.each(['plan', 'key'] as const)('waits for its next time where the %s forbids it', async remedy => {
+  const stage = open([], { remedy, endpoint: 'list', code: 'FORBIDDEN', message: 'no' })
+  await goOn(stage, 0)
+  await stage.clock.pass(60 * MINUTE)
+  expect(stage.told).toEqual(['FORBIDDEN'])
+  expect(stage.audit.isDue()).toBe(false)
+})

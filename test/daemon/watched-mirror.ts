@@ -1,0 +1,86 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  type MirrorWatcher,
+  type MirrorWatcherParts,
+  openMirrorWatcher,
+} from '../../src/daemon/mirror-watcher.ts'
+import { StaleFolders } from '../../src/daemon/stale-folders.ts'
+import type { WatchState } from '../../src/daemon/watching.ts'
+import { openDatabase } from '../../src/synced/database.ts'
+import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+export interface WatchedMirror {
+  root: string
+  synced: Synced
+  mirror: number
+  clock: VirtualClock
+  watcher: MirrorWatcher
+  said: string[]
+  /** As recorded the last time. */
+  state: () => WatchState
+  /** Those that were told to be stale since it was asked the last time; 'everything' is one of them. */
+  heard(): string[]
+  /** Waits until these were told to be stale, from now on. */
+  told(...folders: string[]): Promise<void>
+  close(): Promise<void>
+}
+
+/** A mirror with folders that a scan has found and that are there. Real files, real watches, time as one wants it. */
+export function watchMirror(
+  root: string,
+  folders: string[],
+  options: Partial<Pick<MirrorWatcherParts, 'pollMs' | 'mounts'>> = {},
+): WatchedMirror {
+  const synced = openSynced(openDatabase(':memory:'))
+  const { id: mirror } = synced.mirrors.add(root, 'Photos')
+  for (const folder of folders) {
+    synced.folders.add(mirror, folder)
+    // Some names are for a record alone.
+    if (folder.length < 256) mkdirSync(join(root, folder), { recursive: true })
+  }
+  const stale = new StaleFolders()
+  const clock = new VirtualClock()
+  const said: string[] = []
+  let state: WatchState
+  const watcher = openMirrorWatcher({
+    mirror: root,
+    synced,
+    stale,
+    clock,
+    say: line => said.push(line),
+    pollMs: null,
+    record: found => {
+      state = found
+    },
+    mounts: () => [],
+    ...options,
+  })
+  const heard = () => {
+    const scope = stale.take().get(root) ?? []
+    return scope === 'everything' ? ['everything'] : [...scope]
+  }
+  return {
+    root,
+    synced,
+    mirror,
+    clock,
+    watcher,
+    said,
+    state: () => state,
+    heard,
+    async told(...expected) {
+      const missing = new Set(expected)
+      while (missing.size > 0) {
+        for (const folder of heard()) missing.delete(folder)
+        await pause(5)
+      }
+    },
+    async close() {
+      await watcher.close()
+      synced.close()
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { createServer, type Socket } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { png } from '../pictures.ts'
+import { startAlbumd } from './fault-stage.ts'
+import { setStage, sha256 } from './stage.ts'
+
+/** Listens where the host is to be, and resets whoever comes: each connection is a request that cost something. */
+async function nobodyHome() {
+  let asked = 0
+  const server = createServer((socket: Socket) => {
+    asked++
+    socket.on('error', () => {})
+    socket.resetAndDestroy()
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as { port: number }
+  return { baseUrl: `http://127.0.0.1:${port}/api/v1`, asked: () => asked }
+}
+
+it('a daemon with a backlog whose host is away asks a few times and then seldom, and status says so', async () => {
+  const stage = await setStage()
+  for (let n = 0; n < 30; n++) stage.write(`${n}.png`, png(2 + n, 2).bytes)
+  const away = await nobodyHome()
+  stage.configure({ host: { base_url: away.baseUrl, api_key_file: 'api-key' } })
+  const daemon = startAlbumd(stage, ['run'])
+  await expect.poll(daemon.out, { timeout: 30_000 }).toContain('HOST_UNREACHABLE')
+  const known = away.asked()
+  expect(known).toBeLessThanOrEqual(8)
+  // Each of these wakes it up.
+  const pending = async () => (await stage.json('status')).mirrors[0].pending_uploads
+  for (let n = 30; n < 33; n++) {
+    stage.write(`${n}.png`, png(2 + n, 2).bytes)
+    await expect.poll(pending, { timeout: 30_000 }).toBe(n + 1)
+  }
+  expect(away.asked()).toBeLessThanOrEqual(known + 3)
+  const status = await stage.json('status')
+  expect(status.mirrors).toMatchObject([{ pending_uploads: 33, failed: 0, uncertain: 0 }])
+  expect(status.blocks).toMatchObject([{ code: 'HOST_UNREACHABLE' }])
+  daemon.kill('SIGTERM')
+  expect(await daemon.ended).toMatchObject({ code: 0 })
+})
+
+it('a bandwidth that is set is kept to, and everything arrives', async () => {
+  const stage = await setStage()
+  const picture = png(3, 2, 10).bytes
+  stage.write('a.png', picture)
+  stage.configure({ uploads: { bandwidth: '1KB/s' } })
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.delivered()).toEqual({ 'Photos/a.png': sha256(picture) })
+})

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { png } from '../pictures.ts'
+import type { FaultStage } from './fault-stage.ts'
+import { setFaultStage } from './fault-stage.ts'
+import { PROGRAM } from './stage.ts'
+
+const asked = ({ proxy }: FaultStage) => proxy.log.filter(({ kind }) => kind === 'upload').length
+
+function plant(stage: FaultStage, from: number, to: number) {
+  for (let shade = from; shade < to; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
+}
+
+/** The host's days, which are UTC's, go on when a test says so. */
+function days() {
+  const clock = {
+    offset: 0,
+    wall: () => Date.now() + clock.offset,
+    monotonic: () => performance.now(),
+  }
+  return clock
+}
+
+describe('a quota that the host says is used up', () => {
+  it("costs a day's requests and few more, is remembered over restarts, and goes on by a person's word", async () => {
+    const clock = days()
+    const stage = await setFaultStage({ host: { dailyQuota: 20, clock } })
+    plant(stage, 0, 40)
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(asked(stage)).toBeGreaterThan(20)
+    expect(asked(stage)).toBeLessThanOrEqual(28)
+    const first = asked(stage)
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(asked(stage)).toBe(first)
+
+    const { quota, backlog } = await stage.json('status')
+    // The embedded host says when its day ends.
+    const midnight = Math.ceil(Date.now() / 86_400_000) * 86_400_000
+    expect(quota).toMatchObject({ used: 20, exhausted: true })
+    expect(Math.abs(Date.parse(quota.resumes_at) - midnight)).toBeLessThan(60_000)
+    expect(backlog).toMatchObject({ pictures: 20, days: 1 })
+    const { out } = await stage.albumd('status', '--config', stage.config)
+    expect(out).toMatch(/^quota {3}20 of 5,000 today \(professional\), used up until /m)
+
+    clock.offset = 86_400_000
+    expect(await stage.albumd('retry', '--config', stage.config)).toMatchObject({ code: 0 })
+    expect(asked(stage)).toBe(first + 20)
+    expect(await stage.json('status')).toMatchObject({ quota: { used: 40, exhausted: false } })
+  })
+})
+
+describe('a storage that is full', () => {
+  it('is remembered by a daemon that is started over, and a person who asks costs one request', async () => {
+    const stage = await setFaultStage({ host: { storageLimit: png(2, 2).bytes.length * 3 } })
+    plant(stage, 0, 12)
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    const first = asked(stage)
+    expect(first).toBeLessThanOrEqual(3 + 8)
+    for (let start = 0; start < 2; start++) {
+      const stopped = await daemonUntil(stage, 'uploads_stopped')
+      expect(stopped).toMatchObject({ code: 'STORAGE_LIMIT_REACHED' })
+    }
+    expect(asked(stage)).toBe(first)
+    expect(await stage.json('status')).toMatchObject({
+      blocks: [{ code: 'STORAGE_LIMIT_REACHED', endpoint: 'upload' }],
+    })
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(asked(stage)).toBe(first + 1)
+  })
+
+  it('is asked about at once by a daemon whose config names another plan', async () => {
+    const stage = await setFaultStage({ host: { storageLimit: 1 } })
+    plant(stage, 0, 2)
+    await stage.sync()
+    const first = asked(stage)
+    stage.configure({
+      host: { base_url: stage.proxy.baseUrl, api_key_file: 'api-key', plan: 'flagship' },
+    })
+    await daemonUntil(stage, 'uploads_stopped')
+    expect(asked(stage)).toBeGreaterThan(first)
+  })
+})
+
+/** Runs the daemon until it tells of this, and ends it. Answers what it told. */
+async function daemonUntil(stage: FaultStage, event: string): Promise<{ code?: string }> {
+  const child = spawn(process.execPath, [PROGRAM, 'run', '--config', stage.config], {
+    cwd: stage.home,
+    env: { ...process.env, HOME: stage.home },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
+  for await (const line of createInterface(child.stdout)) {
+    const told = JSON.parse(line)
+    if (told.event !== event) continue
+    child.kill('SIGTERM')
+    await ended
+    return told
+  }
+  throw new Error(`the daemon ended without ${event}`)
+}

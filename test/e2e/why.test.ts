@@ -1,0 +1,42 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { png } from '../pictures.ts'
+import { type Stage, setStage } from './stage.ts'
+
+const why = (stage: Stage, path: string) => stage.albumd('why', path, '--config', stage.config)
+
+it('why makes no state, and tells a path in no mirror from one that is not there', async () => {
+  const stage = await setStage()
+  const [nowhere, outside] = await Promise.all([why(stage, 'nowhere.png'), why(stage, '/etc/passwd')])
+  expect(nowhere).toMatchObject({ code: 0, err: '' })
+  expect(nowhere.out).toContain('not there: it is not there, and nothing is known of it')
+  expect(outside).toMatchObject({ code: 2, out: '' })
+  expect(outside.err).toContain('lies in no mirror')
+  expect(existsSync(join(stage.home, 'state'))).toBe(false)
+})
+
+it('why shows the state, the image, what happens next and the history, and its commands work', async () => {
+  const stage = await setStage({ config: { deletions: { hold_above: '25%', hold_min: 1 } } })
+  for (const n of [0, 1, 2]) stage.write(`it's/${n}.png`, png(2 + n, 2).bytes)
+  await stage.sync()
+  const database = join(stage.home, 'state/albumd.db')
+  const before = readFileSync(database)
+  const { out } = await why(stage, "./pictures/it's/0.png")
+  expect(out).toMatch(/state {3}on the host/)
+  expect(out).toMatch(/album {3}"Photos\/it's"/)
+  expect(out).toMatch(/image {3}.*, uploaded, recorded .* http/)
+  expect(out).toMatch(/history .* found\n {10}.* uploaded/)
+  expect(readFileSync(database)).toEqual(before)
+
+  for (const n of [0, 1]) rmSync(join(stage.pictures, `it's/${n}.png`))
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  const held = await stage.json('why', "it's/0.png")
+  expect(held.state).toBe('gone')
+  const command: string = held.next[0].command
+  expect(await stage.shell(`${command.slice('albumd '.length)} -c '${stage.config}'`)).toMatchObject({
+    code: 0,
+  })
+  await stage.sync()
+  expect(await stage.json('why', "it's/0.png")).toMatchObject({ state: 'absent' })
+})

@@ -1,0 +1,168 @@
+import fc from 'fast-check'
+import { beforeEach, expect, test } from 'vitest'
+import { Bandwidth } from '../../src/remote/bandwidth.ts'
+import { Line } from '../../src/remote/line.ts'
+import { never } from './client-of.ts'
+import { type Upload, VirtualLine } from './virtual-line.ts'
+import { VirtualTime } from './virtual-time.ts'
+
+const KB = 1024
+const MB = 1024 * KB
+const LIFE = 600_000
+const BUFFER = 300 * KB
+let time: VirtualTime
+
+beforeEach(() => {
+  time = new VirtualTime()
+})
+
+const options = () => ({ clock: time.clock, lifetimeMs: LIFE, ceiling: Number.POSITIVE_INFINITY })
+const lineOf = (bytesPerSecond: number, buffer = BUFFER) => new VirtualLine(bytesPerSecond, buffer, options())
+
+/** Several workers with one list of pictures, as the upload queue has them. */
+async function work(line: VirtualLine, sizes: readonly number[], workers = 8): Promise<Upload[]> {
+  const left = [...sizes]
+  const free = new Bandwidth(Number.POSITIVE_INFINITY, time.clock)
+  const done: Upload[] = []
+  const worker = async () => {
+    for (let size = left.shift(); size !== undefined; size = left.shift())
+      done.push(await line.upload(size, free))
+  }
+  await time.all(Array.from({ length: workers }, worker))
+  return done
+}
+
+const longest = (uploads: readonly Upload[]) => Math.max(...uploads.map(({ began, ended }) => ended - began))
+
+test('on a fast line as many go at a time as there are workers', async () => {
+  const line = lineOf(50 * MB)
+  const uploads = await work(line, Array(100).fill(5 * MB))
+  expect(uploads.every(({ result }) => result === 'arrived')).toBe(true)
+  expect(line.most).toBe(8)
+})
+
+test('on a slow line fewer go at a time, and each ends well within its credential', async () => {
+  // Eight at a time would take 800 seconds each.
+  const line = lineOf(100 * KB)
+  const uploads = await work(line, Array(40).fill(10 * MB))
+  expect(uploads.map(({ result }) => result)).toEqual(Array(40).fill('arrived'))
+  expect(longest(uploads)).toBeLessThan(LIFE * 0.8)
+  expect(line.most).toBeLessThan(8)
+  expect(line.most).toBeGreaterThan(1)
+})
+
+test('whatever the line, its buffers and the pictures: what can easily end in time does', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 100, max: 5000 }),
+      fc.integer({ min: 1, max: 3000 }),
+      fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 15 }),
+      async (rateKB, bufferKB, sizesKB) => {
+        const rate = rateKB * KB
+        const line = lineOf(rate, bufferKB * KB)
+        const uploads = await work(
+          line,
+          sizesKB.map(size => size * KB),
+        )
+        const easy = uploads.filter(({ size }) => (size * 1000) / rate < LIFE * 0.3)
+        expect(easy.filter(({ result }) => result !== 'arrived')).toEqual([])
+      },
+    ),
+    { numRuns: 10 },
+  )
+})
+
+test('small pictures go beside a large one where that does not cost it its time', async () => {
+  const line = lineOf(100 * KB)
+  const uploads = await work(line, [20 * MB, ...Array(50).fill(50 * KB)])
+  expect(uploads.every(({ result }) => result === 'arrived')).toBe(true)
+  // The large one, which began first, ended last.
+  expect(uploads.at(-1)).toMatchObject({ size: 20 * MB })
+})
+
+test('what takes too long even alone is told so, once that is known, and the others go', async () => {
+  const line = lineOf(50 * KB)
+  const uploads = await work(line, [5 * MB, 60 * MB, 1 * MB, 60 * MB, 1 * MB], 1)
+  expect(uploads.map(({ result }) => result)).toEqual([
+    'arrived',
+    'too_slow',
+    'arrived',
+    'too_slow',
+    'arrived',
+  ])
+  // Known from the first: no byte of them left.
+  expect(uploads[1]!.ended - uploads[1]!.began).toBe(0)
+})
+
+test('a large picture on a line of which nothing is known goes alone, and ends as soon as it is clear that it can not', async () => {
+  const line = lineOf(50 * KB)
+  const [large] = await work(line, [60 * MB])
+  expect(large).toMatchObject({ result: 'too_slow' })
+  expect(longest([large!])).toBeLessThan(LIFE * 0.2)
+})
+
+test('when the line has become faster what was too slow goes', async () => {
+  const line = lineOf(50 * KB)
+  expect((await work(line, [5 * MB, 60 * MB], 1))[1]).toMatchObject({ result: 'too_slow' })
+  line.bytesPerSecond = 1 * MB
+  await work(line, Array(10).fill(2 * MB))
+  expect((await work(line, [60 * MB]))[0]).toMatchObject({ result: 'arrived' })
+})
+
+test('what is known is forgotten after a while, so that an idle line is tried again', async () => {
+  const line = lineOf(50 * KB)
+  expect((await work(line, [5 * MB, 60 * MB], 1))[1]).toMatchObject({ result: 'too_slow' })
+  line.bytesPerSecond = 1 * MB
+  await time.all([time.clock.sleep(3 * LIFE + 1, never)])
+  expect((await work(line, [60 * MB]))[0]).toMatchObject({ result: 'arrived' })
+})
+
+test('when the line becomes slower on the way those that came last make way, and the first end in time', async () => {
+  const line = lineOf(1 * MB)
+  await work(line, Array(8).fill(5 * MB))
+  time.after(5000, () => {
+    line.bytesPerSecond = 100 * KB
+  })
+  const uploads = await work(line, Array(8).fill(20 * MB))
+  const results = uploads.map(({ result }) => result)
+  expect(results).toContain('gave_way')
+  expect(results.filter(result => result === 'arrived').length).toBeGreaterThanOrEqual(2)
+  expect(results).not.toContain('cut')
+})
+
+test('a pause of the line is not taken for its rate', async () => {
+  const line = lineOf(1 * MB)
+  await work(line, Array(4).fill(5 * MB))
+  time.after(5000, () => line.pause(40_000))
+  const uploads = await work(line, Array(4).fill(20 * MB))
+  expect(uploads.map(({ result }) => result)).toEqual(Array(4).fill('arrived'))
+})
+
+test('a bandwidth that is set counts as the line', async () => {
+  const ceiling = 50 * KB
+  const line = new Line({ ...options(), ceiling })
+  expect(line.tooSlowFor(60 * MB)).toMatchObject({ bytesPerSecond: ceiling })
+  expect(line.tooSlowFor(20 * MB)).toBeNull()
+})
+
+test('a credential that nobody used holds its place no longer than it lives', async () => {
+  const line = new Line(options())
+  line.admit(500 * MB).granted()
+  const began = time.clock.now()
+  const [entered] = await time.all([line.enter(500 * MB, never)])
+  expect(entered).toHaveProperty('passage')
+  expect(time.clock.now() - began).toBeGreaterThanOrEqual(LIFE)
+})
+
+test('who is cancelled while it waits leaves its place to the next', async () => {
+  const line = new Line(options())
+  const first = line.admit(500 * MB)
+  const abort = new AbortController()
+  const second = line.enter(500 * MB, abort.signal)
+  const third = line.enter(500 * MB, never)
+  abort.abort()
+  time.after(1000, first.leave)
+  const [cancelled, entered] = await time.all<Awaited<typeof second>>([second, third])
+  expect(cancelled).toBeNull()
+  expect(entered).toHaveProperty('passage')
+})

@@ -1,0 +1,170 @@
+import { beforeEach, expect, test } from 'vitest'
+import { ENDPOINTS, type Endpoint } from '../../src/protocol/endpoints.ts'
+import { type Attempt, type Gate, openGate } from '../../src/remote/gate.ts'
+import type { HostFailure } from '../../src/remote/host.ts'
+import { NO_PACE } from '../../src/remote/rate-headers.ts'
+import { never } from './client-of.ts'
+import { VirtualTime } from './virtual-time.ts'
+
+const MANY = Number.POSITIVE_INFINITY
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+let time: VirtualTime
+/** When a request left, and to which endpoint. */
+let sent: { endpoint: Endpoint; at: number }[]
+/** What an endpoint answers at that moment; null: a success. */
+let fault: (endpoint: Endpoint, now: number) => Omit<HostFailure, 'endpoint'> | null
+
+beforeEach(() => {
+  time = new VirtualTime()
+  sent = []
+})
+
+const unreachable = { remedy: 'later', code: 'HOST_UNREACHABLE', message: 'nobody is there' } as const
+const html502 = { remedy: 'later', code: 'HOST_ANSWER', message: '502', status: 502 } as const
+
+/** A gate with the daemon's patience. */
+function daemonsGate(seed = 1): Gate {
+  let state = seed
+  const random = () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+  return openGate({
+    // Without limits nothing queues: Bottleneck has timers of its own.
+    requestsPerSecond: { upload: MANY, send: MANY, list: MANY, delete: MANY, create_album: MANY },
+    concurrency: 8,
+    patience: { attempts: 4, maxDelayMs: 300_000 },
+    clock: time.clock,
+    random,
+    ledger: { load: () => [], record: () => {} },
+    onRequest: () => {},
+  })
+}
+
+async function ask(gate: Gate, endpoint: Endpoint): Promise<boolean> {
+  const outcome = await gate.pass<string>(endpoint, never, async (started): Promise<Attempt<string>> => {
+    started()
+    sent.push({ endpoint, at: time.clock.now() })
+    await time.clock.sleep(20, never)
+    const failure = fault(endpoint, time.clock.now())
+    if (!failure) return { outcome: { ok: true, value: 'done' }, status: 200, pace: NO_PACE }
+    return {
+      outcome: { ok: false, failure: { ...failure, endpoint } },
+      status: failure.status ?? null,
+      pace: NO_PACE,
+    }
+  })
+  return outcome.ok
+}
+
+/** What a daemon with a backlog asks: each minute a pass with eight uploads at once, a search, deletions. */
+async function passes(gate: Gate, until: number, endpoints: readonly Endpoint[]): Promise<number[]> {
+  const successes: number[] = []
+  while (time.clock.now() < until) {
+    for (const endpoint of endpoints) {
+      const asked = Array.from({ length: endpoint === 'upload' ? 8 : 1 }, () => ask(gate, endpoint))
+      if ((await Promise.all(asked)).some(ok => ok)) successes.push(time.clock.now())
+    }
+    await time.clock.sleep(MINUTE, never)
+  }
+  return successes
+}
+
+const below = ENDPOINTS.filter(endpoint => endpoint !== 'send')
+
+test.each([
+  ['unreachable', unreachable],
+  ['behind a gateway that answers 502', html502],
+])(
+  'a host that is %s for four hours is asked once in some minutes, all endpoints together',
+  async (_, failure) => {
+    const gate = daemonsGate()
+    const began = time.clock.now()
+    const back = began + 4 * HOUR
+    fault = (_endpoint, now) => (now < back ? failure : null)
+    const [successes] = await time.all([passes(gate, back + 10 * MINUTE, below)])
+    const during = sent.filter(({ at }) => at < back)
+    const inEachHour = [0, 1, 2, 3].map(
+      hour => during.filter(({ at }) => Math.floor((at - began) / HOUR) === hour).length,
+    )
+    expect(Math.max(...inEachHour)).toBeLessThanOrEqual(40)
+    expect(Math.max(...inEachHour.slice(1))).toBeLessThanOrEqual(30)
+    expect(Math.min(...inEachHour)).toBeGreaterThanOrEqual(12)
+    // Then the work goes on by itself, at all endpoints.
+    expect(successes![0]! - back).toBeLessThan(7 * MINUTE)
+    expect(new Set(sent.filter(({ at }) => at > back).map(({ endpoint }) => endpoint))).toEqual(
+      new Set(below),
+    )
+  },
+)
+
+test('once it is back, no endpoint waits for its own next time', async () => {
+  const gate = daemonsGate()
+  const back = time.clock.now() + HOUR
+  fault = (_endpoint, now) => (now < back ? unreachable : null)
+  await time.all([passes(gate, back, below)])
+  sent = []
+  const first = async () => {
+    while (!(await ask(gate, 'list'))) await time.clock.sleep(1000, never)
+    return Promise.all(below.map(endpoint => ask(gate, endpoint)))
+  }
+  const [answered] = await time.all([first()])
+  expect(answered).toEqual(below.map(() => true))
+})
+
+test('what waits is told as soon as the trouble lasts, and only as many went as it took to know', async () => {
+  const gate = daemonsGate()
+  fault = () => unreachable
+  const first = ask(gate, 'upload')
+  await time.all([time.clock.sleep(21, never)])
+  const others = Array.from({ length: 50 }, () => ask(gate, 'upload'))
+  expect(await time.all([first, ...others])).toEqual(Array(51).fill(false))
+  expect(sent).toHaveLength(4)
+})
+
+test('one endpoint that is broken does not shut the others', async () => {
+  const gate = daemonsGate()
+  fault = endpoint => (endpoint === 'list' ? html502 : null)
+  const began = time.clock.now()
+  await time.all([passes(gate, began + 2 * HOUR, ['list', 'upload', 'delete'])])
+  const to = (endpoint: Endpoint) => sent.filter(request => request.endpoint === endpoint).length
+  expect(to('delete')).toBeGreaterThan(90)
+  expect(to('upload')).toBeGreaterThan(700)
+  expect(to('list')).toBeLessThan(90)
+})
+
+test('while upload nodes are away a credential is asked for once in some minutes, for they cost quota', async () => {
+  const gate = daemonsGate()
+  fault = endpoint =>
+    endpoint === 'send' ? { remedy: 'new_credential', code: 'HOST_UNREACHABLE', message: 'no node' } : null
+  const began = time.clock.now()
+  const worker = async () => {
+    while (time.clock.now() < began + 2 * HOUR) {
+      if (await ask(gate, 'upload')) await ask(gate, 'send')
+      else await time.clock.sleep(MINUTE, never)
+    }
+  }
+  await time.all(Array.from({ length: 8 }, worker))
+  const credentials = sent.filter(({ endpoint }) => endpoint === 'upload')
+  expect(credentials.length).toBeLessThan(100)
+  expect(credentials.filter(({ at }) => at > began + HOUR).length).toBeLessThan(40)
+})
+
+test('what is refused unasked says that nothing of it left', async () => {
+  const gate = daemonsGate()
+  fault = () => ({ ...unreachable, remedy: 'find_out' })
+  const make = () => gate.pass('create_album', never, async () => answer('create_album'))
+  const answer = (endpoint: Endpoint): Attempt<string> => ({
+    outcome: { ok: false, failure: { ...unreachable, remedy: 'find_out', endpoint } },
+    status: null,
+    pace: NO_PACE,
+  })
+  await time.all([make()])
+  await time.all([make()])
+  await time.all([make()])
+  await time.all([make()])
+  const [outcome] = await time.all([make()])
+  expect(outcome).toMatchObject({ ok: false, failure: { remedy: 'later', unsent: true } })
+})

@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
+import type { Clock } from '../../src/remote/clock.ts'
+import { clientOf, failureOf, never, successOf } from './client-of.ts'
+import { bytesOf, inMemory } from './pictures.ts'
+import { bodyOf, failure, json, serve } from './serve.ts'
+
+/** Real requests, and waits that pass at once: they are told instead. */
+function hurriedClock() {
+  const waits: number[] = []
+  let ahead = 0
+  const clock: Clock = {
+    now: () => performance.now() + ahead,
+    async sleep(ms) {
+      waits.push(ms)
+      ahead += ms
+    },
+  }
+  return { clock, waits, waited: () => waits.reduce((sum, ms) => sum + ms, 0) }
+}
+
+const empty = {
+  success: true,
+  data: {
+    albums: [],
+    images: [],
+    pagination: { page: 1, per_page: 20, total_pages: 0, total_images: 0 },
+    cdn_base_url: 'https://c.example',
+  },
+}
+
+/** A host that answers so many requests with what `storm` says, and then as it should. */
+async function hostIn(storm: (response: ServerResponse, request: IncomingMessage) => void, lasts: number) {
+  let asked = 0
+  const origin = await serve(async (request, response) => {
+    await bodyOf(request)
+    if (asked++ < lasts) storm(response, request)
+    else json(response, 200, empty)
+  })
+  const time = hurriedClock()
+  const patience = { attempts: 10, maxDelayMs: 300_000 }
+  const host = clientOf(origin, { clock: time.clock, random: () => 0.5, patience, timeoutMs: 300 })
+  return { host, ...time, asked: () => asked }
+}
+
+const limited = (headers: Record<string, string>) => (response: ServerResponse) =>
+  failure(response, 429, 'RATE_LIMITED', headers)
+
+const inAMinute = () => new Date(Math.floor(Date.now() / 1000) * 1000 + 60_000).toUTCString()
+
+test.each<[string, (response: ServerResponse) => void, number]>([
+  ['without headers', limited({}), 5 * 1030],
+  ['with Retry-After in seconds', limited({ 'retry-after': '20' }), 5 * 20_000],
+  [
+    'with Retry-After as a date',
+    response => limited({ 'retry-after': inAMinute(), date: new Date().toUTCString() })(response),
+    5 * 58_000,
+  ],
+  [
+    'from a proxy that speaks HTML, with Retry-After',
+    response => response.writeHead(429, { 'retry-after': '7' }).end('<html>slow down</html>'),
+    5 * 7000,
+  ],
+])('a storm of 429 %s is waited out as long as it says, and the request goes on', async (_, storm, least) => {
+  const { host, asked, waited } = await hostIn(storm, 5)
+  await successOf(host.list(null, 1, never))
+  expect(asked()).toBe(6)
+  // Some of it passes by itself.
+  expect(waited()).toBeGreaterThan(least * 0.97)
+})
+
+test('X-RateLimit-Limit of a storm is kept to afterwards', async () => {
+  const { host, waited, asked } = await hostIn(limited({ 'x-ratelimit-limit': '1' }), 1)
+  for (let n = 0; n < 4; n++) await successOf(host.list(null, 1, never))
+  expect(asked()).toBe(5)
+  expect(waited()).toBeGreaterThanOrEqual(4 * 1000)
+})
+
+test.each<[string, (response: ServerResponse, request: IncomingMessage) => void]>([
+  ['500 with a page', response => response.writeHead(500).end('<html>oops</html>')],
+  ['503 with the code of §7', response => failure(response, 503, 'NO_AVAILABLE_IO_NODE')],
+  ['504 of a gateway', response => response.writeHead(504).end()],
+  ['resets', (_, request) => request.socket.resetAndDestroy()],
+  [
+    'answers that end in their middle',
+    response => response.writeHead(200, { 'content-length': 99 }).write('{"suc', () => response.destroy()),
+  ],
+  ['silence', () => {}],
+  ['HTML', response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hi</html>')],
+])('%s are waited out with growing pauses where asking twice does no harm', async (_, storm) => {
+  const { host, asked, waits } = await hostIn(storm, 5)
+  await successOf(host.list(null, 1, never))
+  expect(asked()).toBe(6)
+  const pauses = waits.filter(ms => ms > 0).map(ms => Math.round(ms / 125))
+  expect(pauses).toEqual([1, 2, 4, 8, 16])
+})
+
+test('none of them makes an album twice, or a picture', async () => {
+  const storm = (response: ServerResponse) => response.writeHead(502).end('<html>bad gateway</html>')
+  const album = await hostIn(storm, 100)
+  expect((await failureOf(album.host.createAlbum({ name: 'A' }, never))).remedy).toBe('find_out')
+  expect(album.asked()).toBe(1)
+
+  let sent = 0
+  const origin = await serve(async (request, response) => {
+    await bodyOf(request)
+    sent++
+    storm(response)
+  })
+  const { clock } = hurriedClock()
+  const host = clientOf(origin, { clock, patience: { attempts: 10, maxDelayMs: 1000 } })
+  const credential = { uploadUrl: `${origin}/up/1`, cdnUrl: null, imageId: null }
+  expect((await failureOf(host.send(credential, inMemory(bytesOf(1000)), never))).remedy).toBe('find_out')
+  expect(sent).toBe(1)
+})
+
+test('a storm that outlasts its patience is told, and asked about again only after a while', async () => {
+  const { host, asked } = await hostIn(response => response.writeHead(503).end('<html>'), 1000)
+  await failureOf(host.list(null, 1, never))
+  expect(asked()).toBe(10)
+  const refusals = await Promise.all(
+    Array.from({ length: 20 }, () => failureOf(host.deleteImage('x', never))),
+  )
+  expect(refusals[0]).toMatchObject({ code: 'HOST_ANSWER', remedy: 'later', unsent: true })
+  expect(asked()).toBe(10)
+})

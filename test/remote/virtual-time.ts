@@ -1,0 +1,39 @@
+import type { Clock } from '../../src/remote/clock.ts'
+import { quiet, Timeline } from '../sim/virtual-clock.ts'
+
+/** Time that passes only where nothing else is left to do: hours of it cost nothing. */
+export class VirtualTime {
+  readonly #time = new Timeline()
+
+  readonly clock: Clock = {
+    now: () => this.#time.now,
+    sleep: (ms, signal) =>
+      new Promise(resolve => {
+        if (signal.aborted) return resolve()
+        // Left behind, thousands of them would make each further one slow.
+        const wake = () => {
+          signal.removeEventListener('abort', wake)
+          resolve()
+        }
+        signal.addEventListener('abort', wake)
+        this.#time.after(ms, wake)
+      }),
+  }
+
+  after(ms: number, act: () => void): void {
+    this.#time.after(ms, act)
+  }
+
+  /** Lets time pass until all of it is done. */
+  async all<T>(work: readonly Promise<T>[]): Promise<T[]> {
+    let over = false
+    const results = Promise.all(work).finally(() => {
+      over = true
+    })
+    for (await quiet(); !over; await quiet()) {
+      if (this.#time.next() === null) throw new Error('nothing happens any more, and not all is done')
+      this.#time.advance()
+    }
+    return results
+  }
+}

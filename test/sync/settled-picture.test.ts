@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { OpenPicture } from '../../src/local/picture-file.ts'
+import type { Ending } from '../../src/protocol/picture/ending/ending.ts'
+import { clockOffset, FileAges } from '../../src/sync/file-ages.ts'
+import { openSettled } from '../../src/sync/settled-picture.ts'
+import type { FileRow } from '../../src/synced/files.ts'
+import { VirtualClock } from '../daemon/virtual-clock.ts'
+
+const SETTLE_MS = 1000
+const WROTE_AT = 1_800_000_000_123
+const never = new AbortController().signal
+
+interface Opening {
+  /** When the file was written to before it was opened, beside `WROTE_AT`. */
+  wroteAt?: number
+  bytes?: string
+  ending?: Ending['kind']
+  size?: number
+}
+
+/** A file that was last written to at `WROTE_AT`, looked at `age` later, and is as the openings find it. */
+function stage({ age = 10, standing = null, knowsClock = true, ...first }: Stage = {}) {
+  const clock = new VirtualClock()
+  clock.jump(WROTE_AT + age)
+  const wroteAt = first.wroteAt ?? WROTE_AT
+  const openings: number[] = []
+  let now: Required<Opening> = { bytes: 'a', ending: 'closed', size: 0, ...first, wroteAt }
+  let open = 0
+  const file = {
+    ctime: wroteAt * 1000,
+    ino: 7,
+    size: now.size,
+    image: standing === null ? null : 5,
+  } as FileRow
+  const opened = openSettled(
+    {
+      settleMs: SETTLE_MS,
+      clock,
+      ages: new FileAges(knowsClock ? clockOffset(clock) : null),
+      async openPicture() {
+        openings.push(Math.round(clock.monotonic()))
+        open++
+        return {
+          look: { size: now.size, mtime: 0, ctime: now.wroteAt * 1000, ino: 7 },
+          hash: hashOf(now.bytes),
+          ending: now.ending === 'cut' ? { kind: 'cut', missing: 'its end' } : { kind: now.ending },
+          close: async () => void open--,
+        } as OpenPicture
+      },
+    },
+    { file, root: '/r', path: 'a.png' },
+    standing === null ? null : hashOf(standing),
+    never,
+  )
+  let at: number | null = null
+  const outcome = opened.then(
+    () => {
+      at = Math.round(clock.monotonic())
+      return 'open' as const
+    },
+    (error: Error) => error.message,
+  )
+  return {
+    clock,
+    openings,
+    outcome,
+    openedAt: () => at,
+    left: () => open,
+    becomes: (next: Opening) => {
+      now = { ...now, ...next }
+    },
+  }
+}
+
+/** `standing`: the bytes that stand for it on the host. */
+type Stage = Opening & { age?: number; standing?: string | null; knowsClock?: boolean }
+
+function hashOf(bytes: string): Buffer {
+  return createHash('sha256').update(bytes).digest()
+}
+
+describe('a picture', () => {
+  it('that is new and ends where its format ends is opened once, 50 ms after it was written', async () => {
+    const { clock, openings, openedAt } = stage()
+    await clock.pass(5000)
+    expect(openings).toEqual([40])
+    expect(openedAt()).toBe(40)
+  })
+
+  it('that is large waits longer before it is read: 10 ms for each megabyte', async () => {
+    const { clock, openings } = stage({ size: 30_000_000 })
+    await clock.pass(5000)
+    expect(openings).toEqual([340])
+  })
+
+  it.each([
+    ['may go on behind its end', { ending: 'whole' }],
+    ['does not tell', { ending: 'unclear' }],
+    ['was known before', { standing: 'older' }],
+    ['has a time in whole seconds', { wroteAt: WROTE_AT - 123, age: -113 }],
+  ] as [string, Stage][])('that %s waits the full time, and is read twice', async (_, what) => {
+    const { clock, openings, openedAt, left } = stage(what)
+    await clock.pass(5000)
+    expect(openings).toHaveLength(2)
+    expect(openedAt()).toBe(SETTLE_MS - 10)
+    expect(left()).toBe(1)
+  })
+
+  it('whose bytes stand on the host already is not waited for', async () => {
+    const { clock, openings, openedAt } = stage({ standing: 'a', ending: 'whole' })
+    await clock.pass(5000)
+    expect(openings).toEqual([0])
+    expect(openedAt()).toBe(0)
+  })
+
+  it('that was written longer ago is opened at once', async () => {
+    const { clock, openings } = stage({ age: SETTLE_MS, ending: 'whole', standing: 'older' })
+    await clock.pass(5000)
+    expect(openings).toEqual([0])
+  })
+
+  it('is not older than the clock is known', async () => {
+    const { clock, openings } = stage({ age: 100_000, knowsClock: false, ending: 'whole' })
+    await clock.pass(5000)
+    expect(openings).toEqual([50, SETTLE_MS])
+  })
+
+  it('that was written to between the two looks waits the full time from there', async () => {
+    const { clock, openings, outcome, becomes } = stage()
+    becomes({ wroteAt: WROTE_AT + 20 })
+    await clock.pass(5000)
+    expect(openings).toEqual([40, SETTLE_MS + 10])
+    expect(await outcome).toBe('open')
+  })
+
+  it.each([
+    ['its bytes', { bytes: 'b' }],
+    ['its time', { wroteAt: WROTE_AT + 500 }],
+  ])('whose second look shows that %s changed is still being written', async (_, next) => {
+    const { clock, outcome, becomes, left } = stage({ ending: 'whole' })
+    await clock.pass(500)
+    becomes(next)
+    await clock.pass(5000)
+    expect(await outcome).toBe('it is still being written')
+    expect(left()).toBe(0)
+  })
+
+  it('that is cut is not waited for', async () => {
+    const { clock, openings, outcome } = stage({ ending: 'cut' })
+    await clock.pass(100)
+    expect(await outcome).toBe('open')
+    expect(openings).toEqual([40])
+  })
+})

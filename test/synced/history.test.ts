@@ -1,0 +1,130 @@
+import { statSync } from 'node:fs'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { isPruningDue, prune } from '../../src/sync/prune.ts'
+import { type Db, openDatabase } from '../../src/synced/database.ts'
+import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import { tempFile } from './temp-file.ts'
+
+const DAY_MS = 86_400_000
+
+function open(file = ':memory:'): { db: Db; synced: Synced; place: { mirror: number; path: string } } {
+  const db = openDatabase(file)
+  onTestFinished(() => void db.close())
+  const synced = openSynced(db)
+  const { id } = synced.mirrors.add('/srv/photos', 'Photos')
+  return { db, synced, place: { mirror: id, path: 'a/b.png' } }
+}
+
+const rowsIn = (db: Db) => db.prepare('SELECT count(*) FROM history').pluck().get() as number
+/** Rows of other paths, from the beginning of time on. */
+const fill = (db: Db, n: number, at: number) =>
+  db.exec(`INSERT INTO history (mirror, path, at, event)
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${n})
+    SELECT 1, 'p' || i, ${at} + i, 'uploaded' FROM n`)
+const at = (wall: number) => ({ wall: () => wall, monotonic: () => 0, sleep: async () => {} })
+const never = new AbortController().signal
+
+describe('the history of a path', () => {
+  it('is told in order, by its file as by its path', () => {
+    const { synced, place } = open()
+    const folder = synced.folders.add(place.mirror, 'a')
+    synced.history.ofFile({ folder: folder.id, name: 'b.png' }, { at: 5, event: 'uploaded', since: 3 })
+    synced.history.add(place, { at: 4.4, event: 'gone', detail: 'gone from the disk' })
+    synced.history.add({ ...place, path: 'a' }, { at: 1, event: 'kept' })
+    expect(synced.history.of(place)).toEqual([
+      { ...place, at: 5, event: 'uploaded', detail: null, since: 3 },
+      { ...place, at: 4, event: 'gone', detail: 'gone from the disk', since: null },
+    ])
+    expect(synced.history.last(place)).toBe('gone')
+    expect(synced.history.last({ ...place, path: 'c' })).toBeNull()
+  })
+
+  it('does not repeat the same note, and does after another', () => {
+    const { synced, place } = open()
+    const { history } = synced
+    for (const detail of ['too large', 'too large', null, null, 'too large'])
+      history.add(place, { at: 1, event: 'failed', detail })
+    expect(history.of(place).map(({ detail }) => detail)).toEqual(['too large', null, 'too large'])
+  })
+
+  it('has the latest twenty of a path, and all of the others', () => {
+    const { synced, place } = open()
+    synced.history.add({ ...place, path: 'a/other.png' }, { at: 0, event: 'uploaded' })
+    for (let n = 0; n < 50; n++) synced.history.add(place, { at: n, event: 'changed', detail: `${n}` })
+    expect(synced.history.of(place).map(({ at }) => at)).toEqual(Array.from({ length: 20 }, (_, n) => 30 + n))
+    expect(synced.history.of({ ...place, path: 'a/other.png' })).toHaveLength(1)
+  })
+
+  it('of an image is that of the path that it is given up for', () => {
+    const { synced, place } = open()
+    synced.history.ofImage(7, { at: 1, event: 'approved' })
+    expect(synced.history.of(place)).toEqual([])
+  })
+})
+
+describe('pruning', () => {
+  it('forgets what is older than 90 days, in steps, and nothing else', async () => {
+    const { db, synced, place } = open()
+    const now = 1000 * DAY_MS
+    fill(db, 1700, now - 91 * DAY_MS)
+    synced.history.add(place, { at: now - 89 * DAY_MS, event: 'uploaded' })
+    let commits = 0
+    const commit: Synced['commit'] = change => {
+      commits++
+      return synced.commit(change)
+    }
+    await prune({ synced: { ...synced, commit }, clock: at(now) }, never)
+    expect(rowsIn(db)).toBe(1)
+    expect(commits).toBe(4)
+    await prune({ synced: { ...synced, commit }, clock: at(now) }, never)
+    expect(commits).toBe(4)
+  })
+
+  it('forgets the oldest of what is more than 100,000 beside one for each image', async () => {
+    const { db, synced } = open()
+    fill(db, 101_230, 1000 * DAY_MS)
+    await prune({ synced, clock: at(1001 * DAY_MS) }, never)
+    expect(rowsIn(db)).toBe(100_000)
+    expect(db.prepare('SELECT min(at) FROM history').pluck().get()).toBe(1000 * DAY_MS + 1231)
+  })
+
+  it('is due once an hour, also after the clock was set back', () => {
+    const { synced } = open()
+    const due = (hours: number) => isPruningDue(synced, hours * 3_600_000)
+    expect([due(10), due(10.5), due(11), due(2), due(2.5)]).toEqual([true, false, true, true, false])
+  })
+
+  it('ends early when it is told to stop', async () => {
+    const { db, synced } = open()
+    fill(db, 2000, 0)
+    await prune({ synced, clock: at(1000 * DAY_MS) }, AbortSignal.abort())
+    expect(rowsIn(db)).toBe(2000)
+  })
+})
+
+describe('the file of the database', () => {
+  it('gives back what it has free once nothing needs it', async () => {
+    const file = tempFile('albumd.db')
+    const { db, synced } = open(file)
+    fill(db, 200_000, 0)
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    const large = statSync(file).size
+    db.exec('DELETE FROM history')
+    await prune({ synced, clock: at(1000 * DAY_MS) }, never)
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    // 4 MiB stay, and a quarter.
+    expect(large).toBeGreaterThan(2 ** 23)
+    expect(statSync(file).size).toBeLessThan(large * 0.7)
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
+  })
+
+  it('has a log that is short again after one large commit', () => {
+    const file = tempFile('albumd.db')
+    const { db } = open(file)
+    fill(db, 400_000, 0)
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(17 * 2 ** 20)
+    // The first commit brings the log into the database, the second begins it anew.
+    for (let n = 0; n < 2; n++) fill(db, 1, n)
+    expect(statSync(`${file}-wal`).size).toBeLessThanOrEqual(16 * 2 ** 20)
+  })
+})
