@@ -46,7 +46,7 @@ const cases: [name: string, text: string, lines: string[]][] = [
     'keys that are like none',
     configText({ rest: 'quota: {colour: red}\n__proto__: {}\n' }),
     [
-      'albumd.yaml:6:9: quota.colour: unknown key; quota has probe_every',
+      'albumd.yaml:6:9: quota.colour: unknown key; quota has probe_every, reserve',
       'albumd.yaml:7:1: __proto__: unknown key; a config has host, mirrors, deletions, quota, uploads, watch, notify, status_page, state_dir, log',
     ],
   ],
