@@ -9,7 +9,7 @@ import { refuseMissingFolders } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { pauseInJson } from './pause.ts'
-import { barProgress, lineProgress, noProgress, type Progress } from './progress.ts'
+import { noProgress, progressOn } from './progress.ts'
 import { ALL_IN_SYNC, Tally } from './tally.ts'
 import { printable } from './wording.ts'
 
@@ -30,7 +30,7 @@ export async function onePass<N extends PassName>(
   { json, verifies = false }: OnePassOptions,
 ): Promise<{ exitCode: number; result: ResultOf<N> }> {
   refuseMissingFolders(config)
-  const progress = chooseProgress(json)
+  const progress = json ? noProgress : await progressOn(process.stdout)
   const interrupts = onInterrupts(() => progress.say('stopping'))
   const done = new Tally()
   const hearing = {
@@ -81,8 +81,3 @@ function sayWhatStopped(stopped: readonly HostFailure[]): void {
 
 export const KEY_REMEDY =
   '; check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
-
-function chooseProgress(json: boolean): Progress {
-  if (json) return noProgress
-  return process.stdout.isTTY ? barProgress(process.stdout) : lineProgress(process.stdout)
-}

@@ -9,7 +9,7 @@ import { readConfigAndAccess } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { Problem } from './problem.ts'
-import { barProgress, lineProgress, type Progress } from './progress.ts'
+import { lineProgress, type Progress, progressOn } from './progress.ts'
 import { openWorkspace, type Workspace } from './try/workspace.ts'
 import { count } from './wording.ts'
 
@@ -31,7 +31,7 @@ export function tryCommand(exit: (code: number) => void): CommandModule<object, 
 }
 
 async function tryOut({ folder }: TryArgs): Promise<number> {
-  const progress = process.stdout.isTTY ? barProgress(process.stdout) : lineProgress(process.stdout)
+  const progress = await progressOn(process.stdout)
   const interrupts = onInterrupts(() => progress.say('Stopping; what is under way is finished first.'))
   try {
     const workspace = await openWorkspace(process.cwd(), folder)

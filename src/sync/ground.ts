@@ -23,8 +23,9 @@ export class Ground {
   /** Why the local truth of a mirror is in doubt, or null. */
   doubt({ policy, identity, row, mounts }: ScannedMirror): string | null {
     if (row.guard !== null) return row.guard
-    if (!isSameRoot(this.#disk, policy.folder, identity)) return `${policy.folder} was replaced`
     const lost = mounts.find(path => !isMount(this.#disk, policy.folder, path))
+    // The root comes last: a look at a mount is worth what the root is worth after it.
+    if (!isSameRoot(this.#disk, policy.folder, identity)) return `${policy.folder} was replaced`
     return lost === undefined ? null : `${lost} was a mount point and is none now`
   }
 

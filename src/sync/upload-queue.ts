@@ -134,8 +134,8 @@ export class UploadQueue {
       albumPath: albumPathOf(policy.album, folder.path),
       deletions: policy.deletions,
       isSameGround: () =>
-        isSameRoot(disk, policy.folder, identity) &&
-        mounts.every(at => !isAtOrBelow(folder.path, at) || isMount(disk, policy.folder, at)),
+        mounts.every(at => !isAtOrBelow(folder.path, at) || isMount(disk, policy.folder, at)) &&
+        isSameRoot(disk, policy.folder, identity),
     }
   }
 
