@@ -24,10 +24,3 @@ export function lineProgress(out: NodeJS.WritableStream): Progress {
 
 /** Nothing to look at: for `--json`. */
 export const noProgress: Progress = { tell() {}, say() {}, end() {} }
-
-/** A bar on a terminal, lines elsewhere. What draws the bar is loaded where one is drawn. */
-export async function progressOn(out: NodeJS.WriteStream): Promise<Progress> {
-  if (!out.isTTY) return lineProgress(out)
-  const { barProgress } = await import('./bar-progress.ts')
-  return barProgress(out)
-}
