@@ -148,6 +148,13 @@ function needless(
   const there = disk.find(source)?.node
   // What can't be uploaded keeps its last image.
   if (there && there.kind !== 'folder' && !pictures.some(({ path }) => path === source)) return null
+  // Where equal bytes have one id, a backup may keep it for a version that it had.
+  const isBackedUp = world.mirrors.some(
+    ({ folder, deletions }) =>
+      deletions === 'keep' &&
+      [...disk.paths()].some(path => path.startsWith(`${folder}/`) && disk.everHeld(path, image.hash)),
+  )
+  if (history.variations.oneId && isBackedUp) return null
   // What failed, or was only linked, may be what moved away from there.
   const waits = pictures.some(
     ({ path, node }) => node.bytes.length === image.bytes.length && OPEN.has(rowOf(world, path)?.state ?? ''),
