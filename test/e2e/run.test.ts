@@ -1,51 +1,16 @@
-import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
-import { PROGRAM, type Stage, setStage, sha256 } from './stage.ts'
+import { type DaemonProcess, startDaemon } from './daemon-process.ts'
+import { setStage, sha256 } from './stage.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes
 
-/** `albumd run` as its own process. */
-function startDaemon(stage: Stage, ...args: string[]) {
-  const child = spawn(process.execPath, [PROGRAM, 'run', '--config', stage.config, ...args], {
-    cwd: stage.home,
-    env: { ...process.env, HOME: stage.home },
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  let out = ''
-  let err = ''
-  child.stdout.on('data', chunk => {
-    out += chunk
-  })
-  child.stderr.on('data', chunk => {
-    err += chunk
-  })
-  const events = () =>
-    out
-      .split('\n')
-      .slice(0, -1)
-      .map(line => JSON.parse(line) as { event: string; path?: string })
-  return {
-    pid: child.pid!,
-    events,
-    out: () => out,
-    err: () => err,
-    /** Waits for so many events of this name. */
-    told: (event: string, times = 1) =>
-      expect
-        .poll(() => events().filter(told => told.event === event).length, { timeout: 30_000 })
-        .toBeGreaterThanOrEqual(times),
-    /** The paths that were uploaded, in their order. */
-    uploaded: () => events().flatMap(told => (told.event === 'picture_uploaded' ? [told.path!] : [])),
-    stop: () =>
-      new Promise<number | null>(resolve => {
-        child.once('exit', resolve)
-        child.kill('SIGTERM')
-      }),
-  }
+/** The paths that were uploaded, in their order. */
+function uploaded(daemon: DaemonProcess): string[] {
+  return daemon.events().flatMap(told => (told.event === 'picture_uploaded' ? [told.path!] : []))
 }
 
 describe('run', () => {
@@ -96,8 +61,8 @@ describe('run', () => {
     const daemon = startDaemon(stage)
     await daemon.told('picture_uploaded', 2)
     stage.write('later/new.png', red)
-    await expect.poll(daemon.uploaded, { timeout: 30_000 }).toContain('later/new.png')
-    expect(daemon.uploaded().length).toBeLessThan(backlog.length)
+    await expect.poll(() => uploaded(daemon), { timeout: 30_000 }).toContain('later/new.png')
+    expect(uploaded(daemon).length).toBeLessThan(backlog.length)
     expect(await daemon.stop()).toBe(0)
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ state: 'idle', uncertain: 0, failed: 0 })
     stage.configure({})
@@ -118,7 +83,7 @@ describe('run', () => {
   it('logs as much as --log-level says, whatever the config says', async () => {
     const stage = await setStage({ config: { log: { level: 'error' } } })
     mkdirSync(join(stage.pictures, 'a'))
-    const daemon = startDaemon(stage, '--log-level', 'debug')
+    const daemon = startDaemon(stage, ['--log-level', 'debug'])
     await daemon.told('scan_started')
     expect(await daemon.stop()).toBe(0)
   })
