@@ -8,7 +8,8 @@ const rooms = {
   config: ['protocol'],
   host: ['protocol'],
   daemon: ['protocol', 'local', 'remote', 'synced', 'sync', 'config'],
-  cli: ['protocol', 'local', 'remote', 'synced', 'sync', 'config', 'daemon', 'host'],
+  page: ['protocol', 'local', 'remote', 'synced', 'sync', 'config', 'daemon'],
+  cli: ['protocol', 'local', 'remote', 'synced', 'sync', 'config', 'daemon', 'page', 'host'],
 }
 
 module.exports = {

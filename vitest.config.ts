@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -6,6 +7,8 @@ export default defineConfig({
     // Real servers, processes and disks: an upper bound for what hangs, not a measure of speed.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // The program is started hundreds of times from its sources: Node keeps them stripped of their types.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/albumd-tests') },
     pool: 'forks',
     // Left to itself vitest leaves a core idle, which is half of a small machine.
     maxWorkers: '100%',

@@ -7,5 +7,6 @@ execFileSync('tsc', ['--project', 'tsconfig.build.json'], {
   stdio: 'inherit',
   shell: process.platform === 'win32',
 })
-cpSync('src/cli/try/pictures', 'dist/cli/try/pictures', { recursive: true })
+for (const folder of ['cli/try/pictures', 'page/assets'])
+  cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true })
 chmodSync('dist/cli/albumd.js', 0o755)

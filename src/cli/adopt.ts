@@ -1,7 +1,6 @@
-import type { CommandModule } from 'yargs'
 import type { Verified } from '../sync/verify-links.ts'
+import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
-import { EXIT } from './exit-codes.ts'
 import { onePass } from './one-pass.ts'
 import { count, printable } from './wording.ts'
 
@@ -11,10 +10,8 @@ interface AdoptArgs {
   json: boolean
 }
 
-export function adoptCommand(exit: (code: number) => void): CommandModule<object, AdoptArgs> {
+export function adoptCommand(exit: (code: number) => void): CommandWork<AdoptArgs> {
   return {
-    command: 'adopt',
-    describe: "Rebuild a lost state from the host's listing, without uploading",
     builder: command =>
       command
         .options({
@@ -35,18 +32,14 @@ export function adoptCommand(exit: (code: number) => void): CommandModule<object
 
 async function adopt({ verify, config: flag, json }: AdoptArgs): Promise<number> {
   const { exitCode, result } = await onePass(
-    readConfig(flag),
+    await readConfig(flag),
     'adopt',
     { verify },
-    { json, verifies: verify },
+    { json, notCompared: verify ? ({ verified }) => verified?.unknown ?? 0 : undefined },
   )
   const { verified, addressesKnown } = result
   if (verified) report(verified, addressesKnown)
-  return verified && leftIn(verified) ? Math.max(exitCode, EXIT.left) : exitCode
-}
-
-function leftIn({ unknown }: Verified): boolean {
-  return unknown > 0
+  return exitCode
 }
 
 /** A delivery address is built only as the host's own answers have shown. */

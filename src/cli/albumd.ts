@@ -7,6 +7,9 @@ if (major < 22 || (major === 22 && minor < 22)) {
     `albumd needs Node.js 22.22 or later; this is ${process.versions.node}. Install a newer one.\n`,
   )
   process.exitCode = 2
+} else if (process.argv.length === 3 && process.argv[2] === '--version') {
+  const { version } = await import('../daemon/version.ts')
+  process.stdout.write(`${version}\n`)
 } else {
   const { main } = await import('./main.ts')
   process.exitCode = await main(process.argv.slice(2))

@@ -1,9 +1,8 @@
-import ora from 'ora'
-import type { CommandModule } from 'yargs'
 import type { AuditFinding, AuditResult } from '../daemon/audit.ts'
 import type { Verdict } from '../daemon/verdict.ts'
 import { carryOut, sayAside, silently } from './carry-out.ts'
-import { configOption, readConfig, refuseMissingFolders } from './config-option.ts'
+import type { CommandWork } from './command-work.ts'
+import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { KEY_REMEDY } from './one-pass.ts'
@@ -15,10 +14,8 @@ interface AuditArgs {
   json: boolean
 }
 
-export function auditCommand(exit: (code: number) => void): CommandModule<object, AuditArgs> {
+export function auditCommand(exit: (code: number) => void): CommandWork<AuditArgs> {
   return {
-    command: 'audit',
-    describe: "Compare the host's listing with what is recorded",
     builder: command =>
       command
         .options({
@@ -37,9 +34,10 @@ export function auditCommand(exit: (code: number) => void): CommandModule<object
 }
 
 async function run({ config: flag, repair, json }: AuditArgs): Promise<number> {
-  const config = readConfig(flag)
-  if (repair) refuseMissingFolders(config)
+  const config = await readConfig(flag)
+  if (repair) (await import('./read-config.ts')).refuseMissingFolders(config)
   const interrupts = onInterrupts(() => sayAside('stopping'))
+  const { default: ora } = await import('ora')
   const bar = ora({
     stream: process.stderr,
     discardStdin: false,

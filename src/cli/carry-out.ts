@@ -2,7 +2,6 @@ import type { Config } from '../config/schema.ts'
 import type { DeedName, RequestOf, ResultOf } from '../daemon/deeds/all.ts'
 import type { Hearing } from '../daemon/deeds/deed.ts'
 import type { Interruption } from '../sync/interruption.ts'
-import { readAccess } from './config-option.ts'
 
 /** After so long without a word a person is told what is waited for. */
 const PATIENCE_MS = 3000
@@ -17,12 +16,19 @@ export const silently: Hearing = { tell() {}, say: sayAside, progress() {} }
 
 /** Has a deed done, by the daemon where one has this state, else here. Throws what the deed throws. */
 export async function carryOut<N extends DeedName>(
+  ...asked: Parameters<typeof carryOutBySomebody<N>>
+): Promise<ResultOf<N>> {
+  return (await carryOutBySomebody(...asked)).done
+}
+
+/** The same, and says who did it. */
+export async function carryOutBySomebody<N extends DeedName>(
   config: Config,
   name: N,
   request: RequestOf<N>,
   hearing: Hearing,
   interruption: Interruption,
-): Promise<ResultOf<N>> {
+): Promise<{ done: ResultOf<N>; byDaemon: boolean }> {
   const { askDaemon } = await import('../daemon/control/client.ts')
   const { carryOutHere } = await import('../daemon/carry-out-here.ts')
   const { deeds } = await import('../daemon/deeds/all.ts')
@@ -32,10 +38,12 @@ export async function carryOut<N extends DeedName>(
   try {
     const { control } = stateFiles(config.state_dir)
     const answer = await askDaemon(control, config, name, request, asking, interruption.stop)
-    if (answer) return answer.done
+    if (answer) return { done: answer.done, byDaemon: true }
   } finally {
     clearTimeout(waiting)
   }
+  const { readAccess } = await import('./read-config.ts')
   const access = deeds[name].needsHost ? readAccess(config) : null
-  return carryOutHere(config, access, name, request, hearing, interruption)
+  const done = await carryOutHere(config, access, name, request, hearing, interruption)
+  return { done, byDaemon: false }
 }

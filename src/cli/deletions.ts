@@ -1,6 +1,6 @@
-import type { CommandModule } from 'yargs'
 import type { ShownDeletion } from '../daemon/deeds/deletions.ts'
-import { carryOut, silently } from './carry-out.ts'
+import { carryOutBySomebody, silently } from './carry-out.ts'
+import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
@@ -17,10 +17,8 @@ interface DeletionsArgs {
   json: boolean
 }
 
-export function deletionsCommand(exit: (code: number) => void): CommandModule<object, DeletionsArgs> {
+export function deletionsCommand(exit: (code: number) => void): CommandWork<DeletionsArgs> {
   return {
-    command: 'deletions <action> [path]',
-    describe: 'Held deletions: look, let them go ahead (not to be undone), or keep the images for good',
     builder: command =>
       command
         .positional('action', { choices: ACTIONS, demandOption: true })
@@ -36,7 +34,7 @@ export function deletionsCommand(exit: (code: number) => void): CommandModule<ob
 }
 
 async function settle({ action, path, config: flag, json }: DeletionsArgs): Promise<number> {
-  const config = readConfig(flag)
+  const config = await readConfig(flag)
   const at = pathArgument(path)
   if (action === 'list') {
     await sayStateTrouble(config)
@@ -53,23 +51,29 @@ async function settle({ action, path, config: flag, json }: DeletionsArgs): Prom
   }
   const interrupts = onInterrupts()
   try {
-    const { held } = await carryOut(config, 'deletions', { action, path: at }, silently, interrupts)
-    tell(held, action, path, json)
+    const asked = { action, path: at }
+    const { done, byDaemon } = await carryOutBySomebody(config, 'deletions', asked, silently, interrupts)
+    tell(done.held, action === 'approve' && byDaemon ? 'approve_now' : action, path, json)
   } finally {
     interrupts.dispose()
   }
   return EXIT.inSync
 }
 
+/** What a person asked for. `approve_now`: the running daemon goes on with it by itself. */
+type Told = DeletionsArgs['action'] | 'approve_now'
+
 const BEFORE = {
   list: null,
   approve: 'to be deleted at the next sync; this can not be undone:',
+  approve_now: 'to be deleted now, by the running albumd; this can not be undone:',
   discard: 'to be kept on the host for good:',
 }
 
 const AFTERWARDS = {
   list: 'is held. "albumd deletions approve" lets it go, "discard" keeps it for good.',
   approve: 'is approved, and goes at the next sync.',
+  approve_now: 'is approved, and goes now, unless albumd is paused or something is in doubt.',
   discard: 'stays on the host for good.',
 }
 
@@ -80,21 +84,19 @@ const WHY = {
 }
 
 /** What it is about. */
-function tell(
-  held: readonly ShownDeletion[],
-  action: DeletionsArgs['action'],
-  path: string | undefined,
-  json: boolean,
-): void {
-  if (json) return void process.stdout.write(`${JSON.stringify({ action, deletions: held })}\n`)
+function tell(held: readonly ShownDeletion[], told: Told, path: string | undefined, json: boolean): void {
+  if (json)
+    return void process.stdout.write(
+      `${JSON.stringify({ action: told === 'approve_now' ? 'approve' : told, deletions: held })}\n`,
+    )
   const where = path === undefined ? '' : ` at or below ${printable(path)}`
   if (held.length === 0) return void process.stdout.write(`nothing is held${where}\n`)
-  if (BEFORE[action]) process.stdout.write(`${BEFORE[action]}\n`)
+  if (BEFORE[told]) process.stdout.write(`${BEFORE[told]}\n`)
   for (const { path, reason, size, since, cdn_url } of held) {
     const why = WHY[reason]
     process.stdout.write(
       `${printable(path)} (${why}, ${sizeInWords(size)}, since ${since})  ${printable(cdn_url ?? 'delivery address not known')}\n`,
     )
   }
-  process.stdout.write(`${count(held.length, 'image')}: each ${AFTERWARDS[action]}\n`)
+  process.stdout.write(`${count(held.length, 'image')}: each ${AFTERWARDS[told]}\n`)
 }

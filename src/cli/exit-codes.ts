@@ -10,3 +10,18 @@ export const EXIT = {
   /** The host refused the key or the whole plan. */
   refused: 5,
 } as const
+
+const MEANINGS: Record<number, string> = {
+  [EXIT.inSync]: 'done',
+  [EXIT.unexpected]: 'unexpected failure',
+  [EXIT.usage]: 'bad usage or config',
+  [EXIT.left]: 'something is left, or paused',
+  [EXIT.locked]: 'another albumd has it',
+  [EXIT.refused]: 'the host refused the key or the plan',
+}
+
+/** For a command's help. Each may fail unexpectedly. */
+export function exitCodesInHelp(codes: readonly number[]): string {
+  const all = [...new Set([...codes, EXIT.unexpected])].sort()
+  return `Exit codes: ${all.map(code => `${code} ${MEANINGS[code]}`).join(', ')}.`
+}

@@ -1,6 +1,6 @@
-import type { CommandModule } from 'yargs'
 import type { HostOptions } from '../host/embedded-host.ts'
 import { PLANS, type Plan } from '../protocol/limits.ts'
+import type { CommandWork } from './command-work.ts'
 import { EXIT } from './exit-codes.ts'
 import { aborted, onInterrupts } from './interrupts.ts'
 import { Problem } from './problem.ts'
@@ -19,10 +19,8 @@ interface HostArgs {
   json: boolean
 }
 
-export function hostCommand(exit: (code: number) => void): CommandModule<object, HostArgs> {
+export function hostCommand(exit: (code: number) => void): CommandWork<HostArgs> {
   return {
-    command: 'host',
-    describe: 'The embedded image host on its own',
     builder: command =>
       command
         .options({

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { isatty } from 'node:tty'
 import type { Interruption } from '../sync/interruption.ts'
 
-/** Of the five seconds that a service manager is promised, what is left to record what was cut off. */
-const CUT_AFTER_MS = 4000
+/** Of the five seconds that a service manager is promised: the rest is for recording what was cut off. */
+const CUT_AFTER_MS = 3000
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Ctrl-C, SIGTERM and a closed terminal: nothing new is begun, and after four seconds what is under way is cut off. A
+ * Ctrl-C, SIGTERM and a closed terminal: nothing new is begun, and after three seconds what is under way is cut off. A
  * second one cuts at once. `hangUp`: SIGHUP has this effect instead, unless it tells of a terminal that is gone.
  */
 export function onInterrupts(

@@ -1,22 +1,11 @@
-import yargs from 'yargs'
+import { setImmediate as turn } from 'node:timers/promises'
+import yargs, { type CommandModule } from 'yargs'
 import { version } from '../daemon/version.ts'
-import { adoptCommand } from './adopt.ts'
-import { auditCommand } from './audit.ts'
-import { deletionsCommand } from './deletions.ts'
-import { EXIT } from './exit-codes.ts'
-import { hostCommand } from './host.ts'
+import { COMMANDS, type Command } from './commands.ts'
+import { EXIT, exitCodesInHelp } from './exit-codes.ts'
 import { logLevelOption } from './log-level-option.ts'
 import { markOperands, unmarkOperands } from './operands.ts'
-import { pauseCommand } from './pause.ts'
 import { describeError, Problem } from './problem.ts'
-import { resumeCommand } from './resume.ts'
-import { retryCommand } from './retry.ts'
-import { runCommand } from './run.ts'
-import { statusCommand } from './status.ts'
-import { syncCommand } from './sync.ts'
-import { trustCommand } from './trust.ts'
-import { tryCommand } from './try.ts'
-import { whyCommand } from './why.ts'
 
 /** Runs one command line. Answers the exit code; never throws. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -26,19 +15,6 @@ export async function main(args: readonly string[]): Promise<number> {
     .scriptName('albumd')
     .usage('$0 <command>\n\nKeeps a folder of pictures and an image host the same.')
     .options(logLevelOption)
-    .command(runCommand(set))
-    .command(syncCommand(set))
-    .command(statusCommand(set))
-    .command(whyCommand(set))
-    .command(deletionsCommand(set))
-    .command(auditCommand(set))
-    .command(trustCommand(set))
-    .command(retryCommand(set))
-    .command(pauseCommand(set))
-    .command(resumeCommand(set))
-    .command(adoptCommand(set))
-    .command(hostCommand(set))
-    .command(tryCommand(set))
     .middleware(unmarkOperands, true)
     .middleware(({ logLevel }) => {
       showStacks = logLevel === 'debug'
@@ -52,18 +28,23 @@ export async function main(args: readonly string[]): Promise<number> {
     .fail((message, error) => {
       // An option without its value comes as an error of yargs' own.
       if (error && error.name !== 'YError') throw error
-      throw usageProblem(message ?? error.message)
+      throw usageProblem(message ?? error.message, args)
     })
-  // Whoever read along has gone (`albumd sync | head`): the work goes on without telling.
-  for (const out of [process.stdout, process.stderr])
-    out.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-    })
+  const unwritten = onLostOutput()
   function set(code: number): void {
     exitCode = code
   }
   try {
-    await command.parseAsync(markOperands(args))
+    for (const each of COMMANDS) command.command(await moduleOf(each, args, set))
+    // A completion's words end with the one that is being typed, which may be two dashes.
+    const words = args[0] === '--get-yargs-completions' ? [...args] : markOperands(args)
+    const { _: named } = await command.parseAsync(words)
+    // A stream tells of its trouble after the write.
+    await turn()
+    const lost = unwritten()
+    // What the daemon writes is its log alone, and it has done what it was there for.
+    if (lost && exitCode === EXIT.inSync && named[0] !== 'run')
+      throw new Problem(EXIT.unexpected, `what this command tells could not be written (${lost}); make room`)
     return exitCode
   } catch (error) {
     const described = describeError(error)
@@ -73,9 +54,38 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function usageProblem(message: string): Problem {
-  return new Problem(
-    EXIT.usage,
-    `${message.replace(/\s*\n\s*/g, ' ').replace(/\.?$/, '.')} See albumd --help.`,
-  )
+/** A terminal that was closed, and whoever read along and has gone (`albumd sync | head`). */
+const NOBODY_READS: ReadonlySet<unknown> = new Set(['EPIPE', 'EIO'])
+
+/** No work ends because nobody hears of it. Answers why something could not be written that somebody waits for. */
+function onLostOutput(): () => string | null {
+  let lost: string | null = null
+  for (const out of [process.stdout, process.stderr])
+    out.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+      if (!NOBODY_READS.has(code)) lost ??= code ?? message
+    })
+  return () => lost
+}
+
+/** The command with all that it does where its name is among the arguments, else what the list of commands says. */
+async function moduleOf(
+  { command, describe, exits, load }: Command,
+  args: readonly string[],
+  exit: (code: number) => void,
+): Promise<CommandModule> {
+  const [name = ''] = command.split(' ')
+  if (!args.includes(name)) return { command, describe, handler() {} }
+  const { builder, handler } = (await load())(exit)
+  return {
+    command,
+    describe,
+    builder: inner => builder(inner).epilogue(exitCodesInHelp(exits)),
+    handler,
+  }
+}
+
+function usageProblem(message: string, args: readonly string[]): Problem {
+  const named = COMMANDS.map(({ command }) => command.split(' ')[0]).find(name => name === args[0])
+  const help = named === undefined ? 'albumd --help' : `albumd ${named} --help`
+  return new Problem(EXIT.usage, `${message.replace(/\s*\n\s*/g, ' ').replace(/\.?$/, '.')} See ${help}.`)
 }

@@ -5,7 +5,6 @@ import { pauseInWords } from '../daemon/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
 import { carryOut, sayAside } from './carry-out.ts'
-import { refuseMissingFolders } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { pauseInJson } from './pause.ts'
@@ -17,10 +16,10 @@ import { printable } from './wording.ts'
 /** The deeds that make a pass. */
 type PassName = { [N in DeedName]: ResultOf<N> extends PassResult ? N : never }[DeedName]
 
-export interface OnePassOptions {
+export interface OnePassOptions<Result> {
   json: boolean
-  /** Whether the work itself compares what was linked. */
-  verifies?: boolean
+  /** Where the work itself compares what was linked: how many of these it could not compare. */
+  notCompared?: ((result: Result) => number) | undefined
 }
 
 /** One pass over all mirrors, with progress and a summary. */
@@ -28,8 +27,9 @@ export async function onePass<N extends PassName>(
   config: Config,
   name: N,
   request: RequestOf<N>,
-  { json, verifies = false }: OnePassOptions,
+  { json, notCompared }: OnePassOptions<ResultOf<N>>,
 ): Promise<{ exitCode: number; result: ResultOf<N> }> {
+  const { refuseMissingFolders } = await import('./read-config.ts')
   refuseMissingFolders(config)
   const progress = json ? noProgress : await progressOn(process.stdout)
   const interrupts = onInterrupts(() => progress.say('stopping'))
@@ -46,9 +46,10 @@ export async function onePass<N extends PassName>(
   try {
     const result: ResultOf<N> & PassResult = await carryOut(config, name, request, hearing, interrupts)
     progress.end()
-    const exitCode = exitCodeOf(result)
+    const links = notCompared?.(result) ?? null
+    const exitCode = links ? Math.max(exitCodeOf(result), EXIT.left) : exitCodeOf(result)
     if (json) process.stdout.write(`${JSON.stringify(inJson(exitCode, done, result))}\n`)
-    else report(done, verifies, result)
+    else report(done, links, result)
     return { exitCode, result }
   } finally {
     progress.end()
@@ -64,10 +65,11 @@ function inJson(exit_code: number, { counts }: Tally, { stopped, mirrors, paused
   return { exit_code, ...counts, stopped, mirrors, ...(paused && { paused: pauseInJson(paused) }) }
 }
 
-function report(done: Tally, verifies: boolean, result: PassResult): void {
+/** `notCompared`: null where the work compares no links. */
+function report(done: Tally, notCompared: number | null, result: PassResult): void {
   const { stopped, paused } = result
-  const links = verifies ? null : done.linksInWords()
-  const words = done.inWords(result, stopped)
+  const links = notCompared === null ? done.linksInWords() : null
+  const words = done.inWords(result, stopped, notCompared ?? 0)
   // Nobody has looked while albumd is paused.
   const said = paused ? [pauseInWords(paused), ...(words === ALL_IN_SYNC ? [] : [words])] : [words]
   const summary = [...(links ? [links] : []), ...said]

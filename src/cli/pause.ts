@@ -1,7 +1,6 @@
-import type { CommandModule } from 'yargs'
-import { parseDuration } from '../config/values.ts'
 import type { Pause } from '../daemon/pause.ts'
 import { carryOut, silently } from './carry-out.ts'
+import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
@@ -16,10 +15,8 @@ interface PauseArgs {
 /** Longer is rather until `resume`. */
 const LONGEST_MS = 365 * 86_400_000
 
-export function pauseCommand(exit: (code: number) => void): CommandModule<object, PauseArgs> {
+export function pauseCommand(exit: (code: number) => void): CommandWork<PauseArgs> {
   return {
-    command: 'pause',
-    describe: 'Send and delete nothing, until resume or for some time; survives restarts',
     builder: command =>
       command
         .options({
@@ -41,8 +38,8 @@ export function pauseCommand(exit: (code: number) => void): CommandModule<object
 }
 
 async function pause({ for: given, config: flag, json }: PauseArgs): Promise<number> {
-  const forMs = given === undefined ? null : durationIn(given)
-  const config = readConfig(flag)
+  const forMs = given === undefined ? null : await durationIn(given)
+  const config = await readConfig(flag)
   const interrupts = onInterrupts()
   try {
     const paused = await carryOut(config, 'pause', { forMs }, silently, interrupts)
@@ -56,7 +53,8 @@ async function pause({ for: given, config: flag, json }: PauseArgs): Promise<num
 }
 
 /** Milliseconds. A repeated option comes as an array. */
-function durationIn(given: string): number {
+async function durationIn(given: string): Promise<number> {
+  const { parseDuration } = await import('../config/values.ts')
   const ms = parseDuration(String(given))
   if (ms === null || ms < 1 || ms > LONGEST_MS)
     throw new Problem(

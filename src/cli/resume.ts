@@ -1,5 +1,5 @@
-import type { CommandModule } from 'yargs'
 import { carryOut, silently } from './carry-out.ts'
+import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
@@ -9,10 +9,8 @@ interface ResumeArgs {
   json: boolean
 }
 
-export function resumeCommand(exit: (code: number) => void): CommandModule<object, ResumeArgs> {
+export function resumeCommand(exit: (code: number) => void): CommandWork<ResumeArgs> {
   return {
-    command: 'resume',
-    describe: 'End a pause',
     builder: command =>
       command
         .options({
@@ -25,7 +23,7 @@ export function resumeCommand(exit: (code: number) => void): CommandModule<objec
 }
 
 async function resume({ config: flag, json }: ResumeArgs): Promise<number> {
-  const config = readConfig(flag)
+  const config = await readConfig(flag)
   const interrupts = onInterrupts()
   try {
     const { paused } = await carryOut(config, 'resume', {}, silently, interrupts)

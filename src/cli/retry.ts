@@ -1,4 +1,4 @@
-import type { CommandModule } from 'yargs'
+import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { onePass } from './one-pass.ts'
 import { pathArgument } from './path-argument.ts'
@@ -10,10 +10,8 @@ interface RetryArgs {
   json: boolean
 }
 
-export function retryCommand(exit: (code: number) => void): CommandModule<object, RetryArgs> {
+export function retryCommand(exit: (code: number) => void): CommandWork<RetryArgs> {
   return {
-    command: 'retry [path]',
-    describe: 'Forget failures and try again now',
     builder: command =>
       command
         .positional('path', { type: 'string', describe: 'Only what failed at and below this path' })
@@ -35,5 +33,5 @@ export function retryCommand(exit: (code: number) => void): CommandModule<object
 
 async function retry({ path, resend, config: flag, json }: RetryArgs): Promise<number> {
   const request = { path: pathArgument(path), resend: pathArgument(resend) }
-  return (await onePass(readConfig(flag), 'retry', request, { json })).exitCode
+  return (await onePass(await readConfig(flag), 'retry', request, { json })).exitCode
 }

@@ -1,10 +1,12 @@
-import type { CommandModule } from 'yargs'
 import type { Config } from '../config/schema.ts'
 import type { DaemonEvent } from '../daemon/daemon-event.ts'
 import type { Access } from '../daemon/mirroring.ts'
 import type { Renewable } from '../daemon/renewal.ts'
+import type { Sending } from '../daemon/uploads-under-way.ts'
+import type { RequestEvent } from '../remote/gate.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
-import { configOption, readAccess, readConfigAndAccess } from './config-option.ts'
+import type { CommandWork } from './command-work.ts'
+import { configOption } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import type { LogLevelArgs } from './log-level-option.ts'
@@ -13,10 +15,8 @@ interface RunArgs extends LogLevelArgs {
   config: string | undefined
 }
 
-export function runCommand(exit: (code: number) => void): CommandModule<LogLevelArgs, RunArgs> {
+export function runCommand(exit: (code: number) => void): CommandWork<RunArgs, LogLevelArgs> {
   return {
-    command: 'run',
-    describe: 'The daemon, in the foreground, until SIGTERM or Ctrl-C',
     builder: command =>
       command
         .options(configOption)
@@ -37,23 +37,44 @@ async function run({ config: flag, 'log-level': level }: RunArgs): Promise<numbe
     () => readAgain(),
   )
   try {
+    const { readAccess, readConfigAndAccess } = await import('./read-config.ts')
     const { config, access } = readConfigAndAccess(flag)
     const { logEvent, openLog } = await import('../daemon/log.ts')
     const { keepMirrored } = await import('../daemon/keep-mirrored.ts')
+    const { openServiceManager } = await import('../daemon/service-manager/service-manager.ts')
+    const { StatusPage } = await import('../page/status-page.ts')
+    const { systemClock } = await import('../sync/clock.ts')
     const secrets = new Set([access.apiKey])
     const known = (access: Access) => {
       secrets.add(access.apiKey)
       return access
     }
-    const out = { out: process.stdout, secrets, env: process.env }
+    const note = (event: DaemonEvent) => {
+      logEvent(log, event)
+      page.note(event)
+    }
+    const say = (line: string) => logEvent(log, { event: 'warning' }, line)
+    const page = new StatusPage(systemClock, say, what => note({ event: 'asked_for', what }))
+    const out = {
+      out: process.stdout,
+      secrets,
+      env: process.env,
+      hear: (line: string) => page.logged(line),
+    }
     const logOf = ({ log }: Config) => openLog({ ...log, ...(level && { level }) }, out)
     let log = logOf(config)
     interrupts.stop.addEventListener('abort', () => logEvent(log, { event: 'stopping' }))
     const listener = {
-      tell: (told: PassEvent) => logEvent(log, told),
-      say: (line: string) => logEvent(log, { event: 'warning' }, line),
+      tell(told: PassEvent) {
+        logEvent(log, told)
+        page.tell(told)
+      },
+      say,
       onPass() {},
-      note: (event: DaemonEvent) => logEvent(log, event),
+      note,
+      alive: () => page.alive(),
+      requested: (request: RequestEvent) => page.requested(request),
+      sending: (sending: Sending) => page.sending(sending),
     }
     const renewable: Renewable = {
       onAsked(read) {
@@ -69,7 +90,8 @@ async function run({ config: flag, 'log-level': level }: RunArgs): Promise<numbe
         log = logOf(settings.config)
       },
     }
-    await keepMirrored(config, access, listener, interrupts, renewable)
+    const manager = openServiceManager(process.env, systemClock, listener.say)
+    await keepMirrored(config, access, listener, interrupts, { renewable, manager, display: page })
     logEvent(log, { event: 'stopped' })
     return EXIT.inSync
   } finally {

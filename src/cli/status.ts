@@ -1,9 +1,12 @@
-import type { CommandModule } from 'yargs'
 import { auditInWords } from '../daemon/audit-status.ts'
 import type { MirrorStatus, Status } from '../daemon/status.ts'
+import type { PageNow } from '../page/ask.ts'
+import { fullPath } from '../sync/tree-path.ts'
+import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { pageInWords } from './page-in-words.ts'
 import { quotaInWords } from './quota-in-words.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
 import { watchingInWords } from './watching-in-words.ts'
@@ -17,10 +20,8 @@ interface StatusArgs {
 
 const WATCH_EVERY_MS = 1000
 
-export function statusCommand(exit: (code: number) => void): CommandModule<object, StatusArgs> {
+export function statusCommand(exit: (code: number) => void): CommandWork<StatusArgs> {
   return {
-    command: 'status',
-    describe: 'What is mirrored, what is under way, quota, failures',
     builder: command =>
       command
         .options({
@@ -30,18 +31,23 @@ export function statusCommand(exit: (code: number) => void): CommandModule<objec
         })
         .example('$0 status -c albumd.yaml', 'How things stand'),
     handler: async args => {
-      const config = readConfig(args.config)
+      const config = await readConfig(args.config)
       await sayStateTrouble(config)
       const { readStatus } = await import('../daemon/status.ts')
       const { systemClock } = await import('../sync/clock.ts')
-      const show = () => {
+      const { askPage } = await import('../page/ask.ts')
+      const show = async () => {
         const status = readStatus(config, Date.now())
-        return args.json ? `${JSON.stringify(status)}\n` : inWords(status)
+        const now = status.running ? await askPage(config) : null
+        const { page = null, uploading = [] } = now ?? {}
+        return args.json ? `${JSON.stringify({ ...status, page, uploading })}\n` : inWords(status, now)
       }
-      if (!args.watch) process.stdout.write(show())
+      if (!args.watch) process.stdout.write(await show())
       const interrupts = args.watch ? onInterrupts() : null
       while (interrupts && !interrupts.stop.aborted) {
-        process.stdout.write(`${process.stdout.isTTY && !args.json ? '\u001b[H\u001b[2J' : ''}${show()}`)
+        process.stdout.write(
+          `${process.stdout.isTTY && !args.json ? '\u001b[H\u001b[2J' : ''}${await show()}`,
+        )
         await systemClock.sleep(WATCH_EVERY_MS, interrupts.stop)
       }
       interrupts?.dispose()
@@ -50,19 +56,22 @@ export function statusCommand(exit: (code: number) => void): CommandModule<objec
   }
 }
 
-function inWords(status: Status): string {
+function inWords(status: Status, now: PageNow | null): string {
   const lines = [
     status.running ? `albumd ${status.version} is running (pid ${status.pid})` : 'albumd is not running',
   ]
   for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror))
   lines.push('', ...quotaInWords(status), ...watchingInWords(status.watching))
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
+  lines.push(...pageInWords(now))
   const audit = auditInWords(status.audit)
   if (audit) lines.push(`audit   ${audit}`)
   for (const { endpoint, code, message, said_at } of status.blocks)
     lines.push(`blocked ${endpoint}: ${printable(message)} (${code}; said at ${said_at})`)
-  for (const { path, code, message } of status.failures)
-    lines.push(`failed  ${printable(path)}: ${printable(message)} (${code})`)
+  for (const { mirror, path, code, message } of status.failures) {
+    const at = status.mirrors.length > 1 ? fullPath(mirror, path) : path
+    lines.push(`failed  ${printable(at)}: ${printable(message)} (${code})`)
+  }
   return `${lines.join('\n')}\n`
 }
 
@@ -73,7 +82,7 @@ function clockTime(time: string): string {
 }
 
 function mirrorInWords(mirror: MirrorStatus): string[] {
-  const { files, synced, left_out, left_out_with_image: withImage } = mirror
+  const { files, synced, left_out, left_out_with_image: withImage, perhaps_renamed: renamed } = mirror
   const rest = (
     [
       ['to upload', mirror.pending_uploads],
@@ -91,10 +100,16 @@ function mirrorInWords(mirror: MirrorStatus): string[] {
     `        ${[`${synced} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`,
     ...(left.length > 0 ? [`        left out: ${left.join(', ')}`] : []),
     ...(withImage > 0 ? [`        ${keepingInWords(withImage)}`] : []),
+    ...(renamed > 0 ? [`        ${perhapsRenamedInWords(renamed)}`] : []),
   ]
 }
 
 function keepingInWords(pictures: number): string {
   const keep = pictures === 1 ? 'keeps its image' : 'keep their images'
   return `${count(pictures, 'picture')} left out ${keep}; "albumd sync --prune-ignored" gives up those that a rule hides`
+}
+
+function perhapsRenamedInWords(pictures: number): string {
+  const keep = pictures === 1 ? 'is missing and keeps its image' : 'are missing and keep their images'
+  return `${count(pictures, 'picture')} ${keep}: not known whether gone, while a name in the folder is not valid UTF-8 (see below); rename that`
 }

@@ -1,7 +1,8 @@
-import type { CommandModule } from 'yargs'
 import type { Config } from '../config/schema.ts'
+import type { Operation } from '../daemon/preview-operations.ts'
 import type { MirrorPolicy } from '../sync/mirror-scans.ts'
-import { configOption, readConfig, refuseMissingFolders } from './config-option.ts'
+import type { CommandWork } from './command-work.ts'
+import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { onePass } from './one-pass.ts'
@@ -15,10 +16,8 @@ interface SyncArgs {
   json: boolean
 }
 
-export function syncCommand(exit: (code: number) => void): CommandModule<object, SyncArgs> {
+export function syncCommand(exit: (code: number) => void): CommandWork<SyncArgs> {
   return {
-    command: 'sync',
-    describe: 'One complete pass, then exit',
     builder: command =>
       command
         .options({
@@ -48,43 +47,47 @@ export function syncCommand(exit: (code: number) => void): CommandModule<object,
 }
 
 async function sync({ config: flag, 'prune-ignored': prune, json }: SyncArgs): Promise<number> {
-  return (await onePass(readConfig(flag), 'sync', { pruneIgnored: prune }, { json })).exitCode
+  return (await onePass(await readConfig(flag), 'sync', { pruneIgnored: prune }, { json })).exitCode
 }
 
 async function preview({ config: flag, 'prune-ignored': prune, json }: SyncArgs): Promise<number> {
-  const config = pruning(readConfig(flag), prune)
+  const config = pruning(await readConfig(flag), prune)
+  const { refuseMissingFolders } = await import('./read-config.ts')
   refuseMissingFolders(config)
   const { previewPass } = await import('../daemon/preview.ts')
   const interrupts = onInterrupts()
   await sayStateTrouble(config)
-  const plan = []
+  const plan: Operation[] = []
   const notes: string[] = []
+  let operations = 0
+  let guarded = 0
   try {
     for await (const operation of previewPass(config, interrupts, line => notes.push(line))) {
+      if (operation.operation === 'none') guarded++
+      else operations++
       if (json) plan.push(operation)
-      else {
-        const what =
-          'album' in operation
-            ? `"${operation.album}"`
-            : 'path' in operation
-              ? operation.path
-              : operation.mirror
-        const size = 'size' in operation ? `, ${sizeInWords(operation.size)}` : ''
-        const verb = operation.operation.replace('_', ' ')
-        process.stdout.write(`${verb} ${printable(what)} (${printable(operation.reason)}${size})\n`)
-        plan.push(null)
-      }
+      else process.stdout.write(`${operationInWords(operation)}\n`)
     }
   } finally {
     interrupts.dispose()
   }
   if (json) print({ dry_run: true, plan, notes })
   else {
-    const operations = plan.length === 0 ? 'nothing to do' : count(plan.length, 'operation')
-    const lines = [...notes, `${operations}; nothing was changed, and the host was not asked`]
+    const all = operations > 0 || guarded > 0 ? [count(operations, 'operation')] : ['nothing to do']
+    if (guarded > 0) all.push(`${count(guarded, 'mirror')} guarded`)
+    const lines = [...notes, `${all.join(', ')}; nothing was changed, and the host was not asked`]
     process.stdout.write(`${lines.join('\n')}\n`)
   }
   return EXIT.inSync
+}
+
+function operationInWords(operation: Operation): string {
+  // Its reason names the folder.
+  if (operation.operation === 'none') return `guarded: ${printable(operation.reason)}`
+  const what = 'album' in operation ? `"${operation.album}"` : operation.path
+  const size = 'size' in operation ? `, ${sizeInWords(operation.size)}` : ''
+  const verb = operation.operation.replace('_', ' ')
+  return `${verb} ${printable(what)} (${printable(operation.reason)}${size})`
 }
 
 /** What a person asks for once is part of the policy for as long as this command runs. */

@@ -5,6 +5,16 @@ import { count } from './wording.ts'
 
 export const ALL_IN_SYNC = 'nothing to do: all in sync'
 
+const ENDS_WAITING: ReadonlySet<PassEvent['event']> = new Set([
+  'picture_uploaded',
+  'picture_unchanged',
+  'picture_linked',
+  'picture_failed',
+  'picture_uncertain',
+  // It is gone, or another version.
+  'change_found',
+])
+
 /** What a pass did, counted. */
 export class Tally {
   readonly counts = {
@@ -25,16 +35,23 @@ export class Tally {
     picture_linked: 'linked',
     picture_failed: 'failed',
     picture_uncertain: 'uncertain',
-    picture_waits: 'waiting',
     image_deleted: 'deleted',
     image_kept: 'kept',
     album_created: 'albums_made',
     album_deleted: 'albums_deleted',
   }
 
+  /** Those that wait now: each may be looked at many times. */
+  readonly #waiting = new Set<string>()
+
   add(told: PassEvent): void {
     const field = this.#field[told.event]
     if (field) this.counts[field]++
+    if (!('path' in told)) return
+    const picture = `${told.mirror}/${told.path}`
+    if (told.event === 'picture_waits') this.#waiting.add(picture)
+    else if (ENDS_WAITING.has(told.event)) this.#waiting.delete(picture)
+    this.counts.waiting = this.#waiting.size
   }
 
   /** What a person should know of links, or null: they are matched, not proved. */
@@ -44,8 +61,11 @@ export class Tally {
     return `${count(linked, 'picture')} linked to images that the host held already, by name and size; "albumd adopt --verify" compares the bytes`
   }
 
-  /** What was done, and what is left for whatever reason: a person must not read "nothing to do" where much is. */
-  inWords(status: Pick<Status, 'mirrors'>, stopped: readonly HostFailure[]): string {
+  /**
+   * What was done, and what is left for whatever reason: a person must not read "nothing to do" where much is.
+   * `notCompared`: links that should have been compared, and could not.
+   */
+  inWords(status: Pick<Status, 'mirrors'>, stopped: readonly HostFailure[], notCompared = 0): string {
     const { uploaded, linked, deleted, albums_deleted, waiting } = this.counts
     const done = listed([
       [uploaded, `${count(uploaded, 'picture')} uploaded`],
@@ -57,14 +77,16 @@ export class Tally {
       field: 'pending_uploads' | 'pending_deletions' | 'held_deletions' | 'failed' | 'uncertain',
     ) => status.mirrors.reduce((total, mirror) => total + mirror[field], 0)
     const guarded = status.mirrors.filter(({ state }) => state === 'guarded').length
+    const unready = Math.min(waiting, sum('pending_uploads'))
     const left = listed([
       [sum('pending_uploads'), `${sum('pending_uploads')} to upload`],
-      [waiting, `${waiting} of them not ready yet`],
+      [unready, `${unready} of them not ready yet`],
       [sum('failed'), `${sum('failed')} failed`],
       [sum('uncertain'), `${sum('uncertain')} uncertain`],
       [sum('pending_deletions'), `${sum('pending_deletions')} to delete`],
       [sum('held_deletions'), `${sum('held_deletions')} held`],
       [guarded, `${count(guarded, 'mirror')} guarded`],
+      [notCompared, `${notCompared} linked and not compared`],
     ])
     if (left) return `${done || 'nothing done'}; left: ${left} (albumd status tells more)`
     if (done) return done

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import type { CommandModule } from 'yargs'
 import { realPathOf } from '../config/real-path.ts'
 import type { TrustResult } from '../daemon/deeds/trust.ts'
 import { carryOut, silently } from './carry-out.ts'
+import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
@@ -14,10 +14,8 @@ interface TrustArgs {
   json: boolean
 }
 
-export function trustCommand(exit: (code: number) => void): CommandModule<object, TrustArgs> {
+export function trustCommand(exit: (code: number) => void): CommandWork<TrustArgs> {
   return {
-    command: 'trust <folder>',
-    describe: 'Accept a guarded folder as it is now: says what that will delete, and records it at once',
     builder: command =>
       command
         .positional('folder', {
@@ -39,7 +37,7 @@ export function trustCommand(exit: (code: number) => void): CommandModule<object
 }
 
 async function trust({ folder: given, config: flag, json }: TrustArgs): Promise<number> {
-  const config = readConfig(flag)
+  const config = await readConfig(flag)
   const folder = realPathOf(resolve(given))
   const interrupts = onInterrupts()
   try {

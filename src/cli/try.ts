@@ -1,27 +1,27 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { relative } from 'node:path'
-import type { CommandModule } from 'yargs'
 import type { RunningHost } from '../host/embedded-host.ts'
 import type { Interruption } from '../sync/interruption.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
 import type { Synced } from '../synced/synced.ts'
-import { readConfigAndAccess } from './config-option.ts'
+import type { CommandWork } from './command-work.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { Problem } from './problem.ts'
 import { lineProgress, type Progress } from './progress.ts'
 import { progressOn } from './progress-on.ts'
-import { openWorkspace, type Workspace } from './try/workspace.ts'
+import type { Workspace } from './try/workspace.ts'
 import { count } from './wording.ts'
+
+/** As it is to be called again: what npm has started need not be where a shell looks for programs. */
+const PROGRAM = ['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '') ? 'npx albumd' : 'albumd'
 
 interface TryArgs {
   folder: string | undefined
 }
 
-export function tryCommand(exit: (code: number) => void): CommandModule<object, TryArgs> {
+export function tryCommand(exit: (code: number) => void): CommandWork<TryArgs> {
   return {
-    command: 'try [folder]',
-    describe: 'See it work: an image host of its own, and sample pictures or your folder mirrored into it',
     builder: command =>
       command
         .positional('folder', { type: 'string', describe: 'Your own pictures; they are never changed' })
@@ -35,6 +35,7 @@ async function tryOut({ folder }: TryArgs): Promise<number> {
   const progress = await progressOn(process.stdout)
   const interrupts = onInterrupts(() => progress.say('Stopping; what is under way is finished first.'))
   try {
+    const { openWorkspace } = await import('./try/workspace.ts')
     const workspace = await openWorkspace(process.cwd(), folder)
     const host = await startOwnHost(workspace)
     try {
@@ -74,6 +75,7 @@ async function startOwnHost({ hostData, port, apiKey, folder }: Workspace): Prom
 }
 
 async function mirror(workspace: Workspace, progress: Progress, interrupts: Interruption): Promise<void> {
+  const { readConfigAndAccess } = await import('./read-config.ts')
   const { config, access } = readConfigAndAccess(workspace.config)
   const lines = lineProgress(process.stdout)
   const { keepMirrored } = await import('../daemon/keep-mirrored.ts')
@@ -114,7 +116,7 @@ function whatNext(
 ): string {
   const row = synced.mirrors.of(folder)
   const { files, synced: there } = synced.summaries.mirror(row?.id ?? 0)
-  const status = `npx albumd status --config ${quoted(here(config))}`
+  const status = `${PROGRAM} status --config ${quoted(here(config))}`
   const url = latest ?? synced.images.latest()?.cdn_url
   return [
     '',

@@ -1,5 +1,5 @@
-import type { CommandModule } from 'yargs'
 import type { Explanation, PathImage, PathState } from '../daemon/why/explanation.ts'
+import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { pathArgument } from './path-argument.ts'
@@ -13,10 +13,8 @@ interface WhyArgs {
   json: boolean
 }
 
-export function whyCommand(exit: (code: number) => void): CommandModule<object, WhyArgs> {
+export function whyCommand(exit: (code: number) => void): CommandWork<WhyArgs> {
   return {
-    command: 'why <path>',
-    describe: 'What is known of a picture or folder, its history, what happens next and when',
     builder: command =>
       command
         .positional('path', {
@@ -36,7 +34,7 @@ export function whyCommand(exit: (code: number) => void): CommandModule<object, 
 
 async function why({ path, config: flag, json }: WhyArgs): Promise<number> {
   const given = pathArgument(path)!
-  const config = readConfig(flag)
+  const config = await readConfig(flag)
   await sayStateTrouble(config)
   const { explainPath } = await import('../daemon/why/explain-path.ts')
   const explained = await explainPath(config, given, Date.now())
@@ -74,7 +72,9 @@ const PROOFS: Record<PathImage['proof'], string> = {
 function inWords(explained: Explanation): string {
   const { path, state, reason, album, file, hash, image, deletions, counts, failure, next, history } =
     explained
-  const rows: [string, string][] = [['state', `${STATES[state]}: ${printable(reason)}`]]
+  const said = STATES[state]
+  const why = reason.startsWith(said) ? '' : `${said}: `
+  const rows: [string, string][] = [['state', `${why}${printable(reason)}`]]
   if (file) rows.push(['file', `${sizeInWords(file.size)}, modified ${file.modified_at}`])
   if (counts) rows.push(['holds', countsInWords(counts)])
   const inAlbum = album.path === '' ? 'the root' : `"${printable(album.path)}"`

@@ -1,15 +1,7 @@
-import bytes from 'bytes'
+import { count, sizeInWords } from '../daemon/quantities.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
 
-/** 1536 → "1.5 KB". */
-export function sizeInWords(size: number): string {
-  return bytes.format(size, { unitSeparator: ' ', decimalPlaces: 1 }) ?? `${size} B`
-}
-
-/** 1, "picture" → "1 picture"; 2 → "2 pictures". */
-export function count(n: number, noun: string): string {
-  return `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
-}
+export { count, sizeInWords }
 
 /** A path for a terminal: control characters, which could move its cursor or forge a line, are escaped. */
 export function printable(text: string): string {

@@ -9,6 +9,11 @@ export interface ApiKey {
   warning: string | null
 }
 
+/** What of a config tells where the key is. */
+export interface KeySource {
+  host: Pick<Config['host'], 'api_key_file'>
+}
+
 /** Bytes. */
 const LONGEST = 4096
 
@@ -17,7 +22,7 @@ const LONGEST = 4096
  * systemd credential "api-key". Throws ConfigError, which never shows the key, nor the path: people paste the key
  * itself there.
  */
-export function readApiKey(config: Pick<Config, 'host'>, env: NodeJS.ProcessEnv): ApiKey {
+export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   const file = keyFileOf(config, env)
   if (file !== null)
     return readKeyFile(
@@ -33,7 +38,7 @@ export function readApiKey(config: Pick<Config, 'host'>, env: NodeJS.ProcessEnv)
 
 /** The file that holds the key, or null where none does. */
 export function keyFileOf(
-  { host }: Pick<Config, 'host'>,
+  { host }: KeySource,
   { ALBUMD_API_KEY, CREDENTIALS_DIRECTORY }: NodeJS.ProcessEnv,
 ): string | null {
   if (host.api_key_file !== undefined) return host.api_key_file

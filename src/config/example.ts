@@ -2,6 +2,7 @@ import { stringify } from 'yaml'
 import { z } from 'zod'
 import { configSchema } from './schema.ts'
 import { bare, keysOf } from './schema-key.ts'
+import { valueAt } from './wording.ts'
 
 const HEADER =
   "albumd's configuration. A key behind a # without a space is left out, and stands there with its default, or with " +
@@ -13,29 +14,51 @@ const COLUMNS = 100
 
 /** A config with every key, commented for a person; keys that may be left out are commented out. */
 export function configExample(): string {
-  return `${[...comment(HEADER, ''), ...sectionLines(configSchema, '')].join('\n')}\n`
+  return configText({}, './config.schema.json')
 }
 
-function sectionLines(section: z.core.$ZodType, indent: string): string[] {
-  return (keysOf(section) ?? []).flatMap(([key, field]) => [
-    ...(indent === '' ? [''] : []),
-    ...comment(field.description ?? '', indent),
-    ...keyLines(key, field, indent),
-  ])
+/** The same with these keys set, as in the file. `schemaFile`: see `editorLine`. */
+export function configText(given: object, schemaFile: string): string {
+  const lines = [editorLine(schemaFile), ...comment(HEADER, ''), ...sectionLines(configSchema, '', given)]
+  return `${lines.join('\n')}\n`
 }
 
-function keyLines(key: string, field: z.ZodType, indent: string): string[] {
+/** What tells an editor that knows YAML where the JSON Schema is: an absolute path, or one from the config's folder. */
+export function editorLine(schemaFile: string): string {
+  return `# yaml-language-server: $schema=${schemaFile}`
+}
+
+/** `given`: the values of its keys that are set. `brief`: those alone, and no comments. */
+function sectionLines(section: z.core.$ZodType, indent: string, given: unknown, brief = false): string[] {
+  return (keysOf(section) ?? []).flatMap(([key, field]) => {
+    const own = valueAt(given, [key])
+    if (brief) return own === undefined ? [] : keyLines(key, field, indent, own)
+    return [
+      ...(indent === '' ? [''] : []),
+      ...comment(field.description ?? '', indent),
+      ...keyLines(key, field, indent, own),
+    ]
+  })
+}
+
+function keyLines(key: string, field: z.ZodType, indent: string, given: unknown): string[] {
   const kind = bare(field)
   const below = `${indent}  `
-  if (kind instanceof z.ZodObject) return [`${indent}${key}:`, ...sectionLines(kind, below)]
-  if (kind instanceof z.ZodArray && kind.element instanceof z.ZodObject)
-    return [`${indent}${key}:`, ...itemLines(sectionLines(kind.element, `${below}  `), below)]
-  const value = stringify(shownValue(field), {
+  if (kind instanceof z.ZodObject) return [`${indent}${key}:`, ...sectionLines(kind, below, given)]
+  if (kind instanceof z.ZodArray && kind.element instanceof z.ZodObject) {
+    const { element } = kind
+    const items = Array.isArray(given) ? given : [undefined]
+    // What a key is for is said once.
+    const linesOf = (item: unknown, at: number) => sectionLines(element, `${below}  `, item, at > 0)
+    return [`${indent}${key}:`, ...items.flatMap((item, at) => itemLines(linesOf(item, at), below))]
+  }
+  const value = stringify(given ?? shownValue(field), {
     collectionStyle: 'flow',
     flowCollectionPadding: false,
     lineWidth: 0,
+    blockQuote: false,
   })
-  return [`${indent}${kind === field ? '' : '#'}${key}: ${value.trimEnd()}`]
+  return [`${indent}${given !== undefined || kind === field ? '' : '#'}${key}: ${value.trimEnd()}`]
 }
 
 /** A list's entry: the dash stands before the first of its keys. */

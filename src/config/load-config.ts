@@ -25,7 +25,7 @@ export function findConfig(env: NodeJS.ProcessEnv, cwd: string, flag?: string): 
   ]
   const found = places.find(exists)
   if (found) return found
-  const remedy = 'copy config.example.yaml to one of them, or name one with --config'
+  const remedy = 'albumd init writes one; or name yours with --config'
   throw new ConfigError([unplaced(null, null, `no config in ${places.join(', ')}; ${remedy}`)])
 }
 

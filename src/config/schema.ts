@@ -9,12 +9,6 @@ import * as value from './values.ts'
  * not to be repeated in an error, for people paste keys and passwords into it.
  */
 
-/** For a key that is read and checked, and that nothing obeys yet. */
-const notInEffect = (description: string) => ({
-  description: `${description} (Not in effect yet.)`,
-  notInEffect: true,
-})
-
 const mirror = value.section({
   folder: value.path('the path of a folder').meta({
     description:
@@ -173,12 +167,26 @@ const notify = value.section({
       example: 'notify-send albumd "$ALBUMD_MESSAGE"',
       secret: true,
     }),
+  on_upload: value
+    .text('a command such as "/usr/local/bin/tell-me"')
+    .min(1, { error: 'must be a command such as "/usr/local/bin/tell-me"' })
+    .optional()
+    .meta({
+      description:
+        'A command for the shell when albumd run has uploaded a picture: one at a time, in the order of uploads. It ' +
+        'finds $ALBUMD_URL (the delivery address, public), $ALBUMD_PATH (of the file), $ALBUMD_ALBUM and $ALBUMD_ID (of ' +
+        'the image), and of the environment what on_trouble finds. After 30 seconds it is ended.',
+      example: 'printf %s "$ALBUMD_URL" | wl-copy',
+      secret: true,
+    }),
 })
 
 const statusPage = value.section({
-  listen: value.listenAddress
-    .prefault('127.0.0.1:8687')
-    .meta(notInEffect('Where a browser finds the status page, or off.')),
+  listen: value.listenAddress.prefault('127.0.0.1:8687').meta({
+    description:
+      'Where a browser finds the status page, or off. It opens for the user who runs albumd, on this machine; others ' +
+      'need the key in the file page.key of state_dir for a password.',
+  }),
 })
 
 const log = value.section({

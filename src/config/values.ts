@@ -36,11 +36,12 @@ export function oneOf<const T extends readonly string[]>(values: T) {
 
 /**
  * A value with a spelling of its own. `read` answers undefined where it is spelt otherwise. A bare number reaches it
- * as text, so that what lacks its unit is refused in the same words.
+ * as text, so that what lacks its unit is refused in the same words. `pattern` is the spelling as far as editors look.
  */
-function spelt<T>(what: string, read: (text: string) => T | undefined) {
+function spelt<T>(what: string, read: (text: string) => T | undefined, pattern?: RegExp) {
   const error = `must be ${what}`
-  return z.union([z.string(), z.number()], { error }).transform((written, context) => {
+  const written = z.union([z.string(), z.number()], { error })
+  return (pattern ? written.meta({ pattern: pattern.source }) : written).transform((written, context) => {
     const value = read(String(written).trim())
     if (value !== undefined) return value
     context.addIssue(error)
@@ -60,10 +61,11 @@ export function parseDuration(written: string): number | null {
 /** Milliseconds. The limits are written as durations too. */
 export function duration(least: string, most: string) {
   const [from, to] = [parseDuration(least) ?? 0, parseDuration(most) ?? 0]
-  return spelt(`a duration such as 90s, 10m or 1h30m, from ${least} to ${most}`, written => {
+  const read = (written: string) => {
     const value = parseDuration(written)
     return value !== null && value >= from && value <= to ? value : undefined
-  })
+  }
+  return spelt(`a duration such as 90s, 10m or 1h30m, from ${least} to ${most}`, read, DURATION)
 }
 
 /** Bytes, or null where it is no size. A KB is 1024 bytes. */
@@ -72,16 +74,24 @@ export function parseSize(written: string): number | null {
 }
 
 /** Bytes a second. */
-export const bandwidth = spelt('a rate of at least 1KB/s, such as 500KB/s or 2MB/s', written => {
-  const perSecond = written.endsWith('/s') ? parseSize(written.slice(0, -2)) : null
-  return perSecond !== null && perSecond >= 1024 ? perSecond : undefined
-})
+export const bandwidth = spelt(
+  'a rate of at least 1KB/s, such as 500KB/s or 2MB/s',
+  written => {
+    const perSecond = written.endsWith('/s') ? parseSize(written.slice(0, -2)) : null
+    return perSecond !== null && perSecond >= 1024 ? perSecond : undefined
+  },
+  /^\d+(\.\d+)?\s*[KMGTkmgt][Bb]\/s$/,
+)
 
 /** A fraction: 25% is 0.25. */
-export const percentage = spelt('a percentage such as 25%', written => {
-  const percent = /^(\d+(?:\.\d+)?)\s*%$/.exec(written)?.[1]
-  return percent !== undefined && Number(percent) <= 100 ? Number(percent) / 100 : undefined
-})
+export const percentage = spelt(
+  'a percentage such as 25%',
+  written => {
+    const percent = /^(\d+(?:\.\d+)?)\s*%$/.exec(written)?.[1]
+    return percent !== undefined && Number(percent) <= 100 ? Number(percent) / 100 : undefined
+  },
+  /^\d+(\.\d+)?\s*%$/,
+)
 
 /** A cron expression, as it is written. */
 export const schedule = spelt('a cron expression such as "0 */6 * * *"', written =>
@@ -113,19 +123,27 @@ function timeOfDay(written: string): number | undefined {
 }
 
 /** Minutes after midnight, in the machine's time zone. `from` is later than `to` where midnight lies between. */
-export const hours = spelt('two different times such as 22:00-07:00', written => {
-  const [from, to, ...rest] = written.split('-').map(time => timeOfDay(time.trim()))
-  return from === undefined || to === undefined || from === to || rest.length > 0 ? undefined : { from, to }
-})
+export const hours = spelt(
+  'two different times such as 22:00-07:00',
+  written => {
+    const [from, to, ...rest] = written.split('-').map(time => timeOfDay(time.trim()))
+    return from === undefined || to === undefined || from === to || rest.length > 0 ? undefined : { from, to }
+  },
+  /^\d{1,2}:\d{2}\s*-\s*\d{1,2}:\d{2}$/,
+)
 
 /** Minutes after midnight there. */
-export const quotaReset = spelt('a time and a time zone such as "00:00 Asia/Shanghai"', written => {
-  const [time = '', time_zone = '', ...rest] = written.split(/\s+/)
-  const minutes = timeOfDay(time)
-  return minutes !== undefined && isTimeZone(time_zone) && rest.length === 0
-    ? { minutes, time_zone }
-    : undefined
-})
+export const quotaReset = spelt(
+  'a time and a time zone such as "00:00 Asia/Shanghai"',
+  written => {
+    const [time = '', time_zone = '', ...rest] = written.split(/\s+/)
+    const minutes = timeOfDay(time)
+    return minutes !== undefined && isTimeZone(time_zone) && rest.length === 0
+      ? { minutes, time_zone }
+      : undefined
+  },
+  /^\d{1,2}:\d{2}\s+\S+$/,
+)
 
 function isTimeZone(name: string): boolean {
   try {

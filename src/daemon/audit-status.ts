@@ -6,26 +6,37 @@ export interface AuditStatus {
   last: string | null
   /** What the last one found that is not as recorded; `albumd audit` names each. */
   findings: number
-  /** Whether one was begun and has not ended; it goes on where it was. */
+  /** Whether one is being made; it may wait while something else is done. */
   under_way: boolean
+  /** Whether one was left before its end; the next goes on where it was. */
+  left_off: boolean
 }
 
-export function auditStatus({ meta, audit }: Pick<Synced, 'meta' | 'audit'>): AuditStatus {
+/** `running`: whether a process has the state open. */
+export function auditStatus(
+  { meta, audit, account }: Pick<Synced, 'meta' | 'audit' | 'account'>,
+  running: boolean,
+): AuditStatus {
   const ended = meta.get('audit_ended')
-  const underWay = meta.get('audit_began') !== null
+  const begun = meta.get('audit_began') !== null
+  const isShut = account.blocks().some(({ endpoint }) => endpoint === 'list')
+  const underWay = begun && running && !isShut
   return {
     last: ended === null ? null : new Date(Number(ended)).toISOString(),
-    // One that is under way begins with none.
-    findings: underWay ? Number(meta.get('audit_found') ?? 0) : audit.count(),
+    // One that was begun begins with none.
+    findings: begun ? Number(meta.get('audit_found') ?? 0) : audit.count(),
     under_way: underWay,
+    // One that the host never let look has nothing to go on with.
+    left_off: begun && !underWay && audit.albums().some(album => audit.isDone(album)),
   }
 }
 
 /** A line for a person, or null where there is nothing to say. */
-export function auditInWords({ last, findings, under_way }: AuditStatus): string | null {
+export function auditInWords({ last, findings, under_way, left_off }: AuditStatus): string | null {
   const since = last === null ? 'none has ended yet' : `the last one ended at ${last}`
   if (findings > 0)
     return `${findings === 1 ? 'a finding' : `${findings} findings`}, ${since}; "albumd audit" names them`
   if (under_way) return `one is under way; ${since}`
+  if (left_off) return `one was left before its end, and "albumd audit" goes on with it; ${since}`
   return last === null ? null : `nothing found at ${last}`
 }

@@ -22,5 +22,7 @@ export type DaemonEvent =
   | { event: 'trouble_resolved' }
   /** `notify.on_trouble` did not do what it should. */
   | { event: 'trouble_command_failed'; message: string }
+  /** The same of `notify.on_upload`; `path` null: of many. Said once of what goes wrong each time. */
+  | { event: 'upload_command_failed'; path: string | null; message: string }
 
 export type Note = (event: DaemonEvent) => void

@@ -29,6 +29,8 @@ export interface DaemonParts extends DueParts {
   say: (line: string) => void
   /** The loop goes on: at least once a minute while it rests. */
   alive: () => void
+  /** Oftener than once a minute. */
+  aliveEveryMs?: number
 }
 
 /** For so long at least uploads go on before they pause for a look. */
@@ -119,7 +121,8 @@ export class Daemon {
   }
 
   #rest(mostMs: number, stop: AbortSignal, alive?: () => void): Promise<void> {
-    return rest({ stale: this.#stale, bell: this.#bell, clock: this.#parts.clock }, mostMs, stop, alive)
+    const { clock, aliveEveryMs } = this.#parts
+    return rest({ stale: this.#stale, bell: this.#bell, clock, aliveEveryMs }, mostMs, stop, alive)
   }
 
   /** One pass. Its uploads pause where something else is to be done; the next pass goes on with them. */

@@ -44,4 +44,5 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
   trouble: ['warn', 'something needs a person; notify.on_trouble is run'],
   trouble_resolved: ['info', 'it is as it should be again'],
   trouble_command_failed: ['warn', 'notify.on_trouble did not do what it should'],
+  upload_command_failed: ['warn', 'notify.on_upload did not do what it should'],
 }

@@ -16,12 +16,19 @@ export interface LogOptions {
   out: NodeJS.WriteStream & { fd?: number }
   secrets: Secrets
   env: NodeJS.ProcessEnv
+  /** Hears each line as JSON, without secrets too. */
+  hear?: (line: string) => void
 }
 
 /** The daemon's log: for people on a terminal, JSON lines elsewhere, with priorities where journald reads along. */
-export function openLog({ level, format }: Config['log'], { out, secrets, env }: LogOptions): Logger {
+export function openLog({ level, format }: Config['log'], { out, secrets, env, hear }: LogOptions): Logger {
   const chosen = format === 'auto' ? formatFor(out, env) : format
-  const clean = (line: string) => withoutSecrets(harmless(line), secrets)
+  const clean = (line: string) => {
+    const cleaned = withoutSecrets(harmless(line), secrets)
+    // Without journald's prefix.
+    hear?.(cleaned.replace(/^<\d>/, ''))
+    return cleaned
+  }
   const write = (line: string) => void out.write(clean(line))
   const base: pino.LoggerOptions = {
     level,

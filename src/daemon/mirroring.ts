@@ -3,6 +3,7 @@ import { openPicture } from '../local/picture-file.ts'
 import { realDisk } from '../local/real-disk.ts'
 import { openScanPool, type ScanPool } from '../local/scan-pool.ts'
 import { openImageHost } from '../remote/client.ts'
+import type { RequestEvent } from '../remote/gate.ts'
 import { type HostFailure, PictureChanged } from '../remote/host.ts'
 import { AlbumContents } from '../sync/album-contents.ts'
 import { systemClock } from '../sync/clock.ts'
@@ -13,13 +14,16 @@ import type { MirrorPolicy, Scope } from '../sync/mirror-scans.ts'
 import { type PassParts, type PassReport, runPass } from '../sync/pass.ts'
 import type { Tell } from '../sync/pass-events.ts'
 import { RecoveryPace } from '../sync/recovery-pace.ts'
+import type { OpenPictureAt } from '../sync/settled-picture.ts'
 import { type Verified, verifyLinks } from '../sync/verify-links.ts'
 import type { Synced } from '../synced/synced.ts'
 import { allowanceOf } from './allowance.ts'
 import { blocksBefore } from './blocks-before.ts'
 import { pauseAt } from './pause.ts'
 import { ledgerAfter } from './requests-before.ts'
+import { diskWithSigns, hostWithSigns, pictureWithSigns } from './signs-of-life.ts'
 import type { State } from './state.ts'
+import { type TellSending, watchUploads } from './uploads-under-way.ts'
 
 /** What differs between a command that ends and a daemon that stays. */
 export interface Temper {
@@ -33,6 +37,14 @@ export interface Temper {
 export interface Access {
   apiKey: string
   ca: string | null
+}
+
+/** What hears of the work beside what the passes tell. */
+export interface Observer {
+  requested?: ((request: RequestEvent) => void) | undefined
+  sending?: TellSending | undefined
+  /** Every step that gets the work on. */
+  alive?: (() => void) | undefined
 }
 
 export interface PassOptions {
@@ -65,6 +77,7 @@ export function openMirroring(
   state: State,
   { patience, graceMs }: Temper,
   tell: Tell,
+  { requested, sending, alive = () => {} }: Observer = {},
 ): Engine {
   const pools = new Map<string, ScanPool>(config.mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
   const host = openImageHost({
@@ -82,15 +95,28 @@ export function openMirroring(
     clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
     blocks: blocksBefore(state.synced, config.host.plan, systemClock),
     ledger: ledgerAfter(state.lastRequest, config.host.requests_per_second),
+    onRequest: request => {
+      alive()
+      requested?.(request)
+    },
   })
+  const openPictureAt: OpenPictureAt = async (root, path, cut) => {
+    const picture = await openPicture(root, path, () => new PictureChanged(path), cut)
+    alive()
+    return pictureWithSigns(picture, alive)
+  }
+  const outside = { host: hostWithSigns(host, alive), openPicture: openPictureAt }
   const parts: PassParts = {
     synced: state.synced,
-    host,
-    disk: realDisk,
+    ...(sending ? watchUploads(outside, sending) : outside),
+    disk: diskWithSigns(realDisk, alive),
     clock: systemClock,
     tell,
-    openPicture: (root: string, path: string) => openPicture(root, path, () => new PictureChanged(path)),
-    lookAt: (root: string) => pools.get(root)!.look,
+    lookAt: (root: string) => async batch => {
+      const results = await pools.get(root)!.look(batch)
+      alive()
+      return results
+    },
     allowance: allowanceOf(config),
     settleMs: config.watch.settle,
     incomplete: new IncompletePictures({

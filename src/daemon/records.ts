@@ -57,7 +57,7 @@ const MADE_ANEW = 'A new one is made: each album is compared with the host befor
 const SAID: Partial<Record<Verdict, string>> = {
   lost: `the state is gone. ${MADE_ANEW}`,
   restored:
-    'the state was restored or changed by others; each album is compared with the host before anything is sent there',
+    'the state was restored or changed by others; each album is compared with the host before anything is sent there; "albumd audit" finds what was deleted there since',
 }
 
 function openJudged(files: RecordFiles, say: (line: string) => void): Records {
@@ -103,7 +103,11 @@ function remembered({ meta }: Synced) {
  */
 function begin(files: RecordFiles, synced: Synced, witness: Witness | null, knowLess: boolean): number {
   const generation = Math.max(remembered(synced).generation ?? 0, witness?.generation ?? 0) + 1
-  if (knowLess) synced.meta.set('restored', '1')
+  if (knowLess) {
+    synced.meta.set('restored', '1')
+    // What was deleted since is recorded as if it were there: only an audit finds that.
+    synced.meta.set('audit_slot', '0')
+  }
   synced.meta.set('generation', String(generation))
   const mark = writeWitness(files.witness, { generation, closed: null, unsettled: false, damaged: false })
   synced.meta.set('witness', seenAs({ generation, mark }))

@@ -3,6 +3,7 @@ import type { Synced } from '../synced/synced.ts'
 import type { Errands } from './control/errands.ts'
 import type { Note } from './daemon-event.ts'
 import { watchKeyFile } from './key-file.ts'
+import type { ServiceManager } from './service-manager/service-manager.ts'
 import type { CurrentSettings, Settings } from './settings.ts'
 
 /** Where a running daemon has other settings from. */
@@ -27,12 +28,14 @@ export async function renew(
   from: Renewable,
   note: Note,
   stop: AbortSignal,
+  manager: ServiceManager | null = null,
 ): Promise<void> {
   let latest = Promise.resolve()
   const inTurn = (work: () => Promise<void>) => {
     latest = latest.then(() => (stop.aborted ? undefined : work()))
   }
   const readConfig = async () => {
+    manager?.reloading()
     try {
       await take(settings, errands, () => from.settings())
       from.onTaken(settings.current)
@@ -41,6 +44,8 @@ export async function renew(
       const { message } = error as Error
       for (const line of message.split('\n'))
         note({ event: 'config_refused', message: `${line}; the config from before stays` })
+    } finally {
+      manager?.ready()
     }
   }
   const readKey = async () => {

@@ -7,12 +7,19 @@ const SLICE_MS = 60_000
 /** The wall clock was set, or the machine slept: what hangs on its time is to be thought over. */
 const JUMP_MS = 30_000
 
+export interface RestParts {
+  stale: StaleFolders
+  bell: Bell
+  clock: Clock
+  aliveEveryMs?: number | undefined
+}
+
 /**
  * Rests until a folder is stale, the bell rings, the wall clock has jumped, or `mostMs` have passed. `onSlice` is told at
- * least once a minute.
+ * least once a minute, or as often as `aliveEveryMs` says.
  */
 export async function rest(
-  { stale, bell, clock }: { stale: StaleFolders; bell: Bell; clock: Clock },
+  { stale, bell, clock, aliveEveryMs = SLICE_MS }: RestParts,
   mostMs: number,
   stop: AbortSignal,
   onSlice: () => void = () => {},
@@ -24,7 +31,7 @@ export async function rest(
     onSlice()
     const left = end - clock.monotonic()
     if (left <= 0) return
-    await stale.wait(Math.min(left, SLICE_MS), clock, called)
+    await stale.wait(Math.min(left, SLICE_MS, aliveEveryMs), clock, called)
     if (stale.any || Math.abs(clock.wall() - clock.monotonic() - offset) > JUMP_MS) return
   }
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts'
 import { systemClock } from '../sync/clock.ts'
 import type { Interruption } from '../sync/interruption.ts'
+import type { PassEvent } from '../sync/pass-events.ts'
 import type { Errands } from './control/errands.ts'
 import { Daemon } from './daemon.ts'
 import type { Listener } from './listener.ts'
@@ -15,17 +16,19 @@ export async function runDaemon(
   access: Access,
   state: State,
   errands: Errands,
-  { tell, say, onPass, note, alive = () => {} }: Listener,
+  { tell, say, onPass, note, alive = () => {}, aliveEveryMs, ...observer }: Listener,
   interruption: Interruption,
 ): Promise<void> {
   const { synced, running } = state
   const temper = { patience: { attempts: 4, maxDelayMs: 300_000 }, graceMs: config.deletions.grace }
   const news = onlyNews(tell)
-  const mirroring = openMirroring(config, access, state, temper, told => {
+  const hear = (told: PassEvent) => {
+    alive()
     news(told)
     daemon.hear(told)
     errands.tell(told)
-  })
+  }
+  const mirroring = openMirroring(config, access, state, temper, hear, { ...observer, alive })
   const daemon = new Daemon({
     config,
     synced,
@@ -38,6 +41,7 @@ export async function runDaemon(
     onPass: () => onPass(synced),
     say,
     alive,
+    ...(aliveEveryMs !== undefined && { aliveEveryMs }),
   })
   errands.open({ config, synced, engine: mirroring, interruption, failed: error => state.failed(error) })
   try {

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
+import { albumPathOf } from '../sync/album-name.ts'
 import { noteBoot } from '../sync/boot.ts'
 import { systemClock } from '../sync/clock.ts'
 import { noteLost } from '../sync/lost-records.ts'
@@ -18,6 +19,8 @@ export const stateFiles = (stateDir: string) => ({
   lock: join(stateDir, 'lock.db'),
   trouble: join(stateDir, 'albumd.trouble'),
   control: join(stateDir, 'control.sock'),
+  page: join(stateDir, 'page.sock'),
+  pageKey: join(stateDir, 'page.key'),
 })
 
 /** A state that this process alone has, with the mirrors' folders. */
@@ -204,4 +207,28 @@ export function refuseOther(synced: Synced, config: Config): void {
         `the album "${album}" mirrors ${before.folder}, the config says ${folder}; put mirrors[].folder back, or name another album or state_dir`,
       )
   }
+  refuseRegrouped(synced, config)
+}
+
+/**
+ * A mirror that is out of the config keeps its images. One whose album holds theirs, or lies in theirs, would send the
+ * same pictures to the same albums again. Throws StateError.
+ */
+function refuseRegrouped({ mirrors, files }: Synced, { mirrors: configured, state_dir }: Config): void {
+  const left = mirrors
+    .all()
+    .filter(({ id, folder }) => !configured.some(mirror => mirror.folder === folder) && files.anyOfMirror(id))
+  for (const { album, folder } of configured) {
+    const other = left.find(known => overlap(albumPathOf(known.album, ''), albumPathOf(album, '')))
+    if (other)
+      throw new StateError(
+        'STATE_OTHER_FOLDER',
+        `the album "${album}" of ${folder} overlaps "${other.album}", which mirrored ${other.folder}; put mirrors[] back as they were, or name another state_dir than ${state_dir}`,
+      )
+  }
+}
+
+function overlap(one: readonly string[], other: readonly string[]): boolean {
+  const [outer, inner] = one.length < other.length ? [one, other] : [other, one]
+  return outer.every((name, at) => inner[at] === name)
 }

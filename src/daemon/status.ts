@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
+import { checkFolders } from '../config/check-folders.ts'
 import type { Config } from '../config/schema.ts'
 import { openDatabase, openDatabaseToRead } from '../synced/database.ts'
 import { stateIsLocked } from '../synced/lock.ts'
 import { explained } from '../synced/state-error.ts'
-import type { MirrorSummary } from '../synced/summary.ts'
+import type { FailureSummary, MirrorSummary } from '../synced/summary.ts'
 import { openSynced, type Synced } from '../synced/synced.ts'
 import { type AuditStatus, auditStatus } from './audit-status.ts'
 import { uploadsWaitUntil } from './hours.ts'
+import { namesNotUtf8 } from './names-not-utf8.ts'
 import { type Pause, pauseAt, pauseInWords } from './pause.ts'
 import { type BacklogStatus, backlogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
 import { stateFiles } from './state.ts'
@@ -32,6 +34,8 @@ export interface Status {
   /** `said_at`: when the host said so the last time. */
   blocks: { code: string; endpoint: string; since: string; said_at: string; message: string }[]
   failures: {
+    /** The mirror's folder; the path is below it. */
+    mirror: string
     path: string
     code: string
     message: string
@@ -45,6 +49,8 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
   album: string
   state: 'idle' | 'scanning' | 'syncing' | 'paused' | 'guarded' | 'blocked'
   reason: string | null
+  /** Pictures that are missing beside a name that is not UTF-8, and whose image stays until that is renamed. */
+  perhaps_renamed: number
   oldest_unsynced: string | null
 }
 
@@ -57,10 +63,20 @@ export function readStatus(config: Config, now: number): Status {
   const running = stateIsLocked(lock)
   const note = running ? readTroubleNote(trouble) : null
   const status = readState(config, synced => statusOf(config, synced, running, now))
+  if (!running) return { ...status, mirrors: withMissingFolders(config, status.mirrors) }
   if (note === null) return status
   // What the records say of the mirrors is of before.
   const mirrors = status.mirrors.map(mirror => ({ ...mirror, state: 'blocked' as const, reason: note }))
   return { ...status, mirrors }
+}
+
+/** Where no process looks at the folders, one that is not there must not be called idle. */
+function withMissingFolders(config: Config, mirrors: readonly MirrorStatus[]): MirrorStatus[] {
+  const problems = checkFolders(config).filter(({ code }) => code !== 'FOLDER_OVERLAP')
+  return mirrors.map(mirror => {
+    const problem = problems.find(({ folder }) => folder === mirror.folder)
+    return problem ? { ...mirror, state: 'guarded', reason: problem.message } : mirror
+  })
 }
 
 /** Looks into a state without having it: beside the process that works on it, or where there is none yet. */
@@ -81,19 +97,28 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const pid = synced.meta.get('pid')
   const blocks = synced.account.blocks()
   const paused = pauseAt(synced, now)
+  const failures = failuresOf(config, synced)
   return {
     version,
     running,
     pid: running && pid !== null ? Number(pid) : null,
     paused: paused && { until: time(paused.until) },
     mirrors: config.mirrors.map(({ folder, album }) =>
-      mirrorStatus(synced, folder, album, running, blocks[0]?.message ?? null, paused),
+      mirrorStatus(
+        synced,
+        folder,
+        album,
+        running,
+        blocks[0]?.message ?? null,
+        paused,
+        failures.get(folder) ?? [],
+      ),
     ),
     quota: quotaStatus(config, synced, now),
     backlog: backlogStatus(config, synced, now),
     watching: readWatching(synced, running),
     uploads_wait_until: running ? time(uploadsWaitUntil(config.uploads.hours, now)) : null,
-    audit: auditStatus(synced),
+    audit: auditStatus(synced, running),
     blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
       code,
       endpoint,
@@ -101,16 +126,23 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       said_at: time(said_at)!,
       message,
     })),
-    failures: synced.summaries
-      .failures(FAILURES_SHOWN)
-      .map(({ path, code, message, attempts, next_attempt_at }) => ({
-        path,
-        code,
-        message,
-        attempts,
-        next_attempt_at: time(next_attempt_at),
-      })),
+    failures: [...failures]
+      .flatMap(([mirror, its]) => its.map(failure => failureStatus(mirror, failure)))
+      .slice(0, FAILURES_SHOWN),
   }
+}
+
+/** By the folders of the config's mirrors: the state may know of others. */
+function failuresOf({ mirrors }: Config, synced: Synced): Map<string, FailureSummary[]> {
+  const all = Map.groupBy(synced.summaries.failures(Number.MAX_SAFE_INTEGER), ({ mirror }) => mirror)
+  return new Map(mirrors.map(({ folder }) => [folder, all.get(synced.mirrors.of(folder)?.id ?? 0) ?? []]))
+}
+
+function failureStatus(
+  mirror: string,
+  { path, code, message, attempts, next_attempt_at }: FailureSummary,
+): Status['failures'][number] {
+  return { mirror, path, code, message, attempts, next_attempt_at: time(next_attempt_at) }
 }
 
 function mirrorStatus(
@@ -120,9 +152,11 @@ function mirrorStatus(
   running: boolean,
   blocked: string | null,
   paused: Pause | null,
+  failures: readonly FailureSummary[],
 ): MirrorStatus {
   const row = synced.mirrors.of(folder)
   const summary = synced.summaries.mirror(row?.id ?? 0)
+  const { pictures, perhapsRenamed } = namesNotUtf8(synced, row?.id ?? 0, failures)
   const state = (): [MirrorStatus['state'], string | null] => {
     if (row?.guard) return ['guarded', row.guard]
     if (paused) return ['paused', pauseInWords(paused)]
@@ -133,7 +167,18 @@ function mirrorStatus(
     return ['idle', null]
   }
   const [name, reason] = state()
-  return { folder, album, state: name, reason, ...summary, oldest_unsynced: time(summary.oldest_unsynced) }
+  return {
+    folder,
+    album,
+    state: name,
+    reason,
+    ...summary,
+    // Those with such a name are among the failed.
+    files: summary.files + pictures,
+    left_out_with_image: summary.left_out_with_image - perhapsRenamed,
+    perhaps_renamed: perhapsRenamed,
+    oldest_unsynced: time(summary.oldest_unsynced),
+  }
 }
 
 function time(ms: number | null): string | null {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { openDatabase } from './data/database.ts'
 import { lockData } from './data/lock.ts'
 import { makeFolder } from './data/make-folder.ts'
@@ -30,7 +30,7 @@ export interface RunningHost {
   baseUrl: string
   siteUrl: string
   cdnBaseUrl: string
-  /** The authority that clients are to trust; null without TLS. */
+  /** The authority that clients are to trust, absolute; null without TLS. */
   caFile: string | null
   /** Cuts off what is under way within a second. */
   close(): Promise<void>
@@ -70,7 +70,7 @@ export async function startHost(options: HostOptions): Promise<RunningHost> {
     held.push(() => close(server))
     const addresses = addressesOf(tls, options.listen.host, port)
     serve(server, createApp(service, addresses, options.onFault ?? (() => {})))
-    return { ...addresses, caFile: tls ? authorityFile(data) : null, close: letGo }
+    return { ...addresses, caFile: tls ? resolve(authorityFile(data)) : null, close: letGo }
   } catch (error) {
     await letGo()
     throw error

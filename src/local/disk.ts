@@ -9,6 +9,11 @@ export interface Disk {
   lstat(path: string): DiskStat
   /** A small text file (an ignore file), at most 1 MiB. Throws EFBIG beyond, ELOOP for a symbolic link. */
   readText(path: string): string
+  /**
+   * The folders below this one that the system lists as mount points, as paths below it: a bind mount of the same
+   * device is told by nothing else. Empty where the system keeps no such list.
+   */
+  mountPoints(folder: string): ReadonlySet<string>
   /** The clock that stamps files, in microseconds since 1970. */
   now(): number
 }

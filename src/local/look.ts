@@ -45,8 +45,8 @@ export interface FolderLook {
   ignoreFile: IgnoreFile
   identity: Pick<DiskStat, 'dev' | 'ino' | 'birthtime'>
   /**
-   * Its device is another than its parent's. The relation counts, for device numbers change over reboots. So a bind
-   * mount of the same device is none, and a subvolume of btrfs is one. Never of the root, which has its own guard.
+   * Its device is another than its parent's, so a subvolume of btrfs is one too; or the system lists it as one. The
+   * relation counts, for device numbers change over reboots. Never of the root, which has its own guard.
    */
   mount: boolean
 }

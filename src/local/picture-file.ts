@@ -32,11 +32,11 @@ export interface OpenPicture {
 
 /**
  * Why a file can't be had now. `code`: VANISHED, CHANGING (it changed while it was read; look again later),
- * UNREADABLE (with the system's reason in the message).
+ * UNREADABLE (with the system's reason in the message), CUT_OFF (nobody waits for it any more).
  */
 export class PictureFileError extends Error {
   override name = 'PictureFileError'
-  readonly code: 'VANISHED' | 'CHANGING' | 'UNREADABLE'
+  readonly code: 'VANISHED' | 'CHANGING' | 'UNREADABLE' | 'CUT_OFF'
 
   constructor(code: PictureFileError['code'], message: string) {
     super(message)
@@ -46,14 +46,20 @@ export class PictureFileError extends Error {
 
 /**
  * Opens and hashes the file at `path` below `root` (both without symbolic links). Memory does not grow with its size.
- * `changed` makes the error that `chunks` throws where the bytes are no longer the hashed ones.
+ * `changed` makes the error that `chunks` throws where the bytes are no longer the hashed ones. `cut` ends the reading,
+ * which takes minutes for a large file on a slow disk.
  */
-export async function openPicture(root: string, path: string, changed: () => Error): Promise<OpenPicture> {
+export async function openPicture(
+  root: string,
+  path: string,
+  changed: () => Error,
+  cut: AbortSignal | null = null,
+): Promise<OpenPicture> {
   const full = `${root}/${path}`
   const handle = await openRegular(full)
   try {
     await refuseDetour(handle, full)
-    return await hashed(handle, full, changed)
+    return await hashed(handle, full, changed, cut)
   } catch (error) {
     await handle.close()
     throw error instanceof PictureFileError ? error : unreadable(error)
@@ -79,13 +85,20 @@ async function refuseDetour(handle: FileHandle, full: string): Promise<void> {
   if (real !== full) throw new PictureFileError('CHANGING', 'it was moved or replaced while albumd opened it')
 }
 
-async function hashed(handle: FileHandle, full: string, changed: () => Error): Promise<OpenPicture> {
+async function hashed(
+  handle: FileHandle,
+  full: string,
+  changed: () => Error,
+  cut: AbortSignal | null,
+): Promise<OpenPicture> {
   const readAt = Date.now() * 1000
   const before = await handle.stat()
   if (!before.isFile()) throw new PictureFileError('CHANGING', 'it is no longer a regular file')
   const { hash, bytes } =
-    before.size <= IN_MEMORY ? await hashWhole(handle, before.size) : await hashInChunks(handle, before.size)
-  const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(handle, before.size)
+    before.size <= IN_MEMORY
+      ? await hashWhole(handle, before.size)
+      : await hashInChunks(handle, before.size, cut)
+  const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(handle, before.size, cut)
   const picture = await readPicture(source)
   const ending = await readEnding(picture?.format ?? null, source)
   const after = await handle.stat()
@@ -110,15 +123,20 @@ async function hashWhole(handle: FileHandle, size: number) {
   return { hash: createHash('sha256').update(bytes).digest(), bytes }
 }
 
-async function hashInChunks(handle: FileHandle, size: number) {
+async function hashInChunks(handle: FileHandle, size: number, cut: AbortSignal | null) {
   const sum = createHash('sha256')
   const buffer = Buffer.allocUnsafe(CHUNK)
   for (let at = 0; at < size; at += CHUNK) {
+    goOnUnless(cut)
     const part = buffer.subarray(0, Math.min(CHUNK, size - at))
     await fill(handle, part, at)
     sum.update(part)
   }
   return { hash: sum.digest(), bytes: null }
+}
+
+function goOnUnless(cut: AbortSignal | null): void {
+  if (cut?.aborted) throw new PictureFileError('CUT_OFF', 'albumd ended before it was read')
 }
 
 async function* proved(handle: FileHandle, size: number, hash: Buffer, changed: () => Error) {
@@ -151,10 +169,11 @@ function sourceOfBytes(bytes: Uint8Array): ByteSource {
   return { size: bytes.length, read: async (offset, length) => bytes.subarray(offset, offset + length) }
 }
 
-function sourceOfFile(handle: FileHandle, size: number): ByteSource {
+function sourceOfFile(handle: FileHandle, size: number, cut: AbortSignal | null): ByteSource {
   return {
     size,
     async read(offset, length) {
+      goOnUnless(cut)
       const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, offset)
       return buffer.subarray(0, bytesRead)
     },
@@ -179,8 +198,9 @@ function unreadable(error: unknown): PictureFileError {
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new PictureFileError('VANISHED', 'it is no longer there')
   if (code === 'ELOOP') return new PictureFileError('CHANGING', 'it became a symbolic link')
-  return new PictureFileError(
-    'UNREADABLE',
-    `it can't be read (${code ?? message}); check its permissions and its disk`,
-  )
+  const remedy =
+    code === 'EMFILE' || code === 'ENFILE'
+      ? 'too many files are open: raise the limit (ulimit -n)'
+      : 'check its permissions and its disk'
+  return new PictureFileError('UNREADABLE', `it can't be read (${code ?? message}); ${remedy}`)
 }

@@ -1,3 +1,6 @@
+import { closeSync, openSync } from 'node:fs'
+import { devNull } from 'node:os'
+
 /** Why changes may go untold. */
 export interface WatchLoss {
   code: 'WATCH_LIMIT' | 'WATCH_OVERFLOW' | 'WATCH_ERROR'
@@ -18,12 +21,28 @@ export const OVERFLOW: WatchLoss = {
 export function lossOf(error: unknown, path: string): WatchLoss {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOSPC') return limit('max_user_watches', 1_048_576)
-  if (code === 'EMFILE') return limit('max_user_instances', 1024)
+  if (code === 'EMFILE') return mayOpenFiles() ? limit('max_user_instances', 1024) : NO_FILES
   return {
     code: 'WATCH_ERROR',
     message: `${path} can't be watched (${code ?? message}).`,
     remedy: 'Check its permissions and its disk.',
   }
+}
+
+/** Only in this does the process' own limit differ from the system's of watchers: both are EMFILE. */
+function mayOpenFiles(): boolean {
+  try {
+    closeSync(openSync(devNull, 'r'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+const NO_FILES: WatchLoss = {
+  code: 'WATCH_LIMIT',
+  message: 'Too many files are open, so some folders are not watched.',
+  remedy: 'Raise the limit of open files (ulimit -n; LimitNOFILE= for a service).',
 }
 
 function limit(key: string, more: number): WatchLoss {

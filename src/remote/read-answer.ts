@@ -28,6 +28,8 @@ export function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<
   const json = parsed(result.body)
   const failure = failureEnvelope.safeParse(json)
   if (failure.success) return failed(refused(endpoint, status, failure.data, secrets))
+  // What stands before a host may say so in its own words.
+  if (status === 429) return misfit('(too many requests); it is asked again later')
   if (status < 200 || status > 299)
     return misfit('in a form that is not of the interface; is the address of the host right?')
   const success = schema.safeParse(json)

@@ -72,15 +72,15 @@ export class AlbumContents {
   }
 
   async #look({ synced, host }: Parts, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
+    // What is uploaded without an album may be in the account's default album (§4.1), wherever that is.
+    const everywhere = album === null && synced.meta.get('default_album') !== ''
     // What is not accounted for may be ours all the same: which images these are only a walk tells.
-    if (synced.contents.unaccounted(album?.id ?? null) === 0) {
+    if (!everywhere && synced.contents.unaccounted(album?.id ?? null) === 0) {
       const first = await host.list(album?.remote_id ?? null, 1, signal)
       if (!first.ok) return withoutList(synced, first.failure)
       const recorded = synced.images.countInAlbum(album?.id ?? null)
       if (first.value.pagination.total_images === recorded) return { ok: true, value: undefined }
     }
-    // What is uploaded without an album may be in the account's default album (§4.1), wherever that is.
-    const everywhere = album === null && synced.meta.get('default_album') !== ''
     const walk = everywhere
       ? await walkEverything(host, signal)
       : await walkAlbumAlone(host, album?.remote_id ?? null, signal)

@@ -23,6 +23,10 @@ export function remounted(folder: string): string {
   return `another disk is mounted there than before; bring the old one back, or run ${trustCommand(folder)}`
 }
 
+export function mountedOver(folder: string): string {
+  return `a disk was mounted there, and the pictures are not on it; unmount it, or run ${trustCommand(folder)}`
+}
+
 export function emptied(folder: string, pictures: number): string {
   return `all of its ${pictures} pictures are gone at once; bring them back, or run ${trustCommand(folder)}`
 }

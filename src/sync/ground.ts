@@ -1,6 +1,7 @@
 import type { Disk } from '../local/disk.ts'
 import type { FileRow } from '../synced/files.ts'
 import type { Synced } from '../synced/synced.ts'
+import { isAnotherName } from './is-another-name.ts'
 import { isThere } from './is-there.ts'
 import type { ScannedMirror } from './mirror-scans.ts'
 import { isMount } from './mounts.ts'
@@ -47,7 +48,7 @@ export class Ground {
     const path = pathOf(folder.path, file.name)
     const doubt = this.doubt(mirror)
     if (doubt !== null) return doubt
-    if (!isThere(this.#disk, `${mirror.policy.folder}/${path}`)) return null
+    if (!this.#isThere(mirror, path)) return null
     return this.#isPruned(mirror, path, file) ? null : `${path} is there again`
   }
 
@@ -57,7 +58,12 @@ export class Ground {
     const file = folder && this.#synced.files.at({ folder: folder.id, name: nameOf(path) })
     // A newer version of it is on the host: this one was replaced.
     if (file?.state === 'synced') return null
-    return isThere(this.#disk, `${policy.folder}/${path}`) ? `${path} is there again` : null
+    return this.#isThere({ policy }, path) ? `${path} is there again` : null
+  }
+
+  /** A picture whose name has changed in case alone is found under both names on some disks, and has the new one. */
+  #isThere({ policy: { folder } }: Pick<ScannedMirror, 'policy'>, path: string): boolean {
+    return isThere(this.#disk, `${folder}/${path}`) && !isAnotherName(this.#disk, folder, path)
   }
 
   /** A person asked to give up the images of what an ignore rule hides, and one hides this still. */

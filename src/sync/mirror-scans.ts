@@ -3,7 +3,7 @@ import type { FolderRow } from '../synced/folders.ts'
 import type { Guard, MirrorRow, RootIdentity } from '../synced/mirrors.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
-import { isMount } from './mounts.ts'
+import { isMount, noticingMounts } from './mounts.ts'
 import type { Tell } from './pass-events.ts'
 import type { Deletions } from './plan.ts'
 import { checkRoot, isSameRoot, mostKnownAreThere, type RootCheck } from './root-guard.ts'
@@ -105,7 +105,7 @@ async function beginScan(
   const scan = new MirrorScan({
     ...parts,
     ...policy,
-    look: lookAt(folder),
+    look: noticingMounts(lookAt(folder), disk, folder),
     mirror: row.id,
     now: () => clock.wall(),
     sameRoot: () => isSameRoot(disk, folder, root.identity),

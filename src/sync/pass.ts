@@ -4,7 +4,6 @@ import type { FileRow } from '../synced/files.ts'
 import type { OpenUpload } from '../synced/journal.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { AlbumContents } from './album-contents.ts'
-import { AlbumTree } from './album-tree.ts'
 import { mayArriveFor } from './credential-life.ts'
 import { doubtAbout } from './doubt.ts'
 import { giveUpEmptyAlbums, repeatAlbumDeletions } from './empty-albums.ts'
@@ -27,15 +26,14 @@ import {
 } from './mirror-scans.ts'
 import { noticePlan } from './plan-change.ts'
 import { isPruningDue, prune } from './prune.ts'
-import { QuotaLedger } from './quota-ledger.ts'
 import type { Allowance } from './quota-state.ts'
 import { recordStates, recordTime } from './record-states.ts'
 import { recoverUploads } from './recovery.ts'
 import type { RecoveryPace } from './recovery-pace.ts'
+import { comparePending, sendPending } from './send-pending.ts'
 import type { OpenPictureAt } from './settled-picture.ts'
 import { askAboutSize } from './size-limit.ts'
-import { Uploader } from './upload.ts'
-import { UploadQueue, uncertainty } from './upload-queue.ts'
+import { uncertainty } from './upload-queue.ts'
 import { giveUpWholeAlbums } from './whole-albums.ts'
 
 export interface PassParts extends ScanParts {
@@ -65,9 +63,6 @@ export interface PassParts extends ScanParts {
 
 /** How often a refused key is asked about. */
 const HOUR_MS = 3_600_000
-
-/** How often a pass goes on with its uploads once what was lost on the way is found. */
-const ROUNDS = 3
 
 export interface PassReport {
   /** What ended uploads or deletions early. */
@@ -178,35 +173,6 @@ function findOut(
   return recoverUploads({ ...parts, propagating: new Set(propagating) }, cut)
 }
 
-/**
- * Sends what is pending. What was lost on the way is looked for at once: where that clears all doubt, sending goes on.
- * Answers what ended it early, or null.
- */
-async function uploadPending(
-  parts: PassParts,
-  mirrors: readonly MirrorPolicy[],
-  scanned: readonly ScannedMirror[],
-  interruption: Interruption,
-): Promise<HostFailure | null> {
-  const { synced, clock, onlyAdopt = false } = parts
-  // Outside their hours they do not begin.
-  if (interruption.pauseUploads?.aborted) return null
-  for (let round = 1; ; round++) {
-    const began = clock.monotonic()
-    const quota = new QuotaLedger(parts)
-    const uploader = new Uploader({ ...parts, onlyAdopt, quota, albums: new AlbumTree(parts) })
-    const ended = await new UploadQueue({ ...parts, quota, uploader }, scanned).run(interruption)
-    if (synced.journal.oldestInDoubt() === null || interruption.stop.aborted) return ended
-    const inDoubt = synced.journal.openUploads().length
-    await findOut(parts, mirrors, interruption)
-    const left = synced.journal.openUploads().length
-    // The creation of an album that was just lost is looked for by the next search.
-    const clearer = left < inDoubt || (synced.journal.newestCreation() ?? Number.NEGATIVE_INFINITY) >= began
-    const mayGoOn = ended === null || (ended.remedy === 'find_out' && left === 0)
-    if (round === ROUNDS || !clearer || !mayGoOn) return ended
-  }
-}
-
 /** Looks at the mirrors and sends what is new there. */
 async function mirrorUp(
   parts: PassParts,
@@ -216,9 +182,12 @@ async function mirrorUp(
   stopped: HostFailure[],
 ): Promise<ScannedMirror[]> {
   const scanned = await scanMirrors(parts, mirrors, scopeOf, interruption.stop)
-  // What ended the uploads a moment ago would end them again.
-  const upload = stopped.length > 0 ? null : await uploadPending(parts, mirrors, scanned, interruption)
-  if (upload) stopped.push(upload)
+  const sending = { ...parts, findOut: () => findOut(parts, mirrors, interruption) }
+  // What ended the uploads a moment ago would end them again, and outside their hours they do not begin.
+  const mayBegin = stopped.length === 0 && !interruption.pauseUploads?.aborted
+  const ended = mayBegin ? await sendPending(sending, scanned, interruption) : null
+  if (ended) stopped.push(ended)
+  if ((ended || !mayBegin) && !parts.onlyAdopt) await comparePending(sending, scanned, interruption)
   return scanned
 }
 

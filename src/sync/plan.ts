@@ -27,8 +27,11 @@ export interface PlanPolicy {
   prunes: (file: FileRow) => boolean
 }
 
-/** Where a recorded file is that is not among those to be mirrored. aside: there, and left out. */
-export type Whereabouts = 'gone' | 'aside' | 'ignored'
+/**
+ * Where a recorded file is that is not among those to be mirrored. aside: there, and left out. renamed: perhaps, to a
+ * name that can't be mirrored; its image stays as that of one aside does.
+ */
+export type Whereabouts = 'gone' | 'aside' | 'ignored' | 'renamed'
 
 /** Compares a folder's records with the look at it. What is as it was gives nothing. */
 export function planFolder(
@@ -66,7 +69,8 @@ export function whereaboutsIn({
   const left = new Set(aside)
   // It may have been given a name that can't be mirrored: then it is still there.
   const renamed = problems.some(({ code }) => code === 'NAME_NOT_UTF8')
-  return name => (hidden.has(name) ? 'ignored' : renamed || left.has(name) ? 'aside' : 'gone')
+  const otherwise = renamed ? 'renamed' : 'gone'
+  return name => (hidden.has(name) ? 'ignored' : left.has(name) ? 'aside' : otherwise)
 }
 
 /** What becomes of the records of a folder that is no longer there, or that is left out. */
@@ -82,6 +86,9 @@ export function planMissingFolder(
 /** Reasons of what a first look finds, and of what changes nothing where the bytes are the same. */
 export const NEW = 'new'
 export const TOUCHED = 'touched: its bytes are compared'
+/** Of what may have been renamed, to a name that can't be mirrored. */
+export const PERHAPS_RENAMED =
+  'not known whether it is gone: a name in its folder is not valid UTF-8; rename that'
 
 function whyPending(record: FileRow | undefined, seen: FileLook): string | null {
   if (!record) return NEW
@@ -98,8 +105,10 @@ function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook,
   const sameVersion = record?.size === seen.size && record.mtime === seen.mtime
   const state: FileState = record?.state === 'uncertain' && sameVersion ? 'uncertain' : 'pending'
   const since = record?.state === state ? record.since : now
+  // What is kept for good is no version to be replaced. The same bytes find it again by themselves.
+  const image = record?.state === 'kept' ? null : (record?.image ?? null)
   // Its bytes may be others all the same: no image of its size goes meanwhile.
-  return { ...seen, folder, state, since, image: record?.image ?? null, hash: null }
+  return { ...seen, folder, state, since, image, hash: null }
 }
 
 function planMissing(
@@ -111,7 +120,10 @@ function planMissing(
   // Kept for good: only the picture itself can find its image again.
   if (file.state === 'kept') return null
   const pruned = where === 'ignored' && deletions === 'propagate' && prunes(file)
-  if (where !== 'gone' && !pruned) return aside(file, 'hidden', 'there, but left out; its image stays', now)
+  if (where !== 'gone' && !pruned) {
+    const reason = where === 'renamed' ? PERHAPS_RENAMED : 'there, but left out; its image stays'
+    return aside(file, 'hidden', reason, now)
+  }
   if (deletions === 'keep' && file.image !== null)
     return aside(file, 'kept', 'gone from the disk; this mirror keeps images', now)
   if (file.state === 'gone') return null

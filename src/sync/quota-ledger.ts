@@ -60,6 +60,8 @@ export class QuotaLedger {
     const { began, exhausted } = this.read()
     this.granted++
     const day = exhausted === null ? dayOf(began) : this.#probing ? this.#newDay() : meta.get('quota_day')!
+    // Whatever else is granted may have been asked for before the host's next word.
+    this.#probing = false
     meta.set('quota_day', day)
     account.useQuota(day)
   }

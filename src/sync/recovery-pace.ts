@@ -8,7 +8,6 @@ const SOON_MS = 10_000
 /** When uploads in doubt are looked for. It lives as long as the process: a new one looks at once. */
 export class RecoveryPace {
   readonly #next = new Map<number, number>()
-  readonly #alike = new Map<number, string>()
 
   /** `now`: monotonic milliseconds. */
   isDue({ id }: OpenUpload, now: number): boolean {
@@ -21,22 +20,9 @@ export class RecoveryPace {
     this.#next.set(id, next)
   }
 
-  /** A whole walk showed one image that can be it: whether the walk before it showed the same. One may miss another. */
-  isSeenAgain({ id }: OpenUpload, image: string): boolean {
-    const again = this.#alike.get(id) === image
-    this.#alike.set(id, image)
-    return again
-  }
-
-  /** A whole walk did not show just one. */
-  isUnclear({ id }: OpenUpload): void {
-    this.#alike.delete(id)
-  }
-
   /** Those that are settled are forgotten. */
   keepOnly(open: readonly OpenUpload[]): void {
     const ids = new Set(open.map(({ id }) => id))
-    for (const known of [this.#next, this.#alike])
-      for (const id of known.keys()) if (!ids.has(id)) known.delete(id)
+    for (const id of this.#next.keys()) if (!ids.has(id)) this.#next.delete(id)
   }
 }

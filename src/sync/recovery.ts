@@ -36,6 +36,8 @@ type Placed = ListedImage & { album: number | null }
 interface Looked {
   conclusive: boolean
   delivered: boolean
+  /** What the walk just before showed as the one image that can be it, by the intent's number: one walk may miss another. */
+  alike: Map<number, string>
 }
 
 /** So long after it was sent an upload is looked for in its album at once; then not before it can't arrive any more. */
@@ -78,12 +80,14 @@ async function lookAtDelivery(
   intent: OpenUpload,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { cdn_url, remote_id, album } = intent
+  const { cdn_url, remote_id, album, hash } = intent
   if (cdn_url === null || !(await delivers(parts.host, cdn_url, intent, signal))) return false
-  const id = remote_id ?? confirmedPattern(parts)?.idOf(cdn_url) ?? null
+  // Equal bytes may have one address and one id, whoever sent them.
+  const known = parts.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)
+  const id = remote_id ?? known?.remote_id ?? confirmedPattern(parts)?.idOf(cdn_url) ?? null
   if (id === null) return true
   // Without an album it went to the account's default album, where that is known.
-  const place = album ?? defaultAlbum(parts.synced)?.id ?? null
+  const place = known?.album ?? album ?? defaultAlbum(parts.synced)?.id ?? null
   await record(parts, intent, { remoteId: id, cdnUrl: cdn_url, album: place, proof: 'uploaded' })
   return true
 }
@@ -97,6 +101,7 @@ async function lookAtAlbum(
 ): Promise<HostFailure | null> {
   const { synced, clock, credentialLifetimeMs } = parts
   const ofAlbum = () => synced.journal.openUploads().filter(intent => intent.album === album)
+  const alike = new Map<number, string>()
   for (let walks = 0; walks < WALKS; walks++) {
     // Before the listing is asked for: what arrives while it comes in is no part of it.
     const now = clock.monotonic()
@@ -116,7 +121,7 @@ async function lookAtAlbum(
         parts,
         intent,
         evidence,
-        { conclusive: complete && ended(intent), delivered: delivered.has(intent.id) },
+        { conclusive: complete && ended(intent), delivered: delivered.has(intent.id), alike },
         signal,
       )
     if (!complete || !ofAlbum().some(ended)) return null
@@ -143,7 +148,7 @@ async function act(
       if (await actOnAlike(parts, intent, evidence.image, looked, signal)) return
       break
     case 'unclear':
-      parts.pace.isUnclear(intent)
+      looked.alike.delete(intent.id)
       return
   }
   if (!conclusive || delivered) return
@@ -159,11 +164,13 @@ async function actOnAlike(
   parts: RecoveryParts,
   intent: OpenUpload,
   { id, album }: Placed,
-  { conclusive, delivered }: Looked,
+  { conclusive, delivered, alike }: Looked,
   signal: AbortSignal,
 ): Promise<boolean> {
   const named = namesId(intent.cdn_url, id)
-  if (delivered && conclusive && !named && !parts.pace.isSeenAgain(intent, id)) return true
+  const isSeenAgain = alike.get(intent.id) === id
+  if (conclusive) alike.set(intent.id, id)
+  if (delivered && conclusive && !named && !isSeenAgain) return true
   // It arrived, and its address names this image, or nothing else has come that can be it.
   if (delivered && (conclusive || named)) {
     await record(parts, intent, { remoteId: id, cdnUrl: intent.cdn_url, album, proof: 'uploaded' })

@@ -12,6 +12,13 @@ export type RootCheck =
   | { trusted: true; identity: RootIdentity; empty: boolean; accepted: boolean }
   | { trusted: false; reason: string; found: { identity: RootIdentity; empty: boolean } | null }
 
+interface KnownFile {
+  /** Below the root. */
+  path: string
+  size: number
+  mtime: number
+}
+
 /** How many known files are looked for where the root's identity differs. */
 const SAMPLE = 200
 
@@ -40,8 +47,11 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   const accepted = isIt && mirror.accept === 1
   const trusted: RootCheck = { trusted: true, ...found, accepted }
   if (accepted || (isIt && empty && mirror.accept === 2)) return trusted
-  if (isIt && !empty) return trusted
+  if (isIt && !empty && identity.birthtime !== 0) return trusted
   const known = sample(synced, mirror.id)
+  // Disks without birth times that are put into one place by turns bear one identity: then the files must tell.
+  if (isIt && !empty && (known.length === 0 || known.some(file => isThere(disk, folder, file))))
+    return trusted
   if (known.length === 0 && (isIt || !synced.files.anyOfMirror(mirror.id))) return trusted
   const remedy = `or run ${trustCommand(folder)} if it is meant to be so`
   if (empty && known.length > 0) {
@@ -71,7 +81,7 @@ function isSame(
 }
 
 /** Some of the known files, from folders all over the tree at and below `top`. */
-function sample(synced: Synced, mirror: number, top = ''): { path: string; size: number; mtime: number }[] {
+function sample(synced: Synced, mirror: number, top = ''): KnownFile[] {
   const folders = synced.folders.withFiles(mirror).filter(({ path }) => isAtOrBelow(path, top))
   const step = Math.max(1, Math.floor(folders.length / SAMPLE))
   const chosen = folders.filter((_, at) => at % step === 0)
@@ -94,18 +104,15 @@ export function mostKnownAreThere(
   return known.length === 0 || mostAreThere(disk, folder, known)
 }
 
-function mostAreThere(
-  disk: Disk,
-  root: string,
-  known: { path: string; size: number; mtime: number }[],
-): boolean {
-  const there = known.filter(({ path, size, mtime }) => {
-    try {
-      const stat = disk.lstat(`${root}/${path}`)
-      return stat.kind === 'file' && stat.size === size && stat.mtime === mtime
-    } catch {
-      return false
-    }
-  })
-  return there.length * 2 > known.length
+function mostAreThere(disk: Disk, root: string, known: readonly KnownFile[]): boolean {
+  return known.filter(file => isThere(disk, root, file)).length * 2 > known.length
+}
+
+function isThere(disk: Disk, root: string, { path, size, mtime }: KnownFile): boolean {
+  try {
+    const stat = disk.lstat(`${root}/${path}`)
+    return stat.kind === 'file' && stat.size === size && stat.mtime === mtime
+  } catch {
+    return false
+  }
 }

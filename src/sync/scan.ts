@@ -3,27 +3,22 @@ import type { FolderRow } from '../synced/folders.ts'
 import type { Synced } from '../synced/synced.ts'
 import { AbsentFolders } from './absent-folders.ts'
 import { ClosedFolders } from './closed-folders.ts'
-import { type DoubtCode, remounted, unmounted } from './doubts.ts'
+import type { DoubtCode } from './doubts.ts'
 import { EmptiedFolders } from './emptied-folders.ts'
 import { FolderRecords, type RecordsParts } from './folder-records.ts'
 import { KnownFolders } from './known-folders.ts'
 import { LookQueue } from './look-queue.ts'
+import { type MountDoubt, MountDoubts, type MountDoubtsParts } from './mount-doubts.ts'
 import { type Whereabouts, whereaboutsIn } from './plan.ts'
-import { folderAbove, foldersAbove, fullPath, pathOf } from './tree-path.ts'
+import { folderAbove, foldersAbove, pathOf } from './tree-path.ts'
 
 /** Looks at folders; answers each in the order given. */
 export type LookAtFolders = (batch: FolderToLookAt[]) => Promise<FolderResult[]>
 
-export interface ScanParts extends RecordsParts {
+export interface ScanParts extends RecordsParts, MountDoubtsParts {
   look: LookAtFolders
   /** Whether the root is still the one that was checked: a disk may go at any moment. */
   sameRoot: () => boolean
-  /** Whether a folder below the root is a mount point at this moment. */
-  isMount: (path: string) => boolean
-  /** Whether most of what is known at and below a folder is there. */
-  holdsKnown: (path: string) => boolean
-  /** A person said that what is there is the truth, whatever is missing. */
-  accepted: boolean
   /** The config's ignore rules. */
   ignore: readonly string[]
 }
@@ -53,6 +48,7 @@ export class MirrorScan {
   readonly #known = new KnownFolders()
   readonly #records: FolderRecords
   readonly #emptied: EmptiedFolders
+  readonly #mounts: MountDoubts
   readonly #queue = new LookQueue(batch => this.#lookAndRecord(batch))
   #absent: AbsentFolders | null = null
   readonly #tries = new Map<string, number>()
@@ -65,6 +61,7 @@ export class MirrorScan {
     this.#synced = parts.synced
     this.#records = new FolderRecords(parts)
     this.#emptied = new EmptiedFolders(parts.synced)
+    this.#mounts = new MountDoubts(parts, this.#known)
   }
 
   /** Looks at `scope` and what is new below, or at everything. Parents come before their children. */
@@ -123,31 +120,20 @@ export class MirrorScan {
 
   #record(job: Job, result: FolderResult): void {
     if (result.kind === 'same' || this.#isClosed(job.path)) return
-    const mount = this.#lostMount([...foldersAbove(job.path)])
-    if (mount) this.#doubtMount(mount)
+    const unmounted = this.#mounts.lost([...foldersAbove(job.path)])
+    if (unmounted) this.#doubtMount(unmounted)
     // An ignore file above has changed since the look began.
     else if (this.#job(job.path).rulesKey !== job.rulesKey) this.#queue.push([job.path])
     else if (result.kind === 'unknown') this.#recordUnknown(job.path, result.code, result.message)
     else this.#recordLook(job.path, result.digest, result.look)
   }
 
-  /** As for the root: what was seen may have been what lies under a disk that is gone. */
-  #lostMount(line: string[]): FolderRow | undefined {
-    if (this.#parts.accepted) return undefined
-    return line
-      .flatMap(above => this.#known.at(above) ?? [])
-      .find(({ mount, accept, path: at }) => mount === 1 && accept === 0 && !this.#parts.isMount(at))
-  }
-
   #recordLook(path: string, digest: string | null, look: FolderLook): void {
     const folder = this.#folder(path)
     const believed = this.#parts.accepted || folder.accept === 1
-    if (folder.mount === 1 && !look.mount && !believed) {
-      this.#doubtMount(folder)
-      return
-    }
-    if (this.#isAnotherDisk(folder, look) && !believed) {
-      this.#doubt(folder, 'FOLDER_UNMOUNTED', remounted(fullPath(this.#parts.folder, path)))
+    const mount = believed ? null : this.#mounts.seen(folder, look)
+    if (mount) {
+      this.#doubtMount(mount)
       return
     }
     const ignoreFile = this.#ignoreFileOf(folder, look, believed)
@@ -159,16 +145,6 @@ export class MirrorScan {
     const lost = believed ? [] : this.#records.lostWith(folder, look)
     if (this.#emptied.defer({ folder, digest, look, lost })) this.#queueNew(path, look)
     else this.#believe(folder, digest, look, believed)
-  }
-
-  /** As for the root. A file system without birth times (FAT) can't be told from another one. */
-  #isAnotherDisk(
-    { path, mount, mounted_ino, mounted_birthtime }: FolderRow,
-    { identity }: FolderLook,
-  ): boolean {
-    if (mount === 0 || mounted_ino === null) return false
-    const isIt = mounted_ino === identity.ino && mounted_birthtime === identity.birthtime
-    return !isIt && !this.#parts.holdsKnown(path)
   }
 
   #believe(folder: FolderRow, digest: string | null, look: FolderLook, believed: boolean): void {
@@ -213,15 +189,13 @@ export class MirrorScan {
 
   #recordMissingFolder(path: string, where: Whereabouts, believed: boolean): void {
     this.#closed.isMissing(path)
-    const folders = this.#known.from(path)
-    if (where === 'gone' && !believed && folders[0]?.accept !== 1) {
-      const mount = folders.find(folder => folder.mount === 1)
-      if (mount) {
-        this.#doubtMount(this.#folder(path), mount.path)
-        return
-      }
+    const mightHide = where === 'gone' && !believed && this.#known.at(path)?.accept !== 1
+    const mount = mightHide ? this.#mounts.missing(this.#folder(path)) : null
+    if (mount) {
+      this.#doubtMount(mount)
+      return
     }
-    for (const folder of folders) {
+    for (const folder of this.#known.from(path)) {
       this.#records.missing(folder, where)
       this.#known.remove(folder.path)
     }
@@ -232,8 +206,8 @@ export class MirrorScan {
     if (!this.#isSameRoot()) return
     for (const { folder, digest, look, doubt } of this.#emptied.settle(taken, this.#parts.folder)) {
       if (this.#isClosed(folder.path)) continue
-      const mount = this.#lostMount([...foldersAbove(folder.path), folder.path])
-      if (mount) this.#doubtMount(mount)
+      const unmounted = this.#mounts.lost([...foldersAbove(folder.path), folder.path])
+      if (unmounted) this.#doubtMount(unmounted)
       else if (doubt === null) this.#believe(folder, digest, look, false)
       else this.#doubt(folder, 'FOLDER_EMPTIED', doubt)
     }
@@ -269,10 +243,7 @@ export class MirrorScan {
     this.#queue.push([parent, path])
   }
 
-  /** `mount`: the path of the mount point, which may lie below the folder that is in doubt with it. */
-  #doubtMount(folder: FolderRow, mount: string = folder.path): void {
-    const below = mount === folder.path ? null : mount.slice(folder.path.length + 1)
-    const why = unmounted(fullPath(this.#parts.folder, folder.path), below)
+  #doubtMount({ folder, why }: MountDoubt): void {
     this.#doubt(folder, 'FOLDER_UNMOUNTED', why)
   }
 

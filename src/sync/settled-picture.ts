@@ -3,8 +3,11 @@ import type { Clock } from './clock.ts'
 import type { FileAges } from './file-ages.ts'
 import type { UploadJob } from './upload-job.ts'
 
-/** Opens and hashes the picture at `path` below `root`; throws PictureFileError where it can't be had now. */
-export type OpenPictureAt = (root: string, path: string) => Promise<OpenPicture>
+/**
+ * Opens and hashes the picture at `path` below `root`; throws PictureFileError where it can't be had now, or where
+ * `cut` is aborted before it was read.
+ */
+export type OpenPictureAt = (root: string, path: string, cut: AbortSignal) => Promise<OpenPicture>
 
 export interface SettleParts {
   openPicture: OpenPictureAt
@@ -34,7 +37,7 @@ export async function openSettled(
   const quietMs = standing ? 0 : Math.min(settleMs, LOOKS_APART_MS + file.size / BYTES_PER_MS)
   const quietFor = ages.since(file.ctime, clock)
   if (quietFor < quietMs) await clock.sleep(quietMs - quietFor, signal)
-  const first = await openPicture(root, path)
+  const first = await openPicture(root, path, signal)
   const age = ages.since(first.look.ctime, clock)
   if (age >= settleMs) return first
   const isSame = first.look.ctime === file.ctime && first.look.ino === file.ino
@@ -42,7 +45,7 @@ export async function openSettled(
   if (isSame && endsEarly(first, file)) return first
   await first.close()
   await clock.sleep(settleMs - age, signal)
-  const second = await openPicture(root, path)
+  const second = await openPicture(root, path, signal)
   if (second.hash.equals(first.hash) && second.look.ctime === first.look.ctime) return second
   await second.close()
   throw new PictureFileError('CHANGING', 'it is still being written')

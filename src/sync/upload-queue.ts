@@ -13,7 +13,7 @@ import { rateOf } from './quota-forecast.ts'
 import type { QuotaLedger } from './quota-ledger.ts'
 import { isSameRoot } from './root-guard.ts'
 import { isAtOrBelow, pathOf } from './tree-path.ts'
-import type { Uploader } from './upload.ts'
+import type { Only, Uploader } from './upload.ts'
 import type { UploadJob } from './upload-job.ts'
 import type { UploadResult } from './upload-result.ts'
 
@@ -27,10 +27,13 @@ export interface UploadQueueParts {
   concurrency: number
   order: 'newest' | 'oldest'
   quota: QuotaLedger
-  /** True: nothing is sent, so no quota is asked about. */
-  onlyAdopt?: boolean
+  /** What is done without sending anything, so that no quota is asked about. */
+  only: Only | null
   credentialLifetimeMs: number
 }
+
+/** What one pass reads while uploads wait: something else may be due. */
+const COMPARE_MS = 600_000
 
 /** Sends what is pending, several at a time, until all is done or the host will not have more. */
 export class UploadQueue {
@@ -48,10 +51,15 @@ export class UploadQueue {
 
   /** Answers what ended it early, or null. */
   async run(interruption: Interruption): Promise<HostFailure | null> {
-    const { synced, clock, quota, tell, onlyAdopt = false } = this.#parts
+    const { synced, clock, quota, tell, only } = this.#parts
     const ids = [...this.#mirrors.keys()]
+    if (only === 'compare') {
+      const until = clock.monotonic() + COMPARE_MS
+      await this.#together(synced.files.notCompared(ids), interruption, () => clock.monotonic() < until)
+      return null
+    }
     if (!synced.files.anyPending(ids)) return null
-    const state = onlyAdopt ? 'open' : quota.state()
+    const state = only ? 'open' : quota.state()
     if (state === 'exhausted') return this.#stop(quotaIsUsedUp)
     if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
     tell({ event: 'uploads_started', ...synced.files.pendingTotal(ids) })
@@ -80,8 +88,8 @@ export class UploadQueue {
 
   /** Opens what was shut and may be over. Answers whether the next request is to find out. */
   #letAsk(isProbe: boolean): boolean {
-    const { synced, host, onlyAdopt = false } = this.#parts
-    if (onlyAdopt) return false
+    const { synced, host, only } = this.#parts
+    if (only) return false
     const shut = host.blocks().find(({ endpoint }) => endpoint === 'upload')
     if (shut?.remedy === 'quota') host.unblock('upload')
     return isProbe || (!shut && synced.account.blocks().some(({ endpoint }) => endpoint === 'upload'))
@@ -89,8 +97,8 @@ export class UploadQueue {
 
   /** Whether what is left is kept for the day's new pictures. */
   #isSparing(): boolean {
-    const { quota, order, onlyAdopt = false } = this.#parts
-    return order === 'newest' && !onlyAdopt && quota.onlyReserveLeft()
+    const { quota, order, only } = this.#parts
+    return order === 'newest' && only === null && quota.onlyReserveLeft()
   }
 
   #newToday(ids: number[], most?: number): Generator<FileRow> {

@@ -56,9 +56,8 @@ export function recordStanding(
   noteStanding(synced, job, image, isNew, clock.wall())
   // Another look than the scan's, perhaps of a folder in its place: the one that the scan saw may come back as it was.
   if (!isSameLook(job.file, open.look)) folders.lookAgain(folder)
-  // A file that was stamped just before it was read may change once more under the same stamp: a time that no file
-  // has makes the next look at it ask for its hash again.
-  const ctime = open.readAt >= open.look.ctime + STAMP_GRAIN ? open.look.ctime : 0
+  // A time that no file has makes the next look at it ask for its hash again.
+  const ctime = isFresh(open) ? 0 : open.look.ctime
   const state = image.proof === 'none' ? 'linked' : 'synced'
   files.put({ folder, name, ...open.look, ctime, state, since: null, image: image.id, hash: open.hash })
   failures.clear(folder, name)
@@ -74,6 +73,20 @@ export function recordStanding(
       since: clock.wall(),
       due_at: running() + graceMs,
     })
+}
+
+/** The file has other bytes than its image: they are not read again before they are sent. Belongs into a commit. */
+export function recordBytes(
+  { synced }: Pick<RecordsParts, 'synced'>,
+  { file }: UploadJob,
+  open: OpenPicture,
+): void {
+  if (isSameLook(file, open.look) && !isFresh(open)) synced.files.put({ ...file, hash: open.hash })
+}
+
+/** A file that was stamped just before it was read may change once more under the same stamp. */
+function isFresh({ readAt, look }: OpenPicture): boolean {
+  return readAt < look.ctime + STAMP_GRAIN
 }
 
 function isSameLook(a: Omit<FileLook, 'name'>, b: Omit<FileLook, 'name'>): boolean {

@@ -13,15 +13,20 @@ import type { Tell } from './pass-events.ts'
 import { type SenderParts, send } from './sender.ts'
 import { openSettled, type SettleParts } from './settled-picture.ts'
 import type { UploadJob } from './upload-job.ts'
-import { recordStanding } from './upload-records.ts'
+import { recordBytes, recordStanding } from './upload-records.ts'
 import { resultOfRefusal, type UploadResult } from './upload-result.ts'
 
 export interface UploaderParts extends SenderParts, AdoptionParts, SettleParts, IncompleteParts {
   incomplete: IncompletePictures
   tell: Tell
-  /** True: what is not on the host is left for another pass, and no album is made. */
-  onlyAdopt: boolean
+  only: Only | null
 }
+
+/**
+ * What is done where nothing is sent. adopt: what the host holds already is linked, and no album is made.
+ * compare: what stands on an image is compared with it; the host is not asked.
+ */
+export type Only = 'adopt' | 'compare'
 
 /** Brings one file to the host, unless it is there. */
 export class Uploader {
@@ -67,6 +72,10 @@ export class Uploader {
       await synced.commit(() => recordStanding(this.#parts, job, open, standing))
       return { kind: 'unchanged', size: open.look.size }
     }
+    if (this.#parts.only === 'compare') {
+      await synced.commit(() => recordBytes(this.#parts, job, open))
+      return { kind: 'waits', message: 'its bytes have changed; it is sent once uploads go on' }
+    }
     if (synced.journal.openOnFile(job.file).some(intent => intent.hash.equals(hash)))
       return { kind: 'uncertain', failure: sentBefore, hash }
     const waits = this.#parts.incomplete.judge(this.#parts, job.file, open)
@@ -87,10 +96,10 @@ export class Uploader {
 
   /** Where it goes, once it is known what is there. Undefined: there is no such album, and none is made. */
   async #albumOf(job: UploadJob, signal: AbortSignal): Promise<Outcome<Album | undefined>> {
-    const { albums, contents, onlyAdopt, synced } = this.#parts
+    const { albums, contents, only, synced } = this.#parts
     const blind = synced.resend.has(job.file)
     const find = () =>
-      onlyAdopt ? albums.lookUp(job.albumPath, signal) : albums.find(job.albumPath, signal, blind)
+      only ? albums.lookUp(job.albumPath, signal) : albums.find(job.albumPath, signal, blind)
     for (let tries = 1; ; tries++) {
       const found = await find()
       if (!found.ok || found.value === undefined) return found
@@ -117,7 +126,7 @@ export class Uploader {
     }
     const adopted = await adopt(this.#parts, job, open, picture, album, signal)
     if (adopted) return adopted
-    if (this.#parts.onlyAdopt) return notThere
+    if (this.#parts.only) return notThere
     if (lostAt(this.#parts.synced) !== null) return mayArrive
     const parcel = { job, open, picture, album }
     if (album !== null || this.#default.known(this.#parts) !== undefined)
@@ -145,7 +154,10 @@ export class Uploader {
   }
 }
 
-/** An image of these bytes under this name that is about to be given up: the version that it stood for is back. */
+/**
+ * An image of these bytes under this name that is about to be given up, or that was kept for good: the version that it
+ * stood for is back. One that was only linked does not take the place of another.
+ */
 function leftFor(
   { synced }: UploaderParts,
   { file }: UploadJob,
@@ -153,7 +165,8 @@ function leftFor(
   album: Album,
 ): ImageRow | undefined {
   return synced.images.byHash(hash).find(image => {
-    const isHere = image.album === (album?.id ?? null) && image.name === file.name && image.proof !== 'none'
+    const isSure = image.proof !== 'none' || file.image === null
+    const isHere = image.album === (album?.id ?? null) && image.name === file.name && isSure
     const isFree = synced.files.onImage(image.id).every(({ state }) => state === 'gone')
     return isHere && isFree && !synced.journal.deletionOf(image.id)
   })

@@ -7,10 +7,15 @@ export interface Walk {
   images: ListedImage[]
   /** Whether these are all of its images. False is no evidence of anything that is not there. */
   complete: boolean
+  /** Whether a page showed again what an earlier one had: then another one is missing, wherever it stands. */
+  repeats: boolean
 }
 
 /** How often an album is walked that others change meanwhile. */
 const TRIES = 3
+/** Where the order changes from page to page, the walks together show all: so many in a row bring nothing new. */
+const QUIET_WALKS = 5
+const WALKS_MOST = 20
 
 /**
  * Every page of an album; null is the root. Albums may stand on the first page, on all or spread over them (§4.4 does
@@ -25,6 +30,7 @@ export async function walkAlbum(
   const albums = new Map<string, AlbumRecord>()
   const images = new Map<string, ListedImage>()
   let atFirst: number | null = null
+  let repeats = false
   for (let page = 1; ; page++) {
     const listed = await host.list(album, page, signal)
     if (!listed.ok) return listed
@@ -32,18 +38,22 @@ export async function walkAlbum(
     atFirst ??= total_images
     const before = albums.size + images.size
     for (const found of listed.value.albums) albums.set(found.id, found)
+    repeats ||= listed.value.images.some(({ id }) => images.has(id))
     for (const found of listed.value.images) images.set(found.id, found)
     const bringsNew = albums.size + images.size > before
     if (bringsNew && page < total_pages) continue
     // What others add or delete meanwhile moves images from page to page.
     const complete = images.size === total_images && atFirst === total_images
-    return { ok: true, value: { albums: [...albums.values()], images: [...images.values()], complete } }
+    return {
+      ok: true,
+      value: { albums: [...albums.values()], images: [...images.values()], complete, repeats },
+    }
   }
 }
 
 /** A walk that was tried again while others changed the album. */
 export interface WholeWalk extends Walk {
-  /** Whether it can be relied on for what is there: it is complete, or was the same twice under a count that is not. */
+  /** Whether it can be relied on for what is there: it is complete, or further walks under a count that is not showed no more. */
   settled: boolean
 }
 
@@ -52,14 +62,29 @@ export async function walkWhole(
   album: string | null,
   signal: AbortSignal,
 ): Promise<Outcome<WholeWalk>> {
-  let before: Walk | null = null
-  for (let tries = 1; ; tries++) {
+  const walks: Walk[] = []
+  for (;;) {
     const walk = await walkAlbum(host, album, signal)
     if (!walk.ok) return walk
-    const settled = walk.value.complete || (before !== null && showTheSame(before, walk.value))
-    if (settled || tries === TRIES) return { ok: true, value: { ...walk.value, settled } }
-    before = walk.value
+    walks.push(walk.value)
+    if (walk.value.complete) return { ok: true, value: { ...walk.value, settled: true } }
+    const isUnordered = walks.some(({ repeats }) => repeats)
+    const settled = isUnordered ? isQuiet(walks) : walks.length > 1 && showTheSame(walks.at(-2)!, walk.value)
+    if (settled || walks.length === (isUnordered ? WALKS_MOST : TRIES))
+      return { ok: true, value: { ...together(walks), settled } }
   }
+}
+
+function isQuiet(walks: readonly Walk[]): boolean {
+  const before = walks.slice(0, -QUIET_WALKS)
+  return before.length > 0 && showTheSame(together(before), together(walks))
+}
+
+/** What any of them showed: what is there may be missing in one of them. */
+function together(walks: readonly Walk[]): Walk {
+  const albums = new Map(walks.flatMap(walk => walk.albums.map(album => [album.id, album])))
+  const images = new Map(walks.flatMap(walk => walk.images.map(image => [image.id, image])))
+  return { albums: [...albums.values()], images: [...images.values()], complete: false, repeats: true }
 }
 
 function showTheSame(one: Walk, other: Walk): boolean {

@@ -55,6 +55,13 @@ export function openFiles(db: Db) {
        AND mirror IN (SELECT value FROM json_each(@mirrors))
      ORDER BY since DESC, folder DESC, name DESC LIMIT @most`,
   )
+  // Named, for SQLite would take the index of all that is open.
+  const notCompared = db.prepare<FileKey & { mirrors: string }, FileRow>(
+    `SELECT files.* FROM files INDEXED BY files_to_compare CROSS JOIN folders ON folders.id = files.folder
+     WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL AND (folder, name) > (@folder, @name)
+       AND mirror IN (SELECT value FROM json_each(@mirrors))
+     ORDER BY folder, name LIMIT 256`,
+  )
   const onImage = db.prepare<[number], FileRow>('SELECT * FROM files WHERE image = ?')
   const openOfSize = db.prepare<[number], FileRow>(
     `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = ?`,
@@ -120,6 +127,21 @@ export function openFiles(db: Db) {
         const last = rows.at(-1)
         if (!last) return
         after = { below: last.since!, folder: last.folder, name: last.name }
+      }
+    },
+    /** Those that stood on an image and may do so still: only their bytes can tell. Each once. */
+    *notCompared(mirrors: readonly number[]): Generator<FileRow> {
+      let after: FileKey = { folder: 0, name: '' }
+      for (;;) {
+        const rows = notCompared.all({
+          folder: after.folder,
+          name: after.name,
+          mirrors: JSON.stringify(mirrors),
+        })
+        yield* rows
+        const last = rows.at(-1)
+        if (!last) return
+        after = last
       }
     },
     anyPending: (mirrors: readonly number[]) =>

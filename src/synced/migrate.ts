@@ -61,6 +61,8 @@ export function versionOf(db: Db, file: string, steps: readonly string[] = STEPS
 export function refuseDamaged(db: Db, file: string): void {
   const found = db.pragma('quick_check(1)', { simple: true })
   if (found !== 'ok') throw damaged(file, String(found).replace(/\s*\n\s*/g, ' '))
+  // A copy that was taken or put back while albumd worked may be a mixture of two, each page of it whole.
+  if (anyBrokenReference(db)) throw damaged(file, 'rows of it are missing')
 }
 
 function anyBrokenReference(db: Db): boolean {

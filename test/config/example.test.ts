@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { z } from 'zod'
 import { configExample } from '../../src/config/example.ts'
+import { configJsonSchema } from '../../src/config/json-schema.ts'
 import { parse } from './config-text.ts'
 
 /** contract.md's. */
@@ -37,9 +40,16 @@ log: {level: info, format: auto}      # pretty | json | journal
 /** The example with every key that it has commented out. */
 const everyKey = configExample().replace(/^( *)#(?=\w)/gm, '$1')
 
+const committed = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
+
 describe('config.example.yaml', () => {
-  it('is what `node scripts/config-example.ts` writes', () => {
-    expect(readFileSync(new URL('../../config.example.yaml', import.meta.url), 'utf8')).toBe(configExample())
+  it('is what `npm run config` writes', () => {
+    expect(committed('config.example.yaml')).toBe(configExample())
+  })
+
+  it('names the JSON Schema beside it, for editors', () => {
+    const [, schema] = /^# yaml-language-server: \$schema=(.+)$/m.exec(configExample())!
+    expect(JSON.parse(committed(schema!))).toHaveProperty('properties.mirrors')
   })
 
   it('is a config as it stands', () => {
@@ -51,7 +61,7 @@ describe('config.example.yaml', () => {
     // Those that came later have no default.
     const contract = {
       watch: { ...watch, poll: undefined },
-      notify: { ...notify, heartbeat: undefined, on_trouble: undefined },
+      notify: { ...notify, heartbeat: undefined, on_trouble: undefined, on_upload: undefined },
     }
     expect({ ...rest, ...contract }).toEqual(parse(OF_THE_CONTRACT))
   })
@@ -60,5 +70,42 @@ describe('config.example.yaml', () => {
     const lines = everyKey.split('\n').map(line => line.trim())
     const bare = lines.filter((line, index) => /^(- )?\w+:/.test(line) && !lines[index - 1]?.startsWith('# '))
     expect(bare).toEqual([])
+  })
+})
+
+describe('config.schema.json', () => {
+  const editor = z.fromJSONSchema(JSON.parse(configJsonSchema()))
+  const minds = (yaml: string) =>
+    (editor.safeParse(parseYaml(yaml)).error?.issues ?? []).map(({ path }) => path[0] ?? null)
+  const host = 'host: {base_url: https://images.example.com/api/v1}\n'
+  const mirrors = 'mirrors: [{folder: /srv/photos, album: Photos}]\n'
+
+  it('is what `npm run config` writes', () => {
+    expect(committed('config.schema.json')).toBe(configJsonSchema())
+  })
+
+  it('takes the example, the example with every key, and the contract', () => {
+    for (const text of [configExample(), everyKey, OF_THE_CONTRACT]) expect(minds(text)).toEqual([])
+  })
+
+  it('minds what the program minds: unknown keys, missing ones, other kinds, values spelt otherwise', () => {
+    expect(minds(`${host}${mirrors}upload: {}\n`)).toEqual([null])
+    expect(minds(host)).toEqual(['mirrors'])
+    expect(minds(`${host}mirrors: []\n`)).toEqual(['mirrors'])
+    expect(minds(`${host}${mirrors}uploads: {order: best}\n`)).toEqual(['uploads'])
+    expect(minds(`${host}${mirrors}uploads: {concurrency: 65}\n`)).toEqual(['uploads'])
+    expect(minds(`${host}${mirrors}watch: {settle: 1 moment}\n`)).toEqual(['watch'])
+    expect(minds(`${host}${mirrors}watch: {settle: 1s}\n`)).toEqual([])
+  })
+
+  it('says of every key what it is for, and holds nothing that only the program understands', () => {
+    const keys = (schema: { properties?: object; items?: object }): object[] => [
+      ...Object.values(schema.properties ?? {}).flatMap(key => [key, ...keys(key)]),
+      ...(schema.items ? keys(schema.items) : []),
+    ]
+    const all = keys(JSON.parse(configJsonSchema()))
+    expect(all.length).toBeGreaterThan(40)
+    expect(all.filter(key => !('description' in key))).toEqual([])
+    expect(all.filter(key => 'secret' in key || 'notInEffect' in key || 'example' in key)).toEqual([])
   })
 })

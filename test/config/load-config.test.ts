@@ -60,7 +60,7 @@ describe('findConfig', () => {
     }
     expect([
       '/etc/albumd/config.yaml',
-      `no config in ${join(cwd, 'albumd.yaml')}, /etc/albumd/config.yaml; copy config.example.yaml to one of them, or name one with --config`,
+      `no config in ${join(cwd, 'albumd.yaml')}, /etc/albumd/config.yaml; albumd init writes one; or name yours with --config`,
     ]).toContain(find())
   })
 })

@@ -270,6 +270,8 @@ describe('paths', () => {
       '/var/lib/a',
     )
     expect(stateDir(user, '/etc/albumd/config.yaml')).toBe('/var/lib/albumd')
+    expect(stateDir(user, '/etc/albumd/work/config.yaml')).toBe('/var/lib/albumd/work')
+    expect(stateDir(user, '/etc/albumd-more/config.yaml')).toBe('/home/ann/.local/state/albumd')
     expect(stateDir({ ...user, XDG_STATE_HOME: '/state' }, '/home/ann/albumd.yaml')).toBe('/state/albumd')
     expect(stateDir({ ...user, XDG_STATE_HOME: 'relative' }, '/home/ann/albumd.yaml')).toBe(
       '/home/ann/.local/state/albumd',

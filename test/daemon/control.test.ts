@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -133,6 +134,16 @@ describe('the control socket', () => {
     expect(await second).toEqual({ done: { held: [] } })
     expect(begun).toBe(true)
     await control.close()
+  })
+
+  it('says that the daemon ended where it is gone before it took the request up', async () => {
+    const { file } = await serve()
+    const ending = createServer(connection => void connection.destroy())
+    ending.listen(file)
+    await once(ending, 'listening')
+    onTestFinished(() => void ending.close())
+    const asked = askDaemon(file, NO_CONFIG, 'resume', {}, hearing, never)
+    await expect(asked).rejects.toMatchObject({ code: 'DAEMON_ENDED' })
   })
 
   it('tells those who wait why the daemon ends', async () => {

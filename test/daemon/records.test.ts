@@ -249,6 +249,18 @@ describe('damaged records', () => {
     },
   )
 
+  it('that are a mixture of two copies are set aside', () => {
+    const at = place()
+    at.use(fill)
+    killedWhile(at)
+    const db = new Database(at.files.database)
+    db.pragma('foreign_keys = OFF')
+    db.exec('DELETE FROM mirrors')
+    db.close()
+    expect(look(at)).toEqual(anew)
+    expect(at.said).toEqual([expect.stringMatching(/damaged.*set aside/)])
+  })
+
   it('that only showed while they were worked on are set aside by the next opening', () => {
     const at = place()
     at.use(fill)

@@ -2,24 +2,13 @@ import { describe, expect, it } from 'vitest'
 import type { MirrorStatus, Status } from '../../src/daemon/status.ts'
 import { verdictOn } from '../../src/daemon/verdict.ts'
 import type { HostFailure } from '../../src/remote/host.ts'
+import { mirrorInSync } from './mirror-status.ts'
 
 function status(changes: Partial<MirrorStatus> = {}): Status {
   const mirror: MirrorStatus = {
-    folder: '/p',
-    album: 'P',
-    state: 'idle',
-    reason: null,
-    files: 5,
-    synced: 5,
-    linked: 0,
-    uncertain: 0,
-    pending_uploads: 0,
-    pending_deletions: 0,
-    held_deletions: 0,
-    failed: 0,
+    ...mirrorInSync(5),
     left_out: { format: 3, ignored: 3, hidden: 3, empty: 3, links: 3 },
     left_out_with_image: 3,
-    oldest_unsynced: null,
     ...changes,
   }
   return {
@@ -41,7 +30,7 @@ function status(changes: Partial<MirrorStatus> = {}): Status {
     backlog: { pictures: 0, bytes: 0, days: 0, per_day: 1, done_by: null },
     watching: null,
     uploads_wait_until: null,
-    audit: { last: null, findings: 0, under_way: false },
+    audit: { last: null, findings: 0, under_way: false, left_off: false },
     blocks: [],
     failures: [],
   }

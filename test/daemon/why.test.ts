@@ -22,7 +22,7 @@ interface Asked extends Workshop {
 
 const OPEN = {
   running: true,
-  quota: { exhausted: false, resumes_at: null, next_probe_at: null },
+  quota: { exhausted: false, resumes_at: null, next_probe_at: null, limit: 5000, reserve: 500 },
   blocks: [],
 }
 
@@ -187,11 +187,39 @@ describe('why, of a picture', () => {
     const blocked = at.why('p.png', { status: { ...OPEN, blocks: [full] } })
     expect(blocked.next).toMatchObject([{ at: '2029-12-31T00:15:00.000Z' }])
     expect(steps(blocked)).toContain('full (STORAGE_LIMIT_REACHED)')
+    // Without a daemon `sync` would stop there too.
+    const alone = at.why('p.png', { status: { ...used, running: false } })
+    expect(alone.next).toMatchObject([{ at: resumes_at }, { command: 'albumd sync' }])
+    expect(steps(alone)).toContain("today's uploads are used up")
     at.synced.meta.set('paused', '1')
     expect(at.why('p.png', { status: used }).next).toMatchObject([{ command: 'albumd resume' }])
     at.synced.meta.clear('paused')
     const young = at.why('p.png', { now: Date.now() })
     expect(steps(young)).toContain('left alone')
+  })
+
+  it('tells that an older one waits while only the reserve is left, and a new one does not', async () => {
+    const at = await asked()
+    at.write('p.png', png(3, 3).bytes)
+    await at.pass({ onlyAdopt: true })
+    const found = at.synced.files.inState('pending')[0]!
+    const now = Date.now()
+    const day = new Date(now - 1000)
+    at.synced.meta.set('quota_day', day.toISOString())
+    for (let n = 0; n < 8; n++) at.synced.account.useQuota(day.toISOString())
+    const { host } = at.config
+    const few = { ...at.config, host: { ...host, daily_quota: 10, quota_reset: undefined } }
+    const status = { ...OPEN, quota: { ...OPEN.quota, limit: 10, reserve: 2 } }
+    const why = (since: number, changes: Partial<StepParts> = {}) => {
+      at.synced.files.put({ ...found, since })
+      return at.why('p.png', { config: few, status, now: now + 5000, ...changes })
+    }
+    const waiting = why(now - 60_000)
+    expect(waiting.next).toMatchObject([{ what: expect.stringContaining('quota.reserve') }])
+    expect(Date.parse(waiting.next[0]!.at!)).toBeGreaterThan(now)
+    expect(steps(why(now))).not.toContain('quota.reserve')
+    const oldest = { ...status, quota: { ...status.quota, reserve: 0 } }
+    expect(steps(why(now - 60_000, { status: oldest }))).not.toContain('quota.reserve')
   })
 
   it('tells of one that is half written what it lacks, and how long that is waited for', async () => {

@@ -51,7 +51,7 @@ export function startDaemon(stage: Stage, args: string[] = [], env: NodeJS.Proce
     err: () => err,
     async told(event, times = 1) {
       const all = () => events().filter(told => told.event === event)
-      await expect.poll(() => all().length, { timeout: 30_000 }).toBeGreaterThanOrEqual(times)
+      await expect.poll(() => all().length, { timeout: 60_000 }).toBeGreaterThanOrEqual(times)
       return all().at(-1)!
     },
     kill: signal => void child.kill(signal),

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../pictures.ts'
+import { startDaemon } from './daemon-process.ts'
 import { type Stage, setStage } from './stage.ts'
 
 const hold = { deletions: { hold_above: '25%', hold_min: 1 } }
@@ -40,6 +41,17 @@ it('held deletions are listed with what would go, and go when they are approved'
   await stage.albumd('deletions', 'approve', '--config', stage.config)
   expect(await stage.sync()).toMatchObject({ code: 0 })
   expect(Object.keys(await stage.delivered())).toEqual(['Photos/a/3.png'])
+})
+
+it('held deletions that are approved go at once where a daemon runs, and approve says so', async () => {
+  const stage = await withHeld()
+  const daemon = startDaemon(stage)
+  await daemon.told('scan_finished')
+  const { out } = await stage.albumd('deletions', 'approve', 'a/1.png', '--config', stage.config)
+  expect(out).toContain('to be deleted now')
+  expect(out).not.toContain('next sync')
+  expect(await daemon.told('image_deleted')).toMatchObject({ path: 'a/1.png' })
+  expect(await daemon.stop()).toBe(0)
 })
 
 it('held deletions that are discarded leave the images for good, and a picture that comes back finds its own', async () => {

@@ -66,7 +66,7 @@ export interface Process {
 
 /** `preload`: a module that Node takes in before the program. `through`: a command that runs it. */
 export function startAlbumd(
-  stage: Stage,
+  stage: Pick<Stage, 'home' | 'config'>,
   args: readonly string[],
   {
     preload,
@@ -116,13 +116,19 @@ export async function syncUntilDone(stage: Stage, most = 25): Promise<Run[]> {
   return runs
 }
 
+const ALBUM_DEPTH_MAX = 10
+
 /** What the host should hold: an image's album path and name → SHA-256 of the file's bytes. */
 export function localTree(stage: Stage): Record<string, string> {
   const tree: Record<string, string> = {}
   for (const entry of readdirSync(stage.pictures, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
     const file = join(entry.parentPath, entry.name)
-    tree[`Photos${file.slice(stage.pictures.length)}`] = sha256(readFileSync(file))
+    // Deeper than the host's albums may be, a picture is in the nearest album above (§8).
+    const albums = `Photos${entry.parentPath.slice(stage.pictures.length)}`
+      .split('/')
+      .slice(0, ALBUM_DEPTH_MAX)
+    tree[[...albums, entry.name].join('/')] = sha256(readFileSync(file))
   }
   return tree
 }

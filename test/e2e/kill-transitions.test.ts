@@ -2,7 +2,8 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { openDatabase } from '../../src/synced/database.ts'
+import { type Db, openDatabase } from '../../src/synced/database.ts'
+import { openEmptied } from '../../src/synced/emptied.ts'
 import { openJournal } from '../../src/synced/journal.ts'
 import { png } from '../pictures.ts'
 import { expectInSync, type FaultStage, setFaultStage, startAlbumd, syncUntilDone } from './fault-stage.ts'
@@ -11,20 +12,26 @@ import type { KillAt } from './kill-at.ts'
 
 const PRELOAD = import.meta.resolve('./kill-at.ts')
 
-/** What the journal's statements are called here, by what only they have. */
+/** What statements are called here, by what only they have. */
 const NAMES: [pattern: RegExp, name: string][] = [
   [/^INSERT.*'upload'/s, 'open upload'],
   [/^INSERT.*'create_album'/s, 'open album creation'],
   [/^INSERT.*'delete_image'/s, 'open image deletion'],
-  [/^INSERT.*'delete_album'/s, 'open album deletion'],
   [/^DELETE.*WHERE image = /s, 'forget image'],
-  [/^DELETE.*WHERE id = /s, 'close'],
-  [/^UPDATE.*SET walks/s, 'add walk'],
-  [/^UPDATE.*SET sent_at/s, 'restart clocks'],
+  [/^DELETE FROM journal WHERE id = /s, 'close'],
+  [/^UPDATE journal SET walks/s, 'add walk'],
+  [/^UPDATE journal SET sent_at/s, 'restart clocks'],
+  [/^INSERT INTO emptied/s, 'open album deletion'],
+  [/^DELETE FROM albums/s, 'forget album'],
 ]
 
-/** Every statement by which the journal changes. */
-function transitions(): { name: string; sql: string }[] {
+interface Transition {
+  name: string
+  sql: string
+}
+
+/** Every statement by which the journal changes, or what is known of albums that go. */
+function transitions(open: (db: Db) => unknown): Transition[] {
   const db = openDatabase(':memory:')
   const writing = new Set<string>()
   const prepare = db.prepare.bind(db)
@@ -33,10 +40,13 @@ function transitions(): { name: string; sql: string }[] {
     if (!statement.readonly) writing.add(sql)
     return statement
   }) as typeof db.prepare
-  openJournal(db)
+  open(db)
   db.close()
   return [...writing].map(sql => ({ sql, name: NAMES.find(([pattern]) => pattern.test(sql))?.[1] ?? sql }))
 }
+
+const JOURNAL = transitions(openJournal)
+const ALBUM_DELETIONS = transitions(openEmptied).filter(({ name, sql }) => name !== sql)
 
 async function settledStage(): Promise<FaultStage> {
   const stage = await setFaultStage({
@@ -54,21 +64,42 @@ async function settledStage(): Promise<FaultStage> {
   return stage
 }
 
-const SCENARIOS: Record<string, () => Promise<FaultStage>> = {
-  'at work': settledStage,
+interface Scenario {
+  set: () => Promise<FaultStage>
+  transitions: Transition[]
+}
+
+const SCENARIOS: Record<string, Scenario> = {
+  'at work': { set: settledStage, transitions: JOURNAL },
   /** An earlier process lost its answers, some of them to what was done, and it was before the machine started anew. */
-  async 'in recovery'() {
-    const stage = await settledStage()
-    stage.proxy.fail('create_album', 2, 'drop_answer')
-    stage.proxy.fail('send', 1, 'drop_answer')
-    stage.proxy.fail('send', 2, 'reset')
-    stage.proxy.fail('delete', 1, 'drop_answer')
-    await stage.sync()
-    const db = new Database(join(stage.home, 'state/albumd.db'))
-    db.prepare(`UPDATE meta SET value = 'another' WHERE key = 'boot'`).run()
-    db.close()
-    return stage
-  },
+  'in recovery': { set: settledInDoubt, transitions: JOURNAL },
+  'albums going': { set: stageOfGoingAlbums, transitions: ALBUM_DELETIONS },
+}
+
+async function settledInDoubt(): Promise<FaultStage> {
+  const stage = await settledStage()
+  stage.proxy.fail('create_album', 2, 'drop_answer')
+  stage.proxy.fail('send', 1, 'drop_answer')
+  stage.proxy.fail('send', 2, 'reset')
+  stage.proxy.fail('delete', 1, 'drop_answer')
+  await stage.sync()
+  const db = new Database(join(stage.home, 'state/albumd.db'))
+  db.prepare(`UPDATE meta SET value = 'another' WHERE key = 'boot'`).run()
+  db.close()
+  return stage
+}
+
+/** Folders that are gone whole, each album by one request. */
+async function stageOfGoingAlbums(): Promise<FaultStage> {
+  const stage = await setFaultStage({
+    deletions: { albums: 'recursive' },
+    before({ write }) {
+      for (const [shade, name] of ['stays', 'a/one', 'a/deep/two', 'b/three'].entries())
+        write(`${name}.png`, png(4, 4, shade).bytes)
+    },
+  })
+  for (const name of ['a', 'b']) rmSync(join(stage.pictures, name), { recursive: true })
+  return stage
 }
 
 /** Runs `sync` until it kills itself or has nothing left to do. Answers whether it did. */
@@ -86,37 +117,45 @@ async function syncUntilKilled(stage: FaultStage, at: KillAt): Promise<boolean> 
   throw new Error('sync neither died nor came to its end')
 }
 
-/** What one of the scenarios must reach, twice. */
-const MUST: Record<string, string[]> = {
-  'at work': ['open upload', 'open album creation', 'open image deletion', 'forget image', 'close'],
-  'in recovery': ['close', 'add walk'],
+/** What a scenario must reach; what is done for each picture or album, twice. */
+const MUST: Record<string, { once: string[]; twice: string[] }> = {
+  'at work': {
+    once: [],
+    twice: ['open upload', 'open album creation', 'open image deletion', 'forget image', 'close'],
+  },
+  'in recovery': { once: ['close', 'add walk', 'restart clocks'], twice: [] },
+  'albums going': { once: [], twice: ['open album deletion', 'forget album'] },
 }
 
 it('killed at any transition of the journal, both sides are equal in the end and nothing is twice', {
-  timeout: 600_000,
+  timeout: 1_200_000,
 }, async () => {
   const rows: string[] = []
   const reached = new Set<string>()
   const moments = ['before', 'after'] as const
-  const cells = Object.keys(SCENARIOS).flatMap(scenario =>
-    transitions().flatMap(({ name, sql }) =>
-      moments.flatMap(moment => [1, 2].map(nth => ({ scenario, name, moment, nth, sql }))),
+  const cells = Object.entries(SCENARIOS).flatMap(([scenario, { set, transitions }]) =>
+    transitions.flatMap(({ name, sql }) =>
+      moments.flatMap(moment => [1, 2].map(nth => ({ scenario, set, name, moment, nth, sql }))),
     ),
   )
-  await inParallel(5, cells, async ({ scenario, name, moment, nth, sql }) => {
-    const stage = await SCENARIOS[scenario]!()
+  await inParallel(5, cells, async ({ scenario, set, name, moment, nth, sql }) => {
+    const stage = await set()
     const killed = await syncUntilKilled(stage, { sql, moment, nth })
     await stage.proxy.quiet()
     const runs = await syncUntilDone(stage)
     await expectInSync(stage)
-    if (killed) reached.add(`${scenario} ${name} ${nth}`)
+    if (killed) reached.add(`${scenario}: ${name}, ${moment}, ${nth}`)
     const how = killed ? `survived, ${runs.length} more` : 'not reached'
     rows.push(
       `${scenario.padEnd(12)} ${name.padEnd(20)} ${moment.padEnd(6)} its commit, ${nth}. time: ${how}\n`,
     )
   })
   process.stdout.write(rows.sort().join(''))
-  for (const [scenario, names] of Object.entries(MUST))
-    for (const name of names) expect(reached).toContain(`${scenario} ${name} 1`)
-  for (const name of MUST['at work']!) expect(reached).toContain(`at work ${name} 2`)
+  for (const [scenario, { once, twice }] of Object.entries(MUST))
+    for (const moment of moments) {
+      for (const name of [...once, ...twice]) expect(reached).toContain(`${scenario}: ${name}, ${moment}, 1`)
+      for (const name of twice) expect(reached).toContain(`${scenario}: ${name}, ${moment}, 2`)
+    }
+  const named = new Set(Object.values(MUST).flatMap(({ once, twice }) => [...once, ...twice]))
+  for (const { name } of [...JOURNAL, ...ALBUM_DELETIONS]) expect(named).toContain(name)
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
 import { type DaemonProcess, startDaemon } from './daemon-process.ts'
+import { syncUntilDone } from './fault-stage.ts'
 import { setStage, sha256 } from './stage.ts'
 
 const red = png(3, 2, 10).bytes
@@ -64,9 +65,10 @@ describe('run', () => {
     await expect.poll(() => uploaded(daemon), { timeout: 30_000 }).toContain('later/new.png')
     expect(uploaded(daemon).length).toBeLessThan(backlog.length)
     expect(await daemon.stop()).toBe(0)
-    expect((await stage.json('status')).mirrors[0]).toMatchObject({ state: 'idle', uncertain: 0, failed: 0 })
+    expect((await stage.json('status')).mirrors[0]).toMatchObject({ failed: 0 })
     stage.configure({})
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    // On a busy machine the end may have cut uploads off: what became of them is found out first.
+    await syncUntilDone(stage)
     // `delivered` throws where a picture is there twice.
     expect(Object.keys(await stage.delivered())).toHaveLength(backlog.length + 1)
   })
@@ -85,14 +87,6 @@ describe('run', () => {
     mkdirSync(join(stage.pictures, 'a'))
     const daemon = startDaemon(stage, ['--log-level', 'debug'])
     await daemon.told('scan_started')
-    expect(await daemon.stop()).toBe(0)
-  })
-
-  it('names the keys that are set and have no effect yet', async () => {
-    const stage = await setStage({ config: { status_page: { listen: '127.0.0.1:1' } } })
-    const daemon = startDaemon(stage)
-    await daemon.told('scan_finished')
-    expect(daemon.err()).toBe('albumd: not in effect yet: status_page.listen\n')
     expect(await daemon.stop()).toBe(0)
   })
 })

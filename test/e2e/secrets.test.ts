@@ -42,6 +42,7 @@ it('no key and no credential is in the log, the state or what the commands say, 
     mirrors: [{ folder: 'pictures', album: '' }],
     watch: { settle: '100ms' },
     state_dir: 'state',
+    status_page: { listen: 'off' },
     log: { level: 'debug', format: 'json' },
   }
   writeFileSync(stage.config, stringify(config))

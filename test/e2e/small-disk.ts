@@ -26,16 +26,10 @@ const ENTER = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--preserve-cr
 
 /** Puts the disk at `folder`. It goes with the test. */
 export async function mountSmallDisk(folder: string, size: string): Promise<SmallDisk> {
-  mkdirSync(folder, { recursive: true })
-  const script = `mount -t tmpfs -o size=${size},mode=700 tmpfs "$0" && echo mounted && exec cat`
-  const child = spawn('unshare', [...OWN, 'sh', '-c', script, folder], { stdio: ['pipe', 'pipe', 'inherit'] })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  await once(child.stdout, 'data')
-  const ballast = join(`/proc/${child.pid}/root${folder}`, 'ballast')
-  // Entering leads to the root folder.
-  const back = ['sh', '-c', 'cd "$0" && exec "$@"', join(folder, '..')]
+  const { pid, through } = await mountWith(`mount -t tmpfs -o size=${size},mode=700 tmpfs "$0"`, folder)
+  const ballast = join(`/proc/${pid}/root${folder}`, 'ballast')
   return {
-    through: ['nsenter', '--target', String(child.pid), ...ENTER, ...back],
+    through,
     fill() {
       const file = openSync(ballast, 'a')
       try {
@@ -48,6 +42,25 @@ export async function mountSmallDisk(folder: string, size: string): Promise<Smal
     },
     free: () => rmSync(ballast),
   }
+}
+
+/** Shows another folder of the same disk at `folder`. */
+export function bindFolder(from: string, folder: string): Promise<Pick<SmallDisk, 'through'>> {
+  return mountWith('mount --bind "$1" "$0"', folder, from)
+}
+
+/** `command`: mounts at $0. */
+async function mountWith(command: string, folder: string, ...more: string[]) {
+  mkdirSync(folder, { recursive: true })
+  const script = `${command} && echo mounted && exec cat`
+  const child = spawn('unshare', [...OWN, 'sh', '-c', script, folder, ...more], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  // Entering leads to the root folder.
+  const back = ['sh', '-c', 'cd "$0" && exec "$@"', join(folder, '..')]
+  return { pid: child.pid, through: ['nsenter', '--target', String(child.pid), ...ENTER, ...back] }
 }
 
 /** The same stage, its program run through a command, or in another environment. */

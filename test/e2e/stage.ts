@@ -80,6 +80,8 @@ export async function setStage({ host = {}, mirror = {}, config = {} }: StageOpt
     mirrors: [{ folder: 'pictures', album: 'Photos', ...mirror }],
     watch: { settle: '100ms' },
     state_dir: 'state',
+    // Several run at once, and there is but one usual port.
+    status_page: { listen: 'off' },
     ...config,
   }
   const configure = (changes: object) => writeFileSync(configFile, stringify({ ...settings, ...changes }))
@@ -152,7 +154,13 @@ export function runProgram(args: string[], cwd: string, env: NodeJS.ProcessEnv =
   return runFile(process.execPath, [PROGRAM, ...args], cwd, env)
 }
 
-function runFile(file: string, args: string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<Run> {
+/** Runs a file to its end. A variable of `env` that is undefined is left out. */
+export function runFile(
+  file: string,
+  args: string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Run> {
   return new Promise(resolve => {
     const { ALBUMD_CONFIG, ALBUMD_API_KEY, STATE_DIRECTORY, ...rest } = process.env
     const options = { cwd, env: { ...rest, HOME: cwd, NO_COLOR: '1', ...env }, maxBuffer: 64 * 2 ** 20 }

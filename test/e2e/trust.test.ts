@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
-import { canMount, mountSmallDisk, stageThrough } from './small-disk.ts'
+import { bindFolder, canMount, mountSmallDisk, stageThrough } from './small-disk.ts'
 import { type Stage, setStage } from './stage.ts'
 
 const trust = (stage: Stage, ...args: string[]) => stage.albumd('trust', ...args, '--config', stage.config)
@@ -104,6 +104,25 @@ describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root',
     expect(await stage.listing()).toEqual(all)
     expect((await status(stage)).reason).toContain('another disk is mounted there')
     expect(await stageThrough(stage, one).sync()).toMatchObject({ code: 0 })
+    expect(await stage.listing()).toEqual(all)
+  })
+
+  it('that is a folder of the same disk keeps its images, until it is back', async () => {
+    const stage = await setStage()
+    stage.write('top.png', png(20, 20).bytes)
+    const source = join(stage.home, 'source')
+    mkdirSync(source)
+    for (let n = 0; n < 3; n++) renameSync(written(stage, n), join(source, `${n}.png`))
+    const shown = join(stage.pictures, 'shown')
+    const bound = stageThrough(stage, await bindFolder(source, shown))
+    expect(await bound.sync()).toMatchObject({ code: 0 })
+    const all = await stage.listing()
+    expect(all).toHaveLength(4)
+    // Outside of its namespace nothing is mounted.
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.listing()).toEqual(all)
+    expect((await status(stage)).reason).toContain('mount it again')
+    expect(await bound.sync()).toMatchObject({ code: 0 })
     expect(await stage.listing()).toEqual(all)
   })
 

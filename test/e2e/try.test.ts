@@ -17,7 +17,7 @@ function home(): string {
 function startTrial(cwd: string, ...args: string[]) {
   const child = spawn(process.execPath, [PROGRAM, 'try', ...args], {
     cwd,
-    env: { ...process.env, HOME: cwd },
+    env: { ...process.env, HOME: cwd, npm_lifecycle_event: 'start' },
   })
   let out = ''
   child.stdout.on('data', chunk => {

@@ -52,6 +52,16 @@ describe('sync --dry-run', () => {
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ held_deletions: 3 })
   })
 
+  it('says of a guarded mirror that it is guarded, and counts no operation for it', async () => {
+    const stage = await mirrored()
+    rmSync(join(stage.pictures, 'a'), { recursive: true })
+    const { out } = await stage.sync('--dry-run')
+    const [said, summary] = out.trimEnd().split('\n')
+    expect(said).toMatch(/^guarded: .*albumd trust/)
+    expect(said).toContain(stage.pictures)
+    expect(summary).toMatch(/^0 operations, 1 mirror guarded; nothing was changed/)
+  })
+
   it('says once of a state that is lost what becomes of what the host holds', async () => {
     const stage = await mirrored()
     loseState(stage)
@@ -82,6 +92,11 @@ describe('a lost state', () => {
     expect(code).toBe(3)
     expect(out).not.toContain('linked a/0.png')
     expect(out).not.toContain('adopt --verify')
+    expect(out).toContain('4 linked and not compared')
+    const second = await albumd(stage, 'adopt', '--verify', '--json')
+    expect(second.code).toBe(3)
+    expect(JSON.parse(second.out)).toMatchObject({ exit_code: 3 })
+    expect((await albumd(stage, 'adopt', '--verify')).out).not.toContain('all in sync')
     expect(err).toContain('after the next picture was uploaded, run "albumd adopt --verify" again')
     stage.write('a/new.png', png(30, 30).bytes)
     await stage.sync()
@@ -161,6 +176,8 @@ it('an option without its value is a usage error', async () => {
   ]) {
     const { code, err } = await runProgram(args, stage.home)
     expect(code).toBe(2)
-    expect(err).toMatch(/^albumd: Not enough arguments following: .*See albumd --help\.\n$/)
+    expect(err).toMatch(
+      new RegExp(`^albumd: Not enough arguments following: .*See albumd ${args[0]} --help\\.\n$`),
+    )
   }
 })

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { startHost } from '../../src/host/embedded-host.ts'
 import { runProgram } from '../e2e/stage.ts'
@@ -27,6 +27,19 @@ test.each([
 ])('%s is refused when it is given more than once', async (option, value) => {
   const data = await temporaryFolder()
   await expectRefusal(option, '--data', data, '--api-key', 'k', option, value, option, value)
+})
+
+test('the authority to trust is named by its absolute path, for who reads it stands elsewhere', async () => {
+  const data = await temporaryFolder()
+  const host = await startHost({
+    data: relative(process.cwd(), data),
+    listen: { host: '127.0.0.1', port: 0 },
+    apiKeys: ['k'],
+    plan: 'professional',
+    tls: true,
+  })
+  await host.close()
+  expect(host.caFile).toBe(join(data, 'ca.pem'))
 })
 
 test('a data folder that cannot be made or used is refused, and named', async () => {

@@ -26,6 +26,7 @@ function diskOf({ items, identity, rules }: Folder): Disk {
       return { ...item, birthtime: 0, dev: identity.dev }
     },
     readText: () => rules!,
+    mountPoints: () => new Set(),
     now: () => 1e12,
   }
 }

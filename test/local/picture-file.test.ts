@@ -143,6 +143,16 @@ describe('a picture file', () => {
     }
   })
 
+  it('that is large is not read to its end when nobody waits for it any more', async () => {
+    const root = tempFolder()
+    plantLarge(root)
+    const cut = new AbortController()
+    cut.abort()
+    await expect(openPicture(root, 'large.png', changed, cut.signal)).rejects.toMatchObject({
+      code: 'CUT_OFF',
+    })
+  })
+
   it('does not take memory in proportion to its size', () => {
     const root = tempFolder()
     const measure = (megabytes: number) => {

@@ -29,8 +29,10 @@ export async function mustConverge(world: World, from: number): Promise<void> {
     const before = world.oracle.effects
     const idle = at > 0 && left.length === 0 && isIdle(world)
     const asked = { ...world.host.asked }
+    // Each album of no use is looked at before it goes.
+    const lists = IDLE_LISTS + world.state.synced.emptied.unused().length
     await world.pass(from + at, true)
-    if (idle) mustBeQuiet(world, asked)
+    if (idle) mustBeQuiet(world, asked, lists)
     if (world.oracle.violation) return
     const quiet = world.oracle.effects === before
     approveHeld(world)
@@ -59,10 +61,10 @@ function isIdle(world: World): boolean {
 }
 
 /** A pass with nothing to do asks for nearly nothing. */
-function mustBeQuiet({ host, oracle }: World, before: World['host']['asked']): void {
+function mustBeQuiet({ host, oracle }: World, before: World['host']['asked'], mostLists: number): void {
   const lists = host.asked.lists - before.lists
   const others = host.asked.others - before.others
-  if (lists > IDLE_LISTS || others > 0)
+  if (lists > mostLists || others > 0)
     oracle.report('quiet', `a pass with nothing to do asked for ${lists} lists and ${others} other things`)
 }
 
@@ -105,9 +107,10 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
     (world.oracle.stateLost || world.state.synced.journal.newestCreation() !== null)
   )
     return null
-  // Another person deleted it, or its album, and the host is never a source.
+  // Another person deleted it, or its album, or a state that knows nothing of it did: the host is never a source.
   const taken = [...host.truth.images.values()].some(
-    image => image.gone?.by === 'other' && image.hash === node.hash,
+    ({ gone, hash }) =>
+      gone !== null && (gone.by === 'other' || world.oracle.stateLost) && hash === node.hash,
   )
   return taken ? null : `${path} is not on the host (${row?.state ?? 'not known'})`
 }
@@ -141,10 +144,7 @@ function needless(
   if (!mirror || mirror.deletions === 'keep') return null
   if (pictures.some(picture => standsFor(world, image, picture))) return null
   if (isIgnored(disk, world.mirrors, source) || rowOf(world, source)?.state === 'hidden') return null
-  // One image may stand for several places, and one of them may be set aside, or keep it until its next version is taken.
-  const record = world.state.synced.images.byRemoteId(image.id)
-  const keeps = ({ state }: FileRow) => state === 'hidden' || state === 'failed' || state === 'kept'
-  if (record && world.state.synced.files.onImage(record.id).some(keeps)) return null
+  if (staysByRecord(world, image)) return null
   const there = disk.find(source)?.node
   // What can't be uploaded keeps its last image.
   if (there && there.kind !== 'folder' && !pictures.some(({ path }) => path === source)) return null
@@ -167,6 +167,18 @@ function needless(
     return null
   const where = `${pathOfAlbum(image.album)}/${image.name}`
   return `image ${image.id.slice(0, 6)} (${where}) stands for nothing`
+}
+
+/** Whether albumd has a reason of its own to leave it there. */
+function staysByRecord({ state: { synced } }: World, { id }: TrueImage): boolean {
+  const record = synced.images.byRemoteId(id)
+  if (!record) return false
+  // It was only linked, and nothing has shown how to compare it: it waits for a person's word.
+  if (synced.escrow.of(record.id)?.state === 'unproved') return true
+  // One image may stand for several places, and one of them may be set aside, or keep it until its next version is taken.
+  return synced.files
+    .onImage(record.id)
+    .some(({ state }) => state === 'hidden' || state === 'failed' || state === 'kept')
 }
 
 function standsFor(world: World, image: TrueImage, { path, node }: LivePicture): boolean {

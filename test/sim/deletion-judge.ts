@@ -82,8 +82,11 @@ export class DeletionJudge {
       if (this.#wasTakenByOthers(path, node.hash) || this.#isBeingWritten(path, node)) continue
       if (left.length === 0 && !isIgnored(disk, mirrors, path))
         this.#report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)
+      // A plan that has grown may give it another place.
       const same = left.some(
-        other => other.name === image.name && pathOfAlbum(other.album) === pathOfAlbum(image.album),
+        other =>
+          other.source === path ||
+          (other.name === image.name && pathOfAlbum(other.album) === pathOfAlbum(image.album)),
       )
       if (image.source === path && !same)
         this.#report('nothing-needed-deleted', `${path} has ${nameOf(image)} for its image`)
@@ -98,6 +101,8 @@ export class DeletionJudge {
     const isPicture = node.kind === 'file' && node.bytes.length > 0 && node.readable
     if (isPicture && node.hash === image.hash) return
     const standing = this.#parts.recordOf(path)?.image
+    // Where equal bytes have one id, an image may lie where another file of its bytes was, whose place it is no more.
+    if (this.#parts.variations.oneId && standing !== image.id) return
     const newer = [...this.#truth.images.values()].some(
       other =>
         (isPicture && other.hash === node.hash) ||
@@ -105,7 +110,8 @@ export class DeletionJudge {
         (other !== image &&
           (other.source === path || other.id === standing) &&
           !other.deletionAsked &&
-          other.gone === null),
+          // Nobody tells albumd what another person took.
+          (other.gone === null || other.gone.by === 'other')),
     )
     if (!newer) this.#report('up-before-down', `${nameOf(image)} goes, and ${path} is not on the host`)
   }
@@ -131,7 +137,8 @@ export class DeletionJudge {
   }
 
   /** Where a picture was whose image goes, the place is looked at in the same pass. */
-  #lookedOnceMore({ id, hash, source, at }: TrueImage): void {
+  #lookedOnceMore(image: TrueImage): void {
+    const { id, hash, source, at } = image
     const { disk, looks, grounds, variations } = this.#parts
     if (source === null || disk.find(source) || this.#known.stateLost || variations.oneId) return
     // Where albums are missing, pictures of several folders share one, and an image may be taken for another's.
@@ -144,7 +151,9 @@ export class DeletionJudge {
     // An older version's image has been replaced by that of a newer one, whatever became of the file since.
     const last = disk.lastHeld(source)
     const isOld = (other: TrueImage) => other.at > at || (other.hash === last && last !== hash)
-    if ([...this.#truth.images.values()].some(other => other.source === source && isOld(other))) return
+    const isOfPlace = (other: TrueImage) =>
+      other.source === source || (other.name === image.name && other.album === image.album)
+    if ([...this.#truth.images.values()].some(other => isOfPlace(other) && isOld(other))) return
     if (looks.statedAt(source) < grounds.pass)
       this.#report(
         'no-deletion-in-doubt',
@@ -158,15 +167,10 @@ export class DeletionJudge {
     for (const { id } of this.#window.images()) if (this.#known.approved.has(id)) this.#window.remove(id)
     if (!mirror || this.#known.approved.has(image.id)) return
     const live = this.#truth.live()
-    // Whose bytes stand elsewhere only moved. Nobody tells albumd what another person took.
-    const stood = [...this.#truth.images.values()].some(
-      other => other !== image && other.hash === image.hash && other.gone?.by !== 'albumd',
-    )
-    // Asked for once before, its bytes may stand elsewhere since.
-    if (stood) {
-      this.#window.remove(image.id)
-      return
-    }
+    // Asked for before, what can't be known to be gone may have its bytes elsewhere since.
+    for (const before of this.#window.images())
+      if (this.#parts.mayBeDeleted(before.id) && this.#standsElsewhere(before)) this.#window.remove(before.id)
+    if (this.#standsElsewhere(image)) return
     const { hold, running } = this.#parts
     const going = this.#window.add(image, mirror, running())
     const standing = live.filter(other => mirrorOf(this.#parts, other) === mirror).length
@@ -175,6 +179,13 @@ export class DeletionJudge {
         'no-deletion-in-doubt',
         `${going} deletions in a day beside ${standing} images were not held`,
       )
+  }
+
+  /** Whose bytes stand elsewhere only moved. Nobody tells albumd what another person took. */
+  #standsElsewhere(image: TrueImage): boolean {
+    return [...this.#truth.images.values()].some(
+      other => other !== image && other.hash === image.hash && other.gone?.by !== 'albumd',
+    )
   }
 
   /** What albumd waits for was of another size when it was looked at. */

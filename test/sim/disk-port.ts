@@ -25,6 +25,8 @@ export class Looks {
   noteStat = (path: string, at: number): void => void this.#stated.set(path, at)
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** The virtual disk as the scanner sees it. `step` lets the world go on before each call. */
 export function diskFor(disk: VirtualDisk, looks: Looks, wall: () => number, step: () => void): Disk {
   return {
@@ -44,6 +46,8 @@ export function diskFor(disk: VirtualDisk, looks: Looks, wall: () => number, ste
       const size = found.node.kind === 'file' ? found.node.bytes.length : 0
       return { kind, size, mtime, ctime, birthtime, ino, dev: found.dev } satisfies DiskStat
     },
+    // Each disk that is played has a device of its own.
+    mountPoints: () => NONE,
     readText(path) {
       step()
       looks.noteRead(path, disk.happens())

@@ -46,7 +46,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/root-guard.ts',
-        find: 'if (isIt && !empty) return trusted',
+        find: 'if (isIt && !empty && identity.birthtime !== 0) return trusted',
         replace: 'if (isIt) return trusted',
       },
     ],
@@ -270,7 +270,7 @@ export const MUTANTS: readonly Mutant[] = [
       },
     ],
     why: 'a changed file has no image for a while',
-    seed: 43,
+    seed: 71,
   },
   {
     name: 'an album goes whole, wherever its pictures are',

@@ -19,6 +19,8 @@ export interface OracleParts {
   running: () => number
   /** Whether albumd has an image recorded whose bytes were never compared. */
   isLinked: (id: string) => boolean
+  /** Whether albumd has begun to delete an image and can't know whether that was done: it is as good as gone. */
+  mayBeDeleted: (id: string) => boolean
   /** What albumd has recorded of a picture's place; `image`: the remote id that stands for it. */
   recordOf: (path: string) => { state: string; size: number; image: string | null } | undefined
   /** Whether albums go with all that is in them. */

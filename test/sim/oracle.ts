@@ -143,7 +143,8 @@ export class Oracle implements Watch {
       const between = [...this.#truth.images.values()].some(
         ({ source, hash, at }) => source === image.source && hash !== image.hash && at >= other.at,
       )
-      if (!between && !this.#isLinked(other) && !this.#standsElsewhere(other))
+      const counts = !this.#isLinked(other) && !this.#standsElsewhere(other)
+      if (!between && counts && !this.#parts.mayBeDeleted(other.id))
         this.report('nothing-twice', `${nameOf(image)} was sent twice`)
     }
   }

@@ -42,4 +42,21 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
   },
   { seed: 7420552, found: 'a root that was replaced between two looks at it passed for the one it was' },
   { seed: 30328, found: 'uploads stopped for ever where another person deleted the default album' },
+  {
+    seed: 10035130,
+    found: 'after a lost state what lay in the default album was sent again: only the root was counted',
+  },
+  {
+    seed: 11001390,
+    found: 'two walks of a listing without order lacked the same picture, and it was sent again',
+  },
+  {
+    seed: 12531624,
+    found:
+      "another person's look-alike was taken for an upload by two walks that were not one after the other",
+  },
+  {
+    seed: 12639516,
+    found: 'an upload whose bytes had the address of an image of ours was taken for a look-alike',
+  },
 ]

@@ -89,6 +89,11 @@ export class World {
     const running = () => this.#ranBefore + (this.life ? this.time.now - this.#bornAt : 0)
     const recordOf = (path: string) => recordedAt(this.state.synced, mirrors, path)
     const isLinked = (id: string) => kits.state.synced.images.byRemoteId(id)?.proof === 'none'
+    const mayBeDeleted = (id: string) => {
+      const { images, journal } = this.state.synced
+      const image = images.byRemoteId(id)
+      return image !== undefined && journal.deletionOf(image.id) !== undefined
+    }
     this.oracle = new Oracle({
       disk,
       looks,
@@ -99,6 +104,7 @@ export class World {
       grounds,
       running,
       isLinked,
+      mayBeDeleted,
       recordOf,
       wholeAlbums,
     })

@@ -94,6 +94,54 @@ async function mounted(): Promise<Mounting> {
   return mounting
 }
 
+describe('a disk that is mounted over pictures', () => {
+  async function covered(): Promise<Mounting> {
+    const mounting = new Mounting(await openWorkshop())
+    mounting.mounts = []
+    mounting.workshop.write('top.png', png(9, 9).bytes)
+    mounting.workshop.write('album/usb/red.png', red)
+    mounting.workshop.write('album/usb/deep/green.png', green)
+    await mounting.pass()
+    renameSync(mounting.in('album/usb'), `${mounting.workshop.pictures}-under`)
+    mkdirSync(mounting.in('album/usb'))
+    mounting.mounts = [mounting.in('album/usb')]
+    return mounting
+  }
+
+  it('takes no image with it, and is no matter once it is gone', async () => {
+    const mounting = await covered()
+    mounting.workshop.write('album/usb/other.png', png(4, 4).bytes)
+    for (const _ of [1, 2]) await mounting.pass()
+    expect(mounting.guard()).toMatchObject({
+      guard_code: 'FOLDER_UNKNOWN',
+      guard: expect.stringContaining('album/usb: a disk was mounted there, and the pictures are not on it'),
+    })
+    expect(mounting.summary()).toMatchObject({ synced: 3, pending_uploads: 0, pending_deletions: 0 })
+    rmSync(mounting.in('album/usb'), { recursive: true })
+    renameSync(`${mounting.workshop.pictures}-under`, mounting.in('album/usb'))
+    mounting.mounts = []
+    await mounting.pass()
+    expect(mounting.guard()).toEqual({ guard: null, guard_code: null })
+    expect(mounting.deleted()).toEqual([])
+    expect(mounting.summary()).toMatchObject({ files: 3, synced: 3 })
+  })
+
+  it('is believed where a person says so, or where the pictures were moved to it', async () => {
+    const trusted = await covered()
+    await trusted.pass()
+    await trusted.trust('album/usb')
+    await trusted.pass()
+    expect(trusted.guard().guard).toBeNull()
+    expect(trusted.deleted()).toHaveLength(2)
+    const moved = await covered()
+    rmdirSync(moved.in('album/usb'))
+    renameSync(`${moved.workshop.pictures}-under`, moved.in('album/usb'))
+    await moved.pass()
+    expect(moved.guard().guard).toBeNull()
+    expect(moved.deleted()).toEqual([])
+  })
+})
+
 describe('a disk that was mounted below the root', () => {
   it('takes no image with it, and is back by itself when it is mounted again', async () => {
     const mounting = await mounted()

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { FileLook, FolderLook } from '../../src/local/look.ts'
-import { type PlanPolicy, planFolder, planMissingFolder, whyImageStays } from '../../src/sync/plan.ts'
+import {
+  PERHAPS_RENAMED,
+  type PlanPolicy,
+  planFolder,
+  planMissingFolder,
+  whyImageStays,
+} from '../../src/sync/plan.ts'
 import type { FileRow, FileState } from '../../src/synced/files.ts'
 
 const NOW = 1_000_000
@@ -56,6 +62,15 @@ describe('planFolder', () => {
     expect(change).toMatchObject({ kind: 'aside', file: { state: 'hidden', image: 7 } })
   })
 
+  it('does not know whether a file is gone beside a name that is not UTF-8, and tells that from one left out', () => {
+    const problems = [{ name: 'b\\xff.png', code: 'NAME_NOT_UTF8' as const, message: '' }]
+    expect(planFolder(1, [row()], seen({ problems }), mirror, NOW)).toMatchObject([
+      { kind: 'aside', reason: PERHAPS_RENAMED, file: { state: 'hidden', image: 7 } },
+    ])
+    const [left] = planFolder(1, [row()], seen({ problems, aside: ['a.png'] }), mirror, NOW)
+    expect(left!.reason).toContain('left out')
+  })
+
   it('says nothing of a file that could not be looked at', () => {
     const problems = [{ name: 'a.png', code: 'UNREADABLE' as const, message: 'EIO' }]
     expect(planFolder(1, [row()], seen({ problems }), mirror, NOW)).toEqual([])
@@ -83,7 +98,14 @@ describe('planFolder', () => {
     expect(change).toMatchObject({ kind: 'aside', file: { state: 'kept' } })
   })
 
-  it.each<FileState>(['gone', 'kept', 'hidden'])(
+  it('neither replaces nor vouches for an image that is kept for good, where its picture is there again', () => {
+    for (const policy of [mirror, backup]) {
+      const [change] = planFolder(1, [row({ state: 'kept' })], seen({ files: [look] }), policy, NOW)
+      expect(change).toMatchObject({ kind: 'pending', reason: 'there again', file: { image: null } })
+    }
+  })
+
+  it.each<FileState>(['gone', 'hidden'])(
     'compares the bytes of a file that was %s and is there again',
     state => {
       const [change] = planFolder(1, [row({ state })], seen({ files: [look] }), mirror, NOW)

@@ -38,6 +38,10 @@ function openAccount(workshop: Workshop, dailyQuota: number, begins: number, mor
     wait(ms: number) {
       now += ms
     },
+    /** Pictures that the host took, over all days. */
+    get taken() {
+      return [...used.values()].reduce((sum, n) => sum + n, 0)
+    },
     read: () => readQuota(workshop.synced, allowance, now + account.offset),
     /** Lets time pass until the host is asked again. */
     waitForProbe() {
@@ -76,9 +80,6 @@ function plant(workshop: Workshop, from: number, to: number) {
   for (let shade = from; shade < to; shade++) workshop.write(`${shade}.png`, png(2, 2, shade).bytes)
 }
 
-const synced = ({ synced: { summaries, mirrors }, pictures }: Workshop) =>
-  summaries.mirror(mirrors.of(pictures)!.id).synced
-
 const iso = (ms: number) => new Date(ms).toISOString().slice(8, 19)
 
 describe('a quota that is used up', () => {
@@ -87,17 +88,17 @@ describe('a quota that is used up', () => {
     plant(workshop, 0, 60)
     const account = openAccount(workshop, 12, 16 * HOUR)
     expect(await account.pass()).toBeLessThanOrEqual(12 + CONCURRENCY)
-    expect(synced(workshop)).toBe(12)
+    expect(account.taken).toBe(12)
     const probes: number[] = []
     for (let day = 1; day <= 3; day++) {
       probes.push(0)
-      for (const until = 12 * (day + 1); synced(workshop) < until; probes[day - 1]!++) {
+      for (const until = 12 * (day + 1); account.taken < until; probes[day - 1]!++) {
         const { ask } = account.read().exhausted!
         account.wait(ask - account.now - 1)
         expect(await account.pass()).toBe(0)
         account.wait(1)
         const asked = await account.pass()
-        expect(asked).toBeLessThanOrEqual(synced(workshop) === until ? 12 + CONCURRENCY : 1)
+        expect(asked).toBeLessThanOrEqual(account.taken === until ? 12 + CONCURRENCY : 1)
       }
     }
     // From 10:00 to 16:00 each 15 minutes; on the second day in doubt of what was learned; then within its bracket.
@@ -138,7 +139,7 @@ describe('a quota that is used up', () => {
     await account.pass()
     account.waitForProbe()
     await account.pass()
-    expect(synced(workshop)).toBe(8)
+    expect(account.taken).toBe(8)
     expect(account.read().learned).toEqual({ from: 16 * HOUR - MINUTE, to: 16 * HOUR + 3000, days: 1 })
   })
 
@@ -179,7 +180,7 @@ describe('a quota that is used up', () => {
     account.wait(6 * HOUR)
     account.offset = -90 * MINUTE
     await account.pass()
-    expect(synced(workshop)).toBe(10)
+    expect(account.taken).toBe(10)
     expect(account.read().learned).toBeNull()
   })
 
@@ -188,7 +189,7 @@ describe('a quota that is used up', () => {
     plant(workshop, 0, 8)
     const account = openAccount(workshop, 8, 0, { limit: 3 })
     await account.pass()
-    expect(synced(workshop)).toBe(8)
+    expect(account.taken).toBe(8)
     expect(account.read()).toMatchObject({ used: 8, exhausted: null })
   })
 
@@ -222,10 +223,10 @@ describe('the reserve', () => {
     const account = openAccount(workshop, 12, 16 * HOUR, { reserve: 0.5 })
     await account.pass()
     // All of it was found today.
-    expect(synced(workshop)).toBe(12)
+    expect(account.taken).toBe(12)
     account.wait(6 * HOUR + MINUTE)
     await account.pass()
-    const backlog = synced(workshop)
+    const backlog = account.taken
     expect(backlog).toBeGreaterThanOrEqual(18)
     expect(backlog).toBeLessThan(18 + CONCURRENCY)
     const quiet = account.asked.length
@@ -236,7 +237,7 @@ describe('the reserve', () => {
     expect(workshop.events.at(-1)).toMatchObject({ code: 'QUOTA_RESERVE' })
     plant(workshop, 40, 43)
     await account.pass()
-    expect(synced(workshop)).toBe(backlog + 3)
+    expect(account.taken).toBe(backlog + 3)
     expect(account.asked).toHaveLength(quiet + 3)
     expect(account.read().exhausted).toBeNull()
   })
@@ -248,6 +249,6 @@ describe('the reserve', () => {
     await account.pass({ order: 'oldest' })
     account.wait(6 * HOUR + MINUTE)
     await account.pass({ order: 'oldest' })
-    expect(synced(workshop)).toBe(16)
+    expect(account.taken).toBe(16)
   })
 })

@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { Disk } from '../../src/local/disk.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { missingPictures, recordTrust, trustIn } from '../../src/sync/trust.ts'
 import { png } from '../pictures.ts'
@@ -105,6 +106,27 @@ describe('a root that a person trusts', () => {
     writeFileSync(workshop.pictures, '')
     expect(asked()).toMatchObject({ kind: 'impossible', reason: expect.stringContaining('not a folder') })
   })
+})
+
+it('a root on a disk without birth times is known by its pictures', async () => {
+  const workshop = await openWorkshop()
+  const disk: Disk = { ...realDisk, lstat: path => ({ ...realDisk.lstat(path), birthtime: 0 }) }
+  workshop.write('red.png', png(3, 2).bytes)
+  workshop.write('a/green.png', png(3, 3).bytes)
+  await workshop.pass({ disk })
+  // Another such disk in its place has the same device and inode.
+  const [red, aside] = [join(workshop.pictures, 'red.png'), `${workshop.pictures}-red`]
+  renameSync(red, aside)
+  workshop.remove('a')
+  workshop.write('blue.png', png(3, 5).bytes)
+  await workshop.pass({ disk })
+  expect(mirror(workshop).guard).toContain('is another folder than before')
+  expect(deleted(workshop)).toBe(0)
+  expect(workshop.events.filter(({ event }) => event === 'picture_uploaded')).toHaveLength(2)
+  renameSync(aside, red)
+  await workshop.pass({ disk })
+  expect(mirror(workshop).guard).toBeNull()
+  expect(summary(workshop)).toMatchObject({ synced: 2, pending_deletions: 0 })
 })
 
 it('a folder that can not be read can not be trusted', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ImageHost } from '../../src/remote/host.ts'
+import { keepImages } from '../../src/sync/keep-images.ts'
 import { png } from '../pictures.ts'
 import { ALLOWANCE, failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
 
@@ -82,6 +83,33 @@ describe('a mirror that becomes a backup', () => {
     await workshop.pass({ running: () => 9000 })
     expect(await imagesOn(workshop)).toEqual(['green.png', 'red.png'])
   })
+})
+
+describe('an image that is kept for good', () => {
+  it.each(['in a backup that becomes a mirror', 'by a word'])(
+    'stays where another picture takes its name, and is found again by its own bytes: %s',
+    async how => {
+      const workshop = await openWorkshop({ deletions: how === 'by a word' ? 'propagate' : 'keep' })
+      workshop.write('red.png', red)
+      workshop.write('green.png', green)
+      await workshop.pass()
+      workshop.remove('red.png')
+      await workshop.pass({ graceMs: 1000 })
+      const [given] = workshop.synced.escrow.ofMirror(1)
+      if (given) keepImages(workshop.synced, [given.image], 0)
+      workshop.mirror.deletions = 'propagate'
+      workshop.write('red.png', png(9, 9).bytes)
+      await workshop.pass({ running: () => 5000 })
+      await workshop.pass({ running: () => 9000 })
+      expect(await imagesOn(workshop)).toEqual(['green.png', 'red.png', 'red.png'])
+      workshop.write('red.png', red)
+      await workshop.pass({ running: () => 15_000 })
+      await workshop.pass({ running: () => 19_000 })
+      expect(count(workshop, 'picture_uploaded')).toBe(3)
+      expect(await imagesOn(workshop)).toEqual(['green.png', 'red.png'])
+      expect(summary(workshop)).toMatchObject({ files: 2, synced: 2, pending_deletions: 0 })
+    },
+  )
 })
 
 describe('images under doubt', () => {

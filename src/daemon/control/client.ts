@@ -66,6 +66,9 @@ function hear(line: Exclude<Line, { done: unknown } | { failed: Refusal }>, hear
 /** No daemon has this socket: there is none, or it was left behind. */
 const NOBODY: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'ENOTSOCK'])
 
+/** It has ended since it was connected to. */
+const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
+
 /** Null where nobody listens. */
 async function post(
   file: string,
@@ -83,8 +86,9 @@ async function post(
     return answer
   } catch (error) {
     if (signal.aborted) throw left()
-    if (NOBODY.has((error as { code?: unknown }).code)) return null
-    throw error
+    const { code } = error as { code?: unknown }
+    if (NOBODY.has(code)) return null
+    throw CLOSED.has(code) ? cutOff() : error
   } finally {
     socket?.release()
   }

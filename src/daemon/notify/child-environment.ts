@@ -1,4 +1,4 @@
-/** What a message on the desktop needs included. Never the API key, nor where systemd keeps credentials. */
+/** What the desktop needs for a message or its clipboard included. Never the API key, nor where systemd keeps credentials. */
 const KEPT = [
   'PATH',
   'HOME',
@@ -8,6 +8,8 @@ const KEPT = [
   'XDG_RUNTIME_DIR',
   'DBUS_SESSION_BUS_ADDRESS',
   'DISPLAY',
+  'WAYLAND_DISPLAY',
+  'XAUTHORITY',
 ] as const
 
 /** What of our environment a command of the user's may see. */

@@ -41,10 +41,12 @@ export class HealthWatch {
   beside(listener: Listener): Listener {
     return {
       ...listener,
-      alive: () => this.#alive(),
+      alive: () => {
+        listener.alive?.()
+        this.#alive()
+      },
       tell: told => {
         listener.tell(told)
-        this.#alive()
         if (NEWS.has(told.event)) this.#news()
       },
       onPass: synced => {

@@ -117,12 +117,11 @@ export class Notifier {
     this.#told = keys
     this.#waits = false
     this.#lastCommandAt = clock.monotonic()
-    this.#remember(keys)
     const [gravest] = troubles
     const message = messageOf(troubles)
     if (gravest) note({ event: 'trouble', code: gravest.code, message })
     else note({ event: 'trouble_resolved' })
-    if (on_trouble === undefined) return
+    if (on_trouble === undefined) return this.#remember(keys)
     const said = {
       ALBUMD_EVENT: gravest ? 'trouble' : 'resolved',
       ALBUMD_CODE: gravest?.code ?? '',
@@ -130,6 +129,8 @@ export class Notifier {
     }
     const problem = await runCommand(on_trouble, said, stop)
     if (problem !== null) note({ event: 'trouble_command_failed', message: problem })
+    // A command that was cut off may have told nobody: it runs again after the next start.
+    if (problem === null || !stop.aborted) this.#remember(keys)
   }
 
   async #beat({ oldestUnsyncedMs }: Health, stop: AbortSignal): Promise<void> {

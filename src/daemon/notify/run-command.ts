@@ -6,16 +6,18 @@ const KEPT_BYTES = 1000
 const ON_WINDOWS = process.platform === 'win32'
 
 /**
- * Runs a command by the shell, with this environment and no other. It is ended after a minute, or on `stop`, with all
- * that it has started. Answers what went wrong, in a line, or null.
+ * Runs a command by the shell, with this environment and no other. It is ended after a minute, or `timeoutMs`, or on
+ * `stop`, with all that it has started. Answers what went wrong, in a line, or null.
  */
 export function runCommand(
   command: string,
   env: Record<string, string>,
   stop: AbortSignal,
+  timeoutMs: number = TIMEOUT_MS,
 ): Promise<string | null> {
-  return new Promise(resolve => {
-    const child = spawn(command, {
+  const ended = new Promise<string | null>(resolve => {
+    // Its standard error is not there where no file can be opened any more; `error` tells then.
+    const child: ChildProcess = spawn(command, {
       shell: true,
       env,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -23,7 +25,7 @@ export function runCommand(
       detached: !ON_WINDOWS,
     })
     let said = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(0, KEPT_BYTES)
     })
     let why: string | null = null
@@ -31,7 +33,7 @@ export function runCommand(
       why = reason
       endGroup(child)
     }
-    const timer = setTimeout(() => end('it took more than a minute'), TIMEOUT_MS)
+    const timer = setTimeout(() => end(`it took more than ${timeoutMs / 1000} s`), timeoutMs)
     const onStop = () => end('albumd ended')
     stop.addEventListener('abort', onStop)
     if (stop.aborted) onStop()
@@ -39,7 +41,7 @@ export function runCommand(
       clearTimeout(timer)
       stop.removeEventListener('abort', onStop)
       // What it has left in the background may hold it open.
-      child.stderr.destroy()
+      child.stderr?.destroy()
       resolve(problem)
     }
     child.once('error', error => finish(error.message))
@@ -49,6 +51,8 @@ export function runCommand(
       finish(why ?? (code === 0 ? null : line ? `${ending}: ${line}` : ending))
     })
   })
+  // What the system refuses in another way, such as an environment that is too large, is thrown.
+  return ended.catch((error: Error) => error.message)
 }
 
 function endGroup(child: ChildProcess): void {

@@ -1,12 +1,11 @@
-import { normalize } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/real-disk.ts'
-import { fullPath } from '../../sync/tree-path.ts'
 import { readState, readStatus } from '../status.ts'
 import { contentStep } from './content-step.ts'
 import { explain } from './explain.ts'
 import type { Explanation } from './explanation.ts'
-import { isRecorded, type PlaceInMirror, placesOf } from './place.ts'
+import { placesGiven } from './given-place.ts'
+import type { PlaceInMirror } from './place.ts'
 
 /**
  * What is known of a path: absolute, below a mirror's folder, or below the working folder. More than one answer where
@@ -15,12 +14,7 @@ import { isRecorded, type PlaceInMirror, placesOf } from './place.ts'
 export async function explainPath(config: Config, path: string, now: number): Promise<Explanation[]> {
   const status = readStatus(config, now)
   const explained = readState(config, synced => {
-    const places = placesOf(
-      config,
-      normalize(path).replace(/(?<=.)\/$/, ''),
-      place => isOnDisk(fullPath(place.mirror.folder, place.path)) || isRecorded(synced, place),
-    )
-    return places.map(place => {
+    return placesGiven(config, synced, path).map(place => {
       const told = explain({ config, synced, disk: realDisk, status, now }, place)
       return { place, told }
     })
@@ -33,13 +27,4 @@ async function withContent(config: Config, place: PlaceInMirror, told: Explanati
   if (told.file === null || (told.state !== 'pending' && told.state !== 'unseen')) return told
   const step = await contentStep(config, place)
   return step ? { ...told, next: [step, ...told.next] } : told
-}
-
-function isOnDisk(path: string): boolean {
-  try {
-    realDisk.lstat(path)
-    return true
-  } catch {
-    return false
-  }
 }

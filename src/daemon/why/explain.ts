@@ -1,7 +1,7 @@
 import type { Disk } from '../../local/disk.ts'
 import { albumPathOf } from '../../sync/album-name.ts'
 import { albumName } from '../../sync/audit-records.ts'
-import { planFolder } from '../../sync/plan.ts'
+import { PERHAPS_RENAMED, planFolder } from '../../sync/plan.ts'
 import { folderAbove, fullPath, isAtOrBelow, nameOf } from '../../sync/tree-path.ts'
 import type { EscrowRow } from '../../synced/escrow.ts'
 import type { FileRow } from '../../synced/files.ts'
@@ -16,10 +16,11 @@ import {
   type StepParts,
   troubleSteps,
   uploadSteps,
+  type Waiting,
 } from './next-steps.ts'
 import { pastOf } from './past.ts'
 import type { PlaceInMirror } from './place.ts'
-import { type Whereabouts, whereIs } from './whereabouts.ts'
+import { perhapsRenamedTo, type Whereabouts, whereIs } from './whereabouts.ts'
 import { leftOutInWords, reasonOf, ruleInFile } from './words.ts'
 
 export type ExplainParts = Omit<StepParts, 'rootInDoubt'> & { disk: Disk }
@@ -35,7 +36,8 @@ export function explain(parts: ExplainParts, place: PlaceInMirror): Explanation 
   const doubt = row ? doubtOf(synced, row, path) : null
   const isFolder = where.kind === 'folder' || (where.kind === 'absent' && known.isFolder && !known.file)
   const album = albumPathOf(mirror.album, isFolder ? path : folderAbove(path))
-  const [state, reason] = stateOf(place, where, known, doubt)
+  const renamed = where.kind === 'absent' ? perhapsRenamedTo(disk, mirror.folder, mirror.ignore, path) : null
+  const [state, reason] = stateOf(place, where, known, doubt, renamed !== null)
   const explained: Explanation = {
     path: full,
     mirror: mirror.folder,
@@ -69,7 +71,9 @@ export function explain(parts: ExplainParts, place: PlaceInMirror): Explanation 
     history: pastOf(known.history, known.file),
   }
   const steps = { ...parts, rootInDoubt: row?.guard_code === 'ROOT' }
-  return { ...explained, next: nextOf(steps, explained, where, known) }
+  const isInDoubt = renamed !== null && (known.file !== undefined || known.isFolder)
+  const rename = isInDoubt ? [renameStep(fullPath(mirror.folder, renamed))] : []
+  return { ...explained, next: [...rename, ...nextOf(steps, explained, where, known)] }
 }
 
 interface Known {
@@ -122,9 +126,11 @@ function doubtOf(synced: Synced, row: MirrorRow, path: string): string | null {
 function stateOf(
   { mirror, path }: PlaceInMirror,
   where: Whereabouts,
-  { file, history, failure, isFolder }: Known,
+  known: Known,
   doubt: string | null,
+  perhapsRenamed: boolean,
 ): [PathState, string] {
+  const { file, history, failure } = known
   if (doubt !== null) return [file?.state ?? 'unknown', doubt]
   if (where.kind === 'unknown') return ['unknown', `it can't be looked at: ${where.message}`]
   if (where.kind === 'left_out')
@@ -138,14 +144,24 @@ function stateOf(
     const since = change ? ` (since then: ${change.reason})` : ''
     return [file.state, `${reasonOf(file, history, failure)}${since}`]
   }
+  return stateOfAbsent(known, perhapsRenamed)
+}
+
+function stateOfAbsent(
+  { file, history, failure, isFolder }: Known,
+  perhapsRenamed: boolean,
+): [PathState, string] {
+  if (perhapsRenamed && (file?.state === 'hidden' || (!file && isFolder))) return ['unknown', PERHAPS_RENAMED]
   if (!file)
     return [
       'absent',
       whatBecame(history) ??
         (isFolder ? 'the folder is gone' : 'it is not there, and nothing is known of it'),
     ]
-  const gone = file.state === 'gone' || file.state === 'kept' ? '' : ' (since then: gone from the disk)'
-  return [file.state, `${reasonOf(file, history, failure)}${gone}`]
+  const since = perhapsRenamed ? PERHAPS_RENAMED : 'gone from the disk'
+  const missing = file.state === 'gone' || file.state === 'kept' ? '' : ` (since then: ${since})`
+  const reason = reasonOf(file, history, failure)
+  return [reason === PERHAPS_RENAMED ? 'unknown' : file.state, `${reason}${missing}`]
 }
 
 /** For the planner, which is asked about one file alone. */
@@ -167,7 +183,7 @@ function nextOf(parts: StepParts, explained: Explanation, where: Whereabouts, kn
   switch (state) {
     case 'pending':
     case 'unseen':
-      return [...uploadSteps(parts, where.kind === 'picture' ? where.look.ctime / 1000 : null), ...ofImages]
+      return [...uploadSteps(parts, waitingOf(where, known)), ...ofImages]
     case 'failed':
     case 'uncertain':
       return [...troubleSteps(parts, explained), ...ofImages]
@@ -188,6 +204,10 @@ function nextOf(parts: StepParts, explained: Explanation, where: Whereabouts, kn
   }
 }
 
+function waitingOf(where: Whereabouts, { file }: Known): Waiting {
+  return { changed: where.kind === 'picture' ? where.look.ctime / 1000 : null, since: file?.since ?? null }
+}
+
 /** A file that no longer is what is recorded is looked at again by the next scan. */
 function changedSteps(parts: StepParts, { state, reason }: Explanation, ofImages: Step[]): Step[] {
   if (state !== 'synced' || !reason.includes('(since then: ')) return ofImages
@@ -200,6 +220,13 @@ function leftOutSteps({ left_out, image }: Explanation): Step[] {
   return left_out.why === 'ignored' && image
     ? [plainStep(`${stays}; images of what a rule hides are given up with`, 'albumd sync --prune-ignored')]
     : [plainStep(stays)]
+}
+
+/** `name`: the path of one that is not valid UTF-8. */
+function renameStep(name: string): Step {
+  return plainStep(
+    `until ${name} has another name, nothing that is missing from its folder counts as deleted`,
+  )
 }
 
 function imageOf(synced: Synced, image: ImageRow): PathImage {

@@ -20,10 +20,13 @@ export interface Step {
   command: string | null
 }
 
-/** `found`: a scan saw it first; it has no note of its own. */
+/**
+ * `found`: a scan saw it first; it has no note of its own. `in_doubt`: it was missing, and may have been renamed to what
+ * can't be mirrored.
+ */
 export interface PastEvent {
   at: string
-  event: HistoryEvent | 'found'
+  event: HistoryEvent | 'found' | 'in_doubt'
   detail: string | null
 }
 

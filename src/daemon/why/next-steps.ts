@@ -1,7 +1,9 @@
 import type { Config } from '../../config/schema.ts'
+import { readQuota } from '../../sync/quota-state.ts'
 import { shellWord } from '../../sync/shell-word.ts'
 import type { EscrowRow } from '../../synced/escrow.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { allowanceOf } from '../allowance.ts'
 import { uploadsWaitUntil } from '../hours.ts'
 import { pauseAt } from '../pause.ts'
 import type { Status } from '../status.ts'
@@ -12,7 +14,7 @@ export interface StepParts {
   synced: Synced
   /** Of the account and the process. */
   status: Pick<Status, 'running' | 'blocks'> & {
-    quota: Pick<Status['quota'], 'exhausted' | 'resumes_at' | 'next_probe_at'>
+    quota: Pick<Status['quota'], 'exhausted' | 'resumes_at' | 'next_probe_at' | 'limit' | 'reserve'>
   }
   /** Milliseconds since 1970. */
   now: number
@@ -20,42 +22,69 @@ export interface StepParts {
   rootInDoubt: boolean
 }
 
-const step = (what: string, at: number | null = null, command: string | null = null): Step => ({
-  what,
-  at: at === null ? null : timeOf(at),
-  command,
-})
+function step(what: string, at: number | null = null, command: string | null = null): Step {
+  return { what, at: at === null ? null : timeOf(at), command }
+}
 
-/** What keeps all uploads, or lets them go. `changed`: when the file changed, in milliseconds since 1970, or null. */
-export function uploadSteps(parts: StepParts, changed: number | null): Step[] {
-  const { config, synced, status, now } = parts
-  const waits = everythingWaits(parts)
-  if (waits) return [waits]
+/** What is known of a picture that is to be uploaded. Milliseconds since 1970. */
+export interface Waiting {
+  /** When the file changed, or null. */
+  changed: number | null
+  /** When it was found; null: it is found with the next look. */
+  since: number | null
+}
+
+/** What keeps all uploads, or lets them go. */
+export function uploadSteps(parts: StepParts, picture: Waiting): Step[] {
+  const { synced, status } = parts
+  const halted = everythingHalted(parts)
+  if (halted) return [halted]
+  const steps = [
+    ...(status.running ? unhurriedSteps(parts, picture) : []),
+    ...quotaSteps(parts, picture),
+    ...blockSteps(parts),
+  ]
+  if (!status.running) return [...steps, steps.length > 0 ? NOT_RUNNING_EITHER : NOT_RUNNING]
+  if (steps.length > 0) return steps
+  const ahead = synced.files.pendingTotal(synced.mirrors.all().map(({ id }) => id)).pictures - 1
+  return [step(ahead > 0 ? `it is uploaded: ${ahead} other pictures wait as well` : 'it is uploaded')]
+}
+
+/** What the daemon alone waits for; `sync` is asked for by somebody who waits. */
+function unhurriedSteps({ config, now }: StepParts, { changed }: Waiting): Step[] {
   const steps: Step[] = []
   const { settle } = config.watch
   if (changed !== null && changed + settle > now && changed <= now)
     steps.push(step('it must be left alone for watch.settle first', changed + settle))
   const opens = uploadsWaitUntil(config.uploads.hours, now)
   if (opens !== null) steps.push(step('uploads wait for their hours (uploads.hours)', opens))
+  return steps
+}
+
+function quotaSteps({ config, synced, status, now }: StepParts, { since }: Waiting): Step[] {
   const { exhausted, resumes_at, next_probe_at } = status.quota
   if (exhausted) {
     const until = resumes_at ?? next_probe_at
     const what = resumes_at === null ? 'the host is asked again' : 'it goes on'
-    steps.push(
-      step(
-        `it waits for quota: today's uploads are used up; ${what}`,
-        until === null ? null : Date.parse(until),
-      ),
-    )
+    const said = `it waits for quota: today's uploads are used up; ${what}`
+    return [step(said, until === null ? null : Date.parse(until))]
   }
-  for (const { endpoint, code, message, said_at } of status.blocks) {
+  const { limit, reserve } = status.quota
+  const { began, ends, used } = readQuota(synced, allowanceOf(config), now)
+  const isKept = reserve > 0 && limit - used <= reserve
+  // What is found today may have the reserve.
+  if (!isKept || since === null || since >= began) return []
+  const said = "what is left of today's uploads is kept for new pictures (quota.reserve); it goes on"
+  return [step(said, ends)]
+}
+
+function blockSteps({ config, status }: StepParts): Step[] {
+  return status.blocks.flatMap(({ endpoint, code, message, said_at }) => {
     const what = UPLOADING[endpoint]
-    const again = Date.parse(said_at) + config.quota.probe_every
-    if (what) steps.push(step(`${what}: ${message} (${code}); it is tried again`, again))
-  }
-  if (steps.length > 0) return steps
-  const ahead = synced.files.pendingTotal(synced.mirrors.all().map(({ id }) => id)).pictures - 1
-  return [step(ahead > 0 ? `it is uploaded: ${ahead} other pictures wait as well` : 'it is uploaded')]
+    if (!what) return []
+    const again = status.running ? Date.parse(said_at) + config.quota.probe_every : null
+    return [step(`${what}: ${message} (${code}); it is tried again`, again)]
+  })
 }
 
 const UPLOADING: Partial<Record<string, string>> = {
@@ -64,12 +93,19 @@ const UPLOADING: Partial<Record<string, string>> = {
   list: 'albums are looked at before the first upload, and the host does not list them',
 }
 
+const NOT_RUNNING = step('albumd does not run: it goes on with', null, 'albumd sync')
+const NOT_RUNNING_EITHER = step('albumd does not run: after that it goes on with', null, 'albumd sync')
+
 /** Null: nothing keeps all work. */
-export function everythingWaits({ synced, status, now, rootInDoubt }: StepParts): Step | null {
+export function everythingWaits(parts: StepParts): Step | null {
+  return everythingHalted(parts) ?? (parts.status.running ? null : NOT_RUNNING)
+}
+
+/** Null: work goes on where somebody does it. */
+function everythingHalted({ synced, now, rootInDoubt }: StepParts): Step | null {
   if (rootInDoubt) return step('nothing of this mirror is sent or deleted while its folder is in doubt')
   const paused = pauseAt(synced, now)
-  if (paused) return step('albumd is paused: nothing is sent or deleted', paused.until, 'albumd resume')
-  return status.running ? null : step('albumd does not run: it goes on with', null, 'albumd sync')
+  return paused && step('albumd is paused: nothing is sent or deleted', paused.until, 'albumd resume')
 }
 
 /** What becomes of the image of `given`, at `path` (absolute). */

@@ -1,3 +1,4 @@
+import { PERHAPS_RENAMED } from '../../sync/plan.ts'
 import type { FileRow } from '../../synced/files.ts'
 import type { HistoryRow } from '../../synced/history.ts'
 import { type PastEvent, timeOf } from './explanation.ts'
@@ -16,7 +17,7 @@ export function pastOf(rows: readonly HistoryRow[], file: FileRow | undefined): 
       isNew = false
     }
     if (event === 'gone') isNew = true
-    past.push({ at, event, detail })
+    past.push({ at, event: detail === PERHAPS_RENAMED ? 'in_doubt' : event, detail })
   }
   const found = file && WAITING.has(file.state) && file.image === null && isNew ? file.since : null
   if (found !== null) past.push({ at: found, event: 'found', detail: null })

@@ -3,7 +3,7 @@ import { type HidingRule, hidingRule } from '../../local/hiding-rule.ts'
 import { IGNORE_FILE } from '../../local/ignore-rules.ts'
 import type { FileLook, IgnoreRules } from '../../local/look.ts'
 import { formatOfName } from '../../protocol/formats.ts'
-import { folderAbove, foldersAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
+import { folderAbove, foldersAbove, fullPath, nameOf, pathOf } from '../../sync/tree-path.ts'
 
 /** Why something that is there is not mirrored. */
 export type LeftOutWhy = 'hidden' | 'links' | 'ignored' | 'format' | 'empty' | 'ignore_file' | 'NAME_NOT_UTF8'
@@ -45,6 +45,38 @@ export function whereIs(disk: Disk, root: string, ignore: readonly string[], pat
     const { code, message } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
     return { kind: 'unknown', message }
+  }
+}
+
+/**
+ * A name that is not valid UTF-8, in the folder that lacks `path`: it may be what is missing there. Answers its path
+ * below `root`, or null.
+ */
+export function perhapsRenamedTo(
+  disk: Disk,
+  root: string,
+  ignore: readonly string[],
+  path: string,
+): string | null {
+  for (const above of [...foldersAbove(path)].reverse()) {
+    const names = namesNotUtf8(disk, fullPath(root, above))
+    if (names === null) continue
+    const paths = names.map(name => pathOf(above, name))
+    return paths.find(at => isNotUtf8(whereIs(disk, root, ignore, at))) ?? null
+  }
+  return null
+}
+
+function isNotUtf8(where: Whereabouts): boolean {
+  return where.kind === 'left_out' && where.why === 'NAME_NOT_UTF8'
+}
+
+/** Null where there is no such folder, or it can't be read. */
+function namesNotUtf8(disk: Disk, folder: string): string[] | null {
+  try {
+    return disk.readFolder(folder).flatMap(({ name, validUtf8 }) => (validUtf8 ? [] : [name]))
+  } catch {
+    return null
   }
 }
 

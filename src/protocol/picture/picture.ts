@@ -31,7 +31,8 @@ const LONG_HEAD = 512 * 1024
 
 /**
  * The picture that the source holds, or null where its bytes are none of §4.3's formats. Content never throws,
- * however odd; what `source.read` rejects with passes through. Memory does not grow with the picture's size.
+ * however odd; what `source.read` rejects with passes through, and EMFILE where too many files are open. Memory does not
+ * grow with the picture's size.
  */
 export async function readPicture(source: ByteSource): Promise<Picture | null> {
   const head = await source.read(0, HEAD)

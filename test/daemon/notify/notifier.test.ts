@@ -44,7 +44,7 @@ function start(told = keep(), commandMs = 0) {
     async runCommand(_, { ALBUMD_EVENT: event = '', ALBUMD_CODE: code = '', ALBUMD_MESSAGE: message = '' }) {
       commands.push({ at: clock.monotonic(), event, code, message })
       if (commandMs > 0) await clock.sleep(commandMs, stop.signal)
-      return stage.problem
+      return stop.signal.aborted ? 'albumd ended' : stage.problem
     },
   })
   const ended = notifier.run(stop.signal)
@@ -64,6 +64,10 @@ function start(told = keep(), commandMs = 0) {
     notes,
     stage,
     notifier,
+    async stop() {
+      stop.abort()
+      await ended
+    },
     /** Something happens that may be trouble, or its end. */
     async happens(...troubles: Trouble[]) {
       stage.troubles = troubles
@@ -161,6 +165,16 @@ describe('the command on trouble', () => {
     expect(again.commands).toEqual([])
     await again.happens()
     expect(again.commands.map(({ event }) => event)).toEqual(['resolved'])
+  })
+
+  it('that was cut off by the end of albumd runs again after the next start', async () => {
+    const told = keep()
+    const first = start(told, MINUTE / 2)
+    await first.happens(trouble('GUARDED'))
+    await first.stop()
+    const again = start(told)
+    await again.happens(trouble('GUARDED'))
+    expect([...first.commands, ...again.commands].map(({ code }) => code)).toEqual(['GUARDED', 'GUARDED'])
   })
 
   it('is told of a state that can not be opened, and of the end of that', async () => {

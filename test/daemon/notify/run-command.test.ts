@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,6 +36,8 @@ it('runs a command of the shell, with what it is told and nothing of ours but wh
     'XDG_RUNTIME_DIR',
     'DBUS_SESSION_BUS_ADDRESS',
     'DISPLAY',
+    'WAYLAND_DISPLAY',
+    'XAUTHORITY',
   ]
   // The shell adds some by itself.
   const expected = [...known, 'ALBUMD_EVENT', 'FILE', 'PWD', 'OLDPWD', 'SHLVL', '_']
@@ -48,6 +51,24 @@ it.each([
   ['kill -TERM $$', 'it was ended by SIGTERM'],
 ])('says what went wrong with %s', async (command, said) => {
   expect(await runCommand(command, childEnvironment(process.env), NEVER)).toBe(said)
+})
+
+it('says it where the system refuses to start the command', async () => {
+  expect(await runCommand('true', { LONG: 'x'.repeat(200_000) }, NEVER)).toContain('E2BIG')
+  const module = join(import.meta.dirname, '../../../src/daemon/notify/run-command.ts')
+  const script = `
+    import { openSync } from 'node:fs'
+    import { runCommand } from ${JSON.stringify(module)}
+    const open = () => { for (;;) openSync('/dev/null') }
+    try { open() } catch {}
+    globalThis.said = await runCommand('true', {}, new AbortController().signal)
+    process.exitCode = said?.includes('EMFILE') ? 0 : 1`
+  execFileSync('sh', [
+    '-c',
+    'ulimit -n 200; exec "$0" --input-type=module --eval "$1"',
+    process.execPath,
+    script,
+  ])
 })
 
 it('ends a command, and what that has started, when albumd ends', async () => {

@@ -1,28 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { healthOf } from '../../../src/daemon/notify/trouble.ts'
 import type { MirrorStatus, Status } from '../../../src/daemon/status.ts'
+import { mirrorInSync } from '../mirror-status.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const NOW = Date.parse('2026-11-22T12:00:00Z')
 
-const MIRROR: MirrorStatus = {
-  folder: '/p',
-  album: 'P',
-  state: 'idle',
-  reason: null,
-  files: 5,
-  synced: 5,
-  linked: 0,
-  uncertain: 0,
-  pending_uploads: 0,
-  pending_deletions: 0,
-  held_deletions: 0,
-  failed: 0,
-  left_out: { format: 0, ignored: 0, hidden: 0, empty: 0, links: 0 },
-  left_out_with_image: 0,
-  oldest_unsynced: null,
-}
+const MIRROR = mirrorInSync(5)
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures' | 'watching'>
 
@@ -46,6 +31,7 @@ const block = (endpoint: string, code: string) => ({
   said_at: ago(0),
 })
 const failure = (next_attempt_at: string | null) => ({
+  mirror: '/srv/photos',
   path: 'a.png',
   code: 'X',
   message: 'x',

@@ -1,0 +1,22 @@
+import { join } from 'node:path'
+import { type ChildServer, startChild } from './child.ts'
+
+/** What the sink has taken in. */
+export interface Taken {
+  pictures: number
+  bytes: number
+}
+
+export interface Sink extends ChildServer<Taken> {
+  /** Takes what is PUT below it; an S3 bucket's endpoint. */
+  s3: string
+}
+
+/**
+ * A server that forgets pictures as soon as it has them, and costs all who send as little and the same: the image
+ * host's interface for albumd, PUT for curl, and as much of S3 as `rclone copy` asks for.
+ */
+export async function startSink(): Promise<Sink> {
+  const child = await startChild<Taken>(join(import.meta.dirname, 'sink-child.ts'), {})
+  return { ...child, s3: new URL('/', child.listening.baseUrl).href.slice(0, -1) }
+}

@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process'
+
+/** What stands beside albumd, and what measures. */
+export interface Tool {
+  name: string
+  /** Debian's package. */
+  package: string
+  version: readonly string[]
+  /** What in the version's output is the version. */
+  shown: RegExp
+}
+
+const TOOLS: readonly Tool[] = [
+  { name: 'time', package: 'time', version: ['time', '--version'], shown: /GNU Time\)? ([\d.]+)/ },
+  { name: 'find', package: 'findutils', version: ['find', '--version'], shown: /([\d.]+)/ },
+  { name: 'rclone', package: 'rclone', version: ['rclone', 'version'], shown: /rclone v(\S+)/ },
+  { name: 'curl', package: 'curl', version: ['curl', '--version'], shown: /curl (\S+)/ },
+  { name: 'syncthing', package: 'syncthing', version: ['syncthing', '--version'], shown: /syncthing v(\S+)/ },
+  { name: 'lsyncd', package: 'lsyncd', version: ['lsyncd', '--version'], shown: /Version: (\S+)/ },
+  { name: 'cc', package: 'gcc libc6-dev', version: ['cc', '--version'], shown: /(\d+\.\d+\.\d+)/ },
+]
+
+/** The tools that are there, each with its version. */
+export type Tools = ReadonlyMap<string, string>
+
+/**
+ * Finds the tools. Those that are missing are installed from Debian's packages where this process may; `say` hears of
+ * what is done, and of what stays missing.
+ */
+export function findTools(say: (line: string) => void): Tools {
+  const missing = TOOLS.filter(tool => versionOf(tool) === null)
+  if (missing.length > 0) install(missing, say)
+  const found = new Map<string, string>()
+  for (const tool of TOOLS) {
+    const version = versionOf(tool)
+    if (version === null) say(`${tool.name} is missing, and what is measured beside it is left out`)
+    else found.set(tool.name, version)
+  }
+  return found
+}
+
+function versionOf({ version: [command, ...args], shown }: Tool): string | null {
+  const { status, stdout, stderr } = spawnSync(command!, args, { encoding: 'utf8' })
+  return status === 0 ? (shown.exec(stdout + stderr)?.[1] ?? 'unknown version') : null
+}
+
+function install(missing: readonly Tool[], say: (line: string) => void): void {
+  const packages = missing.flatMap(tool => tool.package.split(' '))
+  say(`apt-get installs ${packages.join(', ')}`)
+  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '--non-interactive']
+  const quiet = ['--quiet=2', '--yes', '--no-install-recommends']
+  for (const args of [
+    ['update', '--quiet=2'],
+    ['install', ...quiet, ...packages],
+  ]) {
+    const line = [...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args]
+    const { status, error } = spawnSync(line[0]!, line.slice(1), { stdio: 'ignore' })
+    if (status !== 0) {
+      say(`apt-get ${args[0]} did not work (${error?.message ?? `it ended with ${status}`})`)
+      return
+    }
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Runs contestants side by side, round after round, and answers what each gave, in the order of the rounds. Every other
+ * round goes backwards, so that none always runs after the same one.
+ */
+export async function inRounds<Name extends string, Result>(
+  rounds: number,
+  contestants: Readonly<Record<Name, () => Promise<Result>>>,
+): Promise<Record<Name, Result[]>> {
+  const names = Object.keys(contestants) as Name[]
+  const results = Object.fromEntries(names.map(name => [name, []])) as unknown as Record<Name, Result[]>
+  for (let round = 0; round < rounds; round++)
+    for (const name of round % 2 === 0 ? names : names.toReversed())
+      results[name].push(await contestants[name]())
+  return results
+}

@@ -1,0 +1,17 @@
+export function median(values: readonly number[]): number {
+  return percentile(values, 50)
+}
+
+/** The smallest value that `share` percent of all do not exceed. Throws where there are none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = Math.max(0, Math.ceil((share / 100) * sorted.length) - 1)
+  const value = sorted[at]
+  if (value === undefined) throw new Error('no values')
+  return value
+}
+
+/** The middle of the ratios round by round: what slows a round down slows both sides. */
+export function ratioOf(ours: readonly number[], theirs: readonly number[]): number {
+  return median(ours.map((value, round) => value / theirs[round]!))
+}

@@ -1,0 +1,108 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Line, plot } from '../growth/plot.ts'
+import { inRounds } from '../measure/rounds.ts'
+import { median } from '../measure/statistics.ts'
+import type { TimedRun } from '../measure/timed-run.ts'
+import type { Means, Part } from '../part.ts'
+import { find } from '../peers/listings.ts'
+import { digits, megabytes, seconds } from '../table/units.ts'
+import { TREES, type TreeName } from '../trees/shape.ts'
+
+/** How time and memory grow with the tree. The whole form draws bench/growth.svg. */
+export const growth: Part = {
+  name: 'growth',
+  async measure(means) {
+    const names: TreeName[] = means.short ? ['1k', '10k', '100k'] : ['1k', '10k', '100k', '1M']
+    const measured: Measured[] = []
+    for (const name of names) measured.push(await measureTree(means, name))
+    report(means, measured)
+    if (means.short) return
+    writeFileSync(join(import.meta.dirname, '../growth.svg'), drawn(measured))
+    means.say('bench/growth.svg is drawn anew')
+  },
+}
+
+interface Measured {
+  files: number
+  albumd: Point
+  find: Point | null
+}
+
+interface Point {
+  seconds: number
+  peakMb: number
+}
+
+async function measureTree({ trees, tools, say }: Means, name: TreeName): Promise<Measured> {
+  say(`nothing changed, ${name}`)
+  const { tree, workspace, close } = await trees.open(name)
+  try {
+    const runs = await inRounds<string, TimedRun>(name === '1M' ? 2 : 5, {
+      albumd: () => workspace.albumd(['sync']),
+      ...(tools.has('find') && { find: () => find(tree) }),
+    })
+    return {
+      files: TREES[name].files,
+      albumd: pointOf(runs.albumd!),
+      find: runs.find ? pointOf(runs.find) : null,
+    }
+  } finally {
+    await close()
+  }
+}
+
+function pointOf(runs: readonly TimedRun[]): Point {
+  return {
+    seconds: median(runs.map(run => run.seconds)),
+    peakMb: Math.max(...runs.map(run => run.peakMb)),
+  }
+}
+
+function report(means: Means, measured: readonly Measured[]): void {
+  for (const { files, albumd, find } of measured)
+    means.add({
+      figure: `sync, nothing changed, ${files.toLocaleString('en-US')} files`,
+      ours: `${seconds(albumd.seconds)}, ${megabytes(albumd.peakMb)}`,
+      theirs: find ? `find ${seconds(find.seconds)}, ${megabytes(find.peakMb)}` : '',
+      ratio: find ? albumd.seconds / find.seconds : null,
+      aim: '',
+      met: null,
+    })
+  const [before, last] = measured.slice(-2) as [Measured, Measured]
+  const grown = (last.files - before.files) / 100_000
+  const slope = (from: Point, to: Point) =>
+    `${seconds((to.seconds - from.seconds) / grown)}, ${megabytes((to.peakMb - from.peakMb) / grown)}`
+  const range = `${before.files.toLocaleString('en-US')} to ${last.files.toLocaleString('en-US')}`
+  means.add({
+    figure: `slope: what 100,000 more files add, from ${range}`,
+    ours: slope(before.albumd, last.albumd),
+    theirs: before.find && last.find ? `find ${slope(before.find, last.find)}` : '',
+    ratio: null,
+    aim: '',
+    met: null,
+  })
+}
+
+function drawn(measured: readonly Measured[]): string {
+  const lines = (of: (point: Point) => number): Line[] => [
+    {
+      name: 'albumd sync',
+      colour: '#0b6',
+      points: measured.map(({ files, albumd }) => ({ x: files, y: of(albumd) })),
+    },
+    {
+      name: 'find',
+      colour: '#999',
+      points: measured.flatMap(({ files, find }) => (find ? { x: files, y: of(find) } : [])),
+    },
+  ]
+  return plot('files', [
+    { title: 'nothing changed: time', lines: lines(point => point.seconds), written: y => `${digits(y)} s` },
+    {
+      title: 'nothing changed: peak memory',
+      lines: lines(point => point.peakMb),
+      written: y => `${digits(y)} MB`,
+    },
+  ])
+}

@@ -1,0 +1,58 @@
+import { percentile } from '../measure/statistics.ts'
+import type { Means, Part } from '../part.ts'
+import { seconds } from '../table/units.ts'
+import { oursLatencies } from './latency/ours.ts'
+import { theirLatencies } from './latency/theirs.ts'
+
+/** How soon a picture that was just closed is on its way, and there. */
+export const latency: Part = {
+  name: 'latency',
+  async measure(means) {
+    const { short, say } = means
+    const pictures = short ? 30 : 300
+    say(`${pictures} pictures, one after the other`)
+    // The host's limits hold, as they do in earnest.
+    const synced = await means.trees.open('one-top', { limited: true, choices: { requestsPerSecond: {} } })
+    try {
+      const { askedAtOnce, askedInPieces, delivered, superfluous } = await oursLatencies(synced, pictures)
+      const theirPictures = short ? 10 : 40
+      say(`${theirPictures} pictures for the peers`)
+      const theirs = await theirLatencies(means, theirPictures)
+      report(means, 'upload request, written at once', askedAtOnce, {}, [150, 400])
+      report(means, 'upload request, written in 4 pieces 30 ms apart', askedInPieces, {}, [150, 400])
+      report(means, 'image delivered', delivered, theirs, null)
+      means.add({
+        figure: `uploads of halves, or twice, ${pictures} pictures, every third written in pieces`,
+        ours: String(superfluous),
+        theirs: '',
+        ratio: null,
+        aim: '0',
+        met: superfluous === 0,
+      })
+    } finally {
+      await synced.close()
+    }
+  },
+}
+
+function report(
+  means: Means,
+  what: string,
+  ours: readonly number[],
+  theirs: Readonly<Record<string, readonly number[]>>,
+  aims: readonly [number, number] | null,
+): void {
+  for (const [at, share] of [50, 99].entries()) {
+    const value = percentile(ours, share)
+    const figure = `close → ${what}, p${share} of ${ours.length}`
+    const aim = aims?.[at]
+    const line = { figure, ours: seconds(value / 1000) }
+    if (aim !== undefined)
+      means.add({ ...line, theirs: '', ratio: null, aim: `≤ ${aim} ms`, met: value <= aim })
+    for (const [name, latencies] of Object.entries(theirs)) {
+      const other = percentile(latencies, share)
+      const said = `${name} ${seconds(other / 1000)}`
+      means.add({ ...line, theirs: said, ratio: value / other, aim: '', met: null })
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import type { Part } from '../part.ts'
+import { PICTURE_SETS } from '../trees/picture-set.ts'
+import { rateUsed } from './upload/rate-used.ts'
+import { throughput } from './upload/throughput.ts'
+
+/** What it takes to send pictures. */
+export const upload: Part = {
+  name: 'upload',
+  async measure(means) {
+    await throughput(means, PICTURE_SETS.many, means.short ? 2 : 3)
+    if (!means.short) await throughput(means, PICTURE_SETS.large, 2)
+    await rateUsed(means, means.short ? 100 : 1000)
+  },
+}

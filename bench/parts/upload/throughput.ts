@@ -1,0 +1,86 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { startSink } from '../../hosts/sink.ts'
+import { inRounds } from '../../measure/rounds.ts'
+import { median, ratioOf } from '../../measure/statistics.ts'
+import type { TimedRun } from '../../measure/timed-run.ts'
+import { openWorkspace } from '../../ours/workspace.ts'
+import type { Means } from '../../part.ts'
+import { curl, rcloneCopy } from '../../peers/sending.ts'
+import { digits, megabytes } from '../../table/units.ts'
+import { type PictureSet, pictureSetIn } from '../../trees/picture-set.ts'
+
+interface Contestant {
+  name: string
+  send(sink: { baseUrl: string; s3: string }): Promise<TimedRun>
+}
+
+/**
+ * All pictures of a set to the same server, as fast as it goes. albumd needs two requests a picture, hashes it, and
+ * writes down what it is about to do; the others do neither.
+ */
+export async function throughput(means: Means, set: PictureSet, rounds: number): Promise<void> {
+  const { cache, say, scratch, tools } = means
+  mkdirSync(join(cache, 'pictures'), { recursive: true })
+  const folder = pictureSetIn(join(cache, 'pictures'), set, () => say(`makes pictures (once): ${set.name}`))
+  say(`sends ${set.count} pictures: ${set.name}`)
+  const home = join(scratch, 'upload')
+  const contestants: Contestant[] = [
+    {
+      name: 'albumd',
+      async send({ baseUrl }) {
+        rmSync(home, { recursive: true, force: true })
+        return openWorkspace({ home, baseUrl, folder }).albumd(['sync'])
+      },
+    },
+  ]
+  if (tools.has('curl'))
+    contestants.push({ name: 'curl -Z', send: ({ s3 }) => curl(folder, s3, join(scratch, 'curl.list')) })
+  if (tools.has('rclone'))
+    contestants.push({ name: 'rclone copy to S3', send: ({ s3 }) => rcloneCopy(folder, s3) })
+  const runs = await inRounds(
+    rounds,
+    Object.fromEntries(contestants.map(each => [each.name, () => toNewSink(each, set)])),
+  )
+  for (const { name } of contestants.slice(1)) report(means, set, runs.albumd!, name, runs[name]!)
+}
+
+/** A new server each time: albumd would find there what it sent before. */
+async function toNewSink({ name, send }: Contestant, set: PictureSet): Promise<TimedRun> {
+  const sink = await startSink()
+  try {
+    const run = await send({ baseUrl: sink.listening.baseUrl, s3: sink.s3 })
+    const { pictures } = await sink.seen()
+    if (pictures !== set.count)
+      throw new Error(`${name} sent ${pictures} of ${set.count} pictures:\n${run.said}`)
+    return run
+  } finally {
+    await sink.stop()
+  }
+}
+
+function report(means: Means, set: PictureSet, ours: TimedRun[], name: string, theirs: TimedRun[]): void {
+  const words = `${set.count.toLocaleString('en-US')} pictures, ${set.name}`
+  const perSecond = (runs: TimedRun[]) => runs.map(run => set.count / run.seconds)
+  const cpu = (runs: TimedRun[]) => runs.map(run => (run.cpuSeconds * 1000) / set.count)
+  const peak = (runs: TimedRun[]) => Math.max(...runs.map(run => run.peakMb))
+  const aimed = name.startsWith('rclone') && set.count > 100
+  const speed = ratioOf(perSecond(ours), perSecond(theirs))
+  const effort = ratioOf(cpu(ours), cpu(theirs))
+  means.add({
+    figure: `pictures a second, ${words}`,
+    ours: `${digits(median(perSecond(ours)))}/s, ${megabytes(peak(ours))}`,
+    theirs: `${name} ${digits(median(perSecond(theirs)))}/s, ${megabytes(peak(theirs))}`,
+    ratio: speed,
+    aim: aimed ? '≥ 0.75' : '',
+    met: aimed ? speed >= 0.75 : null,
+  })
+  means.add({
+    figure: `CPU seconds per 1,000, ${words}`,
+    ours: digits(median(cpu(ours))),
+    theirs: `${name} ${digits(median(cpu(theirs)))}`,
+    ratio: effort,
+    aim: aimed ? '≤ 1.5' : '',
+    met: aimed ? effort <= 1.5 : null,
+  })
+}

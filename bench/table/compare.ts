@@ -1,0 +1,45 @@
+import { median, ratioOf } from '../measure/statistics.ts'
+import type { TimedRun } from '../measure/timed-run.ts'
+import type { Means } from '../part.ts'
+import { megabytes, seconds } from './units.ts'
+
+export interface Aim {
+  /** Our time by theirs. */
+  most: number
+  words: string
+}
+
+/**
+ * Adds a line for each of the others: how long the same took, how much of that was a processor's time, and the most
+ * memory that it needed.
+ */
+export function compareRuns(
+  means: Pick<Means, 'add'>,
+  figure: string,
+  runs: Readonly<Record<string, readonly TimedRun[]>>,
+  aims: Readonly<Record<string, Aim>> = {},
+): void {
+  const { albumd, ...others } = runs
+  for (const [name, theirs] of Object.entries(others)) {
+    const ratio = ratioOf(timesOf(albumd!), timesOf(theirs))
+    const aim = aims[name]
+    means.add({
+      figure,
+      ours: inWords(albumd!),
+      theirs: `${name} ${inWords(theirs)}`,
+      ratio,
+      aim: aim?.words ?? '',
+      met: aim ? ratio <= aim.most : null,
+    })
+  }
+}
+
+function timesOf(runs: readonly TimedRun[]): number[] {
+  return runs.map(run => run.seconds)
+}
+
+function inWords(runs: readonly TimedRun[]): string {
+  const peak = Math.max(...runs.map(run => run.peakMb))
+  const cpu = median(runs.map(run => run.cpuSeconds))
+  return `${seconds(median(timesOf(runs)))}, CPU ${seconds(cpu)}, ${megabytes(peak)}`
+}

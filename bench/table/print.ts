@@ -1,0 +1,21 @@
+import type { Figure } from './figure.ts'
+import { digits } from './units.ts'
+
+const HEAD = ['figure', 'ours', 'theirs', 'ratio', 'aim', 'met']
+
+/** The table as Markdown, its columns aligned. */
+export function tableOf(figures: readonly Figure[]): string {
+  const rows = figures.map(({ part, figure, ours, theirs, ratio, aim, met }) => [
+    `${part}: ${figure}`,
+    ours,
+    theirs,
+    ratio === null ? '' : digits(ratio),
+    aim,
+    met === null ? '' : met ? 'yes' : 'NO',
+  ])
+  const widths = HEAD.map((head, at) => Math.max(head.length, ...rows.map(row => row[at]!.length)))
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`
+  const rule = `|${widths.map(width => '-'.repeat(width + 2)).join('|')}|`
+  return [line(HEAD), rule, ...rows.map(line)].join('\n')
+}

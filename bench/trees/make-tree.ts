@@ -1,0 +1,33 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { tinyPicture } from './picture.ts'
+import { changingFile, fileName, leavesOf, type TreeShape } from './shape.ts'
+
+/**
+ * The folder of a tree below `folder`; it is made where it is not there whole. `making` hears of that, for it takes a
+ * minute for a million files.
+ */
+export function treeIn(folder: string, shape: TreeShape, making: () => void): string {
+  const tree = join(folder, shape.name)
+  const whole = `${tree}.whole`
+  if (existsSync(whole)) return tree
+  making()
+  rmSync(tree, { recursive: true, force: true })
+  let number = 0
+  for (const leaf of leavesOf(shape)) {
+    const path = join(tree, leaf)
+    mkdirSync(path, { recursive: true })
+    for (let end = Math.min(number + shape.perFolder, shape.files); number < end; number++)
+      writeFileSync(join(path, fileName(number)), tinyPicture(number))
+  }
+  writeFileSync(join(tree, changingFile(shape)), tinyPicture(shape.files))
+  writeFileSync(whole, '')
+  return tree
+}
+
+/** Gives the changing file bytes that it never had before. */
+export function changeOneFile(tree: string, shape: TreeShape): void {
+  // Beyond the numbers of the others.
+  const number = 2 ** 24 + (Math.floor(performance.timeOrigin + performance.now()) % 2 ** 31)
+  writeFileSync(join(tree, changingFile(shape)), tinyPicture(number))
+}

@@ -1,0 +1,9 @@
+/** Writes config.example.yaml and config.schema.json from the schema. */
+import { writeFileSync } from 'node:fs'
+import { configExample } from '../src/config/example.ts'
+import { configJsonSchema } from '../src/config/json-schema.ts'
+
+const write = (name: string, text: string) => writeFileSync(new URL(`../${name}`, import.meta.url), text)
+
+write('config.example.yaml', configExample())
+write('config.schema.json', configJsonSchema())

@@ -1,0 +1,147 @@
+import type { CommandWork } from './command-work.ts'
+import { EXIT } from './exit-codes.ts'
+
+/** A command by what stands in `albumd --help`. */
+export interface Command {
+  /** Its name, then what follows it, as yargs writes that. */
+  command: string
+  describe: string
+  /** The exit codes that it may end with, beside `unexpected`. */
+  exits: readonly number[]
+  /** What it does is loaded only where it is named: nobody waits for a database driver to read a help text. */
+  load(): Promise<MakeCommand>
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each command has arguments of its own
+export type MakeCommand = (exit: (code: number) => void) => CommandWork<any, any>
+
+const { inSync, usage, left, locked, refused } = EXIT
+/** Of those that read the config and the records, and nothing else. */
+const LOOKING = [inSync, usage]
+/** Of those that have the records, here or through the daemon. */
+const ACTING = [inSync, usage, left, locked]
+/** Of those that work with the host as well. */
+const MIRRORING = [inSync, usage, left, locked, refused]
+
+export const COMMANDS: readonly Command[] = [
+  {
+    command: 'init',
+    describe: 'Asks for host, key and folders, checks them, and writes a config',
+    exits: [inSync, usage, left, refused],
+    load: async () => (await import('./init.ts')).initCommand,
+  },
+  {
+    command: 'run',
+    describe: 'The daemon, in the foreground, until SIGTERM or Ctrl-C',
+    exits: [inSync, usage, locked],
+    load: async () => (await import('./run.ts')).runCommand,
+  },
+  {
+    command: 'sync',
+    describe: 'One complete pass, then exit',
+    exits: MIRRORING,
+    load: async () => (await import('./sync.ts')).syncCommand,
+  },
+  {
+    command: 'status',
+    describe: 'What is mirrored, what is under way, quota, failures',
+    exits: LOOKING,
+    load: async () => (await import('./status.ts')).statusCommand,
+  },
+  {
+    command: 'ls [path]',
+    describe: 'The pictures that are on the host, with their ids and delivery addresses',
+    exits: LOOKING,
+    load: async () => (await import('./ls.ts')).lsCommand,
+  },
+  {
+    command: 'url <file>',
+    describe: 'The delivery address of one picture',
+    exits: [inSync, usage, left],
+    load: async () => (await import('./url.ts')).urlCommand,
+  },
+  {
+    command: 'why <path>',
+    describe: 'What is known of a picture or folder, its history, what happens next and when',
+    exits: LOOKING,
+    load: async () => (await import('./why.ts')).whyCommand,
+  },
+  {
+    command: 'deletions <action> [path]',
+    describe: 'Held deletions: look, let them go ahead (not to be undone), or keep the images for good',
+    exits: ACTING,
+    load: async () => (await import('./deletions.ts')).deletionsCommand,
+  },
+  {
+    command: 'audit',
+    describe: "Compare the host's listing with what is recorded",
+    exits: MIRRORING,
+    load: async () => (await import('./audit.ts')).auditCommand,
+  },
+  {
+    command: 'trust <folder>',
+    describe: 'Accept a guarded folder as it is now: says what that will delete, and records it at once',
+    exits: ACTING,
+    load: async () => (await import('./trust.ts')).trustCommand,
+  },
+  {
+    command: 'retry [path]',
+    describe: 'Forget failures and try again now',
+    exits: MIRRORING,
+    load: async () => (await import('./retry.ts')).retryCommand,
+  },
+  {
+    command: 'pause',
+    describe: 'Send and delete nothing, until resume or for some time; survives restarts',
+    exits: ACTING,
+    load: async () => (await import('./pause.ts')).pauseCommand,
+  },
+  {
+    command: 'resume',
+    describe: 'End a pause',
+    exits: ACTING,
+    load: async () => (await import('./resume.ts')).resumeCommand,
+  },
+  {
+    command: 'adopt',
+    describe: "Rebuild a lost state from the host's listing, without uploading",
+    exits: MIRRORING,
+    load: async () => (await import('./adopt.ts')).adoptCommand,
+  },
+  {
+    command: 'restore <folder>',
+    describe: 'Fetch mirrored pictures back into an empty folder, each proved by its hash',
+    exits: [inSync, usage, left],
+    load: async () => (await import('./restore.ts')).restoreCommand,
+  },
+  {
+    command: 'doctor',
+    describe: 'What is wrong or will be, each with its remedy: config, folders, clock, database, key, plan',
+    exits: [inSync, usage, left, refused],
+    load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
+  {
+    command: 'service',
+    describe: 'Have systemd keep albumd running',
+    exits: [inSync, usage, left],
+    load: async () => (await import('./service.ts')).serviceCommand,
+  },
+  {
+    command: 'host',
+    describe: 'The embedded image host on its own',
+    exits: [inSync, usage, locked],
+    load: async () => (await import('./host.ts')).hostCommand,
+  },
+  {
+    command: 'try [folder]',
+    describe: 'See it work: an image host of its own, and sample pictures or your folder mirrored into it',
+    exits: [inSync, usage, locked],
+    load: async () => (await import('./try.ts')).tryCommand,
+  },
+  {
+    command: 'completion [shell]',
+    describe: 'What bash or zsh needs to complete commands, options and files',
+    exits: [inSync, usage],
+    load: async () => (await import('./completion.ts')).completionCommand,
+  },
+]

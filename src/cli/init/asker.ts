@@ -1,0 +1,100 @@
+import { createInterface, type Interface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { EXIT } from '../exit-codes.ts'
+import { Problem } from '../problem.ts'
+import { printable } from '../wording.ts'
+
+export interface Question {
+  /** The option that answers it, without dashes. */
+  option: string
+  words: string
+  /** The option's value. It is taken or refused, and nobody is asked. */
+  given?: string | undefined
+  /** What an empty answer means. */
+  fallback?: string
+  /** Not shown while it is typed. */
+  secret?: boolean
+}
+
+/** Answers null, or what is wrong with it and what would be right. */
+export type Check = (answer: string) => string | null | Promise<string | null>
+
+/** Where answers come from: a person at a terminal, or the options alone. */
+export interface Asker {
+  /** Whether a person can be asked again. */
+  readonly person: boolean
+  /** An answer that the check lets pass. Throws Problem where there is none, or a given one is refused. */
+  ask(question: Question, check: Check): Promise<string>
+  close(): void
+}
+
+/** Without a terminal. What is missing is told all at once by `missing`. */
+export function optionsOnly(): Asker {
+  return { person: false, ask: (question, check) => takeGiven(question, check), close() {} }
+}
+
+async function takeGiven({ option, given, fallback }: Question, check: Check): Promise<string> {
+  const answer = given ?? fallback
+  if (answer === undefined)
+    throw new Problem(EXIT.usage, `--${option} is needed where nobody can be asked; see albumd init --help.`)
+  const fault = await check(answer)
+  if (fault !== null) throw new Problem(EXIT.usage, `--${option}: ${fault}`)
+  return answer
+}
+
+/** At a terminal: asks until the answer is right. Ctrl-C and Ctrl-D end it with a Problem: nothing is written. */
+export function atTerminal(input: NodeJS.ReadStream, out: NodeJS.WriteStream): Asker {
+  let quiet = false
+  const typed = new Writable({
+    write(chunk, _, done) {
+      // The line break after a secret is all that is shown of it.
+      if (!quiet || String(chunk).endsWith('\n')) out.write(quiet ? '\n' : chunk)
+      done()
+    },
+  })
+  const lines = createInterface({ input, output: typed, terminal: true })
+  const ended = new AbortController()
+  lines.once('close', () => ended.abort())
+  lines.once('SIGINT', () => lines.close())
+  return {
+    person: true,
+    async ask(question, check) {
+      if (question.given !== undefined) return takeGiven(question, check)
+      for (;;) {
+        const { words, fallback, secret = false } = question
+        const prompt = `${words}${fallback === undefined ? '' : ` [${printable(fallback)}]`}: `
+        const answer = await answerTo(prompt, secret)
+        const fault =
+          answer === '' && fallback === undefined ? 'an answer is needed' : await check(answer || fallback!)
+        if (fault === null) return answer || fallback!
+        out.write(`  ${printable(fault)}\n`)
+      }
+    },
+    close: () => lines.close(),
+  }
+
+  async function answerTo(prompt: string, secret: boolean): Promise<string> {
+    if (ended.signal.aborted) throw brokenOff()
+    if (secret) {
+      out.write(prompt)
+      quiet = true
+    }
+    try {
+      return (await ask(lines, secret ? '' : prompt, ended.signal)).trim()
+    } finally {
+      quiet = false
+    }
+  }
+}
+
+async function ask(lines: Interface, prompt: string, signal: AbortSignal): Promise<string> {
+  try {
+    return await lines.question(prompt, { signal })
+  } catch (error) {
+    throw signal.aborted ? brokenOff() : error
+  }
+}
+
+function brokenOff(): Problem {
+  return new Problem(EXIT.usage, 'broken off; nothing was written')
+}

@@ -1,0 +1,36 @@
+import { readApiKey } from '../config/api-key.ts'
+import { readAuthorities } from '../config/ca-file.ts'
+import { checkFolders } from '../config/check-folders.ts'
+import { ConfigError } from '../config/config-error.ts'
+import { findConfig, loadConfig } from '../config/load-config.ts'
+import { realPathOf } from '../config/real-path.ts'
+import type { Config } from '../config/schema.ts'
+import type { Access } from '../daemon/mirroring.ts'
+
+/** The config as it stands, its folders by their real paths. Throws ConfigError. */
+export function readConfig(flag: string | undefined): Config {
+  const config = loadConfig(findConfig(process.env, process.cwd(), flag), process.env)
+  return {
+    ...config,
+    mirrors: config.mirrors.map(mirror => ({ ...mirror, folder: realPathOf(mirror.folder) })),
+  }
+}
+
+/** The config, the key and the authorities, for commands that talk to the host. Warnings go to standard error. */
+export function readConfigAndAccess(flag: string | undefined): { config: Config; access: Access } {
+  const config = readConfig(flag)
+  return { config, access: readAccess(config) }
+}
+
+export function readAccess(config: Config): Access {
+  const { key, warning } = readApiKey(config, process.env)
+  const ca = readAuthorities(config)
+  if (warning) process.stderr.write(`albumd: ${warning}\n`)
+  return { apiKey: key, ca }
+}
+
+/** A folder that is missing or in the wrong place is an error for commands that end. Throws ConfigError. */
+export function refuseMissingFolders(config: Config): void {
+  const problems = checkFolders(config)
+  if (problems.length > 0) throw new ConfigError(problems)
+}

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs'
+import { loadConfig } from '../../config/load-config.ts'
+import type { Config } from '../../config/schema.ts'
+import type { ServicePlace } from './place.ts'
+import { SERVICE_USER, serviceUserCanRead } from './service-user.ts'
+
+export interface Readiness {
+  /** Why it would be in vain to start it now, each with what to do. */
+  missing: string[]
+  /** What it would run without, for now. */
+  warnings: string[]
+}
+
+/** Whether a service in this place, run by these words, can be started. */
+export function readinessOf(place: ServicePlace, program: readonly string[]): Readiness {
+  const { config: file, user, stateDir } = place
+  const unreadable = user ? [] : program.filter(word => word.startsWith('/') && !serviceUserCanRead(word))
+  const missing = unreadable.map(
+    path =>
+      `${path}: the user ${SERVICE_USER} can't read it; install Node and albumd where everybody may, as in /usr/local, and run this again`,
+  )
+  if (!existsSync(file))
+    return { missing: [...missing, `${file}: no such file; write the config there`], warnings: [] }
+  if (!user && !serviceUserCanRead(file))
+    missing.push(`${file}: the user ${SERVICE_USER} can't read it; chmod 644 it (the key is not in it)`)
+  const config = readConfig(file, stateDir, missing)
+  if (config === null) return { missing, warnings: [] }
+  missing.push(...keyTrouble(config, place), ...stateTrouble(config, place))
+  const warnings = user ? [] : config.mirrors.flatMap(({ folder }) => folderTrouble(folder))
+  return { missing, warnings }
+}
+
+/** Null where it is wrong; then `missing` says how. */
+function readConfig(file: string, stateDir: string | null, missing: string[]): Config | null {
+  try {
+    const env = stateDir === null ? process.env : { STATE_DIRECTORY: stateDir }
+    return loadConfig(file, env)
+  } catch (error) {
+    missing.push(...(error as Error).message.split('\n'))
+    return null
+  }
+}
+
+function keyTrouble({ host }: Config, { key, user }: ServicePlace): string[] {
+  const named = host.api_key_file
+  if (named === undefined)
+    return existsSync(key)
+      ? []
+      : [`${key}: no such file; write the API key into it, and let nobody else read it (chmod 600)`]
+  if (!existsSync(named)) return ['host.api_key_file: no such file; write the API key into it']
+  if (user || serviceUserCanRead(named)) return []
+  return [
+    `host.api_key_file: the user ${SERVICE_USER} can't read it; take the line out of the config, and have the key in ${key}: systemd hands it in`,
+  ]
+}
+
+function stateTrouble({ state_dir }: Config, { stateDir }: ServicePlace): string[] {
+  if (stateDir === null || state_dir === stateDir) return []
+  return [`state_dir: ${state_dir}: the service may write to ${stateDir} alone; take the line out`]
+}
+
+function folderTrouble(folder: string): string[] {
+  if (!existsSync(folder)) return [`${folder}: no such folder; it is guarded until it is there`]
+  if (serviceUserCanRead(folder)) return []
+  return [
+    `${folder}: the user ${SERVICE_USER} can't read it; it is guarded until it can: setfacl -R -m u:${SERVICE_USER}:rX,d:u:${SERVICE_USER}:rX on it, and u:${SERVICE_USER}:x on the folders above`,
+  ]
+}

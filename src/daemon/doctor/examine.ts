@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs'
+import { readApiKey } from '../../config/api-key.ts'
+import { readAuthorities } from '../../config/ca-file.ts'
+import { ConfigError } from '../../config/config-error.ts'
+import type { Config } from '../../config/schema.ts'
+import { readMounts } from '../../local/mount-table.ts'
+import { systemClock } from '../../sync/clock.ts'
+import { stateIsLocked } from '../../synced/lock.ts'
+import { lastRequestBefore } from '../requests-before.ts'
+import { stateFiles } from '../state.ts'
+import { readState, readStatus, type Status } from '../status.ts'
+import { judgeBlock } from './endpoints.ts'
+import { type Finding, fail, pass, warn } from './finding.ts'
+import { checkMounts, checkTrees } from './folders.ts'
+import { checkEndpoints, checkReach, checkTls } from './host.ts'
+import { type AskedEndpoint, openHostQuestions } from './host-questions.ts'
+import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
+import { checkWatches, watchLimit } from './watches.ts'
+
+/** §8's second, and a little. */
+const SECOND_MS = 1100
+
+/**
+ * Looks at everything that albumd needs, one thing after another. It changes nothing, here or on the host. Where another
+ * albumd is at work with this state, the host's endpoints are not asked, for the two would share §8's limits: what that
+ * one was told is told.
+ */
+export async function* examine(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): AsyncGenerator<Finding> {
+  const { findings, folders } = await checkTrees(config, signal)
+  yield* findings
+  yield* checkMounts(config, readMounts(), textOf('/etc/fstab'))
+  const atWork = stateIsLocked(stateFiles(config.state_dir).lock)
+  const database = checkDatabase(config)
+  const readable = database.every(({ status }) => status !== 'fail')
+  const status = readable ? readStatus(config, Date.now()) : null
+  yield* checkWatches(config, folders, status?.watching ?? null, watchLimit())
+  yield* checkStateFolder(config)
+  yield* database
+  yield* checkDiskSpace(config)
+  yield* checkDaemon(atWork, status)
+  if (signal.aborted) return
+  yield* checkHost(config, env, atWork, status, signal)
+}
+
+function* checkDaemon(atWork: boolean, status: Status | null): Generator<Finding> {
+  if (!atWork) return yield pass('daemon', 'no albumd is at work with this state')
+  yield pass('daemon', `albumd is at work with this state (pid ${status?.pid ?? 'not known'})`)
+  if (status?.paused)
+    yield warn(
+      'daemon',
+      `it is paused${status.paused.until ? ` until ${status.paused.until}` : ''}`,
+      'albumd resume',
+    )
+  for (const { folder, state, reason } of status?.mirrors ?? [])
+    if (state === 'guarded' || state === 'blocked')
+      yield fail('daemon', `${folder}: ${state}: ${reason}`, 'albumd status tells more')
+}
+
+async function* checkHost(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  atWork: boolean,
+  status: Status | null,
+  signal: AbortSignal,
+): AsyncGenerator<Finding> {
+  const { key, ca, findings } = readAccess(config, env)
+  if (ca !== undefined) yield await checkTls(config.host.base_url, ca, config.host.timeout)
+  const questions = openHostQuestions(config, key ?? '', ca ?? null)
+  try {
+    const reach = await checkReach(questions, new URL(config.host.base_url).host, signal)
+    yield* reach
+    yield* findings
+    if (key === null || reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
+    if (atWork) {
+      for (const endpoint of ['list', 'upload', 'create_album', 'delete'] satisfies AskedEndpoint[])
+        yield judgeBlock(endpoint, status?.blocks.find(block => block.endpoint === endpoint) ?? null)
+      return
+    }
+    await afterOthers(config, status, signal)
+    yield* checkEndpoints(questions, signal)
+  } finally {
+    await questions.close()
+  }
+}
+
+interface Found {
+  key: string | null
+  /** Undefined: it can't be read. */
+  ca: string | null | undefined
+  findings: Finding[]
+}
+
+function readAccess(config: Config, env: NodeJS.ProcessEnv): Found {
+  const found: Found = { key: null, ca: undefined, findings: [] }
+  try {
+    const { key, warning } = readApiKey(config, env)
+    found.key = key
+    if (warning) found.findings.push(warn('key', warning, null))
+  } catch (error) {
+    found.findings.push(...problemsOf(error, 'key'))
+  }
+  try {
+    found.ca = readAuthorities(config)
+  } catch (error) {
+    found.findings.push(...problemsOf(error, 'tls'))
+  }
+  return found
+}
+
+function problemsOf(error: unknown, check: 'key' | 'tls'): Finding[] {
+  if (!(error instanceof ConfigError)) throw error
+  return error.problems.map(({ key, message }) => ({
+    ...fail(check, `${key}: ${message}`, 'put it right, then ask the doctor again'),
+    code: 'CONFIG',
+  }))
+}
+
+/** What a process before has sent in this same second counts too. */
+async function afterOthers(config: Config, status: Status | null, signal: AbortSignal): Promise<void> {
+  if (status === null) return systemClock.sleep(SECOND_MS, signal)
+  const now = systemClock.monotonic()
+  const last = readState(config, synced => lastRequestBefore(synced, now))
+  if (last !== null && now - last < SECOND_MS) await systemClock.sleep(SECOND_MS - (now - last), signal)
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import type { Config } from '../../config/schema.ts'
+import { API_KEY_HEADER, type Endpoint, PATHS, PRESIGN_PATH } from '../../protocol/endpoints.ts'
+import { answers } from '../../protocol/records.ts'
+import { type Address, parseAddress } from '../../remote/address.ts'
+import { COMMON_HEADERS } from '../../remote/connection.ts'
+import type { HttpResult } from '../../remote/exchange.ts'
+import type { Outcome } from '../../remote/host.ts'
+import { Http } from '../../remote/http.ts'
+import { readAnswer } from '../../remote/read-answer.ts'
+
+/** Longer than a person would wait. */
+const LONGEST_MS = 15_000
+
+/** The endpoints that can be asked; pictures sent (§4.2) need a credential. */
+export type AskedEndpoint = Exclude<Endpoint, 'send'>
+
+/** Single questions to a host: no gate, no second try. None changes anything there. */
+export interface HostQuestions {
+  /** {base_url} itself, without the key: counts towards no limit of §8. */
+  greet(signal: AbortSignal): Promise<HttpResult>
+  /** Whether the key and the plan let one use an endpoint. One request. */
+  ask(endpoint: AskedEndpoint, signal: AbortSignal): Promise<Outcome<unknown>>
+  close(): Promise<void>
+}
+
+interface Question {
+  method: 'GET' | 'POST' | 'DELETE'
+  below: Address
+  path: string
+  json?: object
+  schema: z.ZodType
+}
+
+/** `ca`: PEM, or null for the authorities that Node knows. */
+export function openHostQuestions(
+  { host }: { host: Pick<Config['host'], 'base_url' | 'site_url' | 'upload_form' | 'timeout'> },
+  apiKey: string,
+  ca: string | null,
+): HostQuestions {
+  const timeoutMs = Math.min(host.timeout, LONGEST_MS)
+  const http = new Http({ connections: 1, timeoutMs, ...(ca !== null && { ca }) })
+  const base = addressOf(host.base_url)
+  const questions = questionsFor(base, addressOf(host.site_url), host.upload_form)
+  return {
+    greet: signal =>
+      http.exchange({ method: 'GET', address: base, headers: COMMON_HEADERS, limitMs: LONGEST_MS }, signal),
+    async ask(endpoint, signal) {
+      const { method, below, path, json, schema } = questions[endpoint]
+      const address = { ...below, path: `${below.path.replace(/\/$/, '')}${path}` }
+      const headers = {
+        ...COMMON_HEADERS,
+        [API_KEY_HEADER]: apiKey,
+        ...(json && { 'content-type': 'application/json' }),
+      }
+      const body = json && { body: Buffer.from(JSON.stringify(json)) }
+      const result = await http.exchange({ method, address, headers, ...body, limitMs: LONGEST_MS }, signal)
+      return readAnswer({ endpoint, schema, where: address.where, secrets: [apiKey] }, result)
+    },
+    close: () => http.close(),
+  }
+}
+
+/**
+ * A listing is read. What would change something is asked with what no host can do (§4.1.2, §4.5.5, §4.6): a picture of
+ * no bytes, an image and a parent album that never were. The host says first whether the plan allows it at all.
+ */
+function questionsFor(
+  base: Address,
+  site: Address,
+  form: Config['host']['upload_form'],
+): Record<AskedEndpoint, Question> {
+  const nothing = randomUUID()
+  const picture = { file_name: 'albumd-doctor.png', file_size: 0, mime_type: 'image/png' }
+  return {
+    list: { method: 'GET', below: base, path: PATHS.list, schema: answers.list },
+    upload:
+      form === 'presign'
+        ? { method: 'POST', below: site, path: PRESIGN_PATH, json: picture, schema: answers.presign }
+        : {
+            method: 'POST',
+            below: base,
+            path: PATHS.upload,
+            json: { ...picture, width: 1, height: 1 },
+            schema: answers.upload,
+          },
+    create_album: {
+      method: 'POST',
+      below: base,
+      path: PATHS.create_album,
+      json: { name: '', parent_album: nothing },
+      schema: answers.create_album,
+    },
+    delete: {
+      method: 'DELETE',
+      below: base,
+      path: `${PATHS.delete}?${new URLSearchParams({ img: nothing })}`,
+      schema: answers.delete_image,
+    },
+  }
+}
+
+/** The config's schema has let it pass. */
+function addressOf(url: string): Address {
+  const address = parseAddress(new URL(url).href)
+  if (!address) throw new TypeError('an address of the config can not be used')
+  return address
+}

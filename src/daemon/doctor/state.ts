@@ -1,0 +1,114 @@
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Config } from '../../config/schema.ts'
+import { shellWord } from '../../sync/shell-word.ts'
+import { openDatabaseToRead } from '../../synced/database.ts'
+import { explained } from '../../synced/state-error.ts'
+import { refuseOther, stateFiles } from '../state.ts'
+import { stateTrouble } from '../state-trouble.ts'
+import { readState } from '../status.ts'
+import { type Finding, fail, pass, warn } from './finding.ts'
+
+/** Bytes. Below the first the state may have no room for its next day, below the second hardly for its next hour. */
+const LITTLE_ROOM = 2 ** 30
+const NO_ROOM = 64 * 2 ** 20
+const FEW_FILES = 1000
+
+/** Whether the state can be kept where it is, and by this user alone. */
+export function checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Finding[] {
+  const folder = nearest(state_dir)
+  if (folder !== state_dir)
+    return mayWrite(folder)
+      ? [pass('state', `${state_dir}: not there yet; the first start makes it`)]
+      : [
+          fail(
+            'state',
+            `${state_dir}: not there, and this user can't make it`,
+            `make it, and chown it to the user that albumd runs as`,
+          ),
+        ]
+  const { mode, uid } = statSync(state_dir)
+  const findings: Finding[] = []
+  if (!mayWrite(state_dir))
+    findings.push(
+      fail('state', `${state_dir}: this user can't write there`, 'chown it to the user that albumd runs as'),
+    )
+  else if (process.getuid && uid !== process.getuid())
+    findings.push(
+      warn(
+        'state',
+        `${state_dir} belongs to another user: what is said here of permissions is true for you, and maybe not for albumd`,
+        'run the doctor as the user that albumd runs as',
+      ),
+    )
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+    findings.push(
+      warn('state', `${state_dir}: other users can look into it`, `chmod 700 ${shellWord(state_dir)}`),
+    )
+  return findings.length > 0 ? findings : [pass('state', `${state_dir}: writable, and this user's alone`)]
+}
+
+/** Whether the records are whole, and of this config. */
+export function checkDatabase(config: Config): Finding[] {
+  const { database } = stateFiles(config.state_dir)
+  const trouble = stateTrouble(config.state_dir)
+  if (trouble) return [fail('database', trouble, 'run "albumd sync"; no picture is uploaded twice for it')]
+  if (!existsSync(database)) return [pass('database', 'nothing is recorded yet')]
+  try {
+    const faults = faultsIn(database)
+    if (faults.length > 0)
+      return [
+        fail(
+          'database',
+          `${database}: damaged: ${faults[0]}`,
+          'stop albumd, set the file aside and run "albumd sync": it makes new records from what the host lists',
+        ),
+      ]
+    readState(config, synced => refuseOther(synced, config))
+    return [pass('database', `${database}: whole`)]
+  } catch (error) {
+    const why = explained(error, database)
+    if (!(why instanceof Error) || !('code' in why)) throw why
+    return [fail('database', why.message, null)]
+  }
+}
+
+function faultsIn(database: string): string[] {
+  const db = openDatabaseToRead(database)
+  try {
+    const rows = db.pragma('integrity_check(3)') as { integrity_check: string }[]
+    const faults = rows.map(row => row.integrity_check).filter(word => word !== 'ok')
+    const orphans = db.pragma('foreign_key_check') as unknown[]
+    return [...faults, ...(orphans.length > 0 ? [`${orphans.length} rows point to nothing`] : [])]
+  } finally {
+    db.close()
+  }
+}
+
+/** Whether the disk that holds the state has room. */
+export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Finding[] {
+  const { bavail, bsize, files, ffree } = statfsSync(nearest(state_dir))
+  const free = bavail * bsize
+  const said = `${state_dir}: ${Math.round(free / 2 ** 20).toLocaleString('en')} MB free`
+  const remedy =
+    'make room on the disk that holds state_dir; without it albumd stops, and goes on when there is some'
+  if (free < NO_ROOM) return [fail('disk_space', said, remedy)]
+  // Some file systems count no files.
+  if (files > 0 && ffree < FEW_FILES)
+    return [fail('disk_space', `${state_dir}: ${ffree} more files can be made on its disk`, remedy)]
+  return [free < LITTLE_ROOM ? warn('disk_space', said, remedy) : pass('disk_space', said)]
+}
+
+/** The folder, or what of its path is there. */
+function nearest(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder))
+}
+
+function mayWrite(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs'
+import type { Config } from '../../config/schema.ts'
+import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
+import { openStanding, type Standing } from '../../synced/standing.ts'
+import { explained, isOfDatabase } from '../../synced/state-error.ts'
+import { openSynced, type Synced } from '../../synced/synced.ts'
+import { refuseOther, stateFiles } from '../state.ts'
+
+/** The records, open for work that only reads and may take long. */
+export interface Reading {
+  synced: Synced
+  standing: Standing
+}
+
+/**
+ * Reads the records of a state without having it, beside the process that works on it, or where there is none yet.
+ * Throws StateError, also where the state belongs to another config.
+ */
+export async function reading<T>(config: Config, work: (reading: Reading) => Promise<T>): Promise<T> {
+  const { database } = stateFiles(config.state_dir)
+  const db = existsSync(database) ? openDatabaseToRead(database) : openDatabase(':memory:')
+  try {
+    const synced = openSynced(db)
+    refuseOther(synced, config)
+    return await work({ synced, standing: openStanding(db) })
+  } catch (error) {
+    throw isOfDatabase(error) ? explained(error, database) : error
+  } finally {
+    db.close()
+  }
+}

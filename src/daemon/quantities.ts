@@ -1,0 +1,11 @@
+import bytes from 'bytes'
+
+/** 1536 → "1.5 KB". */
+export function sizeInWords(size: number): string {
+  return bytes.format(size, { unitSeparator: ' ', decimalPlaces: 1 }) ?? `${size} B`
+}
+
+/** 1, "picture" → "1 picture"; 2 → "2 pictures". */
+export function count(n: number, noun: string): string {
+  return `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
+}

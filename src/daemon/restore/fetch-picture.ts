@@ -1,0 +1,79 @@
+import { backoffMs } from '../../remote/backoff.ts'
+import type { Downloaded, Downloads } from '../../remote/download.ts'
+import type { Clock } from '../../sync/clock.ts'
+import type { BegunFile } from './place-files.ts'
+import type { Missing } from './restore-event.ts'
+
+export interface FetchParts {
+  downloads: Downloads
+  clock: Clock
+  /** From 0 to 1. */
+  random: () => number
+}
+
+/** `trouble`: of the host or the network, and not of this one picture. */
+export type Fetched =
+  | { kind: 'whole' }
+  | ({ kind: 'missing'; trouble: boolean } & Pick<Missing, 'code' | 'message'>)
+  | { kind: 'cancelled' }
+
+const TRIES = 5
+const MAX_DELAY_MS = 10_000
+
+/** Fetches a picture into a file, several times where that may help. Its bytes are proved by their hash. */
+export async function fetchPicture(
+  { downloads, clock, random }: FetchParts,
+  url: string,
+  { size, sha256 }: { size: number; sha256: Buffer },
+  file: BegunFile,
+  signal: AbortSignal,
+): Promise<Fetched> {
+  for (let tries = 1; ; tries++) {
+    const take = (chunk: Uint8Array) => file.write(chunk)
+    const got = await downloads.fetch({ url, size, afresh: tries > 1, take }, signal)
+    if (got.kind === 'cancelled') return got
+    if (got.kind === 'answer' && got.status === 200 && got.size === size && got.sha256.equals(sha256))
+      return { kind: 'whole' }
+    const fetched = missing(got, size)
+    // A cache on the way may have given it: the second time it is asked afresh.
+    if (tries >= triesFor(fetched)) return fetched
+    file.empty()
+    const asked = got.kind === 'answer' ? got.retryAfterMs : null
+    if (fetched.trouble)
+      await clock.sleep(backoffMs(tries, asked, { random, maxDelayMs: MAX_DELAY_MS }), signal)
+    if (signal.aborted) return { kind: 'cancelled' }
+  }
+}
+
+function triesFor({ code, trouble }: Fetched & { kind: 'missing' }): number {
+  if (code === 'HOST_ADDRESS' || code === 'HOST_TLS') return 1
+  return trouble ? TRIES : 2
+}
+
+function missing(
+  got: Exclude<Downloaded, { kind: 'cancelled' }>,
+  size: number,
+): Fetched & { kind: 'missing' } {
+  const because = (code: Missing['code'], message: string, trouble = false) =>
+    ({ kind: 'missing', code, message, trouble }) as const
+  if (got.kind === 'failed')
+    return because(got.code, got.message, got.code !== 'HOST_ADDRESS' && got.code !== 'OTHER_BYTES')
+  const { status } = got
+  if (status === 200)
+    return because(
+      'OTHER_BYTES',
+      got.size > size
+        ? `the host delivers more than the ${size} bytes that are recorded`
+        : got.size < size
+          ? `the host delivers ${got.size} bytes, and ${size} are recorded`
+          : 'the host delivers other bytes than those that are recorded',
+    )
+  if (status === 404 || status === 410) return because('NOT_FOUND', `the host does not have it (${status})`)
+  if (status >= 300 && status < 400)
+    return because('HOST_REDIRECT', `its delivery address redirects (${status}), and no redirect is followed`)
+  return because(
+    'HOST_ANSWER',
+    `its delivery address answered ${status}`,
+    status === 408 || status === 429 || status >= 500,
+  )
+}

@@ -1,0 +1,201 @@
+import type { Downloads } from '../../remote/download.ts'
+import type { Clock } from '../../sync/clock.ts'
+import type { Interruption } from '../../sync/interruption.ts'
+import { pathOf } from '../../sync/tree-path.ts'
+import type { FileState } from '../../synced/files.ts'
+import type { StandingFile } from '../../synced/standing.ts'
+import { type MirroredPicture, MirroredPictures } from '../mirrored/picture.ts'
+import type { Reading } from '../mirrored/reading.ts'
+import { FolderStopped, PlaceProblem } from './disk-problem.ts'
+import { fetchPicture } from './fetch-picture.ts'
+import type { PlaceFiles, Wanted } from './place-files.ts'
+import type { Missing, RestoreEvent, RestoreReport } from './restore-event.ts'
+import { isSafePath } from './safe-path.ts'
+
+export interface RestoreParts {
+  records: Reading
+  downloads: Downloads
+  files: PlaceFiles
+  clock: Clock
+  /** From 0 to 1. */
+  random: () => number
+  /** Pictures at a time. */
+  concurrency: number
+  /** Also pictures that are gone from the disk and whose image is still on the host. */
+  deleted: boolean
+  tell: (event: RestoreEvent) => void
+}
+
+/** After so many pictures in a row that the host or the network kept from us, it is no use to go on. */
+const TROUBLE_MAX = 10
+
+/** These need no image: nobody expects them on the host. */
+const NOT_EXPECTED: ReadonlySet<FileState> = new Set(['gone', 'kept', 'hidden'])
+
+/** One picture that is due, or why it can't be. */
+type Due = { mirror: string; file: StandingFile; to: string }
+
+/** Fetches mirrored pictures into a folder, each proved by its hash. What is there already is left. */
+export class Restore {
+  readonly #parts: RestoreParts
+  readonly #told: MirroredPictures
+  readonly #report: RestoreReport = {
+    restored: 0,
+    there: 0,
+    bytes: 0,
+    older: 0,
+    proved: 0,
+    missing: 0,
+    gone: 0,
+    stopped: null,
+    interrupted: false,
+  }
+  #trouble = 0
+
+  constructor(parts: RestoreParts) {
+    this.#parts = parts
+    this.#told = new MirroredPictures(parts.records.synced)
+  }
+
+  /** `folders`: where each mirror's pictures go, below the folder that is filled. Throws StateError. */
+  async run(folders: ReadonlyMap<string, string>, interruption: Interruption): Promise<RestoreReport> {
+    const { files, concurrency, tell } = this.#parts
+    tell({ event: 'restore_started', ...this.#totals(folders.keys()) })
+    const due = this.#due(folders)
+    const work = async () => {
+      while (!interruption.stop.aborted && this.#report.stopped === null) {
+        const next = due.next()
+        if (next.done) return
+        await this.#take(next.value, interruption)
+      }
+    }
+    await Promise.all(Array.from({ length: concurrency }, work))
+    await this.#stopping(() => files.flush())
+    this.#report.interrupted = interruption.stop.aborted
+    return this.#report
+  }
+
+  #totals(mirrors: Iterable<string>): { pictures: number; bytes: number } {
+    const { synced, standing } = this.#parts.records
+    const total = { pictures: 0, bytes: 0 }
+    for (const folder of mirrors) {
+      const row = synced.mirrors.of(folder)
+      if (!row) continue
+      const { pictures, bytes } = standing.totals(row.id)
+      total.pictures += pictures
+      total.bytes += bytes
+    }
+    return total
+  }
+
+  *#due(folders: ReadonlyMap<string, string>): Generator<Due> {
+    const { synced, standing } = this.#parts.records
+    for (const [mirror, to] of folders) {
+      const row = synced.mirrors.of(mirror)
+      if (row) for (const file of standing.below(row.id, '')) yield { mirror, file, to }
+    }
+  }
+
+  async #take(due: Due, interruption: Interruption): Promise<void> {
+    const { mirror, file } = due
+    if (file.state === 'gone' && !this.#parts.deleted) {
+      this.#report.gone++
+      return
+    }
+    const picture = this.#told.of(mirror, file)
+    if (picture) return this.#stopping(() => this.#bring(due, picture, interruption))
+    if (!NOT_EXPECTED.has(file.state))
+      this.#missing(due, { code: 'NOT_ON_HOST', message: 'it was not uploaded yet' })
+  }
+
+  async #bring(due: Due, picture: MirroredPicture, interruption: Interruption): Promise<void> {
+    const { file, to } = due
+    const { image } = picture
+    const wanted: Wanted = {
+      path: pathOf(to, file.path),
+      size: image.size,
+      sha256: image.hash,
+      // Of the version before nothing but its upload is known.
+      mtime: picture.older ? Math.round(image.recorded_at * 1000) : file.mtime,
+    }
+    try {
+      if (!isSafePath(wanted.path))
+        throw new PlaceProblem('UNSAFE_NAME', 'its recorded name leads out of the folder')
+      if (await this.#parts.files.isThere(wanted)) return this.#done(picture, true)
+      await this.#fetch(due, picture, wanted, interruption)
+    } catch (error) {
+      if (!(error instanceof PlaceProblem)) throw error
+      this.#missing(due, error)
+    }
+  }
+
+  async #fetch(
+    due: Due,
+    picture: MirroredPicture,
+    wanted: Wanted,
+    interruption: Interruption,
+  ): Promise<void> {
+    const { url } = picture
+    if (url === null)
+      return this.#missing(due, {
+        code: 'NO_ADDRESS',
+        message:
+          'its delivery address is not known: it was only linked; "albumd adopt --verify" finds it out',
+      })
+    const begun = await this.#parts.files.begin()
+    try {
+      const fetched = await fetchPicture(this.#parts, url, wanted, begun, interruption.cut)
+      if (fetched.kind === 'cancelled') return
+      if (fetched.kind === 'whole') {
+        this.#trouble = 0
+        await begun.finish(wanted)
+        return this.#done(picture, false)
+      }
+      const later = fetched.code === 'NOT_FOUND' ? this.#since(due, picture) : null
+      if (later) return await this.#bring(later.due, later.picture, interruption)
+      const linked = fetched.code === 'OTHER_BYTES' && picture.state === 'linked'
+      const message = linked ? `${fetched.message}; it was only linked to that image` : fetched.message
+      this.#missing(due, { code: fetched.code, message })
+      this.#trouble = fetched.trouble ? this.#trouble + 1 : 0
+      if (this.#trouble >= TROUBLE_MAX)
+        this.#report.stopped ??= `${fetched.message}; run the same command again later: it goes on where it was`
+    } finally {
+      await begun.close()
+    }
+  }
+
+  /** A daemon may have replaced the image since its record was read. */
+  #since({ mirror, to, file }: Due, before: MirroredPicture): { due: Due; picture: MirroredPicture } | null {
+    const now = this.#parts.records.synced.files.at(file)
+    const due = now && { mirror, to, file: { ...now, path: file.path } }
+    const picture = due ? this.#told.of(mirror, due.file) : null
+    return due && picture && picture.image.remote_id !== before.image.remote_id ? { due, picture } : null
+  }
+
+  #done({ mirror, path, image, older, state }: MirroredPicture, there: boolean): void {
+    const report = this.#report
+    if (there) report.there++
+    else {
+      report.restored++
+      report.bytes += image.size
+    }
+    if (older) report.older++
+    if (state === 'linked') report.proved++
+    this.#parts.tell({ event: 'picture_restored', mirror, path, size: image.size, there, older })
+  }
+
+  #missing({ mirror, file }: Due, { code, message }: Pick<Missing, 'code' | 'message'>): void {
+    this.#report.missing++
+    this.#parts.tell({ event: 'picture_missing', mirror, path: file.path, code, message })
+  }
+
+  /** What keeps any picture from being written ends it, and is no bug. */
+  async #stopping(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof FolderStopped)) throw error
+      this.#report.stopped ??= error.message
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type { Assets } from './assets.ts'
+import type { Fields } from './deeds.ts'
+import { HEADERS, isAskedByOthers, isOwnHost, isOwnOrigin } from './guard.ts'
+import type { Health } from './health.ts'
+import { isEqual } from './key.ts'
+import type { Thumbnail } from './thumbnails.ts'
+
+/** What the page serves. */
+export interface Sources {
+  assets: Assets
+  /** What shows that a form is of this page. */
+  token: string
+  document(): string
+  /** What the command line asks for. */
+  now(): object
+  /** Null: there are too many already. */
+  events(): ReadableStream<Uint8Array> | null
+  /** `id`: of the picture's image, or of its upload. Null: there is none. */
+  thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail | null>
+  metrics(): Promise<{ type: string; text: string }>
+  health(): Health
+  /** False: that is no form of the page. */
+  askFor(deed: string, fields: Fields): boolean
+  /** Something went wrong that nobody foresaw. */
+  failed(error: Error): void
+}
+
+/** Who asks, as the connection and the request tell. */
+export interface Door {
+  /** Whether its Host may be any: nobody but this user reaches it. */
+  anyHost: boolean
+  /** Whether this is the user of this albumd, or root, or somebody who has the key. */
+  isUser(context: Context): boolean
+  /** What to do for somebody who is not. */
+  whoMay: string
+}
+
+/** Bytes. */
+const LARGEST_FORM = 64 * 1024
+
+const notTooLarge = bodyLimit({
+  maxSize: LARGEST_FORM,
+  onError: context => refused(context, 413, 'That is too large for a form of this page.'),
+})
+
+/** The status page behind one door. */
+export function pageApp(sources: Sources, door: Door): Hono {
+  const app = new Hono()
+  app.use(async (context, next) => {
+    if (!door.anyHost && !isOwnHost(context.req.header('host')))
+      return refused(context, 421, 'This page is reached by an address such as 127.0.0.1, or by localhost.')
+    await next()
+    for (const [name, value] of Object.entries(HEADERS))
+      if (!context.res.headers.has(name)) context.header(name, value)
+    return undefined
+  })
+
+  // Anybody may ask these: they name no file.
+  app.get('/healthz', context => {
+    const { well, text } = sources.health()
+    return context.text(text(door.isUser(context)), well ? 200 : 503)
+  })
+  app.get('/metrics', async context => {
+    const { type, text } = await sources.metrics()
+    return context.body(text, 200, { 'content-type': type })
+  })
+  app.get('/style.css', context => asset(context, sources.assets.style, 'text/css'))
+  app.get('/script.js', context => asset(context, sources.assets.script, 'text/javascript'))
+  app.get('/favicon.ico', context => context.body(null, 204))
+
+  app.use(async (context, next) => {
+    if (isAskedByOthers(context.req.header('sec-fetch-site'), context.req.header('sec-fetch-mode')))
+      return refused(context, 403, 'Another site may not ask for this.')
+    if (door.isUser(context)) return next()
+    context.header('www-authenticate', 'Basic realm="albumd", charset="UTF-8"')
+    return refused(context, 401, door.whoMay)
+  })
+
+  app.get('/', context => context.html(sources.document()))
+  app.get('/now', context => context.json(sources.now()))
+  app.get('/events', context => {
+    if (context.req.method === 'HEAD') return context.body(null, 200)
+    const stream = sources.events()
+    if (stream === null) return refused(context, 503, 'Too many look at this page; close a tab.')
+    return context.body(stream, 200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
+  })
+  app.get('/thumbnails/:of{picture|under-way}/:id{[0-9]{1,15}}', async context => {
+    const { of, id } = context.req.param()
+    const shown = await sources.thumbnail(of as 'picture' | 'under-way', Number(id))
+    if (shown === null) return context.body(null, 404)
+    return context.body(shown.bytes, 200, {
+      'content-type': shown.mime,
+      'cache-control': 'private, max-age=3600',
+      // A picture by itself is a document without anything.
+      'content-security-policy': "default-src 'none'; sandbox",
+    })
+  })
+  app.post('/deeds/:deed{[a-z]+}', notTooLarge, async context => {
+    if (!isOwnOrigin(context.req.header('origin'), context.req.header('host')))
+      return refused(context, 403, 'Only this page itself may ask for that.')
+    const fields = (await context.req.parseBody()) as Fields
+    if (typeof fields.token !== 'string' || !isEqual(fields.token, sources.token))
+      return refused(context, 403, 'albumd was started again since this page was loaded. Load it again.')
+    if (!sources.askFor(context.req.param('deed'), fields))
+      return refused(context, 400, 'That is nothing that this page can ask for.')
+    return context.redirect('/', 303)
+  })
+  app.notFound(context => refused(context, 404, 'There is nothing here.'))
+  app.onError((error, context) => {
+    sources.failed(error)
+    return refused(context, 500, 'albumd can not show this now; its log says why.')
+  })
+  return app
+}
+
+function asset(context: Context, text: string, type: string): Response {
+  return context.body(text, 200, { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' })
+}
+
+function refused(
+  context: Context,
+  status: 400 | 401 | 403 | 404 | 413 | 421 | 500 | 503,
+  why: string,
+): Response {
+  return context.text(`${why}\n`, status, HEADERS)
+}

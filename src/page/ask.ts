@@ -1,0 +1,41 @@
+import { request } from 'node:http'
+import { json } from 'node:stream/consumers'
+import type { Config } from '../config/schema.ts'
+import { openSocketPath } from '../daemon/control/socket.ts'
+import { stateFiles } from '../daemon/state.ts'
+import type { Whereabouts } from './listening.ts'
+import type { UnderWay } from './under-way.ts'
+
+/** What a running daemon knows beside its records. */
+export interface PageNow {
+  page: Whereabouts
+  uploading: UnderWay[]
+}
+
+/** Milliseconds. A daemon that does not answer is one without a page. */
+const WITHIN = 2000
+
+/** Asks the page's socket. Null: no daemon answers. */
+export async function askPage(config: Config): Promise<PageNow | null> {
+  try {
+    const socket = openSocketPath(stateFiles(config.state_dir).page)
+    try {
+      return (await get(socket.path, '/now')) as PageNow
+    } finally {
+      socket.release()
+    }
+  } catch {
+    return null
+  }
+}
+
+function get(socketPath: string, path: string): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  const asked = request({ socketPath, path, agent: false, signal: AbortSignal.timeout(WITHIN) }, answer => {
+    if (answer.statusCode === 200) resolve(json(answer))
+    else reject(new Error(`HTTP ${answer.statusCode}`))
+  })
+  asked.on('error', reject)
+  asked.end()
+  return promise
+}

@@ -1,0 +1,66 @@
+import { version } from '../daemon/version.ts'
+import type { Facts } from './facts.ts'
+import { type Html, html } from './html.ts'
+import { attention, wishes } from './view/attention.ts'
+import { failures } from './view/failures.ts'
+import { head } from './view/head.ts'
+import { held } from './view/held.ts'
+import { latest } from './view/latest.ts'
+import { log } from './view/log.ts'
+import { mirrors } from './view/mirrors.ts'
+import { underWay } from './view/now.ts'
+import { quota } from './view/quota.ts'
+
+/** The page's parts, by the id of the element that each fills. One that has nothing to say is ''. */
+export type Parts = Readonly<Record<string, string>>
+
+/** `token`: for the buttons. `now`: milliseconds since 1970. */
+export function partsOf(facts: Facts, token: string, now: number): Parts {
+  const parts: Record<string, Html | null> = {
+    head: head(facts, token),
+    wishes: wishes(facts),
+    attention: attention(facts),
+    'under-way': underWay(facts, now),
+    quota: quota(facts),
+    held: held(facts, token),
+    failures: failures(facts, token),
+    mirrors: mirrors(facts),
+    latest: latest(facts),
+    log: log(facts),
+  }
+  return Object.fromEntries(Object.entries(parts).map(([id, part]) => [id, part?.text ?? '']))
+}
+
+/** The whole page. `parts` are HTML already. */
+export function documentOf(parts: Parts): string {
+  const section = (id: string) => `<section id="${id}">${parts[id]}</section>`
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>albumd</title>
+<link rel="stylesheet" href="/style.css">
+<script src="/script.js" defer></script>
+<noscript><meta http-equiv="refresh" content="30"></noscript>
+</head>
+`.text.concat(`<body>
+<header><h1>albumd</h1><div id="head">${parts.head}</div></header>
+<p id="connection" role="status" hidden></p>
+<div id="wishes" role="status">${parts.wishes}</div>
+<main>
+${section('attention')}
+<div class="beside">${section('under-way')}${section('quota')}</div>
+${section('held')}
+${section('failures')}
+${section('mirrors')}
+${section('latest')}
+${section('log')}
+</main>
+<footer>${html`albumd ${version}`.text} · <a href="/metrics">metrics</a> · <a href="/healthz">health</a></footer>
+</body>
+</html>
+`)
+}

@@ -1,0 +1,159 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Desk } from '../daemon/display.ts'
+import { statusOf } from '../daemon/status.ts'
+import { version } from '../daemon/version.ts'
+import type { RequestEvent } from '../remote/gate.ts'
+import type { PassEvent } from '../sync/pass-events.ts'
+
+/** The host's words may become codes: so many are counted by name, and the others together. */
+const CODES = 50
+/** Counting failures takes as long as there are many. Milliseconds. */
+const FAILURES_EVERY = 15_000
+
+/** What Prometheus asks for. Counters begin with the process, as there they should. */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #now: () => number
+  readonly #codes = new Set<string>()
+  readonly #scanBegan = new Map<string, number>()
+  #failures: { at: number; codes: Map<string, number> } | null = null
+
+  readonly #uploads = this.#counter('albumd_uploads_total', 'Pictures that the host has taken.', ['mirror'])
+  readonly #bytes = this.#counter('albumd_uploaded_bytes_total', 'Bytes of these pictures.', ['mirror'])
+  readonly #failed = this.#counter('albumd_upload_failures_total', 'Tries that failed, by code.', ['code'])
+  readonly #deleted = this.#counter('albumd_images_deleted_total', 'Images that were deleted.', ['mirror'])
+  readonly #requests = this.#counter(
+    'albumd_requests_total',
+    'Requests to the host, by endpoint and HTTP status; status "none": no answer.',
+    ['endpoint', 'status'],
+  )
+  readonly #scans = new Histogram({
+    name: 'albumd_scan_duration_seconds',
+    help: 'How long looks at a mirror took, whole ones and those at single folders.',
+    labelNames: ['mirror'],
+    buckets: [0.01, 0.1, 1, 10, 60, 600, 3600, 21_600],
+    registers: [this.#registry],
+  })
+  readonly #open = this.#gauge('albumd_state_open', '1 while albumd has its state and works.')
+  readonly #paused = this.#gauge('albumd_paused', '1 while a person has paused it.')
+  readonly #pictures = this.#gauge('albumd_pictures', 'Pictures on the disk, by how they stand.', [
+    'mirror',
+    'state',
+  ])
+  readonly #held = this.#gauge('albumd_held_deletions', "Deletions that wait for a person's word.", [
+    'mirror',
+  ])
+  readonly #pending = this.#gauge('albumd_pending_deletions', 'Deletions that are to come.', ['mirror'])
+  readonly #guarded = this.#gauge('albumd_mirror_guarded', '1 while a mirror is in doubt.', ['mirror'])
+  readonly #oldest = this.#gauge(
+    'albumd_oldest_unsynced_seconds',
+    'For how long the picture that waits longest has waited; 0: none waits.',
+    ['mirror'],
+  )
+  readonly #backlog = this.#gauge('albumd_backlog_pictures', 'Pictures that wait for their upload.')
+  readonly #backlogBytes = this.#gauge('albumd_backlog_bytes', 'Bytes that wait for their upload.')
+  readonly #failuresNow = this.#gauge('albumd_failures', 'Paths that are not as they should be, by code.', [
+    'code',
+  ])
+  readonly #limit = this.#gauge('albumd_quota_limit', 'Uploads that the plan allows a day.')
+  readonly #used = this.#gauge('albumd_quota_used', 'Uploads that were asked for today.')
+  readonly #exhausted = this.#gauge('albumd_quota_exhausted', "1 while the day's quota is used up.")
+
+  /** `now`: milliseconds on a clock that only goes forward. */
+  constructor(now: () => number) {
+    this.#now = now
+    this.#gauge('albumd_info', 'The version that runs.', ['version']).set({ version }, 1)
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType
+  }
+
+  hear(told: PassEvent): void {
+    switch (told.event) {
+      case 'scan_started':
+        this.#scanBegan.set(told.mirror, this.#now())
+        return
+      case 'scan_finished': {
+        const began = this.#scanBegan.get(told.mirror)
+        if (began !== undefined) this.#scans.observe({ mirror: told.mirror }, (this.#now() - began) / 1000)
+        return
+      }
+      case 'picture_uploaded':
+        this.#uploads.inc({ mirror: told.mirror })
+        this.#bytes.inc({ mirror: told.mirror }, told.size)
+        return
+      case 'picture_failed':
+        this.#failed.inc({ code: this.#known(told.code) })
+        return
+      case 'image_deleted':
+        this.#deleted.inc({ mirror: told.mirror })
+    }
+  }
+
+  requested({ endpoint, status }: RequestEvent): void {
+    this.#requests.inc({ endpoint, status: status ?? 'none' })
+  }
+
+  /** Prometheus' text. `wall`: milliseconds since 1970. */
+  text(desk: Desk | null, wall: number): Promise<string> {
+    this.#read(desk, wall)
+    return this.#registry.metrics()
+  }
+
+  #read(desk: Desk | null, wall: number): void {
+    const workplace = desk?.errands.workplace ?? null
+    this.#open.set(workplace === null ? 0 : 1)
+    if (workplace === null) return
+    const { config, synced } = workplace
+    const { mirrors, quota, backlog, paused } = statusOf(config, synced, true, wall)
+    for (const gauge of [this.#pictures, this.#held, this.#pending, this.#guarded, this.#oldest])
+      gauge.reset()
+    for (const mirror of mirrors) {
+      const of = { mirror: mirror.folder }
+      for (const state of ['synced', 'linked', 'uncertain', 'failed'] as const)
+        this.#pictures.set({ ...of, state }, mirror[state])
+      this.#pictures.set({ ...of, state: 'pending' }, mirror.pending_uploads)
+      this.#held.set(of, mirror.held_deletions)
+      this.#pending.set(of, mirror.pending_deletions)
+      this.#guarded.set(of, mirror.state === 'guarded' ? 1 : 0)
+      const { oldest_unsynced: oldest } = mirror
+      this.#oldest.set(of, oldest === null ? 0 : Math.max(0, wall - Date.parse(oldest)) / 1000)
+    }
+    this.#backlog.set(backlog.pictures)
+    this.#backlogBytes.set(backlog.bytes)
+    this.#limit.set(quota.limit)
+    this.#used.set(quota.used)
+    this.#exhausted.set(quota.exhausted ? 1 : 0)
+    this.#paused.set(paused === null ? 0 : 1)
+    this.#failuresNow.reset()
+    for (const [code, n] of this.#failuresByCode(workplace)) this.#failuresNow.set({ code }, n)
+  }
+
+  #failuresByCode({ synced }: NonNullable<Desk['errands']['workplace']>): Map<string, number> {
+    const known = this.#failures
+    if (known && this.#now() - known.at < FAILURES_EVERY) return known.codes
+    const codes = new Map<string, number>()
+    for (const failure of synced.summaries.failures(Number.MAX_SAFE_INTEGER)) {
+      const code = this.#known(failure.code)
+      codes.set(code, (codes.get(code) ?? 0) + 1)
+    }
+    this.#failures = { at: this.#now(), codes }
+    return codes
+  }
+
+  #known(code: string): string {
+    if (!this.#codes.has(code) && (this.#codes.size >= CODES || !/^[A-Z][A-Z0-9_]{0,49}$/.test(code)))
+      return 'OTHER'
+    this.#codes.add(code)
+    return code
+  }
+
+  #counter(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] })
+  }
+
+  #gauge(name: string, help: string, labelNames: string[] = []): Gauge {
+    return new Gauge({ name, help, labelNames, registers: [this.#registry] })
+  }
+}

@@ -1,0 +1,183 @@
+import type { Hono } from 'hono'
+import { type ControlServer, serveControl } from '../daemon/control/server.ts'
+import type { DaemonEvent } from '../daemon/daemon-event.ts'
+import type { Desk, Display } from '../daemon/display.ts'
+import { placeOfImage } from '../daemon/latest-pictures.ts'
+import { stateFiles } from '../daemon/state.ts'
+import type { Sending } from '../daemon/uploads-under-way.ts'
+import { version } from '../daemon/version.ts'
+import type { RequestEvent } from '../remote/gate.ts'
+import type { Clock } from '../sync/clock.ts'
+import type { PassEvent } from '../sync/pass-events.ts'
+import { type Door, pageApp, type Sources } from './app.ts'
+import { readAssets } from './assets.ts'
+import { askFor } from './deeds.ts'
+import { documentOf, type Parts, partsOf } from './document.ts'
+import { Viewers } from './events.ts'
+import { type Recorded, readRecorded } from './facts.ts'
+import { hasKey } from './guard.ts'
+import { readHealth } from './health.ts'
+import { newSecret, readOrMakeKey } from './key.ts'
+import { Listening } from './listening.ts'
+import { Live } from './live.ts'
+import { LogTail } from './log-tail.ts'
+import { Metrics } from './metrics.ts'
+import { isOwnUser } from './server.ts'
+import { Thumbnails } from './thumbnails.ts'
+import { UnderWayPictures } from './under-way.ts'
+import { Wishes } from './wishes.ts'
+
+/**
+ * The status page of a running daemon: in a browser at `status_page.listen`, and on a socket in the state folder. It hears
+ * of the work, reads what is recorded, and asks the daemon for what people want.
+ */
+export class StatusPage implements Display {
+  readonly #clock: Clock
+  readonly #say: (line: string) => void
+  readonly #asked: (what: string) => void
+  readonly #underWay: UnderWayPictures
+  readonly #metrics: Metrics
+  readonly #log = new LogTail()
+  readonly #thumbnails = new Thumbnails()
+  readonly #viewers = new Viewers()
+  readonly #token = newSecret()
+  readonly #live: Live
+  readonly #wishes: Wishes
+  #desk: Desk | null = null
+  #listening: Listening | null = null
+  #socket: ControlServer | null = null
+  #signAt: number
+
+  /** `say` tells a person, in a line; `asked` hears what people have the daemon do. */
+  constructor(clock: Clock, say: (line: string) => void, asked: (what: string) => void) {
+    const now = () => clock.monotonic()
+    this.#clock = clock
+    this.#say = say
+    this.#asked = asked
+    this.#underWay = new UnderWayPictures(now)
+    this.#metrics = new Metrics(now)
+    this.#live = new Live(this.#viewers, () => this.#parts(), now)
+    this.#wishes = new Wishes(this.#live.changed)
+    this.#signAt = now()
+  }
+
+  tell(told: PassEvent): void {
+    this.alive()
+    this.#metrics.hear(told)
+    this.#live.changed()
+  }
+
+  note(event: DaemonEvent): void {
+    if (event.event === 'config_taken' && this.#desk)
+      void this.#listening?.at(this.#desk.config().status_page.listen)
+    this.#live.changed()
+  }
+
+  alive(): void {
+    this.#signAt = this.#clock.monotonic()
+  }
+
+  requested(request: RequestEvent): void {
+    this.#metrics.requested(request)
+  }
+
+  sending(sending: Sending): void {
+    this.#underWay.hear(sending)
+    this.#live.changed()
+  }
+
+  /** A line of the log, as JSON, without secrets. */
+  logged(line: string): void {
+    this.#log.hear(line)
+    this.#live.changed()
+  }
+
+  async open(desk: Desk): Promise<void> {
+    this.#desk = desk
+    const config = desk.config()
+    const { page, pageKey } = stateFiles(config.state_dir)
+    const sources = this.#sources()
+    const key = readOrMakeKey(pageKey)
+    const browsers: Door = {
+      anyHost: false,
+      isUser: context => isOwnUser(context) || hasKey(context.req.header('authorization'), key),
+      whoMay:
+        'This is the page of the user who runs albumd. It opens by itself for that user on this machine. ' +
+        `Others need the key for a password; the user, and root, find it in ${pageKey}.`,
+    }
+    this.#socket = await this.#serveSocket(
+      pageApp(sources, { anyHost: true, isUser: () => true, whoMay: '' }),
+      page,
+    )
+    this.#listening = new Listening(pageApp(sources, browsers), this.#say)
+    await this.#listening.at(config.status_page.listen)
+  }
+
+  async close(): Promise<void> {
+    this.#live.close()
+    this.#viewers.close()
+    await Promise.all([this.#listening?.close(), this.#socket?.close()])
+  }
+
+  async #serveSocket(app: Hono, file: string): Promise<ControlServer | null> {
+    try {
+      return await serveControl(app, file)
+    } catch (error) {
+      this.#say(`${file}: the status page has no socket (${(error as Error).message})`)
+      return null
+    }
+  }
+
+  #sources(): Sources {
+    const quietMs = () => this.#clock.monotonic() - this.#signAt
+    return {
+      assets: readAssets(),
+      token: this.#token,
+      document: () => documentOf(this.#parts()),
+      now: () => ({ page: this.#listening?.whereabouts ?? null, uploading: this.#underWay.pictures() }),
+      events: () => this.#viewers.welcome(version),
+      thumbnail: async (of, id) => {
+        const place = of === 'picture' ? this.#placeOf(id) : this.#underWay.byId(id)
+        return place ? this.#thumbnails.read(place.mirror, place.path) : null
+      },
+      metrics: async () => ({
+        type: this.#metrics.contentType,
+        text: await this.#metrics.text(this.#desk, this.#clock.wall()),
+      }),
+      health: () => readHealth(this.#desk, this.#clock.wall(), quietMs()),
+      askFor: (deed, fields) => {
+        const understood = askFor(this.#wishes, this.#desk!.errands, deed, fields)
+        if (understood) this.#asked(deed)
+        return understood
+      },
+      failed: error => this.#say(`the status page: ${error.message}`),
+    }
+  }
+
+  #placeOf(image: number): { mirror: string; path: string } | null {
+    const { workplace } = this.#desk!.errands
+    return workplace && placeOfImage(workplace.config, workplace.synced, image)
+  }
+
+  #parts(): Parts {
+    const now = this.#clock.wall()
+    const facts = {
+      recorded: this.#recorded(now),
+      stateTrouble: this.#desk!.trouble(),
+      underWay: this.#underWay.pictures(),
+      rate: this.#underWay.rate(),
+      wishes: this.#wishes.latest(),
+      log: this.#log.lines(),
+    }
+    return partsOf(facts, this.#token, now)
+  }
+
+  /** Null too where the state can't be read: the daemon finds that out by itself. */
+  #recorded(now: number): Recorded | null {
+    try {
+      return readRecorded(this.#desk!, now, this.#clock.monotonic() - this.#signAt)
+    } catch {
+      return null
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import type { Sending } from '../daemon/uploads-under-way.ts'
+
+/** A picture on its way. `id` is its own while it is. */
+export interface UnderWay {
+  id: number
+  mirror: string
+  path: string
+  /** Bytes. */
+  size: number
+  sent: number
+}
+
+/** So far back the rate looks, in milliseconds. */
+const WINDOW_MS = 10_000
+
+/** What is on its way to the host, and how fast. `now`: milliseconds on a clock that only goes forward. */
+export class UnderWayPictures {
+  readonly #now: () => number
+  readonly #pictures = new Map<string, UnderWay>()
+  #steps: { at: number; bytes: number }[] = []
+  #nextId = 1
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  hear({ mirror, path, size, sent }: Sending): void {
+    const key = `${mirror}\0${path}`
+    const known = this.#pictures.get(key)
+    if (sent === null) {
+      this.#pictures.delete(key)
+      return
+    }
+    const before = known === undefined || sent < known.sent ? 0 : known.sent
+    if (sent > before) this.#steps.push({ at: this.#now(), bytes: sent - before })
+    this.#forget()
+    this.#pictures.set(key, { id: known?.id ?? this.#nextId++, mirror, path, size, sent })
+  }
+
+  /** The first of them began first. */
+  pictures(): UnderWay[] {
+    return [...this.#pictures.values()]
+  }
+
+  byId(id: number): UnderWay | undefined {
+    return this.pictures().find(picture => picture.id === id)
+  }
+
+  /** Bytes a second, over the last seconds. */
+  rate(): number {
+    this.#forget()
+    const [first] = this.#steps
+    if (!first) return 0
+    const bytes = this.#steps.reduce((sum, step) => sum + step.bytes, 0)
+    return (bytes * 1000) / Math.max(1000, this.#now() - first.at)
+  }
+
+  #forget(): void {
+    const since = this.#now() - WINDOW_MS
+    const keep = this.#steps.findIndex(({ at }) => at >= since)
+    if (keep !== 0) this.#steps = keep === -1 ? [] : this.#steps.slice(keep)
+  }
+}

@@ -1,0 +1,56 @@
+import { count, sizeInWords } from '../../daemon/quantities.ts'
+import { nameOf } from '../../sync/tree-path.ts'
+import type { Facts, Recorded } from '../facts.ts'
+import { type Html, html } from '../html.ts'
+import type { UnderWay } from '../under-way.ts'
+import { span, time } from '../words.ts'
+import { thumbnail } from './thumbnail.ts'
+
+const SHOWN = 8
+
+/** What is on its way, how fast, and how long it will take. `now`: milliseconds since 1970. */
+export function underWay({ recorded, underWay, rate }: Facts, now: number): Html | null {
+  if (recorded === null) return null
+  const { status } = recorded
+  const few = underWay.slice(0, SHOWN)
+  const more = underWay.length - few.length
+  return html`<h2>Uploading</h2>
+<p class="pace">${pace(status, underWay.length, rate, now)}</p>
+${few.length > 0 && html`<ul class="sending">${few.map(sending)}</ul>`}${
+  more > 0 && html`<p class="aside">and ${more} more</p>`
+}`
+}
+
+function pace(
+  { backlog, paused, uploads_wait_until, quota }: Recorded['status'],
+  sending: number,
+  rate: number,
+  now: number,
+): Html {
+  if (paused !== null)
+    return html`Paused${paused.until !== null && html` until ${time(paused.until)}`}: nothing is sent or deleted.`
+  if (backlog.pictures === 0 && sending === 0) return html`Nothing waits.`
+  const speed = sending > 0 && rate > 0 && html` at <b>${sizeInWords(Math.round(rate))}/s</b>`
+  const waiting = html`<b>${count(backlog.pictures, 'picture')}</b> (${sizeInWords(backlog.bytes)}) to go${speed}`
+  if (uploads_wait_until !== null) return html`${waiting}; uploads begin at ${time(uploads_wait_until)}`
+  if (quota.exhausted) return html`${waiting}; today's quota is used up`
+  return html`${waiting}${timeLeft(backlog, rate, now)}`
+}
+
+function timeLeft(
+  { bytes, days, per_day, done_by }: Recorded['status']['backlog'],
+  rate: number,
+  now: number,
+) {
+  if (days > 0) return html`, about <b>${count(days, 'day')}</b> at ${per_day.toLocaleString('en')} a day`
+  if (rate > 0 && bytes > 0) return html`, about <b>${span((bytes / rate) * 1000)}</b> left`
+  return done_by !== null && html`, about <b>${span(Date.parse(done_by) - now)}</b> left`
+}
+
+function sending({ id, mirror, path, size, sent }: UnderWay): Html {
+  const name = nameOf(path)
+  return html`<li id="sending-${id}">${thumbnail(`/thumbnails/under-way/${id}`, name)}
+<div><b class="name" title="${mirror}/${path}">${path}</b>
+<progress max="${size}" value="${sent}" aria-label="${name}"></progress>
+<span class="aside">${sizeInWords(sent)} of ${sizeInWords(size)}</span></div></li>`
+}

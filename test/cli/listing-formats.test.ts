@@ -1,0 +1,110 @@
+import { expect, it } from 'vitest'
+import { type Format, listing, pictureInJson } from '../../src/cli/listing-formats.ts'
+import type { MirroredPicture } from '../../src/daemon/mirrored/picture.ts'
+
+const NAME = `a "b", [x](y) <img onerror=1> & 'c'\n\`z\`*_!.png`
+const URL = `https://cdn.example.com/i/1?a=1&lt;b=(2)<"'>\\`
+
+function picture(changes: Partial<MirroredPicture> = {}): MirroredPicture {
+  return {
+    mirror: '/pictures',
+    path: `a/${NAME}`,
+    name: NAME,
+    state: 'synced',
+    older: false,
+    album: 'Photos/a',
+    url: URL,
+    image: {
+      id: 1,
+      remote_id: 'id-1',
+      cdn_url: URL,
+      album: 1,
+      name: NAME,
+      hash: Buffer.alloc(32, 7),
+      size: 1536,
+      mime: 'image/png',
+      width: 1,
+      height: 1,
+      recorded_at: 1_700_000_000_000,
+      proof: 'uploaded',
+    },
+    ...changes,
+  }
+}
+
+const shown = (format: Format, pictures = [picture()]) =>
+  [...listing(pictures, format, { oneMirror: true, width: null })].join('')
+
+it('is JSON, one object a line, that gives back names as they are', () => {
+  const text = shown('json', [picture(), picture({ name: 'b.png', path: 'b.png', url: null })])
+  expect(text.trimEnd().split('\n')).toHaveLength(4)
+  const [first, second] = JSON.parse(text)
+  expect(first).toEqual({
+    path: `/pictures/a/${NAME}`,
+    mirror: '/pictures',
+    state: 'synced',
+    older: false,
+    album: 'Photos/a',
+    image_id: 'id-1',
+    url: URL,
+    size: 1536,
+    sha256: '07'.repeat(32),
+    proof: 'uploaded',
+    recorded_at: '2023-11-14T22:13:20.000Z',
+  })
+  expect(second.url).toBeNull()
+  expect(JSON.parse(shown('json', []))).toEqual([])
+  expect(JSON.parse(pictureInJson(picture()))).toEqual(first)
+})
+
+it('is CSV as RFC 4180 has it', () => {
+  const [titles, row, end] = splitCsv(shown('csv'))
+  expect(titles).toEqual(['path', 'state', 'album', 'image_id', 'url', 'size', 'sha256'])
+  expect(row).toEqual([`/pictures/a/${NAME}`, 'synced', 'Photos/a', 'id-1', URL, '1536', '07'.repeat(32)])
+  expect(end).toBeUndefined()
+})
+
+it('is HTML in which no name is markup', () => {
+  const html = shown('html')
+  expect(html.trimEnd().split('\n')).toHaveLength(1)
+  const [, src, alt] = /^<img src="([^"]*)" alt="([^"]*)">\n$/.exec(html)!
+  expect(unescaped(src!)).toBe(URL)
+  expect(alt).not.toMatch(/[<>'"]/)
+  expect(unescaped(alt!)).toBe(NAME.replace('\n', '\\u000a'))
+})
+
+it('is Markdown in which no name is markup', () => {
+  const text = shown('markdown')
+  expect(text.trimEnd().split('\n')).toHaveLength(1)
+  const [, alt, url] = /^!\[(.*)\]\(<([^<>\\]*)>\)\n$/.exec(text)!
+  // Each sign that could mean something has a backslash of its own.
+  expect(alt!.replace(/\\u000a/g, '').replace(/\\[!-/:-@[-`{-~]/g, '')).toMatch(/^[\w ]*$/)
+  expect(url).toBe(`https://cdn.example.com/i/1?a=1&amp;lt;b=(2)%3C"'%3E%5C`)
+})
+
+it('is an address a line, and leaves out those that are not known', () => {
+  expect(shown('url', [picture(), picture({ url: null }), picture({ url: 'https://x/2' })])).toBe(
+    `${URL}\nhttps://x/2\n`,
+  )
+})
+
+it('is a table that no name can forge a line of', () => {
+  const text = shown('table', [picture(), picture({ url: null, state: 'linked' })])
+  expect(text.split('\n')).toHaveLength(4)
+  expect(text).toMatch(/linked +1\.5 KB +id-1 +not known\n$/)
+})
+
+function unescaped(text: string): string {
+  const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+  return text.replace(/&(#?\w+);/g, (_, name) => entities[name]!)
+}
+
+function splitCsv(text: string): string[][] {
+  const rows: string[][] = [[]]
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
+    if (end === '' && !quoted && !plain && rows.at(-1)!.length === 0) break
+    rows.at(-1)!.push(quoted?.replaceAll('""', '"') ?? plain!)
+    if (end === '\r\n') rows.push([])
+  }
+  return rows.filter(row => row.length > 0)
+}

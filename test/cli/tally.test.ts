@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { ALL_IN_SYNC, Tally } from '../../src/cli/tally.ts'
+import type { PassEvent } from '../../src/sync/pass-events.ts'
+import { mirrorInSync } from '../daemon/mirror-status.ts'
+
+const IDLE = mirrorInSync(3)
+
+const waits = (path: string): PassEvent => ({ event: 'picture_waits', mirror: '/p', path, message: 'x' })
+
+describe('the summary of a pass', () => {
+  it('counts a picture that waits once, however often it is looked at', () => {
+    const tally = new Tally()
+    for (const path of ['a.png', 'a.png', 'b.png', 'a.png']) tally.add(waits(path))
+    tally.add({ event: 'picture_uploaded', mirror: '/p', path: 'b.png', size: 1, cdn_url: 'x' })
+    expect(tally.counts).toMatchObject({ waiting: 1, uploaded: 1 })
+    expect(tally.inWords({ mirrors: [{ ...IDLE, pending_uploads: 1 }] }, [])).toContain(
+      'left: 1 to upload, 1 of them not ready yet (',
+    )
+  })
+
+  it('does not say that all is in sync where links could not be compared', () => {
+    const status = { mirrors: [IDLE] }
+    expect(new Tally().inWords(status, [])).toBe(ALL_IN_SYNC)
+    expect(new Tally().inWords(status, [], 10)).toContain('left: 10 linked and not compared')
+  })
+})

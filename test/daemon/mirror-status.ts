@@ -1,0 +1,23 @@
+import type { MirrorStatus } from '../../src/daemon/status.ts'
+
+/** A mirror with so many pictures, all of them on the host. */
+export function mirrorInSync(pictures: number): MirrorStatus {
+  return {
+    folder: '/p',
+    album: 'P',
+    state: 'idle',
+    reason: null,
+    files: pictures,
+    synced: pictures,
+    linked: 0,
+    uncertain: 0,
+    pending_uploads: 0,
+    pending_deletions: 0,
+    held_deletions: 0,
+    failed: 0,
+    left_out: { format: 0, ignored: 0, hidden: 0, empty: 0, links: 0 },
+    left_out_with_image: 0,
+    perhaps_renamed: 0,
+    oldest_unsynced: null,
+  }
+}

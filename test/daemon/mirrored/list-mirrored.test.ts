@@ -1,0 +1,41 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { picturesOf, placesToList, recordedAt } from '../../../src/daemon/mirrored/list-mirrored.ts'
+import { reading } from '../../../src/daemon/mirrored/reading.ts'
+import { type Recorded, recordPictures } from '../recorded-pictures.ts'
+
+function at({ config }: Recorded, path?: string) {
+  return reading(config, async records => {
+    const found = placesToList(config, records, path).map(place => recordedAt(records, place))
+    return found.map(one => [one.kind, [...picturesOf(one)].map(picture => picture.path)])
+  })
+}
+
+it('finds a picture, a folder, and what no scan has seen; what waits to be deleted is not listed', async () => {
+  const recorded = await recordPictures([
+    { path: 'a/1.png', bytes: '1' },
+    { path: 'a/b/2.png', bytes: '2', state: 'gone' },
+    { path: 'a/b/3.png', bytes: '3', state: 'kept' },
+    { path: 'a0/4.png', bytes: '4', state: 'linked' },
+    { path: 'a b/5.png', bytes: '5', state: 'pending', image: null },
+  ])
+  writeFileSync(join(recorded.home, 'pictures/unseen.png'), 'x')
+  expect(await at(recorded)).toEqual([['folder', ['a/1.png', 'a/b/3.png', 'a0/4.png']]])
+  expect(await at(recorded, 'a')).toEqual([['folder', ['a/1.png', 'a/b/3.png']]])
+  expect(await at(recorded, 'a/1.png')).toEqual([['picture', ['a/1.png']]])
+  expect(await at(recorded, 'a/b/2.png')).toEqual([['picture', []]])
+  expect(await at(recorded, 'a b/5.png')).toEqual([['picture', []]])
+  expect(await at(recorded, 'unseen.png')).toEqual([['unseen', []]])
+  expect(await at(recorded, 'nowhere')).toEqual([['nothing', []]])
+  expect(await at(recorded, '/etc')).toEqual([])
+})
+
+it('hands out every picture once, page by page, while it only reads', async () => {
+  const pictures = Array.from({ length: 1500 }, (_, n) => ({ path: `f${n % 300}/${n}.png`, bytes: `${n}` }))
+  const flat = Array.from({ length: 1200 }, (_, n) => ({ path: `${n}.png`, bytes: `flat ${n}` }))
+  const recorded = await recordPictures([...pictures, ...flat])
+  const [[kind, paths]] = (await at(recorded)) as [[string, string[]]]
+  expect(kind).toBe('folder')
+  expect(paths.toSorted()).toEqual([...pictures, ...flat].map(({ path }) => path).toSorted())
+})

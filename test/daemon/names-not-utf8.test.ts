@@ -1,0 +1,92 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { configExample } from '../../src/config/example.ts'
+import { type Status, statusOf } from '../../src/daemon/status.ts'
+import { explain } from '../../src/daemon/why/explain.ts'
+import type { Explanation } from '../../src/daemon/why/explanation.ts'
+import { realDisk } from '../../src/local/real-disk.ts'
+import { PERHAPS_RENAMED } from '../../src/sync/plan.ts'
+import { parse } from '../config/config-text.ts'
+import { png } from '../pictures.ts'
+import { openWorkshop, type Workshop } from '../sync/workshop.ts'
+
+interface BadName extends Workshop {
+  bad: Buffer
+  why(path: string): Explanation
+  mirrorNow(): Status['mirrors'][number]
+}
+
+/** Three pictures, of which one was deleted and one was renamed, beside one whose name is not UTF-8. */
+async function withBadName(): Promise<BadName> {
+  const workshop = await openWorkshop()
+  const { synced, pictures } = workshop
+  const mirror = { folder: pictures, album: 'Photos', deletions: 'propagate' as const, ignore: [] }
+  const config = { ...parse(configExample()), mirrors: [mirror] }
+  const now = Date.now()
+  for (const n of [0, 1, 2]) workshop.write(`a/${n}.png`, png(2 + n, 2).bytes)
+  await workshop.pass()
+  rmSync(join(pictures, 'a/0.png'))
+  renameSync(join(pictures, 'a/1.png'), join(pictures, 'a/renamed.png'))
+  const bad = Buffer.concat([Buffer.from(`${pictures}/a/bad`), Buffer.from([0xff]), Buffer.from('.png')])
+  writeFileSync(bad, png(9, 9).bytes)
+  const status = () => statusOf(config, synced, false, now)
+  return {
+    ...workshop,
+    bad,
+    why: path => explain({ config, synced, disk: realDisk, status: status(), now }, { mirror, path }),
+    mirrorNow: () => status().mirrors[0]!,
+  }
+}
+
+it('does not say of a picture that is missing beside such a name that it is left out, or gone', async () => {
+  const at = await withBadName()
+  expect(at.why('a/0.png')).toMatchObject({
+    state: 'synced',
+    reason: expect.stringContaining(`(since then: ${PERHAPS_RENAMED})`),
+  })
+  await at.pass()
+  for (const path of ['a/0.png', 'a/1.png']) {
+    const { state, reason, image, history, next } = at.why(path)
+    expect({ state, reason }).toEqual({ state: 'unknown', reason: PERHAPS_RENAMED })
+    expect(image).not.toBeNull()
+    expect(history.at(-1)).toMatchObject({ event: 'in_doubt', detail: PERHAPS_RENAMED })
+    expect(next).toMatchObject([{ what: expect.stringContaining(`${at.pictures}/a/bad\\xff.png`) }])
+  }
+  expect(at.mirrorNow()).toMatchObject({ left_out_with_image: 0, perhaps_renamed: 2 })
+
+  renameSync(at.bad, join(at.pictures, 'a/good.png'))
+  expect(at.why('a/0.png')).toMatchObject({
+    state: 'unknown',
+    reason: `${PERHAPS_RENAMED} (since then: gone from the disk)`,
+  })
+  await at.pass()
+  expect(at.mirrorNow()).toMatchObject({ files: 3, synced: 3, perhaps_renamed: 0 })
+  expect(at.why('a/0.png').state).toBe('absent')
+})
+
+it('tells it from one that a rule hides', async () => {
+  const at = await withBadName()
+  at.write('.albumdignore', 'a/2.png\n')
+  await at.pass()
+  expect(at.why('a/2.png').state).toBe('hidden')
+  expect(at.mirrorNow()).toMatchObject({ left_out_with_image: 1, perhaps_renamed: 2 })
+})
+
+it('says the same of a folder that is missing beside such a name, and of all in it', async () => {
+  const at = await withBadName()
+  at.write('a/b/p.png', png(12, 2).bytes)
+  await at.pass()
+  rmSync(join(at.pictures, 'a/b'), { recursive: true })
+  await at.pass()
+  for (const path of ['a/b', 'a/b/p.png'])
+    expect(at.why(path), path).toMatchObject({ state: 'unknown', reason: PERHAPS_RENAMED })
+  expect(at.mirrorNow()).toMatchObject({ perhaps_renamed: 3 })
+})
+
+it('counts a picture with such a name among the pictures and among the failed', async () => {
+  const at = await withBadName()
+  at.write('a/broken.png', 'this is no picture')
+  await at.pass()
+  expect(at.mirrorNow()).toMatchObject({ files: 4, synced: 2, failed: 2, pending_uploads: 0 })
+})

@@ -1,0 +1,141 @@
+import { expect, it } from 'vitest'
+import type { DaemonEvent } from '../../../src/daemon/daemon-event.ts'
+import { reading } from '../../../src/daemon/mirrored/reading.ts'
+import { childEnvironment } from '../../../src/daemon/notify/child-environment.ts'
+import { runCommand } from '../../../src/daemon/notify/run-command.ts'
+import { UploadCommand } from '../../../src/daemon/notify/upload-command.ts'
+import { recordPictures } from '../recorded-pictures.ts'
+
+const uploaded = (mirror: string, path: string) =>
+  ({ event: 'picture_uploaded', mirror, path, size: 1, cdn_url: `https://cdn/${path}` }) as const
+
+interface Stage {
+  tell(path: string): void
+  notes: DaemonEvent[]
+  said: Record<string, string>[]
+  /** The most that ran at once. */
+  most(): number
+  stop: AbortController
+  ended: Promise<void>
+}
+
+/** The records of a/1.png are there. `answer`: what comes of each run. */
+async function stage(
+  work: (stage: Stage) => Promise<void>,
+  answer: (said: Record<string, string>, stop: AbortSignal) => Promise<string | null>,
+): Promise<void> {
+  const { config } = await recordPictures([{ path: 'a/1.png', bytes: 'x' }])
+  const notes: DaemonEvent[] = []
+  const said: Record<string, string>[] = []
+  let running = 0
+  let most = 0
+  const command = new UploadCommand({
+    note: event => notes.push(event),
+    async runCommand(_, told, stop) {
+      said.push(told)
+      most = Math.max(most, ++running)
+      try {
+        return await answer(told, stop)
+      } finally {
+        running--
+      }
+    },
+  })
+  await reading(config, async ({ synced }) => {
+    const heard: string[] = []
+    const tell = command.beside(({ event }) => heard.push(event), 'a command', synced)
+    const stop = new AbortController()
+    const ended = command.run(stop.signal)
+    const mirror = config.mirrors[0]!.folder
+    const tellOf = (path: string) => {
+      tell(uploaded(mirror, path))
+      // Those who heard of it before still do.
+      expect(heard.pop()).toBe('picture_uploaded')
+    }
+    await work({ tell: tellOf, notes, said, most: () => most, stop, ended })
+    stop.abort()
+    await ended
+  })
+}
+
+it('is told of each picture: its path, album, id and address', async () => {
+  await stage(
+    async ({ tell, said }) => {
+      tell('a/1.png')
+      tell('not/recorded.png')
+      await expect.poll(() => said.length).toBe(2)
+      expect(said[0]).toEqual({
+        ALBUMD_PATH: expect.stringMatching(/\/pictures\/a\/1\.png$/),
+        ALBUMD_ALBUM: '',
+        ALBUMD_ID: 'id-0-a/1.png',
+        ALBUMD_URL: 'https://cdn/a/1.png',
+      })
+      expect(said[1]).toMatchObject({ ALBUMD_ID: '', ALBUMD_URL: 'https://cdn/not/recorded.png' })
+    },
+    async () => null,
+  )
+})
+
+it('runs one at a time and in order, whatever comes at once, and leaves out the oldest of too many', async () => {
+  await stage(
+    async ({ tell, said, most, notes }) => {
+      for (let n = 0; n < 10_050; n++) tell(`${n}.png`)
+      await expect.poll(() => said.at(-1)?.ALBUMD_URL, { timeout: 30_000 }).toBe('https://cdn/10049.png')
+      expect(most()).toBe(1)
+      const numbers = said.map(({ ALBUMD_URL }) => Number(/(\d+)\.png/.exec(ALBUMD_URL!)![1]))
+      expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+      const left = 10_050 - said.length
+      expect(left).toBeGreaterThan(0)
+      expect(notes).toEqual([
+        {
+          event: 'upload_command_failed',
+          path: null,
+          message: expect.stringContaining(`${left} of the pictures`),
+        },
+      ])
+    },
+    async () => null,
+  )
+})
+
+it('goes on after failures, and tells one that stays the same once', async () => {
+  await stage(
+    async ({ tell, said, notes }) => {
+      for (const path of ['1', '2', '3', '4', '5']) tell(path)
+      await expect.poll(() => said.length).toBe(5)
+      await expect.poll(() => notes.length).toBe(3)
+      expect(notes).toMatchObject([
+        { path: expect.any(String), message: 'it ended with 1' },
+        { message: 'no environment holds this' },
+        { message: 'it ended with 1' },
+      ])
+    },
+    async ({ ALBUMD_URL }) => {
+      if (ALBUMD_URL!.endsWith('/3')) throw new Error('no environment holds this')
+      return ALBUMD_URL!.endsWith('/4') ? null : 'it ended with 1'
+    },
+  )
+})
+
+it('ends one that hangs, lets the others go on, and is ended with albumd', async () => {
+  await stage(
+    async ({ tell, notes, said, stop, ended }) => {
+      tell('hangs')
+      tell('next')
+      await expect.poll(() => notes.length, { timeout: 30_000 }).toBe(1)
+      expect(notes[0]).toMatchObject({ message: 'it took more than 0.2 s' })
+      await expect.poll(() => said.length).toBe(2)
+      tell('waits')
+      tell('waits too')
+      stop.abort()
+      await ended
+      expect(notes.at(-1)).toMatchObject({
+        message: expect.stringMatching(/not run for [12] of the pictures/),
+      })
+    },
+    ({ ALBUMD_URL }, stop) =>
+      ALBUMD_URL!.endsWith('hangs')
+        ? runCommand('sleep 600', childEnvironment(process.env), stop, 200)
+        : runCommand('sleep 600', childEnvironment(process.env), stop),
+  )
+})

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { refuseOther } from '../../src/daemon/state.ts'
+import { openDatabase } from '../../src/synced/database.ts'
+import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import { parse } from '../config/config-text.ts'
+
+const configuredAs = (mirrors: [folder: string, album: string][]) =>
+  parse(
+    JSON.stringify({
+      host: { base_url: 'https://images.example.com/api/v1' },
+      mirrors: mirrors.map(([folder, album]) => ({ folder, album })),
+      state_dir: '/var/lib/albumd',
+    }),
+  )
+
+function mirrored(album: string): Synced {
+  const synced = openSynced(openDatabase(':memory:'))
+  const { id } = synced.mirrors.add('/srv/one', album)
+  const { id: folder } = synced.folders.add(id, '')
+  const look = { name: 'red.png', size: 1, mtime: 1, ctime: 1, ino: 1 }
+  synced.files.put({ ...look, folder, state: 'pending', since: 0, image: null, hash: null })
+  return synced
+}
+
+it.each([
+  ['Photos/A', 'Photos'],
+  ['Photos', 'Photos/A'],
+  ['', 'Photos'],
+  ['Photos', ''],
+])('a mirror that is out of the config keeps its album "%s" from one on "%s"', (before, album) => {
+  const synced = mirrored(before)
+  expect(() => refuseOther(synced, configuredAs([['/srv/two', album]]))).toThrow(
+    expect.objectContaining({ code: 'STATE_OTHER_FOLDER', message: expect.stringContaining('/srv/one') }),
+  )
+  synced.close()
+})
+
+it.each([['Photos/B'], ['Photo'], ['Photos/AB']])('but not from one on "%s"', album => {
+  const synced = mirrored('Photos/A')
+  expect(() => refuseOther(synced, configuredAs([['/srv/two', album]]))).not.toThrow()
+  expect(() => refuseOther(synced, configuredAs([['/srv/one', 'Photos/A']]))).not.toThrow()
+  synced.close()
+})
+
+it('nor where nothing was ever mirrored', () => {
+  const synced = openSynced(openDatabase(':memory:'))
+  synced.mirrors.add('/srv/one', 'Photos/A')
+  expect(() => refuseOther(synced, configuredAs([['/srv/two', 'Photos']]))).not.toThrow()
+  synced.close()
+})

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { loadConfig } from '../../src/config/load-config.ts'
+import type { Config } from '../../src/config/schema.ts'
+import { stateFiles } from '../../src/daemon/state.ts'
+import { folderAbove, nameOf } from '../../src/sync/tree-path.ts'
+import { openDatabase } from '../../src/synced/database.ts'
+import type { FileState } from '../../src/synced/files.ts'
+import type { ImageRow } from '../../src/synced/images.ts'
+import { openSynced } from '../../src/synced/synced.ts'
+import { serve } from '../remote/serve.ts'
+
+/** A picture as it is recorded, and what its delivery address gives. */
+export interface RecordedPicture {
+  path: string
+  bytes: string | Buffer
+  /** Microseconds since 1970. */
+  mtime?: number
+  state?: FileState
+  /** Null: never uploaded. */
+  image?: { proof?: ImageRow['proof']; cdnUrl?: string | null } | null
+  /** The file has other bytes by now than its image. */
+  changed?: boolean
+  /** Instead of the bytes. */
+  answer?: Answer
+  mirror?: number
+}
+
+export type Answer = (response: ServerResponse, bytes: Buffer, request: IncomingMessage) => void
+
+/** A config, and a state that says of pictures what a test wants to be so. Their delivery addresses are answered. */
+export interface Recorded {
+  home: string
+  config: Config
+  configFile: string
+  /** The paths that were asked for, each as often as it was. */
+  asked: string[]
+  /** Answers for delivery addresses that may change while a test runs. */
+  answers: Map<string, Answer>
+  addressOf(path: string): string
+}
+
+export const MTIME = 1_600_000_000_123_457
+
+export async function recordPictures(
+  pictures: readonly RecordedPicture[],
+  { mirrors = ['pictures'], config = {} }: { mirrors?: readonly string[]; config?: object } = {},
+): Promise<Recorded> {
+  const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-recorded-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const asked: string[] = []
+  const answers = new Map<string, Answer>()
+  const held = new Map<string, Buffer>()
+  const origin = await serve((request, response) => {
+    const path = decodeURIComponent(request.url!.slice('/i/'.length))
+    asked.push(path)
+    const bytes = held.get(path)
+    if (!bytes) response.writeHead(404).end('no such image')
+    else (answers.get(path) ?? whole)(response, bytes, request)
+  })
+  const configFile = join(home, 'albumd.yaml')
+  const written = {
+    host: { base_url: `${origin}/api/v1`, timeout: '2s' },
+    mirrors: mirrors.map((folder, at) => ({ folder, album: `Photos ${at}` })),
+    state_dir: 'state',
+    ...config,
+  }
+  // JSON is YAML.
+  writeFileSync(configFile, JSON.stringify(written))
+  for (const folder of mirrors) mkdirSync(join(home, folder), { recursive: true })
+  const loaded = loadConfig(configFile, {})
+  mkdirSync(loaded.state_dir)
+  const addressOf = (path: string) => `${origin}/i/${encodeURIComponent(path)}`
+  const db = openDatabase(stateFiles(loaded.state_dir).database)
+  const synced = openSynced(db)
+  synced.meta.set('base_url', loaded.host.base_url)
+  const rows = loaded.mirrors.map(({ folder, album }) => synced.mirrors.add(folder, album))
+  db.transaction(() => {
+    for (const picture of pictures) {
+      const bytes = Buffer.from(picture.bytes)
+      const { path, mtime = MTIME, state = 'synced', image = {}, changed = false, mirror = 0 } = picture
+      held.set(path, bytes)
+      if (picture.answer) answers.set(path, picture.answer)
+      const hash = createHash('sha256').update(bytes).digest()
+      const row =
+        image &&
+        synced.images.put({
+          remote_id: `id-${mirror}-${path}`,
+          cdn_url: image.cdnUrl === undefined ? addressOf(path) : image.cdnUrl,
+          album: null,
+          name: nameOf(path),
+          hash,
+          size: bytes.length,
+          mime: 'image/png',
+          width: 1,
+          height: 1,
+          recorded_at: 1_700_000_000_000,
+          proof: image.proof ?? 'uploaded',
+        })
+      synced.files.put({
+        folder: synced.folders.add(rows[mirror]!.id, folderAbove(path)).id,
+        name: nameOf(path),
+        size: bytes.length,
+        mtime,
+        ctime: 0,
+        ino: 0,
+        state,
+        since: null,
+        image: row?.id ?? null,
+        hash: changed ? Buffer.alloc(32, 1) : hash,
+      })
+    }
+  })()
+  db.close()
+  return { home, config: loaded, configFile, asked, answers, addressOf }
+}
+
+const whole: Answer = (response, bytes) => void response.writeHead(200).end(bytes)
+
+/** What a folder holds: path → bytes as text and time in microseconds. Hidden ones too; no links. */
+export function treeOf(folder: string): Record<string, [string, number]> {
+  const tree: Record<string, [string, number]> = {}
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const file = join(entry.parentPath, entry.name)
+    const mtime = Math.round(statSync(file).mtimeMs * 1000)
+    tree[file.slice(folder.length + 1)] = [readFileSync(file, 'utf8'), mtime]
+  }
+  return tree
+}

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest'
+import { openServiceManager, ServiceManager } from '../../../src/daemon/service-manager/service-manager.ts'
+import { type Notice, notifySystemd } from '../../../src/daemon/service-manager/systemd-notify.ts'
+import { VirtualClock } from '../virtual-clock.ts'
+
+const MINUTE = 60_000
+
+function manager(watchdogMs: number | null = null, answer: string | null = null) {
+  const clock = new VirtualClock()
+  const told: Notice[] = []
+  const said: string[] = []
+  const send = async (notice: Notice) => {
+    told.push(notice)
+    return answer
+  }
+  const subject = new ServiceManager({ send, clock, watchdogMs, say: line => void said.push(line) })
+  return { clock, told, said, subject }
+}
+
+const statuses = (told: Notice[]) => told.flatMap(({ STATUS }) => STATUS ?? [])
+
+describe('what a service manager is told', () => {
+  it('is each turn once, in their order', async () => {
+    const { clock, told, subject } = manager()
+    await clock.pass(1234.5)
+    subject.reloading()
+    subject.ready()
+    subject.ready()
+    subject.reloading()
+    subject.ready()
+    subject.stopping()
+    subject.stopping()
+    subject.ready()
+    await subject.settled()
+    expect(told).toEqual([
+      { READY: '1' },
+      { RELOADING: '1', MONOTONIC_USEC: '1234500' },
+      { READY: '1' },
+      { STOPPING: '1', STATUS: expect.any(String) },
+    ])
+  })
+
+  it('is a sign of life for what is done, not oftener than it needs, and none where nothing is', async () => {
+    const { clock, told, subject } = manager(16 * MINUTE)
+    expect(subject.signEveryMs).toBe(4 * MINUTE)
+    for (let n = 0; n < 60; n++) {
+      subject.alive()
+      await clock.pass(MINUTE)
+    }
+    await subject.settled()
+    expect(told).toEqual(Array.from({ length: 30 }, () => ({ WATCHDOG: '1' })))
+    await clock.pass(60 * MINUTE)
+    await subject.settled()
+    expect(told).toHaveLength(30)
+  })
+
+  it('is no sign of life where it does not ask for one', async () => {
+    const { told, subject } = manager(null)
+    subject.alive()
+    await subject.settled()
+    expect(told).toEqual([])
+  })
+
+  it('is a sentence when it has changed, the latest of each ten seconds', async () => {
+    const { clock, told, subject } = manager()
+    subject.statusSoon(() => 'one')
+    subject.statusSoon(() => 'two')
+    subject.statusSoon(() => 'three')
+    await subject.settled()
+    expect(statuses(told)).toEqual(['one'])
+    await clock.pass(10_000)
+    await subject.settled()
+    expect(statuses(told)).toEqual(['one', 'three'])
+    await clock.pass(10_000)
+    subject.statusSoon(() => 'three')
+    await subject.settled()
+    expect(statuses(told)).toEqual(['one', 'three'])
+  })
+
+  it('is no sentence of a state that is closed or can not be read, nor after its end', async () => {
+    const { clock, told, subject } = manager()
+    subject.statusSoon(() => {
+      throw new Error('closed')
+    })
+    subject.statusSoon(() => 'never')
+    subject.forget()
+    await clock.pass(MINUTE)
+    subject.stopping()
+    subject.statusSoon(() => 'late')
+    await clock.pass(MINUTE)
+    await subject.settled()
+    expect(statuses(told)).toEqual([expect.stringContaining('Stopping')])
+  })
+
+  it('holds no control character, and no second line that systemd would read as a word of its own', async () => {
+    const { told, subject } = manager()
+    subject.status('/p/a\nSTOPPING=1\u001b[31m is guarded')
+    await subject.settled()
+    expect(told).toEqual([{ STATUS: '/p/a?STOPPING=1?[31m is guarded' }])
+  })
+
+  it('may fail: it is said once', async () => {
+    const { said, subject } = manager(null, 'no such socket')
+    subject.ready()
+    subject.stopping()
+    await subject.settled()
+    expect(said).toEqual(["the service manager can't be told how albumd is: no such socket"])
+  })
+})
+
+describe('a service manager', () => {
+  const clock = new VirtualClock()
+  const open = (env: NodeJS.ProcessEnv) => openServiceManager(env, clock, () => {})
+
+  it('is there where the environment says so', () => {
+    expect(open({ WATCHDOG_USEC: '1000000' })).toBeNull()
+    expect(open({ NOTIFY_SOCKET: '/run/notify' })?.signEveryMs).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('watches this process, or another one', () => {
+    const env = { NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '8000000' }
+    expect(open({ ...env, WATCHDOG_PID: String(process.pid) })?.signEveryMs).toBe(2000)
+    expect(open({ ...env, WATCHDOG_PID: '1' })?.signEveryMs).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('can not be told without the command', async () => {
+    expect(await notifySystemd({ READY: '1' }, { NOTIFY_SOCKET: '/run/notify', PATH: '/nowhere' })).toContain(
+      'there is no systemd-notify',
+    )
+  })
+})

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { statusLine } from '../../../src/daemon/service-manager/status-line.ts'
+import type { MirrorStatus, Status } from '../../../src/daemon/status.ts'
+import { mirrorInSync } from '../mirror-status.ts'
+
+const MIRROR = mirrorInSync(1200)
+
+const lineOf = (mirrors: Partial<MirrorStatus>[], exhausted = false, blocks: Status['blocks'] = []) =>
+  statusLine({
+    mirrors: mirrors.map(mirror => ({ ...MIRROR, ...mirror })),
+    quota: { exhausted } as Status['quota'],
+    blocks,
+  })
+
+it('the sentence counts over all mirrors, and says what is left', () => {
+  expect(lineOf([{}, { files: 3, synced: 1, state: 'syncing', pending_uploads: 1, failed: 1 }])).toBe(
+    '1,201 of 1,203 pictures on the host; 1 to upload; 1 failed; syncing',
+  )
+  expect(lineOf([{ held_deletions: 21 }], true)).toBe(
+    'the quota of the day is used up; 1,200 of 1,200 pictures on the host; 21 deletions held',
+  )
+})
+
+it('the sentence begins with what needs a person', () => {
+  expect(lineOf([{}, { state: 'guarded', reason: 'the folder is not there' }])).toMatch(
+    /^\/p is guarded \(the folder is not there\); /,
+  )
+  expect(lineOf([{ state: 'paused', reason: 'paused: nothing is sent' }])).toMatch(
+    /^paused: nothing is sent; /,
+  )
+  const block = { endpoint: 'upload', code: 'INVALID_API_KEY', message: '', since: '', said_at: '' }
+  expect(lineOf([{ state: 'blocked' }], false, [block])).toMatch(
+    /^the host refuses upload \(INVALID_API_KEY\); /,
+  )
+  expect(lineOf([{}], false, [block])).toMatch(/^1,200 of/)
+})

@@ -1,0 +1,94 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { configExample } from '../../src/config/example.ts'
+import type { Config } from '../../src/config/schema.ts'
+import { auditInWords } from '../../src/daemon/audit-status.ts'
+import { stateFiles } from '../../src/daemon/state.ts'
+import { readStatus, statusOf } from '../../src/daemon/status.ts'
+import { openDatabase } from '../../src/synced/database.ts'
+import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import { parse } from '../config/config-text.ts'
+
+interface Kept {
+  home: string
+  synced: Synced
+  configOf(...folders: string[]): Config
+}
+
+function stateOnDisk(): Kept {
+  const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-status-'))
+  onTestFinished(() => rmSync(home, { recursive: true }))
+  const state_dir = join(home, 'state')
+  mkdirSync(state_dir)
+  const synced = openSynced(openDatabase(stateFiles(state_dir).database))
+  onTestFinished(() => synced.close())
+  const configOf = (...folders: string[]) => ({
+    ...parse(configExample()),
+    state_dir,
+    mirrors: folders.map(name => ({
+      folder: join(home, name),
+      album: name,
+      deletions: 'propagate' as const,
+      ignore: [],
+    })),
+  })
+  return { home, synced, configOf }
+}
+
+async function fail(synced: Synced, folder: string, name: string): Promise<void> {
+  await synced.commit(() => {
+    const mirror = synced.mirrors.of(folder) ?? synced.mirrors.add(folder, name)
+    const at = synced.folders.add(mirror.id, '')
+    synced.failures.put({
+      folder: at.id,
+      name,
+      source: 'upload',
+      code: 'X',
+      message: 'x',
+      next_attempt_at: null,
+    })
+  })
+}
+
+it('calls a mirror whose folder is missing guarded, also where no daemon runs', async () => {
+  const { home, configOf } = stateOnDisk()
+  mkdirSync(join(home, 'there'))
+  const { mirrors } = readStatus(configOf('there', 'missing'), Date.now())
+  expect(mirrors).toMatchObject([
+    { state: 'idle', reason: null },
+    { state: 'guarded', reason: expect.stringContaining(`${join(home, 'missing')} is not there`) },
+  ])
+})
+
+it("shows the failures of the config's mirrors, and whose each is", async () => {
+  const { home, synced, configOf } = stateOnDisk()
+  await fail(synced, join(home, 'other'), 'not-ours.png')
+  await fail(synced, join(home, 'one'), 'a.png')
+  await fail(synced, join(home, 'two'), 'b.png')
+  expect(statusOf(configOf('two', 'one'), synced, false, Date.now()).failures).toMatchObject([
+    { mirror: join(home, 'two'), path: 'b.png' },
+    { mirror: join(home, 'one'), path: 'a.png' },
+  ])
+  expect(statusOf(configOf('new'), synced, false, Date.now()).failures).toEqual([])
+})
+
+it('says that an audit is under way only where somebody can be at it', async () => {
+  const { synced, configOf } = stateOnDisk()
+  const auditNow = (running: boolean) => statusOf(configOf('one'), synced, running, Date.now()).audit
+  await synced.commit(() => synced.meta.set('audit_began', '1000'))
+  expect(auditNow(true)).toMatchObject({ under_way: true, left_off: false })
+  expect(auditNow(false)).toMatchObject({ under_way: false, left_off: false })
+  expect(auditInWords(auditNow(false))).toBeNull()
+  const refused = { endpoint: 'list', code: 'INVALID_API_KEY', message: 'x', since: 1, said_at: 1 } as const
+  await synced.commit(() => synced.account.block(refused))
+  expect(auditNow(true).under_way).toBe(false)
+
+  await synced.commit(() => {
+    synced.account.clearBlocks([])
+    synced.albums.put(null, 'one', 'x', true)
+    for (const album of synced.audit.albums()) synced.audit.done(album, 1000)
+  })
+  expect(auditInWords(auditNow(false))).toContain('left before its end')
+})

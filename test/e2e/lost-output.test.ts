@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { png } from '../pictures.ts'
+import { PROGRAM, setStage } from './stage.ts'
+
+it.skipIf(!existsSync('/dev/full'))('a log that can not be written does not end the daemon', async () => {
+  const stage = await setStage()
+  stage.write('red.png', png().bytes)
+  const line = `exec '${process.execPath}' '${PROGRAM}' run --config '${stage.config}' > /dev/full`
+  const daemon = spawn('sh', ['-c', line], { cwd: stage.home, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  daemon.stderr.on('data', text => {
+    said += text
+  })
+  const ended = new Promise(resolve => daemon.once('close', resolve))
+  await expect
+    .poll(() => stage.delivered(), { timeout: 60_000, interval: 500 })
+    .toHaveProperty(['Photos/red.png'])
+  daemon.kill('SIGTERM')
+  expect(await ended).toBe(0)
+  expect(said).toBe('')
+})
+
+it.skipIf(!existsSync('/dev/full'))(
+  'a command whose answer can not be written fails in one line',
+  async () => {
+    const stage = await setStage()
+    const { code, err } = await stage.shell(`status --config '${stage.config}' > /dev/full`)
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'albumd: what this command tells could not be written (ENOSPC); make room\n',
+    })
+  },
+)

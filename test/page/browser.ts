@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
+
+/** Where systems have it. */
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** The browser, or null where this machine has none. */
+export function findBrowser(): string | null {
+  return [process.env.CHROMIUM, ...PLACES].find(file => file !== undefined && existsSync(file)) ?? null
+}
+
+/** Without a browser these tests are left out; where everything is tested, that is a failure. */
+export const noBrowser = findBrowser() === null && process.env.CI !== 'true'
+
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = findBrowser()
+  if (executablePath === null) throw new Error('no chromium: install it, or name it in CHROMIUM')
+  const args = ['--disable-dev-shm-usage', '--disable-gpu']
+  const browser = await chromium.launch({
+    executablePath,
+    // As root it does not start in its sandbox.
+    chromiumSandbox: process.getuid?.() !== 0,
+    args,
+    timeout: 60_000,
+  })
+  onTestFinished(() => browser.close())
+  return browser
+}
+
+/** A page, and all that its browser complains of. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Page & { complaints: string[] }> {
+  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'], ...options })
+  context.setDefaultTimeout(45_000)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', message => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('pageerror', error => complaints.push(String(error)))
+  page.on('dialog', dialog => {
+    complaints.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  await page.goto(url)
+  return Object.assign(page, { complaints })
+}

@@ -1,0 +1,158 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { startDaemon } from '../e2e/daemon-process.ts'
+import { ask, type PageStage, setPageStage } from './page-stage.ts'
+
+const isRoot = process.getuid?.() === 0
+const NOBODY = 65_534
+
+function basic(password: string): string {
+  return `Basic ${Buffer.from(`me:${password}`).toString('base64')}`
+}
+
+/** The answers that another user gets. */
+async function asNobody(questions: [url: string, authorization: string | null][]): Promise<string[]> {
+  const code = `const answers = []
+for (const [url, authorization] of JSON.parse(process.argv[1])) {
+  const answer = await fetch(url, { headers: authorization === null ? {} : { authorization } })
+  answers.push(answer.status + ' ' + (await answer.text()))
+}
+console.log(JSON.stringify(answers))`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code, JSON.stringify(questions)], {
+    uid: NOBODY,
+    gid: NOBODY,
+    cwd: '/',
+    env: {},
+  })
+  let out = ''
+  child.stdout.on('data', chunk => {
+    out += chunk
+  })
+  await once(child, 'close')
+  return JSON.parse(out)
+}
+
+async function tokenOf({ port }: PageStage): Promise<string> {
+  const { text } = await ask({ port })
+  return /name="token" value="([\w-]{43})"/.exec(text)![1]!
+}
+
+it('other sites get nothing: by no other name, in no frame, with no form, whatever token they have', async () => {
+  const stage = await setPageStage()
+  const { port } = stage
+  const daemon = await stage.run()
+  for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', '127.0.0.1.nip.io'])
+    expect(await ask({ port, headers: { host } })).toMatchObject({ status: 421 })
+  for (const host of ['127.0.0.1@evil.example', '127.0.0.1/x'])
+    expect(await ask({ port, headers: { host } })).toMatchObject({ status: 400 })
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
+    expect(await ask({ port, headers: { host } })).toMatchObject({ status: 200 })
+  const asImage = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }
+  for (const path of ['/', '/events', '/now', '/thumbnails/picture/1'])
+    expect(await ask({ port, path, headers: asImage })).toMatchObject({ status: 403 })
+
+  const { headers } = await ask({ port })
+  expect(headers['content-security-policy']).toContain("default-src 'none'")
+  expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
+  expect(headers['content-security-policy']).not.toContain('unsafe')
+  expect(headers['access-control-allow-origin']).toBeUndefined()
+
+  const token = await tokenOf(stage)
+  const post = (origin: string | null, body: string) =>
+    ask({
+      port,
+      method: 'POST',
+      path: '/deeds/pause',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        ...(origin !== null && { origin }),
+      },
+      body,
+    })
+  const own = `http://127.0.0.1:${port}`
+  for (const origin of [
+    null,
+    'null',
+    'http://evil.example',
+    `http://127.0.0.1:${port + 1}`,
+    `http://localhost:${port}`,
+  ])
+    expect(await post(origin, `token=${token}&for=`)).toMatchObject({ status: 403 })
+  for (const wrong of ['', 'token=', `token=${token.slice(1)}`, `token=${token}x`])
+    expect(await post(own, `${wrong}&for=`)).toMatchObject({ status: 403 })
+  expect(await ask({ port, path: '/deeds/pause' })).toMatchObject({ status: 404 })
+  expect(await stage.json('status')).toMatchObject({ paused: null })
+
+  for (const form of ['for=2h', 'for=1h&path=1', 'for=1h&path=%22relative%22', 'for=1h&path=%22%22'])
+    expect(await post(own, `token=${token}&${form}`)).toMatchObject({ status: 400 })
+  expect(await post(own, `token=${token}&for=${'x'.repeat(100_000)}`)).toMatchObject({ status: 413 })
+  expect(await post(own, `token=${token}&for=`)).toMatchObject({ status: 303 })
+  await expect
+    .poll(async () => (await stage.json('status')).paused, { timeout: 30_000 })
+    .toEqual({ until: null })
+  expect(daemon.events()).toContainEqual(expect.objectContaining({ event: 'asked_for', what: 'pause' }))
+  expect(await daemon.stop()).toBe(0)
+}, 180_000)
+
+it.skipIf(!isRoot)(
+  'another user of this machine sees nothing without the key, which he can not read',
+  async () => {
+    const stage = await setPageStage()
+    const daemon = await stage.run()
+    const file = join(stage.home, 'state/page.key')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const key = readFileSync(file, 'utf8').trim()
+    const questions: [path: string, authorization: string | null, answer: RegExp][] = [
+      ...['', 'now', 'events', 'thumbnails/picture/1', 'nothing'].map(
+        path => [path, null, /^401 This is the page of the user who runs albumd/] as [string, null, RegExp],
+      ),
+      ['', basic('guess'), /^401/],
+      ['', 'Basic', /^401/],
+      ['', basic(key), /^200 <!doctype html>/],
+      // A service manager and Prometheus are other users.
+      ['healthz', null, /^200 ok/],
+      ['metrics', null, /^200 # HELP/],
+    ]
+    const answers = await asNobody(
+      questions.map(([path, authorization]) => [`${stage.url}${path}`, authorization]),
+    )
+    for (const [index, [, , answer]] of questions.entries()) expect(answers[index]).toMatch(answer)
+    expect(daemon.out()).not.toContain(key)
+    expect(await daemon.stop()).toBe(0)
+  },
+  180_000,
+)
+
+it('its socket is for its user alone, and there without an address; what has the port is named, and backups go on', async () => {
+  const first = await setPageStage()
+  const daemon = await first.run()
+  expect(statSync(first.socket).mode & 0o777).toBe(0o600)
+  const second = await setPageStage({ config: { status_page: { listen: `127.0.0.1:${first.port}` } } })
+  second.write('red.svg', '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="2"/>')
+  const other = startDaemon(second)
+  await other.told('picture_uploaded')
+  const warned = other.events().filter(({ event }) => event === 'warning')
+  expect(warned).toMatchObject([
+    { msg: expect.stringMatching(/^status_page.listen: 127.0.0.1:\d+ is taken by another program/) },
+  ])
+  expect(await second.json('status')).toMatchObject({
+    page: { url: null, why: expect.stringContaining('is taken') },
+  })
+  expect((await second.albumd('status', '-c', second.config)).out).toContain('is taken by another program')
+  const page = await ask({ socketPath: second.socket, headers: { host: 'photos.example.com' } })
+  expect(page).toMatchObject({ status: 200, text: expect.stringContaining('red.svg') })
+  // A changed config moves it.
+  second.configure({ status_page: { listen: '127.0.0.1:0' } })
+  other.kill('SIGHUP')
+  await other.told('config_taken')
+  await expect
+    .poll(async () => (await second.json('status')).page.url, { timeout: 30_000 })
+    .toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/)
+  const { url } = (await second.json('status')).page
+  expect(await (await fetch(url)).text()).toContain('red.svg')
+  expect(await other.stop()).toBe(0)
+  expect(await daemon.stop()).toBe(0)
+}, 180_000)

@@ -1,0 +1,90 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { png } from '../pictures.ts'
+import { ask, type PageStage, setPageStage } from './page-stage.ts'
+
+/** Prometheus' text, read strictly: a line's name and labels → its value. */
+function parse(text: string): Map<string, number> {
+  const values = new Map<string, number>()
+  const types = new Set<string>()
+  expect(text.endsWith('\n')).toBe(true)
+  for (const line of text.split('\n').filter(line => line !== '')) {
+    const type = /^# TYPE (\w+) (?:counter|gauge|histogram)$/.exec(line)
+    if (type) types.add(type[1]!)
+    if (line.startsWith('#')) continue
+    const sample = /^(\w+)(\{(?:\w+="(?:[^"\\\n]|\\[\\"n])*",?)+\})? (\S+)$/.exec(line)
+    expect(sample, line).not.toBeNull()
+    const [, name, labels = '', value] = sample!
+    expect(types.has(name!) || types.has(name!.replace(/_(bucket|sum|count)$/, '')), line).toBe(true)
+    expect(Number.isNaN(Number(value)), line).toBe(false)
+    values.set(name! + labels, Number(value))
+  }
+  return values
+}
+
+async function metricsOf({ port }: PageStage): Promise<Map<string, number>> {
+  const { status, headers, text } = await ask({ port, path: '/metrics' })
+  expect(status).toBe(200)
+  expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/)
+  return parse(text)
+}
+
+it('metrics tell what was done and what is left; health turns when something needs a person, and back', async () => {
+  const stage = await setPageStage({ config: { deletions: { grace: '0', hold_above: '1%', hold_min: 0 } } })
+  const pictures = [0, 1, 2].map(n => png(4 + n, 4, n).bytes)
+  for (const [n, bytes] of pictures.entries()) stage.write(`${n}.png`, bytes)
+  const daemon = await stage.run()
+  await daemon.told('picture_uploaded', 3)
+  await expect
+    .poll(() => ask({ port: stage.port, path: '/healthz' }))
+    .toMatchObject({ status: 200, text: 'ok\n' })
+  const mirror = `mirror="${stage.pictures}"`
+  // What is fresh is looked at once more.
+  const backlog = async () => (await metricsOf(stage)).get('albumd_backlog_pictures')
+  await expect.poll(backlog, { timeout: 60_000, interval: 500 }).toBe(0)
+  const well = await metricsOf(stage)
+  const size = pictures.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  expect(Object.fromEntries(well)).toMatchObject({
+    [`albumd_uploads_total{${mirror}}`]: 3,
+    [`albumd_uploaded_bytes_total{${mirror}}`]: size,
+    'albumd_requests_total{endpoint="upload",status="200"}': 3,
+    'albumd_requests_total{endpoint="send",status="200"}': 3,
+    'albumd_requests_total{endpoint="create_album",status="200"}': 1,
+    albumd_quota_limit: 5000,
+    albumd_quota_used: 3,
+    albumd_quota_exhausted: 0,
+    albumd_backlog_pictures: 0,
+    albumd_state_open: 1,
+    albumd_paused: 0,
+    [`albumd_held_deletions{${mirror}}`]: 0,
+    [`albumd_oldest_unsynced_seconds{${mirror}}`]: 0,
+  })
+  expect(well.get(`albumd_scan_duration_seconds_count{${mirror}}`)).toBeGreaterThan(0)
+
+  stage.write('prose.png', 'no picture')
+  rmSync(join(stage.pictures, '0.png'))
+  rmSync(join(stage.pictures, '1.png'))
+  await daemon.told('picture_failed')
+  await daemon.told('deletions_held')
+  const health = await ask({ port: stage.port, path: '/healthz' })
+  expect(health).toMatchObject({ status: 503, text: expect.stringMatching(/^HELD: .*held deletions wait/m) })
+  expect(health.text).toMatch(/^FAILED: prose\.png: its bytes are no picture/m)
+  const ill = await metricsOf(stage)
+  expect(Object.fromEntries(ill)).toMatchObject({
+    [`albumd_held_deletions{${mirror}}`]: 2,
+    [`albumd_pictures{${mirror},state="failed"}`]: 1,
+    'albumd_upload_failures_total{code="NOT_A_PICTURE"}': 1,
+  })
+  expect(ill.get(`albumd_oldest_unsynced_seconds{${mirror}}`)).toBeGreaterThan(0)
+  // It is read anew a while later: a million failures take their time.
+  const counted = async () => (await metricsOf(stage)).get('albumd_failures{code="NOT_A_PICTURE"}')
+  await expect.poll(counted, { timeout: 60_000, interval: 1000 }).toBe(1)
+
+  rmSync(join(stage.pictures, 'prose.png'))
+  await stage.albumd('deletions', 'discard', '-c', stage.config)
+  await expect
+    .poll(() => ask({ port: stage.port, path: '/healthz' }), { timeout: 60_000, interval: 1000 })
+    .toMatchObject({ status: 200, text: 'ok\n' })
+  expect(await daemon.stop()).toBe(0)
+}, 240_000)

@@ -1,0 +1,84 @@
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { type DaemonProcess, startDaemon } from '../e2e/daemon-process.ts'
+import { type Stage, type StageOptions, setStage } from '../e2e/stage.ts'
+
+/** A stage whose daemon has a status page. */
+export interface PageStage extends Stage {
+  /** Where the page is: the same after a restart. */
+  url: string
+  port: number
+  socket: string
+  /** Starts the daemon, and waits for its page. */
+  run(): Promise<DaemonProcess>
+}
+
+export interface Answer {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  text: string
+}
+
+/** What is asked, and by which way. Node's fetch would set a Host of its own. */
+export interface Question {
+  port?: number
+  socketPath?: string
+  method?: string
+  path?: string
+  headers?: Record<string, string>
+  body?: string
+}
+
+export async function setPageStage(options: StageOptions = {}): Promise<PageStage> {
+  const port = await freePort()
+  const status_page = { listen: `127.0.0.1:${port}` }
+  const stage = await setStage({ ...options, config: { status_page, ...options.config } })
+  const socket = join(stage.home, 'state/page.sock')
+  return {
+    ...stage,
+    url: `http://127.0.0.1:${port}/`,
+    port,
+    socket,
+    async run() {
+      const daemon = startDaemon(stage)
+      onTestFinished(() => void daemon.kill('SIGKILL'))
+      await expect.poll(() => isThere(port), { timeout: 120_000 }).toBe(true)
+      return daemon
+    },
+  }
+}
+
+async function isThere(port: number): Promise<boolean> {
+  return (await ask({ port, path: '/healthz' }).catch(() => null)) !== null
+}
+
+export function ask({ body, ...question }: Question): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', agent: false, ...question }, response => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', chunk => {
+        text += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, text }))
+      response.on('error', reject)
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
+/** Kept by nobody: another process may take it. Below those that the system gives away by itself. */
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net')
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000)
+    const isFree = await new Promise<boolean>(resolve => {
+      const server = createServer()
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    })
+    if (isFree) return port
+  }
+}

@@ -1,0 +1,135 @@
+import { expect, it } from 'vitest'
+import { startDaemon } from '../e2e/daemon-process.ts'
+import { png } from '../pictures.ts'
+import { noBrowser, openBrowser, openPage } from './browser.ts'
+import { ask, setPageStage } from './page-stage.ts'
+import { HOSTILE, setScene } from './scene.ts'
+
+const LONG = { timeout: 240_000, interval: 500 }
+
+it.skipIf(noBrowser)(
+  'shows all there is to see, and its buttons do what they say',
+  async () => {
+    const scene = await setScene()
+    const browser = await openBrowser()
+    const page = await openPage(browser, scene.url)
+    const text = (selector: string) => () => page.locator(selector).innerText()
+
+    const sending = page.locator('.sending li')
+    await sending.waitFor()
+    expect(await sending.innerText()).toContain('Panoramas/over the bay.png')
+    await expect
+      .poll(() => sending.locator('progress').getAttribute('value').then(Number), LONG)
+      .toBeGreaterThan(0)
+    const hasLoaded = (image: ReturnType<typeof page.locator>) => () =>
+      image.evaluate((img: { naturalWidth: number }) => img.naturalWidth)
+    await expect.poll(hasLoaded(sending.locator('img')), LONG).toBe(4000)
+    expect(await text('#mirrors')()).toContain(scene.pictures)
+    expect(await text('#quota')()).toContain('of 5,000 uploads today')
+    expect(await text('#log')()).toContain('deletions held')
+
+    // A name is a name.
+    const hostile = page.locator('#latest li', { hasText: '<img src=x' })
+    expect(await hostile.locator('.name').innerText()).toBe(HOSTILE.replace('\n', '\\u000a'))
+    await expect.poll(hasLoaded(hostile.locator('.thumbnail img')), LONG).toBe(40)
+    expect(await page.locator('img[src="x"]').count()).toBe(0)
+    expect(await page.title()).toBe('albumd')
+
+    // An SVG is no picture for a page: it may hold scripts.
+    const drawing = page.locator('#latest li', { hasText: '.svg' }).first()
+    const address = new URL((await drawing.locator('img').getAttribute('src'))!, scene.url)
+    expect(await ask({ port: scene.port, path: address.pathname })).toMatchObject({
+      status: 200,
+      headers: { 'content-type': 'image/gif', 'content-security-policy': "default-src 'none'; sandbox" },
+    })
+    const elsewhere = ['picture/999999', 'under-way/999999', 'picture/..%2f..%2fapi-key', '%2fetc%2fpasswd']
+    for (const path of elsewhere)
+      expect(await ask({ port: scene.port, path: `/thumbnails/${path}` })).toMatchObject({ status: 404 })
+
+    await hostile.getByRole('button', { name: /^Copy/ }).click()
+    const copied = await page.evaluate('navigator.clipboard.readText()')
+    expect(copied).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/i\//)
+    expect(copied).toBe(await hostile.locator('a').getAttribute('href'))
+
+    // By keyboard alone, as a screen reader names it.
+    await page.getByRole('button', { name: 'Discard Icons/Kite.svg' }).focus()
+    await page.keyboard.press('Enter')
+    // A picture on its way comes to its end first.
+    await expect
+      .poll(text('#wishes'), { timeout: 200_000, interval: 1000 })
+      .toMatch(/Discarding .*Icons\/Kite\.svg is done/)
+    await expect.poll(text('#held'), LONG).not.toContain('Kite.svg')
+    await page.getByRole('button', { name: 'Approve Icons/Sun.ico' }).click()
+    await scene.daemon.told('image_deleted')
+    await page.locator('summary').click()
+    await page.getByRole('button', { name: 'Delete 1 image' }).click()
+    await scene.daemon.told('image_deleted', 2)
+    await expect.poll(() => page.locator('#held').innerHTML(), LONG).toBe('')
+    const there = (await scene.listing()).map(line => line.slice(0, line.lastIndexOf(' ')))
+    expect(there.filter(path => path.includes('/Icons/'))).toEqual(['Photos/Icons/Kite.svg'])
+
+    scene.write('Scans/broken scan.png', png(5, 5, 3).bytes)
+    await page.getByRole('button', { name: 'Retry all' }).click()
+    await expect.poll(() => page.locator('#failures').innerHTML(), LONG).toBe('')
+    await page.getByLabel('For how long').selectOption('8h')
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('button', { name: 'Resume' }).waitFor()
+    const { until } = (await scene.json('status')).paused
+    expect(Date.parse(until) - Date.now()).toBeGreaterThan(7 * 3_600_000)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await expect.poll(async () => (await scene.json('status')).paused, LONG).toBeNull()
+    expect(page.complaints).toEqual([])
+
+    // Whoever has no scripts has the same page, and the same buttons.
+    const plain = await openPage(browser, scene.url, { javaScriptEnabled: false })
+    await plain.getByRole('button', { name: 'Pause' }).click()
+    await plain.getByRole('button', { name: 'Resume' }).waitFor()
+    expect(plain.url()).toBe(scene.url)
+    expect(await scene.daemon.stop()).toBe(0)
+  },
+  400_000,
+)
+
+it.skipIf(noBrowser)(
+  'two tabs and a telephone see the same, and the page comes back with its daemon',
+  async () => {
+    const stage = await setPageStage()
+    stage.write('one.png', png(9, 9, 1).bytes)
+    const daemon = await stage.run()
+    const browser = await openBrowser()
+    const first = await openPage(browser, stage.url)
+    const second = await openPage(browser, stage.url, {
+      viewport: { width: 360, height: 640 },
+      hasTouch: true,
+      colorScheme: 'dark',
+    })
+    const shows = (page: typeof first, name: string) => () =>
+      page.locator('#latest .name', { hasText: name }).count()
+    for (const tab of [first, second]) await expect.poll(shows(tab, 'one.png'), LONG).toBe(1)
+    expect(await second.evaluate('document.documentElement.scrollWidth')).toBe(360)
+    await first.getByRole('button', { name: 'Pause' }).click()
+    await second.getByRole('button', { name: 'Resume' }).tap()
+    for (const tab of [first, second]) {
+      await tab.getByRole('button', { name: 'Pause' }).waitFor()
+      await tab.locator('#wishes', { hasText: 'Resuming is done' }).waitFor()
+    }
+
+    expect(await daemon.stop()).toBe(0)
+    for (const tab of [first, second])
+      await tab.locator('#connection', { hasText: 'does not answer' }).waitFor()
+    stage.write('two.png', png(8, 8, 2).bytes)
+    const again = startDaemon(stage)
+    for (const tab of [first, second]) {
+      await expect.poll(shows(tab, 'two.png'), LONG).toBe(1)
+      await tab.locator('#connection').waitFor({ state: 'hidden' })
+    }
+    // Its buttons have the token of this start.
+    await first.getByRole('button', { name: 'Pause' }).click()
+    await second.getByRole('button', { name: 'Resume' }).waitFor()
+    again.kill('SIGKILL')
+    await first.locator('#connection', { hasText: 'does not answer' }).waitFor()
+    await again.ended
+  },
+  300_000,
+)

@@ -1,0 +1,100 @@
+import { expect, it } from 'vitest'
+import { isOwnHost, isOwnOrigin } from '../../src/page/guard.ts'
+import { html } from '../../src/page/html.ts'
+import { LogTail } from '../../src/page/log-tail.ts'
+import { userIn } from '../../src/page/peer.ts'
+import { UnderWayPictures } from '../../src/page/under-way.ts'
+
+it('a template escapes all that is put into it, in text and in attributes', () => {
+  const name = `"><script>'&\`\n\u202egnp.exe`
+  const { text } = html`<b title="${name}">${[name, html`<i>${1}</i>`]}${null}${false}</b>`
+  const escaped = '&#34;&#62;&#60;script&#62;&#39;&#38;&#96;\\u000a\\u202egnp.exe'
+  expect(text).toBe(`<b title="${escaped}">${escaped}<i>1</i></b>`)
+})
+
+it("finds the user of a connection's other end, and none that has hung up", () => {
+  const line = (local: string, remote: string, state: string, user: number, inode: number) =>
+    `   0: ${local} ${remote} ${state} 00000000:00000000 00:00000000 00000000  ${user}        0 ${inode} 1 0 20 4 30 10 -1`
+  const head =
+    '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode'
+  const table = (...lines: string[]) => [head, ...lines, ''].join('\n')
+  const ends = { remoteAddress: '127.0.0.1', remotePort: 40_000, localAddress: '127.0.0.1', localPort: 8687 }
+  const there = '0100007F:9C40'
+  const here = '0100007F:21EF'
+  expect(userIn(table(line(here, there, '01', 0, 7), line(there, here, '01', 1000, 8)), ends)).toBe(1000)
+  // This side's own end tells nothing of the other.
+  expect(userIn(table(line(here, there, '01', 1000, 7)), ends)).toBeNull()
+  // A socket that was closed seems to be root's.
+  expect(userIn(table(line(there, here, '05', 0, 0)), ends)).toBeNull()
+  expect(userIn(table(line(there, here, '01', 0, 0)), ends)).toBeNull()
+  expect(userIn(table(line('0200007F:9C40', here, '01', 1000, 8)), ends)).toBeNull()
+  const six = '00000000000000000000000001000000'
+  const sixEnds = { ...ends, remoteAddress: '::1', localAddress: '::1' }
+  expect(userIn(table(line(`${six}:9C40`, `${six}:21EF`, '01', 5, 8)), sixEnds)).toBe(5)
+  const mapped = { ...ends, remoteAddress: '::ffff:127.0.0.1', localAddress: '::ffff:127.0.0.1' }
+  expect(userIn(table(line(there, here, '01', 6, 8)), mapped)).toBe(6)
+})
+
+it('knows its own addresses, and its own page', () => {
+  for (const host of ['127.0.0.1:8687', 'localhost', 'LOCALHOST:1', '[::1]:8687', '192.168.1.5:80'])
+    expect(isOwnHost(host), host).toBe(true)
+  for (const host of [
+    undefined,
+    '',
+    'nas',
+    'nas.local:8687',
+    'localhost.evil',
+    'a@127.0.0.1',
+    '127.0.0.1/x',
+    '127.0.0.1?x',
+  ])
+    expect(isOwnHost(host), host).toBe(false)
+  expect(isOwnOrigin('http://127.0.0.1:8687', '127.0.0.1:8687')).toBe(true)
+  expect(isOwnOrigin('https://photos.example', 'photos.example')).toBe(true)
+  for (const origin of [
+    undefined,
+    'null',
+    'http://127.0.0.1',
+    'http://127.0.0.1:8688',
+    'http://localhost:8687',
+  ])
+    expect(isOwnOrigin(origin, '127.0.0.1:8687'), origin).toBe(false)
+})
+
+it('keeps the last lines of a log, and what is no line of it is none', () => {
+  const tail = new LogTail()
+  tail.hear('prose')
+  for (let n = 0; n < 50; n++)
+    tail.hear(
+      JSON.stringify({
+        level: 40,
+        time: '2026-01-01T00:00:00.000Z',
+        event: 'x',
+        path: `${n}.png`,
+        msg: 'failed',
+      }),
+    )
+  expect(tail.lines()).toHaveLength(40)
+  expect(tail.lines()[0]).toEqual({
+    time: '2026-01-01T00:00:00.000Z',
+    level: 'warn',
+    text: 'failed · 49.png',
+  })
+})
+
+it('measures how fast pictures go, over the last seconds', () => {
+  let now = 0
+  const underWay = new UnderWayPictures(() => now)
+  const of = { mirror: '/m', path: 'a.png', size: 3000 }
+  underWay.hear({ ...of, sent: 0 })
+  for (const sent of [1000, 2000, 3000]) {
+    now += 1000
+    underWay.hear({ ...of, sent })
+  }
+  expect(underWay.pictures()).toMatchObject([{ path: 'a.png', sent: 3000 }])
+  expect(underWay.rate()).toBe(1500)
+  underWay.hear({ ...of, sent: null })
+  expect(underWay.pictures()).toEqual([])
+  now += 11_000
+  expect(underWay.rate()).toBe(0)
+})
