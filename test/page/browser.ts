@@ -11,7 +11,7 @@ export function findBrowser(): string | null {
 }
 
 /** Without a browser these tests are left out; where everything is tested, that is a failure. */
-export const noBrowser = findBrowser() === null && process.env.CI !== 'true'
+export const noBrowser = findBrowser() === null && !process.env.CI
 
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findBrowser()
