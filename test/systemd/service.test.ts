@@ -230,7 +230,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
     )
     expect(await booted.service('install', '--account', 'work')).toMatchObject({ code: 0, err: '' })
     await mirrored(booted, 'red.png')
-    const albumd = ['/opt/node', '/opt/albumd/src/cli/albumd.ts']
+    const albumd = ['/opt/node', '/opt/albumd/dist/cli/albumd.js']
     const status = JSON.parse(
       await booted.done(...albumd, 'status', '--json', '--config', '/etc/albumd/work/config.yaml'),
     )
