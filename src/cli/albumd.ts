@@ -11,6 +11,10 @@ if (major < 22 || (major === 22 && minor < 22)) {
   const { version } = await import('../daemon/version.ts')
   process.stdout.write(`${version}\n`)
 } else {
+  // Beside the code, where it may be written: Node needs a fifth less time for what it has compiled before. Nobody can
+  // put something there who can't change the code itself.
+  const { enableCompileCache } = await import('node:module')
+  if (import.meta.filename.endsWith('.js')) enableCompileCache(`${import.meta.dirname}/../cache`)
   const { main } = await import('./main.ts')
   process.exitCode = await main(process.argv.slice(2))
 }

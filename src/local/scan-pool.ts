@@ -50,10 +50,12 @@ export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanP
 
   async function lookHere(batch: readonly FolderToLookAt[]): Promise<FolderResult[]> {
     const results: FolderResult[] = []
-    for (const folder of batch) {
+    for (const [at, folder] of batch.entries()) {
       // Signals, timers and a worker's start come in between.
       await setImmediate()
       if (closed) throw scanClosed()
+      const lane = freestLane()
+      if (lane) return [...results, ...(await lane.look(batch.slice(at)))]
       results.push(lookAtFolder(realDisk, root, folder))
     }
     return results
