@@ -113,6 +113,8 @@ export const scheduleOrOff = spelt('a cron expression such as "30 3 * * 0", or "
 /** node-cron takes the 30th of February too, and fails when it is asked for the next one. */
 function comes(written: string): boolean {
   if (!isCron(written)) return false
+  // Every month has such a day.
+  if (written.trim().split(/\s+/).at(-3) === '*') return true
   const task = createTask(written, () => {})
   try {
     return task.getNextRuns(1).length > 0
