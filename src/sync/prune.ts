@@ -31,7 +31,7 @@ export async function prune(
   const before = clock.wall() - KEPT_MS
   let excess = history.excess()
   let old = history.isFrom(before)
-  let longGone = true
+  let longGone = deleted.isFrom(before)
   for (let commits = 0; commits < COMMITS && !stop.aborted; commits++) {
     if (old) old = (await commit(() => history.dropBefore(before, ROWS))) === ROWS
     else if (excess > 0) {
