@@ -11,6 +11,7 @@ import { quotaInWords } from './quota-in-words.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
 import { watchingInWords } from './watching-in-words.ts'
 import { count, printable } from './wording.ts'
+import { writeOut } from './write-out.ts'
 
 interface StatusArgs {
   config: string | undefined
@@ -44,10 +45,9 @@ export function statusCommand(exit: (code: number) => void): CommandWork<StatusA
       }
       if (!args.watch) process.stdout.write(await show())
       const interrupts = args.watch ? onInterrupts() : null
+      const clear = process.stdout.isTTY && !args.json ? '\u001b[H\u001b[2J' : ''
       while (interrupts && !interrupts.stop.aborted) {
-        process.stdout.write(
-          `${process.stdout.isTTY && !args.json ? '\u001b[H\u001b[2J' : ''}${await show()}`,
-        )
+        if (!(await writeOut(process.stdout, [clear + (await show())]))) break
         await systemClock.sleep(WATCH_EVERY_MS, interrupts.stop)
       }
       interrupts?.dispose()
