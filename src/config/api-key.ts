@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { ConfigError, unplaced } from './config-error.ts'
 import { readBounded } from './read-bounded.ts'
 import type { Config } from './schema.ts'
+import { unreadable } from './unreadable.ts'
 
 export interface ApiKey {
   key: string
@@ -56,10 +57,7 @@ function readFile(file: string, source: string): ReturnType<typeof readBounded> 
     return readBounded(file, LONGEST)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw refusal(
-      source,
-      code === 'ENOENT' ? 'no such file; it must hold the API key' : `can't be read (${code})`,
-    )
+    throw refusal(source, code === 'ENOENT' ? 'no such file; it must hold the API key' : unreadable(code))
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { unreadable } from '../../config/unreadable.ts'
 import type { Finding } from '../../daemon/doctor/finding.ts'
 import { checkEndpoints, checkReach, checkTls } from '../../daemon/doctor/host.ts'
 import { type HostQuestions, openHostQuestions } from '../../daemon/doctor/host-questions.ts'
@@ -63,7 +64,7 @@ function faultOfFile(file: string): string | null {
     const held = readFileSync(resolve(file), 'utf8').includes('-----BEGIN CERTIFICATE-----')
     return held ? null : 'that file holds no certificate'
   } catch (error) {
-    return `can't be read (${(error as NodeJS.ErrnoException).code})`
+    return unreadable((error as NodeJS.ErrnoException).code)
   }
 }
 
