@@ -6,6 +6,7 @@ import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { jsonOption } from './json-option.ts'
 import { KEY_REMEDY } from './one-pass.ts'
 import { paint } from './paint.ts'
 import { type Column, tableLines, widthOf } from './table.ts'
@@ -28,7 +29,7 @@ export function auditCommand(exit: (code: number) => void): CommandWork<AuditArg
             default: false,
             describe: 'Upload what is gone; delete what is there twice and known to be ours',
           },
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
         })
         .example('$0 audit', 'What is gone, changed, foreign or there twice')
         .example('$0 audit --repair', 'Put right what can be put right'),

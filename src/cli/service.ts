@@ -1,6 +1,7 @@
 import type { CommandModule } from 'yargs'
 import type { CommandWork } from './command-work.ts'
 import { EXIT, exitCodesInHelp } from './exit-codes.ts'
+import { jsonOption } from './json-option.ts'
 import { Problem } from './problem.ts'
 import { type ServicePlace, servicePlace } from './service/place.ts'
 import { showStatus } from './service/status.ts'
@@ -82,7 +83,7 @@ function statusCommand(exit: (code: number) => void): CommandModule<object, Serv
       command
         .options({
           ...whose,
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
         })
         .example('$0 service status', 'The machine’s')
         .example('$0 service status --user --json', 'Your own, for a program')

@@ -6,6 +6,7 @@ import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { jsonOption } from './json-option.ts'
 import { pageInWords } from './page-in-words.ts'
 import { quotaInWords } from './quota-in-words.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
@@ -27,7 +28,7 @@ export function statusCommand(exit: (code: number) => void): CommandWork<StatusA
       command
         .options({
           ...configOption,
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
           watch: { type: 'boolean', default: false, describe: 'Show it again every second, until Ctrl-C' },
         })
         .example('$0 status -c albumd.yaml', 'How things stand'),

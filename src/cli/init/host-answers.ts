@@ -69,7 +69,7 @@ function faultOfFile(file: string): string | null {
 }
 
 async function faultOfHost(host: Draft['config']['host']): Promise<Finding | null> {
-  const tls = await checkTls(host.base_url, authorityOf(host), TIMEOUT_MS)
+  const tls = await checkTls(host.base_url, authorityOf(host), TIMEOUT_MS, new AbortController().signal)
   if (tls.status === 'fail') return tls
   return asking(host, '', async questions => {
     const [reach] = await checkReach(questions, new URL(host.base_url).host, new AbortController().signal)

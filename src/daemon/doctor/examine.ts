@@ -68,10 +68,14 @@ async function* checkHost(
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
   const { key, ca, findings } = readAccess(config, env)
-  if (ca !== undefined) yield await checkTls(config.host.base_url, ca, config.host.timeout)
+  const tls = ca === undefined ? [] : [await checkTls(config.host.base_url, ca, config.host.timeout, signal)]
+  // What was broken off tells nothing of the host.
+  if (signal.aborted) return
+  yield* tls
   const questions = openHostQuestions(config, key ?? '', ca ?? null)
   try {
     const reach = await checkReach(questions, new URL(config.host.base_url).host, signal)
+    if (signal.aborted) return
     yield* reach
     yield* findings
     if (key === null || reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
@@ -81,7 +85,7 @@ async function* checkHost(
       return
     }
     await afterOthers(config, status, signal)
-    yield* checkEndpoints(questions, signal)
+    if (!signal.aborted) yield* checkEndpoints(questions, signal)
   } finally {
     await questions.close()
   }
