@@ -1,3 +1,4 @@
+import { KEY_REMEDY } from '../config/api-key.ts'
 import type { AuditFinding, AuditResult } from '../daemon/audit.ts'
 import type { Verdict } from '../daemon/verdict.ts'
 import { auditProgress } from './audit-progress.ts'
@@ -7,7 +8,6 @@ import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { jsonOption } from './json-option.ts'
-import { KEY_REMEDY } from './one-pass.ts'
 import { paint } from './paint.ts'
 import { type Column, tableLines, widthOf } from './table.ts'
 import { count, printable } from './wording.ts'
@@ -91,7 +91,7 @@ function report(
   if (albums > 0 || complete) process.stdout.write(`${summary(albums, findings, repair)}\n`)
   for (const { code, message, remedy } of stopped)
     process.stderr.write(
-      `albumd: ${printable(message)} (${code})${remedy === 'plan' ? NEEDS_LIST : remedy === 'key' ? KEY_REMEDY : ''}\n`,
+      `albumd: ${printable(message)} (${code})${remedy === 'plan' ? NEEDS_LIST : remedy === 'key' ? `; ${KEY_REMEDY}` : ''}\n`,
     )
   if (!complete && stopped.length === 0 && skipped.length === 0)
     process.stderr.write('albumd: the audit was stopped; the next one goes on where it was\n')

@@ -62,7 +62,7 @@ async function* findingsOf(flag: string | undefined, signal: AbortSignal): Async
     const file = findConfig(process.env, process.cwd(), flag)
     const config = readConfig(file)
     yield* checkConfigFile(file, config)
-    yield* examine(config, process.env, signal)
+    yield* examine(config, file, process.env, signal)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     for (const problem of error.problems)

@@ -15,6 +15,10 @@ export interface KeySource {
   host: Pick<Config['host'], 'api_key_file'>
 }
 
+/** What a person can do where the host refuses the key. */
+export const KEY_REMEDY =
+  'check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
+
 /** Bytes. */
 const LONGEST = 4096
 

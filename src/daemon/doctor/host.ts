@@ -1,7 +1,8 @@
 import { connect, type PeerCertificate } from 'node:tls'
+import { KEY_REMEDY } from '../../config/api-key.ts'
 import type { HttpResult } from '../../remote/exchange.ts'
 import { explainTransportError } from '../../remote/transport-errors.ts'
-import { judgeAnswer, KEY_REMEDY } from './endpoints.ts'
+import { judgeAnswer } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import type { AskedEndpoint, HostQuestions } from './host-questions.ts'
 
