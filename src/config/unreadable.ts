@@ -1,5 +1,6 @@
 /** What is said of a file or folder that can't be read, by the system's word for why, and what a person can do. */
 export function unreadable(code: string | undefined): string {
+  if (code === 'ENOENT') return 'is not there'
   if (code === 'EISDIR') return 'is a folder; name the file in it'
   return `can't be read (${code}); ${REMEDIES[code ?? ''] ?? 'see what it is on'}`
 }
