@@ -34,6 +34,8 @@ export async function carryOutBySomebody<N extends DeedName>(
   const { carryOutHere } = await import('../daemon/carry-out-here.ts')
   const { deeds } = await import('../daemon/deeds/all.ts')
   const { stateFiles } = await import('../daemon/state.ts')
+  const { refuseClosed } = await import('../daemon/state-trouble.ts')
+  refuseClosed(config.state_dir)
   const waiting = setTimeout(() => hearing.say('waiting for what albumd is in the middle of'), PATIENCE_MS)
   const asking = { ...hearing, begun: () => clearTimeout(waiting) }
   try {
