@@ -6,6 +6,7 @@ import { readEnding } from '../protocol/picture/ending/read-ending.ts'
 import { type Picture, readPicture } from '../protocol/picture/picture.ts'
 import type { ByteSource } from '../protocol/picture/source.ts'
 import type { FileLook } from './look.ts'
+import { readRemedy } from './read-remedy.ts'
 import { inode, microseconds } from './real-disk.ts'
 
 /** Up to this size a picture is read once and sent from memory; beyond, it is read twice and never held. */
@@ -198,9 +199,5 @@ function unreadable(error: unknown): PictureFileError {
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new PictureFileError('VANISHED', 'it is no longer there')
   if (code === 'ELOOP') return new PictureFileError('CHANGING', 'it became a symbolic link')
-  const remedy =
-    code === 'EMFILE' || code === 'ENFILE'
-      ? 'too many files are open: raise the limit (ulimit -n)'
-      : 'check its permissions and its disk'
-  return new PictureFileError('UNREADABLE', `it can't be read (${code ?? message}); ${remedy}`)
+  return new PictureFileError('UNREADABLE', `it can't be read (${code ?? message}); ${readRemedy(code)}`)
 }

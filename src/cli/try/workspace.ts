@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { basename, join, relative, resolve } from 'node:path'
 import { stringify } from 'yaml'
+import { makeFolder } from '../../local/make-folder.ts'
 import { albumNameOf } from '../../sync/album-name.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../problem.ts'
@@ -34,7 +35,12 @@ export async function openWorkspace(cwd: string, given: string | undefined): Pro
       EXIT.usage,
       `${own} holds ${cwd}, where the trial would be kept; start it from another folder`,
     )
-  mkdirSync(home, { recursive: true, mode: 0o700 })
+  try {
+    makeFolder(home, 0o700)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new Problem(EXIT.usage, `${home}: can't be made (${code}); start it from a folder of yours`)
+  }
   const folder = own ?? join(home, 'pictures')
   if (own === null && !existsSync(folder)) cpSync(SAMPLES, folder, { recursive: true })
   const hostData = join(home, 'host')
