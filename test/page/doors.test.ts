@@ -50,6 +50,9 @@ it('other sites get nothing: by no other name, in no frame, with no form, whatev
     expect(await ask({ port, headers: { host } })).toMatchObject({ status: 400 })
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
     expect(await ask({ port, headers: { host } })).toMatchObject({ status: 200 })
+  // What a proxy of the same user brings is asked by anybody.
+  for (const name of ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'])
+    expect(await ask({ port, headers: { [name]: '203.0.113.7' } })).toMatchObject({ status: 401 })
   const asImage = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }
   for (const path of ['/', '/events', '/now', '/thumbnails/picture/1'])
     expect(await ask({ port, path, headers: asImage })).toMatchObject({ status: 403 })
@@ -86,7 +89,13 @@ it('other sites get nothing: by no other name, in no frame, with no form, whatev
   expect(await ask({ port, path: '/deeds/pause' })).toMatchObject({ status: 404 })
   expect(await stage.json('status')).toMatchObject({ paused: null })
 
-  for (const form of ['for=2h', 'for=1h&path=1', 'for=1h&path=%22relative%22', 'for=1h&path=%22%22'])
+  for (const form of [
+    'for=2h',
+    'for=1h&path=1',
+    'for=1h&path=%22relative%22',
+    'for=1h&path=%22%22',
+    'for=constructor',
+  ])
     expect(await post(own, `token=${token}&${form}`)).toMatchObject({ status: 400 })
   expect(await post(own, `token=${token}&for=${'x'.repeat(100_000)}`)).toMatchObject({ status: 413 })
   expect(await post(own, `token=${token}&for=`)).toMatchObject({ status: 303 })

@@ -23,7 +23,9 @@ it.skipIf(noBrowser)(
       .toBeGreaterThan(0)
     const hasLoaded = (image: ReturnType<typeof page.locator>) => () =>
       image.evaluate((img: { naturalWidth: number }) => img.naturalWidth)
-    await expect.poll(hasLoaded(sending.locator('img')), LONG).toBe(4000)
+    // Of 12 MB only the format is shown.
+    await expect.poll(hasLoaded(sending.locator('img')), LONG).toBe(1)
+    expect(await sending.locator('.thumbnail').innerText()).toBe('PNG')
     expect(await text('#mirrors')()).toContain(scene.pictures)
     expect(await text('#quota')()).toContain('of 5,000 uploads today')
     expect(await text('#log')()).toContain('deletions held')
@@ -62,6 +64,16 @@ it.skipIf(noBrowser)(
     await page.getByRole('button', { name: 'Approve Icons/Sun.ico' }).click()
     await scene.daemon.told('image_deleted')
     await page.locator('summary').click()
+    // Never more than its reader has seen.
+    const most = page.locator('#held details input[name=most]')
+    await most.evaluate((input: { value: string }) => {
+      input.value = '0'
+    })
+    await page.getByRole('button', { name: 'Delete 1 image' }).click()
+    await expect.poll(text('#wishes'), LONG).toContain('1 image would go now, and you saw 0')
+    await most.evaluate((input: { value: string }) => {
+      input.value = '1'
+    })
     await page.getByRole('button', { name: 'Delete 1 image' }).click()
     await scene.daemon.told('image_deleted', 2)
     await expect.poll(() => page.locator('#held').innerHTML(), LONG).toBe('')

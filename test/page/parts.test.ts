@@ -92,7 +92,7 @@ it('measures how fast pictures go, over the last seconds', () => {
     underWay.hear({ ...of, sent })
   }
   expect(underWay.pictures()).toMatchObject([{ path: 'a.png', sent: 3000 }])
-  expect(underWay.rate()).toBe(1500)
+  expect(underWay.rate()).toBe(1000)
   underWay.hear({ ...of, sent: null })
   expect(underWay.pictures()).toEqual([])
   now += 11_000

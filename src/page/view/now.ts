@@ -15,8 +15,8 @@ export function underWay({ recorded, underWay, rate }: Facts, now: number): Html
   const few = underWay.slice(0, SHOWN)
   const more = underWay.length - few.length
   return html`<h2>Uploading</h2>
-<p class="pace">${pace(status, underWay.length, rate, now)}</p>
-${few.length > 0 && html`<ul class="sending">${few.map(sending)}</ul>`}${
+<p>${pace(status, underWay.length, rate, now)}</p>
+${few.length > 0 && html`<ul class="list sending">${few.map(sending)}</ul>`}${
   more > 0 && html`<p class="aside">and ${more} more</p>`
 }`
 }
@@ -49,8 +49,8 @@ function timeLeft(
 
 function sending({ id, mirror, path, size, sent }: UnderWay): Html {
   const name = nameOf(path)
-  return html`<li id="sending-${id}">${thumbnail(`/thumbnails/under-way/${id}`, name)}
-<div><b class="name" title="${mirror}/${path}">${path}</b>
+  return html`<li class="row" id="sending-${id}">${thumbnail(`/thumbnails/under-way/${id}`, name)}
+<div class="wide"><b class="name line" title="${mirror}/${path}">${path}</b>
 <progress max="${size}" value="${sent}" aria-label="${name}"></progress>
 <span class="aside">${sizeInWords(sent)} of ${sizeInWords(size)}</span></div></li>`
 }
