@@ -24,8 +24,8 @@ export function askFor(wishes: Wishes, errands: Errands, deed: string, fields: F
       return true
     case 'approve':
     case 'discard': {
-      // All of them are as many as its reader saw.
-      if (deed === 'approve' && path === null && most === null) return false
+      // All of them are as many as their reader saw.
+      if (path === null && most === null) return false
       const request = { action: deed, ...of, ...(most !== null && { most }) } as const
       wishes.ask(errands, 'deletions', request, `${WORDS[deed]} ${path ?? 'all held deletions'}`)
       return true

@@ -44,6 +44,7 @@ export class StatusPage implements Display {
   #listening: Listening | null = null
   #socket: ControlServer | null = null
   #signAt: number
+  #saidLast = ''
 
   /** `say` tells a person, in a line; `asked` hears what people have the daemon do. */
   constructor(clock: Clock, say: (line: string) => void, asked: (what: string) => void) {
@@ -53,7 +54,7 @@ export class StatusPage implements Display {
     this.#asked = asked
     this.#underWay = new UnderWayPictures(now)
     this.#metrics = new Metrics(now)
-    this.#live = new Live(this.#viewers, () => this.#parts(), now)
+    this.#live = new Live(this.#viewers, () => this.#parts(), now, this.#failed)
     this.#wishes = new Wishes(this.#live.changed, now)
     this.#signAt = now()
   }
@@ -135,6 +136,13 @@ export class StatusPage implements Display {
     this.#signAt = this.#clock.monotonic()
   }
 
+  /** Says once what may go wrong each time that somebody looks. */
+  readonly #failed = (error: unknown): void => {
+    const { message } = error as Error
+    if (message !== this.#saidLast) this.#say(`the status page: ${message}`)
+    this.#saidLast = message
+  }
+
   async #serveSocket(app: Hono, file: string): Promise<ControlServer | null> {
     try {
       return await serveControl(app, file)
@@ -166,7 +174,7 @@ export class StatusPage implements Display {
         if (understood) this.#asked(deed)
         return understood
       },
-      failed: error => this.#say(`the status page: ${error.message}`),
+      failed: this.#failed,
     }
   }
 
@@ -188,11 +196,12 @@ export class StatusPage implements Display {
     return partsOf(facts, this.#token, now)
   }
 
-  /** Null too where the state can't be read: the daemon finds that out by itself. */
+  /** Null too where the state can't be read. */
   #recorded(now: number): Recorded | null {
     try {
       return readRecorded(this.#desk!, now, this.#clock.monotonic() - this.#signAt)
-    } catch {
+    } catch (error) {
+      this.#failed(error)
       return null
     }
   }

@@ -26,6 +26,9 @@ it.skipIf(noBrowser)(
     // Of 12 MB only the format is shown.
     await expect.poll(hasLoaded(sending.locator('img')), LONG).toBe(1)
     expect(await sending.locator('.thumbnail').innerText()).toBe('PNG')
+    // Its address is another picture's after the next start.
+    const path = (await sending.locator('img').getAttribute('src'))!
+    expect((await ask({ port: scene.port, path })).headers['cache-control']).toBe('no-store')
     expect(await text('#mirrors')()).toContain(scene.pictures)
     expect(await text('#quota')()).toContain('of 5,000 uploads today')
     expect(await text('#log')()).toContain('deletions held')
@@ -65,15 +68,19 @@ it.skipIf(noBrowser)(
     await scene.daemon.told('image_deleted')
     await page.locator('summary').click()
     // Never more than its reader has seen.
-    const most = page.locator('#held details input[name=most]')
-    await most.evaluate((input: { value: string }) => {
-      input.value = '0'
-    })
-    await page.getByRole('button', { name: 'Delete 1 image' }).click()
+    const token = await page.locator('#held input[name=token]').first().getAttribute('value')
+    const approve = {
+      method: 'POST',
+      path: '/deeds/approve',
+      headers: {
+        origin: scene.url.slice(0, -1),
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+    }
+    const withMost = (most: string) => ask({ port: scene.port, ...approve, body: `token=${token}${most}` })
+    for (const most of ['', '&most=', '&most=-1']) expect(await withMost(most)).toMatchObject({ status: 400 })
+    expect(await withMost('&most=0')).toMatchObject({ status: 303 })
     await expect.poll(text('#wishes'), LONG).toContain('1 image would go now, and you saw 0')
-    await most.evaluate((input: { value: string }) => {
-      input.value = '1'
-    })
     await page.getByRole('button', { name: 'Delete 1 image' }).click()
     await scene.daemon.told('image_deleted', 2)
     await expect.poll(() => page.locator('#held').innerHTML(), LONG).toBe('')

@@ -1,6 +1,10 @@
-import { expect, it } from 'vitest'
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import { isOwnHost, isOwnOrigin } from '../../src/page/guard.ts'
 import { html } from '../../src/page/html.ts'
+import { readOrMakeKey } from '../../src/page/key.ts'
 import { LogTail } from '../../src/page/log-tail.ts'
 import { userIn } from '../../src/page/peer.ts'
 import { UnderWayPictures } from '../../src/page/under-way.ts'
@@ -59,6 +63,21 @@ it('knows its own addresses, and its own page', () => {
     'http://localhost:8687',
   ])
     expect(isOwnOrigin(origin, '127.0.0.1:8687'), origin).toBe(false)
+})
+
+it('keeps its key, and makes another where others could read it or it is cut off', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'albumd-key-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'page.key')
+  const key = readOrMakeKey(file)
+  expect(readOrMakeKey(file)).toBe(key)
+  chmodSync(file, 0o644)
+  const other = readOrMakeKey(file)
+  expect(other).not.toBe(key)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  writeFileSync(file, other.slice(0, 20))
+  expect(readOrMakeKey(file)).toMatch(/^[\w-]{43}$/)
+  expect(readOrMakeKey(join(folder, 'missing/page.key'))).toMatch(/^[\w-]{43}$/)
 })
 
 it('keeps the last lines of a log, and what is no line of it is none', () => {

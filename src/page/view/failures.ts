@@ -1,26 +1,22 @@
-import { count } from '../../daemon/quantities.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import { type Html, html } from '../html.ts'
 import { time } from '../words.ts'
+import { entries, SHOWN } from './entries.ts'
 import { deedButton } from './form.ts'
-
-/** The count tells of the others. */
-const SHOWN = 50
 
 /** What could not be mirrored. `token`: for its buttons. */
 export function failures({ recorded }: Facts, token: string): Html | null {
   if (recorded === null || recorded.status.failures.length === 0) return null
   const { failures, mirrors } = recorded.status
-  const few = failures.slice(0, SHOWN)
+  const rows = failures.slice(0, SHOWN).map(failure => row(failure, token))
   const all = Math.max(
     failures.length,
     mirrors.reduce((sum, { failed, uncertain }) => sum + failed + uncertain, 0),
   )
   return html`<div class="row"><h2 class="wide">Not on the host <span class="aside">${all.toLocaleString('en')}</span></h2>
 ${deedButton(token, 'retry', 'Retry all')}</div>
-<ul class="entries">${few.map(failure => row(failure, token))}</ul>
-${all > few.length && html`<p class="aside">and ${count(all - few.length, 'more picture')}; “albumd status” lists them</p>`}`
+${entries(rows, all, 'albumd status')}`
 }
 
 function row(

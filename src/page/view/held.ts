@@ -4,6 +4,7 @@ import { fullPath } from '../../sync/tree-path.ts'
 import type { Facts } from '../facts.ts'
 import { type Html, html } from '../html.ts'
 import { time } from '../words.ts'
+import { entries } from './entries.ts'
 import { deedButton } from './form.ts'
 
 /** Deletions that wait for a word. `token`: for its buttons. */
@@ -14,14 +15,14 @@ export function held({ recorded }: Facts, token: string): Html | null {
     recorded.status.mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0),
   )
   const images = count(all, 'image')
+  const rows = recorded.held.map(given => row(given, token))
   return html`<h2>Held deletions <span class="aside">${all.toLocaleString('en')}</span></h2>
 <p>Unusually many pictures are gone here, so their images wait for your word. <b>Approve</b> lets an image be deleted for
 good; <b>discard</b> drops the deletion and keeps the image on the host.</p>
-<div class="row">${deedButton(token, 'discard', 'Discard all')}
-<details><summary>Approve all…</summary><p>This deletes ${images} on the host. They can not be had back from there.</p>
+<div class="row">${deedButton(token, 'discard', 'Discard all', { most: all })}
+<details data-kind="bad"><summary>Approve all…</summary><p>This deletes ${images} on the host. They can not be had back from there.</p>
 ${deedButton(token, 'approve', `Delete ${images}`, { most: all, kind: 'bad' })}</details></div>
-<ul class="entries">${recorded.held.map(given => row(given, token))}</ul>
-${all > recorded.held.length && html`<p class="aside">and ${count(all - recorded.held.length, 'more')}; “albumd deletions list” names them</p>`}`
+${entries(rows, all, 'albumd deletions list')}`
 }
 
 const REASONS: Readonly<Record<string, string>> = {

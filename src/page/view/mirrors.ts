@@ -34,11 +34,15 @@ function mirror(of: MirrorStatus): Html {
   return html`<li id="mirror-${folder}">
 <p><span class="chip" data-kind="${KINDS[state]}">${state}</span> <b>${folder}</b> → ${albumInWords(album)}</p>
 ${reason !== null && state !== 'paused' && html`<p data-kind="bad"><span class="tone">${reason}</span></p>`}
-<p><b>${synced.toLocaleString('en')}</b> of ${count(files, 'picture')} on the host</p>
-<progress max="${Math.max(1, files)}" value="${files === 0 ? 1 : synced}" aria-label="on the host"></progress>
+${files === 0 ? html`<p>There is no picture in it.</p>` : progress(synced, files)}
 ${chips(of)}
 ${oldest_unsynced !== null && html`<p class="aside">The oldest that waits was found ${time(oldest_unsynced)}.</p>`}
 ${leftOut(of)}</li>`
+}
+
+function progress(synced: number, files: number): Html {
+  return html`<p><b>${synced.toLocaleString('en')}</b> of ${count(files, 'picture')} on the host</p>
+<progress max="${files}" value="${synced}" aria-label="on the host"></progress>`
 }
 
 function chips(mirror: MirrorStatus): Html | null {
