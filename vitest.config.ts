@@ -7,8 +7,9 @@ export default defineConfig({
     // Real servers, processes and disks: an upper bound for what hangs, not a measure of speed.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // The program is started hundreds of times from its sources: Node keeps them stripped of their types.
+    // The program is started hundreds of times: Node keeps it compiled.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/albumd-tests') },
+    globalSetup: 'test/build-first.ts',
     pool: 'forks',
     // Left to itself vitest leaves a core idle, which is half of a small machine.
     maxWorkers: '100%',

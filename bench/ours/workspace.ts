@@ -31,8 +31,13 @@ export interface Workspace {
   daemon(): Daemon
 }
 
-/** The most that a config may allow. */
-const UNLIMITED = { upload: 1000, send: 1000, list: 1000, delete: 1000, create_album: 1000 }
+const UNLIMITED = {
+  upload: 'unlimited',
+  send: 'unlimited',
+  list: 'unlimited',
+  delete: 'unlimited',
+  create_album: 'unlimited',
+}
 
 export function openWorkspace(options: WorkspaceOptions): Workspace {
   const { home, baseUrl, folder, key = KEY, limited = false, uploads = {}, watch = {} } = options

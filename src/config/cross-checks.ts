@@ -28,7 +28,8 @@ function tooManyRequests(config: unknown): Mistake[] {
     const path = ['host', 'requests_per_second', endpoint]
     const written = valueAt(config, path)
     const most = REQUESTS_PER_SECOND[endpoint]
-    if (typeof written !== 'number' || written <= most) return []
+    const isMore = written === 'unlimited' || (typeof written === 'number' && written > most)
+    if (!isMore) return []
     return { path, message: `is ${written}, must be at most ${most}: the host allows no more` }
   })
 }

@@ -4,7 +4,7 @@ import { baseUrl, siteUrl } from './addresses.ts'
 import * as value from './values.ts'
 
 const rate = (endpoint: Endpoint, of: string) =>
-  value.wholeNumber(1, 1000).prefault(REQUESTS_PER_SECOND[endpoint]).meta({ description: of })
+  value.rate(1000).prefault(REQUESTS_PER_SECOND[endpoint]).meta({ description: of })
 
 const requestsPerSecond = value.section({
   upload: rate('upload', 'Upload credentials.'),
@@ -47,8 +47,8 @@ export const hostSection = value.section({
   }),
   requests_per_second: requestsPerSecond.prefault({}).meta({
     description:
-      'The most requests that are sent in any second, each endpoint for itself. More than these is accepted for ' +
-      'a host on this machine alone.',
+      'The most requests that are sent in any second, each endpoint for itself. More than these, up to unlimited, is ' +
+      'accepted for a host on this machine alone.',
   }),
   credential_lifetime: value.duration('1s', '10m').prefault('10m').meta({
     description: 'How long an upload credential is good for. Shorter only for a host that says so.',

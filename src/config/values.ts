@@ -30,6 +30,13 @@ export function wholeNumber(least: number, most: number) {
   return z.int({ error }).min(least, { error }).max(most, { error })
 }
 
+/** So many a second; Infinity for "unlimited". */
+export function rate(most: number) {
+  const error = `must be a whole number from 1 to ${most}, or "unlimited"`
+  const unlimited = z.literal('unlimited').transform(() => Number.POSITIVE_INFINITY)
+  return z.union([z.int().min(1).max(most), unlimited], { error })
+}
+
 export function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, { error: `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}` })
 }

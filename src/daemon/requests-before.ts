@@ -23,7 +23,10 @@ export function ledgerAfter(
   requestsPerSecond: Record<Endpoint, number>,
 ): RateLedger {
   return {
-    load: endpoint => (lastRequest === null ? [] : Array(requestsPerSecond[endpoint]).fill(lastRequest)),
+    load(endpoint) {
+      const most = requestsPerSecond[endpoint]
+      return lastRequest === null || most === Number.POSITIVE_INFINITY ? [] : Array(most).fill(lastRequest)
+    },
     record() {},
   }
 }

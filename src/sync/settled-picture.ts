@@ -24,8 +24,8 @@ const BYTES_PER_MS = 100_000
 /**
  * Opens a picture once nobody writes to it any more: unchanged for `settleMs`. A younger one is read a second time
  * after that time and must then have the same bytes; the kernel's timestamps are too coarse to trust alone. A new
- * picture that ends where its format ends is finished sooner: films are appended to pictures, and editors write over
- * what was there, but nobody goes on behind an end marker of his own. What is cut is not waited for here, nor are the
+ * picture that ends where its format ends rests for a moment only: films are appended to pictures, and editors write
+ * over what was there, but nobody goes on behind an end marker of his own. What is cut is not waited for here, nor are the
  * bytes that stand on the host already. `standing`: their hash, or null.
  */
 export async function openSettled(
@@ -34,17 +34,20 @@ export async function openSettled(
   standing: Buffer | null,
   signal: AbortSignal,
 ): Promise<OpenPicture> {
-  const quietMs = standing ? 0 : Math.min(settleMs, LOOKS_APART_MS + file.size / BYTES_PER_MS)
+  const quietMs = (size: number) => Math.min(settleMs, LOOKS_APART_MS + size / BYTES_PER_MS)
   const quietFor = ages.since(file.ctime, clock)
-  if (quietFor < quietMs) await clock.sleep(quietMs - quietFor, signal)
+  const toBe = standing ? 0 : quietMs(file.size)
+  if (quietFor < toBe) await clock.sleep(toBe - quietFor, signal)
   const first = await openPicture(root, path, signal)
-  const age = ages.since(first.look.ctime, clock)
+  const { look, ending, hash } = first
+  const age = ages.since(look.ctime, clock)
   if (age >= settleMs) return first
-  const isSame = first.look.ctime === file.ctime && first.look.ino === file.ino
-  if (first.ending.kind === 'cut' || standing?.equals(first.hash)) return first
-  if (isSame && endsEarly(first, file)) return first
+  if (ending.kind === 'cut' || standing?.equals(hash)) return first
+  const early = endsEarly(first, file)
+  // It is as the scan saw it, some time ago.
+  if (early && look.ctime === file.ctime && look.ino === file.ino) return first
   await first.close()
-  await clock.sleep(settleMs - age, signal)
+  await clock.sleep((early ? quietMs(look.size) : settleMs) - age, signal)
   const second = await openPicture(root, path, signal)
   if (second.hash.equals(first.hash) && second.look.ctime === first.look.ctime) return second
   await second.close()

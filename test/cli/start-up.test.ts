@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { PROGRAM } from '../e2e/stage.ts'
+
+/** The sources: what is shipped has its packages within it. */
+const PROGRAM = fileURLToPath(new URL('../../src/cli/albumd.ts', import.meta.url))
 
 /** Says at the end on standard error which packages were loaded. */
 const TELL = `data:text/javascript,${encodeURIComponent(`

@@ -238,6 +238,18 @@ describe("the host's addresses", () => {
       create_album: 5,
     })
   })
+
+  it('takes as many as go for such a host, and for no other', () => {
+    const unlimited = configText({ host: ['requests_per_second: {send: unlimited}'] })
+    expect(problemsOf(unlimited)).toEqual([
+      'albumd.yaml:3:25: host.requests_per_second.send: is unlimited, must be at most 10: the host allows no more',
+    ])
+    const local = parse(unlimited.replace('https://images.example.com', 'https://127.0.0.1:8443'))
+    expect(local.host.requests_per_second.send).toBe(Number.POSITIVE_INFINITY)
+    expect(problemsOf(configText({ host: ['requests_per_second: {send: many}'] }))).toEqual([
+      `albumd.yaml:3:25: host.requests_per_second.send: is 'many', must be a whole number from 1 to 1000, or "unlimited"`,
+    ])
+  })
 })
 
 describe('paths', () => {

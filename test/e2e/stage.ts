@@ -11,7 +11,7 @@ import type { ListPage } from '../../src/remote/host.ts'
 
 const KEY = 'stage-key-0123456789'
 /** The program's sources. */
-export const PROGRAM = join(import.meta.dirname, '../../src/cli/albumd.ts')
+export const PROGRAM = join(import.meta.dirname, '../../dist/cli/albumd.js')
 
 /** What one run of the program left behind. */
 export interface Run {

@@ -112,6 +112,8 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
     expect((await stage.json('status')).mirrors).toMatchObject([{ reason: null }])
     expect(times(daemon, 'no room is left')).toBe(1)
     await ended(daemon)
+    // It may have ended while it compared files that were fresh.
+    await syncUntilDone(stage)
     await expectInSync(stage)
   })
 
@@ -124,6 +126,8 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
     disk.free()
     await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
     await ended(daemon)
+    // It may have ended while it compared files that were fresh.
+    await syncUntilDone(stage)
     await expectInSync(stage)
   })
 
@@ -167,6 +171,8 @@ describe('a state that another program keeps locked', () => {
     await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
     await says(daemon, /works again/)
     await ended(daemon)
+    // It may have ended while it compared files that were fresh.
+    await syncUntilDone(stage)
     await expectInSync(stage)
   })
 })

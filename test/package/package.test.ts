@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { setStage, sha256 } from '../e2e/stage.ts'
 import { png } from '../pictures.ts'
@@ -36,12 +36,11 @@ describe('the package', () => {
   afterAll(() => installed?.dispose())
 
   it('holds the program, what it reads, what a person reads, and nothing else', () => {
-    const sources = readdirSync(join(CHECKOUT, 'src'), { recursive: true, withFileTypes: true })
-    const program = sources
-      .filter(entry => entry.isFile())
-      .map(({ parentPath, name }) => join('dist', parentPath.slice(join(CHECKOUT, 'src').length), name))
-      .map(path => path.replace(/\.ts$/, '.js'))
-    expect(installed.files).toEqual([...BESIDE_THE_PROGRAM, ...program].sort())
+    const isProgram = (path: string) => /^dist\/cli\/[\w-]+\.js$/.test(path)
+    expect(installed.files).toContain('dist/cli/albumd.js')
+    expect(installed.files).toContain('dist/cli/scan-worker.js')
+    const read = ['cli/try/pictures', 'page/assets'].flatMap(filesOf)
+    expect(installed.files.filter(path => !isProgram(path))).toEqual([...BESIDE_THE_PROGRAM, ...read].sort())
   })
 
   it('is installed into an empty prefix without a script or a warning', () => {
@@ -95,3 +94,11 @@ describe('the package', () => {
     expect(said).toContain('Stopped. Start it again and it goes on where it was.')
   })
 })
+
+/** What is packed of a folder of the sources. */
+function filesOf(folder: string): string[] {
+  const entries = readdirSync(join(CHECKOUT, 'src', folder), { recursive: true, withFileTypes: true })
+  return entries
+    .filter(entry => entry.isFile())
+    .map(({ parentPath, name }) => join('dist', relative(join(CHECKOUT, 'src'), parentPath), name))
+}

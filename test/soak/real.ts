@@ -40,7 +40,7 @@ const chance = chanceFrom(Number(values.seed))
 
 const SAMPLE_MS = 10_000
 const KEY = 'soak-key-0123456789'
-const PROGRAM = join(import.meta.dirname, '../../src/cli/albumd.ts')
+const PROGRAM = join(import.meta.dirname, '../../dist/cli/albumd.js')
 const home = mkdtempSync(join(tmpdir(), 'albumd-soak-'))
 const pictures = join(home, 'pictures')
 const say = (line: string) => void process.stdout.write(`${line}\n`)

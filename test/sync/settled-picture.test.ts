@@ -126,11 +126,14 @@ describe('a picture', () => {
     expect(openings).toEqual([50, SETTLE_MS])
   })
 
-  it('that was written to between the two looks waits the full time from there', async () => {
-    const { clock, openings, outcome, becomes } = stage()
+  it.each([
+    ['ends where its format ends rests as long', 'closed', 60],
+    ['may go on behind its end waits the full time', 'whole', SETTLE_MS + 10],
+  ] as const)('that was written to since the scan and %s from there', async (_, ending, second) => {
+    const { clock, openings, outcome, becomes } = stage({ ending })
     becomes({ wroteAt: WROTE_AT + 20 })
     await clock.pass(5000)
-    expect(openings).toEqual([40, SETTLE_MS + 10])
+    expect(openings).toEqual([40, second])
     expect(await outcome).toBe('open')
   })
 

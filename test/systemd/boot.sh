@@ -31,9 +31,9 @@ mkdir -p "$root/etc/systemd/system"
 printf '[Unit]\nDefaultDependencies=no\n' > "$root/etc/systemd/system/test.target"
 
 mkdir -p "$root/opt/albumd" "$root/srv/stage"
-for part in src systemd node_modules; do mkdir "$root/opt/albumd/$part"; done
+for part in dist systemd node_modules; do mkdir "$root/opt/albumd/$part"; done
 touch "$root/opt/node" "$root/opt/albumd/package.json"
-mount --bind "$2/src" "$root/opt/albumd/src"
+mount --bind "$2/dist" "$root/opt/albumd/dist"
 mount --bind "$2/systemd" "$root/opt/albumd/systemd"
 mount --bind "$2/package.json" "$root/opt/albumd/package.json"
 mount --bind "$3" "$root/opt/albumd/node_modules"

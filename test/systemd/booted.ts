@@ -94,7 +94,7 @@ export async function boot(dropIn: readonly string[] = [], options: StageOptions
     ...stage,
     inside,
     done,
-    service: (...args) => inside('/opt/node', '/opt/albumd/src/cli/albumd.ts', 'service', ...args),
+    service: (...args) => inside('/opt/node', '/opt/albumd/dist/cli/albumd.js', 'service', ...args),
     at,
     put,
     async show(...names) {

@@ -1,13 +1,12 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { configText } from '../../config/example.ts'
+import { PACKAGE_FOLDER } from '../../daemon/package-folder.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../problem.ts'
 import { printable } from '../wording.ts'
 
-/** In the package's folder, of the sources and of dist alike. */
-const SCHEMA = fileURLToPath(new URL('../../../config.schema.json', import.meta.url))
+const SCHEMA = join(PACKAGE_FOLDER, 'config.schema.json')
 
 export interface ToWrite {
   /** The config's file, absolute. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { xdgFolder } from '../../config/paths.ts'
+import { PACKAGE_FOLDER } from '../../daemon/package-folder.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../problem.ts'
 
@@ -21,7 +22,7 @@ export interface ServicePlace {
 }
 
 /** The units as they are shipped. */
-const TEMPLATES = join(import.meta.dirname, '../../../systemd')
+const TEMPLATES = join(PACKAGE_FOLDER, 'systemd')
 const SYSTEM_UNITS = '/etc/systemd/system'
 
 /** `account`: one of several of the machine's, or null. Throws Problem where there is no home for one's own. */

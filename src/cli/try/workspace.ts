@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { basename, dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { basename, join, relative, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { albumNameOf } from '../../sync/album-name.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../problem.ts'
+import { SAMPLES } from '../samples.ts'
 
 /** Everything that one trial keeps, below one folder that is named to the person. */
 export interface Workspace {
@@ -20,7 +20,6 @@ export interface Workspace {
   apiKey: string
 }
 
-const SAMPLES = join(dirname(fileURLToPath(import.meta.url)), 'pictures')
 const USUAL_PORT = 8443
 const USUAL_PAGE_PORT = 8687
 
