@@ -93,6 +93,7 @@ it.skipIf(noBrowser)(
     await page.getByLabel('For how long').selectOption('8h')
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'Resume' }).waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Resume')
     const { until } = (await scene.json('status')).paused
     expect(Date.parse(until) - Date.now()).toBeGreaterThan(7 * 3_600_000)
     await page.getByRole('button', { name: 'Resume' }).click()

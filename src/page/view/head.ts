@@ -26,7 +26,7 @@ const LEFT = ['pending_uploads', 'pending_deletions', 'failed', 'uncertain', 'li
 
 function pause({ status }: NonNullable<Facts['recorded']>, token: string): Html {
   if (status.paused !== null) return deedButton(token, 'resume', 'Resume')
-  return html`<form class="row" method="post" action="/deeds/pause"><input type="hidden" name="token" value="${token}">
-<label><span class="unseen">For how long</span><select name="for"><option value="1h">for 1 h</option><option value="8h">for 8 h</option><option value="">until I resume</option></select></label>
-<button>Pause</button></form>`
+  // The button stands where "Resume" will: the focus stays on it.
+  return html`<form class="row" method="post" action="/deeds/pause"><input type="hidden" name="token" value="${token}"><button>Pause</button>
+<label><span class="unseen">For how long</span><select name="for"><option value="1h">for 1 h</option><option value="8h">for 8 h</option><option value="">until I resume</option></select></label></form>`
 }
