@@ -10,9 +10,9 @@ import { userIn } from '../../src/page/peer.ts'
 import { UnderWayPictures } from '../../src/page/under-way.ts'
 
 it('a template escapes all that is put into it, in text and in attributes', () => {
-  const name = `"><script>'&\`\n\u202egnp.exe`
+  const name = `"><script>'&\`\n\u202egnp\u200b.exe`
   const { text } = html`<b title="${name}">${[name, html`<i>${1}</i>`]}${null}${false}</b>`
-  const escaped = '&#34;&#62;&#60;script&#62;&#39;&#38;&#96;\\u000a\\u202egnp.exe'
+  const escaped = '&#34;&#62;&#60;script&#62;&#39;&#38;&#96;\\u000a\\u202egnp\\u200b.exe'
   expect(text).toBe(`<b title="${escaped}">${escaped}<i>1</i></b>`)
 })
 
