@@ -56,18 +56,29 @@ export async function openPicture(
   changed: () => Error,
   cut: AbortSignal | null = null,
 ): Promise<OpenPicture> {
-  const full = `${root}/${path}`
-  const handle = await openRegular(full)
+  const handle = await openInside(root, path)
   try {
-    await refuseDetour(handle, full)
-    return await hashed(handle, full, changed, cut)
+    return await hashed(handle, `${root}/${path}`, changed, cut)
   } catch (error) {
     await handle.close()
     throw error instanceof PictureFileError ? error : unreadable(error)
   }
 }
 
-async function openRegular(full: string): Promise<FileHandle> {
+/** Opens what is at `path` below `root` (as above), whatever it is, but nothing that a link would lead to. */
+export async function openInside(root: string, path: string): Promise<FileHandle> {
+  const full = `${root}/${path}`
+  const handle = await openToRead(full)
+  try {
+    await refuseDetour(handle, full)
+    return handle
+  } catch (error) {
+    await handle.close()
+    throw error instanceof PictureFileError ? error : unreadable(error)
+  }
+}
+
+async function openToRead(full: string): Promise<FileHandle> {
   try {
     // Without O_NONBLOCK a file that has become a named pipe would block for ever.
     return await open(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)

@@ -22,6 +22,7 @@ export interface Workspace {
 }
 
 const USUAL_PORT = 8443
+const USUAL_PAGE_PORT = 8687
 
 /**
  * Makes the workspace for `given` (or the samples) in `cwd`/albumd-try, or opens the one of an earlier start: the same
@@ -49,7 +50,8 @@ export async function openWorkspace(cwd: string, given: string | undefined): Pro
   const caFile = join(hostData, 'ca.pem')
   writeFileSync(join(home, 'api-key'), `${settings.apiKey}\n`, { mode: 0o600 })
   const album = own === null ? 'Sample pictures' : albumNameOf(basename(own))
-  writeFileSync(config, configFor(home, { folder, album }, caFile, settings.port))
+  const pagePort = (await canListen(USUAL_PAGE_PORT)) ?? 0
+  writeFileSync(config, configFor(home, { folder, album }, caFile, settings.port, pagePort))
   return { folder, isSample: own === null, config, hostData, caFile, ...settings }
 }
 
@@ -97,6 +99,7 @@ function configFor(
   mirror: { folder: string; album: string },
   caFile: string,
   port: number,
+  pagePort: number,
 ): string {
   const config = {
     host: {
@@ -108,6 +111,7 @@ function configFor(
     mirrors: [mirror],
     // Ten minutes would be long to look at.
     deletions: { grace: '10s' },
+    status_page: { listen: `127.0.0.1:${pagePort}` },
     state_dir: join(home, 'state'),
   }
   return `# Made by albumd try; written anew at each start.\n${stringify(config)}`
