@@ -6,10 +6,10 @@ interface Viewer {
   seen: Parts
 }
 
-/** So many look at a time: each tab is one. */
-const MOST = 24
-/** Bytes that wait for somebody who does not take them. */
-const AHEAD = 1024 * 1024
+/** So many look at a time: each tab that is seen is one. */
+const MOST = 100
+/** Bytes. Somebody who has not taken so many is told no more until then. */
+const AHEAD = 64 * 1024
 /** Milliseconds after which a browser asks again, once the connection is lost. */
 const RETRY = 1500
 
@@ -52,9 +52,9 @@ export class Viewers {
     }
   }
 
-  /** Finds out who has gone without a word. */
+  /** Finds out who has gone without a word. For whom something waits already, that does it: a frozen tab stays for days. */
   beat(): void {
-    for (const viewer of this.#viewers) this.#tell(viewer, ': \n\n')
+    for (const viewer of this.#viewers) if (viewer.stream.desiredSize === AHEAD) this.#tell(viewer, ': \n\n')
   }
 
   close(): void {
