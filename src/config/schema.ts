@@ -163,7 +163,8 @@ const notify = value.section({
       description:
         'A command for the shell (sh -c) when trouble begins, changes and ends, at most once a minute. It finds ' +
         '$ALBUMD_EVENT (trouble or resolved), $ALBUMD_CODE and $ALBUMD_MESSAGE; of the environment only PATH, HOME, ' +
-        'LANG, TZ, USER, and what a message on the desktop needs. After a minute it is ended.',
+        'LANG, TZ, USER, and what a message on the desktop needs. After a minute it is ended; one that fails runs again ' +
+        'four times within three hours.',
       example: 'notify-send albumd "$ALBUMD_MESSAGE"',
       secret: true,
     }),

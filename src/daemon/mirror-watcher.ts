@@ -100,7 +100,7 @@ export function openMirrorWatcher(parts: MirrorWatcherParts): MirrorWatcher {
   /** What can't be watched is tried again, and looked after meanwhile. */
   async function lookAfterLost(): Promise<void> {
     const before = watcher.lost()
-    if (before.length === 0) return
+    if (before.length === 0) return told.clear()
     await watcher.watch(before)
     const lost = watcher.lost()
     const isLost = new Set(lost)

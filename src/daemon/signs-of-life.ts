@@ -1,6 +1,7 @@
 import type { Disk } from '../local/disk.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { ImageHost } from '../remote/host.ts'
+import { hostWith } from '../remote/host-with.ts'
 
 /** Each of these tells `alive` of every step that it has taken: the engine gets on. What hangs tells nothing. */
 type Alive = () => void
@@ -36,13 +37,7 @@ const FETCHING_MS = 30_000
 
 /** Requests are told by its gate. */
 export function hostWithSigns(host: ImageHost, alive: Alive): ImageHost {
-  return {
-    requestUpload: (...args) => host.requestUpload(...args),
-    send: (...args) => host.send(...args),
-    list: (...args) => host.list(...args),
-    deleteImage: (...args) => host.deleteImage(...args),
-    deleteAlbum: (...args) => host.deleteAlbum(...args),
-    createAlbum: (...args) => host.createAlbum(...args),
+  return hostWith(host, {
     async fetchDelivered(...args) {
       const timer = setInterval(alive, FETCHING_MS).unref()
       try {
@@ -51,8 +46,5 @@ export function hostWithSigns(host: ImageHost, alive: Alive): ImageHost {
         clearInterval(timer)
       }
     },
-    blocks: () => host.blocks(),
-    unblock: endpoint => host.unblock(endpoint),
-    close: () => host.close(),
-  }
+  })
 }

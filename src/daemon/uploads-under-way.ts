@@ -1,4 +1,5 @@
 import type { PictureBody } from '../remote/host.ts'
+import { hostWith } from '../remote/host-with.ts'
 import type { PassParts } from '../sync/pass.ts'
 
 /** How far a picture is on its way to the host. */
@@ -29,8 +30,7 @@ export function watchUploads({ host, openPicture }: Watched, tell: TellSending):
       places.set(open.chunks, { mirror, path })
       return open
     },
-    host: {
-      requestUpload: (request, signal) => host.requestUpload(request, signal),
+    host: hostWith(host, {
       async send(credential, picture, signal) {
         const place = places.get(picture.chunks)
         if (!place) return host.send(credential, picture, signal)
@@ -44,15 +44,7 @@ export function watchUploads({ host, openPicture }: Watched, tell: TellSending):
           told(null)
         }
       },
-      list: (album, page, signal) => host.list(album, page, signal),
-      deleteImage: (image, signal, mayGo) => host.deleteImage(image, signal, mayGo),
-      deleteAlbum: (album, signal, mayGo) => host.deleteAlbum(album, signal, mayGo),
-      createAlbum: (request, signal) => host.createAlbum(request, signal),
-      fetchDelivered: (address, maxBytes, signal) => host.fetchDelivered(address, maxBytes, signal),
-      blocks: () => host.blocks(),
-      unblock: endpoint => host.unblock(endpoint),
-      close: () => host.close(),
-    },
+    }),
   }
 }
 

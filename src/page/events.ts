@@ -52,9 +52,9 @@ export class Viewers {
     }
   }
 
-  /** Finds out who has gone without a word. */
+  /** Finds out who has gone without a word. For whom something waits already, that does it: a frozen tab stays for days. */
   beat(): void {
-    for (const viewer of this.#viewers) this.#tell(viewer, ': \n\n')
+    for (const viewer of this.#viewers) if (viewer.stream.desiredSize === AHEAD) this.#tell(viewer, ': \n\n')
   }
 
   close(): void {

@@ -84,9 +84,10 @@ export class Gate {
     return this.#blocks.list()
   }
 
-  /** The next request to this endpoint finds out whether its block is over. */
+  /** The next request to this endpoint finds out whether its block, or the outage that it waits for, is over. */
   unblock(endpoint: Endpoint): void {
     this.#blocks.open(endpoint)
+    for (const trouble of this.#lanes.get(endpoint)!.heeds) trouble.hurry()
   }
 
   /** Takes no more requests and waits for those it has. */

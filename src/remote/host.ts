@@ -29,7 +29,10 @@ export interface ImageHost {
   fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
   /** What the account can't use for now: the plan, the quota, the storage or the key forbids it. */
   blocks(): Block[]
-  /** The next request to this endpoint finds out whether what shut it (plan, quota, storage, key) is over. */
+  /**
+   * The next request to this endpoint finds out whether what shut it (plan, quota, storage, key), or the outage that it
+   * waits for, is over.
+   */
   unblock(endpoint: Endpoint): void
   /** Waits for what is under way and closes connections. */
   close(): Promise<void>

@@ -77,7 +77,7 @@ export class Trouble {
     return lasted
   }
 
-  /** The host is there again: what was unreachable may be asked at once. */
+  /** The host may be there again: what was unreachable may be asked at once. What was asked too often waits on. */
   hurry(): void {
     if (this.#last && isAway(this.#last)) this.#until = 0
   }

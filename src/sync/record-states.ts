@@ -12,9 +12,6 @@ export interface StateParts {
   running: () => number
 }
 
-/** How long the ids of deleted images are known: by then no host lists them any more. */
-const REMEMBERED_MS = 90 * 86_400_000
-
 /** When it was, for the next process. Belongs into a commit. */
 export function recordTime({ synced, clock, running }: Omit<StateParts, 'host'>): void {
   synced.mirrors.endPhases()
@@ -32,7 +29,6 @@ export function recordStates(parts: StateParts, stopped: readonly HostFailure[])
   const all = [...said.map(failure => ({ ...failure, said_at: now })), ...shut]
   recordTime(parts)
   forgetOldDeletions(synced, running())
-  synced.deleted.prune(now - REMEMBERED_MS)
   const blocks = all.filter(({ remedy }) => remedy !== 'quota')
   synced.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
   for (const { endpoint, code, message, said_at } of blocks)

@@ -6,13 +6,20 @@ export function openDeleted(db: Db) {
     'INSERT INTO deleted (remote_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
   )
   const has = db.prepare<[string], { at: number }>('SELECT at FROM deleted WHERE remote_id = ?')
-  const prune = db.prepare<[number]>('DELETE FROM deleted WHERE at < ?')
+  const anyBefore = db.prepare<[number], { remote_id: string }>(
+    'SELECT remote_id FROM deleted WHERE at < ? LIMIT 1',
+  )
+  const dropBefore = db.prepare<[number, number]>(
+    'DELETE FROM deleted WHERE remote_id IN (SELECT remote_id FROM deleted WHERE at < ? LIMIT ?)',
+  )
 
   return {
     /** `at`: milliseconds since 1970. */
     put: (remoteId: string, at: number) => void put.run(remoteId, at),
     has: (remoteId: string) => has.get(remoteId) !== undefined,
-    /** Forgets what was deleted before this moment. */
-    prune: (before: number) => void prune.run(before),
+    /** Whether one was deleted before this moment. Looks at all of them, as does the next. */
+    isFrom: (moment: number): boolean => anyBefore.get(moment) !== undefined,
+    /** Forgets at most so many of those deleted before this moment. Answers how many these were. */
+    dropBefore: (moment: number, most: number): number => dropBefore.run(moment, most).changes,
   }
 }

@@ -9,10 +9,11 @@ import { explain } from '../../src/daemon/why/explain.ts'
 import type { Explanation } from '../../src/daemon/why/explanation.ts'
 import type { StepParts } from '../../src/daemon/why/next-steps.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import { parse } from '../config/config-text.ts'
 import { png } from '../pictures.ts'
-import { failure, hostWith, openWorkshop, type Workshop } from '../sync/workshop.ts'
+import { failure, openWorkshop, type Workshop } from '../sync/workshop.ts'
 import { sha256 } from './sha256.ts'
 
 interface Asked extends Workshop {

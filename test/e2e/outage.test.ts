@@ -1,4 +1,4 @@
-import { createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { png } from '../pictures.ts'
 import { startAlbumd } from './fault-stage.ts'
@@ -16,6 +16,34 @@ async function nobodyHome() {
   onTestFinished(() => void server.close())
   const { port } = server.address() as { port: number }
   return { baseUrl: `http://127.0.0.1:${port}/api/v1`, asked: () => asked }
+}
+
+/**
+ * Before the host at `baseUrl`, until it is opened. Whoever comes so often that it counts as an outage is told to stay
+ * away for a while.
+ */
+async function shutDoor(baseUrl: string) {
+  let shut = true
+  let turnedAway = 0
+  const server = createServer((socket: Socket) => {
+    socket.on('error', () => {})
+    if (shut) {
+      const headers = ++turnedAway < 4 ? '' : 'retry-after: 60\r\n'
+      const answer = `HTTP/1.1 503 Busy\r\n${headers}content-length: 0\r\nconnection: close\r\n\r\n`
+      socket.once('data', () => socket.end(answer))
+      return
+    }
+    const host = connect(Number(new URL(baseUrl).port), '127.0.0.1')
+    socket.pipe(host).pipe(socket)
+    host.on('error', () => socket.destroy())
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as { port: number }
+  const open = () => {
+    shut = false
+  }
+  return { baseUrl: `http://127.0.0.1:${port}/api/v1`, open }
 }
 
 it('a daemon with a backlog whose host is away asks a few times and then seldom, and status says so', async () => {
@@ -37,6 +65,21 @@ it('a daemon with a backlog whose host is away asks a few times and then seldom,
   const status = await stage.json('status')
   expect(status.mirrors).toMatchObject([{ pending_uploads: 33, failed: 0, uncertain: 0 }])
   expect(status.blocks).toMatchObject([{ code: 'HOST_UNREACHABLE' }])
+  daemon.kill('SIGTERM')
+  expect(await daemon.ended).toMatchObject({ code: 0 })
+})
+
+it('a person who has mended the network does not wait: retry asks at once', async () => {
+  const stage = await setStage()
+  const door = await shutDoor(stage.baseUrl)
+  stage.write('a.png', png(3, 2).bytes)
+  stage.configure({ host: { base_url: door.baseUrl, api_key_file: 'api-key' } })
+  const daemon = startAlbumd(stage, ['run'])
+  const blocks = async () => (await stage.json('status')).blocks
+  await expect.poll(blocks, { timeout: 30_000 }).toMatchObject([{ code: 'HOST_ANSWER' }])
+  door.open()
+  expect(await stage.albumd('retry', '--config', stage.config)).toMatchObject({ code: 0 })
+  expect(Object.keys(await stage.delivered())).toEqual(['Photos/a.png'])
   daemon.kill('SIGTERM')
   expect(await daemon.ended).toMatchObject({ code: 0 })
 })

@@ -290,6 +290,28 @@ test('an endpoint outside the plan is not asked again until it is unblocked', as
   expect(gate.blocks()).toEqual([])
 })
 
+test('a lasting outage is asked about at once where a person says so, and a wait that the host asked for is kept', async () => {
+  const gate = gateOf({ patience: { attempts: 2, maxDelayMs: 300_000 } })
+  let away = true
+  const list = through(gate, 'list', () => (away ? refused('list') : succeeded()))
+  await all([list.pass()])
+  await all([list.pass()])
+  expect(list.starts).toHaveLength(2)
+  gate.unblock('list')
+  await all([list.pass()])
+  expect(list.starts).toHaveLength(3)
+  away = false
+  gate.unblock('list')
+  expect(await all([list.pass()])).toMatchObject([{ ok: true }])
+
+  const pace = { retryAfterMs: 30_000, limit: null }
+  const upload = through(gate, 'upload', () => failed('upload', 'later', 'RATE_LIMITED', 429, pace))
+  await all([upload.pass()])
+  gate.unblock('upload')
+  await all([upload.pass()])
+  expect(upload.starts).toHaveLength(2)
+})
+
 test('a refused key shuts all endpoints that ask for it, and leaves credentials in hand alone', async () => {
   const gate = gateOf()
   await all([through(gate, 'list', () => failed('list', 'key', 'INVALID_API_KEY', 401)).pass()])

@@ -66,6 +66,7 @@ async function main(): Promise<boolean> {
       mirrors: [{ folder: 'pictures', album: 'Photos' }],
       deletions: { grace: '1s', hold_min: 1_000_000 },
       watch: { settle: '100ms' },
+      status_page: { listen: 'off' },
       state_dir: 'state',
     }),
   )
@@ -132,8 +133,9 @@ function* sample(pid: number): Generator<[string, number]> {
     if (existsSync(join(home, file))) yield [name, statSync(join(home, file)).size]
   if (!existsSync(join(home, 'probe'))) return
   const last = readFileSync(join(home, 'probe'), 'utf8').trimEnd().split('\n').at(-1)!
-  const { heap, external, handles } = JSON.parse(last)
+  const { heap, objects, external, handles } = JSON.parse(last)
   yield ['heap after gc (MB)', heap]
+  yield ['objects after gc', objects]
   yield ['external (MB)', external]
   yield ['active resources', handles]
 }

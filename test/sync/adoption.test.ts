@@ -1,13 +1,14 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import type { ImageHost } from '../../src/remote/host.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { verifyLinks } from '../../src/sync/verify-links.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 import { png } from '../pictures.ts'
-import { failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { failure, openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 1).bytes
 const green = png(3, 2, 2).bytes

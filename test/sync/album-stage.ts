@@ -2,6 +2,7 @@ import { expect, onTestFinished } from 'vitest'
 import type { HostOptions } from '../../src/host/embedded-host.ts'
 import { openImageHost } from '../../src/remote/client.ts'
 import type { ImageHost, ListPage, Outcome } from '../../src/remote/host.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import type { Album } from '../../src/sync/album.ts'
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import { AlbumTree } from '../../src/sync/album-tree.ts'
@@ -11,7 +12,6 @@ import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { KEY, UNLIMITED } from '../host/choices.ts'
 import { type TestHost, testHost } from '../host/test-host.ts'
-import { hostWith } from './workshop.ts'
 
 export const never = new AbortController().signal
 

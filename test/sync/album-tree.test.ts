@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { ImageHost } from '../../src/remote/host.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import { albumPathOf } from '../../src/sync/album-name.ts'
 import { png } from '../pictures.ts'
 import { type AlbumStage, found, listingWith, never, openAlbumStage } from './album-stage.ts'
-import { failure, hostWith, openWorkshop } from './workshop.ts'
+import { failure, openWorkshop } from './workshop.ts'
 
 const FOLDERS = Array.from({ length: 50 }, (_, n) => `folder ${n}`)
 

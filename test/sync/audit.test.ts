@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { ImageHost } from '../../src/remote/host.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import { type AuditReport, runAudit } from '../../src/sync/audit.ts'
 import { deleteTwice, repairGone } from '../../src/sync/audit-repair.ts'
 import { type Clock, systemClock } from '../../src/sync/clock.ts'
 import { png } from '../pictures.ts'
 import { listingWith, never } from './album-stage.ts'
 import { putImage, remoteAlbum } from './remote-deeds.ts'
-import { failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { failure, openWorkshop, type Workshop } from './workshop.ts'
 
 const DAY = 24 * 3_600_000
 

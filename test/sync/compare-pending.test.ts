@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openPicture } from '../../src/local/picture-file.ts'
 import { PictureChanged } from '../../src/remote/host.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { png } from '../pictures.ts'
-import { ALLOWANCE, failure, hostWith, openWorkshop } from './workshop.ts'
+import { ALLOWANCE, failure, openWorkshop } from './workshop.ts'
 
 it('compares while uploads wait: what has the bytes of its image needs none, and what is new is read once', async () => {
   const workshop = await openWorkshop()

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { HostFailure, ImageHost } from '../../src/remote/host.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import { giveUpEmptyAlbums, repeatAlbumDeletions } from '../../src/sync/empty-albums.ts'
@@ -9,7 +10,7 @@ import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
 import { contentOf, putImage, remoteAlbum } from './remote-deeds.ts'
-import { failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { failure, openWorkshop, type Workshop } from './workshop.ts'
 
 const LIFETIME = 60_000
 const LATER = 2 * LIFETIME

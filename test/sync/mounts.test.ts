@@ -5,12 +5,13 @@ import type { Disk } from '../../src/local/disk.ts'
 import type { FolderToLookAt } from '../../src/local/look.ts'
 import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import { scanMirrors } from '../../src/sync/mirror-scans.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { recordTrust, trustIn } from '../../src/sync/trust.ts'
 import { png } from '../pictures.ts'
-import { hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes

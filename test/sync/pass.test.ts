@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../src/local/real-disk.ts'
 import type { ImageHost } from '../../src/remote/host.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import { png } from '../pictures.ts'
-import { failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { failure, openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes

@@ -2,8 +2,9 @@ import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { approve } from '../../src/daemon/held-deletions.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import { png } from '../pictures.ts'
-import { hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { openWorkshop, type Workshop } from './workshop.ts'
 
 const deleted = ({ events }: Workshop) =>
   events.flatMap(told => (told.event === 'image_deleted' ? `${told.path} ${told.reason}` : [])).sort()

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { hostWith } from '../../src/remote/host-with.ts'
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { DAY_MS, daysOf } from '../../src/sync/quota-day.ts'
@@ -6,7 +7,7 @@ import { type Allowance, readQuota } from '../../src/sync/quota-state.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 import { png } from '../pictures.ts'
-import { ALLOWANCE, failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { ALLOWANCE, failure, openWorkshop, type Workshop } from './workshop.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Credential, ImageHost, PictureBody } from '../../src/remote/host.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { png } from '../pictures.ts'
-import { failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { failure, openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 1).bytes
 const green = png(3, 2, 2).bytes

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
+import { hostWith } from '../../src/remote/host-with.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { png } from '../pictures.ts'
-import { ALLOWANCE, failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { ALLOWANCE, failure, openWorkshop, type Workshop } from './workshop.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { ImageHost } from '../../src/remote/host.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import { keepImages } from '../../src/sync/keep-images.ts'
 import { png } from '../pictures.ts'
-import { ALLOWANCE, failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { ALLOWANCE, failure, openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes

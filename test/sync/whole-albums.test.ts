@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ImageHost } from '../../src/remote/host.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import { type GiveUpParts, giveUpImages } from '../../src/sync/give-up.ts'
@@ -9,7 +10,7 @@ import { giveUpWholeAlbums, type WholeAlbumParts } from '../../src/sync/whole-al
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
 import { contentOf, putImage, remoteAlbum } from './remote-deeds.ts'
-import { failure, hostWith, openWorkshop, type Workshop } from './workshop.ts'
+import { failure, openWorkshop, type Workshop } from './workshop.ts'
 
 const interruption = { stop: never, cut: never }
 

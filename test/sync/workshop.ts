@@ -7,7 +7,7 @@ import { openPicture } from '../../src/local/picture-file.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { openScanPool } from '../../src/local/scan-pool.ts'
 import { openImageHost, type RemoteHost } from '../../src/remote/client.ts'
-import { type HostFailure, type ImageHost, PictureChanged } from '../../src/remote/host.ts'
+import { type HostFailure, PictureChanged } from '../../src/remote/host.ts'
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import { type Clock, systemClock } from '../../src/sync/clock.ts'
 import { FileAges } from '../../src/sync/file-ages.ts'
@@ -123,23 +123,6 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     pass: changes =>
       runPass({ ...parts, ...changes }, [mirror], () => 'everything', { stop: never, cut: never }),
   }
-}
-
-/** The same host, with some of its calls replaced. */
-export function hostWith(host: ImageHost, changes: Partial<ImageHost>): ImageHost {
-  const calls: ImageHost = {
-    requestUpload: (...args) => host.requestUpload(...args),
-    send: (...args) => host.send(...args),
-    list: (...args) => host.list(...args),
-    deleteImage: (...args) => host.deleteImage(...args),
-    deleteAlbum: (...args) => host.deleteAlbum(...args),
-    createAlbum: (...args) => host.createAlbum(...args),
-    fetchDelivered: (...args) => host.fetchDelivered(...args),
-    blocks: () => host.blocks(),
-    unblock: endpoint => host.unblock(endpoint),
-    close: () => host.close(),
-  }
-  return { ...calls, ...changes }
 }
 
 /** An outcome that the host answers, or that comes of not reaching it. */

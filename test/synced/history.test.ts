@@ -80,6 +80,15 @@ describe('pruning', () => {
     expect(commits).toBe(4)
   })
 
+  it('forgets which images were deleted more than 90 days ago', async () => {
+    const { db, synced } = open()
+    const now = 1000 * DAY_MS
+    for (let n = 0; n < 1200; n++) synced.deleted.put(`old-${n}`, now - 91 * DAY_MS)
+    synced.deleted.put('new', now - 89 * DAY_MS)
+    await prune({ synced, clock: at(now) }, never)
+    expect(db.prepare('SELECT remote_id FROM deleted').pluck().all()).toEqual(['new'])
+  })
+
   it('forgets the oldest of what is more than 100,000 beside one for each image', async () => {
     const { db, synced } = open()
     fill(db, 101_230, 1000 * DAY_MS)

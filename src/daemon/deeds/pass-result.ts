@@ -1,3 +1,4 @@
+import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { type Pause, pauseAt } from '../pause.ts'
 import { type MirrorStatus, statusOf } from '../status.ts'
@@ -32,10 +33,13 @@ function standing({ config, synced }: Means, stopped: HostFailure[]): PassResult
   return { verdict: 'left', stopped, mirrors, paused: pauseAt(synced, now) }
 }
 
-/** A person who asks is reason enough to ask the host again. A used-up quota has probes of its own. */
+/** A person who asks is reason enough to ask the host again, outages included. A used-up quota has probes of its own. */
 function tryAgain(means: Means): void {
   const { host } = means.engine().parts
-  for (const { endpoint, remedy } of host.blocks()) if (remedy !== 'quota') host.unblock(endpoint)
+  const blocks = host.blocks()
+  const isUsedUp = (endpoint: Endpoint) =>
+    blocks.some(block => block.endpoint === endpoint && block.remedy === 'quota')
+  for (const endpoint of ENDPOINTS) if (!isUsedUp(endpoint)) host.unblock(endpoint)
 }
 
 function distinct(failures: HostFailure[]): HostFailure[] {

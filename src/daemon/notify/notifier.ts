@@ -29,6 +29,8 @@ const LOOK_MS = 5 * 60_000
 const LEAST_MS = 5000
 /** The command runs so often at most. */
 const COMMAND_MS = 60_000
+/** One that fails runs again so long after each failure: what it tells by may be away as well. Then no more. */
+const AGAIN_MS = [COMMAND_MS, 5 * COMMAND_MS, 30 * COMMAND_MS, 120 * COMMAND_MS]
 /** In a message. */
 const TROUBLES_SAID = 10
 
@@ -43,6 +45,10 @@ export class Notifier {
   #kept: NotifySession['told'] | null = null
   #told: string | null = null
   #lastCommandAt = Number.NEGATIVE_INFINITY
+  /** In a row, of the command that is to tell of the same. */
+  #commandFailures = 0
+  /** When it runs again. */
+  #commandAgainAt = Number.POSITIVE_INFINITY
   #lastLookAt = Number.NEGATIVE_INFINITY
   #beatAt = Number.NEGATIVE_INFINITY
   #beatFails = false
@@ -57,9 +63,15 @@ export class Notifier {
 
   /** What is looked at from here on, and at once. `session` null: no state is open. */
   lookAt(look: () => Health, session: NotifySession | null): void {
+    const { on_trouble } = this.#notify
     this.#look = look
     this.#kept = session?.told ?? null
     this.#notify = session?.notify ?? this.#notify
+    // A person may have mended it.
+    if (this.#commandFailures > 0 && this.#notify.on_trouble !== on_trouble) {
+      this.#commandFailures = 0
+      this.#commandAgainAt = this.#parts.clock.monotonic()
+    }
     this.nudge()
   }
 
@@ -92,6 +104,7 @@ export class Notifier {
       this.#lastLookAt + LOOK_MS,
       ...(heartbeat === undefined || !this.#well ? [] : [this.#beatAt]),
       ...(this.#waits ? [this.#lastCommandAt + COMMAND_MS] : []),
+      this.#commandAgainAt,
     ]
     return Math.max(0, Math.min(...due) - now)
   }
@@ -107,30 +120,48 @@ export class Notifier {
   }
 
   async #tell(troubles: readonly Trouble[], stop: AbortSignal): Promise<void> {
-    const { clock, note, runCommand } = this.#parts
-    const { on_trouble } = this.#notify
+    const { clock, note } = this.#parts
     this.#told ??= this.#recall()
     const keys = keysOf(troubles)
-    this.#waits = keys !== (this.#told ?? '')
+    const isNews = keys !== (this.#told ?? '')
+    const now = clock.monotonic()
     // What comes and goes within the minute is never told.
-    if (!this.#waits || clock.monotonic() - this.#lastCommandAt < COMMAND_MS) return
-    this.#told = keys
-    this.#waits = false
-    this.#lastCommandAt = clock.monotonic()
+    this.#waits = isNews && now - this.#lastCommandAt < COMMAND_MS
+    if (this.#waits || (!isNews && now < this.#commandAgainAt)) return
+    if (isNews) {
+      this.#told = keys
+      this.#commandFailures = 0
+      const [gravest] = troubles
+      if (gravest) note({ event: 'trouble', code: gravest.code, message: messageOf(troubles) })
+      else note({ event: 'trouble_resolved' })
+    }
+    if (await this.#runCommand(troubles, stop)) this.#remember(keys)
+  }
+
+  /** Answers whether it is done with: it ran well, or failed for good. */
+  async #runCommand(troubles: readonly Trouble[], stop: AbortSignal): Promise<boolean> {
+    const { clock, note, runCommand } = this.#parts
+    const { on_trouble } = this.#notify
     const [gravest] = troubles
-    const message = messageOf(troubles)
-    if (gravest) note({ event: 'trouble', code: gravest.code, message })
-    else note({ event: 'trouble_resolved' })
-    if (on_trouble === undefined) return this.#remember(keys)
+    this.#lastCommandAt = clock.monotonic()
+    this.#commandAgainAt = Number.POSITIVE_INFINITY
+    if (on_trouble === undefined) return true
     const said = {
       ALBUMD_EVENT: gravest ? 'trouble' : 'resolved',
       ALBUMD_CODE: gravest?.code ?? '',
-      ALBUMD_MESSAGE: gravest ? message : 'all is well again',
+      ALBUMD_MESSAGE: gravest ? messageOf(troubles) : 'all is well again',
     }
     const problem = await runCommand(on_trouble, said, stop)
-    if (problem !== null) note({ event: 'trouble_command_failed', message: problem })
-    // A command that was cut off may have told nobody: it runs again after the next start.
-    if (problem === null || !stop.aborted) this.#remember(keys)
+    if (problem === null) {
+      this.#commandFailures = 0
+      return true
+    }
+    note({ event: 'trouble_command_failed', message: problem })
+    // It may have told nobody: where albumd ends before it runs again, it does so after the next start.
+    if (stop.aborted) return false
+    const againMs = AGAIN_MS[this.#commandFailures++]
+    if (againMs !== undefined) this.#commandAgainAt = clock.monotonic() + againMs
+    return againMs === undefined
   }
 
   async #beat({ oldestUnsyncedMs }: Health, stop: AbortSignal): Promise<void> {

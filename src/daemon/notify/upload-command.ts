@@ -72,20 +72,11 @@ export class UploadCommand {
   async #take({ command, path, said }: Turn, stop: AbortSignal): Promise<void> {
     this.#tellLeft(this.#left, `more than ${WAITING_MAX} waited`)
     this.#left = 0
-    const problem = await this.#run(command, said, stop)
+    const problem = await this.#parts.runCommand(command, said, stop)
     // One that always fails is told once, not for each picture.
     if (problem !== null && problem !== this.#failure)
       this.#parts.note({ event: 'upload_command_failed', path, message: problem })
     this.#failure = problem
-  }
-
-  async #run(command: string, said: Record<string, string>, stop: AbortSignal): Promise<string | null> {
-    try {
-      return await this.#parts.runCommand(command, said, stop)
-    } catch (error) {
-      // What no environment can hold.
-      return error instanceof Error ? error.message : String(error)
-    }
   }
 
   async #arrival(end: AbortSignal): Promise<void> {

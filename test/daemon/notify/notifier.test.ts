@@ -193,14 +193,50 @@ describe('the command on trouble', () => {
     ])
   })
 
-  it('that fails is told, and stops nothing', async () => {
+  it('that fails is told, and runs again a few times with growing waits', async () => {
     const { clock, notes, commands, stage, happens } = start()
     stage.problem = 'it ended with 127'
     await happens(trouble('A'))
-    await clock.pass(MINUTE)
-    await happens()
-    expect(commands).toHaveLength(2)
+    await clock.pass(300 * MINUTE)
+    const minutes = commands.map(({ at }) => Math.round((at - commands[0]!.at) / MINUTE))
+    expect(minutes).toEqual([0, 1, 6, 36, 156])
+    expect(notes.filter(({ event }) => event === 'trouble')).toHaveLength(1)
     expect(notes).toContainEqual({ event: 'trouble_command_failed', message: 'it ended with 127' })
+    stage.problem = null
+    await happens()
+    expect(commands.map(({ event }) => event).slice(5)).toEqual(['resolved'])
+  })
+
+  it('that failed is done with once it runs well, and begins anew with what happens next', async () => {
+    const { clock, commands, stage, happens } = start()
+    stage.problem = 'it ended with 127'
+    await happens(trouble('A'))
+    stage.problem = null
+    await clock.pass(30 * MINUTE)
+    expect(commands).toHaveLength(2)
+    stage.problem = 'it ended with 127'
+    await happens(trouble('B'))
+    await happens()
+    await clock.pass(3 * MINUTE)
+    expect(commands.map(({ code }) => code)).toEqual(['A', 'A', 'B', '', ''])
+  })
+
+  it('that failed runs after the next start, or where a person has put another in its place', async () => {
+    const told = keep()
+    const first = start(told)
+    first.stage.problem = 'it ended with 127'
+    await first.happens(trouble('A'))
+    await first.stop()
+    const again = start(told)
+    again.stage.problem = 'it ended with 127'
+    await again.happens(trouble('A'))
+    await again.clock.pass(300 * MINUTE)
+    expect(again.commands).toHaveLength(5)
+    again.stage.problem = null
+    const look = () => ({ troubles: again.stage.troubles, oldestUnsyncedMs: 0 })
+    again.notifier.lookAt(look, { notify: { every: MINUTE, on_trouble: 'another' }, told })
+    await again.clock.pass(MINUTE)
+    expect(again.commands).toHaveLength(6)
   })
 
   it('gets no control characters of a file name, and no more lines than a person reads', async () => {
