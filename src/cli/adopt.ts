@@ -1,6 +1,7 @@
 import type { Verified } from '../sync/verify-links.ts'
 import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
+import { jsonOption } from './json-option.ts'
 import { onePass } from './one-pass.ts'
 import { count, printable } from './wording.ts'
 
@@ -22,7 +23,7 @@ export function adoptCommand(exit: (code: number) => void): CommandWork<AdoptArg
             describe:
               'Fetch what was linked by name and size, and compare its bytes; needs an upload of ours that the host acknowledged',
           },
-          json: { type: 'boolean', default: false, describe: 'One summary object on standard output' },
+          ...jsonOption,
         })
         .example('$0 adopt', 'Link local pictures to images that are on the host already')
         .example('$0 adopt --verify', 'The same, and prove by their bytes that they are the same'),

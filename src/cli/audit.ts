@@ -1,11 +1,15 @@
+import { KEY_REMEDY } from '../config/api-key.ts'
 import type { AuditFinding, AuditResult } from '../daemon/audit.ts'
 import type { Verdict } from '../daemon/verdict.ts'
+import { auditProgress } from './audit-progress.ts'
 import { carryOut, sayAside, silently } from './carry-out.ts'
 import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
-import { KEY_REMEDY } from './one-pass.ts'
+import { jsonOption } from './json-option.ts'
+import { paint } from './paint.ts'
+import { type Column, tableLines, widthOf } from './table.ts'
 import { count, printable } from './wording.ts'
 
 interface AuditArgs {
@@ -25,7 +29,7 @@ export function auditCommand(exit: (code: number) => void): CommandWork<AuditArg
             default: false,
             describe: 'Upload what is gone; delete what is there twice and known to be ours',
           },
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
         })
         .example('$0 audit', 'What is gone, changed, foreign or there twice')
         .example('$0 audit --repair', 'Put right what can be put right'),
@@ -37,29 +41,20 @@ async function run({ config: flag, repair, json }: AuditArgs): Promise<number> {
   const config = await readConfig(flag)
   if (repair) (await import('./read-config.ts')).refuseMissingFolders(config)
   const interrupts = onInterrupts(() => sayAside('stopping'))
-  const { default: ora } = await import('ora')
-  const bar = ora({
-    stream: process.stderr,
-    discardStdin: false,
-    color: false,
-    isSilent: json || !process.stderr.isTTY,
-  })
+  const progress = json ? null : await auditProgress(process.stderr)
   const hearing = {
     ...silently,
-    progress(done: number, albums: number) {
-      bar.text = `compared ${done} of ${count(albums, 'album')}`
-    },
+    progress: (done: number, albums: number) => progress?.compared(done, albums),
   }
   try {
-    bar.start('comparing')
     const { result, verdict } = await carryOut(config, 'audit', { repair }, hearing, interrupts)
-    bar.stop()
+    progress?.end()
     if (result === null) sayAside('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
     if (json) process.stdout.write(`${JSON.stringify(inJson(result ?? NOTHING))}\n`)
     else if (result) report(result, repair)
     return exitCodeOf(result ?? NOTHING, verdict)
   } finally {
-    bar.stop()
+    progress?.end()
     interrupts.dispose()
   }
 }
@@ -85,7 +80,8 @@ function report(
     printable(finding.image_id),
     `${printable(finding.detail)}; ${whatToDo(finding)}`,
   ])
-  if (rows.length > 0) process.stdout.write(tableOf([['FOUND', 'IMAGE', 'ID', 'WHAT TO DO'], ...rows]))
+  const table = tableLines(COLUMNS, rows, { width: widthOf(process.stdout), paint: paintTitle })
+  process.stdout.write([...table].join(''))
   for (const { album, reason } of skipped)
     process.stdout.write(`not compared: ${printable(album || 'the root')}: ${printable(reason)}\n`)
   if (withheld > 0)
@@ -95,10 +91,21 @@ function report(
   if (albums > 0 || complete) process.stdout.write(`${summary(albums, findings, repair)}\n`)
   for (const { code, message, remedy } of stopped)
     process.stderr.write(
-      `albumd: ${printable(message)} (${code})${remedy === 'plan' ? NEEDS_LIST : remedy === 'key' ? KEY_REMEDY : ''}\n`,
+      `albumd: ${printable(message)} (${code})${remedy === 'plan' ? NEEDS_LIST : remedy === 'key' ? `; ${KEY_REMEDY}` : ''}\n`,
     )
   if (!complete && stopped.length === 0 && skipped.length === 0)
     process.stderr.write('albumd: the audit was stopped; the next one goes on where it was\n')
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'FOUND', least: 7, cut: 'end' },
+  { title: 'IMAGE', least: 10, cut: 'middle' },
+  { title: 'ID', least: 8, cut: 'end', spare: true },
+  { title: 'WHAT TO DO', least: 17, cut: 'wrap' },
+]
+
+function paintTitle(shown: string, _: number, row: readonly string[] | null): string {
+  return row === null ? paint('bold', shown) : shown
 }
 
 const NOTHING: AuditResult = {
@@ -132,17 +139,4 @@ function whatToDo({ kind, ours, repaired }: AuditFinding): string {
     case 'twice':
       return ours ? '"albumd audit --repair" deletes it' : 'look at both, and remove one on the host'
   }
-}
-
-function tableOf(rows: readonly string[][]): string {
-  const widths = rows[0]!.map((_, at) => Math.max(...rows.map(row => row[at]!.length)))
-  return rows
-    .map(
-      row =>
-        `${row
-          .map((cell, at) => cell.padEnd(widths[at]!))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('')
 }

@@ -11,9 +11,11 @@ export function barProgress(out: NodeJS.WriteStream): Progress {
       const line = eventInWords(told)
       switch (told.event) {
         case 'uploads_started':
-          start(told.pictures)
+          start(told.pictures, told.quota_left)
           break
         case 'picture_uploaded':
+          advance(told.size, 1)
+          break
         case 'picture_unchanged':
           advance(told.size)
           break

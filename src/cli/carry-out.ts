@@ -2,13 +2,14 @@ import type { Config } from '../config/schema.ts'
 import type { DeedName, RequestOf, ResultOf } from '../daemon/deeds/all.ts'
 import type { Hearing } from '../daemon/deeds/deed.ts'
 import type { Interruption } from '../sync/interruption.ts'
+import { printable } from './wording.ts'
 
 /** After so long without a word a person is told what is waited for. */
 const PATIENCE_MS = 3000
 
 /** Says a line on standard error: standard output is for what was asked for. */
 export function sayAside(line: string): void {
-  process.stderr.write(`albumd: ${line}\n`)
+  process.stderr.write(`albumd: ${printable(line)}\n`)
 }
 
 /** For those who need not hear of the work while it goes on. */
@@ -33,6 +34,8 @@ export async function carryOutBySomebody<N extends DeedName>(
   const { carryOutHere } = await import('../daemon/carry-out-here.ts')
   const { deeds } = await import('../daemon/deeds/all.ts')
   const { stateFiles } = await import('../daemon/state.ts')
+  const { refuseClosed } = await import('../daemon/state-trouble.ts')
+  refuseClosed(config.state_dir)
   const waiting = setTimeout(() => hearing.say('waiting for what albumd is in the middle of'), PATIENCE_MS)
   const asking = { ...hearing, begun: () => clearTimeout(waiting) }
   try {

@@ -111,7 +111,7 @@ export const COMMANDS: readonly Command[] = [
   {
     command: 'restore <folder>',
     describe: 'Fetch mirrored pictures back into an empty folder, each proved by its hash',
-    exits: [inSync, usage, left],
+    exits: [inSync, usage, left, locked],
     load: async () => (await import('./restore.ts')).restoreCommand,
   },
   {

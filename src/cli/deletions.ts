@@ -4,6 +4,7 @@ import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { jsonOption } from './json-option.ts'
 import { pathArgument } from './path-argument.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
 import { count, printable, sizeInWords } from './wording.ts'
@@ -25,7 +26,7 @@ export function deletionsCommand(exit: (code: number) => void): CommandWork<Dele
         .positional('path', { type: 'string', describe: 'Only what is held at and below this path' })
         .options({
           ...configOption,
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
         })
         .example('$0 deletions list', 'What would be deleted, and why it is held')
         .example('$0 deletions approve Holiday', 'Let what was below Holiday go'),

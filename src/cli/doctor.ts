@@ -1,9 +1,10 @@
-import { styleText } from 'node:util'
 import type { Finding } from '../daemon/doctor/finding.ts'
 import type { CommandWork } from './command-work.ts'
 import { configOption } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { jsonOption } from './json-option.ts'
+import { paint } from './paint.ts'
 import { count, printable } from './wording.ts'
 
 interface DoctorArgs {
@@ -17,7 +18,7 @@ export function doctorCommand(exit: (code: number) => void): CommandWork<DoctorA
       command
         .options({
           ...configOption,
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
         })
         .example('$0 doctor', 'What is wrong, and what to do')
         .example(
@@ -43,9 +44,10 @@ async function examineAll({ config: flag, json }: DoctorArgs): Promise<number> {
   } finally {
     interrupts.dispose()
   }
-  const exitCode = exitCodeOf(findings)
+  const brokenOff = interrupts.stop.aborted
+  const exitCode = Math.max(exitCodeOf(findings), brokenOff ? EXIT.left : EXIT.inSync)
   if (json) process.stdout.write(`${JSON.stringify({ exit_code: exitCode, findings })}\n`)
-  else process.stdout.write(`${summary(findings)}\n`)
+  else process.stdout.write(`${summary(findings, brokenOff)}\n`)
   return exitCode
 }
 
@@ -60,7 +62,7 @@ async function* findingsOf(flag: string | undefined, signal: AbortSignal): Async
     const file = findConfig(process.env, process.cwd(), flag)
     const config = readConfig(file)
     yield* checkConfigFile(file, config)
-    yield* examine(config, process.env, signal)
+    yield* examine(config, file, process.env, signal)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     for (const problem of error.problems)
@@ -86,14 +88,15 @@ function exitCodeOf(findings: readonly Finding[]): number {
 const COLOURS = { pass: 'green', warn: 'yellow', fail: 'red' } as const
 
 function inWords({ check, status, message, remedy }: Finding): string {
-  // Colour only where someone looks, and NO_COLOR is obeyed.
-  const mark = styleText(COLOURS[status], status, { stream: process.stdout })
+  const mark = paint(COLOURS[status], status)
   const line = `${mark}  ${check.replace('_', ' ').padEnd(10)}  ${printable(message)}\n`
   return remedy === null || status === 'pass' ? line : `${line}${' '.repeat(18)}→ ${printable(remedy)}\n`
 }
 
-function summary(findings: readonly Finding[]): string {
+function summary(findings: readonly Finding[], brokenOff: boolean): string {
   const of = (status: Finding['status']) => findings.filter(finding => finding.status === status).length
-  if (of('fail') + of('warn') === 0) return `all well: ${count(findings.length, 'check')} passed`
-  return `${of('fail')} failed, ${count(of('warn'), 'warning')}, ${of('pass')} passed`
+  if (of('fail') + of('warn') === 0 && !brokenOff)
+    return `all well: ${count(findings.length, 'check')} passed`
+  const counts = `${of('fail')} failed, ${count(of('warn'), 'warning')}, ${of('pass')} passed`
+  return brokenOff ? `broken off; so far ${counts}` : counts
 }

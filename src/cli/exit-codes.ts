@@ -16,7 +16,7 @@ const MEANINGS: Record<number, string> = {
   [EXIT.unexpected]: 'unexpected failure',
   [EXIT.usage]: 'bad usage or config',
   [EXIT.left]: 'something is left, or paused',
-  [EXIT.locked]: 'another albumd has it',
+  [EXIT.locked]: 'another albumd has this state or folder',
   [EXIT.refused]: 'the host refused the key or the plan',
 }
 

@@ -92,7 +92,6 @@ async function serve(args: HostArgs): Promise<number> {
 }
 
 async function optionsOf(args: HostArgs): Promise<HostOptions> {
-  refuseRepeated(args)
   if (args.data === '') throw new Problem(EXIT.usage, '--data must be a folder')
   if (args['api-key'].includes('')) throw new Problem(EXIT.usage, '--api-key must not be empty')
   const { parseDuration, parseSize } = await import('../config/values.ts')
@@ -130,13 +129,6 @@ async function optionsOf(args: HostArgs): Promise<HostOptions> {
       storageLimit: size('storage-limit', args['storage-limit']),
     }),
   }
-}
-
-/** yargs makes a list of what is given twice. It adds each name in camel case too. */
-function refuseRepeated(args: HostArgs): void {
-  for (const [option, value] of Object.entries(args))
-    if (Array.isArray(value) && /^[a-z-]+$/.test(option) && option !== 'api-key')
-      throw new Problem(EXIT.usage, `--${option} is given more than once`)
 }
 
 /** Of a folder that can't be made, or that no data can be put in. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { xdgFolder } from '../config/paths.ts'
 import { PLANS, type Plan } from '../protocol/limits.ts'
 import type { CommandWork } from './command-work.ts'
 import { EXIT } from './exit-codes.ts'
@@ -127,14 +128,14 @@ async function openAsker(args: InitArgs): Promise<Asker> {
 function targetOf(flag: string | undefined): string {
   if (flag !== undefined) return resolve(flag)
   if (process.getuid?.() === 0) return '/etc/albumd/config.yaml'
-  const { HOME, XDG_CONFIG_HOME } = process.env
-  const folder = XDG_CONFIG_HOME?.startsWith('/') ? XDG_CONFIG_HOME : HOME && join(HOME, '.config')
-  if (!folder) throw new Problem(EXIT.usage, '$HOME is not set; name the file to write with --config')
+  const folder = xdgFolder(process.env.XDG_CONFIG_HOME, '.config', process.env)
+  if (folder === null) throw new Problem(EXIT.usage, '$HOME is not set; name the file to write with --config')
   return join(folder, 'albumd', 'config.yaml')
 }
 
 function epilogue(file: string, keyFile: string | null): string {
   const at = printable(file)
+  const service = installs(file)
   return [
     '',
     `wrote ${at}, where every other setting stands with what it is for`,
@@ -146,5 +147,13 @@ function epilogue(file: string, keyFile: string | null): string {
     `see what it would do    albumd sync --dry-run --config ${at}`,
     `look for trouble        albumd doctor --config ${at}`,
     `keep it mirrored        albumd run --config ${at}`,
+    ...(service === null ? [] : [`have systemd do that    ${service}`]),
   ].join('\n')
+}
+
+/** What has a service run with this config; null where no service looks for it there. */
+function installs(file: string): string | null {
+  if (file === '/etc/albumd/config.yaml') return 'albumd service install'
+  const own = xdgFolder(process.env.XDG_CONFIG_HOME, '.config', process.env)
+  return own !== null && file === join(own, 'albumd/config.yaml') ? 'albumd service install --user' : null
 }

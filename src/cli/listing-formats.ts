@@ -43,8 +43,8 @@ const COLUMNS: readonly Column[] = [
   { title: 'PATH', least: 20, cut: 'middle' },
   { title: 'STATE', least: 6, cut: 'end' },
   { title: 'SIZE', least: 6, cut: 'end' },
-  { title: 'ID', least: 8, cut: 'end' },
-  { title: 'ADDRESS', least: 20, cut: 'middle' },
+  { title: 'ID', least: 8, cut: 'end', spare: true },
+  { title: 'ADDRESS', least: 20, cut: 'middle', spare: true },
 ]
 /** Where the table has the state. */
 export const STATE_COLUMN = 1

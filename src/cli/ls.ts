@@ -8,6 +8,7 @@ import { paint } from './paint.ts'
 import { pathArgument } from './path-argument.ts'
 import { Problem } from './problem.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
+import { widthOf } from './table.ts'
 import { count, printable } from './wording.ts'
 import { writeOut } from './write-out.ts'
 
@@ -57,7 +58,7 @@ async function ls({ path, config: flag, format }: LsArgs): Promise<number> {
           yield picture
         }
     }
-    const options = { oneMirror: isOneMirror(places), width: process.stdout.columns ?? null, paint: inTable }
+    const options = { oneMirror: isOneMirror(places), width: widthOf(process.stdout), paint: inTable }
     await writeOut(process.stdout, listing(pictures(), format, options))
     if (unknown > 0 && needsAddress(format))
       process.stderr.write(`albumd: left out: ${count(unknown, 'picture')} whose ${UNKNOWN}\n`)

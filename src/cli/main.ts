@@ -3,6 +3,7 @@ import yargs, { type CommandModule } from 'yargs'
 import { version } from '../daemon/version.ts'
 import { COMMANDS, type Command } from './commands.ts'
 import { EXIT, exitCodesInHelp } from './exit-codes.ts'
+import { refuseMisgiven } from './given-options.ts'
 import { logLevelOption } from './log-level-option.ts'
 import { markOperands, unmarkOperands } from './operands.ts'
 import { describeError, Problem } from './problem.ts'
@@ -11,11 +12,14 @@ import { describeError, Problem } from './problem.ts'
 export async function main(args: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.inSync
   let showStacks = false
+  // A completion's words end with the one that is being typed, which may be two dashes.
+  const words = args[0] === '--get-yargs-completions' ? [...args] : markOperands(args)
   const command = yargs()
     .scriptName('albumd')
     .usage('$0 <command>\n\nKeeps a folder of pictures and an image host the same.')
     .options(logLevelOption)
     .middleware(unmarkOperands, true)
+    .middleware(parsed => refuseMisgiven(words, parsed), true)
     .middleware(({ logLevel }) => {
       showStacks = logLevel === 'debug'
     }, true)
@@ -36,8 +40,6 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   try {
     for (const each of COMMANDS) command.command(await moduleOf(each, args, set))
-    // A completion's words end with the one that is being typed, which may be two dashes.
-    const words = args[0] === '--get-yargs-completions' ? [...args] : markOperands(args)
     const { _: named } = await command.parseAsync(words)
     // A stream tells of its trouble after the write.
     await turn()
@@ -85,7 +87,10 @@ async function moduleOf(
 }
 
 function usageProblem(message: string, args: readonly string[]): Problem {
-  const named = COMMANDS.map(({ command }) => command.split(' ')[0]).find(name => name === args[0])
-  const help = named === undefined ? 'albumd --help' : `albumd ${named} --help`
-  return new Problem(EXIT.usage, `${message.replace(/\s*\n\s*/g, ' ').replace(/\.?$/, '.')} See ${help}.`)
+  const named = COMMANDS.find(({ command }) => command.split(' ')[0] === args[0])
+  const help = named === undefined ? 'albumd --help' : `albumd ${args[0]} --help`
+  // yargs counts what is missing, and does not name it.
+  const isCount = named !== undefined && message.startsWith('Not enough non-option arguments')
+  const what = isCount ? `It is called as "albumd ${named.command}".` : message
+  return new Problem(EXIT.usage, `${what.replace(/\s*\n\s*/g, ' ').replace(/\.?$/, '.')} See ${help}.`)
 }

@@ -1,3 +1,4 @@
+import { KEY_REMEDY } from '../config/api-key.ts'
 import type { Config } from '../config/schema.ts'
 import type { DeedName, RequestOf, ResultOf } from '../daemon/deeds/all.ts'
 import type { PassResult } from '../daemon/deeds/pass-result.ts'
@@ -79,8 +80,7 @@ function report(done: Tally, notCompared: number | null, result: PassResult): vo
 
 function sayWhatStopped(stopped: readonly HostFailure[]): void {
   for (const { code, message, remedy } of stopped)
-    process.stderr.write(`albumd: ${printable(message)} (${code})${remedy === 'key' ? KEY_REMEDY : ''}\n`)
+    process.stderr.write(
+      `albumd: ${printable(message)} (${code})${remedy === 'key' ? `; ${KEY_REMEDY}` : ''}\n`,
+    )
 }
-
-export const KEY_REMEDY =
-  '; check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'

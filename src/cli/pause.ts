@@ -4,6 +4,7 @@ import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { jsonOption } from './json-option.ts'
 import { Problem } from './problem.ts'
 
 interface PauseArgs {
@@ -26,7 +27,7 @@ export function pauseCommand(exit: (code: number) => void): CommandWork<PauseArg
             requiresArg: true,
             describe: 'For how long: 90s, 10m, 2h, 1d; left out, until "albumd resume"',
           },
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
         })
         .example('$0 pause --for 2h', 'Leave the line to others; it goes on by itself')
         .epilogue(

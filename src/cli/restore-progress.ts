@@ -17,7 +17,7 @@ export async function restoreProgress(out: NodeJS.WriteStream): Promise<RestoreP
   return {
     tell(event) {
       const line = inWords(event)
-      if (event.event === 'restore_started') start(event.pictures)
+      if (event.event === 'restore_started') start(event.pictures, null)
       else advance(event.event === 'picture_restored' && !event.there ? event.size : 0)
       if (line !== null && event.event === 'picture_missing') say(line)
     },

@@ -7,6 +7,7 @@ import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { jsonOption } from './json-option.ts'
 import { Problem } from './problem.ts'
 import { restoreJson, restoreProgress } from './restore-progress.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
@@ -41,7 +42,7 @@ export function restoreCommand(exit: (code: number) => void): CommandWork<Restor
             default: false,
             describe: 'Also pictures that were deleted here and whose image is still on the host',
           },
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
         })
         .example('$0 restore /mnt/new/photos', 'All pictures, with their times, as they are on the host')
         .example(

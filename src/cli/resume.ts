@@ -3,6 +3,7 @@ import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { jsonOption } from './json-option.ts'
 
 interface ResumeArgs {
   config: string | undefined
@@ -15,7 +16,7 @@ export function resumeCommand(exit: (code: number) => void): CommandWork<ResumeA
       command
         .options({
           ...configOption,
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
         })
         .example('$0 resume', 'Go on at once'),
     handler: async args => exit(await resume(args)),

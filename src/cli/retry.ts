@@ -1,5 +1,6 @@
 import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
+import { jsonOption } from './json-option.ts'
 import { onePass } from './one-pass.ts'
 import { pathArgument } from './path-argument.ts'
 
@@ -23,7 +24,7 @@ export function retryCommand(exit: (code: number) => void): CommandWork<RetryArg
             describe:
               'Send a picture again whose upload can not be found out; it may then be on the host twice',
           },
-          json: { type: 'boolean', default: false, describe: 'One summary object on standard output' },
+          ...jsonOption,
         })
         .example('$0 retry', 'Try everything again that failed')
         .example('$0 retry --resend Holiday/a.jpg', 'Send a picture again whose outcome is not known'),

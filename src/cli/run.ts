@@ -1,10 +1,6 @@
 import type { Config } from '../config/schema.ts'
-import type { DaemonEvent } from '../daemon/daemon-event.ts'
 import type { Access } from '../daemon/mirroring.ts'
 import type { Renewable } from '../daemon/renewal.ts'
-import type { Sending } from '../daemon/uploads-under-way.ts'
-import type { RequestEvent } from '../remote/gate.ts'
-import type { PassEvent } from '../sync/pass-events.ts'
 import type { CommandWork } from './command-work.ts'
 import { configOption } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
@@ -49,12 +45,8 @@ async function run({ config: flag, 'log-level': level }: RunArgs): Promise<numbe
       secrets.add(access.apiKey)
       return access
     }
-    const note = (event: DaemonEvent) => {
-      logEvent(log, event)
-      page.note(event)
-    }
     const say = (line: string) => logEvent(log, { event: 'warning' }, line)
-    const page = new StatusPage(systemClock, say, what => note({ event: 'asked_for', what }))
+    const page = new StatusPage(systemClock, say, what => listener.note({ event: 'asked_for', what }))
     const out = {
       out: process.stdout,
       secrets,
@@ -64,18 +56,12 @@ async function run({ config: flag, 'log-level': level }: RunArgs): Promise<numbe
     const logOf = ({ log }: Config) => openLog({ ...log, ...(level && { level }) }, out)
     let log = logOf(config)
     interrupts.stop.addEventListener('abort', () => logEvent(log, { event: 'stopping' }))
-    const listener = {
-      tell(told: PassEvent) {
-        logEvent(log, told)
-        page.tell(told)
-      },
+    const listener = page.beside({
+      tell: told => logEvent(log, told),
       say,
       onPass() {},
-      note,
-      alive: () => page.alive(),
-      requested: (request: RequestEvent) => page.requested(request),
-      sending: (sending: Sending) => page.sending(sending),
-    }
+      note: event => logEvent(log, event),
+    })
     const renewable: Renewable = {
       onAsked(read) {
         readAgain = read

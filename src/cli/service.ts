@@ -1,6 +1,7 @@
 import type { CommandModule } from 'yargs'
 import type { CommandWork } from './command-work.ts'
-import { EXIT } from './exit-codes.ts'
+import { EXIT, exitCodesInHelp } from './exit-codes.ts'
+import { jsonOption } from './json-option.ts'
 import { Problem } from './problem.ts'
 import { type ServicePlace, servicePlace } from './service/place.ts'
 import { showStatus } from './service/status.ts'
@@ -51,7 +52,8 @@ function installCommand(exit: (code: number) => void): CommandModule<object, Ser
         .epilogue(
           'It says each thing that it does, and may be run again: what is there already stays. Run it after an update ' +
             'of albumd or Node as well.',
-        ),
+        )
+        .epilogue(exitCodesInHelp([EXIT.inSync, EXIT.usage, EXIT.left])),
     handler: async args => {
       const { install } = await import('./service/install.ts')
       exit(await install(placeOf(args)))
@@ -67,7 +69,8 @@ function uninstallCommand(exit: (code: number) => void): CommandModule<object, S
       command
         .options(whose)
         .example('sudo $0 service uninstall', 'The machine’s')
-        .example('$0 service uninstall --user', 'Your own'),
+        .example('$0 service uninstall --user', 'Your own')
+        .epilogue(exitCodesInHelp([EXIT.inSync, EXIT.usage])),
     handler: async args => exit(await uninstall(placeOf(args))),
   }
 }
@@ -80,10 +83,11 @@ function statusCommand(exit: (code: number) => void): CommandModule<object, Serv
       command
         .options({
           ...whose,
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
         })
         .example('$0 service status', 'The machine’s')
-        .example('$0 service status --user --json', 'Your own, for a program'),
+        .example('$0 service status --user --json', 'Your own, for a program')
+        .epilogue(exitCodesInHelp([EXIT.inSync, EXIT.usage, EXIT.left])),
     handler: async args => exit(await showStatus(placeOf(args), args.json)),
   }
 }

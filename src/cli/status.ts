@@ -6,11 +6,13 @@ import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { jsonOption } from './json-option.ts'
 import { pageInWords } from './page-in-words.ts'
 import { quotaInWords } from './quota-in-words.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
 import { watchingInWords } from './watching-in-words.ts'
 import { count, printable } from './wording.ts'
+import { writeOut } from './write-out.ts'
 
 interface StatusArgs {
   config: string | undefined
@@ -26,7 +28,7 @@ export function statusCommand(exit: (code: number) => void): CommandWork<StatusA
       command
         .options({
           ...configOption,
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
           watch: { type: 'boolean', default: false, describe: 'Show it again every second, until Ctrl-C' },
         })
         .example('$0 status -c albumd.yaml', 'How things stand'),
@@ -44,10 +46,9 @@ export function statusCommand(exit: (code: number) => void): CommandWork<StatusA
       }
       if (!args.watch) process.stdout.write(await show())
       const interrupts = args.watch ? onInterrupts() : null
+      const clear = process.stdout.isTTY && !args.json ? '\u001b[H\u001b[2J' : ''
       while (interrupts && !interrupts.stop.aborted) {
-        process.stdout.write(
-          `${process.stdout.isTTY && !args.json ? '\u001b[H\u001b[2J' : ''}${await show()}`,
-        )
+        if (!(await writeOut(process.stdout, [clear + (await show())]))) break
         await systemClock.sleep(WATCH_EVERY_MS, interrupts.stop)
       }
       interrupts?.dispose()

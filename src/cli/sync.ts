@@ -5,6 +5,7 @@ import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { jsonOption } from './json-option.ts'
 import { onePass } from './one-pass.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
 import { count, printable, sizeInWords } from './wording.ts'
@@ -32,7 +33,7 @@ export function syncCommand(exit: (code: number) => void): CommandWork<SyncArgs>
             default: false,
             describe: 'Give up the images of pictures that an ignore rule hides',
           },
-          json: { type: 'boolean', default: false, describe: 'One summary object on standard output' },
+          ...jsonOption,
         })
         .example('$0 sync -c albumd.yaml', 'Mirror now')
         .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')

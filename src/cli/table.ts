@@ -4,8 +4,10 @@ export interface Column {
   title: string
   /** In columns of a terminal: it is not made narrower than this to fit. */
   least: number
-  /** What is cut away of a cell that does not fit. */
-  cut: 'middle' | 'end'
+  /** What is cut away of a cell that does not fit; the words of a last column's may go on below instead. */
+  cut: 'middle' | 'end' | 'wrap'
+  /** It is left out where the terminal has no room even for the least of each. */
+  spare?: true
 }
 
 export interface TableOptions {
@@ -13,6 +15,11 @@ export interface TableOptions {
   width: number | null
   /** How a title or a cell is shown, for colours. `at`: which column; `row`: null for the titles. */
   paint?: (shown: string, at: number, row: readonly string[] | null) => string
+}
+
+/** Null where it is no terminal, or one that does not tell. */
+export function widthOf(out: NodeJS.WriteStream): number | null {
+  return out.columns || null
 }
 
 /** So many rows are looked at for how wide the columns must be. Later ones may be wider. */
@@ -26,28 +33,22 @@ export function* tableLines(
   { width, paint = shown => shown }: TableOptions,
 ): Generator<string> {
   const first: (readonly string[])[] = []
-  let widths: number[] | null = null
-  const line = (cells: readonly string[], row: readonly string[] | null) =>
-    lineOf(columns, widths!, cells, row)
-  const lineOf = (
-    of: readonly Column[],
-    wide: readonly number[],
-    cells: readonly string[],
-    row: readonly string[] | null,
-  ) => {
-    const shown = cells.map((cell, at) => {
-      const text = width === null ? cell : fitted(cell, wide[at]!, of[at]!.cut)
-      const room = at === cells.length - 1 ? '' : ' '.repeat(Math.max(0, wide[at]! - stringWidth(text)))
-      return paint(text, at, row) + room
-    })
-    return `${shown.join(' '.repeat(GAP)).trimEnd()}\n`
+  let widths: ReadonlyMap<number, number> | null = null
+  const line = (cells: readonly string[], row: readonly string[] | null) => {
+    let indent = 0
+    let begun = ''
+    for (const [at, wide] of widths!) {
+      const [text, ...below] = width === null ? [cells[at]!] : fitted(cells[at]!, wide, columns[at]!.cut)
+      const shown = [text!, ...below.map(more => `\n${' '.repeat(indent)}${more}`)].join('')
+      begun += `${paint(shown, at, row)}${' '.repeat(Math.max(0, wide - stringWidth(text!)) + GAP)}`
+      indent += wide + GAP
+    }
+    return `${begun.trimEnd()}\n`
   }
+  const titles = columns.map(({ title }) => title)
   function* begun() {
-    widths = widthsOf(columns, first, width)
-    yield line(
-      columns.map(({ title }) => title),
-      null,
-    )
+    widths = widthsOf(columns, [titles, ...first], width)
+    yield line(titles, null)
     for (const row of first) yield line(row, row)
   }
   for (const row of rows) {
@@ -57,22 +58,32 @@ export function* tableLines(
   if (!widths && first.length > 0) yield* begun()
 }
 
-/** As wide as they must be; where that is too much, the widest that can gives way first. */
+/**
+ * Of each column that is shown. As wide as they must be; where that is too much, the widest that can gives way first,
+ * and where that is not enough, spare ones are left out, the last first.
+ */
 function widthsOf(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   width: number | null,
-): number[] {
-  const widths = columns.map(({ title }, at) =>
-    rows.reduce((most, row) => Math.max(most, stringWidth(row[at]!)), stringWidth(title)),
+): Map<number, number> {
+  const widths = new Map(
+    columns.map((_, at) => [at, rows.reduce((most, row) => Math.max(most, stringWidth(row[at]!)), 0)]),
   )
   if (width === null) return widths
-  const room = width - GAP * (columns.length - 1)
-  for (let over = sum(widths) - room; over > 0; over--) {
-    const giving = widths.map((wide, at) => (wide > columns[at]!.least ? wide : 0))
-    const widest = giving.indexOf(Math.max(...giving))
-    if (giving[widest] === 0) break
-    widths[widest]!--
+  const least = (at: number) => Math.min(widths.get(at)!, columns[at]!.least)
+  const over = (wide: (at: number) => number) =>
+    sum([...widths.keys()].map(wide)) + GAP * (widths.size - 1) - width
+  while (over(least) > 0) {
+    const spare = [...widths.keys()].findLast(at => columns[at]!.spare)
+    if (spare === undefined) break
+    widths.delete(spare)
+  }
+  for (let more = over(at => widths.get(at)!); more > 0; more--) {
+    const giving = [...widths].filter(([at, wide]) => wide > columns[at]!.least)
+    if (giving.length === 0) break
+    const [widest, wide] = giving.reduce((one, other) => (other[1] > one[1] ? other : one))
+    widths.set(widest, wide - 1)
   }
   return widths
 }
@@ -84,13 +95,24 @@ function sum(numbers: readonly number[]): number {
 const CUT = '…'
 const letters = new Intl.Segmenter()
 
-/** Cut by what a person takes for letters: an emoji of several parts is one. */
-function fitted(text: string, width: number, cut: Column['cut']): string {
-  if (stringWidth(text) <= width) return text
+/** The lines of a cell: one, but where words go on below. Cut by what a person takes for letters. */
+function fitted(text: string, width: number, cut: Column['cut']): string[] {
+  if (stringWidth(text) <= width) return [text]
+  if (cut === 'wrap') return wrapped(text, width)
   const parts = [...letters.segment(text)].map(({ segment }) => segment)
   const behind = cut === 'middle' ? Math.floor((width - 1) / 2) : 0
   const end = taken(parts.toReversed(), behind).reverse()
-  return [...taken(parts, width - 1 - stringWidth(end.join(''))), CUT, ...end].join('')
+  return [[...taken(parts, width - 1 - stringWidth(end.join(''))), CUT, ...end].join('')]
+}
+
+function wrapped(text: string, width: number): string[] {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)}${lines.at(-1) ? ' ' : ''}${word}`
+    if (lines.at(-1) === '' || stringWidth(longer) <= width) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines
 }
 
 function taken(parts: readonly string[], width: number): string[] {

@@ -6,6 +6,7 @@ import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
+import { jsonOption } from './json-option.ts'
 import { count, printable } from './wording.ts'
 
 interface TrustArgs {
@@ -25,7 +26,7 @@ export function trustCommand(exit: (code: number) => void): CommandWork<TrustArg
         })
         .options({
           ...configOption,
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
         })
         .example('$0 trust /srv/photos', 'It was emptied or replaced on purpose')
         .epilogue(

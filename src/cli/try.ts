@@ -2,7 +2,6 @@ import { existsSync, realpathSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { RunningHost } from '../host/embedded-host.ts'
 import type { Interruption } from '../sync/interruption.ts'
-import type { PassEvent } from '../sync/pass-events.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { CommandWork } from './command-work.ts'
 import { EXIT } from './exit-codes.ts'
@@ -78,11 +77,23 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   const { readConfigAndAccess } = await import('./read-config.ts')
   const { config, access } = readConfigAndAccess(workspace.config)
   const lines = lineProgress(process.stdout)
+  const { logEvent, openLog } = await import('../daemon/log.ts')
   const { keepMirrored } = await import('../daemon/keep-mirrored.ts')
+  const { StatusPage } = await import('../page/status-page.ts')
+  const { systemClock } = await import('../sync/clock.ts')
+  // A trial has no log but the page's.
+  const log = openLog(config.log, {
+    out: { write() {} },
+    secrets: new Set([access.apiKey]),
+    env: {},
+    hear: line => page.logged(line),
+  })
+  const page = new StatusPage(systemClock, progress.say, what => listener.note({ event: 'asked_for', what }))
   let passes = 0
   let latest: string | null = null
-  const listener = {
-    tell(told: PassEvent) {
+  const listener = page.beside({
+    tell(told) {
+      logEvent(log, told)
       if (told.event === 'picture_uploaded') latest = told.cdn_url
       const shown = 'mirror' in told ? { ...told, mirror: here(told.mirror) } : told
       // Once all is there, a line for each picture says more than counts of every look.
@@ -90,13 +101,14 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
       else if (told.event !== 'scan_finished' && told.event !== 'uploads_started') lines.tell(shown)
     },
     say: progress.say,
-    onPass(synced: Synced) {
+    onPass(synced) {
       progress.end()
-      if (passes++ === 0 && !interrupts.stop.aborted) progress.say(whatNext(workspace, synced, latest))
+      if (passes++ > 0 || interrupts.stop.aborted) return
+      progress.say(whatNext(workspace, synced, latest, page.whereabouts?.url ?? null))
     },
-    note() {},
-  }
-  await keepMirrored(config, access, listener, interrupts)
+    note: event => logEvent(log, event),
+  })
+  await keepMirrored(config, access, listener, interrupts, { display: page })
 }
 
 function introduction({ folder, hostData }: Workspace, host: RunningHost): string {
@@ -113,6 +125,7 @@ function whatNext(
   { folder, config, caFile, isSample }: Workspace,
   synced: Synced,
   latest: string | null,
+  page: string | null,
 ): string {
   const row = synced.mirrors.of(folder)
   const { files, synced: there } = synced.summaries.mirror(row?.id ?? 0)
@@ -122,6 +135,7 @@ function whatNext(
     '',
     `${there} of ${count(files, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
     '',
+    ...(page ? [`  in a browser    ${page}`] : []),
     `  how it stands   ${status}`,
     ...(url ? [`  one of them     curl --cacert ${quoted(here(caFile))} -o picture ${url}`] : []),
     ...(isSample

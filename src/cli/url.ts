@@ -7,6 +7,7 @@ import { inNoMirror, inTable, nothingKnown, UNKNOWN } from './ls.ts'
 import { pathArgument } from './path-argument.ts'
 import { Problem } from './problem.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
+import { widthOf } from './table.ts'
 import { printable } from './wording.ts'
 import { writeOut } from './write-out.ts'
 
@@ -64,7 +65,7 @@ async function url({ file, config: flag, format, copy }: UrlArgs): Promise<numbe
 }
 
 async function show(picture: MirroredPicture, format: Format, copy: boolean): Promise<number> {
-  const options = { oneMirror: true, width: process.stdout.columns ?? null, paint: inTable }
+  const options = { oneMirror: true, width: widthOf(process.stdout), paint: inTable }
   const pieces = format === 'json' ? [pictureInJson(picture)] : [...listing([picture], format, options)]
   await writeOut(process.stdout, pieces)
   if (copy) {

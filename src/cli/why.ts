@@ -2,6 +2,7 @@ import type { Explanation, PathImage, PathState } from '../daemon/why/explanatio
 import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
+import { jsonOption } from './json-option.ts'
 import { pathArgument } from './path-argument.ts'
 import { Problem } from './problem.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
@@ -24,7 +25,7 @@ export function whyCommand(exit: (code: number) => void): CommandWork<WhyArgs> {
         })
         .options({
           ...configOption,
-          json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+          ...jsonOption,
         })
         .example('$0 why Holiday/a.jpg', 'Why is it not on the host yet?')
         .epilogue('It only reads, also beside a running albumd, and does not ask the host.'),

@@ -11,6 +11,16 @@ export function printable(text: string): string {
   )
 }
 
+export function timeInWords(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`
+  return `${Math.round(seconds / 3600)} h`
+}
+
+export function quotaLeft(pictures: number): string {
+  return `quota left ${pictures.toLocaleString('en')}`
+}
+
 /** What happened, in a line for a person; null for what is only of use to a program. */
 export function eventInWords(told: PassEvent): string | null {
   switch (told.event) {
@@ -19,7 +29,7 @@ export function eventInWords(told: PassEvent): string | null {
     case 'mirror_guarded':
       return `guarded: ${printable(told.reason)}`
     case 'uploads_started':
-      return `${count(told.pictures, 'picture')} to compare or send (${sizeInWords(told.bytes)})`
+      return `${count(told.pictures, 'picture')} to compare or send (${sizeInWords(told.bytes)}); ${quotaLeft(told.quota_left)}`
     case 'picture_uploaded':
       return `uploaded ${printable(told.path)} (${sizeInWords(told.size)})`
     case 'picture_failed':

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { ConfigError, unplaced } from './config-error.ts'
 import { readBounded } from './read-bounded.ts'
 import type { Config } from './schema.ts'
+import { unreadable } from './unreadable.ts'
 
 export interface ApiKey {
   key: string
@@ -13,6 +14,10 @@ export interface ApiKey {
 export interface KeySource {
   host: Pick<Config['host'], 'api_key_file'>
 }
+
+/** What a person can do where the host refuses the key. */
+export const KEY_REMEDY =
+  'check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
 
 /** Bytes. */
 const LONGEST = 4096
@@ -56,10 +61,7 @@ function readFile(file: string, source: string): ReturnType<typeof readBounded> 
     return readBounded(file, LONGEST)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw refusal(
-      source,
-      code === 'ENOENT' ? 'no such file; it must hold the API key' : `can't be read (${code})`,
-    )
+    throw refusal(source, code === 'ENOENT' ? 'no such file; it must hold the API key' : unreadable(code))
   }
 }
 

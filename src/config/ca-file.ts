@@ -1,6 +1,7 @@
 import { ConfigError, unplaced } from './config-error.ts'
 import { readBounded } from './read-bounded.ts'
 import type { Config } from './schema.ts'
+import { unreadable } from './unreadable.ts'
 
 /** Bytes; a whole bundle of authorities is a fifth of it. */
 const LARGEST = 2 ** 20
@@ -23,7 +24,7 @@ function readText(file: string): string {
     throw refusal(
       code === 'ENOENT'
         ? `${file}: no such file; it must hold the host's authority`
-        : `${file} can't be read (${code})`,
+        : `${file} ${unreadable(code)}`,
     )
   }
 }

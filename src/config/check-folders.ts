@@ -3,6 +3,7 @@ import { keyText, type Problem, unplaced } from './config-error.ts'
 import { holders, overlaps, type Place } from './overlaps.ts'
 import { realPathOf } from './real-path.ts'
 import type { Config } from './schema.ts'
+import { unreadable } from './unreadable.ts'
 
 /** A mirror that can't be as things are on the disk. */
 export interface FolderProblem extends Problem {
@@ -51,6 +52,6 @@ function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR')
       return { code: 'FOLDER_MISSING', message: 'is not there; make it, or mount what holds it' }
-    return { code: 'FOLDER_UNREADABLE', message: `can't be read (${code})` }
+    return { code: 'FOLDER_UNREADABLE', message: unreadable(code) }
   }
 }

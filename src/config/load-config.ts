@@ -5,6 +5,7 @@ import { parseConfig } from './parse-config.ts'
 import { xdgFolder } from './paths.ts'
 import { readBounded } from './read-bounded.ts'
 import type { Config } from './schema.ts'
+import { unreadable } from './unreadable.ts'
 
 /** Bytes. */
 const LARGEST = 2 ** 20
@@ -64,8 +65,7 @@ function readBytes(file: string): Buffer {
 function wordingOf({ code }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return 'no such file; config.example.yaml shows what belongs in it'
-  if (code === 'EISDIR') return 'is a folder; name the file in it'
-  return `can't be read (${code})`
+  return unreadable(code)
 }
 
 function refusal(file: string, message: string): ConfigError {

@@ -174,9 +174,10 @@ const notify = value.section({
     .optional()
     .meta({
       description:
-        'A command for the shell when albumd run has uploaded a picture: one at a time, in the order of uploads. It ' +
-        'finds $ALBUMD_URL (the delivery address, public), $ALBUMD_PATH (of the file), $ALBUMD_ALBUM and $ALBUMD_ID (of ' +
-        'the image), and of the environment what on_trouble finds. After 30 seconds it is ended.',
+        'A command for the shell when a picture was uploaded: one at a time, in the order of uploads; the command sync ' +
+        'ends after the last of them. It finds $ALBUMD_URL (the delivery address, public), $ALBUMD_PATH (of the file), ' +
+        '$ALBUMD_ALBUM and $ALBUMD_ID (of the image), and of the environment what on_trouble finds. After 30 seconds it ' +
+        'is ended.',
       example: 'printf %s "$ALBUMD_URL" | wl-copy',
       secret: true,
     }),

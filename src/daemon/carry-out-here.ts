@@ -3,6 +3,7 @@ import type { Interruption } from '../sync/interruption.ts'
 import { type DeedName, deedNamed, type RequestOf, type ResultOf } from './deeds/all.ts'
 import type { Hearing, Means } from './deeds/deed.ts'
 import { type Access, type Engine, openMirroring } from './mirroring.ts'
+import { openUploadCommand } from './notify/upload-command.ts'
 import { openState } from './state.ts'
 
 /** A person waits: trouble at the host is not waited out for long. A scan of theirs needs no grace. */
@@ -21,10 +22,16 @@ export async function carryOutHere<N extends DeedName>(
   interruption: Interruption,
 ): Promise<ResultOf<N>> {
   const state = await openState(config, hearing.say)
+  const onUpload = openUploadCommand(({ path, message }) =>
+    hearing.say(`notify.on_upload${path === null ? '' : ` (${path})`}: ${message}`),
+  )
+  const tell = onUpload.beside(hearing.tell, config.notify.on_upload, state.synced)
+  const worked = new AbortController()
+  const tellingUploads = onUpload.run(interruption.stop, worked.signal)
   let engine: Engine | null = null
   const theEngine = () => {
     if (access === null) throw new Error(`${name} does not ask the host`)
-    engine ??= openMirroring(config, access, state, TEMPER, hearing.tell)
+    engine ??= openMirroring(config, access, state, TEMPER, tell)
     return engine
   }
   const means: Means = {
@@ -44,5 +51,7 @@ export async function carryOutHere<N extends DeedName>(
   } finally {
     await (engine as Engine | null)?.close()
     state.close()
+    worked.abort()
+    await tellingUploads
   }
 }

@@ -21,26 +21,33 @@ export interface HeldDeletion {
 
 /** The held deletions of the config's mirrors, or those at and below `path` (absolute, or below a mirror's folder). */
 export function listHeld(config: Config, synced: Synced, path?: string): HeldDeletion[] {
-  return config.mirrors.flatMap(({ folder }) => {
+  return heldOf(config, synced, Number.MAX_SAFE_INTEGER).filter(held =>
+    isAtOrBelow(held.mirror, held.path, path),
+  )
+}
+
+/** The first of them. */
+export function firstHeld(config: Config, synced: Synced, most: number): HeldDeletion[] {
+  return heldOf(config, synced, most).slice(0, most)
+}
+
+/** At most so many of each mirror. */
+function heldOf({ mirrors }: Config, synced: Synced, most: number): HeldDeletion[] {
+  return mirrors.flatMap(({ folder }) => {
     const row = synced.mirrors.of(folder)
-    const held = row
-      ? synced.escrow.ofMirror(row.id).filter(({ state }) => state === 'held' || state === 'unproved')
-      : []
-    return held
-      .filter(given => isAtOrBelow(folder, given.path, path))
-      .map(given => {
-        const image = synced.images.byId(given.image)!
-        const since = new Date(given.since).toISOString()
-        return {
-          mirror: folder,
-          path: given.path,
-          reason: given.reason,
-          since,
-          size: image.size,
-          cdn_url: image.cdn_url,
-          image,
-        }
-      })
+    const held = row ? synced.escrow.held(row.id, most) : []
+    return held.map(({ image: id, path, reason, since }) => {
+      const image = synced.images.byId(id)!
+      return {
+        mirror: folder,
+        path,
+        reason,
+        since: new Date(since).toISOString(),
+        size: image.size,
+        cdn_url: image.cdn_url,
+        image,
+      }
+    })
   })
 }
 

@@ -13,7 +13,7 @@ import {
 
 export interface LogOptions {
   /** Where it goes; `fd` is what the system knows it by. */
-  out: NodeJS.WriteStream & { fd?: number }
+  out: { write(text: string): unknown; isTTY?: boolean; fd?: number }
   secrets: Secrets
   env: NodeJS.ProcessEnv
   /** Hears each line as JSON, without secrets too. */
@@ -49,7 +49,7 @@ export function openLog({ level, format }: Config['log'], { out, secrets, env, h
   }
   if (chosen === 'pretty') {
     const pretty = prettyFactory({
-      colorize: out.isTTY && !env.NO_COLOR,
+      colorize: out.isTTY === true && !env.NO_COLOR,
       ignore: 'event',
       singleLine: true,
     })

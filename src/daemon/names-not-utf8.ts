@@ -1,7 +1,6 @@
 import { formatOfName } from '../protocol/formats.ts'
 import { PERHAPS_RENAMED } from '../sync/plan.ts'
-import { nameOf, pathOf } from '../sync/tree-path.ts'
-import type { FailureSummary } from '../synced/summary.ts'
+import { pathOf } from '../sync/tree-path.ts'
 import type { Synced } from '../synced/synced.ts'
 
 /** What names that are not valid UTF-8 mean for a mirror's counts. */
@@ -12,15 +11,10 @@ export interface NamesNotUtf8 {
   perhapsRenamed: number
 }
 
-/** `failures`: all of the mirror's. */
-export function namesNotUtf8(
-  synced: Synced,
-  mirror: number,
-  failures: readonly FailureSummary[],
-): NamesNotUtf8 {
-  const bad = failures.filter(({ code }) => code === 'NAME_NOT_UTF8')
+export function namesNotUtf8(synced: Synced, mirror: number): NamesNotUtf8 {
+  const bad = synced.summaries.namesOfCode(mirror, 'NAME_NOT_UTF8')
   if (bad.length === 0) return { pictures: 0, perhapsRenamed: 0 }
-  const pictures = bad.filter(({ path }) => formatOfName(nameOf(path)) !== null).length
+  const pictures = bad.filter(name => formatOfName(name) !== null).length
   return { pictures, perhapsRenamed: countPerhapsRenamed(synced, mirror) }
 }
 

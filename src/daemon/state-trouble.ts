@@ -1,14 +1,39 @@
+import { lstatSync } from 'node:fs'
+import { explained, StateError } from '../synced/state-error.ts'
 import { markOf, readWitness } from '../synced/witness.ts'
 import { stateFiles } from './state.ts'
 
 /**
  * What a look at a state that is not opened for work would hide: that it is gone, or known to be damaged. In a line, or
- * null. What opens it says so itself.
+ * null. What opens it says so itself. Throws StateError where this user may not look at all.
  */
 export function stateTrouble(stateDir: string): string | null {
+  refuseClosed(stateDir)
   const { database, witness: file } = stateFiles(stateDir)
-  const witness = readWitness(file)
-  if (witness && markOf(database) === null)
-    return `${database}: the state is gone; "albumd sync" or "albumd adopt" makes a new one from the host's listing`
-  return witness?.damaged ? `${database}: the state is damaged; the next sync or run sets it aside` : null
+  try {
+    const witness = readWitness(file)
+    if (witness && markOf(database) === null)
+      return `${database}: the state is gone; "albumd sync" or "albumd adopt" makes a new one from the host's listing`
+    return witness?.damaged ? `${database}: the state is damaged; the next sync or run sets it aside` : null
+  } catch (error) {
+    throw explained(error, file)
+  }
+}
+
+/** A service's state is its user's alone; to others it would look as if there were none. Throws StateError. */
+export function refuseClosed(stateDir: string): void {
+  try {
+    lstatSync(`${stateDir}/.`)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EACCES' || code === 'EPERM') throw closedState(stateDir)
+  }
+}
+
+/** `path`: what this user may not use. */
+export function closedState(path: string): StateError {
+  return new StateError(
+    'STATE_UNREADABLE',
+    `${path}: it is another user's; run this as the user that albumd runs as, or with sudo`,
+  )
 }

@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
+import { makeFolder } from '../local/make-folder.ts'
 import { albumPathOf } from '../sync/album-name.ts'
 import { noteBoot } from '../sync/boot.ts'
 import { systemClock } from '../sync/clock.ts'
@@ -93,7 +93,7 @@ export async function claimState(config: Config): Promise<Claim> {
 
 function takeFolder(stateDir: string): Lock {
   try {
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 })
+    makeFolder(stateDir, 0o700)
     return lockState(stateFiles(stateDir).lock)
   } catch (error) {
     if (error instanceof LockedError || error instanceof StateError) throw error

@@ -55,7 +55,7 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
 }
 
 /** How many failures are shown; the counts tell of the others. */
-const FAILURES_SHOWN = 1000
+export const FAILURES_SHOWN = 1000
 
 /** Reads the status of a state, whether a process works on it, none does, or it does not exist yet. */
 export function readStatus(config: Config, now: number): Status {
@@ -97,22 +97,13 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const pid = synced.meta.get('pid')
   const blocks = synced.account.blocks()
   const paused = pauseAt(synced, now)
-  const failures = failuresOf(config, synced)
   return {
     version,
     running,
     pid: running && pid !== null ? Number(pid) : null,
     paused: paused && { until: time(paused.until) },
     mirrors: config.mirrors.map(({ folder, album }) =>
-      mirrorStatus(
-        synced,
-        folder,
-        album,
-        running,
-        blocks[0]?.message ?? null,
-        paused,
-        failures.get(folder) ?? [],
-      ),
+      mirrorStatus(synced, folder, album, running, blocks[0]?.message ?? null, paused),
     ),
     quota: quotaStatus(config, synced, now),
     backlog: backlogStatus(config, synced, now),
@@ -126,16 +117,19 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       said_at: time(said_at)!,
       message,
     })),
-    failures: [...failures]
-      .flatMap(([mirror, its]) => its.map(failure => failureStatus(mirror, failure)))
-      .slice(0, FAILURES_SHOWN),
+    failures: failuresOf(config, synced),
   }
 }
 
-/** By the folders of the config's mirrors: the state may know of others. */
-function failuresOf({ mirrors }: Config, synced: Synced): Map<string, FailureSummary[]> {
-  const all = Map.groupBy(synced.summaries.failures(Number.MAX_SAFE_INTEGER), ({ mirror }) => mirror)
-  return new Map(mirrors.map(({ folder }) => [folder, all.get(synced.mirrors.of(folder)?.id ?? 0) ?? []]))
+/** Of the config's mirrors: the state may know of others. Those that wait for a person come before the others. */
+function failuresOf({ mirrors }: Config, synced: Synced): Status['failures'] {
+  return mirrors
+    .flatMap(({ folder }) => {
+      const id = synced.mirrors.of(folder)?.id ?? 0
+      return synced.summaries.failuresOf(id, FAILURES_SHOWN).map(failure => failureStatus(folder, failure))
+    })
+    .sort((a, b) => Number(a.next_attempt_at !== null) - Number(b.next_attempt_at !== null))
+    .slice(0, FAILURES_SHOWN)
 }
 
 function failureStatus(
@@ -152,11 +146,10 @@ function mirrorStatus(
   running: boolean,
   blocked: string | null,
   paused: Pause | null,
-  failures: readonly FailureSummary[],
 ): MirrorStatus {
   const row = synced.mirrors.of(folder)
   const summary = synced.summaries.mirror(row?.id ?? 0)
-  const { pictures, perhapsRenamed } = namesNotUtf8(synced, row?.id ?? 0, failures)
+  const { pictures, perhapsRenamed } = namesNotUtf8(synced, row?.id ?? 0)
   const state = (): [MirrorStatus['state'], string | null] => {
     if (row?.guard) return ['guarded', row.guard]
     if (paused) return ['paused', pauseInWords(paused)]

@@ -6,6 +6,7 @@ import { readEnding } from '../protocol/picture/ending/read-ending.ts'
 import { type Picture, readPicture } from '../protocol/picture/picture.ts'
 import type { ByteSource } from '../protocol/picture/source.ts'
 import type { FileLook } from './look.ts'
+import { readRemedy } from './read-remedy.ts'
 import { inode, microseconds } from './real-disk.ts'
 
 /** Up to this size a picture is read once and sent from memory; beyond, it is read twice and never held. */
@@ -55,18 +56,29 @@ export async function openPicture(
   changed: () => Error,
   cut: AbortSignal | null = null,
 ): Promise<OpenPicture> {
-  const full = `${root}/${path}`
-  const handle = await openRegular(full)
+  const handle = await openInside(root, path)
   try {
-    await refuseDetour(handle, full)
-    return await hashed(handle, full, changed, cut)
+    return await hashed(handle, `${root}/${path}`, changed, cut)
   } catch (error) {
     await handle.close()
     throw error instanceof PictureFileError ? error : unreadable(error)
   }
 }
 
-async function openRegular(full: string): Promise<FileHandle> {
+/** Opens what is at `path` below `root` (as above), whatever it is, but nothing that a link would lead to. */
+export async function openInside(root: string, path: string): Promise<FileHandle> {
+  const full = `${root}/${path}`
+  const handle = await openToRead(full)
+  try {
+    await refuseDetour(handle, full)
+    return handle
+  } catch (error) {
+    await handle.close()
+    throw error instanceof PictureFileError ? error : unreadable(error)
+  }
+}
+
+async function openToRead(full: string): Promise<FileHandle> {
   try {
     // Without O_NONBLOCK a file that has become a named pipe would block for ever.
     return await open(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -198,9 +210,5 @@ function unreadable(error: unknown): PictureFileError {
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new PictureFileError('VANISHED', 'it is no longer there')
   if (code === 'ELOOP') return new PictureFileError('CHANGING', 'it became a symbolic link')
-  const remedy =
-    code === 'EMFILE' || code === 'ENFILE'
-      ? 'too many files are open: raise the limit (ulimit -n)'
-      : 'check its permissions and its disk'
-  return new PictureFileError('UNREADABLE', `it can't be read (${code ?? message}); ${remedy}`)
+  return new PictureFileError('UNREADABLE', `it can't be read (${code ?? message}); ${readRemedy(code)}`)
 }

@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
+import { readRemedy } from './read-remedy.ts'
 
 /** Why changes may go untold. */
 export interface WatchLoss {
@@ -25,8 +26,12 @@ export function lossOf(error: unknown, path: string): WatchLoss {
   return {
     code: 'WATCH_ERROR',
     message: `${path} can't be watched (${code ?? message}).`,
-    remedy: 'Check its permissions and its disk.',
+    remedy: sentence(readRemedy(code)),
   }
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
 }
 
 /** Only in this does the process' own limit differ from the system's of watchers: both are EMFILE. */

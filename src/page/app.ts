@@ -92,7 +92,8 @@ export function pageApp(sources: Sources, door: Door): Hono {
     if (shown === null) return context.body(null, 404)
     return context.body(shown.bytes, 200, {
       'content-type': shown.mime,
-      'cache-control': 'private, max-age=3600',
+      // What is under way is counted anew after each start.
+      ...(of === 'picture' && shown.lasts && { 'cache-control': 'private, max-age=3600' }),
       // A picture by itself is a document without anything.
       'content-security-policy': "default-src 'none'; sandbox",
     })

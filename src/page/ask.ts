@@ -13,7 +13,7 @@ export interface PageNow {
 }
 
 /** Milliseconds. A daemon that does not answer is one without a page. */
-const WITHIN = 2000
+const WITHIN = 5000
 
 /** Asks the page's socket. Null: no daemon answers. */
 export async function askPage(config: Config): Promise<PageNow | null> {

@@ -21,7 +21,7 @@ export function partsOf(facts: Facts, token: string, now: number): Parts {
     wishes: wishes(facts),
     attention: attention(facts),
     'under-way': underWay(facts, now),
-    quota: quota(facts),
+    quota: quota(facts, now),
     held: held(facts, token),
     failures: failures(facts, token),
     mirrors: mirrors(facts),
@@ -47,11 +47,11 @@ export function documentOf(parts: Parts): string {
 <noscript><meta http-equiv="refresh" content="30"></noscript>
 </head>
 `.text.concat(`<body>
-<header><h1>albumd</h1><div id="head">${parts.head}</div></header>
-<p id="connection" role="status" hidden></p>
-<div id="wishes" role="status">${parts.wishes}</div>
+<header class="row"><h1 class="wide">albumd</h1><div id="head" class="row">${parts.head}</div></header>
+<p id="connection" class="note" data-kind="warn" role="status"></p>
+<div id="wishes" class="note" role="status">${parts.wishes}</div>
 <main>
-${section('attention')}
+<section id="attention" data-kind="bad">${parts.attention}</section>
 <div class="beside">${section('under-way')}${section('quota')}</div>
 ${section('held')}
 ${section('failures')}

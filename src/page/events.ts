@@ -6,10 +6,10 @@ interface Viewer {
   seen: Parts
 }
 
-/** So many look at a time: each tab is one. */
-const MOST = 24
-/** Bytes that wait for somebody who does not take them. */
-const AHEAD = 1024 * 1024
+/** So many look at a time: each tab that is seen is one. */
+const MOST = 100
+/** Bytes. Somebody who has not taken so many is told no more until then. */
+const AHEAD = 64 * 1024
 /** Milliseconds after which a browser asks again, once the connection is lost. */
 const RETRY = 1500
 

@@ -49,6 +49,14 @@ export function isAskedByOthers(fetchSite: string | undefined, fetchMode: string
   return fetchMode !== 'navigate'
 }
 
+/** By these a proxy says that it asks for somebody else. */
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
+
+/** Whether a request says that it comes through a proxy: then its connection tells nothing of who asks. */
+export function isForwarded(header: (name: string) => string | undefined): boolean {
+  return FORWARDED.some(name => header(name) !== undefined)
+}
+
 /** Whether an Authorization header (Basic) has the key for its password. The name does not matter. */
 export function hasKey(authorization: string | undefined, key: string): boolean {
   const [, encoded] = /^Basic +([\w+/=-]+)$/i.exec(authorization ?? '') ?? []

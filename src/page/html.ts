@@ -28,14 +28,14 @@ function written(shown: Shown): string {
 }
 
 /**
- * The characters that turn the direction of writing, and other control characters, are shown as what they are: they would
- * make a name look like another one.
+ * The characters that turn the direction of writing, those that nobody sees, and other control characters are shown as
+ * what they are: they would make a name look like another one.
  */
 function escaped(text: string): string {
   return text
     .replace(/[&<>"'`]/g, char => `&#${char.charCodeAt(0)};`)
     .replace(
-      /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+      /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g,
       char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
     )
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 
 /** 256 bits: nobody guesses them. */
 const BYTES = 32
@@ -10,22 +10,31 @@ export function newSecret(): string {
 
 /**
  * The key of the page, for those who are not known by their connection: whoever can read its file is the user of this
- * albumd, or root. It is kept, so that a browser can remember it. Where it can't be kept, it is another at each start.
+ * albumd, or root. It is kept, so that a browser can remember it; one that others could read is none. Where it can't be
+ * kept, it is another at each start.
  */
 export function readOrMakeKey(file: string): string {
-  try {
-    const key = readFileSync(file, 'utf8').trim()
-    if (/^[\w-]{43,}$/.test(key)) return key
-  } catch {
-    // There is none yet.
-  }
+  const kept = readKey(file)
+  if (kept !== null) return kept
   const key = newSecret()
   try {
-    writeFileSync(file, `${key}\n`, { mode: 0o600 })
+    rmSync(file, { force: true })
+    writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
   } catch {
     // A full disk: it is known to this process alone.
   }
   return key
+}
+
+function readKey(file: string): string | null {
+  try {
+    if ((statSync(file).mode & 0o077) !== 0) return null
+    const key = readFileSync(file, 'utf8').trim()
+    return /^[\w-]{43,}$/.test(key) ? key : null
+  } catch {
+    // There is none yet.
+    return null
+  }
 }
 
 /** Whether two texts are equal, in a time that tells nothing of where they differ. */

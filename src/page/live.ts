@@ -12,16 +12,18 @@ export class Live {
   readonly #viewers: Viewers
   readonly #parts: () => Parts
   readonly #now: () => number
+  readonly #failed: (error: unknown) => void
   #timer: NodeJS.Timeout | null = null
   #due = 0
   #notBefore = 0
   #closed = false
 
-  /** `now`: milliseconds on a clock that only goes forward. `parts` may throw: then nothing is shown. */
-  constructor(viewers: Viewers, parts: () => Parts, now: () => number) {
+  /** `now`: milliseconds on a clock that only goes forward. What `parts` throws goes to `failed`, and nothing is shown. */
+  constructor(viewers: Viewers, parts: () => Parts, now: () => number, failed: (error: unknown) => void) {
     this.#viewers = viewers
     this.#parts = parts
     this.#now = now
+    this.#failed = failed
     viewers.onCome = () => this.#look(0)
   }
 
@@ -50,8 +52,8 @@ export class Live {
     const began = this.#now()
     try {
       this.#viewers.show(this.#parts())
-    } catch {
-      // The state fails: its trouble is told once the daemon knows of it.
+    } catch (error) {
+      this.#failed(error)
     }
     this.#viewers.beat()
     this.#notBefore = this.#now() + (this.#now() - began) * SHARE

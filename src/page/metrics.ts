@@ -7,8 +7,6 @@ import type { PassEvent } from '../sync/pass-events.ts'
 
 /** The host's words may become codes: so many are counted by name, and the others together. */
 const CODES = 50
-/** Counting failures takes as long as there are many. Milliseconds. */
-const FAILURES_EVERY = 15_000
 
 /** What Prometheus asks for. Counters begin with the process, as there they should. */
 export class Metrics {
@@ -16,7 +14,6 @@ export class Metrics {
   readonly #now: () => number
   readonly #codes = new Set<string>()
   readonly #scanBegan = new Map<string, number>()
-  #failures: { at: number; codes: Map<string, number> } | null = null
 
   readonly #uploads = this.#counter('albumd_uploads_total', 'Pictures that the host has taken.', ['mirror'])
   readonly #bytes = this.#counter('albumd_uploaded_bytes_total', 'Bytes of these pictures.', ['mirror'])
@@ -127,19 +124,9 @@ export class Metrics {
     this.#exhausted.set(quota.exhausted ? 1 : 0)
     this.#paused.set(paused === null ? 0 : 1)
     this.#failuresNow.reset()
-    for (const [code, n] of this.#failuresByCode(workplace)) this.#failuresNow.set({ code }, n)
-  }
-
-  #failuresByCode({ synced }: NonNullable<Desk['errands']['workplace']>): Map<string, number> {
-    const known = this.#failures
-    if (known && this.#now() - known.at < FAILURES_EVERY) return known.codes
-    const codes = new Map<string, number>()
-    for (const failure of synced.summaries.failures(Number.MAX_SAFE_INTEGER)) {
-      const code = this.#known(failure.code)
-      codes.set(code, (codes.get(code) ?? 0) + 1)
-    }
-    this.#failures = { at: this.#now(), codes }
-    return codes
+    for (const { folder } of config.mirrors)
+      for (const { code, n } of synced.summaries.failuresByCode(synced.mirrors.of(folder)?.id ?? 0))
+        this.#failuresNow.inc({ code: this.#known(code) }, n)
   }
 
   #known(code: string): string {

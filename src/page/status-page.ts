@@ -1,24 +1,21 @@
 import type { Hono } from 'hono'
 import { type ControlServer, serveControl } from '../daemon/control/server.ts'
-import type { DaemonEvent } from '../daemon/daemon-event.ts'
 import type { Desk, Display } from '../daemon/display.ts'
 import { placeOfImage } from '../daemon/latest-pictures.ts'
+import type { Listener } from '../daemon/listener.ts'
 import { stateFiles } from '../daemon/state.ts'
-import type { Sending } from '../daemon/uploads-under-way.ts'
 import { version } from '../daemon/version.ts'
-import type { RequestEvent } from '../remote/gate.ts'
 import type { Clock } from '../sync/clock.ts'
-import type { PassEvent } from '../sync/pass-events.ts'
 import { type Door, pageApp, type Sources } from './app.ts'
 import { readAssets } from './assets.ts'
 import { askFor } from './deeds.ts'
 import { documentOf, type Parts, partsOf } from './document.ts'
 import { Viewers } from './events.ts'
 import { type Recorded, readRecorded } from './facts.ts'
-import { hasKey } from './guard.ts'
+import { hasKey, isForwarded } from './guard.ts'
 import { readHealth } from './health.ts'
 import { newSecret, readOrMakeKey } from './key.ts'
-import { Listening } from './listening.ts'
+import { Listening, type Whereabouts } from './listening.ts'
 import { Live } from './live.ts'
 import { LogTail } from './log-tail.ts'
 import { Metrics } from './metrics.ts'
@@ -47,6 +44,7 @@ export class StatusPage implements Display {
   #listening: Listening | null = null
   #socket: ControlServer | null = null
   #signAt: number
+  #saidLast = ''
 
   /** `say` tells a person, in a line; `asked` hears what people have the daemon do. */
   constructor(clock: Clock, say: (line: string) => void, asked: (what: string) => void) {
@@ -56,34 +54,41 @@ export class StatusPage implements Display {
     this.#asked = asked
     this.#underWay = new UnderWayPictures(now)
     this.#metrics = new Metrics(now)
-    this.#live = new Live(this.#viewers, () => this.#parts(), now)
-    this.#wishes = new Wishes(this.#live.changed)
+    this.#live = new Live(this.#viewers, () => this.#parts(), now, this.#failed)
+    this.#wishes = new Wishes(this.#live.changed, now)
     this.#signAt = now()
   }
 
-  tell(told: PassEvent): void {
-    this.alive()
-    this.#metrics.hear(told)
-    this.#live.changed()
-  }
-
-  note(event: DaemonEvent): void {
-    if (event.event === 'config_taken' && this.#desk)
-      void this.#listening?.at(this.#desk.config().status_page.listen)
-    this.#live.changed()
-  }
-
-  alive(): void {
-    this.#signAt = this.#clock.monotonic()
-  }
-
-  requested(request: RequestEvent): void {
-    this.#metrics.requested(request)
-  }
-
-  sending(sending: Sending): void {
-    this.#underWay.hear(sending)
-    this.#live.changed()
+  /** The same listener, and the page beside it. */
+  beside(listener: Listener): Listener {
+    return {
+      ...listener,
+      tell: told => {
+        listener.tell(told)
+        this.#alive()
+        this.#metrics.hear(told)
+        this.#live.changed()
+      },
+      note: event => {
+        listener.note(event)
+        if (event.event === 'config_taken' && this.#desk)
+          void this.#listening?.at(this.#desk.config().status_page.listen)
+        this.#live.changed()
+      },
+      alive: () => {
+        listener.alive?.()
+        this.#alive()
+      },
+      requested: request => {
+        listener.requested?.(request)
+        this.#metrics.requested(request)
+      },
+      sending: sending => {
+        listener.sending?.(sending)
+        this.#underWay.hear(sending)
+        this.#live.changed()
+      },
+    }
   }
 
   /** A line of the log, as JSON, without secrets. */
@@ -100,7 +105,10 @@ export class StatusPage implements Display {
     const key = readOrMakeKey(pageKey)
     const browsers: Door = {
       anyHost: false,
-      isUser: context => isOwnUser(context) || hasKey(context.req.header('authorization'), key),
+      isUser: context => {
+        const header = (name: string) => context.req.header(name)
+        return (isOwnUser(context) && !isForwarded(header)) || hasKey(header('authorization'), key)
+      },
       whoMay:
         'This is the page of the user who runs albumd. It opens by itself for that user on this machine. ' +
         `Others need the key for a password; the user, and root, find it in ${pageKey}.`,
@@ -119,6 +127,22 @@ export class StatusPage implements Display {
     await Promise.all([this.#listening?.close(), this.#socket?.close()])
   }
 
+  /** Where a browser finds it, once it is open. */
+  get whereabouts(): Whereabouts | null {
+    return this.#listening?.whereabouts ?? null
+  }
+
+  #alive(): void {
+    this.#signAt = this.#clock.monotonic()
+  }
+
+  /** Says once what may go wrong each time that somebody looks. */
+  readonly #failed = (error: unknown): void => {
+    const { message } = error as Error
+    if (message !== this.#saidLast) this.#say(`the status page: ${message}`)
+    this.#saidLast = message
+  }
+
   async #serveSocket(app: Hono, file: string): Promise<ControlServer | null> {
     try {
       return await serveControl(app, file)
@@ -134,7 +158,7 @@ export class StatusPage implements Display {
       assets: readAssets(),
       token: this.#token,
       document: () => documentOf(this.#parts()),
-      now: () => ({ page: this.#listening?.whereabouts ?? null, uploading: this.#underWay.pictures() }),
+      now: () => ({ page: this.whereabouts, uploading: this.#underWay.pictures() }),
       events: () => this.#viewers.welcome(version),
       thumbnail: async (of, id) => {
         const place = of === 'picture' ? this.#placeOf(id) : this.#underWay.byId(id)
@@ -150,7 +174,7 @@ export class StatusPage implements Display {
         if (understood) this.#asked(deed)
         return understood
       },
-      failed: error => this.#say(`the status page: ${error.message}`),
+      failed: this.#failed,
     }
   }
 
@@ -172,11 +196,12 @@ export class StatusPage implements Display {
     return partsOf(facts, this.#token, now)
   }
 
-  /** Null too where the state can't be read: the daemon finds that out by itself. */
+  /** Null too where the state can't be read. */
   #recorded(now: number): Recorded | null {
     try {
       return readRecorded(this.#desk!, now, this.#clock.monotonic() - this.#signAt)
-    } catch {
+    } catch (error) {
+      this.#failed(error)
       return null
     }
   }

@@ -1,9 +1,10 @@
-import { lstat } from 'node:fs/promises'
-import { openPicture } from '../local/picture-file.ts'
-import { fullPath } from '../sync/tree-path.ts'
+import type { FileHandle } from 'node:fs/promises'
+import { openInside } from '../local/picture-file.ts'
+import { readPicture } from '../protocol/picture/picture.ts'
+import { EXIF_WITHIN, exifThumbnail } from './exif-thumbnail.ts'
 
-/** Bytes. There is no smaller copy: a browser is not given more than this for a picture of a finger's width. */
-const LARGEST = 24 * 2 ** 20
+/** Bytes. A larger file is not sent for a picture of a finger's width: of it, only what a camera has made smaller. */
+const LARGEST = 2 * 2 ** 20
 /** So many are read at a time. */
 const AT_ONCE = 4
 
@@ -23,12 +24,15 @@ export interface Thumbnail {
   /** Of what the bytes are, not of the name. */
   mime: string
   bytes: Uint8Array<ArrayBuffer>
+  /** Whether it will be the same when it is asked for again. */
+  lasts: boolean
 }
 
 /** One transparent pixel: what is not shown leaves its frame as it is. */
 const BLANK: Thumbnail = {
   mime: 'image/gif',
   bytes: new Uint8Array(Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')),
+  lasts: false,
 }
 
 /** Pictures from the mirrors' folders, in small frames. */
@@ -55,20 +59,25 @@ export class Thumbnails {
 }
 
 async function readShown(mirror: string, path: string): Promise<Thumbnail | null> {
-  // It is hashed when it is opened: a large one would take its time.
-  if ((await lstat(fullPath(mirror, path))).size > LARGEST) return null
-  const open = await openPicture(mirror, path, () => new Error('it changed'))
+  const file = await openInside(mirror, path)
   try {
-    const { picture, look } = open
-    if (!picture || !SHOWN.has(picture.mime) || look.size > LARGEST) return null
-    const bytes = new Uint8Array(look.size)
-    let at = 0
-    for await (const chunk of open.chunks()) {
-      bytes.set(chunk, at)
-      at += chunk.byteLength
-    }
-    return { mime: picture.mime, bytes }
+    const stat = await file.stat()
+    if (!stat.isFile()) return null
+    const picture = await readPicture({
+      size: stat.size,
+      read: (offset, length) => readFrom(file, offset, length),
+    })
+    if (!picture || !SHOWN.has(picture.mime)) return null
+    if (stat.size <= LARGEST)
+      return { mime: picture.mime, bytes: await readFrom(file, 0, stat.size), lasts: true }
+    const small = picture.format === 'jpeg' && exifThumbnail(await readFrom(file, 0, EXIF_WITHIN))
+    return small ? { mime: picture.mime, bytes: small, lasts: true } : null
   } finally {
-    await open.close()
+    await file.close()
   }
+}
+
+async function readFrom(file: FileHandle, offset: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
+  const { buffer, bytesRead } = await file.read(new Uint8Array(length), 0, length, offset)
+  return buffer.subarray(0, bytesRead)
 }

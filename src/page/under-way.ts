@@ -10,8 +10,9 @@ export interface UnderWay {
   sent: number
 }
 
-/** So far back the rate looks, in milliseconds. */
+/** So far back the rate looks, in milliseconds; and what is told within a moment counts as one. */
 const WINDOW_MS = 10_000
+const MOMENT_MS = 100
 
 /** What is on its way to the host, and how fast. `now`: milliseconds on a clock that only goes forward. */
 export class UnderWayPictures {
@@ -32,8 +33,7 @@ export class UnderWayPictures {
       return
     }
     const before = known === undefined || sent < known.sent ? 0 : known.sent
-    if (sent > before) this.#steps.push({ at: this.#now(), bytes: sent - before })
-    this.#forget()
+    this.#step(sent - before)
     this.#pictures.set(key, { id: known?.id ?? this.#nextId++, mirror, path, size, sent })
   }
 
@@ -53,6 +53,14 @@ export class UnderWayPictures {
     if (!first) return 0
     const bytes = this.#steps.reduce((sum, step) => sum + step.bytes, 0)
     return (bytes * 1000) / Math.max(1000, this.#now() - first.at)
+  }
+
+  #step(bytes: number): void {
+    const at = this.#now()
+    const last = this.#steps.at(-1)
+    if (last && at - last.at < MOMENT_MS) last.bytes += bytes
+    else this.#steps.push({ at, bytes })
+    this.#forget()
   }
 
   #forget(): void {

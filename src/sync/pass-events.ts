@@ -11,7 +11,8 @@ export type PassEvent =
       reason: string
     }
   | { event: 'mirror_guarded'; mirror: string; reason: string }
-  | { event: 'uploads_started'; pictures: number; bytes: number }
+  /** `quota_left`: so many more today, by our count. */
+  | { event: 'uploads_started'; pictures: number; bytes: number; quota_left: number }
   | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string }
   | { event: 'picture_unchanged'; mirror: string; path: string; size: number }
   /** A remote image can be this picture: it is not uploaded, and its bytes are yet to be compared. */

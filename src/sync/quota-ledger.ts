@@ -48,6 +48,12 @@ export class QuotaLedger {
     this.#probing = true
   }
 
+  /** By our count; others may use the account too. */
+  left(): number {
+    const { used, exhausted } = this.read()
+    return exhausted === null ? Math.max(0, this.#parts.allowance.limit - used) : 0
+  }
+
   /** By our count only what is kept for the day's new pictures is left. */
   onlyReserveLeft(): boolean {
     const { limit, reserve } = this.#parts.allowance

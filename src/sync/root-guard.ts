@@ -1,4 +1,5 @@
 import type { Disk } from '../local/disk.ts'
+import { readRemedy } from '../local/read-remedy.ts'
 import type { MirrorRow, RootIdentity } from '../synced/mirrors.ts'
 import type { Synced } from '../synced/synced.ts'
 import { trustCommand } from './doubts.ts'
@@ -40,7 +41,7 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
     const { code } = error as NodeJS.ErrnoException
     return code === 'ENOENT' || code === 'ENOTDIR'
       ? doubt(`${folder} is not there; is its disk mounted?`)
-      : doubt(`${folder} can't be read (${code}); check its permissions and its disk`)
+      : doubt(`${folder} can't be read (${code}); ${readRemedy(code)}`)
   }
   const found = { identity, empty }
   const isIt = isSame(identity, mirror)

@@ -1,4 +1,5 @@
 import type { FolderLook, FolderResult, FolderToLookAt, IgnoreFile, IgnoreRules } from '../local/look.ts'
+import { readRemedy } from '../local/read-remedy.ts'
 import type { FolderRow } from '../synced/folders.ts'
 import type { Synced } from '../synced/synced.ts'
 import { AbsentFolders } from './absent-folders.ts'
@@ -224,7 +225,7 @@ export class MirrorScan {
     if (passing && tries < TRIES) this.#askParent(path)
     // A folder that came and went, or was heard of after its end, leaves no doubt about anything.
     else if (!passing || this.#known.at(path)) {
-      const why = `it can't be read (${code}); check its permissions and its disk`
+      const why = `it can't be read (${code}); ${readRemedy(code)}`
       this.#doubt(this.#folder(path), 'FOLDER_UNREADABLE', why)
     }
   }

@@ -62,7 +62,7 @@ export class UploadQueue {
     const state = only ? 'open' : quota.state()
     if (state === 'exhausted') return this.#stop(quotaIsUsedUp)
     if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
-    tell({ event: 'uploads_started', ...synced.files.pendingTotal(ids) })
+    tell({ event: 'uploads_started', ...synced.files.pendingTotal(ids), quota_left: quota.left() })
     const from = clock.monotonic()
     await this.#upload(ids, state === 'probe', interruption)
     const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))

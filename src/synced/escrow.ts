@@ -31,6 +31,9 @@ export function openEscrow(db: Db) {
        since = excluded.since, due_at = excluded.due_at WHERE state = 'grace'`,
   )
   const ofMirror = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE mirror = ? ORDER BY path')
+  const held = db.prepare<[number, number], EscrowRow>(
+    `SELECT * FROM escrow WHERE mirror = ? AND state IN ('held','unproved') ORDER BY path LIMIT ?`,
+  )
   const atPath = db.prepare<[number, string], EscrowRow>(
     'SELECT * FROM escrow WHERE mirror = ? AND path = ? ORDER BY since',
   )
@@ -73,6 +76,8 @@ export function openEscrow(db: Db) {
   return {
     put: (row: EscrowRow) => void put.run(row),
     ofMirror: (mirror: number) => ofMirror.all(mirror),
+    /** At most `most` that wait for a person, in the order of their paths. */
+    held: (mirror: number, most: number) => held.all(mirror, most),
     /** Images that stood for this path. */
     atPath: (mirror: number, path: string) => atPath.all(mirror, path),
     of: (image: number) => of.get(image),

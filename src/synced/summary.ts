@@ -62,11 +62,23 @@ export function openSummaries(db: Db) {
     `SELECT count(*) AS n FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND mirror = ?`,
   )
-  const failures = db.prepare<[number], FailureSummary>(
-    `SELECT mirror, CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,
+  const failure = `SELECT mirror,
+       CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,
        code, message, attempts, next_attempt_at
-     FROM failures JOIN folders ON folders.id = failures.folder ORDER BY mirror, path LIMIT ?`,
+     FROM failures CROSS JOIN folders ON folders.id = failures.folder`
+  const failures = db.prepare<[number], FailureSummary>(`${failure} ORDER BY mirror, path LIMIT ?`)
+  const failuresOf = db.prepare<[number, number], FailureSummary>(
+    `${failure} WHERE mirror = ? ORDER BY next_attempt_at IS NOT NULL, path LIMIT ?`,
   )
+  const failuresByCode = db.prepare<[number], { code: string; n: number }>(
+    `SELECT code, count(*) AS n FROM failures CROSS JOIN folders ON folders.id = failures.folder
+     WHERE mirror = ? GROUP BY code`,
+  )
+  const namesOfCode = db
+    .prepare<[number, string], string>(
+      `SELECT name FROM failures CROSS JOIN folders ON folders.id = failures.folder WHERE mirror = ? AND code = ?`,
+    )
+    .pluck()
 
   // '0' follows '/' in the order of bytes.
   const below = `mirror = @mirror AND (@path = '' OR path = @path OR (path > @path || '/' AND path < @path || '0'))`
@@ -110,5 +122,10 @@ export function openSummaries(db: Db) {
     },
     /** At most `most`, in the order of their paths. */
     failures: (most: number) => failures.all(most),
+    /** At most `most` of one mirror, in the order of their paths: first those that are not tried again by themselves. */
+    failuresOf: (mirror: number, most: number) => failuresOf.all(mirror, most),
+    failuresByCode: (mirror: number) => failuresByCode.all(mirror),
+    /** The last parts of the paths of one mirror that failed so. */
+    namesOfCode: (mirror: number, code: string) => namesOfCode.all(mirror, code),
   }
 }

@@ -87,7 +87,9 @@ describe('the API key', () => {
 
   it('in a folder is refused', () => {
     const inFolder = { host: { ...host, api_key_file: folder } }
-    expect(refusal(() => readApiKey(inFolder, {}))).toBe("host.api_key_file: can't be read (EISDIR)")
+    expect(refusal(() => readApiKey(inFolder, {}))).toBe(
+      'host.api_key_file: is a folder; name the file in it',
+    )
   })
 
   it.skipIf(process.platform === 'win32').each([

@@ -87,6 +87,13 @@ describe('the folders of the mirrors', () => {
     const found = asNobody(() => check(['other']))
     chmodSync(join(root, 'other'), 0o700)
     expect(found).toMatchObject([{ code: 'FOLDER_UNREADABLE', message: expect.stringContaining('EACCES') }])
+    expect(found[0]!.message).toContain('let the user that albumd runs as read it')
+  })
+
+  it('are told with what is wrong: no permission makes a name shorter', () => {
+    const [found] = check(['n'.repeat(300)])
+    expect(found).toMatchObject({ code: 'FOLDER_UNREADABLE' })
+    expect(found!.message).toContain('(ENAMETOOLONG); its path is longer than this system takes')
   })
 })
 

@@ -101,7 +101,7 @@ function start(
   const passes: Stage['passes'] = []
   const uploads = async ({ stop, pauseUploads }: Interruption) => {
     daemon.hear({ event: 'scan_finished', mirror: folder, folders: 1, files: 9, complete: true })
-    daemon.hear({ event: 'uploads_started', pictures: 9, bytes: 9 })
+    daemon.hear({ event: 'uploads_started', pictures: 9, bytes: 9, quota_left: 9 })
     await once(AbortSignal.any([stop, pauseUploads!]), 'abort')
   }
   const mirroring: Pick<Mirroring, 'pass'> = {

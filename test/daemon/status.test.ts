@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { configExample } from '../../src/config/example.ts'
 import type { Config } from '../../src/config/schema.ts'
 import { auditInWords } from '../../src/daemon/audit-status.ts'
+import { healthOf } from '../../src/daemon/notify/trouble.ts'
 import { stateFiles } from '../../src/daemon/state.ts'
 import { readStatus, statusOf } from '../../src/daemon/status.ts'
 import { openDatabase } from '../../src/synced/database.ts'
@@ -72,6 +73,31 @@ it("shows the failures of the config's mirrors, and whose each is", async () => 
     { mirror: join(home, 'one'), path: 'a.png' },
   ])
   expect(statusOf(configOf('new'), synced, false, Date.now()).failures).toEqual([])
+})
+
+it('shows what waits for a person before what is tried again, and no more than a person reads', async () => {
+  const { home, synced, configOf } = stateOnDisk()
+  await fail(synced, join(home, 'two'), 'b.png')
+  await synced.commit(() => {
+    const { id: mirror } = synced.mirrors.add(join(home, 'one'), 'one')
+    const { id: folder } = synced.folders.add(mirror, '')
+    for (let n = 0; n < 1200; n++)
+      synced.failures.put({
+        folder,
+        name: `${n}.png`,
+        source: 'upload',
+        code: 'X',
+        message: 'x',
+        next_attempt_at: 1,
+      })
+  })
+  const status = statusOf(configOf('one', 'two'), synced, true, Date.now())
+  expect(status.failures).toHaveLength(1000)
+  expect(status.failures[0]).toMatchObject({ mirror: join(home, 'two'), path: 'b.png' })
+  expect(status.mirrors).toMatchObject([{ failed: 1200 }, { failed: 1 }])
+  expect(healthOf(status, Number.MAX_SAFE_INTEGER, Date.now(), 0).troubles).toMatchObject([
+    { code: 'FAILED' },
+  ])
 })
 
 it('says that an audit is under way only where somebody can be at it', async () => {

@@ -1,11 +1,12 @@
 import { chmodSync, closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Finding } from '../../src/daemon/doctor/finding.ts'
 import { png } from '../pictures.ts'
 import { startDaemon } from './daemon-process.ts'
+import { startAlbumd } from './fault-stage.ts'
 import { type Stage, setStage } from './stage.ts'
 
 interface Seen {
@@ -47,6 +48,27 @@ describe('doctor', { timeout: 180_000 }, () => {
     stage.write('b.png', png(4, 2).bytes)
     expect(await stage.sync()).toMatchObject({ code: 0 })
   })
+
+  it.each(['http', 'https'])(
+    'broken off at a host of %s that is silent, it ends at once and is not all well',
+    async protocol => {
+      const silent = createTcpServer()
+      await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void silent.close())
+      const connected = new Promise<Socket>(resolve => silent.once('connection', resolve))
+      const stage = await setStage()
+      const { port } = silent.address() as AddressInfo
+      stage.configure({
+        host: { base_url: `${protocol}://127.0.0.1:${port}/api/v1`, api_key_file: 'api-key' },
+      })
+      const doctor = startAlbumd(stage, ['doctor'])
+      const socket = await connected
+      onTestFinished(() => void socket.destroy())
+      doctor.kill('SIGINT')
+      expect(await doctor.ended).toMatchObject({ code: 3 })
+      expect(doctor.out()).toMatch(/^broken off; so far 0 failed, /m)
+    },
+  )
 
   it('says what a plan does not allow, and what that means', async () => {
     const stage = await setStage({ host: { plan: 'professional', plansFrom: 'flagship' } })

@@ -80,13 +80,17 @@ describe('exit codes', () => {
     }
   })
 
-  it('2 for a state folder that can not be one', async () => {
-    const stage = await setStage({ config: { state_dir: 'api-key' } })
-    const { code, err } = await stage.sync()
-    expect(code).toBe(2)
-    oneLine(err)
-    expect(err).toContain('state_dir')
-  })
+  // Node's own recursive mkdir never ends below /proc.
+  it.each(['api-key', '/proc/nope/state'])(
+    '2 for a state folder that can not be one: %s',
+    async state_dir => {
+      const stage = await setStage({ config: { state_dir } })
+      const { code, err } = await stage.sync()
+      expect(code).toBe(2)
+      oneLine(err)
+      expect(err).toContain('state_dir')
+    },
+  )
 
   it('2 for a state that belongs to another host', async () => {
     const stage = await setStage()

@@ -36,3 +36,9 @@ it.skipIf(!existsSync('/dev/full') && !process.env.CI)(
     })
   },
 )
+
+it('status --watch ends once nobody reads along', async () => {
+  const stage = await setStage()
+  const { code, out } = await stage.shell(`status --watch --config '${stage.config}' | head -n 1`)
+  expect({ code, out }).toEqual({ code: 0, out: 'albumd is not running\n' })
+})

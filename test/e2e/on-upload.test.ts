@@ -68,6 +68,22 @@ it('has a screenshot in the clipboard and on a page once it is uploaded, and no 
   expect(await daemon.stop()).toBe(0)
 })
 
+it('runs for what sync uploads by itself, in order and to its end, and tells what went wrong once', async () => {
+  const stage = await setStage({ config: { notify: { on_upload: 'echo "$ALBUMD_PATH" >> seen' } } })
+  for (const n of [1, 2, 3]) stage.write(`${n}.png`, png(n, 2).bytes)
+  const { code, out, err } = await stage.sync()
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const order = [...out.matchAll(/^uploaded (\S+)/gm)].map(([, path]) => `${stage.pictures}/${path}`)
+  expect(order).toHaveLength(3)
+  expect(readFileSync(join(stage.home, 'seen'), 'utf8').trimEnd().split('\n')).toEqual(order)
+
+  stage.configure({ notify: { on_upload: 'echo no such door >&2; exit 4' } })
+  for (const n of [4, 5]) stage.write(`${n}.png`, png(n, 2).bytes)
+  const failing = await stage.sync()
+  expect(failing.code).toBe(0)
+  expect(failing.err).toMatch(/^albumd: notify\.on_upload \([45]\.png\): it ended with 4: no such door\n$/)
+})
+
 it.each(['screenshot-link', 'link-page'])('has an example %s whose config is right', example => {
   const config = loadConfig(join(EXAMPLES, example, 'albumd.yaml'), { HOME: '/home/me' })
   expect(config.notify.on_upload).toMatch(/\.sh/)

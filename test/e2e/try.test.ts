@@ -44,10 +44,12 @@ describe('try', () => {
     const trial = startTrial(cwd)
     await trial.said('17 of 17 pictures on the host')
     await trial.said('npx albumd status --config albumd-try/samples/albumd.yaml')
+    const [, page] = /in a browser {4}(http:\/\/127\.0\.0\.1:\d+\/)\n/.exec(trial.out()) ?? []
     const pictures = join(cwd, 'albumd-try/samples/pictures')
     mkdirSync(join(pictures, 'New/Deep'), { recursive: true })
     cpSync(join(SAMPLES, 'Icons/Kite.svg'), join(pictures, 'New/Deep/Kite.svg'))
     await trial.said('uploaded New/Deep/Kite.svg')
+    expect(await (await fetch(page!)).text()).toContain('New/Deep/Kite.svg')
     rmSync(join(pictures, 'Icons/Sun.ico'))
     await trial.said('deleted the image of Icons/Sun.ico')
     expect(await trial.stop()).toBe(0)

@@ -23,7 +23,12 @@ it.skipIf(noBrowser)(
       .toBeGreaterThan(0)
     const hasLoaded = (image: ReturnType<typeof page.locator>) => () =>
       image.evaluate((img: { naturalWidth: number }) => img.naturalWidth)
-    await expect.poll(hasLoaded(sending.locator('img')), LONG).toBe(4000)
+    // Of 12 MB only the format is shown.
+    await expect.poll(hasLoaded(sending.locator('img')), LONG).toBe(1)
+    expect(await sending.locator('.thumbnail').innerText()).toBe('PNG')
+    // Its address is another picture's after the next start.
+    const path = (await sending.locator('img').getAttribute('src'))!
+    expect((await ask({ port: scene.port, path })).headers['cache-control']).toBe('no-store')
     expect(await text('#mirrors')()).toContain(scene.pictures)
     expect(await text('#quota')()).toContain('of 5,000 uploads today')
     expect(await text('#log')()).toContain('deletions held')
@@ -62,6 +67,20 @@ it.skipIf(noBrowser)(
     await page.getByRole('button', { name: 'Approve Icons/Sun.ico' }).click()
     await scene.daemon.told('image_deleted')
     await page.locator('summary').click()
+    // Never more than its reader has seen.
+    const token = await page.locator('#held input[name=token]').first().getAttribute('value')
+    const approve = {
+      method: 'POST',
+      path: '/deeds/approve',
+      headers: {
+        origin: scene.url.slice(0, -1),
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+    }
+    const withMost = (most: string) => ask({ port: scene.port, ...approve, body: `token=${token}${most}` })
+    for (const most of ['', '&most=', '&most=-1']) expect(await withMost(most)).toMatchObject({ status: 400 })
+    expect(await withMost('&most=0')).toMatchObject({ status: 303 })
+    await expect.poll(text('#wishes'), LONG).toContain('1 image would go now, and you saw 0')
     await page.getByRole('button', { name: 'Delete 1 image' }).click()
     await scene.daemon.told('image_deleted', 2)
     await expect.poll(() => page.locator('#held').innerHTML(), LONG).toBe('')
@@ -74,6 +93,7 @@ it.skipIf(noBrowser)(
     await page.getByLabel('For how long').selectOption('8h')
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'Resume' }).waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Resume')
     const { until } = (await scene.json('status')).paused
     expect(Date.parse(until) - Date.now()).toBeGreaterThan(7 * 3_600_000)
     await page.getByRole('button', { name: 'Resume' }).click()

@@ -1,14 +1,18 @@
-import { expect, it } from 'vitest'
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import { isOwnHost, isOwnOrigin } from '../../src/page/guard.ts'
 import { html } from '../../src/page/html.ts'
+import { readOrMakeKey } from '../../src/page/key.ts'
 import { LogTail } from '../../src/page/log-tail.ts'
 import { userIn } from '../../src/page/peer.ts'
 import { UnderWayPictures } from '../../src/page/under-way.ts'
 
 it('a template escapes all that is put into it, in text and in attributes', () => {
-  const name = `"><script>'&\`\n\u202egnp.exe`
+  const name = `"><script>'&\`\n\u202egnp\u200b.exe`
   const { text } = html`<b title="${name}">${[name, html`<i>${1}</i>`]}${null}${false}</b>`
-  const escaped = '&#34;&#62;&#60;script&#62;&#39;&#38;&#96;\\u000a\\u202egnp.exe'
+  const escaped = '&#34;&#62;&#60;script&#62;&#39;&#38;&#96;\\u000a\\u202egnp\\u200b.exe'
   expect(text).toBe(`<b title="${escaped}">${escaped}<i>1</i></b>`)
 })
 
@@ -61,6 +65,21 @@ it('knows its own addresses, and its own page', () => {
     expect(isOwnOrigin(origin, '127.0.0.1:8687'), origin).toBe(false)
 })
 
+it('keeps its key, and makes another where others could read it or it is cut off', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'albumd-key-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'page.key')
+  const key = readOrMakeKey(file)
+  expect(readOrMakeKey(file)).toBe(key)
+  chmodSync(file, 0o644)
+  const other = readOrMakeKey(file)
+  expect(other).not.toBe(key)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  writeFileSync(file, other.slice(0, 20))
+  expect(readOrMakeKey(file)).toMatch(/^[\w-]{43}$/)
+  expect(readOrMakeKey(join(folder, 'missing/page.key'))).toMatch(/^[\w-]{43}$/)
+})
+
 it('keeps the last lines of a log, and what is no line of it is none', () => {
   const tail = new LogTail()
   tail.hear('prose')
@@ -92,7 +111,7 @@ it('measures how fast pictures go, over the last seconds', () => {
     underWay.hear({ ...of, sent })
   }
   expect(underWay.pictures()).toMatchObject([{ path: 'a.png', sent: 3000 }])
-  expect(underWay.rate()).toBe(1500)
+  expect(underWay.rate()).toBe(1000)
   underWay.hear({ ...of, sent: null })
   expect(underWay.pictures()).toEqual([])
   now += 11_000

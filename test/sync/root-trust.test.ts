@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Disk } from '../../src/local/disk.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
+import { checkRoot } from '../../src/sync/root-guard.ts'
 import { missingPictures, recordTrust, trustIn } from '../../src/sync/trust.ts'
 import { png } from '../pictures.ts'
 import { openWorkshop, type Workshop } from './workshop.ts'
@@ -136,4 +137,17 @@ it('a folder that can not be read can not be trusted', async () => {
   const asked = (path: string) => trustIn(realDisk, workshop.synced, mirror(workshop), path)
   expect(asked('a')).toMatchObject({ kind: 'impossible', reason: expect.stringContaining('ignore file') })
   expect(asked('')).toEqual({ kind: 'needless', elsewhere: [`${workshop.pictures}/a`] })
+})
+
+describe('a root that can not be looked at', () => {
+  it('is said with what helps', async () => {
+    const workshop = await mirrored()
+    const folder = `${workshop.pictures}/${'n'.repeat(300)}`
+    const check = checkRoot(realDisk, workshop.synced, { ...mirror(workshop), folder })
+    expect(check).toEqual({
+      trusted: false,
+      reason: `${folder} can't be read (ENAMETOOLONG); its path is longer than this system takes: give it, or a folder above it, a shorter name`,
+      found: null,
+    })
+  })
 })

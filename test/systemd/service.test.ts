@@ -22,7 +22,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
       'made the user albumd',
       'wrote /etc/systemd/system/albumd.service',
       'albumd.service starts with the machine from now on',
-      '/etc/albumd/config.yaml: no such file; write the config there',
+      '/etc/albumd/config.yaml: no such file; "albumd init --config /etc/albumd/config.yaml" writes it',
       'not started; when that is done: systemctl restart albumd.service',
       '',
     ])
@@ -41,7 +41,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
     ])
     await expect
       .poll(async () => (await booted.show('StatusText')).StatusText, within)
-      .toBe('1 of 1 pictures on the host')
+      .toBe('1 of 1 picture on the host')
     expect(JSON.parse((await booted.service('status', '--json')).out)).toEqual({
       unit: 'albumd.service',
       file: '/etc/systemd/system/albumd.service',
@@ -51,7 +51,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
       state: 'active',
       result: 'success',
       pid: Number(MainPID),
-      says: '1 of 1 pictures on the host',
+      says: '1 of 1 picture on the host',
       restarts: 0,
     })
     expect(await booted.service('uninstall')).toMatchObject({

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { unreadable } from '../../config/unreadable.ts'
 import type { Finding } from '../../daemon/doctor/finding.ts'
 import { checkEndpoints, checkReach, checkTls } from '../../daemon/doctor/host.ts'
 import { type HostQuestions, openHostQuestions } from '../../daemon/doctor/host-questions.ts'
@@ -63,12 +64,12 @@ function faultOfFile(file: string): string | null {
     const held = readFileSync(resolve(file), 'utf8').includes('-----BEGIN CERTIFICATE-----')
     return held ? null : 'that file holds no certificate'
   } catch (error) {
-    return `can't be read (${(error as NodeJS.ErrnoException).code})`
+    return unreadable((error as NodeJS.ErrnoException).code)
   }
 }
 
 async function faultOfHost(host: Draft['config']['host']): Promise<Finding | null> {
-  const tls = await checkTls(host.base_url, authorityOf(host), TIMEOUT_MS)
+  const tls = await checkTls(host.base_url, authorityOf(host), TIMEOUT_MS, new AbortController().signal)
   if (tls.status === 'fail') return tls
   return asking(host, '', async questions => {
     const [reach] = await checkReach(questions, new URL(host.base_url).host, new AbortController().signal)

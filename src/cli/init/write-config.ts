@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { configText } from '../../config/example.ts'
 import { PACKAGE_FOLDER } from '../../daemon/package-folder.ts'
+import { makeFolder } from '../../local/make-folder.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../problem.ts'
 import { printable } from '../wording.ts'
@@ -27,7 +28,7 @@ export function keyFileBeside(file: string): string {
 /** Writes both or none, and over nothing. Throws Problem. */
 export function writeConfig({ file, config, apiKey, mode }: ToWrite): void {
   const text = configText(config, SCHEMA)
-  inWords(dirname(file), () => mkdirSync(dirname(file), { recursive: true, mode: 0o755 }))
+  inWords(dirname(file), () => makeFolder(dirname(file), 0o755))
   if (apiKey)
     inWords(apiKey.file, () => writeFileSync(apiKey.file, `${apiKey.key}\n`, { flag: 'wx', mode: 0o600 }))
   try {

@@ -20,7 +20,10 @@ export function readinessOf(place: ServicePlace, program: readonly string[]): Re
       `${path}: the user ${SERVICE_USER} can't read it; install Node and albumd where everybody may, as in /usr/local, and run this again`,
   )
   if (!existsSync(file))
-    return { missing: [...missing, `${file}: no such file; write the config there`], warnings: [] }
+    return {
+      missing: [...missing, `${file}: no such file; "albumd init --config ${file}" writes it`],
+      warnings: [],
+    }
   if (!user && !serviceUserCanRead(file))
     missing.push(`${file}: the user ${SERVICE_USER} can't read it; chmod 644 it (the key is not in it)`)
   const config = readConfig(file, stateDir, missing)

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { basename, join, relative, resolve } from 'node:path'
 import { stringify } from 'yaml'
+import { makeFolder } from '../../local/make-folder.ts'
 import { albumNameOf } from '../../sync/album-name.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../problem.ts'
@@ -21,6 +22,7 @@ export interface Workspace {
 }
 
 const USUAL_PORT = 8443
+const USUAL_PAGE_PORT = 8687
 
 /**
  * Makes the workspace for `given` (or the samples) in `cwd`/albumd-try, or opens the one of an earlier start: the same
@@ -34,7 +36,12 @@ export async function openWorkspace(cwd: string, given: string | undefined): Pro
       EXIT.usage,
       `${own} holds ${cwd}, where the trial would be kept; start it from another folder`,
     )
-  mkdirSync(home, { recursive: true, mode: 0o700 })
+  try {
+    makeFolder(home, 0o700)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new Problem(EXIT.usage, `${home}: can't be made (${code}); start it from a folder of yours`)
+  }
   const folder = own ?? join(home, 'pictures')
   if (own === null && !existsSync(folder)) cpSync(SAMPLES, folder, { recursive: true })
   const hostData = join(home, 'host')
@@ -43,7 +50,8 @@ export async function openWorkspace(cwd: string, given: string | undefined): Pro
   const caFile = join(hostData, 'ca.pem')
   writeFileSync(join(home, 'api-key'), `${settings.apiKey}\n`, { mode: 0o600 })
   const album = own === null ? 'Sample pictures' : albumNameOf(basename(own))
-  writeFileSync(config, configFor(home, { folder, album }, caFile, settings.port))
+  const pagePort = (await canListen(USUAL_PAGE_PORT)) ?? 0
+  writeFileSync(config, configFor(home, { folder, album }, caFile, settings.port, pagePort))
   return { folder, isSample: own === null, config, hostData, caFile, ...settings }
 }
 
@@ -91,6 +99,7 @@ function configFor(
   mirror: { folder: string; album: string },
   caFile: string,
   port: number,
+  pagePort: number,
 ): string {
   const config = {
     host: {
@@ -102,6 +111,7 @@ function configFor(
     mirrors: [mirror],
     // Ten minutes would be long to look at.
     deletions: { grace: '10s' },
+    status_page: { listen: `127.0.0.1:${pagePort}` },
     state_dir: join(home, 'state'),
   }
   return `# Made by albumd try; written anew at each start.\n${stringify(config)}`

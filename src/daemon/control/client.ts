@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http'
 import type { Config } from '../../config/schema.ts'
 import type { DeedName, RequestOf, ResultOf } from '../deeds/all.ts'
 import type { Hearing } from '../deeds/deed.ts'
+import { closedState } from '../state-trouble.ts'
 import { version } from '../version.ts'
 import { type Asking, fingerprintOf, type Line, type Refusal } from './protocol.ts'
 import { openSocketPath } from './socket.ts'
@@ -88,6 +89,7 @@ async function post(
     if (signal.aborted) throw left()
     const { code } = error as { code?: unknown }
     if (NOBODY.has(code)) return null
+    if (code === 'EACCES') throw closedState(file)
     throw CLOSED.has(code) ? cutOff() : error
   } finally {
     socket?.release()

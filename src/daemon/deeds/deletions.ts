@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { approve, discard, type HeldDeletion, listHeld } from '../held-deletions.ts'
-import type { Deed } from './deed.ts'
+import { count } from '../quantities.ts'
+import { type Deed, NotPossible } from './deed.ts'
 
 /** As `deletions --json` shows it. */
 export type ShownDeletion = Omit<HeldDeletion, 'image'> & { image_id: string }
@@ -9,18 +10,29 @@ export type ShownDeletion = Omit<HeldDeletion, 'image'> & { image_id: string }
 interface DeletionsRequest {
   action: 'approve' | 'discard'
   path?: string | undefined
+  /** So many a person has seen: where more are held by now, none is settled. */
+  most?: number | undefined
 }
 
 export const deletionsDeed: Deed<DeletionsRequest, { held: ShownDeletion[] }> = {
-  request: z.strictObject({ action: z.enum(['approve', 'discard']), path: z.string().optional() }),
+  request: z.strictObject({
+    action: z.enum(['approve', 'discard']),
+    path: z.string().optional(),
+    most: z.int().min(0).optional(),
+  }),
   needsHost: false,
-  async carryOut({ config, synced }, { action, path }) {
+  async carryOut({ config, synced }, { action, path, most = Number.MAX_SAFE_INTEGER }) {
     const held = listHeld(config, synced, path)
+    if (held.length > most) throw new NotPossible(moreThanSeen(action, held.length, most))
     const shown = held.map(showDeletion)
     if (action === 'approve') await approve(synced, held)
     else await discard(synced, held, Date.now())
     return { held: shown }
   },
+}
+
+function moreThanSeen(action: string, held: number, seen: number): string {
+  return `${count(held, 'image')} would go now, and you saw ${seen.toLocaleString('en')}; look again, then ${action}`
 }
 
 export function showDeletion({ image, ...rest }: HeldDeletion): ShownDeletion {

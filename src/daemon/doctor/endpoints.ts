@@ -1,3 +1,4 @@
+import { KEY_REMEDY } from '../../config/api-key.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
@@ -18,9 +19,6 @@ const WITHOUT: Record<AskedEndpoint, string> = {
   create_album: 'all pictures go to the deepest album that is there, at worst the root',
   delete: 'deleted and changed pictures keep their old images on the host until the plan has it',
 }
-
-export const KEY_REMEDY =
-  'check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
 
 /** What the answer to a question of host-questions.ts tells of the endpoint. */
 export function judgeAnswer(endpoint: AskedEndpoint, outcome: Outcome<unknown>): Finding {

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { readApiKey } from '../../config/api-key.ts'
 import { readAuthorities } from '../../config/ca-file.ts'
 import { ConfigError } from '../../config/config-error.ts'
 import type { Config } from '../../config/schema.ts'
@@ -14,6 +13,7 @@ import { type Finding, fail, pass, warn } from './finding.ts'
 import { checkMounts, checkTrees } from './folders.ts'
 import { checkEndpoints, checkReach, checkTls } from './host.ts'
 import { type AskedEndpoint, openHostQuestions } from './host-questions.ts'
+import { findKey } from './key.ts'
 import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
 import { checkWatches, watchLimit } from './watches.ts'
 
@@ -23,10 +23,11 @@ const SECOND_MS = 1100
 /**
  * Looks at everything that albumd needs, one thing after another. It changes nothing, here or on the host. Where another
  * albumd is at work with this state, the host's endpoints are not asked, for the two would share §8's limits: what that
- * one was told is told.
+ * one was told is told. `file`: the config's.
  */
 export async function* examine(
   config: Config,
+  file: string,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
@@ -43,7 +44,7 @@ export async function* examine(
   yield* checkDiskSpace(config)
   yield* checkDaemon(atWork, status)
   if (signal.aborted) return
-  yield* checkHost(config, env, atWork, status, signal)
+  yield* checkHost(config, readAccess(config, file, env), atWork, status, signal)
 }
 
 function* checkDaemon(atWork: boolean, status: Status | null): Generator<Finding> {
@@ -62,26 +63,30 @@ function* checkDaemon(atWork: boolean, status: Status | null): Generator<Finding
 
 async function* checkHost(
   config: Config,
-  env: NodeJS.ProcessEnv,
+  { key, ca, findings }: Found,
   atWork: boolean,
   status: Status | null,
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
-  const { key, ca, findings } = readAccess(config, env)
-  if (ca !== undefined) yield await checkTls(config.host.base_url, ca, config.host.timeout)
+  const tls = ca === undefined ? [] : [await checkTls(config.host.base_url, ca, config.host.timeout, signal)]
+  // What was broken off tells nothing of the host.
+  if (signal.aborted) return
+  yield* tls
   const questions = openHostQuestions(config, key ?? '', ca ?? null)
   try {
     const reach = await checkReach(questions, new URL(config.host.base_url).host, signal)
+    if (signal.aborted) return
     yield* reach
     yield* findings
-    if (key === null || reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
+    if (reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
     if (atWork) {
       for (const endpoint of ['list', 'upload', 'create_album', 'delete'] satisfies AskedEndpoint[])
         yield judgeBlock(endpoint, status?.blocks.find(block => block.endpoint === endpoint) ?? null)
       return
     }
+    if (key === null) return
     await afterOthers(config, status, signal)
-    yield* checkEndpoints(questions, signal)
+    if (!signal.aborted) yield* checkEndpoints(questions, signal)
   } finally {
     await questions.close()
   }
@@ -94,12 +99,10 @@ interface Found {
   findings: Finding[]
 }
 
-function readAccess(config: Config, env: NodeJS.ProcessEnv): Found {
+function readAccess(config: Config, file: string, env: NodeJS.ProcessEnv): Found {
   const found: Found = { key: null, ca: undefined, findings: [] }
   try {
-    const { key, warning } = readApiKey(config, env)
-    found.key = key
-    if (warning) found.findings.push(warn('key', warning, null))
+    Object.assign(found, findKey(config, file, env))
   } catch (error) {
     found.findings.push(...problemsOf(error, 'key'))
   }

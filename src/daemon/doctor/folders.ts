@@ -31,7 +31,7 @@ export async function checkTrees(config: Config, signal: AbortSignal): Promise<S
 const REMEDIES = {
   FOLDER_MISSING:
     'mount the disk that holds it, or put the folder right in the config; meanwhile nothing of it is deleted',
-  FOLDER_UNREADABLE: 'let the user that albumd runs as read it (chmod, chown or setfacl)',
+  FOLDER_UNREADABLE: 'until then nothing of it is uploaded or deleted',
   FOLDER_OVERLAP: 'give each mirror, and state_dir, a folder of its own',
 }
 

@@ -1,7 +1,8 @@
 import { connect, type PeerCertificate } from 'node:tls'
+import { KEY_REMEDY } from '../../config/api-key.ts'
 import type { HttpResult } from '../../remote/exchange.ts'
 import { explainTransportError } from '../../remote/transport-errors.ts'
-import { judgeAnswer, KEY_REMEDY } from './endpoints.ts'
+import { judgeAnswer } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import type { AskedEndpoint, HostQuestions } from './host-questions.ts'
 
@@ -49,12 +50,17 @@ export function checkClock({ headers }: Extract<HttpResult, { kind: 'answer' }>,
 }
 
 /** Whether the host's certificate is good, and for how long. `ca`: PEM, or null for the authorities that Node knows. */
-export async function checkTls(baseUrl: string, ca: string | null, timeoutMs: number): Promise<Finding> {
+export async function checkTls(
+  baseUrl: string,
+  ca: string | null,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Finding> {
   const { protocol, hostname, port } = new URL(baseUrl)
   if (protocol !== 'https:') return pass('tls', 'plain HTTP, within this machine')
   const name = hostname.replace(/^\[|\]$/g, '')
   try {
-    const { valid_to } = await certificateOf(name, Number(port || 443), ca, timeoutMs)
+    const { valid_to } = await certificateOf(name, Number(port || 443), ca, timeoutMs, signal)
     const left = Date.parse(valid_to) - Date.now()
     const said = `the certificate of ${name} is trusted, until ${new Date(valid_to).toISOString().slice(0, 10)}`
     if (left > SOON_MS) return pass('tls', said)
@@ -74,6 +80,7 @@ function certificateOf(
   port: number,
   ca: string | null,
   timeoutMs: number,
+  signal: AbortSignal,
 ): Promise<PeerCertificate> {
   const { promise, resolve, reject } = Promise.withResolvers<PeerCertificate>()
   const socket = connect({
@@ -82,7 +89,11 @@ function certificateOf(
     ...(ca !== null && { ca }),
     ...(isName(host) && { servername: host }),
   })
-  socket.setTimeout(timeoutMs, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })))
+  const giveUp = () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' }))
+  socket.setTimeout(timeoutMs, giveUp)
+  if (signal.aborted) giveUp()
+  signal.addEventListener('abort', giveUp)
+  socket.once('close', () => signal.removeEventListener('abort', giveUp))
   socket.once('error', reject)
   socket.once('secureConnect', () => {
     resolve(socket.getPeerCertificate())
@@ -102,8 +113,8 @@ export async function* checkEndpoints(
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
   for (const endpoint of ASKED) {
-    if (signal.aborted) return
     const outcome = await questions.ask(endpoint, signal)
+    if (signal.aborted) return
     if (!outcome.ok && outcome.failure.remedy === 'key') {
       const { code, message } = outcome.failure
       yield { ...fail('key', `the host refused it: ${message} (${code})`, KEY_REMEDY), code }

@@ -29,11 +29,18 @@ export function checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Find
         ]
   const { mode, uid } = statSync(state_dir)
   const findings: Finding[] = []
+  const isOfAnother = process.getuid !== undefined && uid !== process.getuid()
   if (!mayWrite(state_dir))
     findings.push(
-      fail('state', `${state_dir}: this user can't write there`, 'chown it to the user that albumd runs as'),
+      fail(
+        'state',
+        `${state_dir}: this user can't write there`,
+        isOfAnother
+          ? 'run the doctor as the user that albumd runs as, or chown it to that one'
+          : 'chown it to the user that albumd runs as',
+      ),
     )
-  else if (process.getuid && uid !== process.getuid())
+  else if (isOfAnother)
     findings.push(
       warn(
         'state',
@@ -51,10 +58,10 @@ export function checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Find
 /** Whether the records are whole, and of this config. */
 export function checkDatabase(config: Config): Finding[] {
   const { database } = stateFiles(config.state_dir)
-  const trouble = stateTrouble(config.state_dir)
-  if (trouble) return [fail('database', trouble, 'run "albumd sync"; no picture is uploaded twice for it')]
-  if (!existsSync(database)) return [pass('database', 'nothing is recorded yet')]
   try {
+    const trouble = stateTrouble(config.state_dir)
+    if (trouble) return [fail('database', trouble, 'run "albumd sync"; no picture is uploaded twice for it')]
+    if (!existsSync(database)) return [pass('database', 'nothing is recorded yet')]
     const faults = faultsIn(database)
     if (faults.length > 0)
       return [

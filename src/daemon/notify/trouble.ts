@@ -1,4 +1,4 @@
-import type { Status } from '../status.ts'
+import { FAILURES_SHOWN, type Status } from '../status.ts'
 
 /** Something that is not as it should be, and that a person should know. */
 export interface Trouble {
@@ -90,7 +90,8 @@ function tooOld(oldestMs: number, maxAgeMs: number): Trouble[] {
 function failed({ failures }: Known): Trouble[] {
   const [first, ...others] = failures.filter(({ next_attempt_at }) => next_attempt_at === null)
   if (!first) return []
-  const more = others.length > 0 ? ` (and ${others.length} more)` : ''
+  const least = failures.length === FAILURES_SHOWN ? 'at least ' : ''
+  const more = others.length > 0 ? ` (and ${least}${others.length} more)` : ''
   return [{ key: 'FAILED', code: 'FAILED', message: `${first.path}: ${first.message}${more}` }]
 }
 

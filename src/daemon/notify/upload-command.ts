@@ -2,12 +2,14 @@ import { albumName } from '../../sync/audit-records.ts'
 import type { Tell } from '../../sync/pass-events.ts'
 import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { Note } from '../daemon-event.ts'
+import type { DaemonEvent } from '../daemon-event.ts'
 import { childEnvironment } from './child-environment.ts'
 import { runCommand } from './run-command.ts'
 
+type UploadCommandFailed = Extract<DaemonEvent, { event: 'upload_command_failed' }>
+
 export interface UploadCommandParts {
-  note: Note
+  note: (failed: UploadCommandFailed) => void
   /** Answers what went wrong, or null. `said`: what the command is told. */
   runCommand: (command: string, said: Record<string, string>, stop: AbortSignal) => Promise<string | null>
 }
@@ -47,11 +49,13 @@ export class UploadCommand {
     }
   }
 
-  async run(stop: AbortSignal): Promise<void> {
+  /** Until `stop`. `last` aborted: no more pictures come, and what waits is all that is left to do. */
+  async run(stop: AbortSignal, last?: AbortSignal): Promise<void> {
     while (!stop.aborted) {
       const turn = this.#turns.shift()
       if (turn) await this.#take(turn, stop)
-      else await this.#arrival(stop)
+      else if (last?.aborted) break
+      else await this.#arrival(last ? AbortSignal.any([stop, last]) : stop)
     }
     this.#tellLeft(this.#turns.length, 'albumd ended before')
   }
@@ -75,9 +79,9 @@ export class UploadCommand {
     this.#failure = problem
   }
 
-  async #arrival(stop: AbortSignal): Promise<void> {
+  async #arrival(end: AbortSignal): Promise<void> {
     this.#arrived = new AbortController()
-    const either = AbortSignal.any([stop, this.#arrived.signal])
+    const either = AbortSignal.any([end, this.#arrived.signal])
     if (!either.aborted)
       await new Promise<void>(resolve => either.addEventListener('abort', () => resolve(), { once: true }))
   }
@@ -92,7 +96,7 @@ export class UploadCommand {
 /** A command that hangs keeps the others waiting so long. */
 const PATIENCE_MS = 30_000
 
-export function openUploadCommand(note: Note): UploadCommand {
+export function openUploadCommand(note: UploadCommandParts['note']): UploadCommand {
   return new UploadCommand({
     note,
     runCommand: (command, said, stop) =>

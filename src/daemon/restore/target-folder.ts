@@ -3,6 +3,7 @@ import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm } from 'nod
 import { dirname, join, resolve } from 'node:path'
 import { realPathOf } from '../../config/real-path.ts'
 import type { Config } from '../../config/schema.ts'
+import { makeFolder } from '../../local/make-folder.ts'
 import { isAtOrBelow } from '../../sync/tree-path.ts'
 import { type Lock, LockedError, lockFolder } from '../../synced/lock.ts'
 import { NotPossible } from '../deeds/deed.ts'
@@ -85,7 +86,7 @@ function refusePlace(root: string, { mirrors, state_dir }: Config): void {
 async function made(folder: string): Promise<string> {
   const path = resolve(folder)
   try {
-    await mkdir(path, { recursive: true })
+    makeFolder(path, 0o777)
     return await realpath(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

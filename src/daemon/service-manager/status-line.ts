@@ -1,3 +1,4 @@
+import { count } from '../quantities.ts'
 import type { Status } from '../status.ts'
 
 /** How things stand, in one sentence: what a service manager shows. The gravest first. */
@@ -13,7 +14,7 @@ export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 
     ...(paused ? [paused.reason ?? 'paused'] : []),
     ...(blocked ? [`the host refuses ${blocked.endpoint} (${blocked.code})`] : []),
     ...(quota.exhausted ? ['the quota of the day is used up'] : []),
-    `${number(sum('synced'))} of ${number(sum('files'))} pictures on the host`,
+    `${number(sum('synced'))} of ${count(sum('files'), 'picture')} on the host`,
     ...left(sum('pending_uploads'), 'to upload'),
     ...left(sum('held_deletions'), 'deletions held'),
     ...left(sum('failed'), 'failed'),

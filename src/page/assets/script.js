@@ -2,30 +2,55 @@
 // addresses, and shows times by the reader's clock. Without it the page works, and is loaded again every half minute.
 
 const connection = document.getElementById('connection')
+const LOST = 'albumd does not answer. This page shows how it stood, and asks again.'
 const AGAIN_MS = 3000
-let version = null
+/** All tabs of this browser. */
+const tabs = new BroadcastChannel('albumd')
+/** What the one that listens knows: the latest parts of the page, and whether the stream is lost. */
+const known = { version: null, parts: {}, lost: false }
+let listens = false
+
+/**
+ * A browser has six connections to one address, and a stream keeps one: one tab listens, and tells the others. When it is
+ * closed, the next one does.
+ */
+function begin() {
+  tabs.addEventListener('message', ({ data }) => {
+    if (!data.asks) hear(data)
+    else if (listens) tabs.postMessage(known)
+  })
+  tabs.postMessage({ asks: true })
+  // Without TLS, and not on this machine, a browser has no locks: there each tab listens.
+  if (!navigator.locks) return listen()
+  void navigator.locks.request('albumd', () => new Promise(listen))
+}
 
 function listen() {
+  listens = true
   const events = new EventSource('/events')
-  events.addEventListener('version', event => {
-    show(null)
-    const other = JSON.parse(event.data)
-    // Another albumd may have another page.
-    if (version !== null && version !== other) location.reload()
-    version = other
-  })
-  events.addEventListener('parts', event => {
-    for (const [id, part] of Object.entries(JSON.parse(event.data))) fill(id, part)
-  })
+  events.addEventListener('version', event => tell({ version: JSON.parse(event.data), lost: false }))
+  events.addEventListener('parts', event => tell({ parts: JSON.parse(event.data) }))
   events.addEventListener('error', () => {
-    show('albumd does not answer. This page shows how it stood, and asks again.')
+    tell({ lost: true })
     // A browser gives up where it gets an answer that is no stream.
     if (events.readyState === EventSource.CLOSED) setTimeout(listen, AGAIN_MS)
   })
 }
 
+function tell(news) {
+  tabs.postMessage(news)
+  hear(news)
+}
+
+function hear({ version = known.version, parts = {}, lost = known.lost }) {
+  // Another albumd may have another page.
+  if (known.version !== null && known.version !== version) location.reload()
+  if (known.lost !== lost) show(lost ? LOST : null)
+  for (const [id, part] of Object.entries(parts)) fill(id, part)
+  Object.assign(known, { version, lost, parts: { ...known.parts, ...parts } })
+}
+
 function show(line) {
-  connection.hidden = line === null
   if (connection.textContent !== (line ?? '')) connection.textContent = line ?? ''
 }
 
@@ -97,7 +122,7 @@ async function ask(form, button) {
     const body = new URLSearchParams(new FormData(form))
     const answer = await fetch(form.action, { method: 'POST', body, redirect: 'manual' })
     // It leads back to this page, which is here already.
-    if (answer.type !== 'opaqueredirect') show(await answer.text())
+    show(answer.type === 'opaqueredirect' ? null : await answer.text())
   } catch {
     show('albumd does not answer; nothing was asked for.')
   } finally {
@@ -140,4 +165,4 @@ document.addEventListener('click', event => {
 })
 
 localTimes(document)
-listen()
+begin()

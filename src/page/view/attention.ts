@@ -12,22 +12,22 @@ export function attention({ recorded, stateTrouble }: Facts): Html | null {
   const few = troubles.slice(0, 8)
   const more = troubles.length - few.length
   return html`<h2>${troubles.length === 1 ? 'This needs you' : `${count(troubles.length, 'thing')} need you`}</h2>
-<ul class="troubles">${few.map(({ code, message }) => html`<li>${message} <code>${code}</code></li>`)}${
+<ul>${few.map(({ code, message }) => html`<li>${message} <code>${code}</code></li>`)}${
     more > 0 && html`<li>and ${more} more</li>`
   }</ul>`
 }
 
 const STATES = {
-  waits: 'is asked for; it waits for what is under way',
-  'under way': 'is under way',
-  done: 'is done',
-  refused: 'can not be done',
+  waits: ['is asked for; it waits for what is under way', null],
+  'under way': ['is under way', 'busy'],
+  done: ['is done', 'good'],
+  refused: ['can not be done', 'bad'],
 } as const
 
 export function wishes({ wishes }: Facts): Html | null {
   if (wishes.length === 0) return null
-  return html`<ul>${wishes.map(
-    ({ id, what, state, why }) =>
-      html`<li id="wish-${id}" data-state="${state}"><b>${what}</b> ${STATES[state]}${why !== null && `: ${why}`}</li>`,
-  )}</ul>`
+  return html`<ul>${wishes.map(({ id, what, state, why }) => {
+    const [words, kind] = STATES[state]
+    return html`<li id="wish-${id}" data-kind="${kind}"><b class="tone">${what}</b> ${words}${why !== null && `: ${why}`}</li>`
+  })}</ul>`
 }

@@ -6,16 +6,16 @@ import { deedButton } from './form.ts'
 /** In a word how it stands, and the switch that stops it. `token`: for its buttons. */
 export function head(facts: Facts, token: string): Html {
   const [kind, words] = standing(facts)
-  return html`<p class="standing" data-kind="${kind}">${words}</p>${facts.recorded && pause(facts.recorded, token)}`
+  return html`<b class="chip" data-kind="${kind}">${words}</b>${facts.recorded && pause(facts.recorded, token)}`
 }
 
-function standing({ recorded, stateTrouble, underWay }: Facts): ['good' | 'busy' | 'bad', Html] {
+function standing({ recorded, stateTrouble, underWay }: Facts): ['good' | 'busy' | 'warn' | 'bad', Html] {
   if (stateTrouble !== null) return ['bad', html`albumd waits for its state`]
   if (recorded === null) return ['busy', html`albumd begins`]
   const { status, troubles } = recorded
   if (troubles.length > 0) return ['bad', html`Something needs you`]
   if (status.paused !== null)
-    return ['busy', html`Paused${status.paused.until !== null && html` until ${time(status.paused.until)}`}`]
+    return ['warn', html`Paused${status.paused.until !== null && html` until ${time(status.paused.until)}`}`]
   if (underWay.length > 0) return ['busy', html`Uploading`]
   if (status.mirrors.some(({ state }) => state === 'scanning')) return ['busy', html`Looking`]
   const left = status.mirrors.some(mirror => LEFT.some(what => mirror[what] > 0))
@@ -26,7 +26,7 @@ const LEFT = ['pending_uploads', 'pending_deletions', 'failed', 'uncertain', 'li
 
 function pause({ status }: NonNullable<Facts['recorded']>, token: string): Html {
   if (status.paused !== null) return deedButton(token, 'resume', 'Resume')
-  return html`<form method="post" action="/deeds/pause"><input type="hidden" name="token" value="${token}">
-<label><span class="unseen">For how long</span><select name="for"><option value="1h">for 1 h</option><option value="8h">for 8 h</option><option value="">until I resume</option></select></label>
-<button>Pause</button></form>`
+  // The button stands where "Resume" will: the focus stays on it.
+  return html`<form class="row" method="post" action="/deeds/pause"><input type="hidden" name="token" value="${token}"><button>Pause</button>
+<label><span class="unseen">For how long</span><select name="for"><option value="1h">for 1 h</option><option value="8h">for 8 h</option><option value="">until I resume</option></select></label></form>`
 }

@@ -12,23 +12,23 @@ export function latest({ recorded }: Facts): Html | null {
   if (recorded.latest.length === 0)
     return html`<h2>Latest pictures</h2><p class="aside">None was uploaded yet.</p>`
   return html`<h2>Latest pictures</h2>
-<ul class="latest">${recorded.latest.map(picture)}</ul>
+<ul class="list latest">${recorded.latest.map(picture)}</ul>
 <p class="aside">Who knows a delivery address sees the picture, and what its file says of time and place.</p>`
 }
 
 function picture({ image, mirror, path, album, cdn_url, size, at }: LatestPicture): Html {
   const name = nameOf(path)
-  return html`<li id="picture-${image}">${thumbnail(`/thumbnails/picture/${image}`, name)}
-<b class="name" title="${mirror}/${path}">${name}</b>
-<span class="aside album">${albumInWords(album)}</span>
+  return html`<li id="picture-${image}">${thumbnail(`/thumbnails/picture/${image}?${at}`, name)}
+<b class="name line" title="${mirror}/${path}">${name}</b>
+<span class="aside line">${albumInWords(album)}</span>
 <span class="aside">${sizeInWords(size)} · ${time(at)}</span>
-<span class="address">${address(cdn_url)}<button type="button" class="copy" data-copy="${cdn_url}">Copy<span class="unseen"> the address of ${name}</span></button></span></li>`
+<span class="row aside">${address(cdn_url)}<button type="button" data-copy="${cdn_url}">Copy<span class="unseen"> the address of ${name}</span></button></span></li>`
 }
 
 /** The host's word: only an address of the web is a link. */
 function address(url: string): Html {
   const { protocol } = URL.parse(url) ?? {}
   return protocol === 'https:' || protocol === 'http:'
-    ? html`<a href="${url}" target="_blank" rel="noopener noreferrer">${url}</a>`
-    : html`<span>${url}</span>`
+    ? html`<a class="wide line" href="${url}" target="_blank" rel="noopener noreferrer">${url}</a>`
+    : html`<span class="wide line">${url}</span>`
 }

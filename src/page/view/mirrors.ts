@@ -4,39 +4,60 @@ import type { Facts } from '../facts.ts'
 import { type Html, html } from '../html.ts'
 import { albumInWords, time } from '../words.ts'
 
+const KINDS = {
+  idle: 'good',
+  scanning: 'busy',
+  syncing: 'busy',
+  paused: 'warn',
+  guarded: 'bad',
+  blocked: 'bad',
+} as const
+
+const LEFT_OUT = {
+  format: 'of another format',
+  ignored: 'by your rules',
+  hidden: 'hidden',
+  empty: 'empty',
+  links: 'symbolic links',
+} as const satisfies Record<keyof MirrorStatus['left_out'], string>
+
 /** How each mirror stands. */
 export function mirrors({ recorded }: Facts): Html | null {
   if (recorded === null) return null
   const { mirrors } = recorded.status
   return html`<h2>${mirrors.length === 1 ? 'Mirror' : 'Mirrors'}</h2>
-<ul class="mirrors">${mirrors.map(mirror)}</ul>`
+<ul class="list">${mirrors.map(mirror)}</ul>`
 }
 
 function mirror(of: MirrorStatus): Html {
   const { folder, album, state, reason, files, synced, oldest_unsynced } = of
   return html`<li id="mirror-${folder}">
-<p class="where"><span class="state" data-state="${state}">${state}</span> <b>${folder}</b> → ${albumInWords(album)}</p>
-${reason !== null && html`<p class="reason">${reason}</p>`}
-<p><b>${synced.toLocaleString('en')}</b> of ${count(files, 'picture')} on the host</p>
-<progress max="${Math.max(1, files)}" value="${files === 0 ? 1 : synced}" aria-label="on the host"></progress>
+<p><span class="chip" data-kind="${KINDS[state]}">${state}</span> <b>${folder}</b> → ${albumInWords(album)}</p>
+${reason !== null && state !== 'paused' && html`<p data-kind="bad"><span class="tone">${reason}</span></p>`}
+${files === 0 ? html`<p>There is no picture in it.</p>` : progress(synced, files)}
 ${chips(of)}
 ${oldest_unsynced !== null && html`<p class="aside">The oldest that waits was found ${time(oldest_unsynced)}.</p>`}
 ${leftOut(of)}</li>`
 }
 
+function progress(synced: number, files: number): Html {
+  return html`<p><b>${synced.toLocaleString('en')}</b> of ${count(files, 'picture')} on the host</p>
+<progress max="${files}" value="${synced}" aria-label="on the host"></progress>`
+}
+
 function chips(mirror: MirrorStatus): Html | null {
   const counts = [
-    ['to upload', mirror.pending_uploads, ''],
+    ['to upload', mirror.pending_uploads, null],
     ['failed', mirror.failed, 'bad'],
     ['uncertain', mirror.uncertain, 'warn'],
-    ['linked', mirror.linked, ''],
-    ['to delete', mirror.pending_deletions, ''],
+    ['linked', mirror.linked, null],
+    ['to delete', mirror.pending_deletions, null],
     ['held', mirror.held_deletions, 'warn'],
   ] as const
   const shown = counts.filter(([, n]) => n > 0)
   if (shown.length === 0) return null
-  return html`<ul class="chips">${shown.map(
-    ([what, n, kind]) => html`<li class="${kind}">${n.toLocaleString('en')} ${what}</li>`,
+  return html`<ul class="row">${shown.map(
+    ([what, n, kind]) => html`<li class="chip" data-kind="${kind}">${n.toLocaleString('en')} ${what}</li>`,
   )}</ul>`
 }
 
@@ -45,5 +66,8 @@ function leftOut({ left_out, left_out_with_image }: MirrorStatus): Html | null {
   if (kinds.length === 0 && left_out_with_image === 0) return null
   const keep =
     left_out_with_image > 0 && `; of these, ${left_out_with_image.toLocaleString('en')} keep an image`
-  return html`<p class="aside">Left out: ${kinds.map(([why, n]) => `${n.toLocaleString('en')} ${why}`).join(', ')}${keep}.</p>`
+  const counts = kinds.map(
+    ([why, n]) => `${n.toLocaleString('en')} ${LEFT_OUT[why as keyof typeof LEFT_OUT]}`,
+  )
+  return html`<p class="aside">Left out: ${counts.join(', ')}${keep}.</p>`
 }

@@ -15,26 +15,30 @@ export function underWay({ recorded, underWay, rate }: Facts, now: number): Html
   const few = underWay.slice(0, SHOWN)
   const more = underWay.length - few.length
   return html`<h2>Uploading</h2>
-<p class="pace">${pace(status, underWay.length, rate, now)}</p>
-${few.length > 0 && html`<ul class="sending">${few.map(sending)}</ul>`}${
+<p>${pace(status, underWay, rate, now)}</p>
+${few.length > 0 && html`<ul class="list sending">${few.map(sending)}</ul>`}${
   more > 0 && html`<p class="aside">and ${more} more</p>`
 }`
 }
 
 function pace(
   { backlog, paused, uploads_wait_until, quota }: Recorded['status'],
-  sending: number,
+  sending: readonly UnderWay[],
   rate: number,
   now: number,
 ): Html {
   if (paused !== null)
     return html`Paused${paused.until !== null && html` until ${time(paused.until)}`}: nothing is sent or deleted.`
-  if (backlog.pictures === 0 && sending === 0) return html`Nothing waits.`
-  const speed = sending > 0 && rate > 0 && html` at <b>${sizeInWords(Math.round(rate))}/s</b>`
-  const waiting = html`<b>${count(backlog.pictures, 'picture')}</b> (${sizeInWords(backlog.bytes)}) to go${speed}`
+  if (backlog.pictures === 0 && sending.length === 0) return html`Nothing waits.`
+  const bytes = Math.max(
+    0,
+    sending.reduce((left, { sent }) => left - sent, backlog.bytes),
+  )
+  const speed = sending.length > 0 && rate > 0 && html` at <b>${sizeInWords(Math.round(rate))}/s</b>`
+  const waiting = html`<b>${count(backlog.pictures, 'picture')}</b> (${sizeInWords(bytes)}) to go${speed}`
   if (uploads_wait_until !== null) return html`${waiting}; uploads begin at ${time(uploads_wait_until)}`
   if (quota.exhausted) return html`${waiting}; today's quota is used up`
-  return html`${waiting}${timeLeft(backlog, rate, now)}`
+  return html`${waiting}${timeLeft({ ...backlog, bytes }, rate, now)}`
 }
 
 function timeLeft(
@@ -49,8 +53,8 @@ function timeLeft(
 
 function sending({ id, mirror, path, size, sent }: UnderWay): Html {
   const name = nameOf(path)
-  return html`<li id="sending-${id}">${thumbnail(`/thumbnails/under-way/${id}`, name)}
-<div><b class="name" title="${mirror}/${path}">${path}</b>
+  return html`<li class="row" id="sending-${id}">${thumbnail(`/thumbnails/under-way/${id}`, name)}
+<div class="wide"><b class="name line" title="${mirror}/${path}">${path}</b>
 <progress max="${size}" value="${sent}" aria-label="${name}"></progress>
 <span class="aside">${sizeInWords(sent)} of ${sizeInWords(size)}</span></div></li>`
 }

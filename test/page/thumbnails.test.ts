@@ -1,0 +1,73 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { exifThumbnail } from '../../src/page/exif-thumbnail.ts'
+import { Thumbnails } from '../../src/page/thumbnails.ts'
+import { png } from '../pictures.ts'
+import { noBrowser, openBrowser } from './browser.ts'
+import { cameraPicture } from './camera-picture.ts'
+
+const SMALL = readFileSync(
+  join(import.meta.dirname, '../../src/cli/try/pictures/Holiday/Mountains/Panorama from the summit.jpg'),
+)
+const MIB = 2 ** 20
+
+function folder(): string {
+  const made = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-thumbnails-'))
+  onTestFinished(() => rmSync(made, { recursive: true }))
+  return made
+}
+
+it('shows of a large file what its camera has made small, or nothing', async () => {
+  const mirror = folder()
+  const thumbnails = new Thumbnails()
+  writeFileSync(join(mirror, 'small.jpg'), SMALL)
+  writeFileSync(join(mirror, 'large.jpg'), cameraPicture(SMALL, 6, 20 * MIB))
+  writeFileSync(join(mirror, 'large.png'), png(2000, 1500).bytes)
+  writeFileSync(join(mirror, 'drawing.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
+  writeFileSync(join(mirror, 'prose.jpg'), 'prose')
+  symlinkSync(join(mirror, 'small.jpg'), join(mirror, 'link.jpg'))
+  const small = await thumbnails.read(mirror, 'small.jpg')
+  expect(small).toMatchObject({ mime: 'image/jpeg', lasts: true })
+  expect(SMALL.equals(small.bytes)).toBe(true)
+  const large = await thumbnails.read(mirror, 'large.jpg')
+  expect(large).toMatchObject({ mime: 'image/jpeg', lasts: true })
+  expect(large.bytes.length).toBeLessThan(SMALL.length + 100)
+  for (const name of [
+    'large.png',
+    'drawing.svg',
+    'prose.jpg',
+    'link.jpg',
+    'missing.jpg',
+    '../small.jpg',
+    '.',
+  ])
+    expect(await thumbnails.read(mirror, name), name).toMatchObject({ mime: 'image/gif', lasts: false })
+})
+
+it('takes no thumbnail from an EXIF that is cut off, or that points elsewhere', () => {
+  const whole = cameraPicture(SMALL, 1, 0)
+  expect(exifThumbnail(whole)).not.toBeNull()
+  for (let length = 0; length < 200; length++) expect(exifThumbnail(whole.subarray(0, length))).toBeNull()
+  // Each byte of its structure may be any: it answers, and soon.
+  for (let at = 2; at < 80; at++)
+    for (const value of [0, 1, 0x7f, 0xff]) {
+      const odd = Buffer.from(whole)
+      odd[at] = value
+      expect(exifThumbnail(odd)?.length ?? 0).toBeLessThan(whole.length + 100)
+    }
+})
+
+it.skipIf(noBrowser)('turns it as the large picture is', async () => {
+  const page = await (await openBrowser()).newPage()
+  const sizeOf = async (orientation: number) => {
+    const jpeg = exifThumbnail(cameraPicture(SMALL, orientation, 0))!
+    const source = `data:image/jpeg;base64,${Buffer.from(jpeg).toString('base64')}`
+    return page.evaluate(
+      `(async () => { const img = new Image(); img.src = '${source}'; await img.decode(); return [img.naturalWidth, img.naturalHeight] })()`,
+    )
+  }
+  expect(await sizeOf(1)).toEqual([900, 260])
+  expect(await sizeOf(6)).toEqual([260, 900])
+})
