@@ -34,7 +34,7 @@ export function wholeNumber(least: number, most: number) {
 export function rate(most: number) {
   const error = `must be a whole number from 1 to ${most}, or "unlimited"`
   const unlimited = z.literal('unlimited').transform(() => Number.POSITIVE_INFINITY)
-  return z.union([z.int().min(1).max(most), unlimited], { error })
+  return z.union([z.int().min(1, { error }).max(most, { error }), unlimited], { error })
 }
 
 export function oneOf<const T extends readonly string[]>(values: T) {

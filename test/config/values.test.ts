@@ -249,6 +249,10 @@ describe("the host's addresses", () => {
     expect(problemsOf(configText({ host: ['requests_per_second: {send: many}'] }))).toEqual([
       `albumd.yaml:3:25: host.requests_per_second.send: is 'many', must be a whole number from 1 to 1000, or "unlimited"`,
     ])
+    const above = configText({ host: ['requests_per_second: {send: 2000}'] })
+    expect(problemsOf(above.replace('https://images.example.com', 'https://127.0.0.1:8443'))).toEqual([
+      'albumd.yaml:3:25: host.requests_per_second.send: is 2000, must be a whole number from 1 to 1000, or "unlimited"',
+    ])
   })
 })
 
