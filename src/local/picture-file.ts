@@ -16,6 +16,8 @@ const CHUNK = 256 * 1024
 /** A file that was opened and hashed. What is sent is what was hashed, whatever happens to the name meanwhile. */
 export interface OpenPicture {
   look: Omit<FileLook, 'name'>
+  /** When the file was made: microseconds since 1970, 0 where its file system does not know. */
+  bornAt: number
   /** When it began to be read: microseconds since 1970. */
   readAt: number
   /** SHA-256 of all its bytes. */
@@ -119,6 +121,7 @@ async function hashed(
     throw new PictureFileError('CHANGING', 'it changed while albumd read it')
   return {
     look: lookOf(after),
+    bornAt: microseconds(after.birthtimeMs),
     readAt,
     hash,
     picture,

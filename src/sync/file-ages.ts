@@ -1,3 +1,4 @@
+import { STAMP_GRAIN } from '../local/look.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
 
@@ -22,7 +23,9 @@ export class FileAges {
     this.#offset = offset
     const trusted = this.#setAt === null ? Number.POSITIVE_INFINITY : now - this.#setAt
     // A clock that was set back makes files from the future.
-    return Math.max(0, Math.min(clock.wall() - ctime / 1000, trusted))
+    // Whole seconds are the stamps of file systems that know no parts of them: it may be younger than they say.
+    const grain = ctime % 1_000_000 === 0 ? STAMP_GRAIN : 0
+    return Math.max(0, Math.min(clock.wall() - (ctime + grain) / 1000, trusted))
   }
 }
 

@@ -2,7 +2,7 @@ import type { Disk } from '../local/disk.ts'
 import type { FileRow } from '../synced/files.ts'
 import type { Synced } from '../synced/synced.ts'
 import { isAnotherName } from './is-another-name.ts'
-import { isThere } from './is-there.ts'
+import { whetherThere } from './is-there.ts'
 import type { ScannedMirror } from './mirror-scans.ts'
 import { isMount } from './mounts.ts'
 import { isSameRoot } from './root-guard.ts'
@@ -14,6 +14,8 @@ export class Ground {
   readonly #disk: Disk
   readonly #synced: Synced
   readonly #mirrors: ReadonlyMap<number, ScannedMirror>
+  /** A place that could not be looked at. */
+  #unseen: string | null = null
 
   constructor({ disk, synced }: { disk: Disk; synced: Synced }, scanned: readonly ScannedMirror[]) {
     this.#disk = disk
@@ -30,8 +32,9 @@ export class Ground {
     return lost === undefined ? null : `${lost} was a mount point and is none now`
   }
 
-  /** The same for all: a picture may have gone to another mirror. */
+  /** The same for all: a picture may have gone to another mirror, or to where nobody can look. */
   doubtOfAny(): string | null {
+    if (this.#unseen !== null) return `${this.#unseen} can't be looked at`
     for (const mirror of this.#mirrors.values()) {
       const doubt = this.doubt(mirror)
       if (doubt !== null) return doubt
@@ -63,7 +66,10 @@ export class Ground {
 
   /** A picture whose name has changed in case alone is found under both names on some disks, and has the new one. */
   #isThere({ policy: { folder } }: Pick<ScannedMirror, 'policy'>, path: string): boolean {
-    return isThere(this.#disk, `${folder}/${path}`) && !isAnotherName(this.#disk, folder, path)
+    const at = `${folder}/${path}`
+    const there = whetherThere(this.#disk, at)
+    if (there === 'unknown') this.#unseen = at
+    return there !== 'no' && !isAnotherName(this.#disk, folder, path)
   }
 
   /** A person asked to give up the images of what an ignore rule hides, and one hides this still. */

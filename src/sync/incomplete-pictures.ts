@@ -1,5 +1,5 @@
 import type { OpenPicture } from '../local/picture-file.ts'
-import type { FileRow } from '../synced/files.ts'
+import type { FileKey, FileRow } from '../synced/files.ts'
 import type { Clock } from './clock.ts'
 import type { FileAges } from './file-ages.ts'
 import type { UploadResult } from './upload-result.ts'
@@ -27,16 +27,31 @@ type Read = Pick<OpenPicture, 'ending' | 'look' | 'hash'>
  */
 const READ_AGAIN_MS = 30_000
 
+/** Nobody opens a picture in an editor so soon after its end was written. */
+const JUST_MS = 2000
+
 /** Those that were deleted meanwhile must not add up over a year. What is forgotten is read once more. */
 const MOST_KNOWN = 1000
 
 /** For so long a picture is left alone that may have room that its writer has yet to fill. */
 const BLANK_MS = 60_000
 
+/** One that waits. Times are monotonic milliseconds. */
+interface Waiting extends Pick<Read, 'look' | 'hash'> {
+  cut: boolean
+  message: string
+  /** Since when it has been seen as it is. */
+  since: number
+  /** When it was last read. */
+  from: number
+  /** When it has waited for long enough. */
+  end: number
+}
+
 /** Pictures that are not all there: those that are being written, and those whose writer has gone away. */
 export class IncompletePictures {
   readonly #policy: IncompletePolicy
-  readonly #waiting = new Map<string, { look: Read['look']; message: string; from: number; end: number }>()
+  readonly #waiting = new Map<string, Waiting>()
 
   constructor(policy: IncompletePolicy) {
     this.#policy = policy
@@ -51,24 +66,40 @@ export class IncompletePictures {
     return { kind: 'waits', message: known.message, retryInMs: known.end - now }
   }
 
+  /** Whether part of it was missing when it was read a moment ago: whoever writes it is no editor of what was whole. */
+  wasJustCut(file: FileKey, clock: Clock): boolean {
+    const known = this.#waiting.get(keyOf(file))
+    return known?.cut === true && clock.monotonic() - known.from < JUST_MS
+  }
+
   /** What a picture that was read waits or fails for. Null: it is complete, or is to be sent as it is. */
   judge({ settleMs, clock, ages }: IncompleteParts, file: FileRow, read: Read): UploadResult | null {
     const { ending, look, hash } = read
     const { deed } = this.#policy
+    const before = this.#waiting.get(keyOf(file))
     this.#waiting.delete(keyOf(file))
     if (ending.kind !== 'cut' && ending.kind !== 'blank') return null
     const cut = ending.kind === 'cut'
     const afterMs = Math.max(settleMs, cut ? this.#policy.afterMs : Math.min(BLANK_MS, this.#policy.afterMs))
+    const now = clock.monotonic()
+    const since = before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
     // Only a clock that was set back, or another machine's, stamps a file in the future: it is no younger for that.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
-    // Sending half takes a clock that is known not to have leapt; a failure harms nothing.
-    const known = cut && deed === 'send' ? Math.min(age, ages.since(look.ctime, clock)) : age
+    // A failure harms nothing. Sending half takes a clock that is known not to have leapt, or that time before our eyes.
+    const known = cut && deed === 'leave' ? age : Math.max(ages.since(look.ctime, clock), now - since)
     const why = cut ? `it is not complete: ${ending.missing}` : 'part of it is only zeros'
     if (known < afterMs) {
       const message = `${why}; it may still be written`
-      const from = clock.monotonic()
       if (this.#waiting.size >= MOST_KNOWN) this.#waiting.delete(this.#waiting.keys().next().value!)
-      this.#waiting.set(keyOf(file), { look, message, from, end: from + afterMs - known })
+      this.#waiting.set(keyOf(file), {
+        look,
+        hash,
+        cut,
+        message,
+        since,
+        from: now,
+        end: now + afterMs - known,
+      })
       return { kind: 'waits', message, retryInMs: afterMs - known }
     }
     if (!cut || deed === 'send') return null
@@ -79,7 +110,7 @@ export class IncompletePictures {
 const REMEDY =
   'it is left until it changes; to have such pictures sent as they are, set watch.incomplete to send, then run "albumd retry"'
 
-function keyOf({ folder, name }: FileRow): string {
+function keyOf({ folder, name }: FileKey): string {
   return `${folder} ${name}`
 }
 

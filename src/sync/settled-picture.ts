@@ -3,6 +3,7 @@ import type { Disk } from '../local/disk.ts'
 import { type OpenPicture, PictureFileError } from '../local/picture-file.ts'
 import type { Clock } from './clock.ts'
 import type { FileAges } from './file-ages.ts'
+import type { IncompletePictures } from './incomplete-pictures.ts'
 import type { UploadJob } from './upload-job.ts'
 
 /**
@@ -17,6 +18,7 @@ export interface SettleParts {
   settleMs: number
   clock: Clock
   ages: FileAges
+  incomplete: Pick<IncompletePictures, 'wasJustCut'>
 }
 
 /** Two looks so far apart show whether a file is being written: longer than any system's tick, which stamps it. */
@@ -30,11 +32,12 @@ const BEHIND_MS = 300_000
  * Opens a picture once nobody writes to it any more: unchanged for `settleMs`. A younger one is read a second time
  * after that time and must then have the same bytes; the kernel's timestamps are too coarse to trust alone. A new
  * picture that ends where its format ends rests for a moment only: films are appended to pictures, and editors write
- * over what was there, but nobody goes on behind an end marker of his own. What is cut is not waited for here, nor are the
- * bytes that stand on the host already. `standing`: their hash, or null.
+ * over what was there, but nobody goes on behind an end marker of his own. So it is with one that was seen before its end
+ * was there. What is cut is not waited for here, nor are the bytes that stand on the host already. `standing`: their hash,
+ * or null.
  */
 export async function openSettled(
-  { disk, openPicture, settleMs, clock, ages }: SettleParts,
+  { disk, openPicture, settleMs, clock, ages, incomplete }: SettleParts,
   { file, root, path }: Pick<UploadJob, 'file' | 'root' | 'path'>,
   standing: Buffer | null,
   signal: AbortSignal,
@@ -52,7 +55,7 @@ export async function openSettled(
   const age = ageOf(look.ctime)
   if (age >= settleMs) return first
   if (ending.kind === 'cut' || standing?.equals(hash)) return first
-  const early = endsEarly(first, file)
+  const early = endsEarly(first, file) && (isNew(first, settleMs) || incomplete.wasJustCut(file, clock))
   // It is as the scan saw it, some time ago.
   if (early && look.ctime === file.ctime && look.ino === file.ino) return first
   await first.close()
@@ -61,6 +64,15 @@ export async function openSettled(
   if (second.hash.equals(first.hash) && second.look.ctime === first.look.ctime) return second
   await second.close()
   throw new PictureFileError('CHANGING', 'it is still being written')
+}
+
+/**
+ * Made a moment before it was last written to, or not written to last but renamed: whole, then. An older file may have
+ * been whole before, and somebody writes over it.
+ */
+function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number): boolean {
+  const tookMs = (ctime - bornAt) / 1000
+  return mtime !== ctime || (tookMs >= 0 && tookMs < settleMs)
 }
 
 /** Whole seconds are the stamps of file systems that know no parts of them: a file may change under the same one. */

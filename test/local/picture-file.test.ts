@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   appendFileSync,
+  lstatSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -12,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { openPicture } from '../../src/local/picture-file.ts'
 import { png } from '../pictures.ts'
@@ -44,6 +46,31 @@ describe('a picture file', () => {
     expect(picture.picture).toMatchObject({ mime: 'image/png', width: 4, height: 3 })
     expect(picture.look.size).toBe(bytes.length)
     await picture.close()
+  })
+
+  it('tells when it was made, and whether it was written to or renamed last', async () => {
+    const root = tempFolder()
+    const { bytes } = png(4, 3)
+    const path = join(root, 'a.png')
+    const look = async (name: string) => {
+      const { look, bornAt, close } = await openPicture(root, name, changed)
+      await close()
+      return { ...look, bornAt }
+    }
+    writeFileSync(path, bytes)
+    const made = await look('a.png')
+    expect(made.bornAt).toBe(Math.round(lstatSync(path).birthtimeMs * 1000))
+    await sleep(20)
+    writeFileSync(path, bytes, { flag: 'r+' })
+    const written = await look('a.png')
+    expect(written.bornAt).toBe(made.bornAt)
+    expect(written.ctime).toBeGreaterThan(made.ctime)
+    expect(written.mtime).toBe(written.ctime)
+    await sleep(20)
+    renameSync(path, join(root, 'b.png'))
+    const renamed = await look('b.png')
+    expect(renamed.bornAt).toBe(made.bornAt)
+    expect(renamed.mtime).toBeLessThan(renamed.ctime)
   })
 
   it('gives a large one in chunks, the same bytes that were hashed', async () => {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Failure } from './campaign.ts'
-import type { Mutant } from './mutants.ts'
+import type { Mutant } from './mutants/mutant.ts'
 
 const run = promisify(execFile)
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))

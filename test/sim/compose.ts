@@ -12,11 +12,10 @@ import type { Life } from './life.ts'
 import { LIFETIME_MS } from './variations.ts'
 import type { World } from './world.ts'
 
-const PROBE_EVERY_MS = 900_000
 const SETTLE_MS = 1000
 
 /** One process: the engine between the virtual disk, host and clock. `knowsLess`: its state is lost or an old one. */
-export function compose(world: World, life: Life, knowsLess: boolean): PassParts {
+export function compose(world: World, life: Life, knowsLess: boolean): Omit<PassParts, 'onlyLook'> {
   const { disk, looks, machine, random, history, host, oracle, sources } = world
   const synced = world.state.of(life, random)
   if (knowsLess) {
@@ -42,8 +41,15 @@ export function compose(world: World, life: Life, knowsLess: boolean): PassParts
       return batch.map(folder => lookAtFolder(view, root, folder))
     },
     graceMs: history.graceMs,
-    openPicture: openerFor(disk, machine.wall, pause, () => random.chance(0.5), sources),
-    allowance: { plan: 'professional', limit: 5000, reserve: 0.1, days: null, probeEveryMs: PROBE_EVERY_MS },
+    openPicture: openerFor(
+      disk,
+      machine.wall,
+      pause,
+      () => random.chance(0.5),
+      sources,
+      history.setting.endings,
+    ),
+    allowance: world.allowance,
     settleMs: SETTLE_MS,
     incomplete: new IncompletePictures({ afterMs: 600_000, deed: 'leave' }),
     ages: fileAges(synced),

@@ -24,15 +24,17 @@ export async function mustConverge(world: World, from: number): Promise<void> {
   world.host.faults.clear()
   world.host.quota = Number.POSITIVE_INFINITY
   world.tree.calm()
+  world.calm()
   let left: string[] = []
   for (const [at, rest] of RESTS_MS.entries()) {
     const before = world.oracle.effects
-    const idle = at > 0 && left.length === 0 && isIdle(world)
+    const untouched = () => world.disk.stale.size === 0
+    const idle = at > 0 && left.length === 0 && untouched() && isIdle(world)
     const asked = { ...world.host.asked }
     // Each album of no use is looked at before it goes.
     const lists = IDLE_LISTS + world.state.synced.emptied.unused().length
     await world.pass(from + at, true)
-    if (idle) mustBeQuiet(world, asked, lists)
+    if (idle && untouched()) mustBeQuiet(world, asked, lists)
     if (world.oracle.violation) return
     const quiet = world.oracle.effects === before
     approveHeld(world)

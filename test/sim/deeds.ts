@@ -1,9 +1,10 @@
 import type { Deed } from './history.ts'
 import { IGNORE_FILE } from './live-pictures.ts'
-import { FOLDERS, NAMES, pictureOf, placeOf } from './places.ts'
-import { halfOf, isHalf, nameOfBytes, readTiny } from './tiny-picture.ts'
+import { FOLDERS, make, NAMES, onFile, pictureOf, placeOf } from './places.ts'
+import { halfOf, isHalf, nameOfBytes } from './tiny-picture.ts'
 import { type FolderNode, split } from './tree.ts'
 import type { World } from './world.ts'
+import { WRITERS } from './writers.ts'
 
 /** What people do with files. Each answers what it did, for other people. */
 export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) => string>> = {
@@ -163,37 +164,13 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
     world.tree.mountSubs()
     return 'what was unmounted is mounted again'
   },
+  ...WRITERS,
 }
 
 function put(world: World, path: string, bytes: Buffer): string {
   if (!make(world, path)) return 'nothing'
   world.disk.write(path, bytes)
   return `${path} becomes ${nameOfBytes(bytes)}`
-}
-
-/** Makes the folder for a path. False where none can be: its root is away, or something else is in the way. */
-function make(world: World, path: string): boolean {
-  const { folder } = split(path)
-  if (!world.tree.isOn(path)) return false
-  for (let at = folder; at !== ''; at = split(at).folder) {
-    const node = world.disk.find(at)?.node
-    if (node && (node.kind !== 'folder' || !node.readable)) return false
-  }
-  const there = world.disk.find(path)?.node
-  if (there?.kind === 'folder') return false
-  world.disk.makeFolder(folder)
-  return true
-}
-
-function onFile(world: World, a: number, act: (path: string) => string): string {
-  const files = world.tree.files().filter(path => isWhole(world.tree.fileAt(path)!.bytes))
-  const path = files[a % files.length]
-  return path === undefined ? 'nothing' : act(path)
-}
-
-/** Nobody copies or moves what is being written. */
-function isWhole(bytes: Buffer): boolean {
-  return readTiny(bytes) !== null && !isHalf(bytes)
 }
 
 function toTrash(world: World, path: string): void {

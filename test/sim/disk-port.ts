@@ -1,8 +1,9 @@
 import type { Disk, DiskStat } from '../../src/local/disk.ts'
 import { type OpenPicture, PictureFileError } from '../../src/local/picture-file.ts'
+import { UNCLEAR } from '../../src/protocol/picture/ending/ending.ts'
 import { PictureChanged } from '../../src/remote/host.ts'
 import type { OpenPictureAt } from '../../src/sync/settled-picture.ts'
-import { readTiny } from './tiny-picture.ts'
+import { endingOf, readTiny } from './tiny-picture.ts'
 import { diskError, type FileNode, type Found, upwards } from './tree.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
 
@@ -25,8 +26,6 @@ export class Looks {
   noteStat = (path: string, at: number): void => void this.#stated.set(path, at)
 }
 
-const NONE: ReadonlySet<string> = new Set()
-
 /** The virtual disk as the scanner sees it. `step` lets the world go on before each call. */
 export function diskFor(disk: VirtualDisk, looks: Looks, wall: () => number, step: () => void): Disk {
   return {
@@ -46,8 +45,7 @@ export function diskFor(disk: VirtualDisk, looks: Looks, wall: () => number, ste
       const size = found.node.kind === 'file' ? found.node.bytes.length : 0
       return { kind, size, mtime, ctime, birthtime, ino, dev: found.dev } satisfies DiskStat
     },
-    // Each disk that is played has a device of its own.
-    mountPoints: () => NONE,
+    mountPoints: folder => disk.mountPoints(folder),
     isRemote: () => false,
     readText(path) {
       step()
@@ -80,7 +78,7 @@ export type Sources = WeakMap<OpenPicture['chunks'], { path: string; openedAt: n
 
 /**
  * Opens pictures as the real opener does. `pause` passes some time; `inMemory` says whether a picture's bytes are held
- * at once or read a second time while they are sent.
+ * at once or read a second time while they are sent; `endings`, whether pictures tell where they end.
  */
 export function openerFor(
   disk: VirtualDisk,
@@ -88,6 +86,7 @@ export function openerFor(
   pause: () => Promise<void>,
   inMemory: () => boolean,
   sources: Sources,
+  endings: boolean,
 ): OpenPictureAt {
   return async (root, path) => {
     const full = `${root}/${path}`
@@ -101,11 +100,12 @@ export function openerFor(
     const { mtime, ino, hash } = file
     const open: OpenPicture = {
       look: { size: bytes.length, mtime, ctime, ino },
+      bornAt: file.birthtime,
       readAt,
       hash: Buffer.from(hash, 'hex'),
       picture: readTiny(bytes),
-      // Half pictures look like whole ones here: only that nobody writes to them tells.
-      ending: { kind: 'unclear' },
+      // Where they don't, half pictures look like whole ones: only that nobody writes to them tells.
+      ending: endings ? endingOf(bytes) : UNCLEAR,
       bytes: inMemory() ? bytes : null,
       async *chunks() {
         await pause()

@@ -4,13 +4,13 @@ import type { World } from './world.ts'
 /** What lies on the disk before the first pass. */
 export function makeFirstDisk(world: World): void {
   const { disk, tree, history, mirrors, time } = world
-  for (const [at, { mounted, subMount }] of history.mirrors.entries()) {
+  for (const [at, { mounted, subMount, bind }] of history.mirrors.entries()) {
     const { folder } = mirrors[at]!
     disk.makeFolder(folder)
     if (mounted) disk.mount(folder, disk.newMount())
     if (!subMount) continue
     disk.makeFolder(`${folder}/b`)
-    tree.addSubMount(`${folder}/b`, disk.newMount())
+    tree.addSubMount(`${folder}/b`, disk.newMount(bind ? disk.find(folder)!.dev : undefined))
   }
   tree.mountSubs()
   for (const [a, b] of history.files) {

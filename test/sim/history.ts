@@ -1,6 +1,7 @@
 import type { HoldPolicy } from '../../src/sync/hold.ts'
 import type { Deletions } from '../../src/sync/plan.ts'
 import { Random } from './random.ts'
+import { drawSetting, PLAIN_SETTING, type Setting } from './setting.ts'
 import { drawMoreVariations, drawVariations, PLAIN, type Variations } from './variations.ts'
 
 /** What may happen in a history. Each is done by `deeds.ts` or `host-deeds.ts`. */
@@ -57,7 +58,10 @@ export const WEIGHTS = {
 /** What fresh seeds alone have: fixed ones draw as ever. */
 const MORE_WEIGHTS = { removeFolder: 4 } as const
 
-export type Deed = keyof typeof WEIGHTS | keyof typeof MORE_WEIGHTS
+/** What later seeds alone have: those from before draw as ever. */
+const LATER_WEIGHTS = { writeInPieces: 5, writeOver: 4, reserveRoom: 2, pause: 3, resume: 3 } as const
+
+export type Deed = keyof typeof WEIGHTS | keyof typeof MORE_WEIGHTS | keyof typeof LATER_WEIGHTS
 
 /** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */
 export interface Action {
@@ -75,6 +79,8 @@ export interface MirrorChoice {
   mounted: boolean
   /** A disk of its own is mounted at its folder `b`. */
   subMount: boolean
+  /** That is no disk of its own but another folder of the root's. */
+  bind: boolean
 }
 
 /** All of a history: what happens follows from it alone. */
@@ -90,6 +96,7 @@ export interface History {
   albumDeletions: 'one_by_one' | 'recursive'
   concurrency: number
   order: 'newest' | 'oldest'
+  setting: Setting
   /** The pause after each pass, in milliseconds. */
   pauses: readonly number[]
   actions: readonly Action[]
@@ -99,6 +106,9 @@ const PAUSES = [1000, 5000, 60_000, 60_000, 660_000, 3_700_000]
 
 /** Fixed seeds are below. Fresh ones are above: most trouble needs little to show, and small histories are many. */
 export const FRESH = 100_000
+
+/** From here on a history has a setting of its own, and all that may happen. */
+export const LATER = 14_000_000
 
 function isLong(seed: number): boolean {
   return seed < FRESH || seed % 12 === 0
@@ -110,6 +120,8 @@ export function drawHistory(seed: number): History {
   const another = new Random(seed, 3)
   const more = (drawn: Variations) =>
     seed < FRESH ? drawn : drawMoreVariations(drawn, another, new Random(seed, 4))
+  const later = new Random(seed, 5)
+  const setting = seed < LATER ? PLAIN_SETTING : drawSetting(later)
   const long = isLong(seed)
   const passes = long ? 2 + random.below(5) : 1 + random.below(2)
   const count = long ? 3 + random.below(random.chance(0.3) ? 28 : 12) : 2 + random.below(7)
@@ -117,9 +129,10 @@ export function drawHistory(seed: number): History {
   return {
     seed,
     variations: more(random.chance(0.25) ? PLAIN : drawVariations(random)),
-    mirrors: two
+    mirrors: (two
       ? [drawMirror(random, 'Photos'), drawMirror(random, 'Scans/Old')]
-      : [drawMirror(random, null)],
+      : [drawMirror(random, null)]
+    ).map(mirror => ({ ...mirror, bind: setting.mountsListed && later.chance(0.6) })),
     files: Array.from(
       { length: 1 + random.below(long ? 8 : 3) },
       () => [random.next(), random.next()] as const,
@@ -129,14 +142,13 @@ export function drawHistory(seed: number): History {
     albumDeletions: seed >= FRESH && another.chance(0.2) ? 'recursive' : 'one_by_one',
     concurrency: random.pick([1, 2, 4]),
     order: random.pick(['newest', 'oldest']),
+    setting,
     pauses: Array.from({ length: passes }, () => random.pick(PAUSES)),
-    actions: Array.from({ length: count }, () =>
-      drawAction(random, passes, seed < FRESH ? TICKETS : FRESH_TICKETS),
-    ).sort(byTime),
+    actions: Array.from({ length: count }, () => drawAction(random, passes, ticketsFor(seed))).sort(byTime),
   }
 }
 
-function drawMirror(random: Random, album: string | null): MirrorChoice {
+function drawMirror(random: Random, album: string | null): Omit<MirrorChoice, 'bind'> {
   return {
     album: album ?? random.pick(['Photos', 'Photos', 'A/B', '']),
     deletions: random.chance(0.1) ? 'keep' : 'propagate',
@@ -148,6 +160,12 @@ function drawMirror(random: Random, album: string | null): MirrorChoice {
 /** Each deed as often as its weight says. */
 const TICKETS = ticketsOf(WEIGHTS)
 const FRESH_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS })
+const LATER_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS, ...LATER_WEIGHTS })
+
+function ticketsFor(seed: number): readonly Deed[] {
+  if (seed < FRESH) return TICKETS
+  return seed < LATER ? FRESH_TICKETS : LATER_TICKETS
+}
 
 function ticketsOf(weights: Partial<Record<Deed, number>>): Deed[] {
   return (Object.keys(weights) as Deed[]).flatMap(deed => Array.from({ length: weights[deed]! }, () => deed))

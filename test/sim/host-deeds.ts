@@ -38,15 +38,24 @@ export const HOST_DEEDS: Partial<Record<Deed, (world: World, a: number, b: numbe
     world.pauseUploads()
     return 'uploads pause'
   },
+  pause(world, a, b) {
+    const until = a % 3 === 0 ? null : world.machine.wall() + 1000 * (1 + (b % 20_000))
+    world.ask(() => world.pausing.pause(until))
+    return `a person pauses albumd${until === null ? '' : ` for ${until - world.machine.wall()} ms`}`
+  },
+  resume(world) {
+    world.ask(() => world.pausing.resume())
+    return 'a person lets albumd go on'
+  },
   saveState(world) {
-    world.saveState()
+    world.saved.save()
     return 'the state is saved'
   },
   restoreState(world, _, b) {
-    return world.restoreState(downFor(b)) ? 'the saved state is restored' : 'nothing'
+    return world.saved.restore(downFor(b)) ? 'the saved state is restored' : 'nothing'
   },
   loseState(world, _, b) {
-    world.loseState(downFor(b))
+    world.saved.lose(downFor(b))
     return 'the state is lost'
   },
   fault: (world, a, b) => world.host.faults.add(a, b),

@@ -31,6 +31,10 @@ export interface Watch {
   imageDeletion(id: string): void
   albumDeletion(id: string): void
   fetched(id: string): void
+  /** An upload of a file of this name is asked for. */
+  credential(name: string): void
+  /** The host said that the day's quota is used up. */
+  quotaRefused(): void
   /** Answers the path that the picture comes from. */
   sending(picture: PictureBody): string
 }
@@ -49,10 +53,11 @@ export class HostPort implements ImageHost {
   }
 
   requestUpload(request: Parameters<ImageHost['requestUpload']>[0], signal: AbortSignal) {
-    return this.#persist('upload', signal, async () => {
+    const serve = async () => {
       const { token, cdnUrl } = this.#host.requestUpload(request, 'albumd')
       return { uploadUrl: `https://node.example/${token}`, cdnUrl, imageId: null }
-    })
+    }
+    return this.#persist('upload', signal, serve, () => this.#watch.credential(request.file_name))
   }
 
   async send(credential: { uploadUrl: string }, picture: PictureBody, signal: AbortSignal) {
@@ -125,11 +130,16 @@ export class HostPort implements ImageHost {
       const once = await this.#once(endpoint, signal, serve, leaves, mayGo)
       const outcome = unsure && !once.ok ? doubted(once.failure) : once
       unsure ||= !once.ok && !wasNotDone(once.failure)
-      if (!outcome.ok) this.#blocks.note(outcome.failure, this.#life.clock.monotonic())
+      if (!outcome.ok) this.#note(outcome.failure)
       const again = !outcome.ok && outcome.failure.remedy === 'later' && isTrouble(outcome.failure)
       if (!again || tries > 1) return outcome
       await this.#life.clock.sleep(1000, signal)
     }
+  }
+
+  #note(failure: HostFailure): void {
+    this.#blocks.note(failure, this.#life.clock.monotonic())
+    if (failure.remedy === 'quota') this.#watch.quotaRefused()
   }
 
   async #once<T>(

@@ -1,10 +1,11 @@
 import { drawHistory, type History } from './history.ts'
+import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
 /** Three pictures, of which one is deleted without a grace. */
 const DELETION: Omit<History, 'seed' | 'actions'> = {
   variations: PLAIN,
-  mirrors: [{ album: 'Photos', deletions: 'propagate', mounted: false, subMount: false }],
+  mirrors: [{ album: 'Photos', deletions: 'propagate', mounted: false, subMount: false, bind: false }],
   files: [
     [0, 1],
     [16, 2],
@@ -15,6 +16,7 @@ const DELETION: Omit<History, 'seed' | 'actions'> = {
   albumDeletions: 'one_by_one',
   concurrency: 1,
   order: 'oldest',
+  setting: PLAIN_SETTING,
   pauses: [60_000, 60_000, 60_000],
 }
 
@@ -36,13 +38,14 @@ const KEPT: readonly History[] = [
   {
     seed: 1_000_000_002,
     variations: { ...PLAIN, delivery: 'nothing', blinks: 'even' },
-    mirrors: [{ album: 'Photos', deletions: 'propagate', mounted: false, subMount: false }],
+    mirrors: [{ album: 'Photos', deletions: 'propagate', mounted: false, subMount: false, bind: false }],
     files: [[0, 1]],
     hold: { hold_above: 0.5, hold_min: 20 },
     graceMs: 0,
     albumDeletions: 'one_by_one',
     concurrency: 1,
     order: 'oldest',
+    setting: PLAIN_SETTING,
     pauses: [3_700_000, 3_700_000],
     actions: [{ pass: 0, step: 42, deed: 'kill', a: 0, b: 0 }],
   },
@@ -55,6 +58,34 @@ const KEPT: readonly History[] = [
       { pass: 1, step: 0, deed: 'fault', a: 1, b: 0 },
       { pass: 1, step: 0, deed: 'fault', a: 771, b: 0 },
       { pass: 2, step: 0, deed: 'undelete', a: 0, b: 0 },
+    ],
+  },
+  // Five pictures are found in the afternoon, and may go after midnight: then two are old, and the rest is kept.
+  {
+    ...DELETION,
+    seed: 1_000_000_004,
+    files: [0, 16, 32, 1, 17].map((place, at) => [place, at]),
+    order: 'newest',
+    setting: { ...PLAIN_SETTING, hours: { from: 22 * 60, to: 7 * 60 }, limit: 4, reserve: 0.5 },
+    actions: [{ pass: 1, step: 0, deed: 'wait', a: 41_000, b: 0 }],
+  },
+  // A person pauses albumd for ten seconds, and then until further notice.
+  {
+    ...DELETION,
+    seed: 1_000_000_005,
+    actions: [
+      { pass: 0, step: 0, deed: 'pause', a: 1, b: 9 },
+      { pass: 0, step: 0, deed: 'pause', a: 0, b: 0 },
+    ],
+  },
+  // A person pauses albumd while it gives up pictures.
+  {
+    ...DELETION,
+    seed: 1_000_000_006,
+    actions: [
+      { pass: 1, step: 0, deed: 'remove', a: 0, b: 0 },
+      { pass: 1, step: 0, deed: 'remove', a: 0, b: 0 },
+      { pass: 1, step: 28, deed: 'pause', a: 0, b: 0 },
     ],
   },
 ]

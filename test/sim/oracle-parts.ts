@@ -1,5 +1,6 @@
 import type { HoldPolicy } from '../../src/sync/hold.ts'
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
+import type { Allowance } from '../../src/sync/quota-state.ts'
 import type { Looks, Sources } from './disk-port.ts'
 import type { Grounds } from './grounds.ts'
 import { pathOfAlbum, type TrueImage } from './host-truth.ts'
@@ -22,7 +23,14 @@ export interface OracleParts {
   /** Whether albumd has begun to delete an image and can't know whether that was done: it is as good as gone. */
   mayBeDeleted: (id: string) => boolean
   /** What albumd has recorded of a picture's place; `image`: the remote id that stands for it. */
-  recordOf: (path: string) => { state: string; size: number; image: string | null } | undefined
+  recordOf: (
+    path: string,
+  ) => { state: string; since: number | null; size: number; image: string | null } | undefined
+  allowance: Allowance
+  order: 'newest' | 'oldest'
+  concurrency: number
+  /** The machine's clock. */
+  wall: () => number
   /** Whether albums go with all that is in them. */
   wholeAlbums: boolean
 }

@@ -4,6 +4,7 @@ import type { Watch } from './host-port.ts'
 import { type HostTruth, isIn, pathOfAlbum, type TrueAlbum, type TrueImage } from './host-truth.ts'
 import { nameOf, type OracleParts } from './oracle-parts.ts'
 import { split } from './tree.ts'
+import { UploadJudge } from './upload-judge.ts'
 
 export interface Violation {
   invariant: string
@@ -32,9 +33,13 @@ export class Oracle implements Watch {
   readonly #parts: OracleParts
   #truth!: HostTruth
   #judge!: DeletionJudge
+  readonly uploads: UploadJudge
+  /** What was asked to be deleted since a person has waited for the pass to end; null: nobody has. */
+  #deletedSince: Set<string> | null = null
 
   constructor(parts: OracleParts) {
     this.#parts = parts
+    this.uploads = new UploadJudge(parts, (invariant, what) => this.report(invariant, what))
   }
 
   watch(truth: HostTruth): void {
@@ -58,16 +63,26 @@ export class Oracle implements Watch {
     this.#judge.fetched(id)
   }
 
+  credential(name: string): void {
+    this.uploads.credential(name)
+  }
+
+  quotaRefused(): void {
+    this.uploads.quotaRefused = true
+  }
+
   sending({ chunks }: PictureBody): string {
     this.effects++
     const source = this.#parts.sources.get(chunks)
     if (source === undefined) throw new Error('a picture was sent that was never opened')
     this.#nothingFromAnotherRoot(source)
+    this.uploads.sending(source.path, this.stateLost)
     return source.path
   }
 
   imageDeletion(id: string): void {
     this.effects++
+    this.#nothingBegins(id)
     const image = this.#truth.images.get(id)
     if (!image || image.gone) return
     this.#judge.judge([image])
@@ -76,6 +91,7 @@ export class Oracle implements Watch {
   /** Each image that goes with it is judged like one that goes by itself. */
   albumDeletion(id: string): void {
     this.effects++
+    this.#nothingBegins(id)
     const album = this.#truth.album(id)
     if (!album || album.gone) return
     const { grounds, wholeAlbums } = this.#parts
@@ -91,6 +107,23 @@ export class Oracle implements Watch {
     // Whole albums are for those who alone write to the account: what others put there just now is not seen.
     else
       this.#judge.judge(inside.filter(({ by, listedFrom }) => by === 'albumd' || listedFrom < grounds.passAt))
+  }
+
+  /** A pass begins, and uploads may; or (`why`) they may not. */
+  passBegins(why: string | null): void {
+    this.#deletedSince = null
+    this.uploads.passBegins(why)
+  }
+
+  /** A person waits for the pass to end: what is under way comes to its end, and nothing else is begun. */
+  makesWay(): void {
+    this.#deletedSince ??= new Set()
+    this.uploads.shut('a person waits')
+  }
+
+  #nothingBegins(id: string): void {
+    if (this.#deletedSince && this.#deletedSince.add(id).size > 1)
+      this.report('nothing-begins', `${id.slice(0, 6)} is deleted while a person waits`)
   }
 
   /** When an album's deletion is served, all that has come there meanwhile goes too. */

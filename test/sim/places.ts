@@ -1,4 +1,5 @@
-import { bytesOf } from './tiny-picture.ts'
+import { bytesOf, isHalf, readTiny } from './tiny-picture.ts'
+import { split } from './tree.ts'
 import type { World } from './world.ts'
 
 /** Where files may lie in a mirror, and what they may hold: little enough that everything meets everything. */
@@ -23,4 +24,29 @@ export function pictureOf(b: number): Buffer {
     version,
     size: SIZES[version % 4]!,
   })
+}
+
+/** Makes the folder for a path. False where none can be: its root is away, or something else is in the way. */
+export function make(world: World, path: string): boolean {
+  const { folder } = split(path)
+  if (!world.tree.isOn(path)) return false
+  for (let at = folder; at !== ''; at = split(at).folder) {
+    const node = world.disk.find(at)?.node
+    if (node && (node.kind !== 'folder' || !node.readable)) return false
+  }
+  const there = world.disk.find(path)?.node
+  if (there?.kind === 'folder') return false
+  world.disk.makeFolder(folder)
+  return true
+}
+
+export function onFile(world: World, a: number, act: (path: string) => string): string {
+  const files = world.tree.files().filter(path => isWhole(world.tree.fileAt(path)!.bytes))
+  const path = files[a % files.length]
+  return path === undefined ? 'nothing' : act(path)
+}
+
+/** Nobody copies or moves what is being written. */
+function isWhole(bytes: Buffer): boolean {
+  return readTiny(bytes) !== null && !isHalf(bytes)
 }

@@ -59,4 +59,21 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     seed: 12639516,
     found: 'an upload whose bytes had the address of an image of ours was taken for a look-alike',
   },
+  {
+    seed: 14000242,
+    found:
+      'a picture that was never sent and that somebody wrote over was sent half, for it ended with the old end',
+  },
+  {
+    seed: 14002352,
+    found: 'a clock that was set made room that was reserved for a picture look old, and it was sent',
+  },
+  {
+    seed: 14005992,
+    found: 'deletions went on though a folder had just proved to be unreadable',
+  },
+  {
+    seed: 14006333,
+    found: 'stamps of whole seconds made a picture look settled while it was written',
+  },
 ]

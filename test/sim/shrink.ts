@@ -1,6 +1,7 @@
 import type { History } from './history.ts'
 import type { Violation } from './oracle.ts'
 import { play } from './play.ts'
+import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 import type { Kits } from './world.ts'
 
@@ -56,6 +57,9 @@ function* simplifications({
   for (const key of Object.keys(PLAIN) as (keyof typeof PLAIN)[])
     if (variations[key] !== PLAIN[key])
       yield history => ({ variations: { ...history.variations, [key]: PLAIN[key] } })
+  yield () => ({ setting: PLAIN_SETTING })
+  for (const key of Object.keys(PLAIN_SETTING) as (keyof typeof PLAIN_SETTING)[])
+    yield history => ({ setting: { ...history.setting, [key]: PLAIN_SETTING[key] } })
   yield () => ({ concurrency: 1 })
   yield () => ({ order: 'oldest' })
   yield () => ({ graceMs: 0 })
@@ -63,7 +67,12 @@ function* simplifications({
   if (mirrors.length > 1) yield history => ({ mirrors: history.mirrors.slice(0, 1) })
   else yield history => ({ mirrors: history.mirrors.map(mirror => ({ ...mirror, album: 'Photos' })) })
   for (const at of mirrors.keys())
-    for (const simple of [{ mounted: false }, { subMount: false }, { deletions: 'propagate' as const }])
+    for (const simple of [
+      { mounted: false },
+      { subMount: false },
+      { bind: false },
+      { deletions: 'propagate' as const },
+    ])
       yield history => {
         const mirror = history.mirrors[at]
         return mirror ? { mirrors: history.mirrors.with(at, { ...mirror, ...simple }) } : {}

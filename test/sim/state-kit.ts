@@ -80,7 +80,7 @@ export function recordedAt(
   { mirrors, folders, files, images }: Synced,
   policies: readonly { folder: string }[],
   path: string,
-): { state: string; size: number; image: string | null } | undefined {
+): { state: string; since: number | null; size: number; image: string | null } | undefined {
   const { folder, name } = split(path)
   const mirror = policies.find(each => path.startsWith(`${each.folder}/`))
   const row = mirror && mirrors.of(mirror.folder)
@@ -88,5 +88,5 @@ export function recordedAt(
   const file = record && files.at({ folder: record.id, name })
   if (!file) return undefined
   const image = file.image === null ? null : images.byId(file.image)!.remote_id
-  return { state: file.state, size: file.size, image }
+  return { state: file.state, since: file.since, size: file.size, image }
 }

@@ -1,3 +1,4 @@
+import { BLANK, CLOSED, cut, type Ending, UNCLEAR } from '../../src/protocol/picture/ending/ending.ts'
 import type { Picture } from '../../src/protocol/picture/picture.ts'
 
 /** Pictures of a few bytes, read by a function of their own: what is simulated is who has which, not formats. */
@@ -22,15 +23,48 @@ export function bytesOf({ format, width, height, version, size }: TinyPicture): 
   return bytes
 }
 
+/** What is there of a picture that is being written; the fourth byte says it. */
+const CUT = 0x2f
+const MIXED = 0x2e
+const ROOM = 0x2d
+
 /** What is written first of a picture that takes its time: no other picture has these bytes. */
-export function halfOf(bytes: Buffer): Buffer {
-  const half = Buffer.from(bytes.subarray(0, Math.max(HEAD, bytes.length >> 1)))
-  half[3] = 0x2f
-  return half
+export function halfOf(bytes: Buffer, length = bytes.length >> 1, at = 0): Buffer {
+  return marked(bytes.subarray(0, Math.max(HEAD, length)), CUT, at)
 }
 
+/** What lies between two versions while one is written over the other: it looks whole. */
+export function mixedOf(bytes: Buffer, at: number): Buffer {
+  return marked(bytes, MIXED, at)
+}
+
+/** Room for a picture, its end yet to be written. */
+export function roomFor(bytes: Buffer): Buffer {
+  return marked(bytes, ROOM)
+}
+
+/** `at`: how many there were before, all of which are others. */
+function marked(bytes: Buffer, mark: number, at = 0): Buffer {
+  const copy = Buffer.from(bytes)
+  copy[3] = mark
+  copy[11] = at
+  return copy
+}
+
+/** Whether somebody is writing it, whatever it looks like. */
 export function isHalf(bytes: Buffer): boolean {
-  return bytes.length >= HEAD && bytes[3] === 0x2f
+  return bytes.length >= HEAD && bytes[3] !== 0
+}
+
+/** What its bytes tell of its end, where its format tells any. */
+export function endingOf(bytes: Buffer): Ending {
+  if (!tellsItsEnd(bytes)) return UNCLEAR
+  if (bytes[3] === ROOM) return BLANK
+  return bytes[3] === CUT ? cut('its second half') : CLOSED
+}
+
+export function tellsItsEnd(bytes: Buffer): boolean {
+  return readTiny(bytes)?.format === 'gif'
 }
 
 /** Null: no picture. An SVG without a size has no dimensions. */

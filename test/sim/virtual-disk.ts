@@ -1,4 +1,5 @@
 import { DiskHistory } from './disk-history.ts'
+import { PLAIN_SETTING } from './setting.ts'
 import {
   diskError,
   type FileNode,
@@ -12,8 +13,7 @@ import {
 } from './tree.ts'
 import type { MachineClock, Timeline } from './virtual-clock.ts'
 
-/** A kernel stamps with its last tick. */
-const TICK_US = 4000
+const NONE: ReadonlySet<string> = new Set()
 
 /**
  * A disk in memory, as people change it. Paths are absolute; the mirrors' roots lie directly below `/`.
@@ -26,8 +26,15 @@ export class VirtualDisk extends DiskHistory {
   #devices = 1
   /** Freed inodes are given again, as ext4 does. */
   readonly #free: number[] = []
-  constructor(time: Timeline, clock: MachineClock) {
+  readonly #mounts = new Set<string>()
+  /** A kernel, or its file system, stamps with its last tick. */
+  readonly #tickUs: number
+  readonly #listsMounts: boolean
+
+  constructor(time: Timeline, clock: MachineClock, { tickMs, mountsListed } = PLAIN_SETTING) {
     super()
+    this.#tickUs = tickMs * 1000
+    this.#listsMounts = mountsListed
     this.#time = time
     this.#clock = clock
     this.#root = this.#folder()
@@ -141,9 +148,16 @@ export class VirtualDisk extends DiskHistory {
     this.#note(path, node)
   }
 
-  /** A new disk with an empty folder for a root. */
-  newMount(): Mount {
-    return { dev: ++this.#devices, root: this.#folder() }
+  /** A new disk with an empty folder for a root, or (`dev`) another folder of a disk that is there. */
+  newMount(dev = ++this.#devices): Mount {
+    return { dev, root: this.#folder() }
+  }
+
+  /** As the system lists them, where it does. */
+  mountPoints(folder: string): ReadonlySet<string> {
+    if (!this.#listsMounts) return NONE
+    const below = [...this.#mounts].filter(path => path.startsWith(`${folder}/`) && this.mountAt(path))
+    return new Set(below.map(path => path.slice(folder.length + 1)))
   }
 
   /** Mounts over a folder, or (null) shows again what lies below. A device may have another number by then. */
@@ -153,6 +167,7 @@ export class VirtualDisk extends DiskHistory {
     const before = node.mount
     if (mount && newNumber) mount.dev = ++this.#devices
     node.mount = mount
+    this.#mounts.add(path)
     this.#note(path, this.find(path)!.node)
     return before
   }
@@ -180,7 +195,13 @@ export class VirtualDisk extends DiskHistory {
     const copied = this.#folder()
     for (const [name, child] of node.children) {
       if (child.kind === 'folder') copied.children.set(name, this.copy(child.mount?.root ?? child))
-      else copied.children.set(name, { ...child, ...this.#common(this.#now()), mtime: child.mtime })
+      else {
+        const anew = { ...this.#common(this.#now()), mtime: child.mtime }
+        copied.children.set(
+          name,
+          child.kind === 'file' ? { ...child, ...anew, stampedAt: this.#time.now } : { ...child, ...anew },
+        )
+      }
     }
     return copied
   }
@@ -211,12 +232,13 @@ export class VirtualDisk extends DiskHistory {
     const before = file.ctime
     file.ctime = this.#now()
     // A clock that was set back does not hit the very tick of another time.
-    if (file.ctime === before && this.#time.now - file.stampedAt > 10) file.ctime += TICK_US
+    const ago = (this.#time.now - file.stampedAt) * 1000
+    if (file.ctime === before && ago > this.#tickUs * 2.5) file.ctime += this.#tickUs
     file.stampedAt = this.#time.now
   }
 
   #now(): number {
-    return Math.floor((this.#clock.wall() * 1000) / TICK_US) * TICK_US
+    return Math.floor((this.#clock.wall() * 1000) / this.#tickUs) * this.#tickUs
   }
 
   #common(now: number) {

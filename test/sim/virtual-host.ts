@@ -57,6 +57,10 @@ export class VirtualHost {
     if (variations.defaultAlbum !== null) this.makeAlbum(variations.defaultAlbum, null, 'other')
   }
 
+  askedInAll(): number {
+    return this.asked.lists + this.asked.others
+  }
+
   requestUpload(request: UploadRequest, by: Actor): { token: string; cdnUrl: string } {
     const album_id = request.album_id ?? this.#defaultAlbum()
     this.#useQuota('credential', by)

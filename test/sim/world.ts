@@ -1,6 +1,8 @@
+import { pauseAt } from '../../src/daemon/pause.ts'
 import { albumPathOf } from '../../src/sync/album-name.ts'
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import { type PassReport, runPass } from '../../src/sync/pass.ts'
+import type { Allowance } from '../../src/sync/quota-state.ts'
 import { compose } from './compose.ts'
 import { DEEDS } from './deeds.ts'
 import { Looks, type Sources } from './disk-port.ts'
@@ -10,12 +12,18 @@ import type { Grounds } from './grounds.ts'
 import type { Action, History } from './history.ts'
 import { HOST_DEEDS } from './host-deeds.ts'
 import type { HostKit } from './host-kit.ts'
+import { Interruptions } from './interruptions.ts'
 import { Life } from './life.ts'
-import { Oracle } from './oracle.ts'
+import type { Oracle } from './oracle.ts'
+import { oracleOf } from './oracle-of.ts'
+import { Pausing } from './pausing.ts'
 import { Tree } from './people-tree.ts'
 import { Random } from './random.ts'
-import { heldPictures, holdsPictures, recordedAt, type Saved, type StateKit } from './state-kit.ts'
+import { SavedState } from './saved-state.ts'
+import { allowanceOf, PLAIN_SETTING } from './setting.ts'
+import { heldPictures, holdsPictures, type StateKit } from './state-kit.ts'
 import type { FileNode } from './tree.ts'
+import { type Hours, isOpen, openFor } from './upload-hours.ts'
 import { MachineClock, quiet, Timeline } from './virtual-clock.ts'
 import { VirtualDisk } from './virtual-disk.ts'
 import { VirtualHost } from './virtual-host.ts'
@@ -35,7 +43,7 @@ const REQUEST = / (served|refused|in silence)$|delivery/
 export class World {
   readonly time = new Timeline()
   readonly machine = new MachineClock(this.time)
-  readonly disk = new VirtualDisk(this.time, this.machine)
+  readonly disk: VirtualDisk
   readonly looks = new Looks()
   readonly sources: Sources = new WeakMap()
   readonly grounds: Grounds = {
@@ -57,16 +65,20 @@ export class World {
   readonly log: string[] | null
   /** What people deleted last, and may want back. */
   readonly trash = new Map<string, FileNode>()
+  readonly saved = new SavedState(this)
+  readonly pausing: Pausing
+  /** What the config says of the quota. */
+  readonly allowance: Allowance
+  /** When uploads may begin; null: always. */
+  hours: Hours | null
   steps = 0
   life: Life | null = null
   #parts: ReturnType<typeof compose> | null = null
-  #saved: Saved | null = null
-  /** The state is another one than the last process left. */
-  #knowsLess = false
   #fresh = true
   #stepOfPass = 0
+  #inPass = false
   #actions: Action[] = []
-  #interruption = newInterruption()
+  readonly #interruptions = new Interruptions(this.time)
   #extraPause = 0
   #ranBefore = 0
   #bornAt = 0
@@ -74,42 +86,29 @@ export class World {
   constructor(history: History, kits: Kits, log: string[] | null = null) {
     this.history = history
     this.log = log
+    this.disk = new VirtualDisk(this.time, this.machine, history.setting)
     this.random = new Random(history.seed, 1)
     this.state = kits.state
     this.state.clear()
+    this.pausing = new Pausing(this.state.synced)
+    this.allowance = allowanceOf(history.setting)
+    this.hours = history.setting.hours
     this.mirrors = history.mirrors.map(({ album, deletions }, at) => ({
       folder: `/m${at}`,
       album,
       deletions,
       ignore: [],
     }))
-    const { disk, looks, sources, mirrors, grounds } = this
-    const { hold, variations } = history
-    const wholeAlbums = history.albumDeletions === 'recursive'
     const running = () => this.#ranBefore + (this.life ? this.time.now - this.#bornAt : 0)
-    const recordOf = (path: string) => recordedAt(this.state.synced, mirrors, path)
-    const isLinked = (id: string) => kits.state.synced.images.byRemoteId(id)?.proof === 'none'
-    const mayBeDeleted = (id: string) => {
-      const { images, journal } = this.state.synced
-      const image = images.byRemoteId(id)
-      return image !== undefined && journal.deletionOf(image.id) !== undefined
-    }
-    this.oracle = new Oracle({
-      disk,
-      looks,
-      sources,
-      mirrors,
-      hold,
-      variations,
-      grounds,
-      running,
-      isLinked,
-      mayBeDeleted,
-      recordOf,
-      wholeAlbums,
-    })
+    this.oracle = oracleOf(this, running)
     this.tree = new Tree(this, () => this.life !== null)
-    this.host = new VirtualHost(kits.host, this.time, new Random(history.seed, 2), variations, this.oracle)
+    this.host = new VirtualHost(
+      kits.host,
+      this.time,
+      new Random(history.seed, 2),
+      history.variations,
+      this.oracle,
+    )
     this.oracle.watch(this.host.truth)
     this.oracle.albumsMissing = () => this.host.faults.albumRefused
     this.oracle.listRefused = () => this.host.faults.listRefused
@@ -125,6 +124,7 @@ export class World {
     this.#act()
     if (this.#extraPause > 0) await this.rest(0)
     this.#start()
+    this.#inPass = true
     this.#say(`pass ${number}`)
     const life = this.life!
     const whole = everything || this.#fresh || this.random.chance(0.5)
@@ -133,21 +133,28 @@ export class World {
     if (scopes === 'everything') this.disk.stale.clear()
     this.grounds.pass = this.disk.happens()
     this.grounds.passAt = this.time.now
-    this.#interruption = newInterruption()
-    const { stop, cut, pause } = this.#interruption
-    const signals = { stop: stop.signal, cut: cut.signal, pauseUploads: pause.signal }
+    const interruption = this.#interruptions.begin()
+    const ended = new AbortController()
+    const paused = this.pausing.holdsAt(this.machine.wall())
+    this.#mindHours(life, ended.signal)
+    const asked = this.host.askedInAll()
     const work = runPass(
-      this.#parts!,
+      { ...this.#parts!, onlyLook: pauseAt(this.state.synced, this.machine.wall()) !== null },
       this.mirrors,
       ({ folder }) => (scopes === 'everything' ? scopes : (scopes.get(folder) ?? [])),
-      signals,
+      interruption,
     )
     const report = await drive(work, life, this.time, this.oracle)
+    ended.abort()
+    if (paused && this.host.askedInAll() > asked)
+      this.oracle.report('nothing-while-paused', 'albumd asked the host for something')
     // What was to happen at a later step happens now.
     this.#stepOfPass = Number.POSITIVE_INFINITY
     this.#act()
     this.#stepOfPass = 0
-    if (stop.signal.aborted && !life.dead) this.#stopLife()
+    if (this.#interruptions.stopped && !life.dead) this.#stopLife()
+    if (!life.dead) this.pausing.passEnded()
+    this.#inPass = false
     return report
   }
 
@@ -177,43 +184,32 @@ export class World {
 
   /** As SIGTERM: nothing new is begun, and after a while what is under way is cut off. */
   end(graceMs: number): void {
-    const { stop, cut } = this.#interruption
-    stop.abort()
-    this.time.after(graceMs, () => cut.abort())
+    this.#interruptions.end(graceMs)
   }
 
   pauseUploads(): void {
-    this.#interruption.pause.abort()
+    this.#interruptions.pauseUploads()
+    this.oracle.uploads.shut('uploads pause')
+  }
+
+  /** A person wants something of albumd: it is done once the pass has made way, or at once. */
+  ask(deed: () => void): void {
+    if (this.#inPass && this.life) {
+      this.#interruptions.makeWay()
+      this.oracle.makesWay()
+      this.pausing.ask(deed)
+    } else deed()
   }
 
   waitLonger(ms: number): void {
     this.#extraPause += ms
   }
 
-  saveState(): void {
-    this.#saved = this.state.save()
-  }
-
-  restoreState(downMs: number): boolean {
-    if (!this.#saved) return false
-    this.#replaceState(downMs)
-    this.state.restore(this.#saved)
-    return true
-  }
-
-  loseState(downMs: number): void {
-    this.#replaceState(downMs)
-    this.state.clear()
-  }
-
-  #replaceState(downMs: number): void {
-    this.kill(downMs)
-    this.#knowsLess = true
-    this.oracle.forgetDeletions()
-    this.host.mayBlink = false
-    this.looks.clear()
-    this.grounds.lostMount.clear()
-    this.grounds.otherRoot.clear()
+  /** Whatever kept albumd from its work is over. */
+  calm(): void {
+    this.pausing.resume()
+    this.hours = null
+    this.allowance.limit = PLAIN_SETTING.limit
   }
 
   /** What another person does takes no time. */
@@ -227,20 +223,38 @@ export class World {
     return albumPathOf(mirror.album, folder.slice(mirror.folder.length + 1)).join('/')
   }
 
+  /** As the daemon: outside their hours no uploads begin, and at the border those under way come to their end. */
+  #mindHours(life: Life, ended: AbortSignal): void {
+    const { hours, machine, oracle } = this
+    const why = 'outside its hours'
+    const open = hours === null || isOpen(hours, machine.wall())
+    oracle.passBegins(open ? null : why)
+    const close = () => {
+      this.#interruptions.pauseUploads()
+      oracle.uploads.shut(why)
+    }
+    if (!open) close()
+    else if (hours)
+      void life.clock.sleep(openFor(hours, machine.wall()), ended).then(() => {
+        if (!ended.aborted) close()
+      })
+  }
+
   #start(): void {
     if (this.life && !this.life.dead) return
     this.life = new Life(this.time, this.machine, this.random, what => this.step(what))
     this.#bornAt = this.time.now
     // It looks at everything first.
     this.#fresh = true
-    this.#parts = compose(this, this.life, this.#knowsLess)
-    this.#knowsLess = false
+    this.#parts = compose(this, this.life, this.saved.knowsLess)
+    this.saved.knowsLess = false
     this.#say('a process starts')
   }
 
   #stopLife(): void {
     if (!this.life || this.life.dead) return
     this.life.dead = true
+    this.pausing.processEnded()
     this.#ranBefore += this.time.now - this.#bornAt
     this.life = null
   }
@@ -262,8 +276,4 @@ export class World {
   hear(line: () => string): void {
     if (this.log) this.log.push(line())
   }
-}
-
-function newInterruption() {
-  return { stop: new AbortController(), cut: new AbortController(), pause: new AbortController() }
 }

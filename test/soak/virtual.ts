@@ -3,6 +3,7 @@ import { mustConverge } from '../sim/convergence.ts'
 import { type Action, byTime, type Deed, type History } from '../sim/history.ts'
 import { openKits } from '../sim/kits.ts'
 import { Random } from '../sim/random.ts'
+import { PLAIN_SETTING } from '../sim/setting.ts'
 import { PLAIN } from '../sim/variations.ts'
 import { World } from '../sim/world.ts'
 import { inWords } from './slope.ts'
@@ -57,8 +58,8 @@ function yearOf(random: Random): History {
     seed,
     variations: PLAIN,
     mirrors: [
-      { album: 'Photos', deletions: 'propagate', mounted: false, subMount: false },
-      { album: 'Scans/Old', deletions: 'propagate', mounted: false, subMount: false },
+      { album: 'Photos', deletions: 'propagate', mounted: false, subMount: false, bind: false },
+      { album: 'Scans/Old', deletions: 'propagate', mounted: false, subMount: false, bind: false },
     ],
     files: [[random.next(), random.next()]],
     hold: { hold_above: 0.5, hold_min: 20 },
@@ -66,6 +67,7 @@ function yearOf(random: Random): History {
     albumDeletions: 'one_by_one',
     concurrency: 4,
     order: 'newest',
+    setting: PLAIN_SETTING,
     pauses: Array.from({ length: hours }, () => HOUR_MS),
     actions: actions.sort(byTime),
   }

@@ -87,6 +87,27 @@ describe('a picture that ends in zeros', () => {
   })
 })
 
+describe('a picture that ends in zeros, where a clock was set', () => {
+  it.each([
+    ['forward', 3_600_000],
+    ['back', -3_600_000],
+  ])('%s, waits a minute before our eyes', async (_, age) => {
+    const clock = new VirtualClock()
+    clock.jump(1_800_000_000_000)
+    const look = { size: 9000, mtime: 0, ctime: (clock.wall() - age) * 1000, ino: 1 }
+    const pictures = new IncompletePictures({ afterMs: AFTER_MS, deed: 'leave' })
+    const ages = new FileAges(null)
+    const hash = Buffer.alloc(32)
+    const judgeNow = () =>
+      pictures.judge({ settleMs: 1000, clock, ages }, fileOf(look), { look, hash, ending: { kind: 'blank' } })
+    expect(judgeNow()).toMatchObject({ kind: 'waits', retryInMs: 60_000 })
+    await clock.pass(50_000)
+    expect(judgeNow()).toMatchObject({ kind: 'waits', retryInMs: 10_000 })
+    await clock.pass(10_000)
+    expect(judgeNow()).toBeNull()
+  })
+})
+
 describe('a picture that was found incomplete', () => {
   it('is not read again for half a minute while it looks the same, nor past its time', async () => {
     const clock = new VirtualClock()
@@ -106,6 +127,24 @@ describe('a picture that was found incomplete', () => {
     await clock.pass(9000)
     expect(pictures.recall(fileOf(look), clock)).toBeNull()
     expect(pictures.judge(parts, fileOf(look), read(look))).toMatchObject({ kind: 'failed' })
+  })
+})
+
+describe('a picture that was found cut', () => {
+  it('is known as such for a moment, but for one that is blank', async () => {
+    const clock = new VirtualClock()
+    clock.jump(1_800_000_000_000)
+    const parts = { settleMs: 1000, clock, ages: new FileAges(null) }
+    const look = { size: 1, mtime: 0, ctime: clock.wall() * 1000, ino: 1 }
+    const pictures = new IncompletePictures({ afterMs: AFTER_MS, deed: 'leave' })
+    const wasJustCut = () => pictures.wasJustCut(fileOf(look), clock)
+    pictures.judge(parts, fileOf(look), { ...read(look), ending: { kind: 'blank' } })
+    expect(wasJustCut()).toBe(false)
+    pictures.judge(parts, fileOf(look), read(look))
+    await clock.pass(1999)
+    expect(wasJustCut()).toBe(true)
+    await clock.pass(1)
+    expect(wasJustCut()).toBe(false)
   })
 })
 

@@ -20,7 +20,16 @@ interface Opening {
 }
 
 /** A file that was last written to at `WROTE_AT`, looked at `age` later, and is as the openings find it. */
-function stage({ age = 10, standing = null, knowsClock = true, isRemote = false, ...first }: Stage = {}) {
+function stage({
+  age = 10,
+  standing = null,
+  knowsClock = true,
+  made = 0,
+  renamed = false,
+  wasCut = false,
+  isRemote = false,
+  ...first
+}: Stage = {}) {
   const clock = new VirtualClock()
   clock.jump(WROTE_AT + age)
   const wroteAt = first.wroteAt ?? WROTE_AT
@@ -38,12 +47,19 @@ function stage({ age = 10, standing = null, knowsClock = true, isRemote = false,
       disk: { isRemote: folder => isRemote && folder === '/r' },
       settleMs: SETTLE_MS,
       clock,
+      incomplete: { wasJustCut: () => wasCut },
       ages: new FileAges(knowsClock ? clockOffset(clock) : null),
       async openPicture() {
         openings.push(Math.round(clock.monotonic()))
         open++
         return {
-          look: { size: now.size, mtime: 0, ctime: now.wroteAt * 1000, ino: 7 },
+          look: {
+            size: now.size,
+            mtime: now.wroteAt * 1000 - (renamed ? 9 : 0),
+            ctime: now.wroteAt * 1000,
+            ino: 7,
+          },
+          bornAt: (wroteAt - made) * 1000,
           hash: hashOf(now.bytes),
           ending: now.ending === 'cut' ? { kind: 'cut', missing: 'its end' } : { kind: now.ending },
           close: async () => void open--,
@@ -75,7 +91,18 @@ function stage({ age = 10, standing = null, knowsClock = true, isRemote = false,
 }
 
 /** `standing`: the bytes that stand for it on the host. */
-type Stage = Opening & { age?: number; standing?: string | null; knowsClock?: boolean; isRemote?: boolean }
+interface Stage extends Opening {
+  age?: number
+  standing?: string | null
+  knowsClock?: boolean
+  isRemote?: boolean
+  /** How long before it was written to. */
+  made?: number
+  /** It was, after it was last written to. */
+  renamed?: boolean
+  /** An earlier look found it cut. */
+  wasCut?: boolean
+}
 
 function hashOf(bytes: string): Buffer {
   return createHash('sha256').update(bytes).digest()
@@ -99,13 +126,28 @@ describe('a picture', () => {
     ['may go on behind its end', { ending: 'whole' }],
     ['does not tell', { ending: 'unclear' }],
     ['was known before', { standing: 'older' }],
-    ['has a time in whole seconds', { wroteAt: WROTE_AT - 123, age: -113 }],
+    ['was made long before it was last written to', { made: 60_000 }],
   ] as [string, Stage][])('that %s waits the full time, and is read twice', async (_, what) => {
     const { clock, openings, openedAt, left } = stage(what)
     await clock.pass(5000)
     expect(openings).toHaveLength(2)
     expect(openedAt()).toBe(SETTLE_MS - 10)
     expect(left()).toBe(1)
+  })
+
+  it.each([
+    ['renamed once it was written', { renamed: true }],
+    ['cut when it was read a moment ago', { wasCut: true }],
+  ])('that was made long ago and %s rests for a moment only', async (_, what) => {
+    const { clock, openings } = stage({ made: 60_000, ...what })
+    await clock.pass(5000)
+    expect(openings).toEqual([40])
+  })
+
+  it('that has a time in whole seconds may be younger, and is not taken to be settled by that', async () => {
+    const { clock, openings } = stage({ wroteAt: WROTE_AT - 123, age: SETTLE_MS })
+    await clock.pass(5000)
+    expect(openings).toEqual([50, 50 + SETTLE_MS])
   })
 
   it('whose bytes stand on the host already is not waited for', async () => {

@@ -1,0 +1,50 @@
+import type { Interruption } from '../../src/sync/interruption.ts'
+import type { Timeline } from './virtual-clock.ts'
+
+/** What may end a pass, or a part of it, before its end. */
+export class Interruptions {
+  readonly #time: Timeline
+  #stop = new AbortController()
+  #cut = new AbortController()
+  #pauseUploads = new AbortController()
+  #makeWay = new AbortController()
+
+  constructor(time: Timeline) {
+    this.#time = time
+  }
+
+  /** Those of the next pass. */
+  begin(): Interruption {
+    this.#stop = new AbortController()
+    this.#cut = new AbortController()
+    this.#pauseUploads = new AbortController()
+    this.#makeWay = new AbortController()
+    return {
+      stop: this.#stop.signal,
+      cut: this.#cut.signal,
+      pauseUploads: this.#pauseUploads.signal,
+      makeWay: this.#makeWay.signal,
+    }
+  }
+
+  get stopped(): boolean {
+    return this.#stop.signal.aborted
+  }
+
+  /** As SIGTERM: nothing new is begun, and after a while what is under way is cut off. */
+  end(graceMs: number): void {
+    const cut = this.#cut
+    this.#stop.abort()
+    this.#time.after(graceMs, () => cut.abort())
+  }
+
+  pauseUploads(): void {
+    this.#pauseUploads.abort()
+  }
+
+  /** A person waits for something else: uploads pause too. */
+  makeWay(): void {
+    this.#makeWay.abort()
+    this.#pauseUploads.abort()
+  }
+}

@@ -1,0 +1,131 @@
+import type { Mutant } from './mutant.ts'
+
+/** What keeps an image from being deleted. */
+export const DELETIONS: readonly Mutant[] = [
+  {
+    name: 'no hold',
+    edits: [
+      {
+        file: 'sync/hold.ts',
+        find: 'if (!isTooMuch(weight, policy)) return',
+        replace: 'if (weight) return',
+      },
+    ],
+    why: 'everything may go at once, unasked',
+    seed: 3,
+  },
+  {
+    name: 'no second look at everything',
+    edits: [
+      {
+        file: 'sync/pass.ts',
+        find: "const scanned = await mirrorUp(parts, mirrors, () => 'everything', interruption, stopped)",
+        replace: 'const scanned = [...before]',
+      },
+    ],
+    why: 'a picture that moved behind the scan loses its image',
+    seed: 23,
+  },
+  {
+    name: 'no last look at the path',
+    edits: [
+      {
+        file: 'sync/give-up.ts',
+        find: 'const why = whyNotGone(file)',
+        replace: 'const why = whyNotGone === undefined ? whyNotGone : null',
+      },
+    ],
+    why: 'a file that is back by now loses its image',
+    seed: 7,
+  },
+  {
+    name: 'moves do not wait',
+    edits: [
+      {
+        file: 'sync/plan.ts',
+        find: 'const moved = open.some(file => file.hash === null || file.hash.equals(hash))',
+        replace: 'const moved = open.some(() => false)',
+      },
+    ],
+    why: 'the old image of a moved picture goes before the new one is there',
+    seed: 148,
+  },
+  {
+    name: 'a linked image is deleted unproved',
+    edits: [
+      {
+        file: 'sync/give-up.ts',
+        find: "if (image.proof !== 'none' || state === 'approved') return null",
+        replace: "if (state !== 'held') return null",
+      },
+    ],
+    why: "another person's image of the same name goes",
+    seed: 1900,
+  },
+  {
+    name: 'the upload does not come before the deletion',
+    edits: [
+      {
+        file: 'sync/folder-records.ts',
+        find: '    files.put(file)\n    if (file.image === null) return\n    escrow.takeBack(file.image)\n',
+        replace:
+          "    files.put(file)\n    if (file.image === null) return\n    if (file.state === 'pending') escrow.put({ image: file.image, mirror: this.#parts.mirror, path: file.name, reason: 'superseded', state: 'grace', since: 0, due_at: 0 })\n    if (file.state === 'pending') files.put({ ...file, image: null })\n    if (file.state === 'pending') return\n    escrow.takeBack(file.image)\n",
+      },
+    ],
+    why: 'a changed file has no image for a while',
+    seed: 71,
+  },
+  {
+    name: 'an album goes whole, wherever its pictures are',
+    edits: [
+      {
+        file: 'sync/whole-albums.ts',
+        find: 'if (!shown || whole.images.some(image => whyStays(parts, image))) continue',
+        replace: 'if (!shown) continue',
+      },
+      {
+        file: 'sync/whole-albums.ts',
+        find: '() => !images.some(image => whyStays(parts, image))',
+        replace: '() => true',
+      },
+    ],
+    why: 'a picture is back, or its place was not looked at again',
+    seed: 1_100_081,
+  },
+  {
+    name: 'an album goes whole, whatever else is in it',
+    edits: [
+      {
+        file: 'sync/whole-albums.ts',
+        find: 'if (!shown || whole.images.some(image => whyStays(parts, image))) continue',
+        replace: 'if (whole.images.some(image => whyStays(parts, image))) continue',
+      },
+    ],
+    why: "another person's image goes with the album",
+    seed: 1_110_916,
+  },
+  {
+    name: 'a deletion goes again without another look',
+    edits: [
+      {
+        file: 'sync/give-up.ts',
+        find: '() => whyStays(parts, image) === null',
+        replace: '() => true',
+      },
+    ],
+    why: 'a picture came back while the host was in trouble',
+    seed: 86,
+  },
+  {
+    name: 'a deletion leaves no intent',
+    edits: [
+      {
+        file: 'sync/upload.ts',
+        find: 'if (standing?.hash.equals(hash) && !synced.journal.deletionOf(standing.id)) {',
+        replace: 'if (standing?.hash.equals(hash)) {',
+      },
+    ],
+    why: 'a file that comes back is linked to an image that may be gone',
+    seed: 1_000_000_001,
+  },
+]

@@ -1,0 +1,95 @@
+import type { Mutant } from './mutant.ts'
+
+/** What keeps albumd still when it is to be still. */
+export const PACING: readonly Mutant[] = [
+  {
+    name: 'a paused pass looks for what is in doubt',
+    edits: [
+      {
+        file: 'sync/pass.ts',
+        find: 'if (parts.onlyLook) return look(parts, mirrors, scopeOf, interruption)',
+        replace:
+          'if (parts.onlyLook) return findOut(parts, mirrors, interruption).then(() => look(parts, mirrors, scopeOf, interruption))',
+      },
+    ],
+    why: 'the host is asked while a person has paused albumd',
+    seed: 14_001_191,
+  },
+  {
+    name: 'a pause without an end keeps the end of another',
+    edits: [
+      {
+        file: 'daemon/pause.ts',
+        find: "if (until === null) meta.clear('paused_until')\n    else",
+        replace: 'if (until !== null)',
+      },
+    ],
+    why: 'a pause ends too soon',
+    seed: 1_000_000_005,
+  },
+  {
+    name: 'uploads go on past the border of their hours',
+    edits: [
+      {
+        file: 'sync/upload-queue.ts',
+        find: 'return stop.aborted || pauseUploads?.aborted === true',
+        replace: 'return stop.aborted',
+      },
+    ],
+    why: 'pictures are sent outside the hours',
+    seed: 14_000_100,
+  },
+  {
+    name: 'outside their hours uploads begin',
+    edits: [
+      {
+        file: 'sync/pass.ts',
+        find: 'const mayBegin = stopped.length === 0 && !interruption.pauseUploads?.aborted',
+        replace: 'const mayBegin = stopped.length === 0',
+      },
+      {
+        file: 'sync/upload-queue.ts',
+        find: 'return stop.aborted || pauseUploads?.aborted === true',
+        replace: 'return stop.aborted',
+      },
+    ],
+    why: 'pictures are sent outside the hours',
+    seed: 14_000_005,
+  },
+  {
+    name: 'deletions go on while a person waits',
+    edits: [
+      {
+        file: 'sync/pass.ts',
+        find: 'return { ...rest, stop: makeWay ? AbortSignal.any([stop, makeWay]) : stop }',
+        replace: 'return { ...rest, stop }',
+      },
+    ],
+    why: 'a pass that is to end deletes what was given up',
+    seed: 1_000_000_006,
+  },
+  {
+    name: 'the reserve is not kept',
+    edits: [
+      {
+        file: 'sync/quota-ledger.ts',
+        find: 'return reserve > 0 && limit - this.read().used <= limit * reserve',
+        replace: 'return reserve < 0 && limit - this.read().used <= limit * reserve',
+      },
+    ],
+    why: 'a backlog takes what is kept for the pictures of the day',
+    seed: 1_000_000_004,
+  },
+  {
+    name: 'uploads under way go on into the reserve',
+    edits: [
+      {
+        file: 'sync/upload-queue.ts',
+        find: 'await this.#together(files, interruption, () => !this.#isSparing())',
+        replace: 'await this.#together(files, interruption, () => true)',
+      },
+    ],
+    why: 'a backlog takes what is kept for the pictures of the day',
+    seed: 1_000_000_004,
+  },
+]

@@ -1,0 +1,31 @@
+import { Oracle } from './oracle.ts'
+import { recordedAt } from './state-kit.ts'
+import type { World } from './world.ts'
+
+/** The oracle of a world. `running`: true time that albumd ran, in milliseconds. */
+export function oracleOf(world: World, running: () => number): Oracle {
+  const { disk, looks, sources, mirrors, grounds, allowance, machine } = world
+  const { hold, variations, order, concurrency, albumDeletions } = world.history
+  const { synced } = world.state
+  return new Oracle({
+    disk,
+    looks,
+    sources,
+    mirrors,
+    hold,
+    variations,
+    grounds,
+    allowance,
+    order,
+    concurrency,
+    running,
+    wall: machine.wall,
+    wholeAlbums: albumDeletions === 'recursive',
+    recordOf: path => recordedAt(synced, mirrors, path),
+    isLinked: id => synced.images.byRemoteId(id)?.proof === 'none',
+    mayBeDeleted(id) {
+      const image = synced.images.byRemoteId(id)
+      return image !== undefined && synced.journal.deletionOf(image.id) !== undefined
+    },
+  })
+}
