@@ -83,3 +83,15 @@ export function listingWith(
     return listed.ok ? { ok: true, value: change(listed.value, number, albumId) } : listed
   }
 }
+
+/** The host, whose listings know nothing of what was made since. */
+export async function lateListing({ host, there }: AlbumStage): Promise<Pick<ImageHost, 'list'>> {
+  const known = new Set((await there.list()).albums.map(({ id }) => id))
+  return {
+    list: listingWith(host, page => ({ ...page, albums: page.albums.filter(({ id }) => known.has(id)) })),
+  }
+}
+
+/** How often an endpoint was asked. */
+export const times = (asked: readonly string[], endpoint: string) =>
+  asked.filter(one => one === endpoint).length

@@ -1,46 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { RestoreEvent, RestoreReport } from '../../../src/daemon/restore/restore-event.ts'
-import { type RestoreRequest, restoreMirrors } from '../../../src/daemon/restore/restore-mirrors.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { deadOrigin } from '../../remote/serve.ts'
-import { MTIME, type Recorded, recordPictures, treeOf } from '../recorded-pictures.ts'
-
-const NEVER = { stop: new AbortController().signal, cut: new AbortController().signal }
-
-interface Told {
-  report: RestoreReport
-  missing: Record<string, string>
-  back: string
-}
-
-async function restore(
-  { home, config }: Recorded,
-  request: Partial<RestoreRequest> = {},
-  interruption = NEVER,
-  tell: (event: RestoreEvent) => void = () => {},
-): Promise<Told> {
-  const missing: Record<string, string> = {}
-  const back = request.folder ?? join(home, 'back')
-  const report = await restoreMirrors(
-    config,
-    {
-      folder: back,
-      mirrors: config.mirrors.map(({ folder }) => folder),
-      deleted: false,
-      ca: null,
-      ...request,
-    },
-    event => {
-      if (event.event === 'picture_missing') missing[event.path] = event.code
-      tell(event)
-    },
-    interruption,
-  )
-  return { report, missing, back }
-}
+import { MTIME, recordPictures, treeOf } from '../recorded-pictures.ts'
+import { restore } from './restored.ts'
 
 describe('a restore', () => {
   it('brings back folders, equal names and odd ones with their times, and leaves no trace of its own', async () => {
@@ -112,135 +77,6 @@ describe('a restore', () => {
     expect(existsSync(join(back, 'another.png'))).toBe(false)
   })
 
-  it('puts nothing in its place that is not what is recorded, and says why of each', async () => {
-    const outside = await deadOrigin()
-    let flaky = 0
-    const recorded = await recordPictures([
-      { path: 'good.png', bytes: 'good' },
-      { path: 'short.png', bytes: 'recorded', answer: response => void response.end('record') },
-      { path: 'other.png', bytes: 'recorded', answer: response => void response.end('RECORDED') },
-      {
-        path: 'endless.png',
-        bytes: 'recorded',
-        answer: response => void response.end(Buffer.alloc(3 * 2 ** 20)),
-      },
-      {
-        path: '404.png',
-        bytes: 'x',
-        answer: response => void response.writeHead(404).end('a long page of it'),
-      },
-      {
-        path: 'moved.png',
-        bytes: 'x',
-        answer: response => void response.writeHead(302, { location: `${outside}/x` }).end(),
-      },
-      { path: 'forbidden.png', bytes: 'x', answer: response => void response.writeHead(403).end() },
-      { path: 'plain.png', bytes: 'x', image: { cdnUrl: 'http://images.example.com/i/1' } },
-      {
-        path: 'flaky.png',
-        bytes: 'there at last',
-        answer: (response, bytes) => {
-          if (flaky++ === 0) response.writeHead(503).end()
-          else if (flaky === 2) response.writeHead(200, { 'content-length': bytes.length }).write('the')
-          else response.end(bytes)
-          if (flaky === 2) setTimeout(() => response.destroy(), 50)
-        },
-      },
-    ])
-    const { report, missing, back } = await restore(recorded)
-    expect(missing).toEqual({
-      'short.png': 'OTHER_BYTES',
-      'other.png': 'OTHER_BYTES',
-      'endless.png': 'OTHER_BYTES',
-      '404.png': 'NOT_FOUND',
-      'moved.png': 'HOST_REDIRECT',
-      'forbidden.png': 'HOST_ANSWER',
-      'plain.png': 'HOST_ADDRESS',
-    })
-    expect(report).toMatchObject({ restored: 2, missing: 7 })
-    expect(Object.keys(treeOf(back)).sort()).toEqual([
-      '.albumd-restore/restore.json',
-      'flaky.png',
-      'good.png',
-    ])
-
-    // The host has mended some: what is there is not fetched again.
-    recorded.asked.length = 0
-    for (const path of ['short.png', 'other.png', 'endless.png', '404.png']) recorded.answers.delete(path)
-    const again = await restore(recorded)
-    expect(again.report).toMatchObject({ restored: 4, there: 2, missing: 3 })
-    expect(recorded.asked).not.toContain('good.png')
-    expect(treeOf(back)['other.png']).toEqual(['recorded', MTIME])
-  })
-
-  it('asks caches to look again, and never sends a key', async () => {
-    const headers: (string | undefined)[] = []
-    const recorded = await recordPictures([
-      {
-        path: 'cached.png',
-        bytes: 'fresh',
-        answer: (response, bytes, request) => {
-          expect(request.headers['x-api-key']).toBeUndefined()
-          headers.push(request.headers['cache-control'])
-          response.end(headers.length === 1 ? 'stale' : bytes)
-        },
-      },
-    ])
-    expect((await restore(recorded)).report).toMatchObject({ restored: 1, missing: 0 })
-    expect(headers).toEqual([undefined, 'no-cache'])
-  })
-
-  it('writes nothing outside of its folder, whatever the records say', async () => {
-    const recorded = await recordPictures(
-      [
-        '../out.png',
-        'a/../../out.png',
-        '/etc/out.png',
-        'a//b.png',
-        './c.png',
-        'nul\0.png',
-        '.albumd-restore/x.png',
-        '..',
-      ].map(path => ({ path, bytes: path })),
-    )
-    const { missing, back } = await restore(recorded)
-    expect(new Set(Object.values(missing))).toEqual(new Set(['UNSAFE_NAME']))
-    expect(Object.keys(missing)).toHaveLength(8)
-    expect(recorded.asked).toEqual([])
-    expect(Object.keys(treeOf(back))).toEqual(['.albumd-restore/restore.json'])
-    expect(readdirSync(recorded.home).sort()).toEqual(['albumd.yaml', 'back', 'pictures', 'state'])
-  })
-
-  it('follows no link, and leaves what is in the way', async () => {
-    const recorded = await recordPictures([
-      { path: 'link/a.png', bytes: 'a' },
-      { path: 'b.png', bytes: 'b' },
-      { path: 'c.png', bytes: 'c' },
-      { path: 'd.png', bytes: 'd' },
-      { path: 'slow.png', bytes: 'slow', answer: response => void response.writeHead(404).end() },
-    ])
-    await restore(recorded)
-    const back = join(recorded.home, 'back')
-    const elsewhere = join(recorded.home, 'elsewhere')
-    mkdirSync(elsewhere)
-    rmSync(join(back, 'link'), { recursive: true })
-    symlinkSync(elsewhere, join(back, 'link'))
-    rmSync(join(back, 'b.png'))
-    symlinkSync(join(elsewhere, 'b.png'), join(back, 'b.png'))
-    writeFileSync(join(back, 'c.png'), 'X')
-    utimesSync(join(back, 'd.png'), 5, 5)
-    const { missing, report } = await restore(recorded)
-    expect(missing).toMatchObject({
-      'link/a.png': 'IN_THE_WAY',
-      'b.png': 'IN_THE_WAY',
-      'c.png': 'IN_THE_WAY',
-      'slow.png': 'NOT_FOUND',
-    })
-    expect(report).toMatchObject({ there: 1, restored: 0 })
-    expect(readdirSync(elsewhere)).toEqual([])
-    expect(treeOf(back)).toMatchObject({ 'c.png': ['X', expect.any(Number)], 'd.png': ['d', MTIME] })
-  })
-
   it('goes on after it was interrupted', async () => {
     const stop = new AbortController()
     const pictures = Array.from({ length: 60 }, (_, n) => ({
@@ -289,54 +125,5 @@ describe('a restore', () => {
     })
     const { back } = await restore(other)
     expect(treeOf(back)['a.png']).toEqual(['second', MTIME])
-  })
-
-  it('is refused where it would do harm, or would be mixed up', async () => {
-    const recorded = await recordPictures(
-      [
-        { path: 'a.png', bytes: 'a' },
-        { path: 'b.png', bytes: 'b', mirror: 1 },
-      ],
-      { mirrors: ['one/photos', 'two/Photos'] },
-    )
-    const { home, config } = recorded
-    const to = (folder: string, more: Partial<RestoreRequest> = {}) =>
-      restore(recorded, { folder: join(home, folder), ...more })
-    await expect(to('one/photos')).rejects.toThrow('move it when it is whole')
-    await expect(to('one/photos/below')).rejects.toThrow('move it when it is whole')
-    await expect(to('one')).rejects.toThrow('move it when it is whole')
-    await expect(to('state/x')).rejects.toThrow('state_dir')
-    await expect(to('albumd.yaml')).rejects.toThrow('is no folder')
-    symlinkSync(join(home, 'one/photos'), join(home, 'link'))
-    await expect(to('link')).rejects.toThrow('move it when it is whole')
-    // Both at once: two folders of one name take their whole paths.
-    const both = await to('both')
-    expect(Object.keys(treeOf(both.back)).sort()).toEqual(
-      [`${home}/one/photos/a.png`, `${home}/two/Photos/b.png`].map(path => path.slice(1)).sort(),
-    )
-    const alone = await to('alone', { mirrors: [config.mirrors[1]!.folder] })
-    expect(treeOf(alone.back)).toEqual({ 'b.png': ['b', MTIME] })
-
-    recorded.answers.set('b.png', response => void response.writeHead(404).end())
-    await to('part', { mirrors: [config.mirrors[1]!.folder] })
-    await expect(to('part')).rejects.toThrow('a restore of other mirrors was begun here')
-    const empty = await recordPictures([])
-    await expect(restore(empty)).rejects.toThrow('nothing is recorded of')
-    expect(existsSync(join(empty.home, 'back'))).toBe(false)
-  })
-
-  it.runIf(process.platform === 'linux')('has its folder to itself', async () => {
-    const recorded = await recordPictures([{ path: 'a.png', bytes: 'a' }])
-    const asked = Promise.withResolvers<void>()
-    const go = Promise.withResolvers<void>()
-    recorded.answers.set('a.png', (response, bytes) => {
-      asked.resolve()
-      void go.promise.then(() => response.end(bytes))
-    })
-    const first = restore(recorded)
-    await asked.promise
-    await expect(restore(recorded)).rejects.toMatchObject({ code: 'LOCKED' })
-    go.resolve()
-    expect((await first).report).toMatchObject({ restored: 1 })
   })
 })

@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import type { RestoreEvent, RestoreReport } from '../../../src/daemon/restore/restore-event.ts'
+import { type RestoreRequest, restoreMirrors } from '../../../src/daemon/restore/restore-mirrors.ts'
+import type { Recorded } from '../recorded-pictures.ts'
+
+const NEVER = { stop: new AbortController().signal, cut: new AbortController().signal }
+
+/** What a restore told and left behind. */
+export interface Told {
+  report: RestoreReport
+  missing: Record<string, string>
+  back: string
+}
+
+/** Restores what is recorded, all of it unless `request` says otherwise. */
+export async function restore(
+  { home, config }: Recorded,
+  request: Partial<RestoreRequest> = {},
+  interruption = NEVER,
+  tell: (event: RestoreEvent) => void = () => {},
+): Promise<Told> {
+  const missing: Record<string, string> = {}
+  const back = request.folder ?? join(home, 'back')
+  const report = await restoreMirrors(
+    config,
+    {
+      folder: back,
+      mirrors: config.mirrors.map(({ folder }) => folder),
+      deleted: false,
+      ca: null,
+      ...request,
+    },
+    event => {
+      if (event.event === 'picture_missing') missing[event.path] = event.code
+      tell(event)
+    },
+    interruption,
+  )
+  return { report, missing, back }
+}

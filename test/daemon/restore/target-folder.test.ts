@@ -1,0 +1,108 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { RestoreRequest } from '../../../src/daemon/restore/restore-mirrors.ts'
+import { MTIME, recordPictures, treeOf } from '../recorded-pictures.ts'
+import { restore } from './restored.ts'
+
+describe('a restore', () => {
+  it('writes nothing outside of its folder, whatever the records say', async () => {
+    const recorded = await recordPictures(
+      [
+        '../out.png',
+        'a/../../out.png',
+        '/etc/out.png',
+        'a//b.png',
+        './c.png',
+        'nul\0.png',
+        '.albumd-restore/x.png',
+        '..',
+      ].map(path => ({ path, bytes: path })),
+    )
+    const { missing, back } = await restore(recorded)
+    expect(new Set(Object.values(missing))).toEqual(new Set(['UNSAFE_NAME']))
+    expect(Object.keys(missing)).toHaveLength(8)
+    expect(recorded.asked).toEqual([])
+    expect(Object.keys(treeOf(back))).toEqual(['.albumd-restore/restore.json'])
+    expect(readdirSync(recorded.home).sort()).toEqual(['albumd.yaml', 'back', 'pictures', 'state'])
+  })
+
+  it('follows no link, and leaves what is in the way', async () => {
+    const recorded = await recordPictures([
+      { path: 'link/a.png', bytes: 'a' },
+      { path: 'b.png', bytes: 'b' },
+      { path: 'c.png', bytes: 'c' },
+      { path: 'd.png', bytes: 'd' },
+      { path: 'slow.png', bytes: 'slow', answer: response => void response.writeHead(404).end() },
+    ])
+    await restore(recorded)
+    const back = join(recorded.home, 'back')
+    const elsewhere = join(recorded.home, 'elsewhere')
+    mkdirSync(elsewhere)
+    rmSync(join(back, 'link'), { recursive: true })
+    symlinkSync(elsewhere, join(back, 'link'))
+    rmSync(join(back, 'b.png'))
+    symlinkSync(join(elsewhere, 'b.png'), join(back, 'b.png'))
+    writeFileSync(join(back, 'c.png'), 'X')
+    utimesSync(join(back, 'd.png'), 5, 5)
+    const { missing, report } = await restore(recorded)
+    expect(missing).toMatchObject({
+      'link/a.png': 'IN_THE_WAY',
+      'b.png': 'IN_THE_WAY',
+      'c.png': 'IN_THE_WAY',
+      'slow.png': 'NOT_FOUND',
+    })
+    expect(report).toMatchObject({ there: 1, restored: 0 })
+    expect(readdirSync(elsewhere)).toEqual([])
+    expect(treeOf(back)).toMatchObject({ 'c.png': ['X', expect.any(Number)], 'd.png': ['d', MTIME] })
+  })
+
+  it('is refused where it would do harm, or would be mixed up', async () => {
+    const recorded = await recordPictures(
+      [
+        { path: 'a.png', bytes: 'a' },
+        { path: 'b.png', bytes: 'b', mirror: 1 },
+      ],
+      { mirrors: ['one/photos', 'two/Photos'] },
+    )
+    const { home, config } = recorded
+    const to = (folder: string, more: Partial<RestoreRequest> = {}) =>
+      restore(recorded, { folder: join(home, folder), ...more })
+    await expect(to('one/photos')).rejects.toThrow('move it when it is whole')
+    await expect(to('one/photos/below')).rejects.toThrow('move it when it is whole')
+    await expect(to('one')).rejects.toThrow('move it when it is whole')
+    await expect(to('state/x')).rejects.toThrow('state_dir')
+    await expect(to('albumd.yaml')).rejects.toThrow('is no folder')
+    symlinkSync(join(home, 'one/photos'), join(home, 'link'))
+    await expect(to('link')).rejects.toThrow('move it when it is whole')
+    // Both at once: two folders of one name take their whole paths.
+    const both = await to('both')
+    expect(Object.keys(treeOf(both.back)).sort()).toEqual(
+      [`${home}/one/photos/a.png`, `${home}/two/Photos/b.png`].map(path => path.slice(1)).sort(),
+    )
+    const alone = await to('alone', { mirrors: [config.mirrors[1]!.folder] })
+    expect(treeOf(alone.back)).toEqual({ 'b.png': ['b', MTIME] })
+
+    recorded.answers.set('b.png', response => void response.writeHead(404).end())
+    await to('part', { mirrors: [config.mirrors[1]!.folder] })
+    await expect(to('part')).rejects.toThrow('a restore of other mirrors was begun here')
+    const empty = await recordPictures([])
+    await expect(restore(empty)).rejects.toThrow('nothing is recorded of')
+    expect(existsSync(join(empty.home, 'back'))).toBe(false)
+  })
+
+  it.runIf(process.platform === 'linux')('has its folder to itself', async () => {
+    const recorded = await recordPictures([{ path: 'a.png', bytes: 'a' }])
+    const asked = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
+    recorded.answers.set('a.png', (response, bytes) => {
+      asked.resolve()
+      void go.promise.then(() => response.end(bytes))
+    })
+    const first = restore(recorded)
+    await asked.promise
+    await expect(restore(recorded)).rejects.toMatchObject({ code: 'LOCKED' })
+    go.resolve()
+    expect((await first).report).toMatchObject({ restored: 1 })
+  })
+})

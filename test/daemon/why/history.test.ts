@@ -1,0 +1,81 @@
+import { renameSync, rmSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { png } from '../../pictures.ts'
+import { sha256 } from '../sha256.ts'
+import { asked, events } from './asked.ts'
+
+describe('why, of a picture', () => {
+  it('tells from the day it was found to the day its image went', async () => {
+    const at = await asked()
+    const picture = png(4, 3).bytes
+    at.write('a/one.png', picture)
+    expect(at.why('a/one.png')).toMatchObject({ state: 'unseen', image: null, history: [] })
+    await at.pass()
+    const synced = at.why('a/one.png')
+    expect(synced).toMatchObject({
+      path: join(at.pictures, 'a/one.png'),
+      state: 'synced',
+      album: { path: 'Photos/a', id: expect.any(String) },
+      hash: sha256(picture),
+      image: {
+        album: 'Photos/a',
+        name: 'one.png',
+        proof: 'uploaded',
+        cdn_url: expect.stringMatching(/^http/),
+      },
+      next: [],
+    })
+    expect(events(synced)).toEqual(['found', 'uploaded'])
+
+    at.write('a/one.png', png(14, 3).bytes)
+    utimesSync(join(at.pictures, 'a/one.png'), 1, 1)
+    expect(at.why('a/one.png').reason).toContain('since then: changed: ')
+    await at.pass()
+    const changed = at.why('a/one.png')
+    expect(events(changed)).toEqual(['found', 'uploaded', 'changed', 'uploaded', 'deleted'])
+    expect(changed.history.slice(-2)).toMatchObject([
+      { detail: 'its old image is to be deleted' },
+      { detail: 'it was of an older version' },
+    ])
+
+    renameSync(join(at.pictures, 'a/one.png'), join(at.pictures, 'two.png'))
+    await at.pass()
+    expect(at.why('two.png').history).toMatchObject([
+      { event: 'found' },
+      { event: 'uploaded', detail: 'moved from a/one.png' },
+    ])
+    const moved = at.why('a/one.png')
+    expect(moved).toMatchObject({ state: 'absent', image: null, next: [] })
+    expect(moved.reason).toContain('the picture moved to two.png')
+    expect(events(moved).slice(-2)).toEqual(['gone', 'deleted'])
+
+    rmSync(join(at.pictures, 'two.png'))
+    await at.pass()
+    expect(at.why('two.png').reason).toContain('its image was deleted: the picture is gone')
+  })
+
+  it('notes that bytes are the same after another time, and nothing of a mere touch', async () => {
+    const at = await asked()
+    at.write('p.png', png(3, 3).bytes)
+    await at.pass()
+    utimesSync(join(at.pictures, 'p.png'), 1, 1)
+    await at.pass()
+    expect(events(at.why('p.png'))).toEqual(['found', 'uploaded', 'changed', 'unchanged'])
+    await at.pass()
+    expect(at.why('p.png').history).toHaveLength(4)
+  })
+
+  it('keeps an image that a backup holds, and says so', async () => {
+    const at = await asked({ deletions: 'keep' })
+    at.write('p.png', png(3, 3).bytes)
+    at.write('q.png', png(4, 3).bytes)
+    await at.pass()
+    rmSync(join(at.pictures, 'p.png'))
+    await at.pass()
+    const kept = at.why('p.png')
+    expect(kept).toMatchObject({ state: 'kept', image: { name: 'p.png' }, deletions: [] })
+    expect(kept.reason).toContain('this mirror keeps images')
+    expect(events(kept)).toEqual(['found', 'uploaded', 'kept'])
+  })
+})

@@ -1,0 +1,153 @@
+import { rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { approve, listHeld } from '../../../src/daemon/held-deletions.ts'
+import { contentStep } from '../../../src/daemon/why/content-step.ts'
+import type { Explanation } from '../../../src/daemon/why/explanation.ts'
+import type { StepParts } from '../../../src/daemon/why/next-steps.ts'
+import { hostWith } from '../../../src/remote/host-with.ts'
+import { png } from '../../pictures.ts'
+import { failure } from '../../sync/workshop.ts'
+import { asked, events, OPEN } from './asked.ts'
+
+const steps = ({ next }: Explanation) => next.map(({ what }) => what).join('\n')
+
+describe('why, of a picture', () => {
+  it('gives the commands for a held image', async () => {
+    const at = await asked()
+    const hold = { hold_above: 0.25, hold_min: 1 }
+    for (const n of [0, 1, 2, 3]) at.write(`it's/${n}.png`, png(2 + n, 2).bytes)
+    await at.pass({ hold })
+    for (const n of [0, 1, 2]) rmSync(join(at.pictures, `it's/${n}.png`))
+    await at.pass({ hold })
+    const held = at.why("it's/0.png")
+    expect(held).toMatchObject({ state: 'gone', deletions: [{ state: 'held', reason: 'deleted' }] })
+    expect(events(held)).toEqual(['found', 'uploaded', 'gone', 'held'])
+    const path = `'${join(at.pictures, "it'\\''s/0.png")}'`
+    expect(held.next.map(({ command }) => command)).toEqual([
+      `albumd deletions approve ${path}`,
+      `albumd deletions discard ${path}`,
+    ])
+    await approve(at.synced, listHeld(at.config, at.synced, "it's/0.png"))
+    await at.pass({ hold })
+    expect(events(at.why("it's/0.png"))).toEqual(['found', 'uploaded', 'gone', 'held', 'approved', 'deleted'])
+    expect(at.why("it's/0.png").state).toBe('absent')
+  })
+
+  it('tells how long the grace still is, and that a doubt stops it', async () => {
+    const at = await asked()
+    at.write('p.png', png(3, 3).bytes)
+    await at.pass({ graceMs: 600_000 })
+    rmSync(join(at.pictures, 'p.png'))
+    at.write('other.png', png(9, 3).bytes)
+    await at.pass({ graceMs: 600_000 })
+    const now = Date.now()
+    const waiting = at.why('p.png', { now })
+    expect(waiting.next).toMatchObject([{ at: new Date(now + 600_000).toISOString(), command: null }])
+    expect(steps(waiting)).toContain('about 10 min are left')
+    const stopped = at.why('p.png', { now, status: { ...OPEN, running: false } })
+    expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
+  })
+
+  it('tells what a failed one waits for, and one whose outcome is not known', async () => {
+    const at = await asked()
+    at.write('no.png', 'this is no picture')
+    await at.pass()
+    const failed = at.why('no.png')
+    expect(failed).toMatchObject({
+      state: 'failed',
+      failure: { code: 'NOT_A_PICTURE', next_attempt_at: null },
+    })
+    expect(failed.next).toMatchObject([
+      { what: 'it is tried again once the file changes' },
+      { command: `albumd retry ${join(at.pictures, 'no.png')}` },
+    ])
+    expect(events(failed)).toEqual(['found', 'failed'])
+
+    at.write('lost.png', png(7, 7).bytes)
+    const host = hostWith(at.host, { send: async () => failure('find_out', 'HOST_TIMEOUT', 'send') })
+    await at.pass({ host })
+    const uncertain = at.why('lost.png')
+    expect(uncertain).toMatchObject({ state: 'uncertain', failure: { code: 'UNCERTAIN' } })
+    expect(uncertain.next[0]!.at).toBe(uncertain.failure!.next_attempt_at)
+    expect(uncertain.next[1]).toMatchObject({ command: expect.stringContaining('albumd retry --resend ') })
+    expect(events(uncertain)).toContain('uncertain')
+  })
+
+  it('tells what uploads wait for, and until when', async () => {
+    const at = await asked()
+    at.write('p.png', png(3, 3).bytes)
+    await at.pass({ onlyAdopt: true })
+    expect(at.why('p.png')).toMatchObject({
+      state: 'pending',
+      reason: 'new',
+      next: [{ what: 'it is uploaded' }],
+    })
+    const resumes_at = '2030-01-01T00:00:00.000Z'
+    const used = { ...OPEN, quota: { ...OPEN.quota, exhausted: true, resumes_at } }
+    expect(at.why('p.png', { status: used }).next).toMatchObject([{ at: resumes_at }])
+    const said_at = '2029-12-31T00:00:00.000Z'
+    const full = {
+      endpoint: 'upload',
+      code: 'STORAGE_LIMIT_REACHED',
+      message: 'full',
+      since: said_at,
+      said_at,
+    }
+    const blocked = at.why('p.png', { status: { ...OPEN, blocks: [full] } })
+    expect(blocked.next).toMatchObject([{ at: '2029-12-31T00:15:00.000Z' }])
+    expect(steps(blocked)).toContain('full (STORAGE_LIMIT_REACHED)')
+    // Without a daemon `sync` would stop there too.
+    const alone = at.why('p.png', { status: { ...used, running: false } })
+    expect(alone.next).toMatchObject([{ at: resumes_at }, { command: 'albumd sync' }])
+    expect(steps(alone)).toContain("today's uploads are used up")
+    at.synced.meta.set('paused', '1')
+    expect(at.why('p.png', { status: used }).next).toMatchObject([{ command: 'albumd resume' }])
+    at.synced.meta.clear('paused')
+    const young = at.why('p.png', { now: Date.now() })
+    expect(steps(young)).toContain('left alone')
+  })
+
+  it('tells that an older one waits while only the reserve is left, and a new one does not', async () => {
+    const at = await asked()
+    at.write('p.png', png(3, 3).bytes)
+    await at.pass({ onlyAdopt: true })
+    const found = at.synced.files.inState('pending')[0]!
+    const now = Date.now()
+    const day = new Date(now - 1000)
+    at.synced.meta.set('quota_day', day.toISOString())
+    for (let n = 0; n < 8; n++) at.synced.account.useQuota(day.toISOString())
+    const { host } = at.config
+    const few = { ...at.config, host: { ...host, daily_quota: 10, quota_reset: undefined } }
+    const status = { ...OPEN, quota: { ...OPEN.quota, limit: 10, reserve: 2 } }
+    const why = (since: number, changes: Partial<StepParts> = {}) => {
+      at.synced.files.put({ ...found, since })
+      return at.why('p.png', { config: few, status, now: now + 5000, ...changes })
+    }
+    const waiting = why(now - 60_000)
+    expect(waiting.next).toMatchObject([{ what: expect.stringContaining('quota.reserve') }])
+    expect(Date.parse(waiting.next[0]!.at!)).toBeGreaterThan(now)
+    expect(steps(why(now))).not.toContain('quota.reserve')
+    const oldest = { ...status, quota: { ...status.quota, reserve: 0 } }
+    expect(steps(why(now - 60_000, { status: oldest }))).not.toContain('quota.reserve')
+  })
+
+  it('tells of one that is half written what it lacks, and how long that is waited for', async () => {
+    const at = await asked()
+    const [mirror] = at.config.mirrors
+    const whole = png(30, 30).bytes
+    at.write('half.png', whole.subarray(0, whole.length - 12))
+    at.write('whole.png', whole)
+    at.write('no.png', 'this is no picture')
+    const changed = statSync(join(at.pictures, 'half.png')).ctimeMs
+    const step = (path: string, incomplete: 'leave' | 'send') =>
+      contentStep({ watch: { ...at.config.watch, incomplete } }, { mirror: mirror!, path })
+    const left = await step('half.png', 'leave')
+    expect(left!.what).toMatch(/^it is not complete \(.+\).* failure until it changes$/)
+    expect(Date.parse(left!.at!)).toBe(Math.floor(Math.round(changed * 1000) / 1000 + 600_000))
+    expect((await step('half.png', 'send'))!.what).toContain('sent as it is')
+    expect((await step('no.png', 'leave'))!.what).toContain('no picture')
+    expect(await step('whole.png', 'leave')).toBeNull()
+    expect((await step('gone.png', 'leave'))!.what).not.toBe('')
+  })
+})

@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { png } from '../pictures.ts'
+import { expectInSync, setFaultStage, startAlbumd, syncUntilDone } from './fault-stage.ts'
+import {
+  ended,
+  expectTheSame,
+  oneLine,
+  says,
+  stageOf,
+  uploaded,
+  within,
+  writePictures,
+} from './state-stage.ts'
+
+describe('a state that was restored', () => {
+  it('is noticed before anything is sent, and nothing is sent again', async () => {
+    const stage = await setFaultStage()
+    writePictures(stage, 0, 6)
+    await syncUntilDone(stage)
+    const state = join(stage.home, 'state')
+    execFileSync('cp', ['-a', state, `${state}-backup`])
+    // Each album holds as many as the records of before say, but others.
+    for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `${n}/${n}.png`))
+    writePictures(stage, 6, 9)
+    await syncUntilDone(stage)
+    const before = await stage.listing()
+    rmSync(state, { recursive: true })
+    execFileSync('cp', ['-a', `${state}-backup`, state])
+    const { code, err } = await stage.sync()
+    expect(code).toBe(0)
+    oneLine(err, /the state was restored or changed by others; each album is compared/)
+    await expectTheSame(stage, before)
+    expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+  })
+
+  it('under a running daemon is noticed before the next picture is sent', async () => {
+    const stage = await stageOf(6)
+    const daemon = startAlbumd(stage, ['run'])
+    await uploaded(daemon, 6)
+    const state = join(stage.home, 'state')
+    cpSync(state, `${state}-old`, { recursive: true, preserveTimestamps: true })
+    stage.write('later.png', png(30, 30).bytes)
+    await uploaded(daemon, 7)
+    cpSync(`${state}-old`, state, { recursive: true, preserveTimestamps: true })
+    stage.write('last.png', png(31, 31).bytes)
+    await says(daemon, /replaced or removed/)
+    await expect.poll(async () => Object.keys(await stage.delivered()).length, within).toBe(8)
+    await ended(daemon)
+    await syncUntilDone(stage)
+    await expectInSync(stage)
+  })
+
+  it('is none where the process was killed', async () => {
+    const stage = await stageOf(20)
+    const sync = startAlbumd(stage, ['sync'])
+    await uploaded(sync, 3)
+    sync.kill('SIGKILL')
+    await sync.ended
+    for (const { err } of await syncUntilDone(stage)) expect(err).toBe('')
+    await expectInSync(stage)
+  })
+})

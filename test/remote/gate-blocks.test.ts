@@ -1,0 +1,81 @@
+import { expect, test, vi } from 'vitest'
+import { all, failed, gateOf, holdTime, refused, succeeded, through } from './gate-stage.ts'
+
+holdTime()
+
+test('no credential is asked for while upload nodes are in trouble', async () => {
+  const gate = gateOf({ patience: { attempts: 4, maxDelayMs: 60_000 } })
+  const pace = { retryAfterMs: 30_000, limit: null }
+  const send = through(gate, 'send', () => failed('send', 'find_out', 'HOST_ANSWER', 503, pace))
+  const upload = through(gate, 'upload', succeeded)
+  const sent = send.pass()
+  await vi.advanceTimersByTimeAsync(10)
+  await all([sent, upload.pass()])
+  expect(upload.starts[0]! - send.starts[0]!).toBeGreaterThanOrEqual(30_000)
+})
+
+test('an endpoint outside the plan is not asked again until it is unblocked', async () => {
+  const gate = gateOf()
+  let plan = false
+  const { starts, pass } = through(gate, 'delete', () =>
+    plan ? succeeded() : failed('delete', 'plan', 'PLAN_NOT_SUPPORTED', 403),
+  )
+  await all([pass()])
+  const [second] = await all([pass()])
+  expect(second).toMatchObject({ ok: false, failure: { code: 'PLAN_NOT_SUPPORTED', endpoint: 'delete' } })
+  expect(starts).toHaveLength(1)
+  expect(gate.blocks()).toMatchObject([{ endpoint: 'delete', code: 'PLAN_NOT_SUPPORTED' }])
+  plan = true
+  gate.unblock('delete')
+  const [third] = await all([pass()])
+  expect(third).toMatchObject({ ok: true })
+  expect(gate.blocks()).toEqual([])
+})
+
+test('a lasting outage is asked about at once where a person says so, and a wait that the host asked for is kept', async () => {
+  const gate = gateOf({ patience: { attempts: 2, maxDelayMs: 300_000 } })
+  let away = true
+  const list = through(gate, 'list', () => (away ? refused('list') : succeeded()))
+  await all([list.pass()])
+  await all([list.pass()])
+  expect(list.starts).toHaveLength(2)
+  gate.unblock('list')
+  await all([list.pass()])
+  expect(list.starts).toHaveLength(3)
+  away = false
+  gate.unblock('list')
+  expect(await all([list.pass()])).toMatchObject([{ ok: true }])
+
+  const pace = { retryAfterMs: 30_000, limit: null }
+  const upload = through(gate, 'upload', () => failed('upload', 'later', 'RATE_LIMITED', 429, pace))
+  await all([upload.pass()])
+  gate.unblock('upload')
+  await all([upload.pass()])
+  expect(upload.starts).toHaveLength(2)
+})
+
+test('a refused key shuts all endpoints that ask for it, and leaves credentials in hand alone', async () => {
+  const gate = gateOf()
+  await all([through(gate, 'list', () => failed('list', 'key', 'INVALID_API_KEY', 401)).pass()])
+  for (const endpoint of ['upload', 'list', 'delete', 'create_album'] as const) {
+    const other = through(gate, endpoint, succeeded)
+    const [outcome] = await all([other.pass()])
+    expect(outcome).toMatchObject({ ok: false, failure: { code: 'INVALID_API_KEY', endpoint } })
+    expect(other.starts).toEqual([])
+  }
+  const [sent] = await all([through(gate, 'send', succeeded).pass()])
+  expect(sent).toMatchObject({ ok: true })
+  expect(gate.blocks()).toHaveLength(1)
+})
+
+test('a used-up quota stops requests for credentials, wherever the host said so', async () => {
+  for (const endpoint of ['upload', 'send'] as const) {
+    const gate = gateOf()
+    await all([through(gate, endpoint, () => failed(endpoint, 'quota', 'DAILY_LIMIT_REACHED', 429)).pass()])
+    const upload = through(gate, 'upload', succeeded)
+    const [outcome] = await all([upload.pass()])
+    expect(outcome).toMatchObject({ ok: false, failure: { remedy: 'quota', endpoint: 'upload' } })
+    expect(upload.starts).toEqual([])
+    expect(gate.blocks()).toMatchObject([{ endpoint: 'upload', remedy: 'quota' }])
+  }
+})

@@ -1,0 +1,87 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
+import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
+import { WINDOW_MS } from '../../src/remote/rate-window.ts'
+import { all, clock, gateOf, holdTime, never, succeeded, through, times } from './gate-stage.ts'
+
+holdTime()
+
+test('a sliding second never sees more requests than the limit, and all of it is used', async () => {
+  const { starts, pass } = through(gateOf(), 'list', succeeded)
+  await all(times(60, pass))
+  for (let i = 10; i < starts.length; i++) expect(starts[i]! - starts[i - 10]!).toBeGreaterThan(1000)
+  expect(starts[59]! - starts[0]!).toBeLessThan(5 * 1010)
+})
+
+test('all endpoints at once get 97 % of what each may have, also where answers take long', async () => {
+  const gate = gateOf({ concurrency: 16 })
+  const lanes = ENDPOINTS.map(endpoint => ({ endpoint, ...through(gate, endpoint, succeeded, 300) }))
+  await all(lanes.flatMap(({ endpoint, pass }) => times(REQUESTS_PER_SECOND[endpoint] * 8 + 1, pass)))
+  for (const { endpoint, starts } of lanes) {
+    const limit = REQUESTS_PER_SECOND[endpoint]
+    for (let i = limit; i < starts.length; i++) expect(starts[i]! - starts[i - limit]!).toBeGreaterThan(1000)
+    const seconds = (starts.at(-1)! - starts[0]!) / 1000
+    expect((starts.length - 1) / seconds / limit).toBeGreaterThan(0.97)
+  }
+})
+
+test("steps of the machine's clock change nothing", async () => {
+  const steps = [-86_400_000, 3_600_000, 31_536_000_000, -1000]
+  let asked = 0
+  const wall = vi.spyOn(Date, 'now').mockImplementation(() => 1_795_262_400_000 + steps[asked++ % 4]!)
+  onTestFinished(() => wall.mockRestore())
+  const { starts, pass } = through(gateOf(), 'list', succeeded)
+  await all(times(60, pass))
+  for (let i = 10; i < starts.length; i++) expect(starts[i]! - starts[i - 10]!).toBeGreaterThan(1000)
+  expect(starts[59]! - starts[0]!).toBeLessThan(5 * 1010)
+})
+
+test('endpoints do not wait for each other', async () => {
+  const gate = gateOf()
+  const slow = through(gate, 'delete', succeeded)
+  const quick = through(gate, 'create_album', succeeded)
+  await all([...times(6, slow.pass), ...times(5, quick.pass)])
+  expect(slow.starts[5]! - slow.starts[0]!).toBeGreaterThan(2000)
+  expect(quick.starts[4]! - quick.starts[0]!).toBeLessThan(100)
+})
+
+test('no more requests are under way at one endpoint than the concurrency allows', async () => {
+  const gate = gateOf({ concurrency: 3 })
+  let underWay = 0
+  let most = 0
+  const pass = () =>
+    gate.pass('list', never, async started => {
+      started()
+      most = Math.max(most, ++underWay)
+      await clock.sleep(500, never)
+      underWay--
+      return succeeded()
+    })
+  await all(times(12, pass))
+  expect(most).toBe(3)
+})
+
+test('starts from before a restart count, and every start is recorded before the request leaves', async () => {
+  const recorded: number[] = []
+  const now = clock.now()
+  const gate = gateOf({
+    ledger: {
+      load: endpoint => (endpoint === 'delete' ? [now - 100, now - 50] : []),
+      record: (_, start) => recorded.push(start),
+    },
+  })
+  const { starts, pass } = through(gate, 'delete', () => {
+    expect(recorded).toHaveLength(starts.length)
+    return succeeded()
+  })
+  await all(times(3, pass))
+  expect(starts[0]! - now).toBeGreaterThanOrEqual(WINDOW_MS - 100)
+  expect(recorded).toEqual(starts)
+})
+
+test('a lower limit in an answer is kept to from then on', async () => {
+  const pace = { retryAfterMs: null, limit: 2 }
+  const { starts, pass } = through(gateOf({ concurrency: 1 }), 'list', () => ({ ...succeeded(), pace }))
+  await all(times(8, pass))
+  for (let i = 3; i < starts.length; i++) expect(starts[i]! - starts[i - 2]!).toBeGreaterThan(1000)
+})

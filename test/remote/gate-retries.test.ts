@@ -1,0 +1,113 @@
+import { expect, test, vi } from 'vitest'
+import type { Endpoint } from '../../src/protocol/endpoints.ts'
+import type { Attempt } from '../../src/remote/gate.ts'
+import { WINDOW_MS } from '../../src/remote/rate-window.ts'
+import {
+  all,
+  clock,
+  failed,
+  gateOf,
+  holdTime,
+  never,
+  refused,
+  succeeded,
+  through,
+  times,
+} from './gate-stage.ts'
+
+const HOUR = 3_600_000
+
+holdTime()
+
+test('each try asks whether it may still go', async () => {
+  const asked: number[] = []
+  const sent: number[] = []
+  const work = gateOf().pass(
+    'delete',
+    never,
+    async started => {
+      started()
+      sent.push(clock.now())
+      return failed('delete', 'later', 'RATE_LIMITED', 429)
+    },
+    () => asked.push(clock.now()) < 3,
+  )
+  const [outcome] = await all([work])
+  expect(asked).toHaveLength(3)
+  expect(sent).toEqual(asked.slice(0, 2))
+  // The host's own word is that none of them was done.
+  expect(outcome).toMatchObject({ ok: false, failure: { remedy: 'cancelled' } })
+  expect(outcome).not.toHaveProperty('failure.mayBeDone')
+})
+
+test('after a try that may have been done, the refusal of another does not say that nothing was', async () => {
+  const answers = [refused('delete'), failed('delete', 'not_permitted', 'FORBIDDEN', 403)]
+  const [outcome] = await all([through(gateOf(), 'delete', () => answers.shift()!).pass()])
+  expect(outcome).toMatchObject({ ok: false, failure: { code: 'FORBIDDEN', mayBeDone: true } })
+})
+
+test('after a 429 all requests wait as long as the host asks, and then one goes ahead of the others', async () => {
+  const pace = { retryAfterMs: 5000, limit: null }
+  let answered = 0
+  const { starts, pass } = through(
+    gateOf({ concurrency: 4 }),
+    'list',
+    () => (answered++ < 4 ? failed('list', 'later', 'RATE_LIMITED', 429, pace) : succeeded()),
+    700,
+  )
+  const outcomes = await all(times(4, pass))
+  expect(outcomes.every(({ ok }) => ok)).toBe(true)
+  const [ahead, ...others] = starts.slice(4)
+  expect(ahead! - starts[0]!).toBeGreaterThanOrEqual(5000)
+  for (const other of others) expect(other - ahead!).toBeGreaterThanOrEqual(700)
+})
+
+test('the success of a request from before a 429 does not end the wait that the host asked for', async () => {
+  const gate = gateOf()
+  const pace = { retryAfterMs: 5000, limit: null }
+  const slow = through(gate, 'list', succeeded, 300)
+  const answers = [failed('list', 'later', 'RATE_LIMITED', 429, pace), succeeded(), succeeded()]
+  const limited = through(gate, 'list', () => answers.shift()!)
+  const before = [slow.pass(), limited.pass()]
+  await vi.advanceTimersByTimeAsync(400)
+  await all([...before, limited.pass()])
+  for (const start of limited.starts.slice(1)) expect(start - limited.starts[0]!).toBeGreaterThanOrEqual(5000)
+})
+
+test('a 429 without headers is waited out for a second', async () => {
+  const answers = [failed('list', 'later', 'RATE_LIMITED', 429), succeeded()]
+  const { starts, pass } = through(gateOf({ random: () => 0 }), 'list', () => answers.shift()!)
+  await all([pass()])
+  expect(starts[1]! - starts[0]!).toBeGreaterThanOrEqual(WINDOW_MS)
+})
+
+test('an outage of hours costs few requests, and the work goes on by itself afterwards', async () => {
+  const gate = gateOf({ patience: { attempts: Number.POSITIVE_INFINITY, maxDelayMs: 300_000 } })
+  const end = clock.now() + 4 * HOUR
+  const { starts, pass } = through(gate, 'list', now => (now < end ? refused('list') : succeeded()))
+  const outcomes = await all(times(30, pass))
+  expect(outcomes.every(({ ok }) => ok)).toBe(true)
+  expect(starts.filter(start => start < end).length).toBeLessThan(80)
+})
+
+test('requests give up when the trouble outlasts their patience', async () => {
+  const { starts, pass } = through(gateOf(), 'list', () => refused('list'))
+  const [outcome] = await all([pass()])
+  expect(outcome).toMatchObject({ ok: false, failure: { code: 'HOST_UNREACHABLE' } })
+  expect(starts).toHaveLength(4)
+})
+
+test.each<[string, Endpoint, Attempt<string>]>([
+  ['what may have been done', 'create_album', failed('create_album', 'find_out', 'HOST_ANSWER', 502)],
+  ['a picture whose last byte never left', 'send', failed('send', 'new_credential', 'HOST_UNREACHABLE')],
+  ['one image that can not be deleted now', 'delete', failed('delete', 'later', 'DELETE_FAILED', 500)],
+  [
+    'what the host understood and refused',
+    'upload',
+    failed('upload', 'change_request', 'INVALID_PARAMS', 400),
+  ],
+])('%s is not asked again', async (_, endpoint, answer) => {
+  const { starts, pass } = through(gateOf(), endpoint, () => answer)
+  await all([pass()])
+  expect(starts).toHaveLength(1)
+})

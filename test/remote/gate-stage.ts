@@ -1,0 +1,90 @@
+import { beforeEach, onTestFinished, vi } from 'vitest'
+import type { Endpoint } from '../../src/protocol/endpoints.ts'
+import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
+import type { Clock } from '../../src/remote/clock.ts'
+import { type Attempt, type Gate, type GateOptions, openGate } from '../../src/remote/gate.ts'
+import type { HostFailure, Remedy } from '../../src/remote/host.ts'
+import { NO_PACE, type Pace } from '../../src/remote/rate-headers.ts'
+
+export const never = new AbortController().signal
+
+/** For each test of a file: its timers stand still until it moves them. */
+export function holdTime(): void {
+  beforeEach(() => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+  })
+}
+
+/** On vitest's timers, which stand still until a test moves them. */
+export const clock: Clock = {
+  now: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise(resolve => {
+      setTimeout(resolve, ms)
+      signal.addEventListener('abort', () => resolve())
+    }),
+}
+
+export function gateOf(options: Partial<GateOptions> = {}): Gate {
+  return openGate({
+    requestsPerSecond: REQUESTS_PER_SECOND,
+    concurrency: 8,
+    patience: { attempts: 4, maxDelayMs: 2000 },
+    clock,
+    random: () => 1,
+    ledger: { load: () => [], record: () => {} },
+    onRequest: () => {},
+    ...options,
+  })
+}
+
+export function succeeded(): Attempt<string> {
+  return { outcome: { ok: true, value: 'done' }, status: 200, pace: NO_PACE }
+}
+
+export function failed(
+  endpoint: Endpoint,
+  remedy: Remedy,
+  code: string,
+  status?: number,
+  pace: Pace = NO_PACE,
+): Attempt<string> {
+  const failure: HostFailure = {
+    remedy,
+    endpoint,
+    code,
+    message: code,
+    ...(status !== undefined && { status }),
+  }
+  return { outcome: { ok: false, failure }, status: status ?? null, pace }
+}
+
+export const refused = (endpoint: Endpoint) => failed(endpoint, 'later', 'HOST_UNREACHABLE')
+
+/** Passes requests through the gate; `answer` is given the time on the clock. Tells when each left. */
+export function through(
+  gate: Gate,
+  endpoint: Endpoint,
+  answer: (now: number) => Attempt<string>,
+  takesMs = 1,
+) {
+  const starts: number[] = []
+  const pass = (signal = never) =>
+    gate.pass(endpoint, signal, async started => {
+      started()
+      starts.push(clock.now())
+      await clock.sleep(takesMs, never)
+      return answer(clock.now())
+    })
+  return { starts, pass }
+}
+
+/** Lets time pass until all of it is done. */
+export const all = async <T>(work: Promise<T>[]): Promise<T[]> => {
+  const results = Promise.all(work)
+  await vi.runAllTimersAsync()
+  return results
+}
+
+export const times = <T>(count: number, make: () => T) => Array.from({ length: count }, make)

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest'
+import type { ImageHost } from '../../src/remote/host.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
+import { png } from '../pictures.ts'
+import { imagesOn } from './hosted-images.ts'
+import { failure, openWorkshop, type Workshop } from './workshop.ts'
+
+const red = png(3, 2, 10).bytes
+const green = png(3, 2, 20).bytes
+const blue = png(3, 2, 30).bytes
+
+const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
+const count = ({ events }: Workshop, event: string) => events.filter(told => told.event === event).length
+
+describe('a deletion whose answer was lost', () => {
+  const losing = (host: ImageHost) =>
+    hostWith(host, {
+      async deleteImage(...args) {
+        await host.deleteImage(...args)
+        return failure('later', 'HOST_UNREACHABLE', 'delete')
+      },
+    })
+
+  it('is repeated, and finds nothing', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    workshop.write('green.png', green)
+    await workshop.pass()
+    workshop.remove('red.png')
+    await workshop.pass({ host: losing(workshop.host) })
+    expect(summary(workshop)).toMatchObject({ pending_deletions: 1 })
+    await workshop.pass()
+    expect(summary(workshop)).toMatchObject({ files: 1, synced: 1, pending_deletions: 0 })
+    expect(workshop.synced.journal.open()).toEqual([])
+  })
+
+  it('does not let a picture that comes back rely on its image', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    workshop.write('green.png', green)
+    await workshop.pass()
+    workshop.remove('red.png')
+    await workshop.pass({ host: losing(workshop.host) })
+    workshop.write('red.png', red)
+    await workshop.pass()
+    await workshop.pass()
+    expect(await imagesOn(workshop)).toEqual(['green.png', 'red.png'])
+    expect(summary(workshop)).toMatchObject({ files: 2, synced: 2, pending_deletions: 0 })
+    expect(workshop.synced.journal.open()).toEqual([])
+  })
+})
+
+describe('images under doubt', () => {
+  it('that two paths share stay when one of them is back before the deletion', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('one.png', red)
+    workshop.write('two.png', red)
+    workshop.write('green.png', green)
+    let first: Awaited<ReturnType<ImageHost['send']>> | undefined
+    const sameId = hostWith(workshop.host, {
+      async send(credential, picture, signal) {
+        if (picture.fileName === 'green.png') return workshop.host.send(credential, picture, signal)
+        first ??= await workshop.host.send(credential, picture, signal)
+        return first
+      },
+    })
+    await workshop.pass({ host: sameId, concurrency: 1 })
+    workshop.remove('one.png')
+    workshop.remove('two.png')
+    // Both are gone for the scan; one is back when the deletion is about to be sent.
+    const grace = await workshop.pass({ graceMs: 10 })
+    expect(grace.stopped).toEqual([])
+    const { realDisk } = await import('../../src/local/real-disk.ts')
+    const lookAt = () => async (batch: { path: string }[]) =>
+      batch.map(({ path }) => ({ path, kind: 'same' as const }))
+    workshop.write('two.png', red)
+    await workshop.pass({ disk: realDisk, lookAt, running: () => 1000 })
+    expect(count(workshop, 'image_deleted')).toBe(0)
+  })
+
+  it('go one by one: one that the host will not delete does not keep the others', async () => {
+    const workshop = await openWorkshop()
+    for (const [name, bytes] of [
+      ['a.png', red],
+      ['b.png', green],
+      ['c.png', blue],
+    ] as const)
+      workshop.write(name, bytes)
+    await workshop.pass()
+    workshop.remove('a.png')
+    workshop.remove('b.png')
+    let asked = 0
+    const host = hostWith(workshop.host, {
+      async deleteImage(...args) {
+        return asked++ === 0
+          ? failure('later', 'DELETE_FAILED', 'delete', { status: 500 })
+          : workshop.host.deleteImage(...args)
+      },
+    })
+    await workshop.pass({ host })
+    await workshop.pass({ host })
+    expect(asked).toBe(2)
+    expect(await imagesOn(workshop)).toEqual(['a.png', 'c.png'])
+    await workshop.pass({ host, running: () => 2 * 3_600_000 })
+    expect(await imagesOn(workshop)).toEqual(['c.png'])
+  })
+
+  it('are not kept by a file of their size that will never be a picture', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    workshop.write('green.png', green)
+    workshop.write('broken.png', Buffer.alloc(red.length, 1))
+    await workshop.pass()
+    workshop.remove('red.png')
+    await workshop.pass()
+    expect(await imagesOn(workshop)).toEqual(['green.png'])
+  })
+
+  it('of a picture that was deleted and written anew within the grace go when the new one is there', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    workshop.write('green.png', green)
+    await workshop.pass()
+    workshop.remove('red.png')
+    await workshop.pass({ graceMs: 1000 })
+    workshop.write('red.png', png(9, 9).bytes)
+    await workshop.pass({ running: () => 5000 })
+    expect(summary(workshop)).toMatchObject({ files: 2, synced: 2, pending_deletions: 0 })
+    expect(await imagesOn(workshop)).toEqual(['green.png', 'red.png'])
+  })
+})

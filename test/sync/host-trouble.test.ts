@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import { hostWith } from '../../src/remote/host-with.ts'
+import { png } from '../pictures.ts'
+import { ALLOWANCE, failure, openWorkshop, type Workshop } from './workshop.ts'
+
+const red = png(3, 2, 10).bytes
+const green = png(3, 2, 20).bytes
+
+const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
+
+/** Many small pictures, no two alike. */
+function plant(workshop: Workshop, pictures: number): void {
+  for (let n = 0; n < pictures; n++) workshop.write(`${n}.png`, png(2, 2 + n).bytes)
+}
+
+const allowance = { ...ALLOWANCE, probeEveryMs: 15 * 60_000 }
+
+describe('trouble at the host', () => {
+  it('that leaves outcomes unknown ends the uploads after a few, and says which they are', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 30)
+    const host = hostWith(workshop.host, {
+      send: async () => failure('find_out', 'HOST_ANSWER', 'send', { status: 502 }),
+    })
+    const { stopped } = await workshop.pass({ host, concurrency: 2 })
+    expect(stopped).toMatchObject([{ code: 'HOST_ANSWER' }])
+    const { uncertain, pending_uploads, failed } = summary(workshop)
+    expect(uncertain).toBeLessThanOrEqual(4)
+    expect(uncertain + pending_uploads).toBe(30)
+    expect(failed).toBe(0)
+    expect(workshop.synced.summaries.failures(99)[0]).toMatchObject({ code: 'UNCERTAIN' })
+  })
+
+  it.each([
+    ['a redirect', failure('change_request', 'HOST_REDIRECT', 'upload', { status: 302 })],
+    ['an address that can not be used', failure('change_request', 'HOST_ADDRESS', 'upload')],
+    ['a key that is refused', failure('key', 'INVALID_API_KEY', 'upload', { status: 401 })],
+  ])('such as %s is no fault of the pictures', async (_, answer) => {
+    const workshop = await openWorkshop()
+    plant(workshop, 10)
+    const { stopped } = await workshop.pass({
+      host: hostWith(workshop.host, { requestUpload: async () => answer }),
+    })
+    expect(stopped).toHaveLength(1)
+    expect(summary(workshop)).toMatchObject({ failed: 0, pending_uploads: 10 })
+    await workshop.pass()
+    expect(summary(workshop)).toMatchObject({ synced: 10 })
+  })
+
+  it('that answers the id of another picture is not believed', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    await workshop.pass()
+    const { remote_id, cdn_url } = workshop.synced.images.latest()!
+    workshop.write('green.png', green)
+    const host = hostWith(workshop.host, {
+      send: async () => ({ ok: true, value: { imageId: remote_id, cdnUrl: cdn_url! } }),
+    })
+    await workshop.pass({ host })
+    expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 1 })
+  })
+
+  it('that says the quota is used up is believed until the next probe, and one picture asks then', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 10)
+    let asked = 0
+    let taken = false
+    const host = hostWith(workshop.host, {
+      async requestUpload(...args) {
+        asked++
+        return taken
+          ? workshop.host.requestUpload(...args)
+          : failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
+      },
+    })
+    const at = (minutes: number) => {
+      const wall = () => Date.parse('2026-11-21T10:00:00Z') + minutes * 60_000
+      return workshop.pass({ host, allowance, clock: { ...clock, wall } })
+    }
+    const { systemClock: clock } = await import('../../src/sync/clock.ts')
+    await at(0)
+    const first = asked
+    expect(first).toBeLessThanOrEqual(4)
+    for (const minutes of [1, 5, 9, 14]) await at(minutes)
+    expect(asked).toBe(first)
+    await at(16)
+    expect(asked).toBe(first + 1)
+    taken = true
+    await at(20)
+    expect(asked).toBe(first + 1)
+    await at(32)
+    expect(summary(workshop)).toMatchObject({ synced: 10 })
+  })
+
+  it('that the plan shuts an endpoint is asked about again after probe_every, and its beginning is kept', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    const unblocked: string[] = []
+    const block = { endpoint: 'upload', remedy: 'plan', code: 'PLAN_NOT_SUPPORTED', message: 'no' } as const
+    const host = hostWith(workshop.host, {
+      blocks: () => [{ ...block, since: 0 }],
+      unblock: endpoint => unblocked.push(endpoint),
+      requestUpload: async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'upload', { status: 403 }),
+    })
+    const { systemClock: clock } = await import('../../src/sync/clock.ts')
+    const at = (minutes: number) => {
+      const wall = () => Date.parse('2026-11-21T10:00:00Z') + minutes * 60_000
+      const monotonic = () => minutes * 60_000
+      return workshop.pass({ host, allowance, clock: { ...clock, wall, monotonic } })
+    }
+    await at(0)
+    unblocked.length = 0
+    const [first] = workshop.synced.account.blocks()
+    await at(14)
+    expect(unblocked).toEqual([])
+    await at(16)
+    expect(unblocked).toEqual(['upload'])
+    expect(workshop.synced.account.blocks()).toMatchObject([{ since: first!.since }])
+  })
+})

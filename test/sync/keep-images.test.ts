@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { keepImages } from '../../src/sync/keep-images.ts'
+import { png } from '../pictures.ts'
+import { imagesOn } from './hosted-images.ts'
+import { openWorkshop, type Workshop } from './workshop.ts'
+
+const red = png(3, 2, 10).bytes
+const green = png(3, 2, 20).bytes
+
+const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
+const count = ({ events }: Workshop, event: string) => events.filter(told => told.event === event).length
+
+describe('a mirror that becomes a backup', () => {
+  it('keeps what was about to be given up', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    workshop.write('green.png', green)
+    await workshop.pass()
+    workshop.remove('red.png')
+    await workshop.pass({ graceMs: 1000 })
+    expect(summary(workshop)).toMatchObject({ pending_deletions: 1 })
+    workshop.mirror.deletions = 'keep'
+    await workshop.pass({ running: () => 5000 })
+    expect(summary(workshop)).toMatchObject({ pending_deletions: 0 })
+    workshop.mirror.deletions = 'propagate'
+    await workshop.pass({ running: () => 9000 })
+    expect(await imagesOn(workshop)).toEqual(['green.png', 'red.png'])
+  })
+})
+
+describe('an image that is kept for good', () => {
+  it.each(['in a backup that becomes a mirror', 'by a word'])(
+    'stays where another picture takes its name, and is found again by its own bytes: %s',
+    async how => {
+      const workshop = await openWorkshop({ deletions: how === 'by a word' ? 'propagate' : 'keep' })
+      workshop.write('red.png', red)
+      workshop.write('green.png', green)
+      await workshop.pass()
+      workshop.remove('red.png')
+      await workshop.pass({ graceMs: 1000 })
+      const [given] = workshop.synced.escrow.ofMirror(1)
+      if (given) keepImages(workshop.synced, [given.image], 0)
+      workshop.mirror.deletions = 'propagate'
+      workshop.write('red.png', png(9, 9).bytes)
+      await workshop.pass({ running: () => 5000 })
+      await workshop.pass({ running: () => 9000 })
+      expect(await imagesOn(workshop)).toEqual(['green.png', 'red.png', 'red.png'])
+      workshop.write('red.png', red)
+      await workshop.pass({ running: () => 15_000 })
+      await workshop.pass({ running: () => 19_000 })
+      expect(count(workshop, 'picture_uploaded')).toBe(3)
+      expect(await imagesOn(workshop)).toEqual(['green.png', 'red.png'])
+      expect(summary(workshop)).toMatchObject({ files: 2, synced: 2, pending_deletions: 0 })
+    },
+  )
+})
