@@ -11,10 +11,12 @@ if (major < 22 || (major === 22 && minor < 22)) {
   const { version } = await import('../daemon/version.ts')
   process.stdout.write(`${version}\n`)
 } else {
-  // Beside the code, where it may be written: Node needs a fifth less time for what it has compiled before. Nobody can
-  // put something there who can't change the code itself.
+  // Beside the code, where it is one's own: Node needs a fifth less time for what it has compiled before. Nobody can put
+  // something there who can't change the code itself, and nobody leaves there what its owner can't take away.
   const { enableCompileCache } = await import('node:module')
-  if (import.meta.filename.endsWith('.js')) enableCompileCache(`${import.meta.dirname}/../cache`)
+  const { statSync } = await import('node:fs')
+  const isOwn = statSync(import.meta.dirname).uid === (process.getuid?.() ?? 0)
+  if (import.meta.filename.endsWith('.js') && isOwn) enableCompileCache(`${import.meta.dirname}/../cache`)
   const { main } = await import('./main.ts')
   process.exitCode = await main(process.argv.slice(2))
 }

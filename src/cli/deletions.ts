@@ -25,10 +25,7 @@ export function deletionsCommand(exit: (code: number) => void): CommandWork<Dele
       command
         .positional('action', { choices: ACTIONS, demandOption: true })
         .positional('path', { type: 'string', describe: 'Only what is held at and below this path' })
-        .options({
-          ...configOption,
-          ...jsonOption,
-        })
+        .options({ ...configOption, ...jsonOption })
         .example('$0 deletions list', 'What would be deleted, and why it is held')
         .example('$0 deletions approve Holiday', 'Let what was below Holiday go'),
     handler: async args => exit(await settle(args)),

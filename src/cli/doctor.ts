@@ -16,10 +16,7 @@ export function doctorCommand(exit: (code: number) => void): CommandWork<DoctorA
   return {
     builder: command =>
       command
-        .options({
-          ...configOption,
-          ...jsonOption,
-        })
+        .options({ ...configOption, ...jsonOption })
         .example('$0 doctor', 'What is wrong, and what to do')
         .example(
           'sudo -u albumd $0 doctor -c /etc/albumd/config.yaml',

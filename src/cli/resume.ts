@@ -13,12 +13,7 @@ interface ResumeArgs {
 export function resumeCommand(exit: (code: number) => void): CommandWork<ResumeArgs> {
   return {
     builder: command =>
-      command
-        .options({
-          ...configOption,
-          ...jsonOption,
-        })
-        .example('$0 resume', 'Go on at once'),
+      command.options({ ...configOption, ...jsonOption }).example('$0 resume', 'Go on at once'),
     handler: async args => exit(await resume(args)),
   }
 }

@@ -24,10 +24,7 @@ export function trustCommand(exit: (code: number) => void): CommandWork<TrustArg
           demandOption: true,
           describe: "A mirror's folder, or one below that is in doubt",
         })
-        .options({
-          ...configOption,
-          ...jsonOption,
-        })
+        .options({ ...configOption, ...jsonOption })
         .example('$0 trust /srv/photos', 'It was emptied or replaced on purpose')
         .epilogue(
           'It asks nothing: it says which images that will delete, and takes your word at once. The deletions come with ' +

@@ -24,10 +24,7 @@ export function whyCommand(exit: (code: number) => void): CommandWork<WhyArgs> {
           demandOption: true,
           describe: "Absolute, or below a mirror's folder; it need not be there any more",
         })
-        .options({
-          ...configOption,
-          ...jsonOption,
-        })
+        .options({ ...configOption, ...jsonOption })
         .example('$0 why Holiday/a.jpg', 'Why is it not on the host yet?')
         .epilogue('It only reads, also beside a running albumd, and does not ask the host.'),
     handler: async args => exit(await why(args)),

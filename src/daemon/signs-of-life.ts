@@ -16,6 +16,7 @@ export function diskWithSigns(disk: Disk, alive: Alive): Disk {
     lstat: path => told(disk.lstat(path)),
     readText: path => told(disk.readText(path)),
     mountPoints: folder => told(disk.mountPoints(folder)),
+    isRemote: folder => disk.isRemote(folder),
     now: () => disk.now(),
   }
 }

@@ -14,6 +14,8 @@ export interface Disk {
    * device is told by nothing else. Empty where the system keeps no such list.
    */
   mountPoints(folder: string): ReadonlySet<string>
+  /** Whether what lies in this folder is stamped by the clock of another machine, which may be wrong. */
+  isRemote(folder: string): boolean
   /** The clock that stamps files, in microseconds since 1970. */
   now(): number
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Dirent, Stats } from 'node:fs'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import type { Disk, DiskEntry, DiskStat } from './disk.ts'
-import { mountsOf, readMounts } from './mount-table.ts'
+import { isRemote, mountsOf, readMounts } from './mount-table.ts'
 
 /** Bytes of the largest text that `readText` reads. */
 const TEXT_MAX = 2 ** 20
@@ -48,6 +48,8 @@ export const realDisk: Disk = {
     const below = mountsOf(readMounts(), folder).filter(({ path }) => path.startsWith(`${folder}/`))
     return new Set(below.map(({ path }) => path.slice(folder.length + 1)))
   },
+
+  isRemote: folder => mountsOf(readMounts(), folder).slice(0, 1).some(isRemote),
 
   now: () => microseconds(Date.now()),
 }

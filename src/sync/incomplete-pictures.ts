@@ -30,7 +30,7 @@ const READ_AGAIN_MS = 30_000
 /** Those that were deleted meanwhile must not add up over a year. What is forgotten is read once more. */
 const MOST_KNOWN = 1000
 
-/** For so long a picture is left alone whose end may be room that its writer has yet to fill. */
+/** For so long a picture is left alone that may have room that its writer has yet to fill. */
 const BLANK_MS = 60_000
 
 /** Pictures that are not all there: those that are being written, and those whose writer has gone away. */
@@ -63,7 +63,7 @@ export class IncompletePictures {
     const age = Math.abs(clock.wall() - look.ctime / 1000)
     // Sending half takes a clock that is known not to have leapt; a failure harms nothing.
     const known = cut && deed === 'send' ? Math.min(age, ages.since(look.ctime, clock)) : age
-    const why = cut ? `it is not complete: ${ending.missing}` : 'it ends in zeros'
+    const why = cut ? `it is not complete: ${ending.missing}` : 'part of it is only zeros'
     if (known < afterMs) {
       const message = `${why}; it may still be written`
       const from = clock.monotonic()

@@ -27,6 +27,7 @@ function diskOf({ items, identity, rules }: Folder): Disk {
     },
     readText: () => rules!,
     mountPoints: () => new Set(),
+    isRemote: () => false,
     now: () => 1e12,
   }
 }

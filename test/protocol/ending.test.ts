@@ -137,6 +137,39 @@ describe('a WebP', () => {
   })
 })
 
+describe('a picture that comes in parts, of which one in the middle is missing', () => {
+  const noise = Buffer.from(Array.from({ length: 30_000 }, (_, at) => 1 + ((at * 7) % 200)))
+  const chunk = (name: string, data: Uint8Array) => bytes(be32(data.length), name, data, be32(1))
+  const riff = (data: Uint8Array) =>
+    bytes('RIFF', le32(data.length + 12), 'WEBP', 'VP8L', le32(data.length), data)
+  const header = bytes(le32(40), le32(100), le32(100), le16(1), le16(24), le32(0), Buffer.alloc(20, 1))
+
+  test.each([
+    [
+      'a PNG',
+      BLANK,
+      bytes(
+        png(4, 3).bytes.subarray(0, 33),
+        chunk('IDAT', noise),
+        chunk('IEND', bytes()).subarray(0, 8),
+        be32(0xae426082),
+      ),
+    ],
+    ['a JPEG', BLANK, bytes(jpeg(frame(0xc0, 64, 48), bytes(0xff, 0xda, be16(8), 1, 1, 0, 0, 63, 0, noise)))],
+    ['a WebP', BLANK, riff(bytes(0x2f, le32(0x123456), noise.subarray(1)))],
+    [
+      'a BMP, where it may be a dark part',
+      WHOLE,
+      bytes('BM', le32(30_054), le32(0), le32(54), header, noise),
+    ],
+  ])('%s', async (_, hole, whole) => {
+    expect(await endingOf(whole)).toEqual(CLOSED)
+    const holed = Buffer.from(whole)
+    const end = 12_288
+    expect(await endingOf(holed.fill(0, end - 4096, end))).toEqual(hole)
+  })
+})
+
 describe('a BMP', () => {
   const bmp = (declared: number, header: Uint8Array, pixels: Uint8Array) =>
     bytes('BM', le32(declared), le32(0), le32(14 + header.length), header, pixels)

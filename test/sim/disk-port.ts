@@ -48,6 +48,7 @@ export function diskFor(disk: VirtualDisk, looks: Looks, wall: () => number, ste
     },
     // Each disk that is played has a device of its own.
     mountPoints: () => NONE,
+    isRemote: () => false,
     readText(path) {
       step()
       looks.noteRead(path, disk.happens())

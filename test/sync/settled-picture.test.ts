@@ -20,7 +20,7 @@ interface Opening {
 }
 
 /** A file that was last written to at `WROTE_AT`, looked at `age` later, and is as the openings find it. */
-function stage({ age = 10, standing = null, knowsClock = true, ...first }: Stage = {}) {
+function stage({ age = 10, standing = null, knowsClock = true, isRemote = false, ...first }: Stage = {}) {
   const clock = new VirtualClock()
   clock.jump(WROTE_AT + age)
   const wroteAt = first.wroteAt ?? WROTE_AT
@@ -35,6 +35,7 @@ function stage({ age = 10, standing = null, knowsClock = true, ...first }: Stage
   } as FileRow
   const opened = openSettled(
     {
+      disk: { isRemote: folder => isRemote && folder === '/r' },
       settleMs: SETTLE_MS,
       clock,
       ages: new FileAges(knowsClock ? clockOffset(clock) : null),
@@ -74,7 +75,7 @@ function stage({ age = 10, standing = null, knowsClock = true, ...first }: Stage
 }
 
 /** `standing`: the bytes that stand for it on the host. */
-type Stage = Opening & { age?: number; standing?: string | null; knowsClock?: boolean }
+type Stage = Opening & { age?: number; standing?: string | null; knowsClock?: boolean; isRemote?: boolean }
 
 function hashOf(bytes: string): Buffer {
   return createHash('sha256').update(bytes).digest()
@@ -154,5 +155,30 @@ describe('a picture', () => {
     await clock.pass(100)
     expect(await outcome).toBe('open')
     expect(openings).toEqual([40])
+  })
+})
+
+describe('a picture on a disk of another machine, whose clock may be behind', () => {
+  const behind = { isRemote: true, age: 10_000 }
+
+  it('waits as one that was written just now', async () => {
+    const { clock, openings, openedAt } = stage({ ...behind, ending: 'whole' })
+    await clock.pass(5000)
+    expect(openings).toEqual([50, 50 + SETTLE_MS])
+    expect(openedAt()).toBe(50 + SETTLE_MS)
+  })
+
+  it('is not opened while it is written to', async () => {
+    const { clock, outcome, becomes } = stage({ ...behind, standing: 'older' })
+    await clock.pass(500)
+    becomes({ wroteAt: WROTE_AT + 400, bytes: 'b' })
+    await clock.pass(5000)
+    expect(await outcome).toBe('it is still being written')
+  })
+
+  it('that was written long ago is opened at once', async () => {
+    const { clock, openings } = stage({ isRemote: true, age: 300_000, ending: 'whole' })
+    await clock.pass(5000)
+    expect(openings).toEqual([0])
   })
 })

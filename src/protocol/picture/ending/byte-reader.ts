@@ -5,6 +5,7 @@ const WINDOW = 64 * 1024
 
 /** Bytes of a page: holes in files, and room that is only reserved, consist of them. */
 export const PAGE = 4096
+const ZEROS = Buffer.alloc(PAGE)
 
 /** Reads a source from place to place. Memory does not grow with the source. */
 export class ByteReader {
@@ -48,6 +49,15 @@ export class ByteReader {
       if (at >= 0) return offset + at
       offset += bytes.byteLength - text.length + 1
     }
+  }
+
+  /** Whether one of the pages within these bytes has nothing but zeros. */
+  async hasBlankPage(from: number, to: number): Promise<boolean> {
+    for (let at = PAGE * Math.ceil(from / PAGE); at + PAGE <= to; at += PAGE) {
+      const page = this.held(at, PAGE) ?? (await this.bytes(at, PAGE))
+      if (page?.[0] === 0 && page.subarray(0, PAGE).equals(ZEROS)) return true
+    }
+    return false
   }
 
   /** How many zeros the source ends with; a page stands for more. */

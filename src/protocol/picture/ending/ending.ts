@@ -2,8 +2,8 @@
  * How a picture's bytes end.
  * closed: it is all there, and its last byte is the one that its format ends with.
  * whole: it is all there, and more stands behind its end or may yet come.
- * blank: it is as long as it says, and ends in a page of zeros at least: a dark part of it, or room that was reserved
- * for it and is yet to be written.
+ * blank: it is as long as it says, and ends in a page of zeros at least, or has one among compressed pixels, where none
+ * belongs: a dark part of it, or room that was reserved for it and is yet to be written.
  * cut: part of it is missing; `missing` says which, as the end of "it is not complete: …".
  * unclear: its bytes do not tell.
  */

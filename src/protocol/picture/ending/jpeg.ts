@@ -1,5 +1,5 @@
 import type { ByteReader } from './byte-reader.ts'
-import { broken, CLOSED, cut, type Ending, WHOLE } from './ending.ts'
+import { BLANK, broken, CLOSED, cut, type Ending, WHOLE } from './ending.ts'
 
 const SOI_LENGTH = 2
 const SOI = '\xff\xd8\xff'
@@ -9,8 +9,9 @@ const SOS_CODE = 0xda
 const APP1 = 0xe1
 const APP2 = 0xe2
 
-/** One image of the file: where it ends, and whether it says that more comes behind it. */
+/** One image of the file: where its pixels begin and end, and whether it says that more comes behind it. */
 interface Image {
+  pixels: number
   end: number
   announces: boolean
 }
@@ -24,6 +25,7 @@ export async function jpegEnding(reader: ByteReader): Promise<Ending> {
   for (let start = 0; ; ) {
     const image = await walkImage(reader, start)
     if ('kind' in image) return image
+    if (await reader.hasBlankPage(image.pixels, image.end)) return BLANK
     announced ||= image.announces
     // The film may be what is yet to be written.
     if (image.end === reader.size) return announced ? WHOLE : CLOSED
@@ -39,7 +41,7 @@ async function walkImage(reader: ByteReader, start: number): Promise<Image | End
   for (let offset = start + SOI_LENGTH; ; ) {
     const marker = await nextMarker(reader, offset)
     if (marker === null) return cut('its pixels are missing')
-    if (marker.code === EOI_CODE) return { end: marker.end, announces }
+    if (marker.code === EOI_CODE) return { pixels: marker.end, end: marker.end, announces }
     const length = (await reader.bytes(marker.end, 2))?.readUInt16BE(0) ?? 2
     if (length < 2) return broken(marker.end)
     const segment = await reader.bytes(marker.end, length)
@@ -53,7 +55,9 @@ async function walkImage(reader: ByteReader, start: number): Promise<Image | End
 /** In compressed pixels no byte but a marker's follows 0xFF, and between scans stand tables that hold no such pair. */
 async function endOfScans(reader: ByteReader, from: number, announces: boolean): Promise<Image | Ending> {
   const at = await reader.find(EOI, from)
-  return at === null ? cut('its end marker (EOI) is missing') : { end: at + EOI.length, announces }
+  return at === null
+    ? cut('its end marker (EOI) is missing')
+    : { pixels: from, end: at + EOI.length, announces }
 }
 
 /** The next marker with a segment, or EOI. Stray bytes that decoders step over may come first. */

@@ -1,6 +1,6 @@
 import { type ByteReader, PAGE } from './byte-reader.ts'
 import { endingOfLength } from './declared-length.ts'
-import { broken, cut, type Ending } from './ending.ts'
+import { BLANK, broken, cut, type Ending } from './ending.ts'
 
 const RIFF_HEAD = 8
 const FIRST_CHUNK = 12
@@ -14,25 +14,31 @@ export async function webpEnding(reader: ByteReader): Promise<Ending> {
   if (head === null) return cut('its header is missing')
   const end = RIFF_HEAD + head.readUInt32LE(4)
   if (end < FIRST_CHUNK + CHUNK_HEAD) return cut('its length is not written')
-  const last = end > reader.size ? null : await lastChunk(reader, end)
-  if (last !== null && typeof last === 'object') return last
+  const chunks = end > reader.size ? null : await walkChunks(reader, end)
+  if (chunks && 'kind' in chunks) return chunks
   // No compressed pixels end so.
-  if (last !== null && PIXELS.has(last) && (await reader.zerosAtEnd()) >= PAGE)
+  if (chunks && PIXELS.has(chunks.last) && (await reader.zerosAtEnd()) >= PAGE)
     return cut('its end is only zeros')
-  return endingOfLength(reader, end, 'it')
+  return chunks?.blank ? BLANK : endingOfLength(reader, end, 'it')
 }
 
-/** The name of the last chunk before `end`. */
-async function lastChunk(reader: ByteReader, end: number): Promise<string | Ending> {
+/** The name of the last chunk before `end`, and whether pixels have a page of zeros among them. */
+async function walkChunks(
+  reader: ByteReader,
+  end: number,
+): Promise<{ last: string; blank: boolean } | Ending> {
   let last = ''
+  let blank = false
   let offset = FIRST_CHUNK
   while (offset + CHUNK_HEAD <= end) {
     const chunk = reader.held(offset, CHUNK_HEAD) ?? (await reader.bytes(offset, CHUNK_HEAD))
     if (chunk === null || chunk.readUInt32BE(0) === 0) return broken(offset)
     last = chunk.toString('latin1', 0, 4)
     const length = chunk.readUInt32LE(4)
+    const from = offset
     offset += CHUNK_HEAD + length + (length % 2)
+    blank ||= PIXELS.has(last) && (await reader.hasBlankPage(from, Math.min(offset, end)))
   }
   // Some writers leave out the padding of an odd last chunk.
-  return offset > end + 1 ? cut(`its chunk ${last.trim()} goes on behind its end`) : last
+  return offset > end + 1 ? cut(`its chunk ${last.trim()} goes on behind its end`) : { last, blank }
 }
