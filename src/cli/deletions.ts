@@ -1,4 +1,5 @@
 import type { ShownDeletion } from '../daemon/deeds/deletions.ts'
+import { localTime } from '../daemon/local-time.ts'
 import { carryOutBySomebody, silently } from './carry-out.ts'
 import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
@@ -93,7 +94,7 @@ function tell(held: readonly ShownDeletion[], told: Told, path: string | undefin
   for (const { path, reason, size, since, cdn_url } of held) {
     const why = WHY[reason]
     process.stdout.write(
-      `${printable(path)} (${why}, ${sizeInWords(size)}, since ${since})  ${printable(cdn_url ?? 'delivery address not known')}\n`,
+      `${printable(path)} (${why}, ${sizeInWords(size)}, since ${localTime(since)})  ${printable(cdn_url ?? 'delivery address not known')}\n`,
     )
   }
   process.stdout.write(`${count(held.length, 'image')}: each ${AFTERWARDS[told]}\n`)

@@ -1,3 +1,4 @@
+import { localTime } from '../daemon/local-time.ts'
 import type { Status } from '../daemon/status.ts'
 import { count } from './wording.ts'
 
@@ -13,9 +14,10 @@ export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog
 }
 
 function usedUp({ resumes_at, next_probe_at, reset }: Status['quota']): string {
-  if (resumes_at === null) return `used up; the host is asked again at ${next_probe_at}`
+  if (resumes_at === null)
+    return `used up${next_probe_at === null ? '' : `; the host is asked again at ${localTime(next_probe_at)}`}`
   const learned = reset.known === 'learned' ? ` (learned in ${count(reset.days, 'day')})` : ''
-  return `used up until ${resumes_at}${learned}`
+  return `used up until ${localTime(resumes_at)}${learned}`
 }
 
 function backlogInWords({ pictures, days, per_day }: Status['backlog']): string {

@@ -1,4 +1,5 @@
 import { auditInWords } from '../daemon/audit-status.ts'
+import { localTime } from '../daemon/local-time.ts'
 import type { MirrorStatus, Status } from '../daemon/status.ts'
 import type { PageNow } from '../page/ask.ts'
 import { fullPath } from '../sync/tree-path.ts'
@@ -65,10 +66,12 @@ function inWords(status: Status, now: PageNow | null): string {
   lines.push('', ...quotaInWords(status), ...watchingInWords(status.watching))
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
   lines.push(...pageInWords(now))
+  if (status.mirrors.some(({ held_deletions }) => held_deletions > 0))
+    lines.push('held    what is held waits for your word: albumd deletions list')
   const audit = auditInWords(status.audit)
   if (audit) lines.push(`audit   ${audit}`)
   for (const { endpoint, code, message, said_at } of status.blocks)
-    lines.push(`blocked ${endpoint}: ${printable(message)} (${code}; said at ${said_at})`)
+    lines.push(`blocked ${endpoint}: ${printable(message)} (${code}; said at ${localTime(said_at)})`)
   for (const { mirror, path, code, message } of status.failures) {
     const at = status.mirrors.length > 1 ? fullPath(mirror, path) : path
     lines.push(`failed  ${printable(at)}: ${printable(message)} (${code})`)

@@ -1,3 +1,4 @@
+import { localTime } from '../daemon/local-time.ts'
 import type { Watching } from '../daemon/watching.ts'
 import { count, printable } from './wording.ts'
 
@@ -12,6 +13,6 @@ export function watchingInWords(watching: Watching | null): string[] {
     ]
   if (overflowed_at === null) return []
   return [
-    `watch   so much changed at once that some went untold (${overflowed_at}); everything was looked at again`,
+    `watch   so much changed at once that some went untold (${localTime(overflowed_at)}); everything was looked at again`,
   ]
 }

@@ -1,3 +1,4 @@
+import { localTime } from '../daemon/local-time.ts'
 import type { Explanation, PathImage, PathState } from '../daemon/why/explanation.ts'
 import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
@@ -52,7 +53,7 @@ const STATES: Record<PathState, string> = {
   uncertain: 'sent, and whether it arrived is not known',
   failed: 'failed',
   gone: 'gone from the disk; its image waits to be deleted',
-  kept: 'gone from the disk; its image stays',
+  kept: 'kept',
   hidden: 'left out; its image stays',
   unseen: 'not seen yet',
   absent: 'not there',
@@ -70,10 +71,8 @@ const PROOFS: Record<PathImage['proof'], string> = {
 function inWords(explained: Explanation): string {
   const { path, state, reason, album, file, hash, image, deletions, counts, failure, next, history } =
     explained
-  const said = STATES[state]
-  const why = reason.startsWith(said) ? '' : `${said}: `
-  const rows: [string, string][] = [['state', `${why}${printable(reason)}`]]
-  if (file) rows.push(['file', `${sizeInWords(file.size)}, modified ${file.modified_at}`])
+  const rows: [string, string][] = [['state', printable(withReason(STATES[state], reason))]]
+  if (file) rows.push(['file', `${sizeInWords(file.size)}, modified ${localTime(file.modified_at)}`])
   if (counts) rows.push(['holds', countsInWords(counts)])
   const inAlbum = album.path === '' ? 'the root' : `"${printable(album.path)}"`
   if (state !== 'left_out')
@@ -84,21 +83,29 @@ function inWords(explained: Explanation): string {
   if (hash) rows.push(['sha256', hash])
   if (failure) rows.push(['tries', count(failure.attempts, 'attempt')])
   for (const { what, at, command } of next)
-    rows.push(['next', [printable(what), command, at].filter(part => part !== null).join(' — ')])
-  for (const { at, event, detail } of history)
     rows.push([
-      'history',
-      `${at} ${event.replace('_', ' ')}${detail === null ? '' : `: ${printable(detail)}`}`,
+      'next',
+      [printable(what), command, at && localTime(at)].filter(part => part !== null).join(' — '),
     ])
+  for (const { at, event, detail } of history) {
+    const what = event.replace('_', ' ')
+    rows.push(['history', `${localTime(at)} ${printable(detail === null ? what : withReason(what, detail))}`])
+  }
   const lines = rows.map(
     ([name, text], at) => `  ${(rows[at - 1]?.[0] === name ? '' : name).padEnd(8)}${text}`,
   )
   return `${[printable(path), ...lines].join('\n')}\n`
 }
 
+/** Nothing is said twice. */
+function withReason(what: string, reason: string): string {
+  if (what.startsWith(reason)) return what
+  return reason.startsWith(what) || reason.endsWith(what) ? reason : `${what}: ${reason}`
+}
+
 function imageInWords({ image_id, cdn_url, recorded_at, proof }: PathImage): string {
   return printable(
-    `${image_id}, ${PROOFS[proof]}, recorded ${recorded_at}  ${cdn_url ?? 'delivery address not known'}`,
+    `${image_id}, ${PROOFS[proof]}, recorded ${localTime(recorded_at)}  ${cdn_url ?? 'delivery address not known'}`,
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Synced } from '../synced/synced.ts'
+import { localTime } from './local-time.ts'
 
 /** What audits have found, in `status --json`. */
 export interface AuditStatus {
@@ -33,10 +34,10 @@ export function auditStatus(
 
 /** A line for a person, or null where there is nothing to say. */
 export function auditInWords({ last, findings, under_way, left_off }: AuditStatus): string | null {
-  const since = last === null ? 'none has ended yet' : `the last one ended at ${last}`
+  const since = last === null ? 'none has ended yet' : `the last one ended at ${localTime(last)}`
   if (findings > 0)
     return `${findings === 1 ? 'a finding' : `${findings} findings`}, ${since}; "albumd audit" names them`
   if (under_way) return `one is under way; ${since}`
   if (left_off) return `one was left before its end, and "albumd audit" goes on with it; ${since}`
-  return last === null ? null : `nothing found at ${last}`
+  return last === null ? null : `nothing found at ${localTime(last)}`
 }

@@ -99,6 +99,8 @@ export class Daemon {
         if (!stop.aborted) await errands.passed(report, !paused)
         if (paused) continue
         onPass()
+        // Who gave way, went on and now wants a pass of its own: nothing would wake the loop for it.
+        if (errands.awaitPass) continue
         const audits = audit?.isDue() === true && pauseAt(synced, clock.wall()) === null
         if (audits && (await this.#audit(audit, report, interruption))) continue
         await this.#rest(this.#restMs(report), stop, alive)

@@ -1,4 +1,5 @@
 import type { Synced } from '../synced/synced.ts'
+import { localTime } from './local-time.ts'
 
 /** A person's word that nothing is to be sent or deleted. `until`: milliseconds since 1970; null is until `resume`. */
 export interface Pause {
@@ -34,6 +35,6 @@ export function resume({ meta, commit }: Pick<Synced, 'meta' | 'commit'>): Promi
 
 /** For a person. */
 export function pauseInWords({ until }: Pause): string {
-  const when = until === null ? '' : ` until ${new Date(until).toISOString()}`
+  const when = until === null ? '' : ` until ${localTime(until)}`
   return `paused${when}: nothing is sent or deleted; "albumd resume" ends it`
 }

@@ -26,7 +26,7 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
 }
 
 const UNTRUSTED =
-  "is not trusted; if the host has an authority of its own, set host.ca_file to that authority's certificate"
+  'is not trusted; if the host has an authority of its own, name its certificate by host.ca_file (albumd init: --ca-file)'
 
 const CERTIFICATES: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired',

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { quotaInWords } from '../../src/cli/quota-in-words.ts'
+import { localTime } from '../../src/daemon/local-time.ts'
 import type { Status } from '../../src/daemon/status.ts'
 
 const quota: Status['quota'] = {
@@ -24,11 +25,11 @@ it('says what is used', () => {
 it('says when a quota that is used up comes back, or when the host is asked again', () => {
   const used = { used: 5000, exhausted: true, next_probe_at: '2026-11-21T16:15:00.000Z' }
   expect(words(used)).toEqual([
-    'quota   5,000 of 5,000 today (professional), used up; the host is asked again at 2026-11-21T16:15:00.000Z',
+    `quota   5,000 of 5,000 today (professional), used up; the host is asked again at ${localTime(used.next_probe_at)}`,
   ])
   const reset = { known: 'learned', from: '15:59:00', to: '16:00:03', days: 4 } as const
   expect(words({ ...used, resumes_at: '2026-11-21T16:00:03.000Z', reset })).toEqual([
-    'quota   5,000 of 5,000 today (professional), used up until 2026-11-21T16:00:03.000Z (learned in 4 days)',
+    `quota   5,000 of 5,000 today (professional), used up until ${localTime('2026-11-21T16:00:03.000Z')} (learned in 4 days)`,
   ])
 })
 

@@ -3,9 +3,12 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Config } from '../../src/config/schema.ts'
+import { Errands } from '../../src/daemon/control/errands.ts'
 import { Daemon, type DaemonParts } from '../../src/daemon/daemon.ts'
+import type { Means } from '../../src/daemon/deeds/deed.ts'
 import type { Hours } from '../../src/daemon/hours.ts'
-import type { Mirroring } from '../../src/daemon/mirroring.ts'
+import type { Engine, Mirroring } from '../../src/daemon/mirroring.ts'
 import type { Recurring } from '../../src/daemon/schedule.ts'
 import type { Interruption } from '../../src/sync/interruption.ts'
 import type { Scope } from '../../src/sync/mirror-scans.ts'
@@ -51,6 +54,7 @@ type FirstPass = (uploads: () => Promise<void>, clock: VirtualClock) => Promise<
 interface More {
   hours?: Hours
   audit?: DaemonParts['audit']
+  errands?: Errands
 }
 
 /** Comes every so many milliseconds, whenever it was attended to. */
@@ -77,7 +81,7 @@ function every(ms: number, clock: VirtualClock): Recurring {
 function start(
   prepare: Prepare = () => {},
   firstPass: FirstPass = async () => {},
-  { hours, audit = null }: More = {},
+  { hours, audit = null, errands = new Errands() }: More = {},
 ): Stage {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-daemon-'))
   const synced = openSynced(openDatabase(':memory:'))
@@ -94,6 +98,7 @@ function start(
     running: clock.monotonic,
     rescan: every(6 * HOUR, clock),
     audit,
+    errands,
     onPass: () => whole++,
     say() {},
     alive() {},
@@ -283,6 +288,34 @@ describe('the daemon', () => {
     expect(legs).toEqual([
       { from: 0, to: 10 * MINUTE },
       { from: 10 * MINUTE, to: 11 * MINUTE },
+    ])
+  })
+
+  it('rests for nobody who waits for a pass: one that gave way, went on and then wants a look has it at once', async () => {
+    const errands = new Errands()
+    const { clock, passes, synced, stop } = start(undefined, undefined, { errands })
+    errands.open({
+      config: {} as Config,
+      synced,
+      engine: {} as Engine,
+      interruption: { stop: stop.signal, cut: stop.signal },
+      failed: error => error,
+    })
+    await clock.pass(MINUTE)
+    let done = false
+    const carryOut = async ({ giveWay, pass }: Means) => {
+      await giveWay()
+      await pass()
+      done = true
+    }
+    const hearing = { tell() {}, say() {}, progress() {} }
+    void errands.ask({ carryOut }, null, hearing, stop.signal)
+    await clock.pass(SECOND)
+    expect(done).toBe(true)
+    expect(passes).toEqual([
+      { at: 0, scope: 'everything', sends: true },
+      { at: MINUTE, scope: [], sends: true },
+      { at: MINUTE, scope: 'everything', sends: true },
     ])
   })
 

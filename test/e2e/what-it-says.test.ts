@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { localTime } from '../../src/daemon/local-time.ts'
 import { png } from '../pictures.ts'
 import { runProgram, type Stage, setStage } from './stage.ts'
 
@@ -153,7 +154,7 @@ describe('status', () => {
     stage.write('red.png', png(3, 2).bytes)
     await stage.sync()
     const [block] = (await stage.json('status')).blocks
-    expect((await albumd(stage, 'status')).out).toContain(`said at ${block.said_at}`)
+    expect((await albumd(stage, 'status')).out).toContain(`said at ${localTime(block.said_at)}`)
   })
 })
 

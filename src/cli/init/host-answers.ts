@@ -23,26 +23,33 @@ export async function agreeOnHost(asker: Asker, options: HostOptions, draft: Dra
   const { host } = draft.config
   const ca = options['ca-file']
   if (ca !== undefined) host.ca_file = resolve(ca)
-  // Where the fault was not the address, nobody types it twice.
-  let before: { fallback?: string } = {}
+  const canAsk = asker.person && options['base-url'] === undefined
+  const look = () => (options.check ? faultOfHost(host) : null)
+  const words = "The image host's interface"
+  let question: { words: string; fallback?: string } = {
+    words: `${words}, such as https://images.example.com/api/v1`,
+  }
   for (;;) {
     host.base_url = await asker.ask(
       {
         option: 'base-url',
-        words: "The image host's interface, such as https://images.example.com/api/v1",
         given: options['base-url'],
-        ...before,
+        ...question,
       },
       base_url =>
         faultIn({ ...draft, config: { ...draft.config, host: { ...host, base_url } } }, 'host.base_url'),
     )
-    const fault = options.check ? await faultOfHost(host) : null
+    let fault = await look()
+    if (canAsk && fault?.check === 'tls' && ca === undefined) {
+      process.stdout.write(`  ${fault.message}\n`)
+      await askForAuthority(asker, host)
+      fault = await look()
+    }
     if (fault === null) return
-    if (!asker.person || options['base-url'] !== undefined)
-      throw new Problem(EXIT.left, `${fault.message}; --no-check writes the config all the same`)
+    if (!canAsk) throw new Problem(EXIT.left, `${fault.message}; --no-check writes the config all the same`)
     process.stdout.write(`  ${fault.message}\n`)
-    before = { fallback: host.base_url }
-    if (fault.check === 'tls' && ca === undefined) await askForAuthority(asker, host)
+    // Where the fault was not the address, nobody types it twice.
+    question = { words, fallback: host.base_url }
   }
 }
 

@@ -49,7 +49,9 @@ export class Systemctl {
     const remedy =
       this.#flags.length > 0
         ? 'log in as yourself, not by su or sudo'
-        : 'the machine was not started by systemd, or you need to be root'
+        : process.getuid?.() === 0
+          ? 'the machine was not started by systemd; have "albumd run" started by what starts services here'
+          : 'the machine was not started by systemd, or you need to be root'
     const said = err.trim().split('\n')[0]
     throw new Problem(EXIT.usage, `systemd does not answer${said ? ` (${said})` : ''}; ${remedy}`)
   }

@@ -172,6 +172,11 @@ export class Errands {
     return { asked: whole.length > 0, everything, options: { pruneIgnored } }
   }
 
+  /** Whether somebody waits for the next pass. */
+  get awaitPass(): boolean {
+    return this.#waiting.length > 0
+  }
+
   /** A pass is over. `whole`: it did all that it had to do. Those who waited for it go on. Throws StateError. */
   async passed(report: PassReport, whole: boolean): Promise<void> {
     const served = this.#waiting.filter(waiting => waiting.whole === null || (whole && waiting.looked))

@@ -5,6 +5,7 @@ import type { Config } from '../../config/schema.ts'
 import { readMounts } from '../../local/mount-table.ts'
 import { systemClock } from '../../sync/clock.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
+import { localTime } from '../local-time.ts'
 import { lastRequestBefore } from '../requests-before.ts'
 import { stateFiles } from '../state.ts'
 import { readState, readStatus, type Status } from '../status.ts'
@@ -53,7 +54,7 @@ function* checkDaemon(atWork: boolean, status: Status | null): Generator<Finding
   if (status?.paused)
     yield warn(
       'daemon',
-      `it is paused${status.paused.until ? ` until ${status.paused.until}` : ''}`,
+      `it is paused${status.paused.until ? ` until ${localTime(status.paused.until)}` : ''}`,
       'albumd resume',
     )
   for (const { folder, state, reason } of status?.mirrors ?? [])
