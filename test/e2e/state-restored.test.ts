@@ -49,7 +49,10 @@ describe('a state that was restored', () => {
     await says(daemon, /replaced or removed/)
     await expect.poll(async () => Object.keys(await stage.delivered()).length, within).toBe(8)
     await ended(daemon)
+    // What was linked is compared once the host has acknowledged an upload to this state.
+    stage.write('next.png', png(32, 32).bytes)
     await syncUntilDone(stage)
+    await stage.json('adopt', '--verify')
     await expectInSync(stage)
   })
 
