@@ -11,7 +11,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/albumd-tests') },
     globalSetup: 'test/build-first.ts',
     pool: 'forks',
-    // Many wait for other processes: with one worker a core a third of the time would pass idle.
-    maxWorkers: '150%',
+    // Left to itself vitest leaves a core idle, which is half of a small machine.
+    maxWorkers: '100%',
   },
 })
