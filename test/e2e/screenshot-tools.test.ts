@@ -62,8 +62,10 @@ function download(address: string, folder: string, profile: string, display: str
   const browser = spawn(findBrowser()!, [...asRoot, ...quiet, `--user-data-dir=${profile}`, address], {
     env: { ...process.env, DISPLAY: display },
     stdio: 'ignore',
+    detached: true,
   })
-  onTestFinished(() => void browser.kill('SIGKILL'))
+  // With all its processes, which write to its profile.
+  onTestFinished(() => void process.kill(-browser.pid!, 'SIGKILL'))
 }
 
 // Without a display of one's own there is nothing to take a picture of; where CI runs there must be.

@@ -53,7 +53,8 @@ export interface StageOptions {
 
 export async function setStage({ host = {}, mirror = {}, config = {} }: StageOptions = {}): Promise<Stage> {
   const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-stage-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  // What was started here and killed may not be quite gone.
+  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
   const running = await startHost({
     data: join(home, 'host'),
     listen: { host: '127.0.0.1', port: 0 },
