@@ -51,7 +51,7 @@ export function openAccount(db: Db) {
   )
   const quota = db.prepare<[string], QuotaRow>('SELECT * FROM quota WHERE day = ?')
   const prune = db.prepare<[number]>(
-    'DELETE FROM quota WHERE day NOT IN (SELECT day FROM quota ORDER BY day DESC LIMIT ?)',
+    'DELETE FROM quota WHERE day NOT IN (SELECT day FROM quota ORDER BY day DESC LIMIT +?)',
   )
 
   return {

@@ -7,10 +7,10 @@ export function openDeleted(db: Db) {
   )
   const has = db.prepare<[string], { at: number }>('SELECT at FROM deleted WHERE remote_id = ?')
   const anyBefore = db.prepare<[number], { remote_id: string }>(
-    'SELECT remote_id FROM deleted WHERE at < ? LIMIT 1',
+    'SELECT remote_id FROM deleted WHERE at < +? LIMIT 1',
   )
   const dropBefore = db.prepare<[number, number]>(
-    'DELETE FROM deleted WHERE remote_id IN (SELECT remote_id FROM deleted WHERE at < ? LIMIT ?)',
+    'DELETE FROM deleted WHERE remote_id IN (SELECT remote_id FROM deleted WHERE at < +? LIMIT +?)',
   )
 
   return {

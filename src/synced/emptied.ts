@@ -20,7 +20,7 @@ export function openEmptied(db: Db) {
        AND NOT EXISTS (SELECT 1 FROM images WHERE images.album = albums.id)
        AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.album = albums.id)`,
   )
-  const below = db.prepare<[number], AlbumRow>('SELECT * FROM albums WHERE parent = ?')
+  const below = db.prepare<[number], AlbumRow>('SELECT * FROM albums WHERE parent = +?')
   const all = db.prepare<[], EmptiedRow>('SELECT * FROM emptied ORDER BY album')
   const at = db.prepare<[number], EmptiedRow>('SELECT * FROM emptied WHERE album = ?')
   const put = db.prepare<EmptiedRow>(

@@ -30,16 +30,16 @@ export function openEscrow(db: Db) {
      ON CONFLICT DO UPDATE SET mirror = excluded.mirror, path = excluded.path, reason = excluded.reason,
        since = excluded.since, due_at = excluded.due_at WHERE state = 'grace'`,
   )
-  const ofMirror = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE mirror = ? ORDER BY path')
+  const ofMirror = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE mirror = +? ORDER BY path')
   const held = db.prepare<[number, number], EscrowRow>(
-    `SELECT * FROM escrow WHERE mirror = ? AND state IN ('held','unproved') ORDER BY path LIMIT ?`,
+    `SELECT * FROM escrow WHERE mirror = +? AND state IN ('held','unproved') ORDER BY path LIMIT +?`,
   )
   const atPath = db.prepare<[number, string], EscrowRow>(
-    'SELECT * FROM escrow WHERE mirror = ? AND path = ? ORDER BY since',
+    'SELECT * FROM escrow WHERE mirror = +? AND path = +? ORDER BY since',
   )
   const of = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE image = ?')
   const pathOfBytes = db.prepare<[Buffer], { path: string }>(
-    `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = ? AND reason = 'deleted' LIMIT 1`,
+    `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +? AND reason = 'deleted' LIMIT 1`,
   )
   const nextDue = db.prepare<[string], { due_at: number | null }>(
     `SELECT min(due_at) AS due_at FROM escrow
@@ -53,7 +53,7 @@ export function openEscrow(db: Db) {
     SELECT 1 FROM images AS lost JOIN images AS same ON same.hash = lost.hash JOIN files ON files.image = same.id
     WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')`
   const hold = db.prepare<[number]>(
-    `UPDATE escrow SET state = 'held' WHERE state IN ('grace','unproved') AND mirror = ? AND ${losesBytes}`,
+    `UPDATE escrow SET state = 'held' WHERE state IN ('grace','unproved') AND mirror = +? AND ${losesBytes}`,
   )
   const setUnproved = db.prepare<[number, number]>(
     `UPDATE escrow SET state = 'unproved', due_at = ? WHERE image = ? AND state IN ('grace','unproved')`,
@@ -63,15 +63,15 @@ export function openEscrow(db: Db) {
   )
   const weight = db.prepare<{ mirror: number; since: number }, EscrowWeight>(
     `SELECT
-       (SELECT count(*) FROM escrow WHERE mirror = @mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
-       (SELECT count(*) FROM given_up WHERE mirror = @mirror AND at > @since) AS given_up,
+       (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
+       (SELECT count(*) FROM given_up WHERE mirror = +@mirror AND at > +@since) AS given_up,
        (SELECT count(*) FROM files JOIN folders ON folders.id = files.folder
-        WHERE mirror = @mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS standing`,
+        WHERE mirror = +@mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS standing`,
   )
   const record = db.prepare<[number, number, number]>(
     'INSERT INTO given_up (at, mirror, image) VALUES (?, ?, ?)',
   )
-  const prune = db.prepare<[number]>('DELETE FROM given_up WHERE at <= ?')
+  const prune = db.prepare<[number]>('DELETE FROM given_up WHERE at <= +?')
 
   return {
     put: (row: EscrowRow) => void put.run(row),

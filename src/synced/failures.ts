@@ -26,7 +26,7 @@ export function openFailures(db: Db) {
   const clearLook = db.prepare<[number]>(`DELETE FROM failures WHERE folder = ? AND source = 'look'`)
   const clearAll = db.prepare<[number]>('DELETE FROM failures WHERE folder = ?')
   const due = db.prepare<[number], FailureRow>(
-    `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at IS NOT NULL AND next_attempt_at <= ?`,
+    `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at IS NOT NULL AND next_attempt_at <= +?`,
   )
 
   const of = db.prepare<[number, string], FailureRow>(

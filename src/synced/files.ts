@@ -23,15 +23,15 @@ type Cursor = Pick<FileRow, 'mtime' | 'folder' | 'name'>
 
 /** The files as last looked at, each with the image that stands for it. */
 export function openFiles(db: Db) {
-  const ofFolder = db.prepare<[number], FileRow>('SELECT * FROM files WHERE folder = ?')
+  const ofFolder = db.prepare<[number], FileRow>('SELECT * FROM files WHERE folder = +?')
   const at = db.prepare<[number, string], FileRow>('SELECT * FROM files WHERE folder = ? AND name = ?')
   // SQLite uses the index of open files only where the query repeats its condition.
-  const ofMirrors = `state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each(@mirrors))`
+  const ofMirrors = `state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each(+@mirrors))`
   const pendingAfter = (comparison: '<' | '>', direction: 'ASC' | 'DESC') =>
     db.prepare<Cursor & { mirrors: string; most: number }, FileRow>(
       `SELECT files.* FROM files CROSS JOIN folders ON folders.id = files.folder
-       WHERE ${ofMirrors} AND (mtime, folder, name) ${comparison} (@mtime, @folder, @name)
-       ORDER BY mtime ${direction}, folder ${direction}, name ${direction} LIMIT @most`,
+       WHERE ${ofMirrors} AND (mtime, folder, name) ${comparison} (+@mtime, +@folder, +@name)
+       ORDER BY mtime ${direction}, folder ${direction}, name ${direction} LIMIT +@most`,
     )
   const next = { newest: pendingAfter('<', 'DESC'), oldest: pendingAfter('>', 'ASC') }
   const beginning = {
@@ -51,42 +51,42 @@ export function openFiles(db: Db) {
     FileRow
   >(
     `SELECT files.* FROM files INDEXED BY files_pending_since CROSS JOIN folders ON folders.id = files.folder
-     WHERE state = 'pending' AND since >= @since AND (since, folder, name) < (@below, @folder, @name)
-       AND mirror IN (SELECT value FROM json_each(@mirrors))
-     ORDER BY since DESC, folder DESC, name DESC LIMIT @most`,
+     WHERE state = 'pending' AND since >= +@since AND (since, folder, name) < (+@below, +@folder, +@name)
+       AND mirror IN (SELECT value FROM json_each(+@mirrors))
+     ORDER BY since DESC, folder DESC, name DESC LIMIT +@most`,
   )
   // Named, for SQLite would take the index of all that is open.
   const notCompared = db.prepare<FileKey & { mirrors: string }, FileRow>(
     `SELECT files.* FROM files INDEXED BY files_to_compare CROSS JOIN folders ON folders.id = files.folder
-     WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL AND (folder, name) > (@folder, @name)
-       AND mirror IN (SELECT value FROM json_each(@mirrors))
+     WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL AND (folder, name) > (+@folder, +@name)
+       AND mirror IN (SELECT value FROM json_each(+@mirrors))
      ORDER BY folder, name LIMIT 256`,
   )
   const onImage = db.prepare<[number], FileRow>('SELECT * FROM files WHERE image = ?')
   const openOfSize = db.prepare<[number], FileRow>(
-    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = ?`,
+    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?`,
   )
   const openLike = db.prepare<[number, Buffer], FileRow>(
-    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = ?
-       AND (hash IS NULL OR hash = ?) LIMIT 1`,
+    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?
+       AND (hash IS NULL OR hash = +?) LIMIT 1`,
   )
   const linkedTo = db.prepare<[number, Buffer], FileRow>(
-    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = ?
-       AND state = 'linked' AND hash = ?`,
+    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?
+       AND state = 'linked' AND hash = +?`,
   )
   const withBytes = db.prepare<[Buffer], FileRow>(
     `SELECT files.* FROM images JOIN files ON files.image = images.id
-     WHERE images.hash = ? AND files.state = 'synced' LIMIT 1`,
+     WHERE images.hash = +? AND files.state = 'synced' LIMIT 1`,
   )
   const forgetResend = db.prepare<[number, string]>('DELETE FROM resend WHERE folder = ? AND name = ?')
   const someOf = db.prepare<[number, number], FileRow>(
-    `SELECT * FROM files WHERE folder = ? AND state <> 'kept' LIMIT ?`,
+    `SELECT * FROM files WHERE folder = +? AND state <> 'kept' LIMIT +?`,
   )
   const inState = db.prepare<[FileState], FileRow>(
     `SELECT * FROM files WHERE state = ? AND state <> 'synced' ORDER BY folder, name`,
   )
   const anyOfMirror = db.prepare<[number], { any: number }>(
-    `SELECT EXISTS (SELECT 1 FROM folders JOIN files ON files.folder = folders.id WHERE mirror = ?) AS any`,
+    `SELECT EXISTS (SELECT 1 FROM folders JOIN files ON files.folder = folders.id WHERE mirror = +?) AS any`,
   )
   const put = db.prepare<FileRow>(
     `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash)

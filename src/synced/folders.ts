@@ -26,15 +26,15 @@ export function openFolders(db: Db) {
   const columns =
     'id, mirror, path, digest, ignore_text, ignore_gone, unknown, mount, mounted_ino, mounted_birthtime, accept'
   const ofMirror = db.prepare<[number], FolderRow>(
-    `SELECT ${columns} FROM folders WHERE mirror = ? AND present = 1 ORDER BY path`,
+    `SELECT ${columns} FROM folders WHERE mirror = +? AND present = 1 ORDER BY path`,
   )
   const certain = db
     .prepare<[number], string>(
-      'SELECT path FROM folders WHERE mirror = ? AND present = 1 AND unknown IS NULL ORDER BY path',
+      'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NULL ORDER BY path',
     )
     .pluck()
   const withFiles = db.prepare<[number], Pick<FolderRow, 'id' | 'path'>>(
-    `SELECT id, path FROM folders WHERE mirror = ? AND EXISTS (SELECT 1 FROM files WHERE folder = folders.id) ORDER BY id`,
+    `SELECT id, path FROM folders WHERE mirror = +? AND EXISTS (SELECT 1 FROM files WHERE folder = folders.id) ORDER BY id`,
   )
   const at = db.prepare<[number, string], FolderRow>(
     `SELECT ${columns} FROM folders WHERE mirror = ? AND path = ?`,
@@ -42,18 +42,18 @@ export function openFolders(db: Db) {
   const byId = db.prepare<[number], FolderRow>(`SELECT ${columns} FROM folders WHERE id = ?`)
   const unknown = db.prepare<[number], DoubtfulFolder>(
     `SELECT ${columns}, (SELECT code FROM failures WHERE folder = folders.id AND name = '' AND source = 'look') AS code
-     FROM folders WHERE mirror = ? AND present = 1 AND unknown IS NOT NULL ORDER BY path`,
+     FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NOT NULL ORDER BY path`,
   )
   const mounts = db.prepare<[number], Pick<FolderRow, 'path'>>(
-    'SELECT path FROM folders WHERE mirror = ? AND present = 1 AND mount = 1 ORDER BY path',
+    'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND mount = 1 ORDER BY path',
   )
   const absent = db.prepare<[number], Pick<FolderRow, 'path'>>(
-    'SELECT path FROM folders WHERE mirror = ? AND present = 0 ORDER BY path',
+    'SELECT path FROM folders WHERE mirror = +? AND present = 0 ORDER BY path',
   )
   // '0' follows '/' in the order of bytes.
   const from = db.prepare<{ mirror: number; path: string }, FolderRow>(
     `SELECT ${columns} FROM folders
-     WHERE mirror = @mirror AND (path = @path OR (path > @path || '/' AND path < @path || '0')) ORDER BY path`,
+     WHERE mirror = +@mirror AND (path = +@path OR (path > +@path || '/' AND path < +@path || '0')) ORDER BY path`,
   )
   const insert = db.prepare<[number, string]>(
     'INSERT INTO folders (mirror, path) VALUES (?, ?) ON CONFLICT DO UPDATE SET present = 1',
@@ -89,7 +89,7 @@ export function openFolders(db: Db) {
   )
 
   const countFiles = db.prepare<[number], { n: number }>(
-    'SELECT ifnull(sum(files), 0) AS n FROM folders WHERE mirror = ?',
+    'SELECT ifnull(sum(files), 0) AS n FROM folders WHERE mirror = +?',
   )
 
   return {

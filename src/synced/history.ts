@@ -59,32 +59,32 @@ export function openHistory(db: Db) {
   const add = db.prepare<HistoryRow>(
     `INSERT INTO history (mirror, path, at, event, detail, since)
      SELECT @mirror, @path, @at, @event, @detail, @since WHERE NOT EXISTS (
-       SELECT 1 FROM (SELECT event, detail FROM history WHERE mirror = @mirror AND path = @path ORDER BY id DESC LIMIT 1)
+       SELECT 1 FROM (SELECT event, detail FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1)
        WHERE event = @event AND detail IS @detail)`,
   )
   const trim = db.prepare<Place>(
-    `DELETE FROM history WHERE mirror = @mirror AND path = @path AND id <= (
-       SELECT id FROM history WHERE mirror = @mirror AND path = @path ORDER BY id DESC LIMIT 1 OFFSET ${MOST_OF_A_PATH})`,
+    `DELETE FROM history WHERE mirror = +@mirror AND path = +@path AND id <= (
+       SELECT id FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1 OFFSET ${MOST_OF_A_PATH})`,
   )
   const placeOf = db.prepare<[string, number], Place>(
     `SELECT mirror, CASE path WHEN '' THEN '' ELSE path || '/' END || ? AS path FROM folders WHERE id = ?`,
   )
   const placeOfImage = db.prepare<[number], Place>('SELECT mirror, path FROM escrow WHERE image = ?')
   const last = db.prepare<Place, { event: HistoryEvent }>(
-    'SELECT event FROM history WHERE mirror = @mirror AND path = @path ORDER BY id DESC LIMIT 1',
+    'SELECT event FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1',
   )
   const of = db.prepare<[number, string], HistoryRow>(
-    'SELECT mirror, path, at, event, detail, since FROM history WHERE mirror = ? AND path = ? ORDER BY id',
+    'SELECT mirror, path, at, event, detail, since FROM history WHERE mirror = +? AND path = +? ORDER BY id',
   )
   const excess = db.prepare<[], { n: number }>(
     `SELECT (SELECT count(*) FROM history) - (SELECT count(*) FROM images) - ${MOST_BESIDE_IMAGES} AS n`,
   )
   const first = db.prepare<[], { at: number }>('SELECT at FROM history ORDER BY id LIMIT 1')
   const dropBefore = db.prepare<[number, number]>(
-    'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT ?) AND at < ?',
+    'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +?) AND at < +?',
   )
   const dropOldest = db.prepare<[number]>(
-    'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT ?)',
+    'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +?)',
   )
   const addTo = (place: Place | undefined, { at, event, detail = null, since = null }: HistoryNote) => {
     if (!place) return

@@ -27,15 +27,17 @@ export function openImages(db: Db) {
      VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof)
      ON CONFLICT (remote_id) DO NOTHING`,
   )
-  const ofAlbum = db.prepare<[number], ImageRow>('SELECT * FROM images WHERE album = ?')
+  const ofAlbum = db.prepare<[number], ImageRow>('SELECT * FROM images WHERE album = +?')
   const ofRoot = db.prepare<[], ImageRow>('SELECT * FROM images WHERE album IS NULL')
-  const countOfAlbum = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM images WHERE album = ?')
+  const countOfAlbum = db.prepare<[number], { n: number }>(
+    'SELECT count(*) AS n FROM images WHERE album = +?',
+  )
   const countOfRoot = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM images WHERE album IS NULL')
   const acknowledged = db.prepare<[number], { remote_id: string; cdn_url: string; name: string }>(
     `SELECT remote_id, cdn_url, name FROM images WHERE proof = 'uploaded' AND cdn_url IS NOT NULL
-     ORDER BY id DESC LIMIT ?`,
+     ORDER BY id DESC LIMIT +?`,
   )
-  const byHash = db.prepare<[Buffer], ImageRow>('SELECT * FROM images WHERE hash = ? ORDER BY id')
+  const byHash = db.prepare<[Buffer], ImageRow>('SELECT * FROM images WHERE hash = +? ORDER BY id')
   const latestUploaded = db.prepare<[], ImageRow>(
     `SELECT * FROM images WHERE proof = 'uploaded' ORDER BY id DESC LIMIT 1`,
   )

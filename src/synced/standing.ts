@@ -18,18 +18,18 @@ export function openStanding(db: Db) {
     { mirror: number; after: string; end: string | Buffer },
     { id: number; path: string }
   >(
-    `SELECT id, path FROM folders WHERE mirror = @mirror AND path > @after AND path < @end ORDER BY path LIMIT 256`,
+    `SELECT id, path FROM folders WHERE mirror = +@mirror AND path > +@after AND path < +@end ORDER BY path LIMIT 256`,
   )
   const folderAt = db.prepare<[number, string], { id: number; path: string }>(
     'SELECT id, path FROM folders WHERE mirror = ? AND path = ?',
   )
   const filesAfter = db.prepare<{ folder: number; after: string }, FileRow>(
-    'SELECT * FROM files WHERE folder = @folder AND name > @after ORDER BY name LIMIT 512',
+    'SELECT * FROM files WHERE folder = +@folder AND name > +@after ORDER BY name LIMIT 512',
   )
   const totals = db.prepare<[number], { pictures: number; bytes: number }>(
     `SELECT count(images.id) AS pictures, ifnull(sum(images.size), 0) AS bytes
      FROM folders CROSS JOIN files ON files.folder = folders.id JOIN images ON images.id = files.image
-     WHERE mirror = ?`,
+     WHERE mirror = +?`,
   )
 
   function* foldersFrom(mirror: number, path: string): Generator<{ id: number; path: string }> {

@@ -43,45 +43,45 @@ export function openSummaries(db: Db) {
     `SELECT ifnull(sum(files), 0) AS files, count(unknown) AS unknown,
        ifnull(sum(left_format), 0) AS format, ifnull(sum(left_ignored), 0) AS ignored,
        ifnull(sum(left_hidden), 0) AS hidden, ifnull(sum(left_empty), 0) AS empty, ifnull(sum(left_links), 0) AS links
-     FROM folders WHERE mirror = ?`,
+     FROM folders WHERE mirror = +?`,
   )
   const open = db.prepare<[number], { state: FileState; n: number; since: number | null }>(
     `SELECT state, count(*) AS n, min(files.since) AS since FROM files CROSS JOIN folders ON folders.id = files.folder
-     WHERE state <> 'synced' AND mirror = ? GROUP BY state`,
+     WHERE state <> 'synced' AND mirror = +? GROUP BY state`,
   )
   const escrowed = db.prepare<[number], { held: number; pending: number }>(
     `SELECT ifnull(sum(state IN ('held','unproved')), 0) AS held, ifnull(sum(state IN ('grace','approved')), 0) AS pending
-     FROM escrow WHERE mirror = ?`,
+     FROM escrow WHERE mirror = +?`,
   )
   const failed = db.prepare<[number], { n: number }>(
     `SELECT count(*) AS n FROM failures JOIN folders ON folders.id = failures.folder
-     WHERE mirror = ? AND source <> 'uncertain'`,
+     WHERE mirror = +? AND source <> 'uncertain'`,
   )
   // SQLite uses the index of open files only where the query repeats its condition.
   const hidden = db.prepare<[number], { n: number }>(
     `SELECT count(*) AS n FROM files CROSS JOIN folders ON folders.id = files.folder
-     WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND mirror = ?`,
+     WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
   )
   const failure = `SELECT mirror,
        CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,
        code, message, attempts, next_attempt_at
      FROM failures CROSS JOIN folders ON folders.id = failures.folder`
-  const failures = db.prepare<[number], FailureSummary>(`${failure} ORDER BY mirror, path LIMIT ?`)
+  const failures = db.prepare<[number], FailureSummary>(`${failure} ORDER BY mirror, path LIMIT +?`)
   const failuresOf = db.prepare<[number, number], FailureSummary>(
-    `${failure} WHERE mirror = ? ORDER BY next_attempt_at IS NOT NULL, path LIMIT ?`,
+    `${failure} WHERE mirror = +? ORDER BY next_attempt_at IS NOT NULL, path LIMIT +?`,
   )
   const failuresByCode = db.prepare<[number], { code: string; n: number }>(
     `SELECT code, count(*) AS n FROM failures CROSS JOIN folders ON folders.id = failures.folder
-     WHERE mirror = ? GROUP BY code`,
+     WHERE mirror = +? GROUP BY code`,
   )
   const namesOfCode = db
     .prepare<[number, string], string>(
-      `SELECT name FROM failures CROSS JOIN folders ON folders.id = failures.folder WHERE mirror = ? AND code = ?`,
+      `SELECT name FROM failures CROSS JOIN folders ON folders.id = failures.folder WHERE mirror = +? AND code = ?`,
     )
     .pluck()
 
   // '0' follows '/' in the order of bytes.
-  const below = `mirror = @mirror AND (@path = '' OR path = @path OR (path > @path || '/' AND path < @path || '0'))`
+  const below = `mirror = +@mirror AND (@path = '' OR path = +@path OR (path > +@path || '/' AND path < +@path || '0'))`
   const lookedBelow = db.prepare<{ mirror: number; path: string }, LeftOut & { files: number }>(
     `SELECT ifnull(sum(files), 0) AS files, ifnull(sum(left_format), 0) AS format,
        ifnull(sum(left_ignored), 0) AS ignored, ifnull(sum(left_hidden), 0) AS hidden,

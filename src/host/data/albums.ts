@@ -30,7 +30,7 @@ export function openAlbums(db: Db) {
   const below = db.prepare<[number], CountedAlbum>(
     `SELECT *, (SELECT count(*) FROM images WHERE album = a.seq) AS image_count,
        (SELECT count(*) FROM albums WHERE parent = a.seq) AS sub_count
-     FROM albums a WHERE parent = ? ORDER BY seq`,
+     FROM albums a WHERE parent = +? ORDER BY seq`,
   )
   const removeTree = db.prepare<[number]>(
     `WITH RECURSIVE tree (seq) AS (VALUES (?) UNION ALL SELECT a.seq FROM albums a JOIN tree ON a.parent = tree.seq)

@@ -44,12 +44,12 @@ export function openCredentials(db: Db) {
   )
   const byHash = db.prepare<[Buffer], CredentialRow>('SELECT * FROM credentials WHERE token_hash = ?')
   const spend = db.prepare<[Buffer, number]>(
-    `UPDATE credentials SET state = 'used' WHERE token_hash = ? AND state = 'open' AND expires_at > ?`,
+    `UPDATE credentials SET state = 'used' WHERE token_hash = ? AND state = 'open' AND expires_at > +?`,
   )
   const lapse = db.prepare<[number], Pick<CredentialRow, 'account' | 'day'>>(
-    `UPDATE credentials SET state = 'lapsed' WHERE state = 'open' AND expires_at <= ? RETURNING account, day`,
+    `UPDATE credentials SET state = 'lapsed' WHERE state = 'open' AND expires_at <= +? RETURNING account, day`,
   )
-  const forget = db.prepare<[number]>('DELETE FROM credentials WHERE expires_at <= ?')
+  const forget = db.prepare<[number]>('DELETE FROM credentials WHERE expires_at <= +?')
   const promised = db
     .prepare<[number], number>(
       `SELECT coalesce(sum(size), 0) FROM credentials WHERE state = 'open' AND account = ?`,

@@ -6,6 +6,9 @@ export type Db = Database.Database
 /**
  * Opens or makes the host's database; ':memory:' for one that nobody keeps. A commit is on the disk before it returns,
  * for the answer that follows it is a promise. Throws where the data is a newer version's.
+ *
+ * `+?` instead of `?`, in searches over an index of many rows, keeps SQLite from preparing the statement again for
+ * each value.
  */
 export function openDatabase(file: string): Db {
   const db = new Database(file)

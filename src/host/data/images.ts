@@ -34,9 +34,9 @@ export function openImages(db: Db) {
     `WITH RECURSIVE tree (seq) AS (VALUES (?) UNION ALL SELECT a.seq FROM albums a JOIN tree ON a.parent = tree.seq)
      DELETE FROM images WHERE album IN (SELECT seq FROM tree) RETURNING file, size`,
   )
-  const count = db.prepare<[number], number>('SELECT count(*) FROM images WHERE album = ?').pluck()
+  const count = db.prepare<[number], number>('SELECT count(*) FROM images WHERE album = +?').pluck()
   const page = db.prepare<[number, number, number], ImageRow>(
-    `SELECT * FROM images WHERE seq IN (SELECT seq FROM images WHERE album = ? ORDER BY seq LIMIT ? OFFSET ?)
+    `SELECT * FROM images WHERE seq IN (SELECT seq FROM images WHERE album = +? ORDER BY seq LIMIT +? OFFSET +?)
      ORDER BY seq`,
   )
   const stored = db.prepare<[number], number>('SELECT stored_bytes FROM accounts WHERE id = ?').pluck()
