@@ -13,7 +13,7 @@ const EAGER: Patience = { quietMs: 5, burstMs: 50 }
 const CALM: Patience = { quietMs: 200, burstMs: 2000 }
 /** So many looks in a row are eager, and another one for each so many milliseconds. */
 const EAGER_LOOKS = 30
-const EAGER_AGAIN_MS = 500
+const EAGER_AGAIN_MS = 200
 
 /** Which folders need a look. Watchers add, the daemon's loop takes. */
 export class StaleFolders {
