@@ -1,7 +1,8 @@
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { FileKey, FileRow } from '../synced/files.ts'
 import type { Clock } from './clock.ts'
-import type { FileAges } from './file-ages.ts'
+import { type LeftAloneParts, leftAloneMs } from './left-alone.ts'
+import type { UploadJob } from './upload-job.ts'
 import type { UploadResult } from './upload-result.ts'
 
 /** What becomes of a picture that stays incomplete. */
@@ -12,10 +13,8 @@ export interface IncompletePolicy {
   deed: 'leave' | 'send'
 }
 
-export interface IncompleteParts {
+export interface IncompleteParts extends LeftAloneParts {
   settleMs: number
-  clock: Clock
-  ages: FileAges
 }
 
 type Waits = Extract<UploadResult, { kind: 'waits' }>
@@ -73,7 +72,13 @@ export class IncompletePictures {
   }
 
   /** What a picture that was read waits or fails for. Null: it is complete, or is to be sent as it is. */
-  judge({ settleMs, clock, ages }: IncompleteParts, file: FileRow, read: Read): UploadResult | null {
+  judge(
+    parts: IncompleteParts,
+    job: Pick<UploadJob, 'file' | 'root' | 'path'>,
+    read: Read,
+  ): UploadResult | null {
+    const { settleMs, clock } = parts
+    const { file } = job
     const { ending, look, hash } = read
     const { deed } = this.#policy
     const before = this.#waiting.get(keyOf(file))
@@ -86,7 +91,7 @@ export class IncompletePictures {
     // Only a clock that was set back, or another machine's, stamps a file in the future: it is no younger for that.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
     // A failure harms nothing. Sending half takes a clock that is known not to have leapt, or that time before our eyes.
-    const known = cut && deed === 'leave' ? age : Math.max(ages.since(look.ctime, clock), now - since)
+    const known = cut && deed === 'leave' ? age : Math.max(leftAloneMs(parts, job, look.ctime), now - since)
     const why = cut ? `it is not complete: ${ending.missing}` : 'part of it is only zeros'
     if (known < afterMs) {
       const message = `${why}; it may still be written`

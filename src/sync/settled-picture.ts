@@ -1,9 +1,6 @@
-import { dirname } from 'node:path/posix'
-import type { Disk } from '../local/disk.ts'
 import { type OpenPicture, PictureFileError } from '../local/picture-file.ts'
-import type { Clock } from './clock.ts'
-import type { FileAges } from './file-ages.ts'
 import type { IncompletePictures } from './incomplete-pictures.ts'
+import { type LeftAloneParts, leftAloneMs } from './left-alone.ts'
 import type { UploadJob } from './upload-job.ts'
 
 /**
@@ -12,12 +9,9 @@ import type { UploadJob } from './upload-job.ts'
  */
 export type OpenPictureAt = (root: string, path: string, cut: AbortSignal) => Promise<OpenPicture>
 
-export interface SettleParts {
-  disk: Pick<Disk, 'isRemote'>
+export interface SettleParts extends LeftAloneParts {
   openPicture: OpenPictureAt
   settleMs: number
-  clock: Clock
-  ages: FileAges
   incomplete: Pick<IncompletePictures, 'wasJustCut'>
 }
 
@@ -25,8 +19,6 @@ export interface SettleParts {
 const LOOKS_APART_MS = 50
 /** Bytes for each further millisecond, so that a large file that grows by bits is not read from its start all the time. */
 const BYTES_PER_MS = 100_000
-/** So far another machine's clock may be behind: until then its stamp does not tell how long a file has been left alone. */
-const BEHIND_MS = 300_000
 
 /**
  * Opens a picture once nobody writes to it any more: unchanged for `settleMs`. A younger one is read a second time
@@ -37,22 +29,20 @@ const BEHIND_MS = 300_000
  * or null.
  */
 export async function openSettled(
-  { disk, openPicture, settleMs, clock, ages, incomplete }: SettleParts,
-  { file, root, path }: Pick<UploadJob, 'file' | 'root' | 'path'>,
+  parts: SettleParts,
+  job: Pick<UploadJob, 'file' | 'root' | 'path'>,
   standing: Buffer | null,
   signal: AbortSignal,
 ): Promise<OpenPicture> {
+  const { openPicture, settleMs, clock, incomplete } = parts
+  const { file, root, path } = job
   const quietMs = (size: number) => Math.min(settleMs, LOOKS_APART_MS + size / BYTES_PER_MS)
-  const ageOf = (ctime: number) => {
-    const age = ages.since(ctime, clock)
-    return age < BEHIND_MS && disk.isRemote(dirname(`${root}/${path}`)) ? 0 : age
-  }
-  const quietFor = ageOf(file.ctime)
+  const quietFor = leftAloneMs(parts, job, file.ctime)
   const toBe = standing ? 0 : quietMs(file.size)
   if (quietFor < toBe) await clock.sleep(toBe - quietFor, signal)
   const first = await openPicture(root, path, signal)
   const { look, ending, hash } = first
-  const age = ageOf(look.ctime)
+  const age = leftAloneMs(parts, job, look.ctime)
   if (age >= settleMs) return first
   if (ending.kind === 'cut' || standing?.equals(hash)) return first
   const early = endsEarly(first, file) && (isNew(first, settleMs) || incomplete.wasJustCut(file, clock))

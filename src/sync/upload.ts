@@ -78,7 +78,7 @@ export class Uploader {
     }
     if (synced.journal.openOnFile(job.file).some(intent => intent.hash.equals(hash)))
       return { kind: 'uncertain', failure: sentBefore, hash }
-    const waits = this.#parts.incomplete.judge(this.#parts, job.file, open)
+    const waits = this.#parts.incomplete.judge(this.#parts, job, open)
     if (waits) return waits
     if (!picture) {
       const message = 'its bytes are no picture of a known format'

@@ -13,14 +13,26 @@ const AFTER_MS = 600_000
 type Look = Parameters<IncompletePictures['judge']>[2]['look']
 
 /** What becomes of a picture that was written so long ago. `known`: for how long the clock is known not to have leapt. */
-function judge(age: number, { deed = 'leave' as 'leave' | 'send', known = Number.POSITIVE_INFINITY } = {}) {
+function judge(
+  age: number,
+  {
+    deed = 'leave' as 'leave' | 'send',
+    known = Number.POSITIVE_INFINITY,
+    isRemote = false,
+    afterMs = AFTER_MS,
+  } = {},
+) {
   const clock = new VirtualClock()
   clock.jump(1_800_000_000_000)
   const ages = new FileAges(0)
   const look = { size: 1, mtime: 0, ctime: (clock.wall() - age) * 1000, ino: 1 }
   ages.since = ctime => Math.max(0, Math.min(clock.wall() - ctime / 1000, known))
-  const pictures = new IncompletePictures({ afterMs: AFTER_MS, deed })
-  return pictures.judge({ settleMs: 1000, clock, ages }, fileOf(look), read(look))
+  const pictures = new IncompletePictures({ afterMs, deed })
+  return pictures.judge(
+    { settleMs: 1000, clock, ages, disk: { isRemote: () => isRemote } },
+    jobOf(look),
+    read(look),
+  )
 }
 
 const read = (look: Look) => ({
@@ -30,6 +42,10 @@ const read = (look: Look) => ({
 })
 
 const fileOf = (seen: object) => ({ folder: 1, name: 'a.png', ...seen }) as FileRow
+
+const jobOf = (seen: object) => ({ file: fileOf(seen), root: '/r', path: 'a.png' })
+
+const local = { isRemote: () => false }
 
 describe('a picture that is not all there', () => {
   it('waits for its writer, and is looked at again when that has taken too long', () => {
@@ -63,6 +79,12 @@ describe('a picture that is not all there', () => {
     expect(judge(AFTER_MS * 5, { known })).toMatchObject({ kind: 'failed' })
   })
 
+  it('is not sent because the clock of a remote disk is behind', () => {
+    const behind = { deed: 'send' as const, isRemote: true, afterMs: 60_000 }
+    expect(judge(120_000, behind)).toMatchObject({ kind: 'waits', retryInMs: 60_000 })
+    expect(judge(300_000, behind)).toBeNull()
+  })
+
   it('does not wait for a time in the future to pass', () => {
     expect(judge(-86_400_000)).toMatchObject({ kind: 'failed' })
   })
@@ -75,7 +97,7 @@ describe('a picture that ends in zeros', () => {
     const look = { size: 9000, mtime: 0, ctime: clock.wall() * 1000, ino: 1 }
     const pictures = new IncompletePictures({ afterMs: AFTER_MS, deed: 'leave' })
     const judgeNow = () =>
-      pictures.judge({ settleMs: 1000, clock, ages: new FileAges(null) }, fileOf(look), {
+      pictures.judge({ settleMs: 1000, clock, ages: new FileAges(null), disk: local }, jobOf(look), {
         ...read(look),
         ending: { kind: 'blank' },
       })
@@ -99,7 +121,11 @@ describe('a picture that ends in zeros, where a clock was set', () => {
     const ages = new FileAges(null)
     const hash = Buffer.alloc(32)
     const judgeNow = () =>
-      pictures.judge({ settleMs: 1000, clock, ages }, fileOf(look), { look, hash, ending: { kind: 'blank' } })
+      pictures.judge({ settleMs: 1000, clock, ages, disk: local }, jobOf(look), {
+        look,
+        hash,
+        ending: { kind: 'blank' },
+      })
     expect(judgeNow()).toMatchObject({ kind: 'waits', retryInMs: 60_000 })
     await clock.pass(50_000)
     expect(judgeNow()).toMatchObject({ kind: 'waits', retryInMs: 10_000 })
@@ -112,21 +138,21 @@ describe('a picture that was found incomplete', () => {
   it('is not read again for half a minute while it looks the same, nor past its time', async () => {
     const clock = new VirtualClock()
     clock.jump(1_800_000_000_000)
-    const parts = { settleMs: 1000, clock, ages: new FileAges(null) }
+    const parts = { settleMs: 1000, clock, ages: new FileAges(null), disk: local }
     const look = { size: 1, mtime: 0, ctime: clock.wall() * 1000, ino: 1 }
     const pictures = new IncompletePictures({ afterMs: 40_000, deed: 'leave' })
     expect(pictures.recall(fileOf(look), clock)).toBeNull()
-    pictures.judge(parts, fileOf(look), read(look))
+    pictures.judge(parts, jobOf(look), read(look))
     await clock.pass(29_000)
     expect(pictures.recall(fileOf(look), clock)).toMatchObject({ kind: 'waits', retryInMs: 11_000 })
     expect(pictures.recall(fileOf({ ...look, ctime: look.ctime + 1 }), clock)).toBeNull()
     expect(pictures.recall({ ...fileOf(look), name: 'b.png' }, clock)).toBeNull()
     await clock.pass(2000)
     expect(pictures.recall(fileOf(look), clock)).toBeNull()
-    pictures.judge(parts, fileOf(look), read(look))
+    pictures.judge(parts, jobOf(look), read(look))
     await clock.pass(9000)
     expect(pictures.recall(fileOf(look), clock)).toBeNull()
-    expect(pictures.judge(parts, fileOf(look), read(look))).toMatchObject({ kind: 'failed' })
+    expect(pictures.judge(parts, jobOf(look), read(look))).toMatchObject({ kind: 'failed' })
   })
 })
 
@@ -134,13 +160,13 @@ describe('a picture that was found cut', () => {
   it('is known as such for a moment, but for one that is blank', async () => {
     const clock = new VirtualClock()
     clock.jump(1_800_000_000_000)
-    const parts = { settleMs: 1000, clock, ages: new FileAges(null) }
+    const parts = { settleMs: 1000, clock, ages: new FileAges(null), disk: local }
     const look = { size: 1, mtime: 0, ctime: clock.wall() * 1000, ino: 1 }
     const pictures = new IncompletePictures({ afterMs: AFTER_MS, deed: 'leave' })
     const wasJustCut = () => pictures.wasJustCut(fileOf(look), clock)
-    pictures.judge(parts, fileOf(look), { ...read(look), ending: { kind: 'blank' } })
+    pictures.judge(parts, jobOf(look), { ...read(look), ending: { kind: 'blank' } })
     expect(wasJustCut()).toBe(false)
-    pictures.judge(parts, fileOf(look), read(look))
+    pictures.judge(parts, jobOf(look), read(look))
     await clock.pass(1999)
     expect(wasJustCut()).toBe(true)
     await clock.pass(1)
