@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts'
 import { openPicture } from '../local/picture-file.ts'
 import { realDisk } from '../local/real-disk.ts'
+import { rememberRemotes } from '../local/remembered-remotes.ts'
 import { openScanPool, type ScanPool } from '../local/scan-pool.ts'
 import { openImageHost } from '../remote/client.ts'
 import type { RequestEvent } from '../remote/gate.ts'
@@ -109,7 +110,7 @@ export function openMirroring(
   const parts: PassParts = {
     synced: state.synced,
     ...(sending ? watchUploads(outside, sending) : outside),
-    disk: diskWithSigns(realDisk, alive),
+    disk: diskWithSigns(rememberRemotes(realDisk), alive),
     clock: systemClock,
     tell,
     lookAt: (root: string) => async batch => {
