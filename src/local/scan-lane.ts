@@ -4,20 +4,15 @@ import type { FolderResult, FolderToLookAt } from './look.ts'
 /** What a worker says: once that it is there, then the results of batch after batch. */
 export type FromWorker = 'ready' | FolderResult[]
 
-/** Looks that will not come. `code`: SCAN_WORKER_DIED (a bug, or no memory) or SCAN_CLOSED. */
+/** Looks that will not come: the scan was ended. */
 export class ScanError extends Error {
   override name = 'ScanError'
-  readonly code: 'SCAN_WORKER_DIED' | 'SCAN_CLOSED'
-
-  constructor(code: ScanError['code'], message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
+  readonly code = 'SCAN_CLOSED'
 }
 
 /** A worker thread and what was asked of it. */
 export interface ScanLane {
-  /** Rejects with a ScanError. */
+  /** Folders that the thread died of are unknown, with the code SCAN_WORKER_DIED. Rejects with a ScanError. */
   look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]>
   /** Batches not answered yet. */
   load(): number
@@ -25,6 +20,10 @@ export interface ScanLane {
   ready(): boolean
   /** Rejects what is open. */
   stop(): Promise<void>
+}
+
+interface OpenBatch extends PromiseWithResolvers<FolderResult[]> {
+  batch: readonly FolderToLookAt[]
 }
 
 /** Small, for looks die young: this saves memory, and measured no time. */
@@ -36,24 +35,22 @@ export function startScanLane(root: string, ended: () => void): ScanLane {
     workerData: { root },
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
   })
-  const open: PromiseWithResolvers<FolderResult[]>[] = []
+  const open: OpenBatch[] = []
   let ready = false
-  let cause: unknown
-
-  function rejectAll(error: ScanError): void {
-    for (const { reject } of open.splice(0)) reject(error)
-  }
+  let cause = 'it ended by itself'
 
   worker.on('message', (message: FromWorker) => {
     if (message === 'ready') ready = true
     else open.shift()?.resolve(message)
   })
   worker.on('error', error => {
-    cause = error
+    cause = error instanceof Error ? error.message : String(error)
   })
-  // Always the last event. What was asked between the error and this is rejected too.
+  // Always the last event. What was asked between the error and this is answered too.
   worker.on('exit', () => {
-    rejectAll(new ScanError('SCAN_WORKER_DIED', 'A thread that looked at folders has died.', { cause }))
+    const message = `The thread that looked at it has died (${cause}).`
+    for (const { batch, resolve } of open.splice(0))
+      resolve(batch.map(({ path }) => ({ path, kind: 'unknown', code: 'SCAN_WORKER_DIED', message })))
     ended()
   })
 
@@ -61,20 +58,20 @@ export function startScanLane(root: string, ended: () => void): ScanLane {
     look(batch) {
       worker.postMessage(batch)
       const answer = Promise.withResolvers<FolderResult[]>()
-      open.push(answer)
+      open.push({ batch, ...answer })
       return answer.promise
     },
     load: () => open.length,
     ready: () => ready,
     async stop() {
-      rejectAll(scanClosed())
+      for (const { reject } of open.splice(0)) reject(scanClosed())
       await worker.terminate()
     },
   }
 }
 
 export function scanClosed(): ScanError {
-  return new ScanError('SCAN_CLOSED', 'The scan was ended before it was complete.')
+  return new ScanError('The scan was ended before it was complete.')
 }
 
 /** Node runs the sources as they are, and the package as JavaScript. */

@@ -10,7 +10,7 @@ export interface ScanPool {
   /**
    * One result a folder, in the batch's order. Nothing is held back: memory is bounded by who asks. Two open batches
    * a thread keep all of them busy, the second at hand while the first one's results are recorded.
-   * Rejects with a ScanError: a thread died, or the pool was closed.
+   * Folders whose thread died are unknown, like those that can't be read. Rejects with a ScanError once it is closed.
    */
   look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]>
   /** Ends at once: what is open is rejected. */
