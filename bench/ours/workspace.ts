@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { KEY } from '../hosts/observed-host.ts'
@@ -28,6 +28,7 @@ export interface Workspace {
   home: string
   state: string
   albumd(args: readonly string[], options?: RunOptions): Promise<TimedRun>
+  /** As the service's unit starts it. */
   daemon(): Daemon
 }
 
@@ -73,6 +74,15 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     state: join(home, 'state'),
     albumd: (args, run = {}) =>
       timedRun(process.execPath, line(args), { cwd: home, ...run, env: { ...env, ...run.env } }),
-    daemon: () => startDaemon(line(['run', '--log-level', 'warn']), home, env),
+    daemon: () =>
+      startDaemon(line(['run', '--log-level', 'warn']), home, { ...env, ...serviceEnvironment() }),
   }
+}
+
+/** What the unit that is shipped gives the daemon. */
+function serviceEnvironment(): NodeJS.ProcessEnv {
+  const unit = readFileSync(join(import.meta.dirname, '../../systemd/albumd.service'), 'utf8')
+  return Object.fromEntries(
+    [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  )
 }
