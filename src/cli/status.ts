@@ -73,7 +73,8 @@ function inWords(status: Status, now: PageNow | null): string {
   for (const { endpoint, code, message, said_at } of status.blocks)
     lines.push(`blocked ${endpoint}: ${printable(message)} (${code}; said at ${localTime(said_at)})`)
   for (const { mirror, path, code, message } of status.failures) {
-    const at = status.mirrors.length > 1 ? fullPath(mirror, path) : path
+    // Of one mirror the path below it is enough; its root has none.
+    const at = status.mirrors.length > 1 || path === '' ? fullPath(mirror, path) : path
     lines.push(`failed  ${printable(at)}: ${printable(message)} (${code})`)
   }
   return `${lines.join('\n')}\n`

@@ -1,4 +1,5 @@
-import { join, posix } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
 import { FSWatcher } from 'chokidar'
 
 /** The watch of a mirror's root, which may be away, come and go. */
@@ -23,7 +24,12 @@ export interface RootWatchOptions {
 export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWatchOptions): RootWatch {
   const { promise, resolve } = Promise.withResolvers<void>()
   const handle = newHandle(path)
-  handle.on('ready', resolve)
+  const before = nearestThere(path)
+  handle.on('ready', () => {
+    resolve()
+    // chokidar looks what is there, and then begins to watch: what came between the two gave no event.
+    if (nearestThere(path) !== before) onWay()
+  })
   handle.on('raw', (event, name, about) => {
     const { watchedPath } = about as { watchedPath: string }
     if (watchedPath === path) onEvent(event, name)
@@ -59,6 +65,13 @@ function newHandle(path: string): FSWatcher {
     // Else names that end in ~ are invisible.
     atomic: false,
   })
+}
+
+/** The path itself, or of the folders above it the lowest that is there. */
+function nearestThere(path: string): string {
+  let at = path
+  while (at !== dirname(at) && !existsSync(at)) at = dirname(at)
+  return at
 }
 
 /** Whether `path` is, or lies below, `above`. */

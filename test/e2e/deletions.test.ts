@@ -92,3 +92,14 @@ it('--dry-run tells what would be held, and replaces nothing in a backup', async
   expect(backup.out).toContain('upload 2.png')
   expect(backup.out).not.toMatch(/hold|delete|replace/)
 })
+
+it('status names the root when all of its pictures are gone at once', async () => {
+  const stage = await setStage({})
+  stage.write('a/stays.png', png(2, 1).bytes)
+  for (let n = 0; n < 20; n++) stage.write(`${n}.png`, png(2 + n, 2).bytes)
+  await stage.sync()
+  for (let n = 0; n < 20; n++) rmSync(join(stage.pictures, `${n}.png`))
+  await stage.sync()
+  const { out } = await stage.albumd('status', '--config', stage.config)
+  expect(out).toContain(`failed  ${stage.pictures}: all of its 20 pictures are gone at once`)
+})

@@ -1,4 +1,6 @@
 import fs from 'node:fs'
+import { dirname } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { Watched } from './watched.ts'
 
@@ -95,6 +97,18 @@ describe('a watched folder', () => {
     await watched.told(() => fs.renameSync(watched.root, watched.out('mirror')), '', 'a', 'a/b')
     await watched.told(() => fs.renameSync(watched.out('mirror'), watched.root), '', 'a', 'a/b')
     await watched.hears('a/b')
+  })
+
+  it('is watched when it is the root, made with the one above it while its watch opens', async () => {
+    for (let turns = 0; turns < 16; turns++) {
+      const watched = await Watched.open([])
+      fs.rmSync(dirname(watched.root), { recursive: true })
+      const opened = watched.watcher.watch([''])
+      for (let turn = 0; turn < turns; turn++) await nextTurn()
+      fs.mkdirSync(watched.root, { recursive: true })
+      await opened
+      await watched.hears('')
+    }
   })
 
   it('that was missing at first is told when it is made', async () => {

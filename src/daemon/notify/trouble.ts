@@ -92,7 +92,9 @@ function failed({ failures }: Known): Trouble[] {
   if (!first) return []
   const least = failures.length === FAILURES_SHOWN ? 'at least ' : ''
   const more = others.length > 0 ? ` (and ${least}${others.length} more)` : ''
-  return [{ key: 'FAILED', code: 'FAILED', message: `${first.path}: ${first.message}${more}` }]
+  return [
+    { key: 'FAILED', code: 'FAILED', message: `${first.path || first.mirror}: ${first.message}${more}` },
+  ]
 }
 
 function watchLost({ watching }: Known): Trouble[] {

@@ -72,6 +72,16 @@ describe('trouble', () => {
     expect(codes({}, {}, 7 * HOUR)).toEqual(['STUCK'])
   })
 
+  it('names the root where it is what failed', () => {
+    const status: Known = {
+      mirrors: [MIRROR],
+      blocks: [],
+      failures: [{ ...failure(null), path: '', message: 'it is in doubt' }],
+      watching: null,
+    }
+    expect(healthOf(status, DAY, NOW, 0).troubles[0]!.message).toBe('/srv/photos: it is in doubt')
+  })
+
   it('is a refusal of the host; what the plan does not have only where something waits for it', () => {
     expect(codes({}, { blocks: [block('upload', 'STORAGE_LIMIT_REACHED')] })).toEqual([
       'STORAGE_LIMIT_REACHED',
