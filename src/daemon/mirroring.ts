@@ -19,6 +19,7 @@ import type { OpenPictureAt } from '../sync/settled-picture.ts'
 import { type Verified, verifyLinks } from '../sync/verify-links.ts'
 import type { Synced } from '../synced/synced.ts'
 import { allowanceOf } from './allowance.ts'
+import { noticeBandwidth } from './bandwidth-change.ts'
 import { blocksBefore } from './blocks-before.ts'
 import { pauseAt } from './pause.ts'
 import { ledgerAfter } from './requests-before.ts'
@@ -146,6 +147,7 @@ export function openMirroring(
     const cut = AbortSignal.any([interruption.cut, broken.signal])
     try {
       state.check()
+      await noticeBandwidth(state.synced, config.uploads.bandwidth)
       const taken = await state.lockMissing()
       for (const [folder, { message }] of taken) await guardRoot(state.synced, folder, message)
       const mirrors = config.mirrors

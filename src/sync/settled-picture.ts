@@ -49,7 +49,8 @@ export async function openSettled(
   // It is as the scan saw it, some time ago.
   if (early && look.ctime === file.ctime && look.ino === file.ino) return first
   await first.close()
-  await clock.sleep((early ? quietMs(look.size) : settleMs) - age, signal)
+  // It may have been read for longer than it has to rest. Node warns of a wait below zero.
+  await clock.sleep(Math.max(0, (early ? quietMs(look.size) : settleMs) - age), signal)
   const second = await openPicture(root, path, signal)
   if (second.hash.equals(first.hash) && second.look.ctime === first.look.ctime) return second
   await second.close()

@@ -5,6 +5,7 @@ import type { Db } from './database.ts'
  * audit_began: when the audit under way began. audit_ended: when the last one did. audit_found: what that found, in
  * number. audit_slot: when the next one by schedule is due.
  * running_ms: how long albumd ran and looked, over all its starts, when the last pass ended.
+ * bandwidth: uploads.bandwidth of the config, '' where it names none.
  * base_url: the host it is bound to. boot: the machine's boot when it was last open.
  * generation: how often it was opened for work. witness: the witness as it was then; see witness.ts.
  * clock_offset: between the wall clock and the monotonic one, in milliseconds, when the last pass ended.
@@ -29,6 +30,7 @@ export function openMeta(db: Db) {
     | 'audit_ended'
     | 'audit_found'
     | 'audit_slot'
+    | 'bandwidth'
     | 'base_url'
     | 'boot'
     | 'clock_offset'

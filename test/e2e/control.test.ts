@@ -174,6 +174,19 @@ describe('SIGHUP', () => {
     expect(await daemon.stop()).toBe(0)
   })
 
+  it('with another bandwidth has what was too slow tried again at once', async () => {
+    const stage = await setStage()
+    const host = { base_url: stage.baseUrl, api_key_file: 'api-key', credential_lifetime: '5s' }
+    stage.configure({ host, uploads: { bandwidth: '20kB/s' } })
+    stage.write('large.png', png(600, 500).bytes)
+    const daemon = startDaemon(stage)
+    expect(await daemon.told('picture_failed')).toMatchObject({ code: 'TOO_SLOW' })
+    stage.configure({ host })
+    daemon.kill('SIGHUP')
+    await daemon.told('picture_uploaded')
+    expect(await daemon.stop()).toBe(0)
+  })
+
   it('a key that was refused is tried again at once, and so is one whose file changes', async () => {
     const stage = await setStage()
     stage.write('red.png', red)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { OpenPicture } from '../../src/local/picture-file.ts'
 import type { Ending } from '../../src/protocol/picture/ending/ending.ts'
 import { clockOffset, FileAges } from '../../src/sync/file-ages.ts'
@@ -178,6 +178,15 @@ describe('a picture', () => {
     await clock.pass(5000)
     expect(openings).toEqual([40, second])
     expect(await outcome).toBe('open')
+  })
+
+  it('that was written to since the scan, and has rested since then, is read again without a wait', async () => {
+    const { clock, openings, becomes } = stage({ made: 500 })
+    const sleep = vi.spyOn(clock, 'sleep')
+    becomes({ wroteAt: WROTE_AT - 200 })
+    await clock.pass(5000)
+    expect(openings).toEqual([40, 40])
+    expect(sleep.mock.calls.map(([ms]) => ms)).toEqual([0])
   })
 
   it.each([
