@@ -1,7 +1,6 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
@@ -13,6 +12,7 @@ import type { Engine } from '../../src/daemon/mirroring.ts'
 import { pauseAt } from '../../src/daemon/pause.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const never = new AbortController().signal
 const NO_CONFIG = { mirrors: [], state_dir: '/s', log: {}, status_page: {} } as unknown as Config
@@ -20,9 +20,8 @@ const hearing = { tell() {}, say() {}, progress() {}, begun() {} }
 
 /** A control socket with nothing behind it but a queue of errands; tests play the daemon's loop. */
 async function serve(below = '') {
-  const folder = join(mkdtempSync(join(realpathSync(tmpdir()), 'albumd-control-')), below)
+  const folder = join(tempFolder(), below)
   mkdirSync(folder, { recursive: true })
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'control.sock')
   const synced = openSynced(openDatabase(':memory:'))
   const errands = new Errands()

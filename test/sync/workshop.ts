@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { startHost } from '../../src/host/embedded-host.ts'
@@ -20,6 +19,7 @@ import { RecoveryPace } from '../../src/sync/recovery-pace.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { UNLIMITED } from '../host/choices.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const KEY = 'workshop-key'
 export const ALLOWANCE: Allowance = {
@@ -46,8 +46,7 @@ export interface Workshop {
 }
 
 export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<Workshop> {
-  const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-workshop-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const home = tempFolder()
   const running = await startHost({
     data: join(home, 'host'),
     listen: { host: '127.0.0.1', port: 0 },

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { isPruningDue, prune } from '../../src/sync/prune.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
-import { tempFile } from './temp-file.ts'
+import { tempFile } from '../temp-folder.ts'
 
 const DAY_MS = 86_400_000
 
