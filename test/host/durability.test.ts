@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { STEPS } from '../../src/host/data/schema.ts'
 import { startHost } from '../../src/host/embedded-host.ts'
 import { png } from '../pictures.ts'
@@ -125,7 +125,7 @@ test('closing cuts off an upload under way, which leaves nothing behind', async 
   })
   const cutOff = once(slow, 'error')
   slow.write(form(filePart(large.bytes)).subarray(0, 500_000))
-  await vi.waitUntil(() => pictureFiles(host.data, 'incoming').length === 1)
+  await expect.poll(() => pictureFiles(host.data, 'incoming')).toHaveLength(1)
   await host.running.close()
   expect(await cutOff).toMatchObject([{ code: 'ECONNRESET' }])
   expect(pictureFiles(host.data, 'incoming')).toEqual([])
