@@ -4,6 +4,7 @@ import { pathOfAlbum, type TrueImage } from './host-truth.ts'
 import { isIgnored, type LivePicture, livePictures } from './live-pictures.ts'
 import { approveHeld } from './person.ts'
 import { readTiny } from './tiny-picture.ts'
+import { rowAt } from './state-kit.ts'
 import { split } from './tree.ts'
 import type { World } from './world.ts'
 
@@ -198,11 +199,7 @@ function standsFor(world: World, image: TrueImage, { path, node }: LivePicture):
 }
 
 function rowOf({ state: { synced }, mirrors }: World, path: string): FileRow | undefined {
-  const { folder, name } = split(path)
-  const mirror = mirrors.find(each => path.startsWith(`${each.folder}/`))!
-  const row = synced.mirrors.of(mirror.folder)
-  const record = row && synced.folders.at(row.id, folder.slice(mirror.folder.length + 1))
-  return record && synced.files.at({ folder: record.id, name })
+  return rowAt(synced, mirrors, path)
 }
 
 /** Whether a file that failed is tried again by itself. */
