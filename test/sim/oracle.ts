@@ -20,8 +20,8 @@ export class Oracle implements Watch {
   violation: Violation | null = null
   /** Images whose deletion a person has approved. */
   readonly approved = new Set<string>()
-  /** Images that a person has chosen to keep. */
-  readonly kept = new Set<string>()
+  /** Images that a person has chosen to keep, and when, in running time. */
+  readonly kept = new Map<string, number>()
   /** Bytes that were half of a picture while somebody wrote it. */
   readonly halves = new Set<string>()
   /** Whether the host has refused to make an album, or to list, though its plan has both. */
@@ -48,6 +48,10 @@ export class Oracle implements Watch {
     this.#judge = new DeletionJudge(this.#parts, this, truth, (invariant, what) =>
       this.report(invariant, what),
     )
+  }
+
+  keeps(id: string): void {
+    this.kept.set(id, this.#parts.running())
   }
 
   report(invariant: string, what: string): void {
