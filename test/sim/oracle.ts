@@ -99,7 +99,10 @@ export class Oracle implements Watch {
     this.#nothingBegins(id)
     const album = this.#truth.album(id)
     if (!album || album.gone) return
-    const { grounds, wholeAlbums } = this.#parts
+    const { grounds, wholeAlbums, mirrors } = this.#parts
+    const hanging = mirrors.find(mirror => `${mirror.album}/`.startsWith(`${pathOfAlbum(album)}/`))
+    if (hanging)
+      this.report('nothing-needed-deleted', `${pathOfAlbum(album)}, in which ${hanging.folder} hangs`)
     for (const other of this.#truth.liveAlbums()) {
       if (!isIn(other, album)) continue
       if (other.by === 'other') this.report('nothing-foreign-deleted', `album ${pathOfAlbum(other)}`)
@@ -153,7 +156,7 @@ export class Oracle implements Watch {
     for (const other of this.#truth.liveAlbums())
       if (
         other !== album &&
-        other.by === 'albumd' &&
+        (other.by === 'albumd' || other.at < this.#parts.grounds.passAt) &&
         other.parent === album.parent &&
         other.name === album.name
       )
