@@ -1,10 +1,11 @@
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import type { FileRow } from '../../src/synced/files.ts'
+import { isEmpty } from './grounds.ts'
 import { pathOfAlbum, type TrueImage } from './host-truth.ts'
 import { isIgnored, type LivePicture, livePictures } from './live-pictures.ts'
 import { approveHeld } from './person.ts'
-import { readTiny } from './tiny-picture.ts'
 import { rowAt } from './state-kit.ts'
+import { readTiny } from './tiny-picture.ts'
 import { split } from './tree.ts'
 import type { World } from './world.ts'
 
@@ -83,6 +84,7 @@ function differences(world: World): string[] {
   const pictures = [...livePictures(disk, usual)]
   const images = host.truth.live()
   return [
+    ...mirrors.flatMap(mirror => needlessGuard(world, mirror) ?? []),
     ...pictures.flatMap(picture => missing(world, picture, images) ?? []),
     // Where one mirror is in doubt, pictures of the others may have gone there.
     ...(usual.length < mirrors.length
@@ -93,6 +95,16 @@ function differences(world: World): string[] {
 
 function isGuarded({ state: { synced } }: World, { folder }: MirrorPolicy): boolean {
   return (synced.mirrors.of(folder)?.guard ?? null) !== null
+}
+
+/** A root comes back by itself where it is the very one that was, and holds something. */
+function needlessGuard({ disk, state: { synced } }: World, { folder }: MirrorPolicy): string | null {
+  const row = synced.mirrors.of(folder)
+  const root = disk.find(folder)
+  if (row?.guard_code !== 'ROOT' || !root || isEmpty(disk, folder)) return null
+  const { node, dev } = root
+  const isIt = row.dev === dev && row.ino === node.ino && row.birthtime === node.birthtime
+  return isIt ? `${folder} is guarded, and it is the root that it was` : null
 }
 
 function missing(world: World, picture: LivePicture, images: readonly TrueImage[]): string | null {
