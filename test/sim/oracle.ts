@@ -73,7 +73,7 @@ export class Oracle implements Watch {
   }
 
   quotaRefused(): void {
-    this.uploads.quotaRefused = true
+    this.uploads.refused()
   }
 
   sending({ chunks }: PictureBody): string {

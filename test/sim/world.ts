@@ -258,6 +258,7 @@ export class World {
   #stopLife(): void {
     if (!this.life || this.life.dead) return
     this.life.dead = true
+    if (this.#inPass) this.oracle.uploads.forgetRefusal()
     this.pausing.processEnded()
     this.#ranBefore += this.time.now - this.#bornAt
     this.life = null
