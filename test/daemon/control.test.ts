@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { Agent, request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
 import { controlApp } from '../../src/daemon/control/app.ts'
@@ -43,6 +44,16 @@ async function serve(below = '') {
 }
 
 type Served = Awaited<ReturnType<typeof serve>>
+
+/** As another albumd would ask. */
+async function post({ file }: Served, path: string, body: string): Promise<unknown> {
+  const dispatcher = new Agent({ connect: { socketPath: file } })
+  onTestFinished(() => dispatcher.close())
+  const headers = { 'content-type': 'application/json' }
+  const answer = await request(`http://albumd${path}`, { method: 'POST', headers, body, dispatcher })
+  return answer.body.json()
+}
+
 const discard = ({ file }: Served, leave = never, heard = hearing) =>
   askDaemon(file, NO_CONFIG, 'deletions', { action: 'discard' }, heard, leave)
 
@@ -109,6 +120,14 @@ describe('the control socket', () => {
     await expect(askDaemon(served.file, NO_CONFIG, 'deletions', wrong, hearing, never)).rejects.toMatchObject(
       { code: 'NOT_UNDERSTOOD', message: expect.not.stringContaining('\n') },
     )
+    const body = JSON.stringify({ version: '0.0.0-other', config: '', request: {} })
+    expect(await post(served, '/deeds/resume', body)).toEqual({
+      code: 'OTHER_VERSION',
+      message: expect.stringMatching(
+        /^the albumd that runs is .*, this is 0\.0\.0-other; stop the one that runs/,
+      ),
+    })
+    expect(served.what).toEqual(['deletions'])
     await control.close()
   })
 
