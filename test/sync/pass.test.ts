@@ -1,6 +1,8 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { lookAtFolder } from '../../src/local/look-at-folder.ts'
+import { openPicture } from '../../src/local/picture-file.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import type { ImageHost } from '../../src/remote/host.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
@@ -10,7 +12,6 @@ import { failure, openWorkshop, type Workshop } from './workshop.ts'
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes
 
-/** The host with its deletions and sent pictures written down in their order. */
 /** A host whose delivery addresses can't be reached. */
 const silent: ImageHost['fetchDelivered'] = async () => ({
   ok: false,
@@ -18,6 +19,7 @@ const silent: ImageHost['fetchDelivered'] = async () => ({
   message: 'no',
 })
 
+/** The host with its deletions and sent pictures written down in their order. */
 function recorded(host: ImageHost): { host: ImageHost; calls: string[] } {
   const calls: string[] = []
   return {
@@ -36,7 +38,7 @@ function recorded(host: ImageHost): { host: ImageHost; calls: string[] } {
   }
 }
 
-async function stateOf({ synced, mirror }: Workshop) {
+function stateOf({ synced, mirror }: Workshop) {
   return synced.summaries.mirror(synced.mirrors.of(mirror.folder)!.id)
 }
 
@@ -85,7 +87,6 @@ describe('a pass', () => {
         return realDisk.readFolder(path)
       },
     }
-    const { lookAtFolder } = await import('../../src/local/look-at-folder.ts')
     const lookAt = () => async (batch: Parameters<typeof lookAtFolder>[2][]) =>
       batch.map(folder => lookAtFolder(disk, workshop.pictures, folder))
     // Something must have changed for the folder to be looked at again.
@@ -98,7 +99,7 @@ describe('a pass', () => {
     const second = recorded(workshop.host)
     await workshop.pass({ host: second.host })
     expect(second.calls).toEqual(['sent new.png', 'deleted'])
-    expect(await stateOf(workshop)).toMatchObject({ files: 2, synced: 2, failed: 0 })
+    expect(stateOf(workshop)).toMatchObject({ files: 2, synced: 2, failed: 0 })
   })
 
   it('sends nothing that lies under an ignore file which can not be read', async () => {
@@ -138,16 +139,16 @@ describe('a pass', () => {
     workshop.write('.albumdignore', 'a/\n')
     const { host, calls } = recorded(workshop.host)
     await workshop.pass({ host })
-    expect(await stateOf(workshop)).toMatchObject({
+    expect(stateOf(workshop)).toMatchObject({
       files: 1,
       pending_deletions: 0,
       left_out: { ignored: 1 },
     })
     workshop.remove('.albumdignore')
     await workshop.pass({ host })
-    expect(await stateOf(workshop)).toMatchObject({ files: 1 })
+    expect(stateOf(workshop)).toMatchObject({ files: 1 })
     await workshop.pass({ host })
-    expect(await stateOf(workshop)).toMatchObject({ files: 2, synced: 2 })
+    expect(stateOf(workshop)).toMatchObject({ files: 2, synced: 2 })
     expect(calls).toEqual([])
   })
 
@@ -164,7 +165,7 @@ describe('a pass', () => {
     })
     await workshop.pass({ host })
     expect(asked).toEqual([undefined, true])
-    expect(await stateOf(workshop)).toMatchObject({ synced: 1 })
+    expect(stateOf(workshop)).toMatchObject({ synced: 1 })
   })
 
   it('makes an album again that the host no longer knows', async () => {
@@ -201,7 +202,7 @@ describe('a pass', () => {
       fetchDelivered: silent,
     })
     await workshop.pass({ host: lost })
-    expect(await stateOf(workshop)).toMatchObject({ uncertain: 1, synced: 0, failed: 0 })
+    expect(stateOf(workshop)).toMatchObject({ uncertain: 1, synced: 0, failed: 0 })
     const { host, calls } = recorded(workshop.host)
     await workshop.pass({ host: hostWith(host, { fetchDelivered: silent }) })
     expect(calls).toEqual([])
@@ -218,7 +219,19 @@ describe('a pass', () => {
       },
     })
     await workshop.pass({ host })
-    expect(await stateOf(workshop)).toMatchObject({ synced: 1, failed: 0 })
+    expect(stateOf(workshop)).toMatchObject({ synced: 1, failed: 0 })
+    expect(workshop.synced.journal.open()).toEqual([])
+    workshop.write('green.png', green)
+    let asked = 0
+    const refusing = hostWith(workshop.host, {
+      async send() {
+        asked++
+        return failure('new_credential', 'INTERNAL', 'send')
+      },
+    })
+    await workshop.pass({ host: refusing, clock: { ...workshop.clock, sleep: async () => {} } })
+    expect(asked).toBe(4)
+    expect(stateOf(workshop)).toMatchObject({ synced: 1, failed: 1 })
     expect(workshop.synced.journal.open()).toEqual([])
   })
 
@@ -232,7 +245,6 @@ describe('a pass', () => {
         throw new Error('nothing may be sent')
       },
     })
-    const { openPicture } = await import('../../src/local/picture-file.ts')
     await workshop.pass({
       host,
       openPicture(root, path) {
