@@ -1,23 +1,17 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { openPicture } from '../../src/local/picture-file.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import type { ImageHost } from '../../src/remote/host.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { png } from '../pictures.ts'
-import { failure, openWorkshop, type Workshop } from './workshop.ts'
+import { never } from './album-stage.ts'
+import { unreachable } from './altered-hosts.ts'
+import { failure, lookingAt, openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes
-
-/** A host whose delivery addresses can't be reached. */
-const silent: ImageHost['fetchDelivered'] = async () => ({
-  ok: false,
-  code: 'HOST_UNREACHABLE',
-  message: 'no',
-})
 
 /** The host with its deletions and sent pictures written down in their order. */
 function recorded(host: ImageHost): { host: ImageHost; calls: string[] } {
@@ -87,12 +81,10 @@ describe('a pass', () => {
         return realDisk.readFolder(path)
       },
     }
-    const lookAt = () => async (batch: Parameters<typeof lookAtFolder>[2][]) =>
-      batch.map(folder => lookAtFolder(disk, workshop.pictures, folder))
     // Something must have changed for the folder to be looked at again.
     workshop.write('a/new.png', png(5, 5).bytes)
     const first = recorded(workshop.host)
-    await workshop.pass({ host: first.host, disk, lookAt })
+    await workshop.pass({ host: first.host, disk, lookAt: lookingAt(disk) })
     expect(first.calls).toEqual([])
     expect(workshop.synced.mirrors.of(workshop.pictures)!.guard).toContain('a: ')
     expect(workshop.synced.summaries.failures(10)).toMatchObject([{ path: 'a', code: 'FOLDER_UNREADABLE' }])
@@ -172,9 +164,9 @@ describe('a pass', () => {
     const workshop = await openWorkshop()
     workshop.write('a/red.png', red)
     await workshop.pass()
-    const root = await workshop.host.list(null, 1, new AbortController().signal)
+    const root = await workshop.host.list(null, 1, never)
     if (!root.ok) throw new Error(root.failure.message)
-    await workshop.host.deleteAlbum(root.value.albums[0]!.id, new AbortController().signal)
+    await workshop.host.deleteAlbum(root.value.albums[0]!.id, never)
     workshop.write('a/green.png', green)
     await workshop.pass()
     expect(workshop.events.filter(({ event }) => event === 'album_created')).toHaveLength(4)
@@ -185,7 +177,7 @@ describe('a pass', () => {
 
   it('uses an album of its name that is there already', async () => {
     const workshop = await openWorkshop()
-    await workshop.host.createAlbum({ name: 'Photos' }, new AbortController().signal)
+    await workshop.host.createAlbum({ name: 'Photos' }, never)
     workshop.write('red.png', red)
     await workshop.pass()
     expect(workshop.events.map(({ event }) => event)).not.toContain('album_created')
@@ -199,12 +191,12 @@ describe('a pass', () => {
         await workshop.host.send(...args)
         return failure('find_out', 'HOST_ANSWER', 'send')
       },
-      fetchDelivered: silent,
+      fetchDelivered: unreachable,
     })
     await workshop.pass({ host: lost })
     expect(stateOf(workshop)).toMatchObject({ uncertain: 1, synced: 0, failed: 0 })
     const { host, calls } = recorded(workshop.host)
-    await workshop.pass({ host: hostWith(host, { fetchDelivered: silent }) })
+    await workshop.pass({ host: hostWith(host, { fetchDelivered: unreachable }) })
     expect(calls).toEqual([])
     expect(workshop.synced.journal.open()).toHaveLength(1)
   })

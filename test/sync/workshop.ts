@@ -2,6 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { startHost } from '../../src/host/embedded-host.ts'
+import type { Disk } from '../../src/local/disk.ts'
+import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { openPicture } from '../../src/local/picture-file.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { openScanPool } from '../../src/local/scan-pool.ts'
@@ -122,6 +124,11 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     pass: changes =>
       runPass({ ...parts, ...changes }, [mirror], () => 'everything', { stop: never, cut: never }),
   }
+}
+
+/** Looks at folders as a disk shows them. */
+export function lookingAt(disk: Disk): PassParts['lookAt'] {
+  return root => async batch => batch.map(folder => lookAtFolder(disk, root, folder))
 }
 
 /** An outcome that the host answers, or that comes of not reaching it. */
