@@ -88,6 +88,13 @@ const KEPT: readonly History[] = [
       { pass: 1, step: 28, deed: 'pause', a: 0, b: 0 },
     ],
   },
+  // Each picture becomes a folder: nothing is left in the mirror's album.
+  {
+    ...DELETION,
+    seed: 1_000_000_008,
+    pauses: [60_000, 3_700_000, 3_700_000, 3_700_000],
+    actions: Array.from({ length: 3 }, () => ({ pass: 1, step: 0, deed: 'folderForFile', a: 0, b: 0 })),
+  },
   // A person keeps the images of two pictures, and one of the pictures comes back.
   {
     ...DELETION,

@@ -105,6 +105,23 @@ export const DELETIONS: readonly Mutant[] = [
     seed: 1_110_916,
   },
   {
+    name: "a mirror's own album goes when it is empty",
+    edits: [
+      {
+        file: 'sync/leaving-albums.ts',
+        find: 'if (this.#mirrors.some(({ root }) => startsWith(root, path))) return false',
+        replace: 'if (path.length === 0) return false',
+      },
+      {
+        file: 'sync/leaving-albums.ts',
+        find: 'return !this.#albumsOf(only).has(keyOf(path))',
+        replace: 'return path.length === only.root.length || !this.#albumsOf(only).has(keyOf(path))',
+      },
+    ],
+    why: 'a person has named the album in the config',
+    seed: 1_000_000_008,
+  },
+  {
     name: 'a deletion goes again without another look',
     edits: [
       {
