@@ -7,6 +7,8 @@ export default defineConfig({
     // Real servers, processes and disks: an upper bound for what hangs, not a measure of speed.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // So that none of them is the one second that vitest gives a poll.
+    expect: { poll: { timeout: 30_000 } },
     // The program is started hundreds of times: Node keeps it compiled.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/albumd-tests') },
     globalSetup: 'test/build-first.ts',

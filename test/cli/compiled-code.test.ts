@@ -1,13 +1,12 @@
-import { chownSync, cpSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chownSync, cpSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { PROGRAM, runFile } from '../e2e/stage.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 /** Where the built program keeps its compiled code, after it has run from a folder of its own that `owner` has. */
 async function cacheAfterRun(owner: number | null): Promise<string> {
-  const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-built-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const home = tempFolder()
   const dist = join(home, 'dist')
   cpSync(join(PROGRAM, '../..'), dist, { recursive: true, filter: path => !path.endsWith('/cache') })
   cpSync(join(PROGRAM, '../../../package.json'), join(home, 'package.json'))

@@ -1,9 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readApiKey } from '../../src/config/api-key.ts'
 import { ConfigError } from '../../src/config/config-error.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { parse, SHORTEST } from './config-text.ts'
 
 const { host } = parse(SHORTEST)
@@ -12,10 +12,9 @@ let folder: string
 let file: string
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'albumd-key-'))
+  folder = tempFolder()
   file = join(folder, 'api-key')
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 function write(content: string, mode = 0o600): void {
   writeFileSync(file, content)

@@ -1,16 +1,15 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { checkFolders } from '../../src/config/check-folders.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 let root: string
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'albumd-folders-')))
+  root = tempFolder()
   for (const name of ['photos/2024', 'other', 'state']) mkdirSync(join(root, name), { recursive: true })
 })
-afterEach(() => rmSync(root, { recursive: true }))
 
 function check(folders: string[], stateDir = 'state') {
   const mirrors = folders.map((name, index) => ({

@@ -1,14 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { realPathOf } from '../../src/config/real-path.ts'
-
-function tempFolder(): string {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-real-path-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return folder
-}
+import { tempFolder } from '../temp-folder.ts'
 
 it('a folder has the same real path whether the end of its link is there or not', () => {
   const home = tempFolder()

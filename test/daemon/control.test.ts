@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Agent, request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
 import { controlApp } from '../../src/daemon/control/app.ts'
@@ -13,6 +13,7 @@ import type { Engine } from '../../src/daemon/mirroring.ts'
 import { pauseAt } from '../../src/daemon/pause.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const never = new AbortController().signal
 const NO_CONFIG = { mirrors: [], state_dir: '/s', log: {}, status_page: {} } as unknown as Config
@@ -20,9 +21,8 @@ const hearing = { tell() {}, say() {}, progress() {}, begun() {} }
 
 /** A control socket with nothing behind it but a queue of errands; tests play the daemon's loop. */
 async function serve(below = '') {
-  const folder = join(mkdtempSync(join(realpathSync(tmpdir()), 'albumd-control-')), below)
+  const folder = join(tempFolder(), below)
   mkdirSync(folder, { recursive: true })
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'control.sock')
   const synced = openSynced(openDatabase(':memory:'))
   const errands = new Errands()
@@ -44,6 +44,16 @@ async function serve(below = '') {
 }
 
 type Served = Awaited<ReturnType<typeof serve>>
+
+/** As another albumd would ask. */
+async function post({ file }: Served, path: string, body: string): Promise<unknown> {
+  const dispatcher = new Agent({ connect: { socketPath: file } })
+  onTestFinished(() => dispatcher.close())
+  const headers = { 'content-type': 'application/json' }
+  const answer = await request(`http://albumd${path}`, { method: 'POST', headers, body, dispatcher })
+  return answer.body.json()
+}
+
 const discard = ({ file }: Served, leave = never, heard = hearing) =>
   askDaemon(file, NO_CONFIG, 'deletions', { action: 'discard' }, heard, leave)
 
@@ -110,6 +120,14 @@ describe('the control socket', () => {
     await expect(askDaemon(served.file, NO_CONFIG, 'deletions', wrong, hearing, never)).rejects.toMatchObject(
       { code: 'NOT_UNDERSTOOD', message: expect.not.stringContaining('\n') },
     )
+    const body = JSON.stringify({ version: '0.0.0-other', config: '', request: {} })
+    expect(await post(served, '/deeds/resume', body)).toEqual({
+      code: 'OTHER_VERSION',
+      message: expect.stringMatching(
+        /^the albumd that runs is .*, this is 0\.0\.0-other; stop the one that runs/,
+      ),
+    })
+    expect(served.what).toEqual(['deletions'])
     await control.close()
   })
 

@@ -1,7 +1,4 @@
 import { once } from 'node:events'
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
 import { Errands } from '../../src/daemon/control/errands.ts'
@@ -14,6 +11,7 @@ import type { Interruption } from '../../src/sync/interruption.ts'
 import type { Scope } from '../../src/sync/mirror-scans.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 const SECOND = 1000
@@ -83,7 +81,7 @@ function start(
   firstPass: FirstPass = async () => {},
   { hours, audit = null, errands = new Errands() }: More = {},
 ): Stage {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-daemon-'))
+  const folder = tempFolder()
   const synced = openSynced(openDatabase(':memory:'))
   const { id: mirror } = synced.mirrors.add(folder, 'Photos')
   prepare({ synced, mirror })
@@ -123,7 +121,6 @@ function start(
     stop.abort()
     await ended
     synced.close()
-    rmSync(folder, { recursive: true, force: true })
   })
   return { clock, synced, mirror, passes, whole: () => whole, stop, ended }
 }

@@ -1,22 +1,16 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Mount } from '../../src/local/mount-table.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { type WatchedMirror, watchMirror } from './watched-mirror.ts'
 
 const MINUTE = 60_000
 
-function emptyRoot(): string {
-  const root = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-watch-'))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  return root
-}
-
 function watch(folders: string[], options?: Parameters<typeof watchMirror>[2]): WatchedMirror {
-  const watched = watchMirror(emptyRoot(), folders, options)
+  const watched = watchMirror(tempFolder(), folders, options)
   onTestFinished(watched.close)
   return watched
 }
@@ -122,7 +116,7 @@ describe('file systems of other machines', () => {
 
   it('are polled every minute where the whole mirror is on one, and that is said', async () => {
     const mounts: Mount[] = []
-    const root = emptyRoot()
+    const root = tempFolder()
     mounts.push(remoteAt(root))
     const mirror = watchMirror(root, ['', 'a'], { mounts: () => mounts })
     onTestFinished(mirror.close)
@@ -134,7 +128,7 @@ describe('file systems of other machines', () => {
   })
 
   it('are polled alone where they lie below the root', async () => {
-    const root = emptyRoot()
+    const root = tempFolder()
     const mounts = [{ id: '1', path: '/', type: 'ext4' }, remoteAt(join(root, 'a'))]
     const mirror = watchMirror(root, ['', 'a', 'a/b', 'ab'], { mounts: () => mounts })
     onTestFinished(mirror.close)
@@ -146,7 +140,7 @@ describe('file systems of other machines', () => {
   })
 
   it('are looked at less often where a look takes long', async () => {
-    const root = emptyRoot()
+    const root = tempFolder()
     const mirror = watchMirror(root, [''], { mounts: () => [remoteAt(root)] })
     onTestFinished(mirror.close)
     mirror.watcher.follow()
@@ -168,7 +162,7 @@ const canUnshare = spawnSync('unshare', [...UNSHARE, 'true']).status === 0
 
 function act(name: string): unknown {
   const script = join(import.meta.dirname, 'in-a-namespace.ts')
-  const args = [...UNSHARE, process.execPath, script, name, emptyRoot()]
+  const args = [...UNSHARE, process.execPath, script, name, tempFolder()]
   return JSON.parse(execFileSync('unshare', args, { encoding: 'utf8', timeout: 60_000 }))
 }
 

@@ -1,18 +1,7 @@
 import { createHash } from 'node:crypto'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
 import type { Config } from '../../src/config/schema.ts'
 import { stateFiles } from '../../src/daemon/state.ts'
@@ -22,6 +11,7 @@ import type { FileState } from '../../src/synced/files.ts'
 import type { ImageRow } from '../../src/synced/images.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 import { serve } from '../remote/serve.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 /** A picture as it is recorded, and what its delivery address gives. */
 export interface RecordedPicture {
@@ -59,8 +49,7 @@ export async function recordPictures(
   pictures: readonly RecordedPicture[],
   { mirrors = ['pictures'], config = {} }: { mirrors?: readonly string[]; config?: object } = {},
 ): Promise<Recorded> {
-  const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-recorded-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const home = tempFolder()
   const asked: string[] = []
   const answers = new Map<string, Answer>()
   const held = new Map<string, Buffer>()

@@ -1,24 +1,22 @@
 import { execFileSync } from 'node:child_process'
 import {
   existsSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openRecords, type Records } from '../../src/daemon/records.ts'
 import { stateFiles } from '../../src/daemon/state.ts'
 import { makeVersion1 } from '../synced/version-1.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 interface Place {
   folder: string
@@ -32,8 +30,7 @@ interface Place {
 }
 
 function place(): Place {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-records-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = tempFolder()
   const files = stateFiles(folder)
   const said: string[] = []
   const open = () => openRecords(files, line => said.push(line))

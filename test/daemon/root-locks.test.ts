@@ -1,14 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { RootLocks } from '../../src/daemon/root-locks.ts'
-
-function tempFolder(): string {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-locks-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return folder
-}
+import { tempFolder } from '../temp-folder.ts'
 
 function locksOn(...folders: string[]): RootLocks {
   const locks = new RootLocks(folders)

@@ -1,17 +1,17 @@
-import { chmodSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { stateTrouble } from '../../src/daemon/state-trouble.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 it('has nothing to say of a state that is not there yet', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'albumd-state-'))
+  const folder = tempFolder()
   expect(stateTrouble(folder)).toBeNull()
   expect(stateTrouble(join(folder, 'not/yet'))).toBeNull()
 })
 
 it("refuses another user's: it would look as if nothing were recorded", () => {
-  const folder = mkdtempSync(join(tmpdir(), 'albumd-state-'))
+  const folder = tempFolder()
   chmodSync(folder, 0o000)
   const refusal = expect.objectContaining({
     code: 'STATE_UNREADABLE',

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { configExample } from '../../src/config/example.ts'
@@ -11,6 +10,7 @@ import { readStatus, statusOf } from '../../src/daemon/status.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { parse } from '../config/config-text.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 interface Kept {
   home: string
@@ -19,8 +19,7 @@ interface Kept {
 }
 
 function stateOnDisk(): Kept {
-  const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-status-'))
-  onTestFinished(() => rmSync(home, { recursive: true }))
+  const home = tempFolder()
   const state_dir = join(home, 'state')
   mkdirSync(state_dir)
   const synced = openSynced(openDatabase(stateFiles(state_dir).database))

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { startHost } from '../../src/host/embedded-host.ts'
 import { runProgram } from '../e2e/stage.ts'
-import { temporaryFolder } from './test-host.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 /** A line on standard error and exit code 2; `named` is what the line speaks of. */
 async function expectRefusal(named: string, ...args: string[]): Promise<void> {
@@ -14,7 +14,7 @@ async function expectRefusal(named: string, ...args: string[]): Promise<void> {
 }
 
 test('an empty key is refused, alone and beside others', async () => {
-  const data = await temporaryFolder()
+  const data = tempFolder()
   await expectRefusal('--api-key', '--data', data, '--api-key', '')
   await expectRefusal('--api-key', '--data', data, '--api-key', 'k', '--api-key', '')
 })
@@ -25,12 +25,12 @@ test.each([
   ['--plans-from', 'flagship'],
   ['--daily-quota', '1'],
 ])('%s is refused when it is given more than once', async (option, value) => {
-  const data = await temporaryFolder()
+  const data = tempFolder()
   await expectRefusal(option, '--data', data, '--api-key', 'k', option, value, option, value)
 })
 
 test('the authority to trust is named by its absolute path, for who reads it stands elsewhere', async () => {
-  const data = await temporaryFolder()
+  const data = tempFolder()
   const host = await startHost({
     data: relative(process.cwd(), data),
     listen: { host: '127.0.0.1', port: 0 },
@@ -43,7 +43,7 @@ test('the authority to trust is named by its absolute path, for who reads it sta
 })
 
 test('a data folder that cannot be made or used is refused, and named', async () => {
-  const folder = await temporaryFolder()
+  const folder = tempFolder()
   const file = join(folder, 'file')
   writeFileSync(file, '')
   for (const data of ['', file, join(file, 'below'), `${folder}/${'n'.repeat(300)}`])
@@ -59,7 +59,7 @@ test.runIf(process.platform === 'linux')(
 )
 
 test('the data folder is made with those above it', async () => {
-  const data = join(await temporaryFolder(), 'a', 'b', 'c')
+  const data = join(tempFolder(), 'a', 'b', 'c')
   const host = await startHost({
     data,
     listen: { host: '127.0.0.1', port: 0 },

@@ -7,13 +7,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { STEPS } from '../../src/host/data/schema.ts'
 import { startHost } from '../../src/host/embedded-host.ts'
 import { png } from '../pictures.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { KEY } from './choices.ts'
 import { FORM, filePart, form } from './form.ts'
-import { declaration, pictureFiles, send, temporaryFolder, testHost } from './test-host.ts'
+import { declaration, pictureFiles, send, testHost } from './test-host.ts'
 
 const picture = png()
 
@@ -44,7 +45,7 @@ async function hostProcess(data: string) {
 }
 
 test('what was acknowledged is there after SIGKILL: albums, images, deletions and the quota', async () => {
-  const data = await temporaryFolder()
+  const data = tempFolder()
   const process = await hostProcess(data)
   const album = await process.call('POST', '/create_album', { name: 'Holiday' })
   const upload = async (shade: number) => {
@@ -66,7 +67,7 @@ test('what was acknowledged is there after SIGKILL: albums, images, deletions an
 })
 
 test('killed in mid-upload again and again, it lists exactly what it has acknowledged or could have', async () => {
-  const data = await temporaryFolder()
+  const data = tempFolder()
   const acknowledged: string[] = []
   for (let round = 0; round < 5; round += 1) {
     const process = await hostProcess(data)
@@ -99,7 +100,7 @@ test('killed in mid-upload again and again, it lists exactly what it has acknowl
 })
 
 test('what a kill has left is cleared away at the start, what is listed stays', async () => {
-  const data = await temporaryFolder()
+  const data = tempFolder()
   const first = await testHost({ data })
   const id = await first.image(picture)
   await first.running.close()
@@ -124,7 +125,7 @@ test('closing cuts off an upload under way, which leaves nothing behind', async 
   })
   const cutOff = once(slow, 'error')
   slow.write(form(filePart(large.bytes)).subarray(0, 500_000))
-  await vi.waitUntil(() => pictureFiles(host.data, 'incoming').length === 1)
+  await expect.poll(() => pictureFiles(host.data, 'incoming')).toHaveLength(1)
   await host.running.close()
   expect(await cutOff).toMatchObject([{ code: 'ECONNRESET' }])
   expect(pictureFiles(host.data, 'incoming')).toEqual([])
@@ -140,7 +141,7 @@ test('a second host on the same data is refused, until the first has closed', as
 })
 
 test('a killed host does not lock its data', async () => {
-  const data = await temporaryFolder()
+  const data = tempFolder()
   const process = await hostProcess(data)
   await expect(testHost({ data })).rejects.toMatchObject({ code: 'HOST_DATA_IN_USE' })
   await process.kill()
@@ -152,7 +153,7 @@ test("a taken port is Node's EADDRINUSE, and leaves the data free", async () => 
   onTestFinished(() => void taken.close())
   await once(taken, 'listening')
   const { port } = taken.address() as AddressInfo
-  const data = await temporaryFolder()
+  const data = tempFolder()
   await expect(testHost({ data, listen: { host: '127.0.0.1', port } })).rejects.toMatchObject({
     code: 'EADDRINUSE',
   })
@@ -160,7 +161,7 @@ test("a taken port is Node's EADDRINUSE, and leaves the data free", async () => 
 })
 
 test("an older version's data is taken over, with its albums and open credentials", async () => {
-  const data = await temporaryFolder()
+  const data = tempFolder()
   const db = new Database(join(data, 'host.db'))
   const sha256 = (text: string) => createHash('sha256').update(text).digest()
   db.exec(STEPS[0]!)
@@ -180,7 +181,7 @@ test("an older version's data is taken over, with its albums and open credential
 })
 
 test("a newer version's data is refused and left alone", async () => {
-  const data = await temporaryFolder()
+  const data = tempFolder()
   const db = new Database(join(data, 'host.db'))
   db.pragma('user_version = 99')
   db.close()
@@ -188,7 +189,7 @@ test("a newer version's data is refused and left alone", async () => {
 })
 
 test('a key finds its account again after a restart, and the data does not hold the key', async () => {
-  const data = await temporaryFolder()
+  const data = tempFolder()
   const start = () =>
     startHost({
       data,

@@ -1,11 +1,10 @@
 import { readdirSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { type HostOptions, type RunningHost, startHost } from '../../src/host/embedded-host.ts'
 import type { AlbumRecord, ImageRecord } from '../../src/protocol/records.ts'
 import type { TestPicture } from '../pictures.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { KEY, OTHER_KEY, UNLIMITED } from './choices.ts'
 
 /** Time that passes when a test says so. */
@@ -37,15 +36,9 @@ export interface Answer {
   json: any
 }
 
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'albumd-host-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** A host for one test: plain HTTP, without per-second limits. A fault of the host's own fails the test. */
 export async function testHost(options: Partial<HostOptions> = {}): Promise<TestHost> {
-  const data = options.data ?? (await temporaryFolder())
+  const data = options.data ?? tempFolder()
   const faults: Error[] = []
   const running = await startHost({
     data,

@@ -6,8 +6,9 @@ import { Agent, request } from 'undici'
 import { expect, onTestFinished, test } from 'vitest'
 import { serverCertificate } from '../../src/host/http/authority.ts'
 import { png } from '../pictures.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { KEY } from './choices.ts'
-import { declaration, type TestHost, temporaryFolder, testHost } from './test-host.ts'
+import { declaration, type TestHost, testHost } from './test-host.ts'
 
 const picture = png()
 
@@ -76,7 +77,7 @@ test('private keys are for their owner alone', async () => {
 })
 
 test('the authority is made once; the certificate is kept as long as it serves', async () => {
-  const folder = await temporaryFolder()
+  const folder = tempFolder()
   const first = await serverCertificate(folder, '127.0.0.1')
   const authority = readFileSync(join(folder, 'ca.pem'), 'utf8')
   expect(await serverCertificate(folder, '127.0.0.1')).toEqual(first)
@@ -86,7 +87,7 @@ test('the authority is made once; the certificate is kept as long as it serves',
 })
 
 test('a certificate that nears its end is renewed under the same authority', async () => {
-  const folder = await temporaryFolder()
+  const folder = tempFolder()
   await serverCertificate(folder, '127.0.0.1')
   const ca = readFileSync(join(folder, 'ca.pem'), 'utf8')
   const ending = await generate([{ name: 'commonName', value: 'localhost' }], {
@@ -115,7 +116,7 @@ test('a certificate that nears its end is renewed under the same authority', asy
 })
 
 test('a certificate without its key, or broken, is made anew', async () => {
-  const folder = await temporaryFolder()
+  const folder = tempFolder()
   const first = await serverCertificate(folder, '127.0.0.1')
   rmSync(join(folder, 'server-key.pem'))
   const second = await serverCertificate(folder, '127.0.0.1')

@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { png } from '../pictures.ts'
 import { OTHER_KEY } from './choices.ts'
 import { FORM, filePart, form, type Part } from './form.ts'
@@ -74,9 +74,12 @@ test('a client that disconnects in mid-body leaves nothing behind, and can use i
     })
     started.on('error', () => resolve())
     started.write(form(filePart(large.bytes)).subarray(0, 500_000))
-    void vi.waitUntil(() => pictureFiles(host.data).length === 1).then(() => started.destroy())
+    void expect
+      .poll(() => pictureFiles(host.data))
+      .toHaveLength(1)
+      .then(() => started.destroy())
   })
-  await vi.waitUntil(() => pictureFiles(host.data).length === 0)
+  await expect.poll(() => pictureFiles(host.data)).toHaveLength(0)
   expect((await send(url, large.bytes)).json.success).toBe(true)
 })
 
@@ -90,9 +93,9 @@ test('a form that busboy does not get past ends with its connection', async () =
   })
   stuck.on('error', () => {})
   await new Promise<void>(resolve => void stuck.write(body, () => resolve()))
-  await vi.waitUntil(() => pictureFiles(host.data).length === 1)
+  await expect.poll(() => pictureFiles(host.data)).toHaveLength(1)
   stuck.destroy()
-  await vi.waitUntil(() => pictureFiles(host.data).length === 0)
+  await expect.poll(() => pictureFiles(host.data)).toHaveLength(0)
 })
 
 test('a body that goes on beyond what was declared is cut off', async () => {
@@ -130,7 +133,7 @@ async function beginUpload(host: TestHost, url: string) {
   })
   const answered = new Promise(resolve => slow.on('response', resolve))
   slow.write(body.subarray(0, 100))
-  await vi.waitUntil(() => pictureFiles(host.data).length === 1)
+  await expect.poll(() => pictureFiles(host.data)).toHaveLength(1)
   return {
     end() {
       slow.end(body.subarray(100))

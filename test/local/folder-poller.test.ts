@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openFolderPoller } from '../../src/local/folder-poller.ts'
-import { plant, tempFolder } from './temp-folder.ts'
+import { plant, tempFolder } from '../temp-folder.ts'
 
 it('tells which folders gained, lost or renamed an entry since the last time', async () => {
   const root = tempFolder()

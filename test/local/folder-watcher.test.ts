@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openFolderWatcher } from '../../src/local/folder-watcher.ts'
-import { plant, tempFolder } from './temp-folder.ts'
+import { plant, tempFolder } from '../temp-folder.ts'
 import { Watched } from './watched.ts'
 
 describe('openFolderWatcher', () => {

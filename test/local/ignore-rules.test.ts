@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compileRules } from '../../src/local/ignore-rules.ts'
 import type { IgnoreRules } from '../../src/local/look.ts'
-import { plant, tempFolder } from './temp-folder.ts'
+import { plant, tempFolder } from '../temp-folder.ts'
 import { childPath, laterDisk, walk } from './walk.ts'
 
 function hides(path: string, ...chain: [base: string, text: string][]): boolean {

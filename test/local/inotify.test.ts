@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { WatchLoss } from '../../src/local/watch-loss.ts'
-import { plant, tempFolder } from './temp-folder.ts'
+import { plant, tempFolder } from '../temp-folder.ts'
 import { Watched } from './watched.ts'
 
 describe.skipIf(process.platform !== 'linux')('on Linux', () => {

@@ -5,7 +5,7 @@ import type { Disk } from '../../src/local/disk.ts'
 import type { FolderResult } from '../../src/local/look.ts'
 import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
-import { plant, tempFolder } from './temp-folder.ts'
+import { plant, tempFolder } from '../temp-folder.ts'
 import { expectLook, folderAt, laterDisk } from './walk.ts'
 
 /** The real disk, failing where a test wants it to: permissions would not stop root. */

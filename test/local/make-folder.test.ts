@@ -1,11 +1,11 @@
-import { mkdtempSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { makeFolder } from '../../src/local/make-folder.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 it('makes what is missing, takes what is there, and says what is in its way', () => {
-  const home = mkdtempSync(join(tmpdir(), 'albumd-folder-'))
+  const home = tempFolder()
   makeFolder(join(home, 'a/b/c'), 0o700)
   expect(statSync(join(home, 'a')).mode & 0o777).toBe(0o700)
   makeFolder(join(home, 'a/b/c'), 0o700)

@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { openPicture } from '../../src/local/picture-file.ts'
 import { png } from '../pictures.ts'
-import { tempFolder } from './temp-folder.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const changed = () => new Error('changed underway')
 const LARGE = 3 * 2 ** 20

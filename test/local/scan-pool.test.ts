@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { FolderLook, FolderResult } from '../../src/local/look.ts'
 import { lookAtFolder, rulesWithin } from '../../src/local/look-at-folder.ts'
 import { openScanPool, type ScanPoolOptions } from '../../src/local/scan-pool.ts'
-import { plant, tempFolder } from './temp-folder.ts'
+import { plant, tempFolder } from '../temp-folder.ts'
 import { childPath, expectLook, folderAt, laterDisk, walk } from './walk.ts'
 
 function openPool(root: string, options: ScanPoolOptions) {

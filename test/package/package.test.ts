@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setStage, sha256 } from '../e2e/stage.ts'
 import { png } from '../pictures.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { type Installed, packAndInstall } from './installed.ts'
 
 const CHECKOUT = join(import.meta.dirname, '../..')
@@ -71,8 +71,7 @@ describe('the package', () => {
   })
 
   it('tries itself out: npx finds it, and its samples are mirrored', { timeout: 150_000 }, async () => {
-    const cwd = mkdtempSync(join(tmpdir(), 'albumd-npx-'))
-    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
+    const cwd = tempFolder()
     // In a group of its own, which Ctrl-C reaches whole.
     const npx = spawn('npx', ['albumd', 'try'], {
       cwd,

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { type DaemonProcess, startDaemon } from '../e2e/daemon-process.ts'
@@ -71,7 +72,6 @@ export function ask({ body, ...question }: Question): Promise<Answer> {
 
 /** Kept by nobody: another process may take it. Below those that the system gives away by itself. */
 async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net')
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000)
     const isFree = await new Promise<boolean>(resolve => {

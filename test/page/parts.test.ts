@@ -1,13 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { isOwnHost, isOwnOrigin } from '../../src/page/guard.ts'
 import { html } from '../../src/page/html.ts'
 import { readOrMakeKey } from '../../src/page/key.ts'
 import { LogTail } from '../../src/page/log-tail.ts'
 import { userIn } from '../../src/page/peer.ts'
 import { UnderWayPictures } from '../../src/page/under-way.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 it('a template escapes all that is put into it, in text and in attributes', () => {
   const name = `"><script>'&\`\n\u202egnp\u200b.exe`
@@ -66,8 +66,7 @@ it('knows its own addresses, and its own page', () => {
 })
 
 it('keeps its key, and makes another where others could read it or it is cut off', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'albumd-key-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = tempFolder()
   const file = join(folder, 'page.key')
   const key = readOrMakeKey(file)
   expect(readOrMakeKey(file)).toBe(key)

@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { exifThumbnail } from '../../src/page/exif-thumbnail.ts'
 import { Thumbnails } from '../../src/page/thumbnails.ts'
 import { png } from '../pictures.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { noBrowser, openBrowser } from './browser.ts'
 import { cameraPicture } from './camera-picture.ts'
 
@@ -13,14 +13,8 @@ const SMALL = readFileSync(
 )
 const MIB = 2 ** 20
 
-function folder(): string {
-  const made = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-thumbnails-'))
-  onTestFinished(() => rmSync(made, { recursive: true }))
-  return made
-}
-
 it('shows of a large file what its camera has made small, or nothing', async () => {
-  const mirror = folder()
+  const mirror = tempFolder()
   const thumbnails = new Thumbnails()
   writeFileSync(join(mirror, 'small.jpg'), SMALL)
   writeFileSync(join(mirror, 'large.jpg'), cameraPicture(SMALL, 6, 20 * MIB))

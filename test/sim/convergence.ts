@@ -1,8 +1,10 @@
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import type { FileRow } from '../../src/synced/files.ts'
+import { isEmpty } from './grounds.ts'
 import { pathOfAlbum, type TrueImage } from './host-truth.ts'
 import { isIgnored, type LivePicture, livePictures } from './live-pictures.ts'
 import { approveHeld } from './person.ts'
+import { rowAt } from './state-kit.ts'
 import { readTiny } from './tiny-picture.ts'
 import { split } from './tree.ts'
 import type { World } from './world.ts'
@@ -82,6 +84,7 @@ function differences(world: World): string[] {
   const pictures = [...livePictures(disk, usual)]
   const images = host.truth.live()
   return [
+    ...mirrors.flatMap(mirror => needlessGuard(world, mirror) ?? []),
     ...pictures.flatMap(picture => missing(world, picture, images) ?? []),
     // Where one mirror is in doubt, pictures of the others may have gone there.
     ...(usual.length < mirrors.length
@@ -92,6 +95,16 @@ function differences(world: World): string[] {
 
 function isGuarded({ state: { synced } }: World, { folder }: MirrorPolicy): boolean {
   return (synced.mirrors.of(folder)?.guard ?? null) !== null
+}
+
+/** A root comes back by itself where it is the very one that was, and holds something. */
+function needlessGuard({ disk, state: { synced } }: World, { folder }: MirrorPolicy): string | null {
+  const row = synced.mirrors.of(folder)
+  const root = disk.find(folder)
+  if (row?.guard_code !== 'ROOT' || !root || isEmpty(disk, folder)) return null
+  const { node, dev } = root
+  const isIt = row.dev === dev && row.ino === node.ino && row.birthtime === node.birthtime
+  return isIt ? `${folder} is guarded, and it is the root that it was` : null
 }
 
 function missing(world: World, picture: LivePicture, images: readonly TrueImage[]): string | null {
@@ -198,11 +211,7 @@ function standsFor(world: World, image: TrueImage, { path, node }: LivePicture):
 }
 
 function rowOf({ state: { synced }, mirrors }: World, path: string): FileRow | undefined {
-  const { folder, name } = split(path)
-  const mirror = mirrors.find(each => path.startsWith(`${each.folder}/`))!
-  const row = synced.mirrors.of(mirror.folder)
-  const record = row && synced.folders.at(row.id, folder.slice(mirror.folder.length + 1))
-  return record && synced.files.at({ folder: record.id, name })
+  return rowAt(synced, mirrors, path)
 }
 
 /** Whether a file that failed is tried again by itself. */

@@ -9,6 +9,8 @@ import { type FileNode, split } from './tree.ts'
 export interface Known {
   /** Images whose deletion a person has approved. */
   readonly approved: ReadonlySet<string>
+  /** Images that a person has kept, and when, in running time. */
+  readonly kept: ReadonlyMap<string, number>
   readonly stateLost: boolean
   albumsMissing: () => boolean
 }
@@ -59,6 +61,9 @@ export class DeletionJudge {
     this.#noDeletionInDoubt(image)
     this.#lookedOnceMore(image)
     this.#noMoreThanTheHoldAllows(image)
+    this.#nothingOfABackup(image)
+    this.#nothingKept(image)
+    this.#graceIsOver(image)
     image.deletionAsked = true
   }
 
@@ -70,6 +75,34 @@ export class DeletionJudge {
       this.#report('nothing-foreign-deleted', `${nameOf(image)} was never looked at`)
     else if (![...disk.paths()].some(path => disk.everHeld(path, image.hash)))
       this.#report('nothing-foreign-deleted', `no file ever had the bytes of ${nameOf(image)}`)
+  }
+
+  /** A backup keeps what is gone, moved or superseded. */
+  #nothingOfABackup(image: TrueImage): void {
+    if (mirrorOf(this.#parts, image)?.deletions === 'keep')
+      this.#report('nothing-needed-deleted', `${nameOf(image)} is of a backup`)
+  }
+
+  /** What a person kept is not ours to delete, but where its picture has come back. */
+  #nothingKept(image: TrueImage): void {
+    const kept = this.#known.kept.get(image.id)
+    if (kept === undefined || this.#known.approved.has(image.id)) return
+    if ((this.#metAt(image) ?? 0) <= kept)
+      this.#report('nothing-foreign-deleted', `a person has kept ${nameOf(image)}`)
+  }
+
+  /** A picture that was met a short time ago may come back. */
+  #graceIsOver(image: TrueImage): void {
+    const met = this.#metAt(image)
+    if (met === undefined || this.#known.approved.has(image.id)) return
+    const gone = this.#parts.running() - met
+    if (gone < this.#parts.graceMs)
+      this.#report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
+  }
+
+  /** When a look last met its picture in its place. */
+  #metAt({ source, hash }: TrueImage): number | undefined {
+    return source === null ? undefined : this.#parts.looks.metAt(source, hash)
   }
 
   #nothingNeededDeleted(image: TrueImage): void {
@@ -105,7 +138,7 @@ export class DeletionJudge {
     if (this.#parts.variations.oneId && standing !== image.id) return
     const newer = [...this.#truth.images.values()].some(
       other =>
-        (isPicture && other.hash === node.hash) ||
+        (isPicture && other.hash === node.hash && (other.gone === null || other.gone.by === 'other')) ||
         // A version between the two stands for it meanwhile, wherever it came from.
         (other !== image &&
           (other.source === path || other.id === standing) &&

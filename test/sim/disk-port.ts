@@ -9,12 +9,20 @@ import type { VirtualDisk } from './virtual-disk.ts'
 
 /** What the engine has last looked at, and when. */
 export class Looks {
+  readonly #running: () => number
   readonly #read = new Map<string, number>()
   readonly #stated = new Map<string, number>()
+  readonly #met = new Map<string, number>()
+
+  /** `running`: true time that albumd ran, in milliseconds. */
+  constructor(running: () => number) {
+    this.#running = running
+  }
 
   clear(): void {
     this.#read.clear()
     this.#stated.clear()
+    this.#met.clear()
   }
 
   /** When the folder was last read, or tried to be. */
@@ -24,6 +32,10 @@ export class Looks {
 
   noteRead = (path: string, at: number): void => void this.#read.set(path, at)
   noteStat = (path: string, at: number): void => void this.#stated.set(path, at)
+
+  /** When a look last met these bytes at the place, in running time; undefined: never. */
+  metAt = (path: string, hash: string): number | undefined => this.#met.get(`${path} ${hash}`)
+  noteMet = (path: string, hash: string): void => void this.#met.set(`${path} ${hash}`, this.#running())
 }
 
 /** The virtual disk as the scanner sees it. `step` lets the world go on before each call. */
@@ -43,6 +55,7 @@ export function diskFor(disk: VirtualDisk, looks: Looks, wall: () => number, ste
       const found = reachable(disk, path)
       const { kind, mtime, ctime, birthtime, ino } = found.node
       const size = found.node.kind === 'file' ? found.node.bytes.length : 0
+      if (found.node.kind === 'file') looks.noteMet(path, found.node.hash)
       return { kind, size, mtime, ctime, birthtime, ino, dev: found.dev } satisfies DiskStat
     },
     mountPoints: folder => disk.mountPoints(folder),

@@ -4,8 +4,8 @@ import { openKits } from './kits.ts'
 import { MUTANTS } from './mutants.ts'
 
 /*
- * `find-mutants.ts [COUNT] [NAME] [FROM]`: finds a seed for every mutant that its own no longer shows, among COUNT from FROM on; the table
- * in `mutants.ts` is then to be mended by hand.
+ * `find-mutants.ts [COUNT] [NAME] [FROM]`: finds a seed for every mutant that its own no longer shows, among COUNT from
+ * FROM on; its table in `mutants/` is then to be mended by hand.
  */
 const [count = '2000', wanted, from = '1'] = process.argv.slice(2)
 const print = (line: string) => void process.stdout.write(`${line}\n`)

@@ -47,7 +47,7 @@ export function doubtAboutRoot(
   return emptied && holdsPictures(folder) ? `${folder} is empty` : null
 }
 
-function isEmpty(disk: VirtualDisk, root: string): boolean {
+export function isEmpty(disk: VirtualDisk, root: string): boolean {
   const node = disk.find(root)?.node
   return node?.kind === 'folder' && [...node.children.keys()].every(name => name.startsWith('.'))
 }

@@ -32,6 +32,8 @@ export interface TrueAlbum {
   parent: TrueAlbum | null
   name: string
   by: Actor
+  /** True time. */
+  at: number
   gone: boolean
 }
 

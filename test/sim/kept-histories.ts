@@ -88,6 +88,25 @@ const KEPT: readonly History[] = [
       { pass: 1, step: 28, deed: 'pause', a: 0, b: 0 },
     ],
   },
+  // Each picture becomes a folder: nothing is left in the mirror's album.
+  {
+    ...DELETION,
+    seed: 1_000_000_008,
+    pauses: [60_000, 3_700_000, 3_700_000, 3_700_000],
+    actions: Array.from({ length: 3 }, () => ({ pass: 1, step: 0, deed: 'folderForFile', a: 0, b: 0 })),
+  },
+  // A person keeps the images of two pictures, and one of the pictures comes back.
+  {
+    ...DELETION,
+    seed: 1_000_000_007,
+    hold: { hold_above: 0, hold_min: 1 },
+    actions: [
+      { pass: 1, step: 0, deed: 'remove', a: 0, b: 0 },
+      { pass: 1, step: 0, deed: 'remove', a: 0, b: 0 },
+      { pass: 2, step: 0, deed: 'discard', a: 0, b: 0 },
+      { pass: 2, step: 0, deed: 'undelete', a: 0, b: 0 },
+    ],
+  },
 ]
 
 /** The history of a seed, drawn or kept. */

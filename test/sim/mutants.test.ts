@@ -11,5 +11,7 @@ describe('the simulation notices', () => {
     expect(without).toEqual([])
     const failures = await playMutant(mutant, { from: 0, count: 0, most: 1 })
     expect(failures).toHaveLength(1)
+    // A mutant that only stumbles shows nothing.
+    expect(['never-throws', 'simulation']).not.toContain(failures[0]!.invariant)
   })
 })

@@ -19,6 +19,7 @@ export function oracleOf(world: World, running: () => number): Oracle {
     order,
     concurrency,
     running,
+    graceMs: world.history.graceMs,
     wall: machine.wall,
     wholeAlbums: albumDeletions === 'recursive',
     recordOf: path => recordedAt(synced, mirrors, path),

@@ -18,6 +18,8 @@ export interface OracleParts {
   grounds: Grounds
   /** True time that albumd ran, in milliseconds. */
   running: () => number
+  /** How long a picture must be gone, in running time. */
+  graceMs: number
   /** Whether albumd has an image recorded whose bytes were never compared. */
   isLinked: (id: string) => boolean
   /** Whether albumd has begun to delete an image and can't know whether that was done: it is as good as gone. */

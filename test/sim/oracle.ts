@@ -12,15 +12,16 @@ export interface Violation {
 }
 
 /**
- * Knows what really happened to disk and host, and nothing of what albumd believes. It is asked before each request
+ * Knows what really happened to disk and host. Of what albumd believes it asks only what excuses it: what can't be known
+ * after a lost answer, and which image stands for which picture. It is asked before each request
  * that can't be undone leaves, and hears of all that the host stores. Each invariant is one function.
  */
 export class Oracle implements Watch {
   violation: Violation | null = null
   /** Images whose deletion a person has approved. */
   readonly approved = new Set<string>()
-  /** Images that a person has chosen to keep. */
-  readonly kept = new Set<string>()
+  /** Images that a person has chosen to keep, and when, in running time. */
+  readonly kept = new Map<string, number>()
   /** Bytes that were half of a picture while somebody wrote it. */
   readonly halves = new Set<string>()
   /** Whether the host has refused to make an album, or to list, though its plan has both. */
@@ -49,6 +50,10 @@ export class Oracle implements Watch {
     )
   }
 
+  keeps(id: string): void {
+    this.kept.set(id, this.#parts.running())
+  }
+
   report(invariant: string, what: string): void {
     this.violation ??= { invariant, what }
   }
@@ -68,7 +73,7 @@ export class Oracle implements Watch {
   }
 
   quotaRefused(): void {
-    this.uploads.quotaRefused = true
+    this.uploads.refused()
   }
 
   sending({ chunks }: PictureBody): string {
@@ -94,7 +99,10 @@ export class Oracle implements Watch {
     this.#nothingBegins(id)
     const album = this.#truth.album(id)
     if (!album || album.gone) return
-    const { grounds, wholeAlbums } = this.#parts
+    const { grounds, wholeAlbums, mirrors } = this.#parts
+    const hanging = mirrors.find(mirror => `${mirror.album}/`.startsWith(`${pathOfAlbum(album)}/`))
+    if (hanging)
+      this.report('nothing-needed-deleted', `${pathOfAlbum(album)}, in which ${hanging.folder} hangs`)
     for (const other of this.#truth.liveAlbums()) {
       if (!isIn(other, album)) continue
       if (other.by === 'other') this.report('nothing-foreign-deleted', `album ${pathOfAlbum(other)}`)
@@ -148,7 +156,7 @@ export class Oracle implements Watch {
     for (const other of this.#truth.liveAlbums())
       if (
         other !== album &&
-        other.by === 'albumd' &&
+        (other.by === 'albumd' || other.at < this.#parts.grounds.passAt) &&
         other.parent === album.parent &&
         other.name === album.name
       )

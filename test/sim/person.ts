@@ -14,7 +14,7 @@ export function approveHeld({ state: { synced }, oracle }: World): number {
 /** A person keeps all images whose deletion is held. Answers how many. */
 export function discardHeld({ state: { synced }, oracle, machine }: World): number {
   const held = heldIn(synced)
-  for (const { image } of held) oracle.kept.add(synced.images.byId(image)!.remote_id)
+  for (const { image } of held) oracle.keeps(synced.images.byId(image)!.remote_id)
   keepImages(
     synced,
     held.map(({ image }) => image),

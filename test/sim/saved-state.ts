@@ -39,6 +39,7 @@ export class SavedState {
     this.#world.kill(downMs)
     this.knowsLess = true
     oracle.forgetDeletions()
+    oracle.uploads.forgetRefusal()
     host.mayBlink = false
     looks.clear()
     grounds.lostMount.clear()

@@ -1,5 +1,6 @@
 import { groupCommits } from '../../src/synced/commits.ts'
 import { openDatabase } from '../../src/synced/database.ts'
+import type { FileRow } from '../../src/synced/files.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import type { Life } from './life.ts'
 import type { Random } from './random.ts'
@@ -75,18 +76,27 @@ export function holdsPictures({ mirrors, folders, files }: Synced, folder: strin
   return row !== undefined && folders.withFiles(row.id).some(({ id }) => files.someOf(id, 1).length > 0)
 }
 
-/** What is recorded of a picture's place; `image`: the remote id that stands for it. */
-export function recordedAt(
-  { mirrors, folders, files, images }: Synced,
+/** The row of a picture's place. */
+export function rowAt(
+  { mirrors, folders, files }: Synced,
   policies: readonly { folder: string }[],
   path: string,
-): { state: string; since: number | null; size: number; image: string | null } | undefined {
+): FileRow | undefined {
   const { folder, name } = split(path)
   const mirror = policies.find(each => path.startsWith(`${each.folder}/`))
   const row = mirror && mirrors.of(mirror.folder)
   const record = row && folders.at(row.id, folder.slice(mirror.folder.length + 1))
-  const file = record && files.at({ folder: record.id, name })
+  return record && files.at({ folder: record.id, name })
+}
+
+/** What is recorded of a picture's place; `image`: the remote id that stands for it. */
+export function recordedAt(
+  synced: Synced,
+  policies: readonly { folder: string }[],
+  path: string,
+): { state: string; since: number | null; size: number; image: string | null } | undefined {
+  const file = rowAt(synced, policies, path)
   if (!file) return undefined
-  const image = file.image === null ? null : images.byId(file.image)!.remote_id
+  const image = file.image === null ? null : synced.images.byId(file.image)!.remote_id
   return { state: file.state, since: file.since, size: file.size, image }
 }

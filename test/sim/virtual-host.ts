@@ -146,7 +146,7 @@ export class VirtualHost {
       if (depth > this.variations.depthMax) throw new Refusal('INVALID_PARAMS', 'Albums are nested too deep.')
     }
     const made = this.#kit.service.createAlbum(this.#account, { name, parent_album: parent })
-    const album: TrueAlbum = { id: made.id, parent: above, name, by, gone: false }
+    const album: TrueAlbum = { id: made.id, parent: above, name, by, at: this.#time.now, gone: false }
     this.truth.albums.set(made.id, album)
     this.#events.albumMade(album)
     return made

@@ -44,7 +44,7 @@ export class World {
   readonly time = new Timeline()
   readonly machine = new MachineClock(this.time)
   readonly disk: VirtualDisk
-  readonly looks = new Looks()
+  readonly looks = new Looks(() => this.#running())
   readonly sources: Sources = new WeakMap()
   readonly grounds: Grounds = {
     otherRoot: new Map(),
@@ -99,8 +99,7 @@ export class World {
       deletions,
       ignore: [],
     }))
-    const running = () => this.#ranBefore + (this.life ? this.time.now - this.#bornAt : 0)
-    this.oracle = oracleOf(this, running)
+    this.oracle = oracleOf(this, () => this.#running())
     this.tree = new Tree(this, () => this.life !== null)
     this.host = new VirtualHost(
       kits.host,
@@ -212,6 +211,11 @@ export class World {
     this.allowance.limit = PLAIN_SETTING.limit
   }
 
+  /** True time that albumd ran, in milliseconds. */
+  #running(): number {
+    return this.#ranBefore + (this.life ? this.time.now - this.#bornAt : 0)
+  }
+
   /** What another person does takes no time. */
   other(work: Promise<void>): void {
     // The host may refuse others too.
@@ -254,6 +258,7 @@ export class World {
   #stopLife(): void {
     if (!this.life || this.life.dead) return
     this.life.dead = true
+    if (this.#inPass) this.oracle.uploads.forgetRefusal()
     this.pausing.processEnded()
     this.#ranBefore += this.time.now - this.#bornAt
     this.life = null

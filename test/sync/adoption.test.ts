@@ -8,11 +8,13 @@ import { verifyLinks } from '../../src/sync/verify-links.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 import { png } from '../pictures.ts'
+import { never } from './album-stage.ts'
+import { counting } from './altered-hosts.ts'
+import { putImage, remoteAlbum } from './remote-deeds.ts'
 import { failure, openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 1).bytes
 const green = png(3, 2, 2).bytes
-const never = new AbortController().signal
 
 describe('a new state against a host that holds the pictures', () => {
   it('links them and sends nothing', async () => {
@@ -90,7 +92,7 @@ describe('a new state against a host that holds the pictures', () => {
     await albumWith(workshop, 'red.png', red)
     workshop.write('red.png', red)
     const sent: string[] = []
-    await workshop.pass({ host: counting(workshop, sent), contents: new AlbumContents() })
+    await workshop.pass({ host: counting(workshop.host, sent), contents: new AlbumContents() })
     expect(sent).toEqual([])
     expect(workshop.synced.summaries.mirror(1)).toMatchObject({ synced: 2, linked: 0, failed: 0 })
     expect(await idsIn(workshop, album)).toHaveLength(3)
@@ -122,7 +124,7 @@ describe('an old state that came back', () => {
     workshop.write('b.png', png(4, 4).bytes)
     const sent: string[] = []
     const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
-    const host = hostWith(counting(workshop, sent), { list })
+    const host = hostWith(counting(workshop.host, sent), { list })
     await workshop.pass({ host, contents: new AlbumContents() })
     expect(sent).toEqual([])
     expect(workshop.synced.summaries.failures(9)).toMatchObject([{ path: 'b.png', code: 'STATE_RESTORED' }])
@@ -187,7 +189,7 @@ async function afresh(workshop: Workshop, changes: Partial<ImageHost> = {}, old?
   const sent: string[] = []
   const parts = {
     synced,
-    host: hostWith(counting(workshop, sent), changes),
+    host: hostWith(counting(workshop.host, sent), changes),
     contents: new AlbumContents(),
     clock: workshop.clock,
   } satisfies Partial<PassParts>
@@ -195,29 +197,12 @@ async function afresh(workshop: Workshop, changes: Partial<ImageHost> = {}, old?
   return { synced, sent, parts }
 }
 
-function counting({ host }: Workshop, sent: string[]): ImageHost {
-  return hostWith(host, {
-    send(credential, picture, signal) {
-      sent.push(picture.fileName)
-      return host.send(credential, picture, signal)
-    },
-  })
-}
-
-/** Another person's image in the mirror's album. */
-async function albumWith({ host }: Workshop, name: string, bytes: Uint8Array): Promise<string> {
+/** Another person's image in the mirror's album. Answers the album. */
+async function albumWith({ host }: Workshop, name: string, bytes: Buffer): Promise<string> {
   const root = await host.list(null, 1, never)
   const known = root.ok ? root.value.albums.find(album => album.name === 'Photos')?.id : undefined
-  const made = known ? null : await host.createAlbum({ name: 'Photos' }, never)
-  const album = known ?? (made!.ok ? made!.value.id : '')
-  const order = { file_name: name, file_size: bytes.length, mime_type: 'image/png', width: 3, height: 2 }
-  const credential = await host.requestUpload({ ...order, album_id: album }, never)
-  if (!credential.ok) throw new Error(credential.failure.message)
-  const chunks = async function* () {
-    yield bytes
-  }
-  const body = { fileName: name, mime: 'image/png', size: bytes.length, bytes, chunks }
-  await host.send(credential.value, body, never)
+  const album = known ?? (await remoteAlbum(host, 'Photos', null))
+  await putImage(host, album, name, { ...png(3, 2), bytes })
   return album
 }
 

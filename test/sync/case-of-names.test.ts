@@ -2,11 +2,9 @@ import { lstatSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { Disk } from '../../src/local/disk.ts'
-import type { FolderToLookAt } from '../../src/local/look.ts'
-import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { png } from '../pictures.ts'
-import { openWorkshop } from './workshop.ts'
+import { lookingAt, openWorkshop } from './workshop.ts'
 
 /** The machine's disk, as one that finds a name in whatever case. */
 function caseless(root: string): Disk {
@@ -36,8 +34,7 @@ it.each([
 ])('on a disk that does not mind case %s gets another, and the old image goes', async (_, from, to) => {
   const workshop = await openWorkshop()
   const disk = caseless(workshop.pictures)
-  const lookAt = (root: string) => async (batch: FolderToLookAt[]) =>
-    batch.map(folder => lookAtFolder(disk, root, folder))
+  const lookAt = lookingAt(disk)
   workshop.write('a/img.png', png(3, 2).bytes)
   workshop.write('other.png', png(3, 5).bytes)
   await workshop.pass({ disk, lookAt })

@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import { FoundElsewhere } from '../../src/sync/found-elsewhere.ts'
@@ -10,7 +9,7 @@ import { recordTrust, trustIn } from '../../src/sync/trust.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 import { png } from '../pictures.ts'
-import { openWorkshop, type Workshop } from './workshop.ts'
+import { lookingAt, openWorkshop, type Workshop } from './workshop.ts'
 
 /** A folder `many` of so many pictures, beside others. */
 async function withMany(pictures: number): Promise<Workshop> {
@@ -148,8 +147,7 @@ describe('a folder that has lost all its many pictures at once', () => {
       disk: realDisk,
       clock: systemClock,
       tell() {},
-      lookAt: (root: string) => async (batch: Parameters<typeof lookAtFolder>[2][]) =>
-        batch.map(folder => lookAtFolder(realDisk, root, folder)),
+      lookAt: lookingAt(realDisk),
       graceMs: 0,
       running: () => 0,
     }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { realDisk } from '../../src/local/real-disk.ts'
 import type { ImageHost } from '../../src/remote/host.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { png } from '../pictures.ts'
@@ -70,7 +71,6 @@ describe('images under doubt', () => {
     // Both are gone for the scan; one is back when the deletion is about to be sent.
     const grace = await workshop.pass({ graceMs: 10 })
     expect(grace.stopped).toEqual([])
-    const { realDisk } = await import('../../src/local/real-disk.ts')
     const lookAt = () => async (batch: { path: string }[]) =>
       batch.map(({ path }) => ({ path, kind: 'same' as const }))
     workshop.write('two.png', red)

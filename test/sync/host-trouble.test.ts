@@ -75,9 +75,8 @@ describe('trouble at the host', () => {
     })
     const at = (minutes: number) => {
       const wall = () => Date.parse('2026-11-21T10:00:00Z') + minutes * 60_000
-      return workshop.pass({ host, allowance, clock: { ...clock, wall } })
+      return workshop.pass({ host, allowance, clock: { ...workshop.clock, wall } })
     }
-    const { systemClock: clock } = await import('../../src/sync/clock.ts')
     await at(0)
     const first = asked
     expect(first).toBeLessThanOrEqual(4)
@@ -102,11 +101,10 @@ describe('trouble at the host', () => {
       unblock: endpoint => unblocked.push(endpoint),
       requestUpload: async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'upload', { status: 403 }),
     })
-    const { systemClock: clock } = await import('../../src/sync/clock.ts')
     const at = (minutes: number) => {
       const wall = () => Date.parse('2026-11-21T10:00:00Z') + minutes * 60_000
       const monotonic = () => minutes * 60_000
-      return workshop.pass({ host, allowance, clock: { ...clock, wall, monotonic } })
+      return workshop.pass({ host, allowance, clock: { ...workshop.clock, wall, monotonic } })
     }
     await at(0)
     unblocked.length = 0

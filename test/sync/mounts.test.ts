@@ -11,7 +11,7 @@ import { scanMirrors } from '../../src/sync/mirror-scans.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { recordTrust, trustIn } from '../../src/sync/trust.ts'
 import { png } from '../pictures.ts'
-import { openWorkshop, type Workshop } from './workshop.ts'
+import { lookingAt, openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes
@@ -57,9 +57,7 @@ class Mounting {
   }
 
   pass(changes: Partial<PassParts> = {}) {
-    const look = async (batch: FolderToLookAt[]) =>
-      batch.map(folder => lookAtFolder(this.disk, this.workshop.pictures, folder))
-    return this.workshop.pass({ disk: this.disk, lookAt: () => look, ...changes })
+    return this.workshop.pass({ disk: this.disk, lookAt: lookingAt(this.disk), ...changes })
   }
 
   summary() {
@@ -264,14 +262,12 @@ describe('a disk that was mounted below the root', () => {
     mounting.unmount()
     const { synced } = mounting.workshop
     const scope = async (...paths: string[]) => {
-      const look = async (batch: FolderToLookAt[]) =>
-        batch.map(folder => lookAtFolder(mounting.disk, mounting.workshop.pictures, folder))
       const parts = {
         synced,
         disk: mounting.disk,
         clock: systemClock,
         tell() {},
-        lookAt: () => look,
+        lookAt: lookingAt(mounting.disk),
         graceMs: 0,
         running: () => 0,
       }

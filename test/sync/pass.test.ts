@@ -1,23 +1,19 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { openPicture } from '../../src/local/picture-file.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import type { ImageHost } from '../../src/remote/host.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { png } from '../pictures.ts'
-import { failure, openWorkshop, type Workshop } from './workshop.ts'
+import { never } from './album-stage.ts'
+import { unreachable } from './altered-hosts.ts'
+import { failure, lookingAt, openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes
 
 /** The host with its deletions and sent pictures written down in their order. */
-/** A host whose delivery addresses can't be reached. */
-const silent: ImageHost['fetchDelivered'] = async () => ({
-  ok: false,
-  code: 'HOST_UNREACHABLE',
-  message: 'no',
-})
-
 function recorded(host: ImageHost): { host: ImageHost; calls: string[] } {
   const calls: string[] = []
   return {
@@ -36,7 +32,7 @@ function recorded(host: ImageHost): { host: ImageHost; calls: string[] } {
   }
 }
 
-async function stateOf({ synced, mirror }: Workshop) {
+function stateOf({ synced, mirror }: Workshop) {
   return synced.summaries.mirror(synced.mirrors.of(mirror.folder)!.id)
 }
 
@@ -85,20 +81,17 @@ describe('a pass', () => {
         return realDisk.readFolder(path)
       },
     }
-    const { lookAtFolder } = await import('../../src/local/look-at-folder.ts')
-    const lookAt = () => async (batch: Parameters<typeof lookAtFolder>[2][]) =>
-      batch.map(folder => lookAtFolder(disk, workshop.pictures, folder))
     // Something must have changed for the folder to be looked at again.
     workshop.write('a/new.png', png(5, 5).bytes)
     const first = recorded(workshop.host)
-    await workshop.pass({ host: first.host, disk, lookAt })
+    await workshop.pass({ host: first.host, disk, lookAt: lookingAt(disk) })
     expect(first.calls).toEqual([])
     expect(workshop.synced.mirrors.of(workshop.pictures)!.guard).toContain('a: ')
     expect(workshop.synced.summaries.failures(10)).toMatchObject([{ path: 'a', code: 'FOLDER_UNREADABLE' }])
     const second = recorded(workshop.host)
     await workshop.pass({ host: second.host })
     expect(second.calls).toEqual(['sent new.png', 'deleted'])
-    expect(await stateOf(workshop)).toMatchObject({ files: 2, synced: 2, failed: 0 })
+    expect(stateOf(workshop)).toMatchObject({ files: 2, synced: 2, failed: 0 })
   })
 
   it('sends nothing that lies under an ignore file which can not be read', async () => {
@@ -138,16 +131,16 @@ describe('a pass', () => {
     workshop.write('.albumdignore', 'a/\n')
     const { host, calls } = recorded(workshop.host)
     await workshop.pass({ host })
-    expect(await stateOf(workshop)).toMatchObject({
+    expect(stateOf(workshop)).toMatchObject({
       files: 1,
       pending_deletions: 0,
       left_out: { ignored: 1 },
     })
     workshop.remove('.albumdignore')
     await workshop.pass({ host })
-    expect(await stateOf(workshop)).toMatchObject({ files: 1 })
+    expect(stateOf(workshop)).toMatchObject({ files: 1 })
     await workshop.pass({ host })
-    expect(await stateOf(workshop)).toMatchObject({ files: 2, synced: 2 })
+    expect(stateOf(workshop)).toMatchObject({ files: 2, synced: 2 })
     expect(calls).toEqual([])
   })
 
@@ -164,16 +157,16 @@ describe('a pass', () => {
     })
     await workshop.pass({ host })
     expect(asked).toEqual([undefined, true])
-    expect(await stateOf(workshop)).toMatchObject({ synced: 1 })
+    expect(stateOf(workshop)).toMatchObject({ synced: 1 })
   })
 
   it('makes an album again that the host no longer knows', async () => {
     const workshop = await openWorkshop()
     workshop.write('a/red.png', red)
     await workshop.pass()
-    const root = await workshop.host.list(null, 1, new AbortController().signal)
+    const root = await workshop.host.list(null, 1, never)
     if (!root.ok) throw new Error(root.failure.message)
-    await workshop.host.deleteAlbum(root.value.albums[0]!.id, new AbortController().signal)
+    await workshop.host.deleteAlbum(root.value.albums[0]!.id, never)
     workshop.write('a/green.png', green)
     await workshop.pass()
     expect(workshop.events.filter(({ event }) => event === 'album_created')).toHaveLength(4)
@@ -184,7 +177,7 @@ describe('a pass', () => {
 
   it('uses an album of its name that is there already', async () => {
     const workshop = await openWorkshop()
-    await workshop.host.createAlbum({ name: 'Photos' }, new AbortController().signal)
+    await workshop.host.createAlbum({ name: 'Photos' }, never)
     workshop.write('red.png', red)
     await workshop.pass()
     expect(workshop.events.map(({ event }) => event)).not.toContain('album_created')
@@ -198,12 +191,12 @@ describe('a pass', () => {
         await workshop.host.send(...args)
         return failure('find_out', 'HOST_ANSWER', 'send')
       },
-      fetchDelivered: silent,
+      fetchDelivered: unreachable,
     })
     await workshop.pass({ host: lost })
-    expect(await stateOf(workshop)).toMatchObject({ uncertain: 1, synced: 0, failed: 0 })
+    expect(stateOf(workshop)).toMatchObject({ uncertain: 1, synced: 0, failed: 0 })
     const { host, calls } = recorded(workshop.host)
-    await workshop.pass({ host: hostWith(host, { fetchDelivered: silent }) })
+    await workshop.pass({ host: hostWith(host, { fetchDelivered: unreachable }) })
     expect(calls).toEqual([])
     expect(workshop.synced.journal.open()).toHaveLength(1)
   })
@@ -218,7 +211,19 @@ describe('a pass', () => {
       },
     })
     await workshop.pass({ host })
-    expect(await stateOf(workshop)).toMatchObject({ synced: 1, failed: 0 })
+    expect(stateOf(workshop)).toMatchObject({ synced: 1, failed: 0 })
+    expect(workshop.synced.journal.open()).toEqual([])
+    workshop.write('green.png', green)
+    let asked = 0
+    const refusing = hostWith(workshop.host, {
+      async send() {
+        asked++
+        return failure('new_credential', 'INTERNAL', 'send')
+      },
+    })
+    await workshop.pass({ host: refusing, clock: { ...workshop.clock, sleep: async () => {} } })
+    expect(asked).toBe(4)
+    expect(stateOf(workshop)).toMatchObject({ synced: 1, failed: 1 })
     expect(workshop.synced.journal.open()).toEqual([])
   })
 
@@ -232,7 +237,6 @@ describe('a pass', () => {
         throw new Error('nothing may be sent')
       },
     })
-    const { openPicture } = await import('../../src/local/picture-file.ts')
     await workshop.pass({
       host,
       openPicture(root, path) {

@@ -5,17 +5,13 @@ import { hostWith } from '../../src/remote/host-with.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { png } from '../pictures.ts'
+import { counting, unreachable } from './altered-hosts.ts'
+import { imagesOn } from './hosted-images.ts'
 import { failure, openWorkshop, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 1).bytes
 const green = png(3, 2, 2).bytes
-const never = new AbortController().signal
 const lost = failure('find_out', 'HOST_ANSWER', 'send')
-const unreachable: ImageHost['fetchDelivered'] = async () => ({
-  ok: false,
-  code: 'HOST_UNREACHABLE',
-  message: 'no route',
-})
 
 describe('an upload whose answer was lost', () => {
   it('is found at its delivery address at once, and not sent again', async () => {
@@ -25,7 +21,7 @@ describe('an upload whose answer was lost', () => {
     await workshop.pass({ host: losing(workshop) })
     expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0 })
     expect(workshop.synced.journal.open()).toEqual([])
-    expect(await names(workshop)).toEqual(['first.png', 'red.png'])
+    expect(await imagesOn(workshop)).toEqual(['first.png', 'red.png'])
     expect(imageOf(workshop, 'red.png')).toMatchObject({ proof: 'uploaded' })
   })
 
@@ -35,7 +31,7 @@ describe('an upload whose answer was lost', () => {
     workshop.write('red.png', red)
     await workshop.pass({ host: losing(workshop, { fetchDelivered: unreachable }) })
     expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0 })
-    expect(await names(workshop)).toEqual(['first.png', 'red.png'])
+    expect(await imagesOn(workshop)).toEqual(['first.png', 'red.png'])
   })
 
   it('is known for ours before any other upload was acknowledged, where its address names what the listing shows', async () => {
@@ -53,7 +49,7 @@ describe('an upload whose answer was lost', () => {
     expect(summary(workshop)).toMatchObject({ uncertain: 1 })
     await workshop.pass({ ...later, host: hostWith(workshop.host, { fetchDelivered: unreachable }) })
     expect(summary(workshop)).toMatchObject({ linked: 1, uncertain: 0 })
-    expect(await names(workshop)).toEqual(['red.png'])
+    expect(await imagesOn(workshop)).toEqual(['red.png'])
   })
 
   it('that never arrived is sent again only after its credential has ended', async () => {
@@ -61,9 +57,9 @@ describe('an upload whose answer was lost', () => {
     workshop.write('red.png', red)
     const sent: string[] = []
     await workshop.pass({ host: hostWith(workshop.host, { send: async () => lost }) })
-    await workshop.pass({ host: counting(workshop, sent) })
+    await workshop.pass({ host: counting(workshop.host, sent) })
     expect(sent).toEqual([])
-    await workshop.pass({ ...later, host: counting(workshop, sent) })
+    await workshop.pass({ ...later, host: counting(workshop.host, sent) })
     expect(sent).toEqual(['red.png'])
     expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 0 })
   })
@@ -80,7 +76,7 @@ describe('an upload whose answer was lost', () => {
       return page
     }
     const sent: string[] = []
-    const host = hostWith(counting(workshop, sent), { list, fetchDelivered: unreachable })
+    const host = hostWith(counting(workshop.host, sent), { list, fetchDelivered: unreachable })
     await workshop.pass({ ...later, host })
     expect(sent).toEqual([])
     expect(summary(workshop)).toMatchObject({ linked: 1 })
@@ -97,7 +93,7 @@ describe('an upload whose answer was lost', () => {
         ? { ok: true, value: { ...page.value, pagination: { ...empty, total_images: 3 } } }
         : page
     }
-    await workshop.pass({ ...later, host: hostWith(counting(workshop, sent), { list }) })
+    await workshop.pass({ ...later, host: hostWith(counting(workshop.host, sent), { list }) })
     expect(sent).toEqual([])
     expect(summary(workshop)).toMatchObject({ uncertain: 1 })
   })
@@ -108,7 +104,7 @@ describe('an upload whose answer was lost', () => {
     const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
     await workshop.pass({ host: hostWith(workshop.host, { list, send: async () => lost }) })
     const sent: string[] = []
-    const report = await workshop.pass({ ...later, host: hostWith(counting(workshop, sent), { list }) })
+    const report = await workshop.pass({ ...later, host: hostWith(counting(workshop.host, sent), { list }) })
     expect(sent).toEqual([])
     expect(summary(workshop)).toMatchObject({ uncertain: 1 })
     expect(report.stopped).toMatchObject([{ code: 'PLAN_NOT_SUPPORTED', endpoint: 'list' }])
@@ -123,7 +119,7 @@ describe('an upload whose answer was lost', () => {
     await workshop.pass()
     await workshop.pass()
     expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0, pending_deletions: 0 })
-    expect(await names(workshop)).toEqual(['first.png', 'red.png'])
+    expect(await imagesOn(workshop)).toEqual(['first.png', 'red.png'])
     expect(imageOf(workshop, 'red.png').hash).toEqual(createHash('sha256').update(green).digest())
   })
 
@@ -136,7 +132,7 @@ describe('an upload whose answer was lost', () => {
     await workshop.pass()
     await workshop.pass()
     expect(workshop.synced.journal.open()).toEqual([])
-    expect(await names(workshop)).toEqual(['first.png'])
+    expect(await imagesOn(workshop)).toEqual(['first.png'])
   })
 })
 
@@ -163,15 +159,6 @@ function losing({ host }: Workshop, changes: Partial<ImageHost> = {}): ImageHost
   return hostWith(host, { send, ...changes })
 }
 
-function counting({ host }: Workshop, sent: string[]): ImageHost {
-  return hostWith(host, {
-    send(credential, picture, signal) {
-      sent.push(picture.fileName)
-      return host.send(credential, picture, signal)
-    },
-  })
-}
-
 function summary({ synced }: Workshop) {
   return synced.summaries.mirror(1)
 }
@@ -179,12 +166,4 @@ function summary({ synced }: Workshop) {
 function imageOf({ synced }: Workshop, name: string) {
   const file = synced.files.at({ folder: 1, name })!
   return synced.images.byId(file.image!)!
-}
-
-/** The names of the images in the mirror's album and in those below. */
-async function names({ host }: Workshop, album: string | null = null): Promise<string[]> {
-  const page = await host.list(album, 1, never)
-  if (!page.ok) throw new Error(page.failure.message)
-  const below = await Promise.all(page.value.albums.map(({ id }) => names({ host } as Workshop, id)))
-  return [...page.value.images.map(({ name }) => name!), ...below.flat()].sort()
 }

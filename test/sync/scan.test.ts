@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { FolderResult, FolderToLookAt } from '../../src/local/look.ts'
@@ -8,10 +7,10 @@ import { realDisk } from '../../src/local/real-disk.ts'
 import { type LookAtFolders, MirrorScan } from '../../src/sync/scan.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 function open() {
-  const root = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-scan-'))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const root = tempFolder()
   const synced = openSynced(openDatabase(':memory:'))
   onTestFinished(() => synced.close())
   const mirror = synced.mirrors.add(root, 'Photos').id

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { startHost } from '../../src/host/embedded-host.ts'
+import type { Disk } from '../../src/local/disk.ts'
+import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { openPicture } from '../../src/local/picture-file.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { openScanPool } from '../../src/local/scan-pool.ts'
@@ -20,6 +21,7 @@ import { RecoveryPace } from '../../src/sync/recovery-pace.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { UNLIMITED } from '../host/choices.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const KEY = 'workshop-key'
 export const ALLOWANCE: Allowance = {
@@ -46,8 +48,7 @@ export interface Workshop {
 }
 
 export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<Workshop> {
-  const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-workshop-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const home = tempFolder()
   const running = await startHost({
     data: join(home, 'host'),
     listen: { host: '127.0.0.1', port: 0 },
@@ -123,6 +124,11 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     pass: changes =>
       runPass({ ...parts, ...changes }, [mirror], () => 'everything', { stop: never, cut: never }),
   }
+}
+
+/** Looks at folders as a disk shows them. */
+export function lookingAt(disk: Disk): PassParts['lookAt'] {
+  return root => async batch => batch.map(folder => lookAtFolder(disk, root, folder))
 }
 
 /** An outcome that the host answers, or that comes of not reaching it. */

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { groupCommits } from '../../src/synced/commits.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
-import { tempFile } from './temp-file.ts'
+import { tempFile } from '../temp-folder.ts'
 
 function open(file = tempFile('albumd.db')) {
   const db = openDatabase(file)

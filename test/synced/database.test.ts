@@ -1,16 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { groupCommits } from '../../src/synced/commits.ts'
 import { openDatabase, openDatabaseToRead } from '../../src/synced/database.ts'
 import { lockFolder, lockState, stateIsLocked } from '../../src/synced/lock.ts'
-
-function tempFile(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'albumd-synced-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return join(folder, name)
-}
+import { tempFile } from '../temp-folder.ts'
 
 describe('the database', () => {
   it('is on the disk with every commit', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { isPruningDue, prune } from '../../src/sync/prune.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
-import { tempFile } from './temp-file.ts'
+import { tempFile } from '../temp-folder.ts'
 
 const DAY_MS = 86_400_000
 
@@ -55,10 +55,26 @@ describe('the history of a path', () => {
     expect(synced.history.of({ ...place, path: 'a/other.png' })).toHaveLength(1)
   })
 
-  it('of an image is that of the path that it is given up for', () => {
+  it('of an image is that of the path that it is given up for, and none where it is not given up', () => {
     const { synced, place } = open()
-    synced.history.ofImage(7, { at: 1, event: 'approved' })
+    const { id: image } = synced.images.put({
+      remote_id: 'im1',
+      cdn_url: null,
+      album: null,
+      name: 'b.png',
+      hash: Buffer.alloc(32),
+      size: 1,
+      mime: 'image/png',
+      width: 1,
+      height: 1,
+      recorded_at: 1,
+      proof: 'uploaded',
+    })
+    synced.history.ofImage(image, { at: 1, event: 'approved' })
     expect(synced.history.of(place)).toEqual([])
+    synced.escrow.put({ ...place, image, reason: 'deleted', state: 'held', since: 1, due_at: 1 })
+    synced.history.ofImage(image, { at: 2, event: 'approved' })
+    expect(synced.history.of(place)).toMatchObject([{ at: 2, event: 'approved' }])
   })
 })
 

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Db, openDatabase, openDatabaseToRead } from '../../src/synced/database.ts'
 import { migrate } from '../../src/synced/migrate.ts'
 import { STEPS } from '../../src/synced/schema.ts'
-import { tempFile } from './temp-file.ts'
+import { tempFile } from '../temp-folder.ts'
 import { makeVersion1 } from './version-1.ts'
 
 function version1(): string {

@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type FileMark, judge, readWitness, seenAs, writeWitness } from '../../src/synced/witness.ts'
-import { tempFile } from './temp-file.ts'
+import { tempFile } from '../temp-folder.ts'
 
 const mark = (ino: number): FileMark => ({ ino: String(ino), size: '4096', ctime: '1' })
 const open = { generation: 5, closed: null, unsettled: false, damaged: false, mark: mark(2) }

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { servicePlace } from '../../../src/cli/service/place.ts'
 import { unitText } from '../../../src/cli/service/unit-text.ts'
 import { runProgram } from '../../e2e/stage.ts'
+import { tempFolder } from '../../temp-folder.ts'
 
 const ENV = { HOME: '/home/anna' }
 const one = servicePlace(false, null, ENV)
@@ -70,8 +71,7 @@ describe('a unit', () => {
 describe.skipIf(noAnalyze && !process.env.CI)('systemd-analyze', () => {
   /** As installed for a program that every machine has. */
   function written(): string[] {
-    const folder = mkdtempSync(join(tmpdir(), 'albumd-units-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const folder = tempFolder()
     return [one, several].map(({ template, unit }) => {
       const file = join(folder, unit)
       writeFileSync(file, unitText(template, ['/bin/sh']))
@@ -114,8 +114,7 @@ describe('service', () => {
   })
 
   it('says so where there is no systemd, and changes nothing', async () => {
-    const home = mkdtempSync(join(tmpdir(), 'albumd-home-'))
-    onTestFinished(() => rmSync(home, { recursive: true }))
+    const home = tempFolder()
     const env = { HOME: home, XDG_CONFIG_HOME: '', PATH: '/nowhere' }
     const { code, out, err } = await runProgram(['service', 'install', '--user'], home, env)
     expect({ code, out }).toEqual({ code: 2, out: '' })

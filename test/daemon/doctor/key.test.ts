@@ -1,9 +1,9 @@
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/parse-config.ts'
 import { findKey } from '../../../src/daemon/doctor/key.ts'
+import { tempFolder } from '../../temp-folder.ts'
 
 /** As README has it for a service: a config that names no key, and the key beside it. */
 function beside(): {
@@ -11,7 +11,7 @@ function beside(): {
   key: string
   find: (env?: NodeJS.ProcessEnv) => ReturnType<typeof findKey>
 } {
-  const folder = mkdtempSync(join(tmpdir(), 'albumd-key-'))
+  const folder = tempFolder()
   chmodSync(folder, 0o755)
   const file = join(folder, 'config.yaml')
   const key = join(folder, 'api-key')

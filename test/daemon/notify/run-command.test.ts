@@ -1,21 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { childEnvironment } from '../../../src/daemon/notify/child-environment.ts'
 import { runCommand } from '../../../src/daemon/notify/run-command.ts'
+import { tempFolder } from '../../temp-folder.ts'
 
 const NEVER = new AbortController().signal
 
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'albumd-command-'))
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
-  return made
-}
-
 it('runs a command of the shell, with what it is told and nothing of ours but what it needs', async () => {
-  const file = join(folder(), 'env')
+  const file = join(tempFolder(), 'env')
   const ours = {
     ...process.env,
     ALBUMD_API_KEY: 'secret',
@@ -72,7 +66,7 @@ it('says it where the system refuses to start the command', async () => {
 })
 
 it('ends a command, and what that has started, when albumd ends', async () => {
-  const file = join(folder(), 'begun')
+  const file = join(tempFolder(), 'begun')
   const stop = new AbortController()
   const running = runCommand(
     `(sleep 600; echo late > '${file}.late') & echo $! > '${file}'; wait`,
@@ -87,7 +81,7 @@ it('ends a command, and what that has started, when albumd ends', async () => {
 })
 
 it('does not wait for what a command leaves in the background', async () => {
-  const file = join(folder(), 'pid')
+  const file = join(tempFolder(), 'pid')
   const command = `sleep 600 & echo $! > '${file}'`
   expect(await runCommand(command, childEnvironment(process.env), NEVER)).toBeNull()
   process.kill(Number(readFileSync(file, 'utf8')))

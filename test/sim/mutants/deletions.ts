@@ -105,6 +105,23 @@ export const DELETIONS: readonly Mutant[] = [
     seed: 1_110_916,
   },
   {
+    name: "a mirror's own album goes when it is empty",
+    edits: [
+      {
+        file: 'sync/leaving-albums.ts',
+        find: 'if (this.#mirrors.some(({ root }) => startsWith(root, path))) return false',
+        replace: 'if (path.length === 0) return false',
+      },
+      {
+        file: 'sync/leaving-albums.ts',
+        find: 'return !this.#albumsOf(only).has(keyOf(path))',
+        replace: 'return path.length === only.root.length || !this.#albumsOf(only).has(keyOf(path))',
+      },
+    ],
+    why: 'a person has named the album in the config',
+    seed: 1_000_000_008,
+  },
+  {
     name: 'a deletion goes again without another look',
     edits: [
       {
@@ -127,5 +144,51 @@ export const DELETIONS: readonly Mutant[] = [
     ],
     why: 'a file that comes back is linked to an image that may be gone',
     seed: 1_000_000_001,
+  },
+  {
+    name: 'no grace',
+    edits: [
+      {
+        file: 'sync/folder-records.ts',
+        find: 'due_at: running() + graceMs',
+        replace: 'due_at: running() + graceMs * 0',
+      },
+    ],
+    why: 'a picture that is gone for a moment loses its image',
+    seed: 7,
+  },
+  {
+    name: 'a backup is a mirror',
+    edits: [
+      {
+        file: 'sync/plan.ts',
+        find: "if (deletions === 'keep' && file.image !== null)",
+        replace: "if (deletions === 'keep' && file.image === undefined)",
+      },
+      {
+        file: 'sync/pass.ts',
+        find: "if (mirror.policy.deletions === 'keep') await keepAll(parts, mirror)",
+        replace: 'if (mirror === null) await keepAll(parts, mirror)',
+      },
+      {
+        file: 'sync/ground.ts',
+        find: "if (mirror.policy.deletions === 'keep') return 'another mirror keeps it'",
+        replace: "if (mirror === null) return 'another mirror keeps it'",
+      },
+    ],
+    why: 'what is gone from a backup goes from the host',
+    seed: 64,
+  },
+  {
+    name: 'what a person kept is given up after all',
+    edits: [
+      {
+        file: 'sync/plan.ts',
+        find: "if (file.state === 'kept') return null",
+        replace: "if (file.state === 'kept' && where !== 'gone') return null",
+      },
+    ],
+    why: 'a person chose to keep an image for good',
+    seed: 1_000_000_007,
   },
 ]

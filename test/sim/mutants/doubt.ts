@@ -64,6 +64,18 @@ export const DOUBT: readonly Mutant[] = [
     seed: 13_007,
   },
   {
+    name: 'an album that is there already is not used',
+    edits: [
+      {
+        file: 'sync/album-maker.ts',
+        find: 'const found = choose(listed.value, recorded)',
+        replace: 'const found = listed.value.find(({ id }) => id === recorded)',
+      },
+    ],
+    why: "another person's album gets a twin",
+    seed: 142,
+  },
+  {
     name: 'an album is made again at once',
     edits: [
       {

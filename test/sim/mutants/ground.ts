@@ -111,4 +111,16 @@ export const GROUND: readonly Mutant[] = [
     why: 'a picture may lie where nobody can look',
     seed: 14005992,
   },
+  {
+    name: 'a guard stays when its cause is over',
+    edits: [
+      {
+        file: 'sync/mirror-scans.ts',
+        find: 'synced.mirrors.guard(row.id, guard)',
+        replace: 'if (guard) synced.mirrors.guard(row.id, guard)',
+      },
+    ],
+    why: 'a disk that is back is mirrored no more',
+    seed: 5,
+  },
 ]

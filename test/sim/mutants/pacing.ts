@@ -3,6 +3,18 @@ import type { Mutant } from './mutant.ts'
 /** What keeps albumd still when it is to be still. */
 export const PACING: readonly Mutant[] = [
   {
+    name: 'a quota that is used up is asked about at once',
+    edits: [
+      {
+        file: 'sync/quota-ledger.ts',
+        find: "return this.#parts.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'",
+        replace: "return exhausted.ask < 0 ? 'exhausted' : 'probe'",
+      },
+    ],
+    why: 'each pass costs a request that the host refuses',
+    seed: 52,
+  },
+  {
     name: 'a paused pass looks for what is in doubt',
     edits: [
       {

@@ -5,9 +5,14 @@ import { onTestFinished } from 'vitest'
 
 /** An empty folder that goes when the test has finished. */
 export function tempFolder(): string {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-local-'))
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
+}
+
+/** A path in an empty folder that goes when the test has finished. */
+export function tempFile(name: string): string {
+  return join(tempFolder(), name)
 }
 
 /** Writes files below a folder, with the folders that they need. A path that ends in a slash is a folder. */
