@@ -3,15 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
 import { png } from '../pictures.ts'
+import { startDaemon } from './daemon-process.ts'
 import type { FaultProxy } from './fault-proxy.ts'
-import {
-  expectInSync,
-  type FaultStage,
-  localTree,
-  setFaultStage,
-  startAlbumd,
-  syncUntilDone,
-} from './fault-stage.ts'
+import { expectInSync, type FaultStage, localTree, setFaultStage, syncUntilDone } from './fault-stage.ts'
 import { FAULTS, type Kind } from './faults.ts'
 import { inParallel } from './in-parallel.ts'
 
@@ -106,14 +100,13 @@ it('run does the same by itself', { timeout: 15 * MINUTES }, async () => {
   await inParallel(5, cells, async ({ kind, fault }) => {
     const stage = await settledStage()
     stage.proxy.fail(kind, 2, fault)
-    const daemon = startAlbumd(stage, ['run'])
-    await expect.poll(daemon.out, { timeout: MINUTES }).toContain('scan_finished')
+    const daemon = startDaemon(stage)
+    await daemon.told('scan_finished')
     edit(stage)
     await expect
       .poll(() => stage.delivered().catch(String), { timeout: 2 * MINUTES, interval: 250 })
       .toEqual(localTree(stage))
-    daemon.kill('SIGTERM')
-    expect(await daemon.ended).toEqual({ code: 0, signal: null })
+    expect(await daemon.stop()).toBe(0)
     await stage.proxy.quiet()
     // It may have ended in the middle of a scan, which the next one makes good.
     expect(await stage.sync()).toMatchObject({ code: 0 })

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { type ExecFileOptions, execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { type HostOptions, startHost } from '../../src/host/embedded-host.ts'
 import type { ListPage } from '../../src/remote/host.ts'
 
 const KEY = 'stage-key-0123456789'
-/** The program's sources. */
+/** The program as it is shipped: the tests' set-up builds it. */
 export const PROGRAM = join(import.meta.dirname, '../../dist/cli/albumd.js')
 
 /** What one run of the program left behind. */
@@ -150,7 +150,13 @@ export function sha256(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** Runs the program to its end, its environment without what could lead to another config. */
+/** The environment of whoever runs the tests, without what could lead the program to another config, key or state. */
+export function environmentIn(home: string): NodeJS.ProcessEnv {
+  const { ALBUMD_CONFIG, ALBUMD_API_KEY, CREDENTIALS_DIRECTORY, STATE_DIRECTORY, ...rest } = process.env
+  return { ...rest, HOME: home, NO_COLOR: '1' }
+}
+
+/** Runs the program to its end. */
 export function runProgram(args: string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<Run> {
   return runFile(process.execPath, [PROGRAM, ...args], cwd, env)
 }
@@ -162,11 +168,14 @@ export function runFile(
   cwd: string,
   env: NodeJS.ProcessEnv = {},
 ): Promise<Run> {
+  return execute(file, args, { cwd, env: { ...environmentIn(cwd), ...env } })
+}
+
+export function execute(file: string, args: string[], options: ExecFileOptions): Promise<Run> {
   return new Promise(resolve => {
-    const { ALBUMD_CONFIG, ALBUMD_API_KEY, STATE_DIRECTORY, ...rest } = process.env
-    const options = { cwd, env: { ...rest, HOME: cwd, NO_COLOR: '1', ...env }, maxBuffer: 64 * 2 ** 20 }
-    execFile(file, args, options, (error, out, err) => {
-      resolve({ code: error ? Number(error.code) : 0, out, err })
+    execFile(file, args, { ...options, maxBuffer: 64 * 2 ** 20 }, (error, out, err) => {
+      // What a signal ended has no code, and is no success.
+      resolve({ code: error ? Number(error.code ?? -1) : 0, out: String(out), err: String(err) })
     })
   })
 }

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { png } from '../pictures.ts'
-import { type FaultStage, localTree, type Process, setFaultStage } from './fault-stage.ts'
+import type { Process } from './albumd-process.ts'
+import { type FaultStage, localTree, setFaultStage } from './fault-stage.ts'
 import type { Stage } from './stage.ts'
 
 /** Slow enough that something can happen in the middle. */

@@ -19,7 +19,7 @@ import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { UNLIMITED } from '../host/choices.ts'
 import { png } from '../pictures.ts'
-import { startAlbumd } from './fault-stage.ts'
+import { startDaemon } from './daemon-process.ts'
 import { type Stage, setStage, sha256 } from './stage.ts'
 
 const RATES = { upload: 500, send: 500, list: 500, delete: 500, create_album: 500 }
@@ -256,15 +256,14 @@ it('whatever happens to files and folders, a daemon brings both sides together, 
 }, async () => {
   const stage = await setTwoMirrors()
   const hands = handsIn(stage)
-  const daemon = startAlbumd(stage, ['run'])
+  const daemon = startDaemon(stage)
   for (const [what, happen] of Object.entries(EVENTS)) {
     happen(hands)
     await expect
       .poll(() => hostTree(stage), { message: what, timeout: 60_000, interval: 250 })
       .toEqual(localTrees(stage))
   }
-  daemon.kill('SIGTERM')
-  expect(await daemon.ended).toEqual({ code: 0, signal: null })
+  expect(await daemon.stop()).toBe(0)
   const before = await stage.listing()
   expect(await stage.json('sync')).toMatchObject({ exit_code: 0, uploaded: 0, deleted: 0 })
   expect(await stage.listing()).toEqual(before)

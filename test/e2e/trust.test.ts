@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
-import { bindFolder, canMount, mountSmallDisk, stageThrough } from './small-disk.ts'
+import { stageThrough } from './albumd-process.ts'
+import { bindFolder, canMount, mountSmallDisk } from './small-disk.ts'
 import { type Stage, setStage } from './stage.ts'
 
 const trust = (stage: Stage, ...args: string[]) => stage.albumd('trust', ...args, '--config', stage.config)
