@@ -52,8 +52,7 @@ describe('folders', () => {
       ...[9, 10, 11, 12, 13, 14].map(depth => `${deepest}/at ${depth}.png`),
       ...Array<string>(3).fill(`${deepest}/twin.png`),
     ]
-    const paths = async () => (await stage.listing()).map(line => line.slice(0, line.lastIndexOf(' ')))
-    expect(await paths()).toEqual(expected.sort())
+    expect(await stage.paths()).toEqual(expected.sort())
     const before = await stage.listing()
     expect((await stage.sync()).out).toContain('nothing to do')
     expect(await stage.albumd('audit', '--config', stage.config)).toMatchObject({ code: 0 })
@@ -72,7 +71,7 @@ describe('folders', () => {
     const gone = ['at 13.png', 'twin.png']
     const left = [...expected.sort(), 'Photos/shows.png']
     for (const name of gone) left.splice(left.indexOf(`${deepest}/${name}`), 1)
-    expect(await paths()).toEqual(left)
+    expect(await stage.paths()).toEqual(left)
   })
 })
 
@@ -83,10 +82,10 @@ it('a renamed folder goes up whole before the old one goes, albums and all', asy
   for (const path of ['old/1.png', 'old/2.png', 'old/below/deep/3.png', 'stays.png'])
     stage.write(path, some())
   await syncs(stage)
-  const pauses = proxy.log.length
+  const before = proxy.log.length
   move(stage, 'old', 'new')
   await syncs(stage)
-  const kinds = proxy.log.slice(pauses).map(({ kind }) => kind)
+  const kinds = proxy.log.slice(before).map(({ kind }) => kind)
   expect(kinds.filter(kind => kind === 'send')).toHaveLength(3)
   expect(kinds.lastIndexOf('send')).toBeLessThan(kinds.indexOf('delete'))
   // An album is deleted after two looks, a credential's life apart, the innermost first.

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
@@ -20,7 +20,7 @@ describe('run', () => {
     expect(await daemon.stop()).toBe(0)
     expect(daemon.events().at(-1)).toMatchObject({ event: 'stopped' })
     expect(daemon.err()).toBe('')
-    expect(daemon.out()).not.toContain(readFileSync(join(stage.home, 'api-key'), 'utf8'))
+    expect(daemon.out()).not.toContain(stage.key)
     expect(await stage.delivered()).toEqual({
       'Photos/red.png': sha256(red),
       'Photos/a/green.png': sha256(green),

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { Agent, fetch } from 'undici'
+import { Agent } from 'undici'
 import { onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { type HostOptions, startHost } from '../../src/host/embedded-host.ts'
-import type { ListPage } from '../../src/remote/host.ts'
+import { HostTree } from './host-tree.ts'
 
 const KEY = 'stage-key-0123456789'
 /** The program as it is shipped: the tests' set-up builds it. */
@@ -28,6 +28,8 @@ export interface Stage {
   pictures: string
   config: string
   baseUrl: string
+  /** The one that the host knows. */
+  key: string
   write(path: string, bytes: Uint8Array | string): void
   albumd(...args: string[]): Promise<Run>
   sync(...args: string[]): Promise<Run>
@@ -39,6 +41,8 @@ export interface Stage {
   delivered(): Promise<Record<string, string>>
   /** The host's tree with ids: what a run that changes nothing must leave as it is. */
   listing(): Promise<string[]>
+  /** The same without ids: a path as often as an image of it is there. */
+  paths(): Promise<string[]>
   /** The paths of the host's albums, each as often as it is there. */
   albums(): Promise<string[]>
   configure(changes: object): void
@@ -89,36 +93,23 @@ export async function setStage({ host = {}, mirror = {}, config = {} }: StageOpt
   configure({})
 
   const albumd = (...args: string[]) => runProgram([...args], home)
-  const list = async (album: string | null, page: number): Promise<ListPage> => {
-    const query = new URLSearchParams({ page: String(page), ...(album && { album_id: album }) })
-    const response = await fetch(`${running.baseUrl}/list?${query}`, {
-      headers: { 'x-api-key': KEY },
-      dispatcher,
-    })
-    return ((await response.json()) as { data: ListPage }).data
-  }
-  async function* images(
-    album: string | null = null,
-    path = '',
-  ): AsyncGenerator<{ path: string; id: string }> {
-    for (let page = 1, last = 1; page <= last; page++) {
-      const { albums, images: found, pagination } = await list(album, page)
-      last = pagination.total_pages
-      for (const image of found) yield { path: `${path}${image.name ?? ''}`, id: image.id }
-      if (page === 1) for (const child of albums) yield* images(child.id, `${path}${child.name}/`)
-    }
-  }
-  async function albums(parent: string | null = null, path = ''): Promise<string[]> {
-    const paths: string[] = []
-    for (const { id, name } of (await list(parent, 1)).albums)
-      paths.push(`${path}${name}`, ...(await albums(id, `${path}${name}/`)))
-    return paths
+  const tree = new HostTree({
+    baseUrl: running.baseUrl,
+    cdnBaseUrl: running.cdnBaseUrl,
+    key: KEY,
+    dispatcher,
+  })
+  const lines = async () => {
+    const found: string[] = []
+    for await (const { path, id } of tree.images()) found.push(`${path} ${id}`)
+    return found.sort()
   }
   return {
     home,
     pictures,
     config: configFile,
     baseUrl: running.baseUrl,
+    key: KEY,
     write(path, bytes) {
       mkdirSync(dirname(join(pictures, path)), { recursive: true })
       writeFileSync(join(pictures, path), bytes)
@@ -128,20 +119,16 @@ export async function setStage({ host = {}, mirror = {}, config = {} }: StageOpt
     sync: (...args) => albumd('sync', '--config', configFile, ...args),
     json: async (...args) => JSON.parse((await albumd(...args, '--config', configFile, '--json')).out),
     async delivered() {
-      const tree: Record<string, string> = {}
-      for await (const { path, id } of images()) {
-        const response = await fetch(`${running.cdnBaseUrl}/i/${id}`, { dispatcher })
-        if (path in tree) throw new Error(`${path} is on the host twice`)
-        tree[path] = sha256(new Uint8Array(await response.arrayBuffer()))
+      const hashes: Record<string, string> = {}
+      for await (const { path, id } of tree.images()) {
+        if (path in hashes) throw new Error(`${path} is on the host twice`)
+        hashes[path] = sha256(await tree.delivered(id))
       }
-      return tree
+      return hashes
     },
-    async listing() {
-      const lines: string[] = []
-      for await (const { path, id } of images()) lines.push(`${path} ${id}`)
-      return lines.sort()
-    },
-    albums: async () => (await albums()).sort(),
+    listing: lines,
+    paths: async () => (await lines()).map(line => line.slice(0, line.lastIndexOf(' '))),
+    albums: async () => (await tree.albums()).sort(),
     configure,
   }
 }

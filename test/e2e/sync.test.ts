@@ -71,7 +71,7 @@ describe('sync', () => {
     stage.write('changes.png', blue)
     stage.write('other.png', png(9, 9).bytes)
     expect(await stage.sync()).toMatchObject({ code: 0 })
-    const names = (await stage.listing()).map(line => line.split(' ')[0])
+    const names = await stage.paths()
     expect(names).toEqual(['Photos/changes.png', 'Photos/changes.png', 'Photos/goes.png', 'Photos/other.png'])
   })
 

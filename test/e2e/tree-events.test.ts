@@ -55,7 +55,7 @@ function localTrees({ home }: Stage): Record<string, string> {
  * a deletion, so that an image may be there twice for a moment.
  */
 async function hostTree(stage: Stage): Promise<Record<string, string> | string[]> {
-  const paths = (await stage.listing()).map(line => line.slice(0, line.lastIndexOf(' ')))
+  const paths = await stage.paths()
   const local = Object.keys(localTrees(stage)).sort()
   return paths.join('\n') === local.join('\n') ? stage.delivered() : paths
 }

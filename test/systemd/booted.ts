@@ -110,7 +110,7 @@ export async function boot(dropIn: readonly string[] = [], options: StageOptions
       const host = { base_url: stage.baseUrl }
       const mirrors = [{ folder: '/srv/stage/pictures', album: 'Photos' }]
       put('/etc/albumd/config.yaml', stringify({ host, mirrors, watch: { settle: '100ms' }, ...changes }))
-      put('/etc/albumd/api-key', readFileSync(join(stage.home, 'api-key'), 'utf8'), 0o600)
+      put('/etc/albumd/api-key', stage.key, 0o600)
     },
     log: () => {
       if (!existsSync(log)) return []
