@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { HostOptions } from '../../src/host/embedded-host.ts'
+import { albumPathOf } from '../../src/sync/album-name.ts'
 import { UNLIMITED } from '../host/choices.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
-import { type Run, type Stage, setStage, sha256 } from './stage.ts'
+import { QUICK, type Run, type Stage, setStage, sha256 } from './stage.ts'
 
 /** A stage whose host is reached through a proxy alone, with credentials of two seconds and without the hold. */
 export interface FaultStage extends Stage {
@@ -20,9 +21,6 @@ export interface FaultStageOptions {
   before?: (stage: Stage) => void
 }
 
-/** More than any test here sends: its limits are not what is looked at. */
-const RATES = { upload: 500, send: 500, list: 500, delete: 500, create_album: 500 }
-
 export async function setFaultStage(options: FaultStageOptions = {}): Promise<FaultStage> {
   const stage = await setStage({
     host: { requestsPerSecond: UNLIMITED, credentialTtlMs: 2000, ...options.host },
@@ -33,7 +31,7 @@ export async function setFaultStage(options: FaultStageOptions = {}): Promise<Fa
       host: {
         base_url: proxy.baseUrl,
         api_key_file: 'api-key',
-        requests_per_second: RATES,
+        requests_per_second: QUICK,
         ...access,
         ...options.access,
       },
@@ -70,16 +68,13 @@ export async function syncUntilDone(stage: Stage, most = 25): Promise<Run[]> {
 const ALBUM_DEPTH_MAX = 10
 
 /** What the host should hold: an image's album path and name → SHA-256 of the file's bytes. */
-export function localTree(stage: Stage): Record<string, string> {
+export function localTree({ pictures }: Stage): Record<string, string> {
   const tree: Record<string, string> = {}
-  for (const entry of readdirSync(stage.pictures, { recursive: true, withFileTypes: true })) {
+  for (const entry of readdirSync(pictures, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
-    const file = join(entry.parentPath, entry.name)
     // Deeper than the host's albums may be, a picture is in the nearest album above (§8).
-    const albums = `Photos${entry.parentPath.slice(stage.pictures.length)}`
-      .split('/')
-      .slice(0, ALBUM_DEPTH_MAX)
-    tree[[...albums, entry.name].join('/')] = sha256(readFileSync(file))
+    const album = albumPathOf('Photos', entry.parentPath.slice(pictures.length + 1)).slice(0, ALBUM_DEPTH_MAX)
+    tree[[...album, entry.name].join('/')] = sha256(readFileSync(join(entry.parentPath, entry.name)))
   }
   return tree
 }

@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { png } from '../pictures.ts'
+import { png, some } from '../pictures.ts'
 import { startFaultProxy } from './fault-proxy.ts'
-import { configure, loseState, move, setting, some, syncs } from './names-stage.ts'
+import { configure, move, setting, syncs } from './names-stage.ts'
+import { loseState } from './state-stage.ts'
 
 describe('folders', () => {
   it('with names over 100 characters, or alike in their first 100, have albums of their own for good', async () => {

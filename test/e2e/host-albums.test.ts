@@ -1,10 +1,12 @@
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { some } from '../pictures.ts'
 import { call } from './another-program.ts'
 import { startEditProxy } from './edit-proxy.ts'
-import { configure, loseState, move, setting, some } from './names-stage.ts'
+import { configure, move, setting } from './names-stage.ts'
 import type { Stage } from './stage.ts'
+import { loseState } from './state-stage.ts'
 
 /** Answers the id of an album that another program makes. */
 async function makeAlbum(stage: Stage, name: string, parent_album: string | null = null): Promise<string> {

@@ -13,6 +13,9 @@ const KEY = 'stage-key-0123456789'
 /** The program as it is shipped: the tests' set-up builds it. */
 export const PROGRAM = join(import.meta.dirname, '../../dist/cli/albumd.js')
 
+/** For a config's host: more than any test sends. */
+export const QUICK = { upload: 500, send: 500, list: 500, delete: 500, create_album: 500 }
+
 /** What one run of the program left behind. */
 export interface Run {
   code: number
