@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   existsSync,
   mkdirSync,
@@ -72,6 +73,7 @@ async function main(): Promise<boolean> {
     }),
   )
   const daemon = startDaemon(config)
+  const ended = once(daemon, 'exit')
   const people = new People(pictures, chance)
   const editing = setInterval(() => {
     people.edit()
@@ -81,8 +83,8 @@ async function main(): Promise<boolean> {
   const series = new Map<string, { at: number; value: number }[]>()
   const began = performance.now()
   const end = began + minutes * 60_000
-  while (performance.now() < end && daemon.exitCode === null) {
-    await sleep(SAMPLE_MS)
+  while (performance.now() < end) {
+    if ((await Promise.race([ended, sleep(SAMPLE_MS, null)])) !== null) break
     for (const [name, value] of sample(daemon.pid!)) {
       const samples = series.get(name) ?? []
       series.set(name, [...samples, { at: performance.now() - began, value }])
@@ -92,7 +94,7 @@ async function main(): Promise<boolean> {
   const tree = new HostTree({ baseUrl: host.baseUrl, cdnBaseUrl: host.cdnBaseUrl, key: KEY })
   const same = await bothSidesAgree(tree, people)
   daemon.kill('SIGTERM')
-  const code = daemon.exitCode ?? (await new Promise<number | null>(resolve => daemon.once('exit', resolve)))
+  const [code] = (await ended) as [number | null]
   report(series, people.edits, same, code)
   await host.close()
   rmSync(home, { recursive: true })
