@@ -72,7 +72,11 @@ describe('with one answer lost on the way, sync comes to its end with both sides
   })
 
   it('where half of a large picture had left', { timeout: 3 * MINUTES }, async () => {
-    const stage = await setFaultStage()
+    // So much takes longer than two seconds on a busy machine.
+    const stage = await setFaultStage({
+      host: { credentialTtlMs: 60_000 },
+      access: { credential_lifetime: '60s', timeout: '30s' },
+    })
     stage.write('large.png', png(4000, 4000).bytes)
     stage.proxy.fail('send', 1, 'half_body')
     await syncUntilDone(stage)
