@@ -29,6 +29,14 @@ export function png(width = 3, height = 2, shade = 128): TestPicture {
   return { name: 'picture.png', mime: 'image/png', width, height, bytes }
 }
 
+let made = 0
+
+/** A picture: another one each time. */
+export function some(): Buffer {
+  const n = made++
+  return png(3 + (n % 7), 2 + Math.floor(n / 7 / 251), n % 251).bytes
+}
+
 function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
   const length = Buffer.alloc(4)

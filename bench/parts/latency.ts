@@ -51,7 +51,7 @@ function report(
       means.add({ ...line, theirs: '', ratio: null, aim: `≤ ${aim} ms`, met: value <= aim })
     for (const [name, latencies] of Object.entries(theirs)) {
       const other = percentile(latencies, share)
-      const said = `${name} ${seconds(other / 1000)}`
+      const said = `${name} ${seconds(other / 1000)} (${latencies.length} pictures)`
       means.add({ ...line, theirs: said, ratio: value / other, aim: '', met: null })
     }
   }

@@ -78,9 +78,11 @@ function report(done: Tally, notCompared: number | null, result: PassResult): vo
   sayWhatStopped(stopped)
 }
 
+/** What a host says of two endpoints in the same words is said once. */
 function sayWhatStopped(stopped: readonly HostFailure[]): void {
-  for (const { code, message, remedy } of stopped)
-    process.stderr.write(
+  const lines = stopped.map(
+    ({ code, message, remedy }) =>
       `albumd: ${printable(message)} (${code})${remedy === 'key' ? `; ${KEY_REMEDY}` : ''}\n`,
-    )
+  )
+  for (const line of new Set(lines)) process.stderr.write(line)
 }

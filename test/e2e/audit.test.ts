@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fetch } from 'undici'
 import { expect, it, onTestFinished } from 'vitest'
 import { lockState } from '../../src/synced/lock.ts'
 import { png } from '../pictures.ts'
+import { call, idOf } from './another-program.ts'
 import { runProgram, type Stage, setStage } from './stage.ts'
 
 const red = png(3, 2, 10).bytes
@@ -17,26 +17,6 @@ async function withPictures(): Promise<Stage> {
 }
 
 const audit = (stage: Stage, ...more: string[]) => stage.albumd('audit', '--config', stage.config, ...more)
-
-/** The id of the image at this path on the host. */
-async function idOf(stage: Stage, path: string): Promise<string> {
-  const line = (await stage.listing()).find(entry => entry.startsWith(`${path} `))!
-  return line.slice(path.length + 1)
-}
-
-/** What another program does with the same key. */
-// biome-ignore lint/suspicious/noExplicitAny: tests say which fields they expect
-async function call(stage: Stage, method: string, path: string, body?: object): Promise<any> {
-  const key = readFileSync(join(stage.home, 'api-key'), 'utf8')
-  const response = await fetch(stage.baseUrl + path, {
-    method,
-    headers: { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  const answer = (await response.json()) as { success: boolean }
-  expect(answer.success).toBe(true)
-  return answer
-}
 
 /** Puts a picture that is not ours into the album Photos. */
 async function putForeign(stage: Stage): Promise<string> {
@@ -54,7 +34,7 @@ async function putForeign(stage: Stage): Promise<string> {
   const credential = await call(stage, 'POST', '/upload', request)
   const form = new FormData()
   form.append('file', new Blob([new Uint8Array(bytes)]), 'foreign.png')
-  const sent = await globalThis.fetch(credential.data.upload_url, { method: 'POST', body: form })
+  const sent = await fetch(credential.data.upload_url, { method: 'POST', body: form })
   return ((await sent.json()) as { image_id: string }).image_id
 }
 
@@ -89,11 +69,7 @@ it('tells people and programs what it finds, and repairs what is ours: exit 3 wh
       { kind: 'gone', album: 'Photos/a', name: 'green.png', image_id: gone, repaired: true },
     ],
   })
-  expect((await stage.listing()).map(line => line.split(' ')[0])).toEqual([
-    'Photos/a/green.png',
-    'Photos/foreign.png',
-    'Photos/red.png',
-  ])
+  expect(await stage.paths()).toEqual(['Photos/a/green.png', 'Photos/foreign.png', 'Photos/red.png'])
   await call(stage, 'DELETE', `/delete?img=${foreign}`)
   expect(await audit(stage, '--repair')).toMatchObject({ code: 0 })
 })
@@ -142,7 +118,7 @@ it('does not upload again what was deleted here too', async () => {
   rmSync(join(stage.pictures, 'a'), { recursive: true })
   mkdirSync(join(stage.pictures, 'b'))
   expect(await audit(stage, '--repair')).toMatchObject({ code: 0 })
-  expect((await stage.listing()).map(line => line.split(' ')[0])).toEqual(['Photos/red.png'])
+  expect(await stage.paths()).toEqual(['Photos/red.png'])
 })
 
 it('is told by --help', async () => {

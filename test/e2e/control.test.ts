@@ -80,7 +80,7 @@ describe('beside a running daemon', () => {
     const approved = await stage.albumd('deletions', 'approve', '--config', stage.config)
     expect(approved).toMatchObject({ code: 0, out: expect.stringContaining('1 image: each is approved') })
     await daemon.told('image_deleted')
-    expect((await stage.listing()).map(line => line.split(' ')[0])).toEqual(['Photos/1.png', 'Photos/2.png'])
+    expect(await stage.paths()).toEqual(['Photos/1.png', 'Photos/2.png'])
     expect(await daemon.stop()).toBe(0)
   })
 

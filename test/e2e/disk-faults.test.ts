@@ -2,17 +2,11 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
+import { stageThrough, startAlbumd } from './albumd-process.ts'
 import { canFail, makeFailingDisk } from './failing-disk.ts'
-import {
-  expectInSync,
-  localTree,
-  type Process,
-  setFaultStage,
-  startAlbumd,
-  syncUntilDone,
-} from './fault-stage.ts'
-import { stageThrough } from './small-disk.ts'
+import { expectInSync, localTree, setFaultStage, syncUntilDone } from './fault-stage.ts'
 import type { Stage } from './stage.ts'
+import { ended, says, within } from './state-stage.ts'
 
 async function onFailingDisk() {
   const plain = await setFaultStage()
@@ -24,9 +18,6 @@ async function onFailingDisk() {
 function write(stage: Stage, path: string): void {
   stage.write(path, png(10 + Number(/\d+/.exec(path)![0]), 7).bytes)
 }
-
-const within = { timeout: 45_000 }
-const says = (process: Process, what: RegExp) => expect.poll(process.out, within).toMatch(what)
 
 describe.skipIf(!canFail() && !process.env.CI)('a disk that fails', () => {
   it('at a picture leaves it as a failure, sends the others, and heals', async () => {
@@ -103,8 +94,7 @@ describe.skipIf(!canFail() && !process.env.CI)('a disk that fails', () => {
     disk.heal()
     await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
     await says(daemon, /works again/)
-    daemon.kill('SIGTERM')
-    expect(await daemon.ended).toEqual({ code: 0, signal: null })
+    await ended(daemon)
     // It may have ended while it compared a file that was fresh.
     await syncUntilDone(stage)
     await expectInSync(stage)

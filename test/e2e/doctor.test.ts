@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Finding } from '../../src/daemon/doctor/finding.ts'
 import { png } from '../pictures.ts'
+import { startAlbumd } from './albumd-process.ts'
 import { startDaemon } from './daemon-process.ts'
-import { startAlbumd } from './fault-stage.ts'
 import { type Stage, setStage } from './stage.ts'
 
 interface Seen {

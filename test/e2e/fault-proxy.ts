@@ -126,12 +126,14 @@ export async function startFaultProxy(hostBaseUrl: string): Promise<FaultProxy> 
   }
 
   function faultOf(kind: Kind): Fault | null {
+    let fault: Fault | null = null
+    // Each rule counts every request, whichever of them it is that goes wrong.
     for (const rule of rules) {
       if (rule.kind !== kind || rule.left === 0) continue
       if (rule.left !== 'each') rule.left--
-      if (rule.left === 'each' || rule.left === 0) return rule.fault
+      if (rule.left === 'each' || rule.left === 0) fault ??= rule.fault
     }
-    return null
+    return fault
   }
 
   /** The proxy is away for a while, with everybody's connections. */

@@ -1,14 +1,11 @@
-import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { expect } from 'vitest'
 import type { HostOptions } from '../../src/host/embedded-host.ts'
+import { albumPathOf } from '../../src/sync/album-name.ts'
 import { UNLIMITED } from '../host/choices.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
-import { PROGRAM, type Run, type Stage, setStage, sha256 } from './stage.ts'
-
-// These tests start the program hundreds of times: half of its start is reading the same sources again.
-process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules/.cache/albumd-tests')
+import { QUICK, type Run, type Stage, setStage, sha256 } from './stage.ts'
 
 /** A stage whose host is reached through a proxy alone, with credentials of two seconds and without the hold. */
 export interface FaultStage extends Stage {
@@ -24,9 +21,6 @@ export interface FaultStageOptions {
   before?: (stage: Stage) => void
 }
 
-/** More than any test here sends: its limits are not what is looked at. */
-const RATES = { upload: 500, send: 500, list: 500, delete: 500, create_album: 500 }
-
 export async function setFaultStage(options: FaultStageOptions = {}): Promise<FaultStage> {
   const stage = await setStage({
     host: { requestsPerSecond: UNLIMITED, credentialTtlMs: 2000, ...options.host },
@@ -37,7 +31,7 @@ export async function setFaultStage(options: FaultStageOptions = {}): Promise<Fa
       host: {
         base_url: proxy.baseUrl,
         api_key_file: 'api-key',
-        requests_per_second: RATES,
+        requests_per_second: QUICK,
         ...access,
         ...options.access,
       },
@@ -52,51 +46,6 @@ export async function setFaultStage(options: FaultStageOptions = {}): Promise<Fa
   }
   configure({ credential_lifetime: '2s', timeout: '1s' })
   return { ...stage, proxy }
-}
-
-/** The program as a process that a test may kill. Its end is awaited with it. */
-export interface Process {
-  pid: number
-  /** Resolves once it is gone. `code` is null where a signal ended it. */
-  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
-  kill(signal: NodeJS.Signals): void
-  out(): string
-  err(): string
-}
-
-/** `preload`: a module that Node takes in before the program. `through`: a command that runs it. */
-export function startAlbumd(
-  stage: Pick<Stage, 'home' | 'config'>,
-  args: readonly string[],
-  {
-    preload,
-    through = [],
-    env,
-  }: { preload?: string; through?: readonly string[]; env?: NodeJS.ProcessEnv } = {},
-): Process {
-  const imports = preload === undefined ? [] : ['--import', preload]
-  const line = [...through, process.execPath, ...imports, PROGRAM, ...args, '--config', stage.config]
-  const child = spawn(line[0]!, line.slice(1), {
-    cwd: stage.home,
-    env: { ...process.env, HOME: stage.home, NO_COLOR: '1', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  let out = ''
-  let err = ''
-  child.stdout.on('data', chunk => {
-    out += chunk
-  })
-  child.stderr.on('data', chunk => {
-    err += chunk
-  })
-  return {
-    pid: child.pid!,
-    ended: new Promise(resolve => child.once('close', (code, signal) => resolve({ code, signal }))),
-    kill: signal => void child.kill(signal),
-    out: () => out,
-    err: () => err,
-  }
 }
 
 /** Runs `sync` until it finds that both sides agree. Answers the runs. Throws where so many were not enough. */
@@ -119,16 +68,13 @@ export async function syncUntilDone(stage: Stage, most = 25): Promise<Run[]> {
 const ALBUM_DEPTH_MAX = 10
 
 /** What the host should hold: an image's album path and name → SHA-256 of the file's bytes. */
-export function localTree(stage: Stage): Record<string, string> {
+export function localTree({ pictures }: Stage): Record<string, string> {
   const tree: Record<string, string> = {}
-  for (const entry of readdirSync(stage.pictures, { recursive: true, withFileTypes: true })) {
+  for (const entry of readdirSync(pictures, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
-    const file = join(entry.parentPath, entry.name)
     // Deeper than the host's albums may be, a picture is in the nearest album above (§8).
-    const albums = `Photos${entry.parentPath.slice(stage.pictures.length)}`
-      .split('/')
-      .slice(0, ALBUM_DEPTH_MAX)
-    tree[[...albums, entry.name].join('/')] = sha256(readFileSync(file))
+    const album = albumPathOf('Photos', entry.parentPath.slice(pictures.length + 1)).slice(0, ALBUM_DEPTH_MAX)
+    tree[[...album, entry.name].join('/')] = sha256(readFileSync(join(entry.parentPath, entry.name)))
   }
   return tree
 }

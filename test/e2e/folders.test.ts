@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { png } from '../pictures.ts'
+import { png, some } from '../pictures.ts'
 import { startFaultProxy } from './fault-proxy.ts'
-import { configure, loseState, move, setting, some, syncs } from './names-stage.ts'
+import { configure, move, setting, syncs } from './names-stage.ts'
+import { loseState } from './state-stage.ts'
 
 describe('folders', () => {
   it('with names over 100 characters, or alike in their first 100, have albums of their own for good', async () => {
@@ -52,8 +53,7 @@ describe('folders', () => {
       ...[9, 10, 11, 12, 13, 14].map(depth => `${deepest}/at ${depth}.png`),
       ...Array<string>(3).fill(`${deepest}/twin.png`),
     ]
-    const paths = async () => (await stage.listing()).map(line => line.slice(0, line.lastIndexOf(' ')))
-    expect(await paths()).toEqual(expected.sort())
+    expect(await stage.paths()).toEqual(expected.sort())
     const before = await stage.listing()
     expect((await stage.sync()).out).toContain('nothing to do')
     expect(await stage.albumd('audit', '--config', stage.config)).toMatchObject({ code: 0 })
@@ -72,7 +72,7 @@ describe('folders', () => {
     const gone = ['at 13.png', 'twin.png']
     const left = [...expected.sort(), 'Photos/shows.png']
     for (const name of gone) left.splice(left.indexOf(`${deepest}/${name}`), 1)
-    expect(await paths()).toEqual(left)
+    expect(await stage.paths()).toEqual(left)
   })
 })
 
@@ -83,10 +83,10 @@ it('a renamed folder goes up whole before the old one goes, albums and all', asy
   for (const path of ['old/1.png', 'old/2.png', 'old/below/deep/3.png', 'stays.png'])
     stage.write(path, some())
   await syncs(stage)
-  const pauses = proxy.log.length
+  const before = proxy.log.length
   move(stage, 'old', 'new')
   await syncs(stage)
-  const kinds = proxy.log.slice(pauses).map(({ kind }) => kind)
+  const kinds = proxy.log.slice(before).map(({ kind }) => kind)
   expect(kinds.filter(kind => kind === 'send')).toHaveLength(3)
   expect(kinds.lastIndexOf('send')).toBeLessThan(kinds.indexOf('delete'))
   // An album is deleted after two looks, a credential's life apart, the innermost first.

@@ -11,42 +11,20 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { formatOfName } from '../../src/protocol/formats.ts'
 import { png } from '../pictures.ts'
-import { type Process, startAlbumd } from './fault-stage.ts'
-import { type Stage, setStage, sha256 } from './stage.ts'
+import { startDaemon } from './daemon-process.ts'
+import { setStage, sha256 } from './stage.ts'
 
 const SAMPLES = join(import.meta.dirname, '../../src/cli/try/pictures')
 const whole = png(40, 30, 9).bytes
 const half = whole.subarray(0, 600)
-
-interface Told {
-  event: string
-  path?: string
-}
-
-function startDaemon(stage: Stage): Process & { paths: (event: string) => string[] } {
-  const daemon = startAlbumd(stage, ['run', '--log-level', 'debug'])
-  const paths = (event: string) =>
-    daemon
-      .out()
-      .split('\n')
-      .slice(0, -1)
-      .map(line => JSON.parse(line) as Told)
-      .flatMap(told => (told.event === event ? [told.path ?? ''] : []))
-  return { ...daemon, paths }
-}
-
-async function stop(daemon: Process): Promise<void> {
-  daemon.kill('SIGTERM')
-  expect(await daemon.ended).toMatchObject({ code: 0 })
-}
 
 const within = { timeout: 40_000 }
 
 describe('a picture of any format whose writer pauses', () => {
   it('is sent once, when it is whole', async () => {
     const stage = await setStage()
-    const daemon = startDaemon(stage)
-    await expect.poll(() => daemon.paths('scan_finished'), within).not.toEqual([])
+    const daemon = startDaemon(stage, ['--log-level', 'debug'])
+    await daemon.told('scan_finished')
     const samples = readdirSync(SAMPLES, { recursive: true, withFileTypes: true })
       .filter(entry => entry.isFile() && formatOfName(entry.name))
       .map(({ parentPath, name }) => ({ name, bytes: readFileSync(join(parentPath, name)) }))
@@ -62,7 +40,7 @@ describe('a picture of any format whose writer pauses', () => {
     await expect
       .poll(() => daemon.paths('picture_uploaded').sort(), within)
       .toEqual([...names, 'another.png'].sort())
-    await stop(daemon)
+    expect(await daemon.stop()).toBe(0)
     const expected = samples.map(({ name, bytes }) => [`Photos/${name}`, sha256(bytes)])
     expect(await stage.delivered()).toEqual({
       ...Object.fromEntries(expected),
@@ -91,7 +69,7 @@ describe('a picture that is finished under another name', () => {
   ])('and %s is sent once', async (_, finish) => {
     const stage = await setStage()
     const daemon = startDaemon(stage)
-    await expect.poll(() => daemon.paths('scan_finished'), within).not.toEqual([])
+    await daemon.told('scan_finished')
     for (const [aside, name] of [
       ['.hidden', 'a.png'],
       ['visible.part', 'b.png'],
@@ -102,7 +80,7 @@ describe('a picture that is finished under another name', () => {
       finish(file, join(stage.pictures, name))
     }
     await expect.poll(() => daemon.paths('picture_uploaded').sort(), within).toEqual(['a.png', 'b.png'])
-    await stop(daemon)
+    expect(await daemon.stop()).toBe(0)
     expect(await stage.delivered()).toEqual({
       'Photos/a.png': sha256(whole),
       'Photos/b.png': sha256(whole),
@@ -124,7 +102,7 @@ describe('a picture that stays incomplete', () => {
     })
     appendFileSync(join(stage.pictures, 'a.png'), whole.subarray(half.length))
     await expect.poll(() => daemon.paths('picture_uploaded'), within).toEqual(['a.png'])
-    await stop(daemon)
+    expect(await daemon.stop()).toBe(0)
     expect(await stage.json('status')).toMatchObject({ failures: [] })
   })
 
@@ -133,7 +111,7 @@ describe('a picture that stays incomplete', () => {
     stage.write('a.png', half)
     const daemon = startDaemon(stage)
     await expect.poll(() => daemon.paths('picture_uploaded'), within).toEqual(['a.png'])
-    await stop(daemon)
+    expect(await daemon.stop()).toBe(0)
     expect(await stage.delivered()).toEqual({ 'Photos/a.png': sha256(half) })
   })
 

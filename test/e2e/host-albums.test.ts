@@ -1,24 +1,17 @@
-import { readFileSync, renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { some } from '../pictures.ts'
+import { call } from './another-program.ts'
 import { startEditProxy } from './edit-proxy.ts'
-import { configure, loseState, move, setting, some } from './names-stage.ts'
+import { configure, move, setting } from './names-stage.ts'
 import type { Stage } from './stage.ts'
+import { loseState } from './state-stage.ts'
 
-/** What another program does with the same key. */
+/** Answers the id of an album that another program makes. */
 async function makeAlbum(stage: Stage, name: string, parent_album: string | null = null): Promise<string> {
-  const response = await fetch(`${stage.baseUrl}/create_album`, {
-    method: 'POST',
-    headers: { 'x-api-key': apiKey(stage), 'content-type': 'application/json' },
-    body: JSON.stringify({ name, parent_album }),
-  })
-  return ((await response.json()) as { data: { album: { id: string } } }).data.album.id
+  return (await call(stage, 'POST', '/create_album', { name, parent_album })).data.album.id
 }
-
-const apiKey = ({ home }: Stage) => readFileSync(join(home, 'api-key'), 'utf8')
-
-const pathsOf = async (stage: Stage) =>
-  (await stage.listing()).map(line => line.slice(0, line.lastIndexOf(' ')))
 
 describe('a host', () => {
   it('that refuses names has the pictures in the album above, asks for nothing twice, and no pass fails', async () => {
@@ -50,7 +43,7 @@ describe('a host', () => {
       'Photos/in it.png',
       'Photos/second of it.png',
     ]
-    expect(await pathsOf(stage)).toEqual(expected)
+    expect(await stage.paths()).toEqual(expected)
     expect(refusals.sort()).toEqual([' ', 'a\nb', '\u3000'])
     expect((await stage.sync()).out).toContain('nothing to do')
     expect(refusals).toHaveLength(3)
@@ -59,7 +52,7 @@ describe('a host', () => {
     move(stage, ' ', 'blank')
     rmSync(join(stage.pictures, 'a\nb/second of it.png'))
     expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
-    expect(await pathsOf(stage)).toEqual([
+    expect(await stage.paths()).toEqual([
       'Photos/1 of it.png',
       'Photos/3 of it.png',
       'Photos/blank/1 of it.png',
@@ -87,7 +80,7 @@ describe('a host', () => {
     expect(first).toMatchObject({ code: 0, err: '' })
     expect(first.out).toContain("pictures of the host's root go to the account's default album Inbox\n")
     const expected = [...[0, 1, 2, 3, 4, 5].map(n => `Inbox/${n}.png`), 'a/in it.png']
-    expect(await pathsOf(stage)).toEqual(expected)
+    expect(await stage.paths()).toEqual(expected)
     // The first of them has shown where they go.
     expect(withoutAlbum).toBe(1)
     const before = await stage.listing()
@@ -98,7 +91,7 @@ describe('a host', () => {
     rmSync(join(stage.pictures, '2.png'))
     expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
     const changed = [...[0, 3, 4, 5].map(n => `Inbox/${n}.png`), 'a/1.png', 'a/in it.png']
-    expect(await pathsOf(stage)).toEqual(changed)
+    expect(await stage.paths()).toEqual(changed)
     expect((await stage.listing()).filter(line => before.includes(line))).toHaveLength(4)
     expect(withoutAlbum).toBe(1)
 
@@ -131,10 +124,11 @@ describe('a host', () => {
     await stage.sync()
     expect(await stage.albums()).toEqual([...albums, 'Photos/a'])
     expect((await stage.listing()).filter(line => !line.startsWith('Photos/a/third.png '))).toEqual(before)
-    const held = await fetch(`${stage.baseUrl}/list?album_id=${full}`, {
-      headers: { 'x-api-key': apiKey(stage) },
-    })
-    const { data } = (await held.json()) as { data: { images: { name: string }[] } }
-    expect(data.images.map(({ name }) => name).sort()).toEqual(['first.png', 'second.png', 'third.png'])
+    const { data } = await call(stage, 'GET', `/list?album_id=${full}`)
+    expect(data.images.map(({ name }: { name: string }) => name).sort()).toEqual([
+      'first.png',
+      'second.png',
+      'third.png',
+    ])
   })
 })

@@ -6,12 +6,10 @@ import { loadConfig } from '../../src/config/load-config.ts'
 import { png } from '../pictures.ts'
 import { PROGRAM, type Run, runProgram, type Stage, setStage } from './stage.ts'
 
-const keyOf = ({ home }: Stage) => readFileSync(join(home, 'api-key'), 'utf8')
-
 /** `albumd init` without a terminal, for the stage's host and folder. */
 function init(stage: Stage, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
   const usual = ['--base-url', stage.baseUrl, '--folder', 'pictures', '--config', 'etc/config.yaml']
-  return runProgram(['init', ...usual, ...args], stage.home, { ALBUMD_API_KEY: keyOf(stage), ...env })
+  return runProgram(['init', ...usual, ...args], stage.home, { ALBUMD_API_KEY: stage.key, ...env })
 }
 
 const config = (stage: Stage) => join(stage.home, 'etc/config.yaml')
@@ -25,12 +23,12 @@ describe('init without a terminal', { timeout: 180_000 }, () => {
     expect(code).toBe(0)
     expect(out).toContain('Delivery addresses are public')
     expect(out).toContain('with their metadata')
-    expect(out).not.toContain(keyOf(stage))
+    expect(out).not.toContain(stage.key)
     for (const file of ['config.yaml', 'api-key'])
       expect(statSync(join(stage.home, 'etc', file)).mode & 0o777).toBe(0o600)
-    expect(readFileSync(join(stage.home, 'etc/api-key'), 'utf8').trim()).toBe(keyOf(stage))
+    expect(readFileSync(join(stage.home, 'etc/api-key'), 'utf8').trim()).toBe(stage.key)
     const text = readFileSync(config(stage), 'utf8')
-    expect(text).not.toContain(keyOf(stage))
+    expect(text).not.toContain(stage.key)
     expect(text).toContain('  #hold_above: 25%')
     const [, schema] = /^# yaml-language-server: \$schema=(.+)$/m.exec(text)!
     expect(JSON.parse(readFileSync(schema!, 'utf8'))).toHaveProperty('properties.mirrors')
@@ -137,7 +135,7 @@ describe.skipIf(!hasScript && !process.env.CI)('init at a terminal', { timeout: 
     await answer('[http://127.0.0.1:9/api/v1]', `${stage.baseUrl}\r`)
     await answer('The API key (not shown)', 'wrong-key\r')
     await answer('The API key is not valid', '')
-    await answer('The API key (not shown)', `${keyOf(stage)}\r`)
+    await answer('The API key (not shown)', `${stage.key}\r`)
     await answer('The folder of your pictures', 'nowhere\r')
     await answer('is not there', '')
     await answer('The folder of your pictures', 'pictures\r')
@@ -145,7 +143,7 @@ describe.skipIf(!hasScript && !process.env.CI)('init at a terminal', { timeout: 
     await answer('Another folder', '\r')
     await answer('a backup)?', '\r')
     expect(await ended).toBe(0)
-    expect(out()).not.toContain(keyOf(stage))
+    expect(out()).not.toContain(stage.key)
     expect(out()).not.toContain('wrong-key')
     expect(loadConfig(config(stage), { HOME: stage.home })).toMatchObject({
       host: { base_url: stage.baseUrl, api_key_file: join(stage.home, 'etc/api-key') },

@@ -2,7 +2,10 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { printable } from '../../src/cli/wording.ts'
-import { configure, localTree, loseState, move, setting, some, syncs } from './names-stage.ts'
+import { some } from '../pictures.ts'
+import { localTree } from './fault-stage.ts'
+import { configure, move, setting, syncs } from './names-stage.ts'
+import { loseState } from './state-stage.ts'
 
 /** Without slash, and not hidden: what Linux takes and somebody would stumble over. */
 const NAMES = [
@@ -55,7 +58,10 @@ describe('names of every kind', () => {
       stage.write(`files/${name}.png`, some())
       stage.write(`${name}/in it.png`, some())
     }
-    await syncs(stage)
+    const first = await stage.sync()
+    expect(first).toMatchObject({ code: 0, err: '' })
+    for (const name of NAMES) expect(first.out).toContain(`uploaded ${printable(`files/${name}.png`)} `)
+    expect(await stage.delivered()).toEqual(localTree(stage))
     const before = await stage.listing()
     const { out } = await stage.sync()
     expect(out).toContain('nothing to do')
@@ -116,7 +122,7 @@ describe('names of every kind', () => {
     const stage = await setting()
     configure(stage)
     const long = (start: string, end: string) =>
-      start.repeat((250 - Buffer.byteLength(end)) / Buffer.byteLength(start)) + end
+      start.repeat((251 - Buffer.byteLength(end)) / Buffer.byteLength(start)) + end
     const names = [
       long('a', '1'),
       long('a', '2'),
@@ -124,7 +130,7 @@ describe('names of every kind', () => {
       long('\u{1f600}', '1'),
       long('-', 'x'),
     ]
-    for (const name of names) stage.write(`${name}/${name}.jpeg`.replaceAll('.jpeg', '.png'), some())
+    for (const name of names) stage.write(`${name}/${name}.png`, some())
     await syncs(stage)
     for (const name of names) move(stage, `${name}/${name}.png`, `${name}.png`)
     await syncs(stage)

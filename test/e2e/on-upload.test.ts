@@ -26,12 +26,11 @@ it('has a screenshot in the clipboard and on a page once it is uploaded, and no 
   const page = join(stage.home, 'uploads.html')
   const command = `'${EXAMPLES}/link-page/add-to-page.sh' '${page}' && '${EXAMPLES}/screenshot-link/copy-link.sh'`
   stage.configure({ notify: { on_upload: command } })
-  const key = readFileSync(join(stage.home, 'api-key'), 'utf8')
   const daemon = startDaemon(stage, [], {
     PATH: `${bin}:${process.env.PATH}`,
     DISPLAY: ':7',
     WAYLAND_DISPLAY: '',
-    ALBUMD_API_KEY: key,
+    ALBUMD_API_KEY: stage.key,
   })
   await daemon.told('scan_finished')
   const { bytes } = png(5, 5)
@@ -47,7 +46,7 @@ it('has a screenshot in the clipboard and on a page once it is uploaded, and no 
   expect(environment).toMatch(/^ALBUMD_ID=./m)
   expect(environment).toMatch(/^ALBUMD_ALBUM=Photos\/sub$/m)
   expect(environment).toContain(`ALBUMD_PATH=${stage.pictures}/sub/Shot <b>&"1'.png`)
-  expect(environment).not.toContain(key)
+  expect(environment).not.toContain(stage.key)
   expect(readFileSync(page, 'utf8').split('\n')).toEqual([
     expect.stringContaining('<!doctype html>'),
     expect.stringMatching(

@@ -62,9 +62,10 @@ describe('pause', () => {
     const stage = await setStage()
     const daemon = startDaemon(stage)
     await daemon.told('scan_finished')
-    await pause(stage, '--for', '5s')
+    const { until } = await stage.json('pause', '--for', '5s')
     stage.write('red.png', red)
-    await daemon.told('picture_uploaded')
+    const { time } = await daemon.told('picture_uploaded')
+    expect(Date.parse(String(time))).toBeGreaterThanOrEqual(Date.parse(until))
     expect(await daemon.stop()).toBe(0)
   })
 

@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
-import type { FaultStage } from './fault-stage.ts'
-import { setFaultStage } from './fault-stage.ts'
-import { PROGRAM } from './stage.ts'
+import { type Logged, startDaemon } from './daemon-process.ts'
+import { type FaultStage, setFaultStage } from './fault-stage.ts'
 
 const asked = ({ proxy }: FaultStage) => proxy.log.filter(({ kind }) => kind === 'upload').length
 
@@ -84,20 +80,9 @@ describe('a storage that is full', () => {
 })
 
 /** Runs the daemon until it tells of this, and ends it. Answers what it told. */
-async function daemonUntil(stage: FaultStage, event: string): Promise<{ code?: string }> {
-  const child = spawn(process.execPath, [PROGRAM, 'run', '--config', stage.config], {
-    cwd: stage.home,
-    env: { ...process.env, HOME: stage.home },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const ended = once(child, 'exit')
-  for await (const line of createInterface(child.stdout)) {
-    const told = JSON.parse(line)
-    if (told.event !== event) continue
-    child.kill('SIGTERM')
-    await ended
-    return told
-  }
-  throw new Error(`the daemon ended without ${event}`)
+async function daemonUntil(stage: FaultStage, event: string): Promise<Logged> {
+  const daemon = startDaemon(stage)
+  const told = await daemon.told(event)
+  expect(await daemon.stop()).toBe(0)
+  return told
 }

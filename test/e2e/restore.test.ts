@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Recorded, type RecordedPicture, recordPictures, treeOf } from '../daemon/recorded-pictures.ts'
 import { png } from '../pictures.ts'
+import { startAlbumd } from './albumd-process.ts'
 import { startDaemon } from './daemon-process.ts'
-import { type Process, startAlbumd } from './fault-stage.ts'
 import { canMount, mountSmallDisk } from './small-disk.ts'
 import { type Run, setStage } from './stage.ts'
 
@@ -68,7 +68,7 @@ describe('restore', { timeout: 180_000 }, () => {
     })
     const back = join(recorded.home, 'back')
     const own = join(back, '.albumd-restore')
-    const first: Process = startAlbumd(stageOf(recorded), ['restore', back])
+    const first = startAlbumd(stageOf(recorded), ['restore', back])
     await isAsked(recorded, 'b/4.png')
     // Half of it is on the disk, under no name of its own.
     await expect

@@ -2,12 +2,12 @@ import { readFileSync, renameSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { fetch } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/synced/database.ts'
 import { png } from '../pictures.ts'
+import { call, idOf } from './another-program.ts'
 import { startDaemon } from './daemon-process.ts'
-import { type Stage, setStage } from './stage.ts'
+import { setStage } from './stage.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes
@@ -16,13 +16,6 @@ const green = png(3, 2, 20).bytes
 function otherHours(): string {
   const hour = (from: number) => `${String((new Date().getHours() + from) % 24).padStart(2, '0')}:00`
   return `${hour(11)}-${hour(12)}`
-}
-
-async function deleteOnHost(stage: Stage, path: string): Promise<void> {
-  const line = (await stage.listing()).find(entry => entry.startsWith(`${path} `))!
-  const id = line.slice(path.length + 1)
-  const key = readFileSync(join(stage.home, 'api-key'), 'utf8')
-  await fetch(`${stage.baseUrl}/delete?img=${id}`, { method: 'DELETE', headers: { 'x-api-key': key } })
 }
 
 describe('outside of their hours', () => {
@@ -61,7 +54,7 @@ describe('an audit by schedule', () => {
     stage.write('red.png', red)
     stage.write('a/green.png', green)
     await stage.sync()
-    await deleteOnHost(stage, 'Photos/a/green.png')
+    await call(stage, 'DELETE', `/delete?img=${await idOf(stage, 'Photos/a/green.png')}`)
     const daemon = startDaemon(stage)
     expect(await daemon.told('audit_found')).toMatchObject({
       kind: 'gone',
@@ -115,20 +108,19 @@ describe('others are told', () => {
   })
 
   it('of trouble, by a command that sees no key', async () => {
-    const stage = await setStage({ config: { notify: { on_trouble: 'env > told' } } })
-    const key = readFileSync(join(stage.home, 'api-key'), 'utf8')
+    const stage = await setStage()
     stage.configure({
       host: { base_url: stage.baseUrl },
       notify: { on_trouble: 'env > telling && mv telling told' },
     })
     renameSync(stage.pictures, `${stage.pictures}-away`)
-    const daemon = startDaemon(stage, [], { ALBUMD_API_KEY: key, CREDENTIALS_DIRECTORY: stage.home })
+    const daemon = startDaemon(stage, [], { ALBUMD_API_KEY: stage.key, CREDENTIALS_DIRECTORY: stage.home })
     expect(await daemon.told('trouble')).toMatchObject({ code: 'GUARDED' })
     const told = () => readFileSync(join(stage.home, 'told'), 'utf8')
     await expect.poll(() => gently(told)).toContain('ALBUMD_EVENT=trouble')
     expect(told()).toContain('ALBUMD_CODE=GUARDED\n')
     expect(told()).toContain(`ALBUMD_MESSAGE=${stage.pictures} is guarded: `)
-    expect(told()).not.toContain(key)
+    expect(told()).not.toContain(stage.key)
     expect(told()).not.toContain('CREDENTIALS_DIRECTORY')
     expect(await daemon.stop()).toBe(0)
   })

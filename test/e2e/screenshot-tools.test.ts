@@ -85,8 +85,12 @@ it.skipIf(!canRun && !process.env.CI)(
     download(address, stage.pictures, join(stage.home, 'profile'), display)
     await daemon.told('picture_uploaded', 4)
     expect(await daemon.stop()).toBe(0)
-    const sent = daemon.events().flatMap(({ event, path }) => (event === 'picture_uploaded' ? [path] : []))
-    expect(sent.sort()).toEqual(['download.png', 'import.jpg', 'import.png', 'scrot.png'])
+    expect(daemon.paths('picture_uploaded').sort()).toEqual([
+      'download.png',
+      'import.jpg',
+      'import.png',
+      'scrot.png',
+    ])
     // `delivered` throws where a picture is there twice.
     expect(await stage.delivered()).toEqual(localTree(stage))
   },

@@ -3,8 +3,6 @@ import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { startAlbumd } from './fault-stage.ts'
-import type { Run, Stage } from './stage.ts'
 
 /** A disk of a few megabytes, mounted where only the program sees it. */
 export interface SmallDisk {
@@ -61,22 +59,4 @@ async function mountWith(command: string, folder: string, ...more: string[]) {
   // Entering leads to the root folder.
   const back = ['sh', '-c', 'cd "$0" && exec "$@"', join(folder, '..')]
   return { pid: child.pid, through: ['nsenter', '--target', String(child.pid), ...ENTER, ...back] }
-}
-
-/** The same stage, its program run through a command, or in another environment. */
-export function stageThrough<S extends Stage>(
-  stage: S,
-  how: { through?: readonly string[]; env?: NodeJS.ProcessEnv },
-): S {
-  const albumd = async (...args: string[]): Promise<Run> => {
-    const child = startAlbumd(stage, args, how)
-    const { code } = await child.ended
-    return { code: code ?? -1, out: child.out(), err: child.err() }
-  }
-  return {
-    ...stage,
-    albumd,
-    sync: (...args) => albumd('sync', ...args),
-    json: async (...args) => JSON.parse((await albumd(...args, '--json')).out),
-  }
 }

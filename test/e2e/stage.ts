@@ -1,17 +1,20 @@
-import { execFile } from 'node:child_process'
+import { type ExecFileOptions, execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { Agent, fetch } from 'undici'
+import { Agent } from 'undici'
 import { onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { type HostOptions, startHost } from '../../src/host/embedded-host.ts'
-import type { ListPage } from '../../src/remote/host.ts'
+import { HostTree } from './host-tree.ts'
 
 const KEY = 'stage-key-0123456789'
-/** The program's sources. */
+/** The program as it is shipped: the tests' set-up builds it. */
 export const PROGRAM = join(import.meta.dirname, '../../dist/cli/albumd.js')
+
+/** For a config's host: more than any test sends. */
+export const QUICK = { upload: 500, send: 500, list: 500, delete: 500, create_album: 500 }
 
 /** What one run of the program left behind. */
 export interface Run {
@@ -28,6 +31,8 @@ export interface Stage {
   pictures: string
   config: string
   baseUrl: string
+  /** The one that the host knows. */
+  key: string
   write(path: string, bytes: Uint8Array | string): void
   albumd(...args: string[]): Promise<Run>
   sync(...args: string[]): Promise<Run>
@@ -39,6 +44,8 @@ export interface Stage {
   delivered(): Promise<Record<string, string>>
   /** The host's tree with ids: what a run that changes nothing must leave as it is. */
   listing(): Promise<string[]>
+  /** The same without ids: a path as often as an image of it is there. */
+  paths(): Promise<string[]>
   /** The paths of the host's albums, each as often as it is there. */
   albums(): Promise<string[]>
   configure(changes: object): void
@@ -89,36 +96,23 @@ export async function setStage({ host = {}, mirror = {}, config = {} }: StageOpt
   configure({})
 
   const albumd = (...args: string[]) => runProgram([...args], home)
-  const list = async (album: string | null, page: number): Promise<ListPage> => {
-    const query = new URLSearchParams({ page: String(page), ...(album && { album_id: album }) })
-    const response = await fetch(`${running.baseUrl}/list?${query}`, {
-      headers: { 'x-api-key': KEY },
-      dispatcher,
-    })
-    return ((await response.json()) as { data: ListPage }).data
-  }
-  async function* images(
-    album: string | null = null,
-    path = '',
-  ): AsyncGenerator<{ path: string; id: string }> {
-    for (let page = 1, last = 1; page <= last; page++) {
-      const { albums, images: found, pagination } = await list(album, page)
-      last = pagination.total_pages
-      for (const image of found) yield { path: `${path}${image.name ?? ''}`, id: image.id }
-      if (page === 1) for (const child of albums) yield* images(child.id, `${path}${child.name}/`)
-    }
-  }
-  async function albums(parent: string | null = null, path = ''): Promise<string[]> {
-    const paths: string[] = []
-    for (const { id, name } of (await list(parent, 1)).albums)
-      paths.push(`${path}${name}`, ...(await albums(id, `${path}${name}/`)))
-    return paths
+  const tree = new HostTree({
+    baseUrl: running.baseUrl,
+    cdnBaseUrl: running.cdnBaseUrl,
+    key: KEY,
+    dispatcher,
+  })
+  const lines = async () => {
+    const found: string[] = []
+    for await (const { path, id } of tree.images()) found.push(`${path} ${id}`)
+    return found.sort()
   }
   return {
     home,
     pictures,
     config: configFile,
     baseUrl: running.baseUrl,
+    key: KEY,
     write(path, bytes) {
       mkdirSync(dirname(join(pictures, path)), { recursive: true })
       writeFileSync(join(pictures, path), bytes)
@@ -128,20 +122,16 @@ export async function setStage({ host = {}, mirror = {}, config = {} }: StageOpt
     sync: (...args) => albumd('sync', '--config', configFile, ...args),
     json: async (...args) => JSON.parse((await albumd(...args, '--config', configFile, '--json')).out),
     async delivered() {
-      const tree: Record<string, string> = {}
-      for await (const { path, id } of images()) {
-        const response = await fetch(`${running.cdnBaseUrl}/i/${id}`, { dispatcher })
-        if (path in tree) throw new Error(`${path} is on the host twice`)
-        tree[path] = sha256(new Uint8Array(await response.arrayBuffer()))
+      const hashes: Record<string, string> = {}
+      for await (const { path, id } of tree.images()) {
+        if (path in hashes) throw new Error(`${path} is on the host twice`)
+        hashes[path] = sha256(await tree.delivered(id))
       }
-      return tree
+      return hashes
     },
-    async listing() {
-      const lines: string[] = []
-      for await (const { path, id } of images()) lines.push(`${path} ${id}`)
-      return lines.sort()
-    },
-    albums: async () => (await albums()).sort(),
+    listing: lines,
+    paths: async () => (await lines()).map(line => line.slice(0, line.lastIndexOf(' '))),
+    albums: async () => (await tree.albums()).sort(),
     configure,
   }
 }
@@ -150,7 +140,13 @@ export function sha256(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** Runs the program to its end, its environment without what could lead to another config. */
+/** The environment of whoever runs the tests, without what could lead the program to another config, key or state. */
+export function environmentIn(home: string): NodeJS.ProcessEnv {
+  const { ALBUMD_CONFIG, ALBUMD_API_KEY, CREDENTIALS_DIRECTORY, STATE_DIRECTORY, ...rest } = process.env
+  return { ...rest, HOME: home, NO_COLOR: '1' }
+}
+
+/** Runs the program to its end. */
 export function runProgram(args: string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<Run> {
   return runFile(process.execPath, [PROGRAM, ...args], cwd, env)
 }
@@ -162,11 +158,14 @@ export function runFile(
   cwd: string,
   env: NodeJS.ProcessEnv = {},
 ): Promise<Run> {
+  return execute(file, args, { cwd, env: { ...environmentIn(cwd), ...env } })
+}
+
+export function execute(file: string, args: string[], options: ExecFileOptions): Promise<Run> {
   return new Promise(resolve => {
-    const { ALBUMD_CONFIG, ALBUMD_API_KEY, STATE_DIRECTORY, ...rest } = process.env
-    const options = { cwd, env: { ...rest, HOME: cwd, NO_COLOR: '1', ...env }, maxBuffer: 64 * 2 ** 20 }
-    execFile(file, args, options, (error, out, err) => {
-      resolve({ code: error ? Number(error.code) : 0, out, err })
+    execFile(file, args, { ...options, maxBuffer: 64 * 2 ** 20 }, (error, out, err) => {
+      // What a signal ended has no code, and is no success.
+      resolve({ code: error ? Number(error.code ?? -1) : 0, out: String(out), err: String(err) })
     })
   })
 }

@@ -2,7 +2,8 @@ import { closeSync, openSync, readdirSync, statSync, truncateSync, writeFileSync
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { localTree, setFaultStage, startAlbumd, syncUntilDone } from './fault-stage.ts'
+import { startAlbumd } from './albumd-process.ts'
+import { localTree, setFaultStage, syncUntilDone } from './fault-stage.ts'
 import type { Stage } from './stage.ts'
 import {
   ended,

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { expectInSync, localTree, type Process, startAlbumd, syncUntilDone } from './fault-stage.ts'
-import { canMount, mountSmallDisk, stageThrough } from './small-disk.ts'
+import { type Process, stageThrough, startAlbumd } from './albumd-process.ts'
+import { expectInSync, localTree, syncUntilDone } from './fault-stage.ts'
+import { canMount, mountSmallDisk } from './small-disk.ts'
 import { ended, oneLine, says, stageOf, uploaded, within, writePictures } from './state-stage.ts'
 
 const times = (process: Process, what: string) => process.out().split(what).length - 1

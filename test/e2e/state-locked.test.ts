@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { expectInSync, localTree, startAlbumd, syncUntilDone } from './fault-stage.ts'
+import { startAlbumd } from './albumd-process.ts'
+import { expectInSync, localTree, syncUntilDone } from './fault-stage.ts'
 import type { Stage } from './stage.ts'
 import { ended, oneLine, says, stageOf, uploaded, within } from './state-stage.ts'
 

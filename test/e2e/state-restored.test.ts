@@ -3,7 +3,8 @@ import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
-import { expectInSync, setFaultStage, startAlbumd, syncUntilDone } from './fault-stage.ts'
+import { startAlbumd } from './albumd-process.ts'
+import { expectInSync, setFaultStage, syncUntilDone } from './fault-stage.ts'
 import {
   ended,
   expectTheSame,

@@ -1,6 +1,9 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { png } from '../pictures.ts'
-import { type FaultStage, localTree, type Process, setFaultStage } from './fault-stage.ts'
+import type { Process } from './albumd-process.ts'
+import { type FaultStage, localTree, setFaultStage } from './fault-stage.ts'
 import type { Stage } from './stage.ts'
 
 /** Slow enough that something can happen in the middle. */
@@ -22,6 +25,11 @@ const uploads = (process: Process) => process.out().match(/picture_uploaded|^upl
 export const uploaded = (process: Process, atLeast: number) =>
   expect.poll(() => uploads(process), within).toBeGreaterThanOrEqual(atLeast)
 export const says = (process: Process, what: RegExp) => expect.poll(process.out, within).toMatch(what)
+
+export function loseState({ home }: Stage): void {
+  for (const name of readdirSync(join(home, 'state')))
+    if (name.startsWith('albumd.db')) rmSync(join(home, 'state', name))
+}
 
 /** One line for a person: nothing of a stack. */
 export function oneLine(text: string, what: RegExp): void {

@@ -71,7 +71,7 @@ describe('sync', () => {
     stage.write('changes.png', blue)
     stage.write('other.png', png(9, 9).bytes)
     expect(await stage.sync()).toMatchObject({ code: 0 })
-    const names = (await stage.listing()).map(line => line.split(' ')[0])
+    const names = await stage.paths()
     expect(names).toEqual(['Photos/changes.png', 'Photos/changes.png', 'Photos/goes.png', 'Photos/other.png'])
   })
 
@@ -151,9 +151,12 @@ describe('sync', () => {
     stage.write('red.png', red)
     stage.write('green.png', green)
     await stage.sync()
-    writeFileSync(join(stage.pictures, 'red.png'), '')
-    await stage.sync()
-    expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/green.png', 'Photos/red.png'])
+    stage.write('red.png', '')
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.delivered()).toEqual({
+      'Photos/green.png': sha256(green),
+      'Photos/red.png': sha256(red),
+    })
   })
 
   it('uploads again only what changed where a picture was touched', async () => {
@@ -164,35 +167,5 @@ describe('sync', () => {
     stage.write('red.png', red)
     expect(await stage.sync()).toMatchObject({ code: 0 })
     expect(await stage.listing()).toEqual(before)
-  })
-
-  it('bears with every name that Linux allows', async () => {
-    const stage = await setStage()
-    const names = [
-      '-rf.png',
-      'line\nbreak.png',
-      'quote".png',
-      '%2e%2e.png',
-      'a b&c=d?.png',
-      'Früh.png',
-      '😀.png',
-      `${'n'.repeat(251)}.png`,
-    ]
-    for (const [shade, name] of names.entries()) stage.write(name, png(2, 2, shade).bytes)
-    stage.write(`${'long'.repeat(50)}/x.png`, red)
-    stage.write(`${'long'.repeat(50)}y/x.png`, green)
-    writeFileSync(
-      Buffer.concat([Buffer.from(`${stage.pictures}/`), Buffer.from([0x62, 0xff]), Buffer.from('.png')]),
-      blue,
-    )
-    const { code, out } = await stage.sync()
-    expect(code).toBe(3)
-    expect(out).not.toContain('line\nbreak')
-    const delivered = await stage.delivered()
-    for (const [shade, name] of names.entries())
-      expect(delivered[`Photos/${name}`], name).toBe(sha256(png(2, 2, shade).bytes))
-    expect(Object.keys(delivered)).toHaveLength(names.length + 2)
-    const { failures } = await stage.json('status')
-    expect(failures).toMatchObject([{ path: 'b\\xff.png', code: 'NAME_NOT_UTF8' }])
   })
 })

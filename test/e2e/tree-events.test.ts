@@ -3,87 +3,18 @@ import {
   closeSync,
   existsSync,
   linkSync,
-  mkdirSync,
   openSync,
-  readdirSync,
-  readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
   unlinkSync,
   utimesSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { UNLIMITED } from '../host/choices.ts'
-import { png } from '../pictures.ts'
-import { startAlbumd } from './fault-stage.ts'
-import { type Stage, setStage, sha256 } from './stage.ts'
-
-const RATES = { upload: 500, send: 500, list: 500, delete: 500, create_album: 500 }
-/** Folder → album of the two mirrors. */
-const ALBUMS = { pictures: 'Photos', scans: 'Scans/Old' } as const
-
-/** Two mirrors with one daemon over both, and a folder beside them that is none. */
-async function setTwoMirrors(): Promise<Stage> {
-  const stage = await setStage({ host: { requestsPerSecond: UNLIMITED } })
-  for (const folder of ['scans', 'beside']) mkdirSync(join(stage.home, folder))
-  stage.configure({
-    host: { base_url: stage.baseUrl, api_key_file: 'api-key', requests_per_second: RATES },
-    mirrors: Object.entries(ALBUMS).map(([folder, album]) => ({ folder, album })),
-    deletions: { grace: '300ms', hold_min: 1_000_000 },
-  })
-  return stage
-}
-
-/** What the host should hold: an image's album path and name → SHA-256 of the file's bytes. */
-function localTrees({ home }: Stage): Record<string, string> {
-  const tree: Record<string, string> = {}
-  for (const [folder, album] of Object.entries(ALBUMS))
-    for (const entry of readdirSync(join(home, folder), { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || !entry.name.endsWith('.png') || entry.name.startsWith('.')) continue
-      const file = join(entry.parentPath, entry.name)
-      tree[album + file.slice(join(home, folder).length)] = sha256(readFileSync(file))
-    }
-  return tree
-}
-
-/**
- * The host's tree in the same shape. Its bytes are fetched only where every path is right: a move is an upload and then
- * a deletion, so that an image may be there twice for a moment.
- */
-async function hostTree(stage: Stage): Promise<Record<string, string> | string[]> {
-  const paths = (await stage.listing()).map(line => line.slice(0, line.lastIndexOf(' ')))
-  const local = Object.keys(localTrees(stage)).sort()
-  return paths.join('\n') === local.join('\n') ? stage.delivered() : paths
-}
-
-let made = 0
-/** Another one each time. */
-const some = (): Buffer => png(3 + (made % 6), 2 + Math.floor(made / 1506), made++ % 251).bytes
-
-/** What people and programs do with files below the stage's home. */
-function handsIn({ home }: Stage) {
-  const at = (path: string) => join(home, path)
-  const folderOf = (path: string) => void mkdirSync(dirname(at(path)), { recursive: true })
-  return {
-    at,
-    write(path: string, bytes: Buffer = some()): Buffer {
-      folderOf(path)
-      writeFileSync(at(path), bytes)
-      return bytes
-    },
-    move(from: string, to: string) {
-      folderOf(to)
-      renameSync(at(from), at(to))
-    },
-    remove: (path: string) => rmSync(at(path), { recursive: true }),
-  }
-}
-
-type Hands = ReturnType<typeof handsIn>
+import { png, some } from '../pictures.ts'
+import { startDaemon } from './daemon-process.ts'
+import { type Hands, handsIn, hostTree, localTrees, setTwoMirrors } from './tree-stage.ts'
 
 /** Each happens to what the ones before left. */
 const EVENTS: Record<string, (hands: Hands) => void> = {
@@ -145,7 +76,7 @@ const EVENTS: Record<string, (hands: Hands) => void> = {
   "rsync's temporary names, with the times that the source had"({ write, move, at }) {
     for (let n = 0; n < 5; n++) {
       const aside = `pictures/synced/.${n}.png.Xy${n}zA1`
-      write(aside)
+      write(aside, png(9, 9, n).bytes)
       utimesSync(at(aside), 1_500_000_000 + n, 1_500_000_000 + n)
       move(aside, `pictures/synced/${n}.png`)
     }
@@ -154,7 +85,7 @@ const EVENTS: Record<string, (hands: Hands) => void> = {
   'rsync again, over pictures of the same size and an older time'({ write, move, at }) {
     for (let n = 0; n < 5; n++) {
       const aside = `pictures/synced/.${n}.png.Qr${n}sB2`
-      write(aside)
+      write(aside, png(9, 9, 100 + n).bytes)
       utimesSync(at(aside), 1_400_000_000 + n, 1_400_000_000 + n)
       move(aside, `pictures/synced/${n}.png`)
     }
@@ -256,15 +187,14 @@ it('whatever happens to files and folders, a daemon brings both sides together, 
 }, async () => {
   const stage = await setTwoMirrors()
   const hands = handsIn(stage)
-  const daemon = startAlbumd(stage, ['run'])
+  const daemon = startDaemon(stage)
   for (const [what, happen] of Object.entries(EVENTS)) {
     happen(hands)
     await expect
       .poll(() => hostTree(stage), { message: what, timeout: 60_000, interval: 250 })
       .toEqual(localTrees(stage))
   }
-  daemon.kill('SIGTERM')
-  expect(await daemon.ended).toEqual({ code: 0, signal: null })
+  expect(await daemon.stop()).toBe(0)
   const before = await stage.listing()
   expect(await stage.json('sync')).toMatchObject({ exit_code: 0, uploaded: 0, deleted: 0 })
   expect(await stage.listing()).toEqual(before)

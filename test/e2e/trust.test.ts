@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
-import { bindFolder, canMount, mountSmallDisk, stageThrough } from './small-disk.ts'
+import { stageThrough } from './albumd-process.ts'
+import { bindFolder, canMount, mountSmallDisk } from './small-disk.ts'
 import { type Stage, setStage } from './stage.ts'
 
 const trust = (stage: Stage, ...args: string[]) => stage.albumd('trust', ...args, '--config', stage.config)
@@ -157,7 +158,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root',
     expect(told.out).toContain('3 pictures that have images are not there now')
     expect(told.out).toContain('  usb/deep/0.png\n')
     expect(await stage.sync()).toMatchObject({ code: 0 })
-    expect((await stage.listing()).map(line => line.split(' ')[0])).toEqual(['Photos/top.png'])
+    expect(await stage.paths()).toEqual(['Photos/top.png'])
   })
 })
 
@@ -177,7 +178,7 @@ it('sync --prune-ignored gives up the images of what a rule hides, and only with
   const pruned = await stage.sync('--prune-ignored')
   expect(pruned).toMatchObject({ code: 0 })
   expect(pruned.out).toContain('deleted the image of a/0.png')
-  expect((await stage.listing()).map(line => line.split(' ')[0])).toEqual(['Photos/top.png'])
+  expect(await stage.paths()).toEqual(['Photos/top.png'])
   stage.write('.albumdignore', '')
   expect(await stage.sync()).toMatchObject({ code: 0 })
   expect(await stage.listing()).toHaveLength(13)

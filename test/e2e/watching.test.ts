@@ -43,9 +43,7 @@ it('every way in which a picture arrives is noticed, each while nothing else hap
   }
   for (const [path, arrive] of Object.entries(arrivals)) {
     arrive()
-    const uploaded = () =>
-      daemon.events().flatMap(told => (told.event === 'picture_uploaded' ? [told.path] : []))
-    await expect.poll(uploaded, { timeout: 30_000 }).toContain(path)
+    await expect.poll(() => daemon.paths('picture_uploaded'), { timeout: 30_000 }).toContain(path)
   }
   expect(await stage.json('status')).toMatchObject({
     watching: { folders: 7, lost: 0, polled: false, reason: null, remedy: null },

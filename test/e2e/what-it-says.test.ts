@@ -1,9 +1,10 @@
-import { mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { localTime } from '../../src/daemon/local-time.ts'
 import { png } from '../pictures.ts'
 import { runProgram, type Stage, setStage } from './stage.ts'
+import { loseState } from './state-stage.ts'
 
 const albumd = (stage: Stage, ...args: string[]) => stage.albumd(...args, '--config', stage.config)
 
@@ -13,8 +14,6 @@ async function mirrored(config: object = {}): Promise<Stage> {
   expect(await stage.sync()).toMatchObject({ code: 0 })
   return stage
 }
-
-const loseState = ({ home }: Stage) => rmSync(join(home, 'state/albumd.db'))
 
 describe('sync --dry-run', () => {
   it('does not hold a folder that only moved, nor says that it asked the host', async () => {
@@ -137,6 +136,16 @@ describe('a path with nothing there', () => {
 })
 
 describe('status', () => {
+  it('shows nothing yet while another process makes the state', async () => {
+    const stage = await setStage()
+    mkdirSync(join(stage.home, 'state'))
+    writeFileSync(join(stage.home, 'state/albumd.db'), '')
+    expect(await stage.json('status')).toMatchObject({
+      running: false,
+      mirrors: [{ files: 0, state: 'idle' }],
+    })
+  })
+
   it('counts the pictures left out whose image is on the host', async () => {
     const stage = await mirrored()
     stage.write('.albumdignore', 'a/\n')

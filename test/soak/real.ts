@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   existsSync,
   mkdirSync,
@@ -12,13 +13,15 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
 import { stringify } from 'yaml'
 import { startHost } from '../../src/host/embedded-host.ts'
+import { HostTree } from '../e2e/host-tree.ts'
 import { chanceFrom } from '../e2e/kill-chance.ts'
 import { People } from '../e2e/kill-people.ts'
-import { treeOf } from './host-tree.ts'
+import { sha256 } from '../e2e/stage.ts'
 import { inWords, type Series } from './slope.ts'
 
 /*
@@ -44,7 +47,6 @@ const PROGRAM = join(import.meta.dirname, '../../dist/cli/albumd.js')
 const home = mkdtempSync(join(tmpdir(), 'albumd-soak-'))
 const pictures = join(home, 'pictures')
 const say = (line: string) => void process.stdout.write(`${line}\n`)
-const sleep = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
 async function main(): Promise<boolean> {
   const host = await startHost({
@@ -71,6 +73,7 @@ async function main(): Promise<boolean> {
     }),
   )
   const daemon = startDaemon(config)
+  const ended = once(daemon, 'exit')
   const people = new People(pictures, chance)
   const editing = setInterval(() => {
     people.edit()
@@ -80,17 +83,18 @@ async function main(): Promise<boolean> {
   const series = new Map<string, { at: number; value: number }[]>()
   const began = performance.now()
   const end = began + minutes * 60_000
-  while (performance.now() < end && daemon.exitCode === null) {
-    await sleep(SAMPLE_MS)
+  while (performance.now() < end) {
+    if ((await Promise.race([ended, sleep(SAMPLE_MS, null)])) !== null) break
     for (const [name, value] of sample(daemon.pid!)) {
       const samples = series.get(name) ?? []
       series.set(name, [...samples, { at: performance.now() - began, value }])
     }
   }
   clearInterval(editing)
-  const same = await bothSidesAgree(host.baseUrl, host.cdnBaseUrl, people)
+  const tree = new HostTree({ baseUrl: host.baseUrl, cdnBaseUrl: host.cdnBaseUrl, key: KEY })
+  const same = await bothSidesAgree(tree, people)
   daemon.kill('SIGTERM')
-  const code = daemon.exitCode ?? (await new Promise<number | null>(resolve => daemon.once('exit', resolve)))
+  const [code] = (await ended) as [number | null]
   report(series, people.edits, same, code)
   await host.close()
   rmSync(home, { recursive: true })
@@ -150,19 +154,23 @@ function watchesOf(pid: number, fd: string): number {
 }
 
 /** Whether the daemon brings both sides together within five minutes of the last edit. */
-async function bothSidesAgree(baseUrl: string, cdnBaseUrl: string, people: People): Promise<boolean> {
-  const wanted = Object.fromEntries(
-    [...people.standingSince(people.edits)].map(([path, hash]) => [`Photos/${path}`, [hash]]),
-  )
-  const paths = Object.keys(wanted)
+async function bothSidesAgree(tree: HostTree, people: People): Promise<boolean> {
+  const standing = [...people.standingSince(people.edits)]
+  const wanted = standing.map(([path, hash]) => `Photos/${path} ${hash}`).sort()
   for (let tries = 0; tries < 60; tries++) {
     // An album may go while it is listed.
-    const tree = await treeOf(baseUrl, cdnBaseUrl, KEY).catch(() => ({}) as Record<string, string[]>)
-    const equal = (path: string) => JSON.stringify(tree[path]) === JSON.stringify(wanted[path])
-    if (paths.length === Object.keys(tree).length && paths.every(equal)) return true
+    const there = await held(tree).catch(() => null)
+    if (there?.join('\n') === wanted.join('\n')) return true
     await sleep(5000)
   }
   return false
+}
+
+/** What the host holds: path and hash of each image. */
+async function held(tree: HostTree): Promise<string[]> {
+  const lines: string[] = []
+  for await (const { path, id } of tree.images()) lines.push(`${path} ${sha256(await tree.delivered(id))}`)
+  return lines.sort()
 }
 
 function report(series: Map<string, Series>, edits: number, same: boolean, code: number | null): void {

@@ -1,9 +1,9 @@
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
-import { type Run, type Stage, type StageOptions, setStage } from '../e2e/stage.ts'
+import { execute, type Run, type Stage, type StageOptions, setStage } from '../e2e/stage.ts'
 
 const CHECKOUT = join(import.meta.dirname, '../..')
 const OWN = ['--fork', '--pid', '--kill-child', '--mount', '--mount-proc', '--cgroup', '--uts', '--ipc']
@@ -110,7 +110,7 @@ export async function boot(dropIn: readonly string[] = [], options: StageOptions
       const host = { base_url: stage.baseUrl }
       const mirrors = [{ folder: '/srv/stage/pictures', album: 'Photos' }]
       put('/etc/albumd/config.yaml', stringify({ host, mirrors, watch: { settle: '100ms' }, ...changes }))
-      put('/etc/albumd/api-key', readFileSync(join(stage.home, 'api-key'), 'utf8'), 0o600)
+      put('/etc/albumd/api-key', stage.key, 0o600)
     },
     log: () => {
       if (!existsSync(log)) return []
@@ -123,12 +123,7 @@ export async function boot(dropIn: readonly string[] = [], options: StageOptions
 }
 
 function run(file: string, args: string[]): Promise<Run> {
-  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' }
-  return new Promise(resolve => {
-    execFile(file, args, { env, maxBuffer: 64 * 2 ** 20 }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    )
-  })
+  return execute(file, args, { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' } })
 }
 
 function childrenOf(pid: number): number[] {

@@ -107,7 +107,11 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
     booted.setUp()
     rmSync(booted.at('/etc/albumd/api-key'))
     expect((await booted.inside('systemctl', 'restart', 'albumd')).code).not.toBe(0)
-    expect(await booted.show('ExecMainStatus', 'NRestarts')).toEqual({ ExecMainStatus: '2', NRestarts: '0' })
+    expect(await booted.show('ActiveState', 'ExecMainStatus', 'NRestarts')).toEqual({
+      ActiveState: 'failed',
+      ExecMainStatus: '2',
+      NRestarts: '0',
+    })
     expect(booted.err()).toContain('systemd credential "api-key": is empty')
   })
 })

@@ -10,7 +10,7 @@ import { startSyncthing, syncthingId } from '../../peers/syncthing.ts'
 import { fileName } from '../../trees/shape.ts'
 import { PICTURE_SIZE, writePicture } from './write-picture.ts'
 
-/** Milliseconds from a picture's close until a peer has it, for each picture. */
+/** Milliseconds from a picture's close until a peer has it, for each picture. Peers that lost one are left out. */
 export type TheirLatencies = Record<string, number[]>
 
 /** All peers have what is left within so many seconds of the last picture; else something is wrong. */
@@ -46,8 +46,12 @@ export async function theirLatencies(means: Means, pictures: number): Promise<Th
     }
     const all = () => [...arrivals.values()].every(known => known.size === pictures)
     for (const end = nowMs() + LIMIT_SECONDS * 1000; !all() && nowMs() < end; await sleep(10)) await look()
+    const whole = [...arrivals].filter(([name, { size }]) => {
+      if (size < pictures) means.say(`left out: ${name} had ${size} of ${pictures} pictures in the end`)
+      return size === pictures
+    })
     return Object.fromEntries(
-      [...arrivals].map(([name, known]) => [name, [...known].map(([file, at]) => at - closed.get(file)!)]),
+      whole.map(([name, known]) => [name, [...known].map(([file, at]) => at - closed.get(file)!)]),
     )
   } finally {
     for (const peer of peers) await peer.stop()

@@ -16,8 +16,8 @@ interface Contestant {
 }
 
 /**
- * All pictures of a set to the same server, as fast as it goes. albumd needs two requests a picture, hashes it, and
- * writes down what it is about to do; the others do neither.
+ * All pictures of a set to the same server, as fast as it goes. albumd needs two requests a picture, hashes it
+ * (SHA-256), and writes down what it is about to do. rclone needs one, and hashes too (MD5); curl needs one, no more.
  */
 export async function throughput(means: Means, set: PictureSet, rounds: number): Promise<void> {
   const { cache, say, scratch, tools } = means
