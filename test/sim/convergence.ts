@@ -3,7 +3,7 @@ import type { FileRow } from '../../src/synced/files.ts'
 import { isEmpty } from './grounds.ts'
 import { pathOfAlbum, type TrueImage } from './host-truth.ts'
 import { isIgnored, type LivePicture, livePictures } from './live-pictures.ts'
-import { approveHeld } from './person.ts'
+import { approveHeld, trustDoubtful } from './person.ts'
 import { rowAt } from './state-kit.ts'
 import { readTiny } from './tiny-picture.ts'
 import { split } from './tree.ts'
@@ -21,12 +21,20 @@ const IDLE_LISTS = 3
 /** A file in one of these may be the one that moved away from an image of its size. */
 const OPEN: ReadonlySet<string> = new Set(['failed', 'linked', 'uncertain'])
 
-/** All trouble is over, and time passes: disk and host must come to agree, and stay so by themselves. */
+/**
+ * All trouble is over, and time passes: disk and host must come to agree, and stay so by themselves; then once more, where
+ * a person has trusted what was left in doubt.
+ */
 export async function mustConverge(world: World, from: number): Promise<void> {
   world.host.faults.clear()
   world.host.quota = Number.POSITIVE_INFINITY
   world.tree.calm()
   world.calm()
+  await mustAgree(world, from)
+  if (!world.oracle.violation && trustDoubtful(world) > 0) await mustAgree(world, from + RESTS_MS.length)
+}
+
+async function mustAgree(world: World, from: number): Promise<void> {
   let left: string[] = []
   for (const [at, rest] of RESTS_MS.entries()) {
     const before = world.oracle.effects
@@ -97,9 +105,10 @@ function isGuarded({ state: { synced } }: World, { folder }: MirrorPolicy): bool
   return (synced.mirrors.of(folder)?.guard ?? null) !== null
 }
 
-/** A root comes back by itself where it is the very one that was, and holds something. */
-function needlessGuard({ disk, state: { synced } }: World, { folder }: MirrorPolicy): string | null {
+/** A root comes back by itself where it is the very one that was, and holds something; else by a person's word. */
+function needlessGuard({ disk, grounds, state: { synced } }: World, { folder }: MirrorPolicy): string | null {
   const row = synced.mirrors.of(folder)
+  if (row?.guard && grounds.trusted.has(folder)) return `${folder} is guarded, and a person trusts it`
   const root = disk.find(folder)
   if (row?.guard_code !== 'ROOT' || !root || isEmpty(disk, folder)) return null
   const { node, dev } = root

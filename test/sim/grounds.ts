@@ -7,6 +7,8 @@ import type { VirtualDisk } from './virtual-disk.ts'
 export interface Grounds {
   /** Roots that are gone, empty or another folder. */
   otherRoot: Map<string, number>
+  /** Roots of which a person said that they are as they should be. */
+  trusted: Set<string>
   /** Folders that were mount points when albumd last looked, and are none. */
   lostMount: Map<string, number>
   /** Whether a mirror has records of pictures: one without takes any root for its own. */
@@ -38,13 +40,13 @@ export function doubtAbout(
 export function doubtAboutRoot(
   disk: VirtualDisk,
   looks: Looks,
-  { otherRoot, holdsPictures }: Grounds,
+  { otherRoot, trusted, holdsPictures }: Grounds,
   { folder }: MirrorPolicy,
 ): string | null {
   const other = otherRoot.get(folder)
   if (other !== undefined && looks.statedAt(folder) > other) return `${folder} is not the root that it was`
   const emptied = isEmpty(disk, folder) && looks.readAt(folder) > disk.changedIn(folder)
-  return emptied && holdsPictures(folder) ? `${folder} is empty` : null
+  return emptied && !trusted.has(folder) && holdsPictures(folder) ? `${folder} is empty` : null
 }
 
 export function isEmpty(disk: VirtualDisk, root: string): boolean {

@@ -1,4 +1,6 @@
 import { keepImages } from '../../src/sync/keep-images.ts'
+import { recordTrust, trustIn } from '../../src/sync/trust.ts'
+import { diskFor } from './disk-port.ts'
 import type { World } from './world.ts'
 
 /** A person lets all held deletions go ahead. Answers how many. */
@@ -21,6 +23,31 @@ export function discardHeld({ state: { synced }, oracle, machine }: World): numb
     machine.wall(),
   )
   return held.length
+}
+
+/** A person says of all that is in doubt that it is as it should be. Answers how much of it a person's word ends. */
+export function trustDoubtful({ state, disk, looks, machine, mirrors, grounds }: World): number {
+  const synced = { ...state.synced, commit: async <T>(change: () => T) => change() }
+  const view = diskFor(disk, looks, machine.wall, () => {})
+  let trusted = 0
+  for (const { folder } of mirrors) {
+    const row = synced.mirrors.of(folder)
+    if (!row?.guard) continue
+    for (const path of ['', ...synced.folders.unknown(row.id).map(doubt => doubt.path)]) {
+      const trust = trustIn(view, synced, row, path)
+      if (trust.kind !== 'root' && trust.kind !== 'folder') continue
+      void recordTrust(synced, trust)
+      trusted++
+      if (trust.kind === 'root') {
+        grounds.otherRoot.delete(folder)
+        grounds.trusted.add(folder)
+      }
+      const place = path === '' ? folder : `${folder}/${path}`
+      for (const mount of grounds.lostMount.keys())
+        if (`${mount}/`.startsWith(`${place}/`)) grounds.lostMount.delete(mount)
+    }
+  }
+  return trusted
 }
 
 function heldIn({ mirrors, escrow }: World['state']['synced']) {

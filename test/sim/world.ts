@@ -48,6 +48,7 @@ export class World {
   readonly sources: Sources = new WeakMap()
   readonly grounds: Grounds = {
     otherRoot: new Map(),
+    trusted: new Set(),
     lostMount: new Map(),
     heldPictures: folder => heldPictures(this.state.synced, folder),
     holdsPictures: folder => holdsPictures(this.state.synced, folder),

@@ -123,4 +123,10 @@ export const GROUND: readonly Mutant[] = [
     why: 'a disk that is back is mirrored no more',
     seed: 5,
   },
+  {
+    name: "a person's word about a root is not heard",
+    edits: [{ file: 'sync/trust.ts', find: 'mirrors.accept(id, 1)', replace: '' }],
+    why: 'what was taken out of it stays on the host for ever',
+    seed: 77,
+  },
 ]
