@@ -55,12 +55,16 @@ async function main(): Promise<void> {
     for (const { name: part, measure } of chosen) {
       const add = (figure: Omit<Figure, 'part'>) => void figures.push({ part, ...figure })
       const began = performance.now()
-      await measure({ short, cache, scratch, tools, trees, say: line => say(`${part}: ${line}`), add })
+      try {
+        await measure({ short, cache, scratch, tools, trees, say: line => say(`${part}: ${line}`), add })
+      } catch (error) {
+        say(`${part}: ended early: ${(error as Error).stack}`)
+        process.exitCode = 1
+      }
       say(`${part}: ${Math.round((performance.now() - began) / 1000)} s in all`)
     }
   } finally {
     rmSync(scratch, { recursive: true, force: true })
-    // What was measured before something went wrong is worth its time too.
     process.stdout.write(
       `${[tableOf(figures), '', ...describe(cache, tools, version, loadBefore)].join('\n')}\n`,
     )
