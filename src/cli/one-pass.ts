@@ -78,11 +78,16 @@ function report(done: Tally, notCompared: number | null, result: PassResult): vo
   sayWhatStopped(stopped)
 }
 
+/** What a person can do, where it does not pass by itself. */
+const afterwards: { [remedy in HostFailure['remedy']]?: string } = {
+  key: `; ${KEY_REMEDY}`,
+  plan: '; "albumd doctor" says what the plan allows; with a larger one albumd goes on by itself',
+}
+
 /** What a host says of two endpoints in the same words is said once. */
 function sayWhatStopped(stopped: readonly HostFailure[]): void {
   const lines = stopped.map(
-    ({ code, message, remedy }) =>
-      `albumd: ${printable(message)} (${code})${remedy === 'key' ? `; ${KEY_REMEDY}` : ''}\n`,
+    ({ code, message, remedy }) => `albumd: ${printable(message)} (${code})${afterwards[remedy] ?? ''}\n`,
   )
   for (const line of new Set(lines)) process.stderr.write(line)
 }

@@ -203,7 +203,7 @@ describe('exit codes', () => {
     stage.write('red.png', red)
     const { code, err } = await stage.sync()
     expect(code).toBe(5)
-    oneLine(err, /\(PLAN_NOT_SUPPORTED\)/)
+    oneLine(err, /\(PLAN_NOT_SUPPORTED\); "albumd doctor" says/)
   })
 
   it('0 on a plan that can upload but not list, create albums or delete: pictures go to the root', async () => {
