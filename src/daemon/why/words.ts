@@ -5,6 +5,7 @@ import { NEW, TOUCHED } from '../../sync/plan.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import type { FileRow } from '../../synced/files.ts'
 import type { HistoryEvent, HistoryRow } from '../../synced/history.ts'
+import type { GoneSummary } from '../../synced/summary.ts'
 import type { Explanation, RuleInFile } from './explanation.ts'
 import type { LeftOut } from './whereabouts.ts'
 
@@ -77,6 +78,17 @@ export function reasonOf(
     case 'hidden':
       return last('left_out') ?? 'there, but left out; its image stays'
   }
+}
+
+/** What became of a folder that is gone, as far as the records tell. */
+export function goneFolderInWords({ waiting, held, deleted }: GoneSummary): string {
+  const images = [
+    [waiting, waiting === 1 ? 'waits to be deleted' : 'wait to be deleted'],
+    [held, held === 1 ? 'is held' : 'are held'],
+    [deleted, deleted === 1 ? 'was deleted' : 'were deleted'],
+  ] as const
+  const told = images.flatMap(([n, what]) => (n > 0 ? [`${n} ${what}`] : []))
+  return `the folder is gone${told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''}`
 }
 
 function whyPending({ image }: FileRow, history: readonly HistoryRow[]): string {
