@@ -62,6 +62,12 @@ function inWords(status: Status, now: PageNow | null): string {
   const lines = [
     status.running ? `albumd ${status.version} is running (pid ${status.pid})` : 'albumd is not running',
   ]
+  if (status.other_config) {
+    const again = status.pid === null ? 'it' : `it (kill -HUP ${status.pid})`
+    lines.push(
+      `config  it runs with another config than this one; let it read ${again}: its log says what it refuses`,
+    )
+  }
   for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror))
   lines.push('', ...quotaInWords(status), ...watchingInWords(status.watching))
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)

@@ -29,6 +29,7 @@ function status(changes: Partial<MirrorStatus> = {}): Status {
     },
     backlog: { pictures: 0, bytes: 0, days: 0, per_day: 1, done_by: null },
     watching: null,
+    other_config: false,
     uploads_wait_until: null,
     audit: { last: null, findings: 0, under_way: false, left_off: false },
     blocks: [],

@@ -51,6 +51,12 @@ export async function* examine(
 function* checkDaemon(atWork: boolean, status: Status | null): Generator<Finding> {
   if (!atWork) return yield pass('daemon', 'no albumd is at work with this state')
   yield pass('daemon', `albumd is at work with this state (pid ${status?.pid ?? 'not known'})`)
+  if (status?.other_config)
+    yield warn(
+      'daemon',
+      'it runs with another config than this one: it was not told to read it again, or refused it',
+      `kill -HUP ${status.pid}; its log says what it refuses`,
+    )
   if (status?.paused)
     yield warn(
       'daemon',
