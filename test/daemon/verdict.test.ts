@@ -22,6 +22,7 @@ function status(changes: Partial<MirrorStatus> = {}): Status {
       limit: 1,
       used: 0,
       exhausted: false,
+      used_up_early: false,
       resumes_at: null,
       reserve: 0,
       next_probe_at: null,
