@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { IGNORE_FILE } from '../../local/ignore-rules.ts'
 import { FORMATS } from '../../protocol/formats.ts'
 import { NEW, TOUCHED } from '../../sync/plan.ts'
-import { fullPath } from '../../sync/tree-path.ts'
+import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { FileRow } from '../../synced/files.ts'
 import type { HistoryEvent, HistoryRow } from '../../synced/history.ts'
 import type { GoneSummary } from '../../synced/summary.ts'
@@ -33,7 +33,7 @@ export function leftOutInWords(root: string, path: string, { why, at, rule, is }
     case 'ignore_file':
       return `${what} holds ignore rules for its folder`
     case 'NAME_NOT_UTF8':
-      return `${what} has a name that is not valid UTF-8: rename it; until then nothing that is missing from its folder counts as deleted`
+      return `${what} has a name that is not valid UTF-8, and that is written ${nameOf(at)} here: rename it; until then nothing that is missing from its folder counts as deleted`
   }
 }
 
