@@ -1,4 +1,5 @@
 import { localTime } from '../daemon/local-time.ts'
+import { EARLY_REMEDY } from '../daemon/quota-status.ts'
 import type { Status } from '../daemon/status.ts'
 import { count } from './wording.ts'
 
@@ -9,6 +10,8 @@ export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog
   const kept = isKept ? ', the rest is kept for new pictures' : ''
   const ofToday = `${used.toLocaleString('en')} of ${limit.toLocaleString('en')}`
   const lines = [`quota   ${ofToday} today (${plan})${exhausted ? `, ${usedUp(quota)}` : kept}`]
+  if (quota.used_up_early)
+    lines.push(`        the host said so long before ${limit.toLocaleString('en')}: ${EARLY_REMEDY}`)
   if (backlog.days > 0) lines.push(backlogInWords(backlog))
   return lines
 }

@@ -62,6 +62,12 @@ function inWords(status: Status, now: PageNow | null): string {
   const lines = [
     status.running ? `albumd ${status.version} is running (pid ${status.pid})` : 'albumd is not running',
   ]
+  if (status.other_config) {
+    const again = status.pid === null ? 'it' : `it (kill -HUP ${status.pid})`
+    lines.push(
+      `config  it runs with another config than this one; let it read ${again}: its log says what it refuses`,
+    )
+  }
   for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror))
   lines.push('', ...quotaInWords(status), ...watchingInWords(status.watching))
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
@@ -87,13 +93,12 @@ function clockTime(time: string): string {
 }
 
 function mirrorInWords(mirror: MirrorStatus): string[] {
-  const { files, synced, left_out, left_out_with_image: withImage, perhaps_renamed: renamed } = mirror
+  const { files, synced, linked, left_out, left_out_with_image: withImage, perhaps_renamed: renamed } = mirror
   const rest = (
     [
       ['to upload', mirror.pending_uploads],
       ['failed', mirror.failed],
       ['uncertain', mirror.uncertain],
-      ['linked', mirror.linked],
       ['to delete', mirror.pending_deletions],
       ['held', mirror.held_deletions],
     ] as const
@@ -102,11 +107,17 @@ function mirrorInWords(mirror: MirrorStatus): string[] {
   return [
     `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${mirror.state}`,
     ...(mirror.reason ? [`        ${printable(mirror.reason)}`] : []),
-    `        ${[`${synced} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`,
+    `        ${[`${synced + linked} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`,
+    ...(linked > 0 ? [`        ${linkedInWords(linked)}`] : []),
     ...(left.length > 0 ? [`        left out: ${left.join(', ')}`] : []),
     ...(withImage > 0 ? [`        ${keepingInWords(withImage)}`] : []),
     ...(renamed > 0 ? [`        ${perhapsRenamedInWords(renamed)}`] : []),
   ]
+}
+
+function linkedInWords(pictures: number): string {
+  const bytes = pictures === 1 ? 'its bytes are' : 'their bytes are'
+  return `${pictures} of them linked to images that were there: ${bytes} not compared yet; "albumd adopt --verify" does`
 }
 
 function keepingInWords(pictures: number): string {

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import { forecast } from '../sync/quota-forecast.ts'
-import { type QuotaState, readQuota } from '../sync/quota-state.ts'
+import { isUsedUpEarly, type QuotaState, readQuota } from '../sync/quota-state.ts'
 import type { Synced } from '../synced/synced.ts'
 import { allowanceOf } from './allowance.ts'
 
@@ -13,6 +13,8 @@ export interface QuotaStatus {
   /** Kept for pictures that are found today. */
   reserve: number
   exhausted: boolean
+  /** It is, long before the limit: the host allows less than the config has it, or something else uses it too. */
+  used_up_early: boolean
   /** When there is quota again at the latest; null where it is not used up, or nobody knows. */
   resumes_at: string | null
   /** When the host is asked again; null where the quota is not used up. */
@@ -36,16 +38,22 @@ export interface BacklogStatus {
   done_by: string | null
 }
 
+/** What to do where it is used up early. */
+export const EARLY_REMEDY =
+  "put what the account's plan allows a day into host.daily_quota, or something else uses the account too"
+
 export function quotaStatus(config: Config, synced: Synced, now: number): QuotaStatus {
   const allowance = allowanceOf(config)
   const { plan, limit, days } = allowance
-  const { used, exhausted, learned } = readQuota(synced, allowance, now)
+  const quota = readQuota(synced, allowance, now)
+  const { used, exhausted, learned } = quota
   return {
     plan,
     limit,
     used,
     reserve: reserveOf(config),
     exhausted: exhausted !== null,
+    used_up_early: isUsedUpEarly(synced, allowance, quota),
     resumes_at: time(exhausted?.resumes ?? null),
     next_probe_at: time(exhausted?.ask ?? null),
     reset: days ? { known: 'configured' } : resetStatus(learned),

@@ -3,6 +3,7 @@ import { systemClock } from '../sync/clock.ts'
 import type { Interruption } from '../sync/interruption.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
 import type { Errands } from './control/errands.ts'
+import { fingerprintOf } from './control/protocol.ts'
 import { Daemon } from './daemon.ts'
 import type { Listener } from './listener.ts'
 import { type Access, openMirroring } from './mirroring.ts'
@@ -20,6 +21,7 @@ export async function runDaemon(
   interruption: Interruption,
 ): Promise<void> {
   const { synced, running } = state
+  await synced.commit(() => synced.meta.set('config', fingerprintOf(config)))
   const temper = { patience: { attempts: 4, maxDelayMs: 300_000 }, graceMs: config.deletions.grace }
   const news = onlyNews(tell)
   const hear = (told: PassEvent) => {

@@ -138,6 +138,8 @@ function opened(records: Records, lastRequest: number | null, roots: RootLocks, 
   const runBefore = Number(synced.meta.get('running_ms') ?? 0)
   const began = systemClock.monotonic()
   synced.meta.set('pid', String(process.pid))
+  // Of a daemon that was cut off.
+  synced.meta.clear('config')
   const running = () => Math.round(runBefore + systemClock.monotonic() - began)
   let end: 'clean' | 'cut_off' | 'damaged' = 'clean'
   const failed = (error: unknown) => {
@@ -175,6 +177,7 @@ function recordEnd(synced: Synced, running: number): void {
   synced.mirrors.endScans()
   synced.meta.set('running_ms', String(running))
   synced.meta.clear('pid')
+  synced.meta.clear('config')
   endRequests(synced, systemClock.monotonic())
 }
 

@@ -7,6 +7,7 @@ import { explained } from '../synced/state-error.ts'
 import type { FailureSummary, MirrorSummary } from '../synced/summary.ts'
 import { openSynced, type Synced } from '../synced/synced.ts'
 import { type AuditStatus, auditStatus } from './audit-status.ts'
+import { fingerprintOf } from './control/protocol.ts'
 import { uploadsWaitUntil } from './hours.ts'
 import { namesNotUtf8 } from './names-not-utf8.ts'
 import { type Pause, pauseAt, pauseInWords } from './pause.ts'
@@ -21,6 +22,8 @@ export interface Status {
   version: string
   running: boolean
   pid: number | null
+  /** The daemon that runs has not taken the config that this was read with: it refused it, or was not told. */
+  other_config: boolean
   /** Nothing is sent or deleted until then, or with null until `resume`. */
   paused: { until: string | null } | null
   mirrors: MirrorStatus[]
@@ -97,10 +100,12 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const pid = synced.meta.get('pid')
   const blocks = synced.account.blocks()
   const paused = pauseAt(synced, now)
+  const taken = synced.meta.get('config')
   return {
     version,
     running,
     pid: running && pid !== null ? Number(pid) : null,
+    other_config: running && taken !== null && taken !== fingerprintOf(config),
     paused: paused && { until: time(paused.until) },
     mirrors: config.mirrors.map(({ folder, album }) =>
       mirrorStatus(synced, folder, album, running, blocks[0]?.message ?? null, paused),

@@ -1,6 +1,6 @@
 import type { QuotaRow } from '../synced/account.ts'
 import type { Synced } from '../synced/synced.ts'
-import { beginningAfter, type DayBeginning, daysFrom } from './quota-day.ts'
+import { beginningAfter, DAY_MS, type DayBeginning, daysFrom } from './quota-day.ts'
 import { afterReset, type LearnedReset, MARGIN_MS } from './quota-reset.ts'
 
 /** What the account may send (§8), as the config has it. */
@@ -64,6 +64,22 @@ export function readQuota(
   const current = goesOn ? began : days(now)
   const used = goesOn ? row.used : synced.account.quota(dayOf(current)).used
   return { began: current, ends: beginningAfter(days, now), used, exhausted: null, learned }
+}
+
+/**
+ * Whether the host said that the quota is used up long before the limit: it allows less than the config has it, or
+ * something else uses the account too.
+ */
+export function isUsedUpEarly(
+  { account }: Pick<Synced, 'account'>,
+  { days, limit }: Allowance,
+  { used, exhausted, learned }: QuotaState,
+): boolean {
+  if (exhausted === null) return false
+  // Where nobody knows when the host's day begins, any of the last 24 hours may be of it, and of their days.
+  const isWholeDay = days !== null || learned !== null
+  const sent = isWholeDay ? used : account.usedAfter(dayOf(exhausted.since - 2 * DAY_MS))
+  return sent < limit * OURS
 }
 
 export function learnedReset({ meta }: Pick<Synced, 'meta'>): LearnedReset | null {

@@ -50,6 +50,9 @@ export function openAccount(db: Db) {
     'UPDATE quota SET exhausted = NULL, said_at = NULL, refused = 0, resumes_at = NULL, clock_offset = NULL',
   )
   const quota = db.prepare<[string], QuotaRow>('SELECT * FROM quota WHERE day = ?')
+  const usedAfter = db
+    .prepare<[string], number>('SELECT ifnull(sum(used), 0) FROM quota WHERE day > ?')
+    .pluck()
   const prune = db.prepare<[number]>(
     'DELETE FROM quota WHERE day NOT IN (SELECT day FROM quota ORDER BY day DESC LIMIT +?)',
   )
@@ -66,6 +69,8 @@ export function openAccount(db: Db) {
     /** There may be quota again: a person says so, or a new day has begun. */
     forgetExhaustion: () => void forgetExhaustion.run(),
     quota: (day: string): QuotaRow => quota.get(day) ?? { ...UNUSED, day },
+    /** Credentials that the host issued on the days after this one. */
+    usedAfter: (day: string) => usedAfter.get(day)!,
     /** Keeps so many days. */
     pruneQuota: (days: number) => void prune.run(days),
   }

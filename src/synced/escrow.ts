@@ -34,6 +34,11 @@ export function openEscrow(db: Db) {
   const held = db.prepare<[number, number], EscrowRow>(
     `SELECT * FROM escrow WHERE mirror = +? AND state IN ('held','unproved') ORDER BY path LIMIT +?`,
   )
+  // '0' follows '/' in the order of bytes.
+  const nextBelow = db.prepare<{ mirror: number; path: string }, EscrowRow>(
+    `SELECT * FROM escrow WHERE mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'
+       AND state IN ('grace','approved') ORDER BY due_at LIMIT 1`,
+  )
   const atPath = db.prepare<[number, string], EscrowRow>(
     'SELECT * FROM escrow WHERE mirror = +? AND path = +? ORDER BY since',
   )
@@ -80,6 +85,8 @@ export function openEscrow(db: Db) {
     held: (mirror: number, most: number) => held.all(mirror, most),
     /** Images that stood for this path. */
     atPath: (mirror: number, path: string) => atPath.all(mirror, path),
+    /** The one below this folder that is to be deleted first. */
+    nextBelow: (mirror: number, path: string) => nextBelow.get({ mirror, path }),
     of: (image: number) => of.get(image),
     /** Where a picture of these bytes was that is gone, and whose image waits here; null where none is. */
     pathOfBytes: (hash: Buffer) => pathOfBytes.get(hash)?.path ?? null,

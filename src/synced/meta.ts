@@ -34,6 +34,7 @@ export function openMeta(db: Db) {
     | 'base_url'
     | 'boot'
     | 'clock_offset'
+    | 'config'
     | 'default_album'
     | 'generation'
     | 'largest_taken'

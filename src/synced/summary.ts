@@ -38,6 +38,16 @@ export interface TreeSummary {
   left_out: LeftOut
 }
 
+/** What became of the images of pictures below a folder that is gone. */
+export interface GoneSummary {
+  /** Images to be deleted. */
+  waiting: number
+  /** Images that wait for a person. */
+  held: number
+  /** Pictures whose image was deleted, as far as the history reaches. */
+  deleted: number
+}
+
 export function openSummaries(db: Db) {
   const looked = db.prepare<[number], LeftOut & { files: number; unknown: number }>(
     `SELECT ifnull(sum(files), 0) AS files, count(unknown) AS unknown,
@@ -80,6 +90,14 @@ export function openSummaries(db: Db) {
     )
     .pluck()
 
+  const strictlyBelow = `mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'`
+  const goneBelow = db.prepare<{ mirror: number; path: string }, GoneSummary>(
+    `SELECT
+       (SELECT count(*) FROM escrow WHERE ${strictlyBelow} AND state IN ('grace','approved')) AS waiting,
+       (SELECT count(*) FROM escrow WHERE ${strictlyBelow} AND state IN ('held','unproved')) AS held,
+       (SELECT count(*) FROM (SELECT event, max(id) FROM history WHERE ${strictlyBelow} GROUP BY path)
+        WHERE event = 'deleted') AS deleted`,
+  )
   // '0' follows '/' in the order of bytes.
   const below = `mirror = +@mirror AND (@path = '' OR path = +@path OR (path > +@path || '/' AND path < +@path || '0'))`
   const lookedBelow = db.prepare<{ mirror: number; path: string }, LeftOut & { files: number }>(
@@ -97,6 +115,8 @@ export function openSummaries(db: Db) {
       const states = Object.fromEntries(statesBelow.all({ mirror, path }).map(({ state, n }) => [state, n]))
       return { files, states, left_out }
     },
+    /** Of a folder that is gone. Not for the root. */
+    goneBelow: (mirror: number, path: string) => goneBelow.get({ mirror, path })!,
     mirror(mirror: number): MirrorSummary {
       const { files, format, ignored, hidden: dotted, empty, links } = looked.get(mirror)!
       const states = new Map(open.all(mirror).map(row => [row.state, row]))

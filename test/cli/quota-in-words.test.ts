@@ -9,6 +9,7 @@ const quota: Status['quota'] = {
   used: 812,
   reserve: 500,
   exhausted: false,
+  used_up_early: false,
   resumes_at: null,
   next_probe_at: null,
   reset: { known: 'no' },
@@ -31,6 +32,11 @@ it('says when a quota that is used up comes back, or when the host is asked agai
   expect(words({ ...used, resumes_at: '2026-11-21T16:00:03.000Z', reset })).toEqual([
     `quota   5,000 of 5,000 today (professional), used up until ${localTime('2026-11-21T16:00:03.000Z')} (learned in 4 days)`,
   ])
+})
+
+it('says what to do where the host has less a day than the config has it', () => {
+  const early = { used: 60, exhausted: true, used_up_early: true }
+  expect(words(early)[1]).toMatch(/^ +the host said so long before 5,000: .*host\.daily_quota/)
 })
 
 it('says how long a backlog takes, and what is kept from it', () => {

@@ -20,3 +20,18 @@ it('what stops uploads pass after pass is told once, until a picture went or som
   for (const event of told) tell(event)
   expect(heard).toEqual([told[0], told[2], told[3], uploaded, told[5]])
 })
+
+it('that pictures are to be sent is told once while they only wait', () => {
+  const heard: PassEvent[] = []
+  const tell = onlyNews(told => heard.push(told))
+  const started = (bytes: number): PassEvent => ({
+    event: 'uploads_started',
+    pictures: 1,
+    bytes,
+    quota_left: 9,
+  })
+  const waits: PassEvent = { event: 'picture_waits', mirror: '/a', path: 'p', message: 'half' }
+  const told = [started(5), waits, started(5), waits, started(6), uploaded, started(6)]
+  for (const event of told) tell(event)
+  expect(heard).toEqual(told.filter((_, at) => at !== 2))
+})

@@ -154,6 +154,11 @@ describe('SIGHUP', () => {
     stage.configure({ mirrors: [{ folder: 'pictures', album: 'Elsewhere' }] })
     daemon.kill('SIGHUP')
     await daemon.told('config_refused', 2)
+    expect(await stage.json('status')).toMatchObject({
+      other_config: true,
+      mirrors: [{ album: 'Elsewhere' }],
+    })
+    expect((await stage.albumd('status', '--config', stage.config)).out).toContain('(kill -HUP ')
 
     const more = join(stage.home, 'more')
     mkdirSync(more)
@@ -171,6 +176,11 @@ describe('SIGHUP', () => {
     const delivered = await stage.delivered()
     expect(Object.keys(delivered)).toHaveLength(31)
     expect(delivered['More/green.png']).toBe(sha256(green))
+    expect(await stage.json('status')).toMatchObject({ other_config: false })
+    const warned = async () => (await stage.albumd('doctor', '--config', stage.config)).out
+    expect(await warned()).not.toContain('another config')
+    stage.configure({ uploads: { order: 'newest' } })
+    expect(await warned()).toMatch(/warn +daemon +it runs with another config/)
     expect(await daemon.stop()).toBe(0)
   })
 

@@ -39,6 +39,9 @@ describe('a quota that the host says is used up', () => {
     expect(backlog).toMatchObject({ pictures: 20, days: 1 })
     const { out } = await stage.albumd('status', '--config', stage.config)
     expect(out).toMatch(/^quota {3}20 of 5,000 today \(professional\), used up until /m)
+    expect(out).toContain('host.daily_quota')
+    const doctor = await stage.albumd('doctor', '--config', stage.config)
+    expect(doctor.out).toMatch(/warn +quota .*20 of 5,000.*\n.*host\.daily_quota/)
 
     clock.offset = 86_400_000
     expect(await stage.albumd('retry', '--config', stage.config)).toMatchObject({ code: 0 })

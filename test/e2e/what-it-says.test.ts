@@ -112,6 +112,9 @@ describe('a lost state', () => {
     const { out } = await stage.sync()
     expect(out.match(/adopt --verify/g)).toHaveLength(1)
     expect(out).toContain('4 pictures linked to images that the host held already')
+    expect((await albumd(stage, 'status')).out).toMatch(
+      / 4 of 4 pictures on the host\n +4 of them linked .* their bytes are not compared yet/,
+    )
   })
 })
 

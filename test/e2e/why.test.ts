@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../pictures.ts'
@@ -39,4 +39,21 @@ it('why shows the state, the image, what happens next and the history, and its c
   })
   await stage.sync()
   expect(await stage.json('why', "it's/0.png")).toMatchObject({ state: 'absent' })
+})
+
+it('why knows a name that is not UTF-8 as the shell hands it over, and says how it is written', async () => {
+  const stage = await setStage()
+  stage.write('a/good.png', png(2, 2).bytes)
+  const bytes = Buffer.concat([Buffer.from(`${stage.pictures}/a/(b`), Buffer.from([0xc3, 0xff])])
+  writeFileSync(Buffer.concat([bytes, Buffer.from(').png')]), png(3, 2).bytes)
+  for (const path of ['a', join(stage.pictures, 'a')]) {
+    const { code, out } = await stage.shell(
+      `why "$(printf '${path}/(b\\303\\377).png')" -c '${stage.config}'`,
+    )
+    expect(code).toBe(0)
+    expect(out).toContain(`${stage.pictures}/a/(b\\xc3\\xff).png\n`)
+    expect(out).toContain('has a name that is not valid UTF-8, and that is written (b\\xc3\\xff).png here')
+  }
+  const { out } = await stage.shell(`why "$(printf 'a/c\\377.png')" -c '${stage.config}'`)
+  expect(out).toContain('nothing is known of it')
 })

@@ -3,7 +3,7 @@ import { hostWith } from '../../src/remote/host-with.ts'
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { DAY_MS, daysOf } from '../../src/sync/quota-day.ts'
-import { type Allowance, readQuota } from '../../src/sync/quota-state.ts'
+import { type Allowance, isUsedUpEarly, readQuota } from '../../src/sync/quota-state.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 import { png } from '../pictures.ts'
@@ -192,6 +192,23 @@ describe('a quota that is used up', () => {
     await account.pass()
     expect(account.taken).toBe(8)
     expect(account.read()).toMatchObject({ used: 8, exhausted: null })
+  })
+
+  it('tells when the host said so long before the limit, and not of a day that began before ours', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 6)
+    const account = openAccount(workshop, 10, 16 * HOUR)
+    const isEarly = (limit = 10) =>
+      isUsedUpEarly(workshop.synced, { ...account.allowance, limit }, account.read())
+    account.wait(7 * HOUR)
+    await account.pass()
+    expect(isEarly(5000)).toBe(false)
+    plant(workshop, 6, 12)
+    account.wait(8 * HOUR)
+    await account.pass()
+    expect(account.read()).toMatchObject({ used: 4, exhausted: { resumes: null } })
+    expect(isEarly()).toBe(false)
+    expect(isEarly(5000)).toBe(true)
   })
 
   it('does not keep pictures that are there already from being linked', async () => {

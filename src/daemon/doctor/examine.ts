@@ -6,6 +6,7 @@ import { readMounts } from '../../local/mount-table.ts'
 import { systemClock } from '../../sync/clock.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { localTime } from '../local-time.ts'
+import { EARLY_REMEDY } from '../quota-status.ts'
 import { lastRequestBefore } from '../requests-before.ts'
 import { stateFiles } from '../state.ts'
 import { readState, readStatus, type Status } from '../status.ts'
@@ -44,6 +45,7 @@ export async function* examine(
   yield* database
   yield* checkDiskSpace(config)
   yield* checkDaemon(atWork, status)
+  yield* checkQuota(status)
   if (signal.aborted) return
   yield* checkHost(config, readAccess(config, file, env), atWork, status, signal)
 }
@@ -51,6 +53,12 @@ export async function* examine(
 function* checkDaemon(atWork: boolean, status: Status | null): Generator<Finding> {
   if (!atWork) return yield pass('daemon', 'no albumd is at work with this state')
   yield pass('daemon', `albumd is at work with this state (pid ${status?.pid ?? 'not known'})`)
+  if (status?.other_config)
+    yield warn(
+      'daemon',
+      'it runs with another config than this one: it was not told to read it again, or refused it',
+      `kill -HUP ${status.pid}; its log says what it refuses`,
+    )
   if (status?.paused)
     yield warn(
       'daemon',
@@ -60,6 +68,13 @@ function* checkDaemon(atWork: boolean, status: Status | null): Generator<Finding
   for (const { folder, state, reason } of status?.mirrors ?? [])
     if (state === 'guarded' || state === 'blocked')
       yield fail('daemon', `${folder}: ${state}: ${reason}`, 'albumd status tells more')
+}
+
+function* checkQuota(status: Status | null): Generator<Finding> {
+  if (!status?.quota.used_up_early) return
+  const { limit, used } = status.quota
+  const said = `the host says that it is used up, after ${used.toLocaleString('en')} of ${limit.toLocaleString('en')} images today`
+  yield warn('quota', said, EARLY_REMEDY)
 }
 
 async function* checkHost(

@@ -8,6 +8,7 @@ export const CHECKS = [
   'database',
   'disk_space',
   'daemon',
+  'quota',
   'host',
   'tls',
   'clock',

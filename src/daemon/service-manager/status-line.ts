@@ -3,7 +3,7 @@ import type { Status } from '../status.ts'
 
 /** How things stand, in one sentence: what a service manager shows. The gravest first. */
 export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 'quota' | 'blocks'>): string {
-  const sum = (what: 'files' | 'synced' | 'pending_uploads' | 'held_deletions' | 'failed') =>
+  const sum = (what: 'files' | 'synced' | 'linked' | 'pending_uploads' | 'held_deletions' | 'failed') =>
     mirrors.reduce((total, mirror) => total + mirror[what], 0)
   const guarded = mirrors.find(({ state }) => state === 'guarded')
   const paused = mirrors.find(({ state }) => state === 'paused')
@@ -14,7 +14,8 @@ export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 
     ...(paused ? [paused.reason ?? 'paused'] : []),
     ...(blocked ? [`the host refuses ${blocked.endpoint} (${blocked.code})`] : []),
     ...(quota.exhausted ? ['the quota of the day is used up'] : []),
-    `${number(sum('synced'))} of ${count(sum('files'), 'picture')} on the host`,
+    `${number(sum('synced') + sum('linked'))} of ${count(sum('files'), 'picture')} on the host`,
+    ...left(sum('linked'), 'of them linked, their bytes not compared yet'),
     ...left(sum('pending_uploads'), 'to upload'),
     ...left(sum('held_deletions'), 'deletions held'),
     ...left(sum('failed'), 'failed'),

@@ -7,11 +7,13 @@ import type { EscrowRow } from '../../synced/escrow.ts'
 import type { FileRow } from '../../synced/files.ts'
 import type { ImageRow } from '../../synced/images.ts'
 import type { MirrorRow } from '../../synced/mirrors.ts'
+import type { GoneSummary, TreeSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { type Explanation, type PathImage, type PathState, type Step, timeOf } from './explanation.ts'
 import {
   deletionSteps,
   everythingWaits,
+  goneFolderSteps,
   plainStep,
   type StepParts,
   troubleSteps,
@@ -19,9 +21,9 @@ import {
   type Waiting,
 } from './next-steps.ts'
 import { pastOf } from './past.ts'
-import type { PlaceInMirror } from './place.ts'
+import { type PlaceInMirror, wasFolder } from './place.ts'
 import { perhapsRenamedTo, type Whereabouts, whereIs } from './whereabouts.ts'
-import { leftOutInWords, reasonOf, ruleInFile } from './words.ts'
+import { goneFolderInWords, leftOutInWords, reasonOf, ruleInFile } from './words.ts'
 
 export type ExplainParts = Omit<StepParts, 'rootInDoubt'> & { disk: Disk }
 
@@ -34,10 +36,11 @@ export function explain(parts: ExplainParts, place: PlaceInMirror): Explanation 
   const known = row ? recordsOf(synced, row, path) : NOTHING
   const full = fullPath(mirror.folder, path)
   const doubt = row ? doubtOf(synced, row, path) : null
-  const isFolder = where.kind === 'folder' || (where.kind === 'absent' && known.isFolder && !known.file)
+  const { counts, gone } = row ? folderOf(synced, row, path, where, known) : NO_FOLDER
+  const isFolder = where.kind === 'folder' || counts !== null
   const album = albumPathOf(mirror.album, isFolder ? path : folderAbove(path))
   const renamed = where.kind === 'absent' ? perhapsRenamedTo(disk, mirror.folder, mirror.ignore, path) : null
-  const [state, reason] = stateOf(place, where, known, doubt, renamed !== null)
+  const [state, reason] = stateOf(place, where, known, gone, doubt, renamed !== null)
   const explained: Explanation = {
     path: full,
     mirror: mirror.folder,
@@ -66,14 +69,17 @@ export function explain(parts: ExplainParts, place: PlaceInMirror): Explanation 
             rule: where.rule ? ruleInFile(mirror.folder, where.rule) : null,
           }
         : null,
-    counts: row && isFolder ? synced.summaries.below(row.id, path) : null,
+    counts,
+    gone,
     next: [],
     history: pastOf(known.history, known.file),
   }
   const steps = { ...parts, rootInDoubt: row?.guard_code === 'ROOT' }
   const isInDoubt = renamed !== null && (known.file !== undefined || known.isFolder)
   const rename = isInDoubt ? [renameStep(fullPath(mirror.folder, renamed))] : []
-  return { ...explained, next: [...rename, ...nextOf(steps, explained, where, known)] }
+  const next = row && gone ? synced.escrow.nextBelow(row.id, path) : undefined
+  const ofFolder = gone ? goneFolderSteps(steps, gone, next, full) : []
+  return { ...explained, next: [...rename, ...nextOf(steps, explained, where, known), ...ofFolder] }
 }
 
 interface Known {
@@ -116,6 +122,31 @@ function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Known {
   }
 }
 
+interface Folder {
+  counts: TreeSummary | null
+  gone: GoneSummary | null
+}
+
+const NO_FOLDER: Folder = { counts: null, gone: null }
+
+/** What is known of a path as of a folder: one that is there, or was. */
+function folderOf(
+  synced: Synced,
+  { id }: MirrorRow,
+  path: string,
+  where: Whereabouts,
+  { file, isFolder }: Known,
+): Folder {
+  const isThere = where.kind === 'folder'
+  const was = where.kind === 'absent' && !file && (isFolder || wasFolder(synced, id, path))
+  if (!isThere && !was) return NO_FOLDER
+  const counts = synced.summaries.below(id, path)
+  const { gone: _gone, kept: _kept, hidden: _hidden, ...others } = counts.states
+  // Until a look has found that it is gone, its pictures are recorded as they were.
+  const isSeen = Object.keys(others).length === 0
+  return { counts, gone: was && isSeen ? synced.summaries.goneBelow(id, path) : null }
+}
+
 /** Why what holds a path is in doubt, or null. */
 function doubtOf(synced: Synced, row: MirrorRow, path: string): string | null {
   if (row.guard_code === 'ROOT') return row.guard
@@ -127,6 +158,7 @@ function stateOf(
   { mirror, path }: PlaceInMirror,
   where: Whereabouts,
   known: Known,
+  gone: GoneSummary | null,
   doubt: string | null,
   perhapsRenamed: boolean,
 ): [PathState, string] {
@@ -144,11 +176,12 @@ function stateOf(
     const since = change ? ` (since then: ${change.reason})` : ''
     return [file.state, `${reasonOf(file, history, failure)}${since}`]
   }
-  return stateOfAbsent(known, perhapsRenamed)
+  return stateOfAbsent(known, gone, perhapsRenamed)
 }
 
 function stateOfAbsent(
   { file, history, failure, isFolder }: Known,
+  gone: GoneSummary | null,
   perhapsRenamed: boolean,
 ): [PathState, string] {
   if (perhapsRenamed && (file?.state === 'hidden' || (!file && isFolder))) return ['unknown', PERHAPS_RENAMED]
@@ -156,7 +189,11 @@ function stateOfAbsent(
     return [
       'absent',
       whatBecame(history) ??
-        (isFolder ? 'the folder is gone' : 'it is not there, and nothing is known of it'),
+        (gone
+          ? goneFolderInWords(gone)
+          : isFolder
+            ? 'the folder is gone'
+            : 'it is not there, and nothing is known of it'),
     ]
   const since = perhapsRenamed ? PERHAPS_RENAMED : 'gone from the disk'
   const missing = file.state === 'gone' || file.state === 'kept' ? '' : ` (since then: ${since})`

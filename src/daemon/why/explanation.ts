@@ -1,7 +1,7 @@
 import type { FileState } from '../../synced/files.ts'
 import type { HistoryEvent } from '../../synced/history.ts'
 import type { ImageRow } from '../../synced/images.ts'
-import type { TreeSummary } from '../../synced/summary.ts'
+import type { GoneSummary, TreeSummary } from '../../synced/summary.ts'
 import type { LeftOutWhy } from './whereabouts.ts'
 
 /**
@@ -81,6 +81,8 @@ export interface Explanation {
   } | null
   /** Of a folder. */
   counts: TreeSummary | null
+  /** Of a folder that is gone. */
+  gone: GoneSummary | null
   next: Step[]
   history: PastEvent[]
 }

@@ -2,6 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import { readQuota } from '../../sync/quota-state.ts'
 import { shellWord } from '../../sync/shell-word.ts'
 import type { EscrowRow } from '../../synced/escrow.ts'
+import type { GoneSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { allowanceOf } from '../allowance.ts'
 import { uploadsWaitUntil } from '../hours.ts'
@@ -108,10 +109,30 @@ function everythingHalted({ synced, now, rootInDoubt }: StepParts): Step | null 
   return paused && step('albumd is paused: nothing is sent or deleted', paused.until, 'albumd resume')
 }
 
+/** What becomes of the images of pictures below a folder that is gone. */
+export function goneFolderSteps(
+  parts: StepParts,
+  { held }: GoneSummary,
+  next: EscrowRow | undefined,
+  path: string,
+): Step[] {
+  const at = shellWord(path)
+  const ofHeld = [
+    step('let what is held be deleted with', null, `albumd deletions approve ${at}`),
+    step('or keep what is held for good with', null, `albumd deletions discard ${at}`),
+  ]
+  const ofWaiting = next ? deletionSteps(parts, next, path, 'the first of those that wait') : []
+  return [...ofWaiting, ...(held > 0 ? ofHeld : [])]
+}
+
 /** What becomes of the image of `given`, at `path` (absolute). */
-export function deletionSteps(parts: StepParts, given: EscrowRow, path: string): Step[] {
+export function deletionSteps(
+  parts: StepParts,
+  given: EscrowRow,
+  path: string,
+  what = given.reason === 'superseded' ? 'the image of its older version' : 'its image',
+): Step[] {
   const { synced, status, now } = parts
-  const what = given.reason === 'superseded' ? 'the image of its older version' : 'its image'
   const at = shellWord(path)
   if (given.state === 'held' || given.state === 'unproved') {
     const why =

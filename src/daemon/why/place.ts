@@ -40,6 +40,11 @@ function behindLinks(path: string): string {
   return join(realPathOf(dirname(path)), basename(path))
 }
 
+/** Whether the records have images of pictures below a path that were given up, or are to be. */
+export function wasFolder({ summaries }: Synced, mirror: number, path: string): boolean {
+  return Object.values(summaries.goneBelow(mirror, path)).some(n => n > 0)
+}
+
 /** Whether the records have anything of a place. */
 export function isRecorded(synced: Synced, { mirror, path }: PlaceInMirror): boolean {
   const row = synced.mirrors.of(mirror.folder)
@@ -50,6 +55,7 @@ export function isRecorded(synced: Synced, { mirror, path }: PlaceInMirror): boo
     (folder !== undefined &&
       synced.files.at({ folder: folder.id, name: path.slice(slash + 1) }) !== undefined) ||
     synced.folders.at(row.id, path) !== undefined ||
+    wasFolder(synced, row.id, path) ||
     synced.history.last({ mirror: row.id, path }) !== null
   )
 }

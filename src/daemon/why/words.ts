@@ -2,9 +2,10 @@ import { extname } from 'node:path'
 import { IGNORE_FILE } from '../../local/ignore-rules.ts'
 import { FORMATS } from '../../protocol/formats.ts'
 import { NEW, TOUCHED } from '../../sync/plan.ts'
-import { fullPath } from '../../sync/tree-path.ts'
+import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { FileRow } from '../../synced/files.ts'
 import type { HistoryEvent, HistoryRow } from '../../synced/history.ts'
+import type { GoneSummary } from '../../synced/summary.ts'
 import type { Explanation, RuleInFile } from './explanation.ts'
 import type { LeftOut } from './whereabouts.ts'
 
@@ -32,7 +33,7 @@ export function leftOutInWords(root: string, path: string, { why, at, rule, is }
     case 'ignore_file':
       return `${what} holds ignore rules for its folder`
     case 'NAME_NOT_UTF8':
-      return `${what} has a name that is not valid UTF-8: rename it; until then nothing that is missing from its folder counts as deleted`
+      return `${what} has a name that is not valid UTF-8, and that is written ${nameOf(at)} here: rename it; until then nothing that is missing from its folder counts as deleted`
   }
 }
 
@@ -77,6 +78,17 @@ export function reasonOf(
     case 'hidden':
       return last('left_out') ?? 'there, but left out; its image stays'
   }
+}
+
+/** What became of a folder that is gone, as far as the records tell. */
+export function goneFolderInWords({ waiting, held, deleted }: GoneSummary): string {
+  const images = [
+    [waiting, waiting === 1 ? 'waits to be deleted' : 'wait to be deleted'],
+    [held, held === 1 ? 'is held' : 'are held'],
+    [deleted, deleted === 1 ? 'was deleted' : 'were deleted'],
+  ] as const
+  const told = images.flatMap(([n, what]) => (n > 0 ? [`${n} ${what}`] : []))
+  return `the folder is gone${told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''}`
 }
 
 function whyPending({ image }: FileRow, history: readonly HistoryRow[]): string {

@@ -30,19 +30,19 @@ export function mirrors({ recorded }: Facts): Html | null {
 }
 
 function mirror(of: MirrorStatus): Html {
-  const { folder, album, state, reason, files, synced, oldest_unsynced } = of
+  const { folder, album, state, reason, files, synced, linked, oldest_unsynced } = of
   return html`<li id="mirror-${folder}">
 <p><span class="chip" data-kind="${KINDS[state]}">${state}</span> <b>${folder}</b> → ${albumInWords(album)}</p>
 ${reason !== null && state !== 'paused' && html`<p data-kind="bad"><span class="tone">${reason}</span></p>`}
-${files === 0 ? html`<p>There is no picture in it.</p>` : progress(synced, files)}
+${files === 0 ? html`<p>There is no picture in it.</p>` : progress(synced + linked, files)}
 ${chips(of)}
 ${oldest_unsynced !== null && html`<p class="aside">The oldest that waits was found ${time(oldest_unsynced)}.</p>`}
 ${leftOut(of)}</li>`
 }
 
-function progress(synced: number, files: number): Html {
-  return html`<p><b>${synced.toLocaleString('en')}</b> of ${count(files, 'picture')} on the host</p>
-<progress max="${files}" value="${synced}" aria-label="on the host"></progress>`
+function progress(there: number, files: number): Html {
+  return html`<p><b>${there.toLocaleString('en')}</b> of ${count(files, 'picture')} on the host</p>
+<progress max="${files}" value="${there}" aria-label="on the host"></progress>`
 }
 
 function chips(mirror: MirrorStatus): Html | null {
@@ -50,7 +50,7 @@ function chips(mirror: MirrorStatus): Html | null {
     ['to upload', mirror.pending_uploads, null],
     ['failed', mirror.failed, 'bad'],
     ['uncertain', mirror.uncertain, 'warn'],
-    ['linked', mirror.linked, null],
+    ['linked, bytes not compared yet', mirror.linked, null],
     ['to delete', mirror.pending_deletions, null],
     ['held', mirror.held_deletions, 'warn'],
   ] as const

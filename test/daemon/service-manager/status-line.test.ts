@@ -19,6 +19,9 @@ it('the sentence counts over all mirrors, and says what is left', () => {
   expect(lineOf([{ held_deletions: 21 }], true)).toBe(
     'the quota of the day is used up; 1,200 of 1,200 pictures on the host; 21 deletions held',
   )
+  expect(lineOf([{ synced: 0, linked: 1200 }])).toBe(
+    '1,200 of 1,200 pictures on the host; 1,200 of them linked, their bytes not compared yet',
+  )
 })
 
 it('the sentence begins with what needs a person', () => {

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { approve, listHeld } from '../../../src/daemon/held-deletions.ts'
 import { png } from '../../pictures.ts'
 import { asked } from './asked.ts'
 
@@ -34,5 +35,38 @@ describe('why, of a folder', () => {
       expect(next[0]!.what).toContain('albumd trust')
     }
     expect(at.why('z.png').state).toBe('synced')
+  })
+
+  it('tells of one that is gone what became of the images of its pictures', async () => {
+    const at = await asked()
+    for (let n = 0; n < 3; n++) at.write(`a/b/${n}.png`, png(2 + n, 2).bytes)
+    at.write('z.png', png(40, 2).bytes)
+    await at.pass()
+    // No version of a picture that is there counts as gone.
+    at.write('a/b/0.png', png(50, 2).bytes)
+    await at.pass()
+    rmSync(join(at.pictures, 'a'), { recursive: true })
+    expect(at.why('a')).toMatchObject({ state: 'absent', reason: 'the folder is gone', gone: null, next: [] })
+
+    await at.pass({ graceMs: 600_000 })
+    const waiting = at.why('a')
+    expect(waiting).toMatchObject({ state: 'absent', gone: { waiting: 3, held: 0, deleted: 0 } })
+    expect(waiting.reason).toBe('the folder is gone; of the images of its pictures 3 wait to be deleted')
+    expect(waiting.next[0]!.what).toContain('about 10 min are left')
+
+    at.synced.escrow.hold(at.synced.mirrors.of(at.pictures)!.id)
+    const held = at.why('a')
+    expect(held.reason).toContain('3 are held')
+    const path = join(at.pictures, 'a')
+    expect(held.next.map(({ command }) => command)).toEqual([
+      `albumd deletions approve ${path}`,
+      `albumd deletions discard ${path}`,
+    ])
+
+    await approve(at.synced, listHeld(at.config, at.synced, 'a'))
+    await at.pass({ running: () => 600_000 })
+    expect(at.why('a').reason).toBe('the folder is gone; of the images of its pictures 3 were deleted')
+    expect(at.why('a/b').reason).toContain('3 were deleted')
+    expect(at.why('a/b/9.png').reason).toContain('nothing is known of it')
   })
 })
