@@ -1,6 +1,7 @@
 import { keepImages } from '../../src/sync/keep-images.ts'
 import { recordTrust, trustIn } from '../../src/sync/trust.ts'
 import { diskFor } from './disk-port.ts'
+import type { Grounds } from './grounds.ts'
 import type { World } from './world.ts'
 
 /** A person lets all held deletions go ahead. Answers how many. */
@@ -37,17 +38,20 @@ export function trustDoubtful({ state, disk, looks, machine, mirrors, grounds }:
       const trust = trustIn(view, synced, row, path)
       if (trust.kind !== 'root' && trust.kind !== 'folder') continue
       void recordTrust(synced, trust)
+      trustGround(grounds, folder, path)
       trusted++
-      if (trust.kind === 'root') {
-        grounds.otherRoot.delete(folder)
-        grounds.trusted.add(folder)
-      }
-      const place = path === '' ? folder : `${folder}/${path}`
-      for (const mount of grounds.lostMount.keys())
-        if (`${mount}/`.startsWith(`${place}/`)) grounds.lostMount.delete(mount)
     }
   }
   return trusted
+}
+
+function trustGround({ otherRoot, trusted, lostMount }: Grounds, root: string, path: string): void {
+  if (path === '') {
+    otherRoot.delete(root)
+    trusted.add(root)
+  }
+  const place = path === '' ? root : `${root}/${path}`
+  for (const mount of lostMount.keys()) if (`${mount}/`.startsWith(`${place}/`)) lostMount.delete(mount)
 }
 
 function heldIn({ mirrors, escrow }: World['state']['synced']) {
