@@ -160,13 +160,18 @@ export function openMirrorWatcher(parts: MirrorWatcherParts): MirrorWatcher {
   }
 }
 
-/** Those in doubt may be others when they come back, with no event: a mount has none. */
+/**
+ * Those in doubt may be others when they come back, with no event: a mount has none. One that was emptied is there, and
+ * what is put back into it ends the doubt.
+ */
 function foldersToWatch(synced: Synced, mirror: string): Set<string> {
   const row = synced.mirrors.of(mirror)
   if (!row) return new Set()
   const doubts = synced.folders.unknown(row.id)
   const isBelowDoubt = (path: string) => doubts.some(doubt => isBelow(path, doubt.path))
-  return new Set(synced.folders.certain(row.id).filter(path => doubts.length === 0 || !isBelowDoubt(path)))
+  const emptied = doubts.filter(({ code }) => code === 'FOLDER_EMPTIED').map(({ path }) => path)
+  const there = [...synced.folders.certain(row.id), ...emptied]
+  return new Set(there.filter(path => doubts.length === 0 || !isBelowDoubt(path)))
 }
 
 function above(folder: string): string {

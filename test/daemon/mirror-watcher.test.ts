@@ -41,6 +41,30 @@ describe('a watched mirror', () => {
     await expect.poll(() => state().folders).toBe(3)
   })
 
+  it('watches a folder that was emptied, for what is put back there, and none else that is in doubt', async () => {
+    const { root, synced, mirror, watcher, told, state } = watch(['', 'a', 'b'])
+    const doubt = (path: string, code: string) => {
+      const { id } = synced.folders.at(mirror, path)!
+      synced.folders.setUnknown(id, 'in doubt')
+      synced.failures.put({
+        folder: id,
+        name: '',
+        source: 'look',
+        code,
+        message: 'in doubt',
+        next_attempt_at: null,
+      })
+    }
+    watcher.follow()
+    await told('', 'a', 'b')
+    doubt('a', 'FOLDER_EMPTIED')
+    doubt('b', 'FOLDER_UNMOUNTED')
+    watcher.follow()
+    await expect.poll(() => state().folders).toBe(2)
+    writeFileSync(join(root, 'a/x.png'), '')
+    await told('a')
+  })
+
   it('says once why a folder can not be watched, and polls it', async () => {
     const tooLong = 'x'.repeat(300)
     const { watcher, clock, said, told, heard, state } = watch(['', 'a', tooLong])
