@@ -170,10 +170,12 @@ export class UploadQueue {
       case 'failed':
         await synced.commit(() => this.#recordFailure(file, result))
         return tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
-      case 'stop':
-        if (this.#stopped) return
+      case 'stop': {
+        // What ends it after something else did, such as a quota, would be asked about once more.
+        const isNews = this.#stopped?.remedy !== result.failure.remedy
         this.#stop(result.failure)
-        return this.#recordStop(result.failure)
+        return isNews ? this.#recordStop(result.failure) : undefined
+      }
     }
   }
 

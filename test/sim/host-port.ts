@@ -30,6 +30,8 @@ import type { VirtualHost } from './virtual-host.ts'
 export interface Watch {
   imageDeletion(id: string): void
   albumDeletion(id: string): void
+  /** An album is asked for. Answers the moment up to which those of others are known. */
+  albumCreation(): number
   fetched(id: string): void
   /** An upload of a file of this name is asked for. */
   credential(name: string): void
@@ -88,9 +90,12 @@ export class HostPort implements ImageHost {
   }
 
   createAlbum({ name, parent_album }: Parameters<ImageHost['createAlbum']>[0], signal: AbortSignal) {
-    return this.#persist('create_album', signal, async () =>
-      this.#host.makeAlbum(name, parent_album ?? null, 'albumd'),
-    )
+    let sawUntil = 0
+    const leaves = () => {
+      sawUntil = this.#watch.albumCreation()
+    }
+    const serve = async () => this.#host.makeAlbum(name, parent_album ?? null, 'albumd', sawUntil)
+    return this.#persist('create_album', signal, serve, leaves)
   }
 
   async fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered> {

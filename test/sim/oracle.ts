@@ -147,7 +147,12 @@ export class Oracle implements Watch {
     this.#nothingHalf(image)
   }
 
-  albumMade(album: TrueAlbum): void {
+  /** Of an album that is asked for what others made before this pass is known, however late it is made. */
+  albumCreation(): number {
+    return this.#parts.grounds.passAt
+  }
+
+  albumMade(album: TrueAlbum, sawUntil: number): void {
     if (album.by === 'other') return
     this.effects++
     if (this.#parts.variations.without.includes('list')) return
@@ -156,7 +161,7 @@ export class Oracle implements Watch {
     for (const other of this.#truth.liveAlbums())
       if (
         other !== album &&
-        (other.by === 'albumd' || other.at < this.#parts.grounds.passAt) &&
+        (other.by === 'albumd' || other.at < sawUntil) &&
         other.parent === album.parent &&
         other.name === album.name
       )

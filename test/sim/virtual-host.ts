@@ -18,7 +18,7 @@ const ABSENCE_MS = 300_000
 /** What the oracle hears of. */
 export interface HostEvents {
   stored(image: TrueImage): void
-  albumMade(album: TrueAlbum): void
+  albumMade(album: TrueAlbum, sawUntil: number): void
   goneWithAlbum(images: readonly TrueImage[]): void
 }
 
@@ -138,7 +138,8 @@ export class VirtualHost {
     if (by === 'albumd') this.#events.goneWithAlbum(inside)
   }
 
-  makeAlbum(name: string, parent: string | null, by: Actor): CreatedAlbum {
+  /** `sawUntil`: what others made before that is known to whoever asks. */
+  makeAlbum(name: string, parent: string | null, by: Actor, sawUntil = 0): CreatedAlbum {
     const above = this.truth.album(parent)
     if (by === 'albumd') {
       this.#refuseWithout('create_album')
@@ -148,7 +149,7 @@ export class VirtualHost {
     const made = this.#kit.service.createAlbum(this.#account, { name, parent_album: parent })
     const album: TrueAlbum = { id: made.id, parent: above, name, by, at: this.#time.now, gone: false }
     this.truth.albums.set(made.id, album)
-    this.#events.albumMade(album)
+    this.#events.albumMade(album, sawUntil)
     return made
   }
 

@@ -104,4 +104,16 @@ export const PACING: readonly Mutant[] = [
     why: 'a backlog takes what is kept for the pictures of the day',
     seed: 1_000_000_004,
   },
+  {
+    name: 'what ends uploads counts only where nothing else did',
+    edits: [
+      {
+        file: 'sync/upload-queue.ts',
+        find: 'this.#stopped?.remedy !== result.failure.remedy',
+        replace: 'this.#stopped === null',
+      },
+    ],
+    why: 'a quota that is used up is asked about again at once',
+    seed: 16511174,
+  },
 ]
