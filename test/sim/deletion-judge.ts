@@ -1,3 +1,4 @@
+import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import { DeletionWindow } from './deletion-window.ts'
 import { doubtAbout, doubtAboutRoot } from './grounds.ts'
 import { type HostTruth, pathOfAlbum, type TrueImage } from './host-truth.ts'
@@ -198,7 +199,7 @@ export class DeletionJudge {
     const mirror = mirrorOf(this.#parts, image)
     // A person's word may have come after it was asked for once.
     for (const { id } of this.#window.images()) if (this.#known.approved.has(id)) this.#window.remove(id)
-    if (!mirror || this.#known.approved.has(image.id)) return
+    if (!mirror || this.#known.approved.has(image.id) || this.#mayCountElsewhere(image, mirror)) return
     const live = this.#truth.live()
     // Asked for before, what can't be known to be gone may have its bytes elsewhere since.
     for (const before of this.#window.images())
@@ -212,6 +213,16 @@ export class DeletionJudge {
         'no-deletion-in-doubt',
         `${going} deletions in a day beside ${standing} images were not held`,
       )
+  }
+
+  /** Where equal bytes have one id, it counts for the mirror that stood on it last, wherever it came from. */
+  #mayCountElsewhere({ hash }: TrueImage, mirror: MirrorPolicy): boolean {
+    const { variations, disk, mirrors } = this.#parts
+    if (!variations.oneId) return false
+    const others = mirrors.filter(other => other !== mirror)
+    return [...disk.paths()].some(
+      path => others.some(({ folder }) => path.startsWith(`${folder}/`)) && disk.everHeld(path, hash),
+    )
   }
 
   /** Whose bytes stand elsewhere only moved. Nobody tells albumd what another person took. */
