@@ -1,3 +1,4 @@
+import { readRemedy } from '../local/read-remedy.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable } from './wording.ts'
 
@@ -47,6 +48,8 @@ export function describeError(error: unknown): { exitCode: number; lines: string
       exitCode: EXIT.unexpected,
       lines: "the disk that holds the host's data is full; make room, then start again",
     }
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return { exitCode: EXIT.unexpected, lines: `${error.message}; ${readRemedy(code)}` }
   // It repeats what a person typed.
   if (code === 'NOT_POSSIBLE') return { exitCode: EXIT.usage, lines: printable(error.message) }
   const known = code === undefined ? undefined : EXIT_OF[code]

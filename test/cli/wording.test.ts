@@ -22,4 +22,12 @@ describe('an error', () => {
     })
     expect(describeError(new TypeError('x is undefined'))).toMatchObject({ exitCode: 1 })
   })
+
+  it('says what to do where too many files are open, which is none', () => {
+    const { exitCode, lines } = describeError(
+      Object.assign(new Error('too many, open /s'), { code: 'EMFILE' }),
+    )
+    expect(exitCode).toBe(1)
+    expect(lines).toMatch(/^too many, open \/s; .*ulimit -n/)
+  })
 })
