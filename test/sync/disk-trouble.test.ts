@@ -5,13 +5,9 @@ import type { FolderToLookAt } from '../../src/local/look.ts'
 import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { png } from '../pictures.ts'
-import { openWorkshop, type Workshop } from './workshop.ts'
-
-const red = png(3, 2, 10).bytes
-const green = png(3, 2, 20).bytes
+import { green, openWorkshop, red, summary, type Workshop } from './workshop.ts'
 
 const deleted = ({ events }: Workshop) => events.filter(({ event }) => event === 'image_deleted').length
-const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
 
 /** Looks for real, with something happening before the folder `when` is looked at. */
 function lookAtWhile(workshop: Workshop, when: string, happen: () => void) {

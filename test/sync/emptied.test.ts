@@ -9,7 +9,7 @@ import { recordTrust, trustIn } from '../../src/sync/trust.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 import { png } from '../pictures.ts'
-import { lookingAt, openWorkshop, type Workshop } from './workshop.ts'
+import { lookingAt, openWorkshop, summary, type Workshop } from './workshop.ts'
 
 /** A folder `many` of so many pictures, beside others. */
 async function withMany(pictures: number): Promise<Workshop> {
@@ -21,7 +21,6 @@ async function withMany(pictures: number): Promise<Workshop> {
   return workshop
 }
 
-const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
 const guard = ({ synced }: Workshop) => synced.mirrors.byId(1)!.guard
 const deleted = ({ events }: Workshop) => events.filter(({ event }) => event === 'image_deleted').length
 /** No hold speaks before the guard does. */

@@ -4,14 +4,9 @@ import type { ImageHost } from '../../src/remote/host.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { png } from '../pictures.ts'
 import { imagesOn } from './hosted-images.ts'
-import { failure, openWorkshop, type Workshop } from './workshop.ts'
+import { count, failure, green, openWithoutRed, openWorkshop, red, summary } from './workshop.ts'
 
-const red = png(3, 2, 10).bytes
-const green = png(3, 2, 20).bytes
 const blue = png(3, 2, 30).bytes
-
-const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
-const count = ({ events }: Workshop, event: string) => events.filter(told => told.event === event).length
 
 describe('a deletion whose answer was lost', () => {
   const losing = (host: ImageHost) =>
@@ -23,11 +18,7 @@ describe('a deletion whose answer was lost', () => {
     })
 
   it('is repeated, and finds nothing', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
-    workshop.write('green.png', green)
-    await workshop.pass()
-    workshop.remove('red.png')
+    const workshop = await openWithoutRed()
     await workshop.pass({ host: losing(workshop.host) })
     expect(summary(workshop)).toMatchObject({ pending_deletions: 1 })
     await workshop.pass()
@@ -36,11 +27,7 @@ describe('a deletion whose answer was lost', () => {
   })
 
   it('does not let a picture that comes back rely on its image', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
-    workshop.write('green.png', green)
-    await workshop.pass()
-    workshop.remove('red.png')
+    const workshop = await openWithoutRed()
     await workshop.pass({ host: losing(workshop.host) })
     workshop.write('red.png', red)
     await workshop.pass()
@@ -117,11 +104,7 @@ describe('images under doubt', () => {
   })
 
   it('of a picture that was deleted and written anew within the grace go when the new one is there', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
-    workshop.write('green.png', green)
-    await workshop.pass()
-    workshop.remove('red.png')
+    const workshop = await openWithoutRed()
     await workshop.pass({ graceMs: 1000 })
     workshop.write('red.png', png(9, 9).bytes)
     await workshop.pass({ running: () => 5000 })

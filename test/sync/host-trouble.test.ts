@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { png } from '../pictures.ts'
-import { ALLOWANCE, failure, openWorkshop, type Workshop } from './workshop.ts'
-
-const red = png(3, 2, 10).bytes
-const green = png(3, 2, 20).bytes
-
-const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
+import { ALLOWANCE, failure, green, openWorkshop, red, summary, type Workshop } from './workshop.ts'
 
 /** Many small pictures, no two alike. */
 function plant(workshop: Workshop, pictures: number): void {

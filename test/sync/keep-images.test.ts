@@ -2,21 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { keepImages } from '../../src/sync/keep-images.ts'
 import { png } from '../pictures.ts'
 import { imagesOn } from './hosted-images.ts'
-import { openWorkshop, type Workshop } from './workshop.ts'
-
-const red = png(3, 2, 10).bytes
-const green = png(3, 2, 20).bytes
-
-const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
-const count = ({ events }: Workshop, event: string) => events.filter(told => told.event === event).length
+import { count, green, openWithoutRed, openWorkshop, red, summary } from './workshop.ts'
 
 describe('a mirror that becomes a backup', () => {
   it('keeps what was about to be given up', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
-    workshop.write('green.png', green)
-    await workshop.pass()
-    workshop.remove('red.png')
+    const workshop = await openWithoutRed()
     await workshop.pass({ graceMs: 1000 })
     expect(summary(workshop)).toMatchObject({ pending_deletions: 1 })
     workshop.mirror.deletions = 'keep'

@@ -6,10 +6,9 @@ import { realDisk } from '../../src/local/real-disk.ts'
 import { checkRoot } from '../../src/sync/root-guard.ts'
 import { missingPictures, recordTrust, trustIn } from '../../src/sync/trust.ts'
 import { png } from '../pictures.ts'
-import { openWorkshop, type Workshop } from './workshop.ts'
+import { openWorkshop, summary, type Workshop } from './workshop.ts'
 
 const mirror = ({ synced }: Workshop) => synced.mirrors.byId(1)!
-const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
 const deleted = ({ events }: Workshop) => events.filter(({ event }) => event === 'image_deleted').length
 
 async function mirrored(): Promise<Workshop> {

@@ -21,6 +21,7 @@ import { RecoveryPace } from '../../src/sync/recovery-pace.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { UNLIMITED } from '../host/choices.ts'
+import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 const KEY = 'workshop-key'
@@ -125,6 +126,26 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
       runPass({ ...parts, ...changes }, [mirror], () => 'everything', { stop: never, cut: never }),
   }
 }
+
+export const red = png(3, 2, 10).bytes
+export const green = png(3, 2, 20).bytes
+
+/** One with red and green on the host, and red gone from the disk since. */
+export async function openWithoutRed(): Promise<Workshop> {
+  const workshop = await openWorkshop()
+  workshop.write('red.png', red)
+  workshop.write('green.png', green)
+  await workshop.pass()
+  workshop.remove('red.png')
+  return workshop
+}
+
+/** What is recorded of its mirror. */
+export const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
+
+/** How often an event was told. */
+export const count = ({ events }: Workshop, event: string) =>
+  events.filter(told => told.event === event).length
 
 /** Looks at folders as a disk shows them. */
 export function lookingAt(disk: Disk): PassParts['lookAt'] {
