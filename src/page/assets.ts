@@ -8,5 +8,5 @@ export interface Assets {
 
 export function readAssets(): Assets {
   const read = (name: string) => readFileSync(new URL(`../page/assets/${name}`, import.meta.url), 'utf8')
-  return { style: read('style.css'), script: read('script.js') }
+  return { style: `${read('colours.css')}\n${read('style.css')}`, script: read('script.js') }
 }
