@@ -1,10 +1,12 @@
-import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import type { Config } from '../config/schema.ts'
 import { openSocketPath } from '../daemon/control/socket.ts'
 import { stateFiles } from '../daemon/state.ts'
 import type { Whereabouts } from './listening.ts'
 import type { UnderWay } from './under-way.ts'
+
+// Not imported, for the reason that daemon/control/client.ts gives.
+const { request } = process.getBuiltinModule('node:http')
 
 /** What a running daemon knows beside its records. */
 export interface PageNow {
