@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { constants, type Stats } from 'node:fs'
-import { type FileHandle, lstat, open, readlink } from 'node:fs/promises'
+import { constants, fstatSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import type { Ending } from '../protocol/picture/ending/ending.ts'
 import { readEnding } from '../protocol/picture/ending/read-ending.ts'
 import { type Picture, readPicture } from '../protocol/picture/picture.ts'
@@ -72,7 +72,7 @@ export async function openInside(root: string, path: string): Promise<FileHandle
   const full = `${root}/${path}`
   const handle = await openToRead(full)
   try {
-    await refuseDetour(handle, full)
+    refuseDetour(handle, full)
     return handle
   } catch (error) {
     await handle.close()
@@ -93,9 +93,9 @@ async function openToRead(full: string): Promise<FileHandle> {
  * O_NOFOLLOW minds the last name only. A folder above that was replaced by a symbolic link after the scan would lead
  * out of the mirror; Linux tells where an open file really is.
  */
-async function refuseDetour(handle: FileHandle, full: string): Promise<void> {
+function refuseDetour({ fd }: FileHandle, full: string): void {
   if (process.platform !== 'linux') return
-  const real = await readlink(`/proc/self/fd/${handle.fd}`)
+  const real = readlinkSync(`/proc/self/fd/${fd}`)
   if (real !== full) throw new PictureFileError('CHANGING', 'it was moved or replaced while albumd opened it')
 }
 
@@ -106,7 +106,7 @@ async function hashed(
   cut: AbortSignal | null,
 ): Promise<OpenPicture> {
   const readAt = Date.now() * 1000
-  const before = await handle.stat()
+  const before = fstatSync(handle.fd)
   if (!before.isFile()) throw new PictureFileError('CHANGING', 'it is no longer a regular file')
   const { hash, bytes } =
     before.size <= IN_MEMORY
@@ -115,8 +115,8 @@ async function hashed(
   const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(handle, before.size, cut)
   const picture = await readPicture(source)
   const ending = await readEnding(picture?.format ?? null, source)
-  const after = await handle.stat()
-  const named = await lstat(full)
+  const after = fstatSync(handle.fd)
+  const named = lstatSync(full)
   if (!sameLook(before, after) || !sameLook(after, named))
     throw new PictureFileError('CHANGING', 'it changed while albumd read it')
   return {
