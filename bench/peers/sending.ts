@@ -25,3 +25,9 @@ export function rcloneCopy(folder: string, s3: string): Promise<TimedRun> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)))
   return timedRun('rclone', [...ALONE, 'copy', ...quick, folder, remote], { env })
 }
+
+/** Both steps with the library that albumd sends by, hashed and not written down: what Node takes without a journal. */
+export function undiciAlone(folder: string, baseUrl: string): Promise<TimedRun> {
+  const program = join(import.meta.dirname, 'undici-child.ts')
+  return timedRun(process.execPath, [program, baseUrl, folder, AT_ONCE])
+}

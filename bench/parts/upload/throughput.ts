@@ -6,7 +6,7 @@ import { median, ratioOf } from '../../measure/statistics.ts'
 import type { TimedRun } from '../../measure/timed-run.ts'
 import { openWorkspace } from '../../ours/workspace.ts'
 import type { Means } from '../../part.ts'
-import { curl, rcloneCopy } from '../../peers/sending.ts'
+import { curl, rcloneCopy, undiciAlone } from '../../peers/sending.ts'
 import { digits, megabytes } from '../../table/units.ts'
 import { type PictureSet, pictureSetIn } from '../../trees/picture-set.ts'
 
@@ -17,7 +17,8 @@ interface Contestant {
 
 /**
  * All pictures of a set to the same server, as fast as it goes. albumd needs two requests a picture, hashes it
- * (SHA-256), and writes down what it is about to do. rclone needs one, and hashes too (MD5); curl needs one, no more.
+ * (SHA-256), and writes down what it is about to do. undici alone needs as many, hashes, and writes nothing down. rclone
+ * needs one, and hashes too (MD5); curl needs one, no more.
  */
 export async function throughput(means: Means, set: PictureSet, rounds: number): Promise<void> {
   const { cache, say, scratch, tools } = means
@@ -33,6 +34,7 @@ export async function throughput(means: Means, set: PictureSet, rounds: number):
         return openWorkspace({ home, baseUrl, folder }).albumd(['sync'])
       },
     },
+    { name: 'undici alone', send: ({ baseUrl }) => undiciAlone(folder, baseUrl) },
   ]
   if (tools.has('curl'))
     contestants.push({ name: 'curl -Z', send: ({ s3 }) => curl(folder, s3, join(scratch, 'curl.list')) })
