@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts'
+import { PictureBuffers } from '../local/picture-buffers.ts'
 import { openPicture } from '../local/picture-file.ts'
 import { realDisk } from '../local/real-disk.ts'
 import { rememberRemotes } from '../local/remembered-remotes.ts'
@@ -102,8 +103,9 @@ export function openMirroring(
       requested?.(request)
     },
   })
+  const buffers = new PictureBuffers()
   const openPictureAt: OpenPictureAt = async (root, path, cut) => {
-    const picture = await openPicture(root, path, () => new PictureChanged(path), cut)
+    const picture = await openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers })
     alive()
     return pictureWithSigns(picture, alive)
   }

@@ -6,11 +6,10 @@ import { readEnding } from '../protocol/picture/ending/read-ending.ts'
 import { type Picture, readPicture } from '../protocol/picture/picture.ts'
 import type { ByteSource } from '../protocol/picture/source.ts'
 import type { FileLook } from './look.ts'
+import { IN_MEMORY, PictureBuffers } from './picture-buffers.ts'
 import { readRemedy } from './read-remedy.ts'
 import { inode, microseconds } from './real-disk.ts'
 
-/** Up to this size a picture is read once and sent from memory; beyond, it is read twice and never held. */
-const IN_MEMORY = 2 * 2 ** 20
 const CHUNK = 256 * 1024
 
 /** A file that was opened and hashed. What is sent is what was hashed, whatever happens to the name meanwhile. */
@@ -26,8 +25,10 @@ export interface OpenPicture {
   picture: Picture | null
   /** Whether it is all there. */
   ending: Ending
-  /** The whole picture, where it is small enough to be in memory. */
+  /** The whole picture, where it is small enough to be in memory; until `close`, unless it was lent. */
   bytes: Uint8Array | null
+  /** From now on somebody may read `bytes` after `close` too, unless the answer was called by then. */
+  lend(): () => void
   /** The bytes once more, the last chunk only after all of them have proved to be the hashed ones. */
   chunks(): AsyncIterable<Uint8Array>
   close(): Promise<void>
@@ -47,20 +48,23 @@ export class PictureFileError extends Error {
   }
 }
 
+export interface OpenOptions {
+  /** Makes the error that `chunks` throws where the bytes are no longer the hashed ones. */
+  changed: () => Error
+  /** Ends the reading, which takes minutes for a large file on a slow disk. */
+  cut?: AbortSignal
+  /** Shared by pictures that are open at the same time. */
+  buffers?: PictureBuffers
+}
+
 /**
- * Opens and hashes the file at `path` below `root` (both without symbolic links). Memory does not grow with its size.
- * `changed` makes the error that `chunks` throws where the bytes are no longer the hashed ones. `cut` ends the reading,
- * which takes minutes for a large file on a slow disk.
+ * Opens and hashes the file at `path` below `root` (both without symbolic links). Memory does not grow with its size: a
+ * small one is read once and sent from memory, another is read twice and never held.
  */
-export async function openPicture(
-  root: string,
-  path: string,
-  changed: () => Error,
-  cut: AbortSignal | null = null,
-): Promise<OpenPicture> {
+export async function openPicture(root: string, path: string, options: OpenOptions): Promise<OpenPicture> {
   const handle = await openInside(root, path)
   try {
-    return await hashed(handle, `${root}/${path}`, changed, cut)
+    return await hashed(handle, `${root}/${path}`, options)
   } catch (error) {
     await handle.close()
     throw error instanceof PictureFileError ? error : unreadable(error)
@@ -102,43 +106,68 @@ function refuseDetour({ fd }: FileHandle, full: string): void {
 async function hashed(
   handle: FileHandle,
   full: string,
-  changed: () => Error,
-  cut: AbortSignal | null,
+  { changed, cut, buffers = new PictureBuffers() }: OpenOptions,
 ): Promise<OpenPicture> {
   const readAt = Date.now() * 1000
   const before = fstatSync(handle.fd)
   if (!before.isFile()) throw new PictureFileError('CHANGING', 'it is no longer a regular file')
-  const { hash, bytes } =
-    before.size <= IN_MEMORY
-      ? await hashWhole(handle, before.size)
-      : await hashInChunks(handle, before.size, cut)
-  const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(handle, before.size, cut)
-  const picture = await readPicture(source)
-  const ending = await readEnding(picture?.format ?? null, source)
-  const after = fstatSync(handle.fd)
-  const named = lstatSync(full)
-  if (!sameLook(before, after) || !sameLook(after, named))
-    throw new PictureFileError('CHANGING', 'it changed while albumd read it')
-  return {
-    look: lookOf(after),
-    bornAt: microseconds(after.birthtimeMs),
-    readAt,
-    hash,
-    picture,
-    ending,
-    bytes,
-    chunks: () => proved(handle, before.size, hash, changed),
-    close: () => handle.close(),
+  const { size } = before
+  const memory = size <= IN_MEMORY ? loanFrom(buffers) : null
+  try {
+    const { hash, bytes } = memory
+      ? await hashWhole(handle, memory.buffer.subarray(0, size))
+      : await hashInChunks(handle, size, cut)
+    const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(handle, size, cut)
+    const picture = await readPicture(source)
+    const ending = await readEnding(picture?.format ?? null, source)
+    const after = fstatSync(handle.fd)
+    const named = lstatSync(full)
+    if (!sameLook(before, after) || !sameLook(after, named))
+      throw new PictureFileError('CHANGING', 'it changed while albumd read it')
+    return {
+      look: lookOf(after),
+      bornAt: microseconds(after.birthtimeMs),
+      readAt,
+      hash,
+      picture,
+      ending,
+      bytes,
+      chunks: () => proved(handle, size, hash, changed),
+      lend: () => memory?.lend() ?? (() => {}),
+      close() {
+        memory?.end()
+        return handle.close()
+      },
+    }
+  } catch (error) {
+    memory?.end()
+    throw error
   }
 }
 
-async function hashWhole(handle: FileHandle, size: number) {
-  const bytes = Buffer.allocUnsafe(size)
+/** A buffer for one picture, which goes back at the end unless somebody may still read it. */
+function loanFrom(buffers: PictureBuffers) {
+  const buffer = buffers.take()
+  let readers = 0
+  return {
+    buffer,
+    lend() {
+      readers++
+      return () => void readers--
+    },
+    end() {
+      if (readers === 0) buffers.giveBack(buffer)
+      else buffers.giveUp()
+    },
+  }
+}
+
+async function hashWhole(handle: FileHandle, bytes: Buffer) {
   await fill(handle, bytes, 0)
   return { hash: createHash('sha256').update(bytes).digest(), bytes }
 }
 
-async function hashInChunks(handle: FileHandle, size: number, cut: AbortSignal | null) {
+async function hashInChunks(handle: FileHandle, size: number, cut: AbortSignal | undefined) {
   const sum = createHash('sha256')
   const buffer = Buffer.allocUnsafe(CHUNK)
   for (let at = 0; at < size; at += CHUNK) {
@@ -150,7 +179,7 @@ async function hashInChunks(handle: FileHandle, size: number, cut: AbortSignal |
   return { hash: sum.digest(), bytes: null }
 }
 
-function goOnUnless(cut: AbortSignal | null): void {
+function goOnUnless(cut: AbortSignal | undefined): void {
   if (cut?.aborted) throw new PictureFileError('CUT_OFF', 'albumd ended before it was read')
 }
 
@@ -184,7 +213,7 @@ function sourceOfBytes(bytes: Uint8Array): ByteSource {
   return { size: bytes.length, read: async (offset, length) => bytes.subarray(offset, offset + length) }
 }
 
-function sourceOfFile(handle: FileHandle, size: number, cut: AbortSignal | null): ByteSource {
+function sourceOfFile(handle: FileHandle, size: number, cut: AbortSignal | undefined): ByteSource {
   return {
     size,
     async read(offset, length) {

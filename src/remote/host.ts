@@ -136,6 +136,8 @@ export interface PictureBody {
   chunks(): AsyncIterable<Uint8Array>
   /** Where the whole picture is in memory anyway: its bytes, already proved. `chunks` is then not asked. */
   bytes?: Uint8Array
+  /** Called once it is on the host and no connection reads `bytes` any more. Not always: who never hears of it keeps them. */
+  released?(): void
 }
 
 export class PictureChanged extends Error {

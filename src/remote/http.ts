@@ -1,4 +1,5 @@
-import { Agent } from 'undici'
+import type { Socket } from 'node:net'
+import { Agent, buildConnector } from 'undici'
 import { Exchange, type HttpRequest, type HttpResult } from './exchange.ts'
 
 const CONNECT_MS = 10_000
@@ -18,18 +19,37 @@ export interface HttpOptions {
 /** HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, bounded answers. */
 export class Http {
   readonly #agent: Agent
+  readonly #sockets = new Set<Socket>()
   readonly #timeoutMs: number
 
   constructor({ ca, connections, timeoutMs }: HttpOptions) {
     this.#timeoutMs = timeoutMs
+    const connect = buildConnector({
+      timeout: Math.min(timeoutMs, CONNECT_MS),
+      ...(ca !== undefined && { ca }),
+      // Over HTTP/2 nobody could tell when a body's last byte has left.
+      allowH2: false,
+    })
     this.#agent = new Agent({
       connections,
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
-      connect: { timeout: Math.min(timeoutMs, CONNECT_MS), ...(ca !== undefined && { ca }) },
-      // Over HTTP/2 nobody could tell when a body's last byte has left.
+      connect: (options, connected) =>
+        connect(options, (...result) => {
+          const [, socket] = result
+          if (socket) this.#know(socket)
+          connected(...result)
+        }),
       allowH2: false,
     })
+  }
+
+  /**
+   * Whether a connection still reads from memory what was handed to it. A host may answer before it has taken all, and
+   * the rest leaves when it leaves.
+   */
+  isWriting(): boolean {
+    return [...this.#sockets].some(socket => socket.writableLength > 0)
   }
 
   /** Rejects with what `onStart` or the body's chunks threw, and with nothing else. */
@@ -37,6 +57,11 @@ export class Http {
     const exchange = new Exchange(request, this.#timeoutMs)
     exchange.begin(this.#agent, signal)
     return exchange.result
+  }
+
+  #know(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
   }
 
   /** Ends what is still under way. */

@@ -58,7 +58,10 @@ export async function sendPicture(
     const isOver = result.kind === 'silence' && result.left !== 'all' && result.overLimit
     if (isOver) return ours(outOfTime(parts, picture))
     const attempt = attemptOf(reading, result)
-    if (attempt.outcome.ok) passage.arrived()
+    if (attempt.outcome.ok) {
+      passage.arrived()
+      if (!http.isWriting()) picture.released?.()
+    }
     return attempt
   })
   if (!sent.ok) return sent

@@ -115,7 +115,8 @@ async function sendBytes(
       time,
     )
   })
-  const body = { fileName: name, mime, size, chunks: open.chunks, ...(open.bytes && { bytes: open.bytes }) }
+  const lent = open.bytes && { bytes: open.bytes, released: open.lend() }
+  const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
   const sent = believed(parts, await host.send(credential, body, signal), open)
   await synced.commit(() => {
     if (sent.ok) {

@@ -40,7 +40,7 @@ describe('a picture file', () => {
     const root = tempFolder()
     const { bytes } = png(4, 3)
     writeFileSync(join(root, 'a.png'), bytes)
-    const picture = await openPicture(root, 'a.png', changed)
+    const picture = await openPicture(root, 'a.png', { changed })
     expect(picture.hash).toEqual(createHash('sha256').update(bytes).digest())
     expect(picture.bytes).toEqual(bytes)
     expect(picture.picture).toMatchObject({ mime: 'image/png', width: 4, height: 3 })
@@ -53,7 +53,7 @@ describe('a picture file', () => {
     const { bytes } = png(4, 3)
     const path = join(root, 'a.png')
     const look = async (name: string) => {
-      const { look, bornAt, close } = await openPicture(root, name, changed)
+      const { look, bornAt, close } = await openPicture(root, name, { changed })
       await close()
       return { ...look, bornAt }
     }
@@ -76,7 +76,7 @@ describe('a picture file', () => {
   it('gives a large one in chunks, the same bytes that were hashed', async () => {
     const root = tempFolder()
     const bytes = plantLarge(root)
-    const picture = await openPicture(root, 'large.png', changed)
+    const picture = await openPicture(root, 'large.png', { changed })
     expect(picture.bytes).toBeNull()
     expect(picture.hash).toEqual(createHash('sha256').update(bytes).digest())
     expect((await drain(picture.chunks())).equals(bytes)).toBe(true)
@@ -96,7 +96,7 @@ describe('a picture file', () => {
     const endings: Record<string, string> = {}
     for (const [name, content] of Object.entries(files)) {
       writeFileSync(join(root, name), content)
-      const picture = await openPicture(root, name, changed)
+      const picture = await openPicture(root, name, { changed })
       endings[name] = `${picture.ending.kind}, ${picture.bytes ? 'in memory' : 'in chunks'}`
       await picture.close()
     }
@@ -115,7 +115,7 @@ describe('a picture file', () => {
   ])('withholds the last chunk of one that was %s after it was hashed', async (_, spoil) => {
     const root = tempFolder()
     const bytes = plantLarge(root)
-    const picture = await openPicture(root, 'large.png', changed)
+    const picture = await openPicture(root, 'large.png', { changed })
     spoil(join(root, 'large.png'))
     let sent = 0
     const sending = (async () => {
@@ -129,7 +129,7 @@ describe('a picture file', () => {
   it('goes on with the bytes that were hashed where the name now stands for another file, or more was appended', async () => {
     const root = tempFolder()
     const bytes = plantLarge(root)
-    const picture = await openPicture(root, 'large.png', changed)
+    const picture = await openPicture(root, 'large.png', { changed })
     appendFileSync(join(root, 'large.png'), 'more')
     writeFileSync(join(root, 'other.png'), 'another file')
     renameSync(join(root, 'other.png'), join(root, 'large.png'))
@@ -145,7 +145,7 @@ describe('a picture file', () => {
   ])('that %s is an outcome, not a crash', async (_, code, plant) => {
     const root = tempFolder()
     plant(join(root, 'a.png'))
-    await expect(openPicture(root, 'a.png', changed)).rejects.toMatchObject({
+    await expect(openPicture(root, 'a.png', { changed })).rejects.toMatchObject({
       name: 'PictureFileError',
       code,
     })
@@ -156,7 +156,7 @@ describe('a picture file', () => {
     const elsewhere = tempFolder()
     writeFileSync(join(elsewhere, 'a.png'), png().bytes)
     symlinkSync(elsewhere, join(root, 'b'))
-    await expect(openPicture(root, 'b/a.png', changed)).rejects.toMatchObject({ code: 'CHANGING' })
+    await expect(openPicture(root, 'b/a.png', { changed })).rejects.toMatchObject({ code: 'CHANGING' })
   })
 
   it('of the far past and the far future is read all the same', async () => {
@@ -164,7 +164,7 @@ describe('a picture file', () => {
     for (const year of ['1971', '2200']) {
       writeFileSync(join(root, 'a.png'), png().bytes)
       utimesSync(join(root, 'a.png'), new Date(`${year}-01-01`), new Date(`${year}-01-01`))
-      const picture = await openPicture(root, 'a.png', changed)
+      const picture = await openPicture(root, 'a.png', { changed })
       expect(picture.look.mtime).toBe(Date.parse(`${year}-01-01`) * 1000)
       await picture.close()
     }
@@ -175,7 +175,7 @@ describe('a picture file', () => {
     plantLarge(root)
     const cut = new AbortController()
     cut.abort()
-    await expect(openPicture(root, 'large.png', changed, cut.signal)).rejects.toMatchObject({
+    await expect(openPicture(root, 'large.png', { changed, cut: cut.signal })).rejects.toMatchObject({
       code: 'CUT_OFF',
     })
   })
@@ -188,7 +188,7 @@ describe('a picture file', () => {
       truncateSync(file, megabytes * 2 ** 20)
       const script = `
         import { openPicture } from ${JSON.stringify(join(import.meta.dirname, '../../src/local/picture-file.ts'))}
-        const picture = await openPicture(${JSON.stringify(root)}, 'sparse.png', () => new Error('changed'))
+        const picture = await openPicture(${JSON.stringify(root)}, 'sparse.png', { changed: () => new Error('changed') })
         for await (const chunk of picture.chunks()) if (chunk.length === 0) throw new Error('empty')
         await picture.close()
         process.stdout.write(String(process.resourceUsage().maxRSS))`

@@ -128,6 +128,7 @@ export function openerFor(
         if (file.hash !== hash) throw new PictureChanged(path)
         yield bytes.subarray(bytes.length >> 1)
       },
+      lend: () => () => {},
       close: async () => {},
     }
     sources.set(open.chunks, { path: full, openedAt })

@@ -15,7 +15,7 @@ it('compares while uploads wait: what has the bytes of its image needs none, and
   const parts: Partial<PassParts> = {
     async openPicture(root, path) {
       read.push(path)
-      const open = await openPicture(root, path, () => new PictureChanged())
+      const open = await openPicture(root, path, { changed: () => new PictureChanged() })
       // As if it were later: its stamp is no longer fresh.
       return { ...open, readAt: open.readAt + 10_000_000 }
     },

@@ -242,7 +242,7 @@ describe('a pass', () => {
       openPicture(root, path) {
         renameSync(join(root, 'a'), join(root, 'b'))
         symlinkSync('../secret', join(root, 'a'))
-        return openPicture(root, path, () => new Error('changed'))
+        return openPicture(root, path, { changed: () => new Error('changed') })
       },
     })
     expect(workshop.events).toContainEqual(

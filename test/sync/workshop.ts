@@ -94,7 +94,7 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     tell: told => events.push(told),
     lookAt: () => pool.look,
     graceMs: 0,
-    openPicture: (root, path) => openPicture(root, path, () => new PictureChanged()),
+    openPicture: (root, path) => openPicture(root, path, { changed: () => new PictureChanged() }),
     allowance: ALLOWANCE,
     settleMs: 0,
     incomplete: new IncompletePictures({ afterMs: 600_000, deed: 'leave' }),

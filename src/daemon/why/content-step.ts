@@ -10,7 +10,9 @@ export async function contentStep(
 ): Promise<Step | null> {
   const step = (what: string, at: string | null = null): Step => ({ what, at, command: null })
   try {
-    const open = await openPicture(mirror.folder, path, () => new Error('it changed while it was read'))
+    const open = await openPicture(mirror.folder, path, {
+      changed: () => new Error('it changed while it was read'),
+    })
     await open.close()
     const { ending, look, picture } = open
     if (!picture) return step('its bytes are no picture of a known format: it will fail')

@@ -1,0 +1,96 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { PictureBuffers } from '../../src/local/picture-buffers.ts'
+import { openPicture } from '../../src/local/picture-file.ts'
+import { png } from '../pictures.ts'
+import { tempFolder } from '../temp-folder.ts'
+
+/** Three pictures, each of other bytes, and one set of buffers for them. */
+function stage() {
+  const root = tempFolder()
+  const pictures = [png(4, 3), png(5, 3), png(6, 3)].map(({ bytes }) => bytes)
+  for (const [at, bytes] of pictures.entries()) writeFileSync(join(root, `${at}.png`), bytes)
+  const buffers = new PictureBuffers()
+  const changed = () => new Error('changed underway')
+  const open = (at: number) => openPicture(root, `${at}.png`, { changed, buffers })
+  return { pictures, buffers, open }
+}
+
+const memoryOf = ({ bytes }: { bytes: Uint8Array | null }) => bytes!.buffer
+
+test('pictures that are open together have memory of their own; one that follows has that of one before', async () => {
+  const { pictures, open } = stage()
+  const first = await open(0)
+  const second = await open(1)
+  expect(memoryOf(second)).not.toBe(memoryOf(first))
+  await first.close()
+  const third = await open(2)
+  expect(memoryOf(third)).toBe(memoryOf(first))
+  expect(second.bytes).toEqual(pictures[1])
+  expect(third.bytes).toEqual(pictures[2])
+  await second.close()
+  await third.close()
+})
+
+test('what was lent stays as it was after its picture is closed', async () => {
+  const { pictures, open } = stage()
+  const first = await open(0)
+  const second = await open(1)
+  first.lend()
+  await first.close()
+  const third = await open(2)
+  expect(first.bytes).toEqual(pictures[0])
+  await second.close()
+  await third.close()
+})
+
+test('what was lent twice and came back once stays as it was', async () => {
+  const { pictures, open } = stage()
+  const first = await open(0)
+  const second = await open(1)
+  first.lend()
+  first.lend()()
+  await first.close()
+  const third = await open(2)
+  expect(first.bytes).toEqual(pictures[0])
+  await second.close()
+  await third.close()
+})
+
+test('what was lent and came back is used again', async () => {
+  const { open } = stage()
+  const first = await open(0)
+  const second = await open(1)
+  first.lend()()
+  await first.close()
+  const third = await open(2)
+  expect(memoryOf(third)).toBe(memoryOf(first))
+  await second.close()
+  await third.close()
+})
+
+/** Linux says of this file that it has 4,096 bytes, and there are fewer. */
+const SHORTER = ['/sys/devices/system/cpu', 'online'] as const
+
+test.runIf(process.platform === 'linux')('a picture that breaks off gives its memory back', async () => {
+  const { buffers, open } = stage()
+  const first = await open(0)
+  const broken = openPicture(...SHORTER, { changed: () => new Error('changed underway'), buffers })
+  await expect(broken).rejects.toMatchObject({ code: 'CHANGING' })
+  const kept = buffers.take()
+  buffers.giveBack(kept)
+  expect(buffers.take()).toBe(kept)
+  buffers.giveBack(kept)
+  await first.close()
+  expect(buffers.take()).not.toBe(kept)
+})
+
+test('nothing is kept once no picture is open', async () => {
+  const { open } = stage()
+  const first = await open(0)
+  await first.close()
+  const second = await open(1)
+  expect(memoryOf(second)).not.toBe(memoryOf(first))
+  await second.close()
+})

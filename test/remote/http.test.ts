@@ -1,0 +1,60 @@
+import type { Socket } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { Http } from '../../src/remote/http.ts'
+import { clientOf, never, successOf, TOKEN } from './client-of.ts'
+import { bytesOf, inMemory } from './pictures.ts'
+import { bodyOf, json, serve, serveRaw } from './serve.ts'
+
+/** More than a system takes for a connection on which nobody reads. */
+const ENDLESS = 64 * 2 ** 20
+
+const stored = { success: true, image_id: 'I', cdn_url: 'https://c.example/i/I' }
+
+test('who answers before all was taken leaves a connection that still reads from memory', async () => {
+  const held = Promise.withResolvers<Socket>()
+  const origin = await serveRaw(socket =>
+    socket.once('data', () => {
+      socket.pause()
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
+      held.resolve(socket)
+    }),
+  )
+  const http = new Http({ connections: 1, timeoutMs: 5000 })
+  onTestFinished(() => http.close())
+  expect(http.isWriting()).toBe(false)
+  const address = { origin, path: '/', where: 'the host', secure: false, loopback: true }
+  const request = { method: 'POST', address, headers: {}, body: Buffer.alloc(ENDLESS) } as const
+  const answer = await http.exchange(request, never)
+  expect(answer).toMatchObject({ kind: 'answer', status: 200 })
+  expect(http.isWriting()).toBe(true)
+  const socket = await held.promise
+  socket.resume()
+  await vi.waitFor(() => expect(http.isWriting()).toBe(false), 5000)
+})
+
+test('a picture that is on the host is released', async () => {
+  const origin = await serve(async (request, response) => {
+    await bodyOf(request)
+    json(response, 200, stored)
+  })
+  const released = vi.fn()
+  const credential = { uploadUrl: `${origin}/up/${TOKEN}`, cdnUrl: null, imageId: null }
+  await successOf(clientOf(origin).send(credential, { ...inMemory(bytesOf(100_000)), released }, never))
+  expect(released).toHaveBeenCalledTimes(1)
+})
+
+test.each([
+  ['that the host refuses', 500],
+  ['whose answer is lost', null],
+])('a picture %s is not released', async (_, status) => {
+  const origin = await serve(async (request, response) => {
+    await bodyOf(request)
+    if (status === null) request.socket.destroy()
+    else json(response, status, { success: false, error: 'no', code: 'NO_AVAILABLE_IO_NODE' })
+  })
+  const released = vi.fn()
+  const credential = { uploadUrl: `${origin}/up/${TOKEN}`, cdnUrl: null, imageId: null }
+  const sent = await clientOf(origin).send(credential, { ...inMemory(bytesOf(100_000)), released }, never)
+  expect(sent.ok).toBe(false)
+  expect(released).not.toHaveBeenCalled()
+})
