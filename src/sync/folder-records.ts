@@ -14,6 +14,7 @@ import {
   planMissingFolder,
   type Whereabouts,
 } from './plan.ts'
+import { recordRunning } from './record-states.ts'
 import { pathOf } from './tree-path.ts'
 
 export interface RecordsParts {
@@ -141,6 +142,7 @@ export class FolderRecords {
       since: now(),
       due_at: running() + graceMs,
     })
+    recordRunning(this.#parts)
   }
 
   /** What stood for it is needed again, whatever was to become of it. */

@@ -12,10 +12,19 @@ export interface StateParts {
   running: () => number
 }
 
-/** When it was, for the next process. Belongs into a commit. */
-export function recordTime({ synced, clock, running }: Omit<StateParts, 'host'>): void {
-  synced.mirrors.endPhases()
+/**
+ * How long albumd has run: after a crash a grace would else begin when the last pass had ended, and take as much longer.
+ * Belongs into the commit of what is due at such a time.
+ */
+export function recordRunning({ synced, running }: Pick<StateParts, 'synced' | 'running'>): void {
   synced.meta.set('running_ms', String(running()))
+}
+
+/** When it was, for the next process. Belongs into a commit. */
+export function recordTime(parts: Omit<StateParts, 'host'>): void {
+  const { synced, clock } = parts
+  synced.mirrors.endPhases()
+  recordRunning(parts)
   synced.meta.set('clock_offset', String(clockOffset(clock)))
 }
 

@@ -5,6 +5,7 @@ import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
 import { noteStanding } from './picture-history.ts'
+import { recordRunning } from './record-states.ts'
 import type { UploadJob } from './upload-job.ts'
 
 export interface RecordsParts {
@@ -45,12 +46,13 @@ export function recordImage(
  * Belongs into a commit.
  */
 export function recordStanding(
-  { synced, clock, graceMs, running }: RecordsParts,
+  parts: RecordsParts,
   job: UploadJob,
   open: OpenPicture,
   image: ImageRow,
   isNew = false,
 ): void {
+  const { synced, clock, graceMs, running } = parts
   const { files, folders, failures, escrow, resend } = synced
   const { folder, name, image: before } = job.file
   noteStanding(synced, job, image, isNew, clock.wall())
@@ -63,16 +65,17 @@ export function recordStanding(
   failures.clear(folder, name)
   escrow.takeBack(image.id)
   resend.remove(job.file)
-  if (before !== null && before !== image.id && job.deletions === 'propagate')
-    escrow.put({
-      image: before,
-      mirror: job.mirror,
-      path: job.path,
-      reason: 'superseded',
-      state: 'grace',
-      since: clock.wall(),
-      due_at: running() + graceMs,
-    })
+  if (before === null || before === image.id || job.deletions !== 'propagate') return
+  escrow.put({
+    image: before,
+    mirror: job.mirror,
+    path: job.path,
+    reason: 'superseded',
+    state: 'grace',
+    since: clock.wall(),
+    due_at: running() + graceMs,
+  })
+  recordRunning(parts)
 }
 
 /** The file has other bytes than its image: they are not read again before they are sent. Belongs into a commit. */

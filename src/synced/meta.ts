@@ -4,7 +4,8 @@ import type { Db } from './database.ts'
  * Single facts about the state. Moments are milliseconds since 1970.
  * audit_began: when the audit under way began. audit_ended: when the last one did. audit_found: what that found, in
  * number. audit_slot: when the next one by schedule is due.
- * running_ms: how long albumd ran and looked, over all its starts, when the last pass ended.
+ * running_ms: how long albumd ran and looked, over all its starts, when the last pass ended or the last
+ * image was given up since.
  * bandwidth: uploads.bandwidth of the config, '' where it names none.
  * base_url: the host it is bound to. boot: the machine's boot when it was last open.
  * generation: how often it was opened for work. witness: the witness as it was then; see witness.ts.

@@ -80,4 +80,8 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     seed: 16511174,
     found: 'a quota that was used up while something else ended the uploads was asked about again at once',
   },
+  {
+    seed: 18658872,
+    found: 'a deletion that was found before albumd was killed waited for as long again as it had run',
+  },
 ]

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../src/local/real-disk.ts'
 import type { ImageHost } from '../../src/remote/host.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
+import type { PassParts } from '../../src/sync/pass.ts'
 import { png } from '../pictures.ts'
 import { imagesOn } from './hosted-images.ts'
-import { count, failure, green, openWithoutRed, openWorkshop, red, summary } from './workshop.ts'
+import { count, failure, green, lookingAt, openWithoutRed, openWorkshop, red, summary } from './workshop.ts'
 
 const blue = png(3, 2, 30).bytes
 
@@ -35,6 +36,23 @@ describe('a deletion whose answer was lost', () => {
     expect(await imagesOn(workshop)).toEqual(['green.png', 'red.png'])
     expect(summary(workshop)).toMatchObject({ files: 2, synced: 2, pending_deletions: 0 })
     expect(workshop.synced.journal.open()).toEqual([])
+  })
+})
+
+describe('a grace', () => {
+  it('goes on where it was when albumd ends in the middle of a pass', async () => {
+    const workshop = await openWithoutRed()
+    const before = Number(workshop.synced.meta.get('running_ms'))
+    const later = before + 1_000_000
+    let looks = 0
+    const lookAt: PassParts['lookAt'] = root => batch => {
+      if (++looks > 1) throw new Error('the process ended')
+      return lookingAt(realDisk)(root)(batch)
+    }
+    await expect(workshop.pass({ lookAt, running: () => later })).rejects.toThrow('the process ended')
+    const [{ due_at } = { due_at: 0 }] = workshop.synced.escrow.ofMirror(1)
+    expect(due_at).toBe(later)
+    expect(Number(workshop.synced.meta.get('running_ms'))).toBe(later)
   })
 })
 
