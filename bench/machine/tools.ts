@@ -17,6 +17,7 @@ const TOOLS: readonly Tool[] = [
   { name: 'curl', package: 'curl', version: ['curl', '--version'], shown: /curl (\S+)/ },
   { name: 'syncthing', package: 'syncthing', version: ['syncthing', '--version'], shown: /syncthing v(\S+)/ },
   { name: 'lsyncd', package: 'lsyncd', version: ['lsyncd', '--version'], shown: /Version: (\S+)/ },
+  { name: 'strace', package: 'strace', version: ['strace', '--version'], shown: /version (\S+)/ },
   { name: 'cc', package: 'gcc libc6-dev', version: ['cc', '--version'], shown: /(\d+\.\d+\.\d+)/ },
 ]
 
