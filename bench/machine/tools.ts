@@ -40,9 +40,16 @@ export function findTools(say: (line: string) => void): Tools {
   return found
 }
 
-function versionOf({ version: [command, ...args], shown }: Tool): string | null {
+function versionOf({ version: [command, ...args], shown, package: name }: Tool): string | null {
   const { status, stdout, stderr } = spawnSync(command!, args, { encoding: 'utf8' })
-  return status === 0 ? (shown.exec(stdout + stderr)?.[1] ?? 'unknown version') : null
+  if (status !== 0) return null
+  return shown.exec(stdout + stderr)?.[1] ?? versionOfPackage(name) ?? 'unknown version'
+}
+
+/** Debian's GNU time does not know its own. */
+function versionOfPackage(name: string): string | null {
+  const { status, stdout } = spawnSync('dpkg-query', ['--show', name], { encoding: 'utf8' })
+  return status === 0 ? stdout.trim().split('\t')[1]! : null
 }
 
 function install(missing: readonly Tool[], say: (line: string) => void): void {

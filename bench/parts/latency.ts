@@ -15,9 +15,8 @@ export const latency: Part = {
     const synced = await means.trees.open('one-top', { limited: true, choices: { requestsPerSecond: {} } })
     try {
       const ours = await oursLatencies(synced, pictures)
-      const theirPictures = short ? 10 : 40
-      say(`${theirPictures} pictures for the peers`)
-      const theirs = await theirLatencies(means, theirPictures)
+      say(`${pictures} pictures for the peers`)
+      const theirs = await theirLatencies(means, pictures)
       report(means, 'upload request, written at once', ours.askedAtOnce, {}, [150, 400])
       report(means, 'upload request, written in 4 pieces 30 ms apart', ours.askedInPieces, {}, [150, 400])
       report(means, 'image delivered', ours.delivered, theirs, null)
