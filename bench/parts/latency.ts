@@ -11,8 +11,9 @@ export const latency: Part = {
     const { short, say } = means
     const pictures = short ? 30 : 300
     say(`${pictures} pictures, one after the other`)
-    // The host's limits hold, as they do in earnest.
-    const synced = await means.trees.open('one-top', { limited: true, choices: { requestsPerSecond: {} } })
+    // The host's limits hold, as they do in earnest. What is deleted is not measured: it is 300 pictures, at two a second.
+    const requestsPerSecond = { delete: Number.POSITIVE_INFINITY }
+    const synced = await means.trees.open('one-top', { limited: true, choices: { requestsPerSecond } })
     try {
       const ours = await oursLatencies(synced, pictures)
       say(`${pictures} pictures for the peers`)
