@@ -18,7 +18,7 @@ export const latency: Part = {
       const ours = await oursLatencies(synced, pictures)
       say(`${pictures} pictures for the peers`)
       const theirs = await theirLatencies(means, pictures)
-      report(means, 'upload request, written at once', ours.askedAtOnce, {}, [150, 400])
+      report(means, 'upload request', ours.asked, {}, [150, 400])
       report(means, 'upload request, written in 4 pieces 30 ms apart', ours.askedInPieces, {}, [150, 400])
       report(means, 'image delivered', ours.delivered, theirs, null)
       means.add({

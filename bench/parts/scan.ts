@@ -19,7 +19,7 @@ export const scan: Part = {
   async measure(means) {
     const { short } = means
     await startUp(means, short ? 10 : 20)
-    await measureTree(means, '100k', short ? 3 : 5, {
+    await measureTree(means, '100k', 5, {
       find: { most: 2, words: '≤ 2 × find' },
       'rclone lsf': { most: 1, words: 'ahead of rclone lsf' },
     })

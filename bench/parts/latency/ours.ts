@@ -10,8 +10,8 @@ import { PICTURE_SIZE, writePicture } from './write-picture.ts'
 
 /** Milliseconds from a picture's close, one for each picture. */
 export interface Latencies {
-  /** Of pictures that were written at once, and of those written in pieces with pauses. */
-  askedAtOnce: number[]
+  /** Of all pictures, and of those that were written in pieces with pauses. */
+  asked: number[]
   askedInPieces: number[]
   delivered: number[]
   /** Pictures that were sent before all of their bytes were there. */
@@ -30,7 +30,7 @@ export async function oursLatencies(synced: SyncedTree, pictures: number): Promi
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)
   const daemon = workspace.daemon()
-  const times = { askedAtOnce: [] as number[], askedInPieces: [] as number[], delivered: [] as number[] }
+  const times = { asked: [] as number[], askedInPieces: [] as number[], delivered: [] as number[] }
   const uploads: Answered[] = []
   try {
     await untilIdle(daemon.pid)
@@ -41,8 +41,8 @@ export async function oursLatencies(synced: SyncedTree, pictures: number): Promi
       const one = await oneLatency(synced, join(folder, fileName(number)), inPieces)
       uploads.push(...one.uploads)
       if (number < WARM_UP) continue
+      times.asked.push(one.asked)
       if (inPieces) times.askedInPieces.push(one.asked)
-      else times.askedAtOnce.push(one.asked)
       times.delivered.push(one.delivered)
     }
     await untilIdle(daemon.pid)
