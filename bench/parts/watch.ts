@@ -22,7 +22,7 @@ export const watch: Part = {
     await start(means, '100k', means.short ? 1 : 2, 180)
     if (!means.short) await start(means, '1M', 1, 350)
     if (!means.short) await burst(means, 20_000)
-    await idle(means, means.short ? 20 : 300)
+    await idle(means, means.short ? 40 : 300)
   },
 }
 

@@ -8,7 +8,7 @@ import type { Means } from '../../part.ts'
 import { type Syncthing, startSyncthing } from '../../peers/syncthing.ts'
 
 /** What a start leaves in memory is cleared away once a process has rested for some seconds. */
-const LITTER_MS = 15_000
+const LITTER_MS = 30_000
 
 /** Who watches a tree in which nothing happens. */
 interface Resting {
