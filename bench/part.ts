@@ -1,6 +1,8 @@
 import type { Tools } from './machine/tools.ts'
+import type { TimedRun } from './measure/timed-run.ts'
 import type { SyncedTrees } from './ours/synced-tree.ts'
 import type { Figure } from './table/figure.ts'
+import type { TreeName } from './trees/shape.ts'
 
 /** What a part works with. */
 export interface Means {
@@ -11,10 +13,14 @@ export interface Means {
   scratch: string
   tools: Tools
   trees: SyncedTrees
+  /** What `sync` with nothing to do took, and others beside it, by the tree: a later part need not measure it again. */
+  nothingChanged: Map<TreeName, Readonly<Record<string, readonly TimedRun[]>>>
   /** Tells whoever waits what is done now. */
   say(line: string): void
   /** One more line of the table. */
   add(figure: Omit<Figure, 'part'>): void
+  /** The bench goes on, and ends after this: for what takes minutes and next to no processor. */
+  meanwhile(work: Promise<void>): void
 }
 
 /** A part of the bench, which can be run by its name. */

@@ -6,7 +6,7 @@ import { version } from '../src/daemon/version.ts'
 import { describe, loadNow } from './machine/describe.ts'
 import { findTools } from './machine/tools.ts'
 import { SyncedTrees } from './ours/synced-tree.ts'
-import type { Part } from './part.ts'
+import type { Means, Part } from './part.ts'
 import { durability } from './parts/durability.ts'
 import { growth } from './parts/growth.ts'
 import { latency } from './parts/latency.ts'
@@ -51,24 +51,41 @@ async function main(): Promise<void> {
   const trees = new SyncedTrees(cache, say)
   const loadBefore = loadNow()
   const figures: Figure[] = []
+  const beside: Promise<void>[] = []
+  const nothingChanged: Means['nothingChanged'] = new Map()
+  const start = performance.now()
   try {
     for (const { name: part, measure } of chosen) {
       const add = (figure: Omit<Figure, 'part'>) => void figures.push({ part, ...figure })
-      const began = performance.now()
-      try {
-        await measure({ short, cache, scratch, tools, trees, say: line => say(`${part}: ${line}`), add })
-      } catch (error) {
-        say(`${part}: ended early: ${(error as Error).stack}`)
+      const failed = (error: Error) => {
+        say(`${part}: ended early: ${error.stack}`)
         process.exitCode = 1
       }
-      say(`${part}: ${Math.round((performance.now() - began) / 1000)} s in all`)
+      const meanwhile = (work: Promise<void>) => void beside.push(work.catch(failed))
+      const tell = (line: string) => say(`${part}: ${line}`)
+      const began = performance.now()
+      await measure({ short, cache, scratch, tools, trees, nothingChanged, say: tell, add, meanwhile }).catch(
+        failed,
+      )
+      tell(`${secondsSince(began)} s in all`)
     }
+    await Promise.all(beside)
   } finally {
+    say(`${secondsSince(start)} s in all`)
     rmSync(scratch, { recursive: true, force: true })
     process.stdout.write(
-      `${[tableOf(figures), '', ...describe(cache, tools, version, loadBefore)].join('\n')}\n`,
+      `${[tableOf(inOrder(figures)), '', ...describe(cache, tools, version, loadBefore)].join('\n')}\n`,
     )
   }
+}
+
+function secondsSince(began: number): number {
+  return Math.round((performance.now() - began) / 1000)
+}
+
+/** What was measured beside other parts came later. */
+function inOrder(figures: readonly Figure[]): Figure[] {
+  return PARTS.flatMap(({ name }) => figures.filter(({ part }) => part === name))
 }
 
 function say(line: string): void {

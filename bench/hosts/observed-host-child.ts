@@ -22,6 +22,7 @@ subscribe('http.server.response.finish', message => {
     method: request.method!,
     path: request.url!.split('?')[0]!,
     status: response.statusCode,
+    bytes: Number(request.headers['content-length'] ?? 0),
     beganMs: began.get(request)!,
     endedMs: nowMs(),
   })

@@ -8,6 +8,8 @@ export interface Answered {
   /** Without the query. */
   path: string
   status: number
+  /** Of the request's body, as it was announced. */
+  bytes: number
   beganMs: number
   endedMs: number
 }

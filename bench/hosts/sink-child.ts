@@ -3,10 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { AlbumsInMemory } from './albums-in-memory.ts'
+import type { SinkOptions, Taken } from './sink.ts'
 
 /** The process of `startSink`. */
 const albums = new AlbumsInMemory()
-let taken = { pictures: 0, bytes: 0 }
+const none = (): Taken => ({ pictures: 0, bytes: 0, granted: 0, refused: 0 })
+let taken = none()
+let quotaLeft = Number.POSITIVE_INFINITY
 let origin = ''
 
 async function takeIn(request: IncomingMessage): Promise<void> {
@@ -17,9 +20,12 @@ async function takeIn(request: IncomingMessage): Promise<void> {
   taken.pictures++
 }
 
-function answer(response: ServerResponse, data: object): void {
-  const body = JSON.stringify({ success: true, ...data })
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+function answer(response: ServerResponse, data: object, status = 200): void {
+  const body = JSON.stringify({ success: status === 200, ...data })
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  })
   response.end(body)
 }
 
@@ -28,7 +34,14 @@ const deliveredAt = (id: string) => `${origin}/i/${id}`
 async function api(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
   const { pathname, searchParams } = url
   if (pathname === '/api/v1/upload') {
-    const id = albums.promise(JSON.parse(await text(request)))
+    const wanted = JSON.parse(await text(request))
+    if (quotaLeft === 0) {
+      taken.refused++
+      return answer(response, { error: 'used up', code: 'DAILY_LIMIT_REACHED' }, 429)
+    }
+    quotaLeft--
+    taken.granted++
+    const id = albums.promise(wanted)
     answer(response, { data: { upload_url: `${origin}/node/${id}`, cdn_url: deliveredAt(id) } })
   } else if (pathname === '/api/v1/create_album') {
     const { name, parent_album } = JSON.parse(await text(request))
@@ -63,12 +76,13 @@ const server = createServer((request, response) => {
   serve(request, response).catch(() => response.destroy())
 })
 
-process.once('message', () => {
+process.once('message', ({ dailyQuota }: SinkOptions) => {
+  quotaLeft = dailyQuota ?? quotaLeft
   server.listen(0, '127.0.0.1', () => {
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     process.on('message', () => {
       process.send!({ seen: taken })
-      taken = { pictures: 0, bytes: 0 }
+      taken = none()
     })
     process.send!({ listening: { baseUrl: `${origin}/api/v1` } })
   })

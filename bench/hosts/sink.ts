@@ -5,6 +5,14 @@ import { type ChildServer, startChild } from './child.ts'
 export interface Taken {
   pictures: number
   bytes: number
+  /** Requests for credentials that were granted, and those that the day's quota refused. */
+  granted: number
+  refused: number
+}
+
+export interface SinkOptions {
+  /** Left out: there is none. */
+  dailyQuota?: number
 }
 
 export interface Sink extends ChildServer<Taken> {
@@ -16,7 +24,7 @@ export interface Sink extends ChildServer<Taken> {
  * A server that forgets pictures as soon as it has them, and costs all who send as little and the same: the image
  * host's interface for albumd, PUT for curl, and as much of S3 as `rclone copy` asks for.
  */
-export async function startSink(): Promise<Sink> {
-  const child = await startChild<Taken>(join(import.meta.dirname, 'sink-child.ts'), {})
+export async function startSink(options: SinkOptions = {}): Promise<Sink> {
+  const child = await startChild<Taken>(join(import.meta.dirname, 'sink-child.ts'), options)
   return { ...child, s3: new URL('/', child.listening.baseUrl).href.slice(0, -1) }
 }

@@ -17,6 +17,7 @@ const TOOLS: readonly Tool[] = [
   { name: 'curl', package: 'curl', version: ['curl', '--version'], shown: /curl (\S+)/ },
   { name: 'syncthing', package: 'syncthing', version: ['syncthing', '--version'], shown: /syncthing v(\S+)/ },
   { name: 'lsyncd', package: 'lsyncd', version: ['lsyncd', '--version'], shown: /Version: (\S+)/ },
+  { name: 'strace', package: 'strace', version: ['strace', '--version'], shown: /version (\S+)/ },
   { name: 'cc', package: 'gcc libc6-dev', version: ['cc', '--version'], shown: /(\d+\.\d+\.\d+)/ },
 ]
 
@@ -39,9 +40,16 @@ export function findTools(say: (line: string) => void): Tools {
   return found
 }
 
-function versionOf({ version: [command, ...args], shown }: Tool): string | null {
+function versionOf({ version: [command, ...args], shown, package: name }: Tool): string | null {
   const { status, stdout, stderr } = spawnSync(command!, args, { encoding: 'utf8' })
-  return status === 0 ? (shown.exec(stdout + stderr)?.[1] ?? 'unknown version') : null
+  if (status !== 0) return null
+  return shown.exec(stdout + stderr)?.[1] ?? versionOfPackage(name) ?? 'unknown version'
+}
+
+/** Debian's GNU time does not know its own. */
+function versionOfPackage(name: string): string | null {
+  const { status, stdout } = spawnSync('dpkg-query', ['--show', name], { encoding: 'utf8' })
+  return status === 0 ? stdout.trim().split('\t')[1]! : null
 }
 
 function install(missing: readonly Tool[], say: (line: string) => void): void {

@@ -39,6 +39,8 @@ const FRESH_SECONDS = 3
 export class SyncedTrees {
   readonly #cache: string
   readonly #say: (line: string) => void
+  /** Until when each tree that was opened is worked on. */
+  readonly #inUse = new Map<TreeName, Promise<void>>()
 
   constructor(cache: string, say: (line: string) => void) {
     this.#cache = cache
@@ -51,8 +53,12 @@ export class SyncedTrees {
     return treeIn(trees, TREES[name], () => this.#say(`makes ${TREES[name].files} files (once): ${name}`))
   }
 
-  /** Opens it for work. The program has just found that there is nothing to do. */
+  /**
+   * Opens it for work, once nobody else works on it. The program has just found that there is nothing to do, and the host
+   * has seen nothing yet.
+   */
   async open(name: TreeName, options: SyncedTreeOptions = {}): Promise<SyncedTree> {
+    await this.#inUse.get(name)
     const shape = TREES[name]
     const tree = this.tree(name)
     const home = join(this.#cache, 'synced', name)
@@ -72,9 +78,12 @@ export class SyncedTrees {
     })
     const { baseUrl } = host.listening
     const workspace = openWorkspace({ home, baseUrl, folder: tree, ...options })
-    const close = () => host.stop()
+    const { promise, resolve: closed } = Promise.withResolvers<void>()
+    this.#inUse.set(name, promise)
+    const close = () => host.stop().finally(closed)
     try {
       await becomeQuiet(workspace)
+      await host.seen()
     } catch (error) {
       await close()
       rmSync(known)
@@ -123,13 +132,16 @@ async function index(home: string, tree: string) {
   }
 }
 
-/** What an earlier bench has changed is sent; then a run finds nothing to do. */
+/** What an earlier bench has changed, or a new tree was left to send, is sent, until a run finds nothing to do. */
 async function becomeQuiet(workspace: Workspace): Promise<void> {
-  // 3: something is left that has to wait, such as an emptied album.
-  await workspace.albumd(['sync'], { codes: [0, 3] })
-  await sleep(FRESH_SECONDS * 1000)
-  const { said } = await workspace.albumd(['sync', '--json'])
-  const { uploaded, deleted, albums_made } = JSON.parse(said)
-  if (uploaded !== 0 || deleted !== 0 || albums_made !== 0)
-    throw new Error(`there is no end of what albumd finds to do: ${said}`)
+  for (let tries = 1; ; tries++) {
+    // 3: something is left that has to wait, such as an emptied album.
+    const { said, code } = await workspace.albumd(['sync', '--json'], { codes: [0, 3] })
+    const { uploaded, deleted, albums_made } = JSON.parse(said)
+    if (code === 0 && uploaded === 0 && deleted === 0 && albums_made === 0) return
+    if (tries === MOST_RUNS) throw new Error(`there is no end of what albumd finds to do: ${said}`)
+    await sleep(FRESH_SECONDS * 1000)
+  }
 }
+
+const MOST_RUNS = 4

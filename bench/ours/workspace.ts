@@ -16,7 +16,7 @@ export interface WorkspaceOptions {
   folder: string
   /** One that the host knows by default. */
   key?: string
-  /** Whether the host's limits are kept to; else as much is asked as goes. */
+  /** Whether the host's limits are kept to, deletions aside; else as much is asked as goes. */
   limited?: boolean
   /** Of the config's `uploads` and `watch`. */
   uploads?: object
@@ -51,7 +51,8 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     plan: 'flagship',
     // What is measured may take more than a day's.
     daily_quota: 1_000_000,
-    ...(!limited && { requests_per_second: UNLIMITED }),
+    // Deletions are never measured: they only clear away what a measurement leaves.
+    requests_per_second: limited ? { delete: 'unlimited' } : UNLIMITED,
   }
   writeFileSync(
     config,

@@ -19,7 +19,7 @@ export const scan: Part = {
   async measure(means) {
     const { short } = means
     await startUp(means, short ? 10 : 20)
-    await measureTree(means, '100k', short ? 3 : 5, {
+    await measureTree(means, '100k', 5, {
       find: { most: 2, words: '≤ 2 × find' },
       'rclone lsf': { most: 1, words: 'ahead of rclone lsf' },
     })
@@ -51,15 +51,12 @@ async function measureTree(
   const synced = await means.trees.open(name)
   try {
     say(`nothing changed, ${name}`)
-    compareRuns(
-      means,
-      `sync, nothing changed, ${name}`,
-      await inRounds(rounds, contestants(means, synced)),
-      aims,
-    )
+    const runs = await inRounds(rounds, contestants(means, synced))
+    means.nothingChanged.set(name, runs)
+    compareRuns(means, `sync, nothing changed, ${name}`, runs, aims)
     if (name === '100k') await besideSyncs(means, synced, short ? 2 : 3)
-    else await oneChanged(means, synced, 3, {})
-    if (!short) await withColdCache(means, synced, name === '100k' ? 2 : 1)
+    else await oneChanged(means, synced, 2, {})
+    if (!short) await withColdCache(means, synced)
   } finally {
     await synced.close()
   }
@@ -137,7 +134,7 @@ async function oneChanged(
   compareRuns(means, `sync, one file changed, ${shape.name}`, await inRounds(rounds, all))
 }
 
-async function withColdCache(means: Means, synced: SyncedTree, rounds: number): Promise<void> {
+async function withColdCache(means: Means, synced: SyncedTree): Promise<void> {
   const { name } = synced.shape
   if (!canDropCaches()) {
     means.say(`a cold cache is left out: only root can drop the system's caches`)
@@ -152,7 +149,7 @@ async function withColdCache(means: Means, synced: SyncedTree, rounds: number): 
     return [each, forgetAndRun] as const
   })
   const figure = `sync, nothing changed, cold cache, ${name}`
-  compareRuns(means, figure, await inRounds(rounds, Object.fromEntries(cold)))
+  compareRuns(means, figure, await inRounds(1, Object.fromEntries(cold)))
 }
 
 async function firstIndex(means: Means, name: TreeName): Promise<void> {
@@ -162,7 +159,7 @@ async function firstIndex(means: Means, name: TreeName): Promise<void> {
     albumd: () => means.trees.index(name),
     ...(means.tools.has('find') && { find: () => find(tree) }),
   }
-  const runs = await inRounds(name === '100k' ? 3 : 1, both)
+  const runs = await inRounds(name === '100k' ? 2 : 1, both)
   compareRuns(means, `first look, ${TREES[name].files.toLocaleString('en-US')} rows recorded`, runs)
 }
 

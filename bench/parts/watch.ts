@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isCredential } from '../hosts/observed-host.ts'
-import { idleShares, untilIdle } from '../measure/idle.ts'
+import { untilIdle } from '../measure/idle.ts'
 import { usageOf, watchesOf } from '../measure/process-usage.ts'
 import { inRounds } from '../measure/rounds.ts'
 import { median, ratioOf } from '../measure/statistics.ts'
 import { nowMs, waitFor } from '../measure/wait.ts'
-import type { Daemon } from '../ours/daemon.ts'
 import type { SyncedTree } from '../ours/synced-tree.ts'
 import type { Means, Part } from '../part.ts'
 import { startChokidar } from '../peers/chokidar.ts'
@@ -13,7 +12,8 @@ import { megabytes, seconds } from '../table/units.ts'
 import { changeOneFile } from '../trees/make-tree.ts'
 import { foldersOf, type TreeName } from '../trees/shape.ts'
 import { burst } from './watch/burst.ts'
-import { startIdleSyncthing } from './watch/idle-syncthing.ts'
+import { idle } from './watch/idle.ts'
+import { type Reading, readingAfterEvents, reportReading } from './watch/reading.ts'
 
 /** What it takes to be told of changes. */
 export const watch: Part = {
@@ -22,7 +22,7 @@ export const watch: Part = {
     await start(means, '100k', means.short ? 1 : 2, 180)
     if (!means.short) await start(means, '1M', 1, 350)
     if (!means.short) await burst(means, 20_000)
-    await idle(means, means.short ? 20 : 300)
+    await idle(means, means.short ? 40 : 300)
   },
 }
 
@@ -37,6 +37,7 @@ interface Started {
 interface OursStarted extends Started {
   /** From the start to the first request for an upload. */
   uploadSeconds: number
+  reading: Reading
 }
 
 async function start(means: Means, name: TreeName, rounds: number, mostMb: number): Promise<void> {
@@ -44,11 +45,16 @@ async function start(means: Means, name: TreeName, rounds: number, mostMb: numbe
   try {
     means.say(`starts on ${name}`)
     const { albumd, chokidar } = await inRounds<string, Started>(rounds, {
-      albumd: () => startOurs(synced),
+      albumd: () => startOurs(means, synced),
       chokidar: () => startTheirs(synced.tree),
     })
     const ours = albumd as OursStarted[]
     report(means, name, ours, chokidar!, mostMb)
+    reportReading(
+      means,
+      synced,
+      ours.map(run => run.reading),
+    )
   } finally {
     await synced.close()
   }
@@ -87,7 +93,8 @@ function report(means: Means, name: string, ours: OursStarted[], theirs: Started
 }
 
 /** Until each folder has a watch. The memory is the most until it rests, having looked at everything again. */
-async function startOurs({ workspace, host, tree, shape }: SyncedTree): Promise<OursStarted> {
+async function startOurs(means: Means, synced: SyncedTree): Promise<OursStarted> {
+  const { workspace, host, tree, shape } = synced
   changeOneFile(tree, shape)
   await sleep(SETTLED_MS)
   await host.seen()
@@ -98,24 +105,16 @@ async function startOurs({ workspace, host, tree, shape }: SyncedTree): Promise<
   await untilIdle(daemon.pid)
   const asked = (await host.seen()).find(isCredential)
   if (!asked) throw new Error('the daemon did not ask to upload the picture that had changed')
-  await hearsOfChanges({ workspace, host, tree, shape }, daemon)
+  // Else a number of watches would prove little.
+  const reading = await readingAfterEvents(means, synced, daemon)
   const { peakMb } = usageOf(daemon.pid)
   await daemon.stop()
   return {
     seconds: (watched - daemon.startedMs) / 1000,
     uploadSeconds: (asked.beganMs - daemon.startedMs) / 1000,
     peakMb,
+    reading,
   }
-}
-
-/** Else a number of watches would prove little. */
-async function hearsOfChanges(
-  { host, tree, shape }: Pick<SyncedTree, 'host' | 'tree' | 'shape' | 'workspace'>,
-  { pid }: Daemon,
-): Promise<void> {
-  changeOneFile(tree, shape)
-  await waitFor('the upload of a change', async () => (await host.seen()).find(isCredential))
-  await untilIdle(pid)
 }
 
 async function startTheirs(tree: string): Promise<Started> {
@@ -125,31 +124,4 @@ async function startTheirs(tree: string): Promise<Started> {
   const { peakMb } = usageOf(chokidar.pid)
   await chokidar.stop()
   return { seconds: (ready - began) / 1000, peakMb }
-}
-
-/** Both rest at the same time, so neither disturbs the other. */
-async function idle(means: Means, duration: number): Promise<void> {
-  const synced = await means.trees.open('100k')
-  const daemon = synced.workspace.daemon()
-  const syncthing =
-    means.tools.has('syncthing') && !means.short ? await startIdleSyncthing(means, synced.tree) : null
-  try {
-    await untilIdle(daemon.pid)
-    means.say(`nothing happens for ${duration} s`)
-    const pids = [daemon.pid, ...(syncthing ? [syncthing.pid] : [])]
-    const [ours, theirs] = await idleShares(pids, duration)
-    const inWords = (share: number) => `${(share * 100).toFixed(3)} %`
-    means.add({
-      figure: `processor, ${duration} s in which nothing happens, 100k`,
-      ours: inWords(ours!),
-      theirs: theirs === undefined ? '' : `Syncthing ${inWords(theirs)}`,
-      ratio: theirs ? ours! / theirs : null,
-      aim: '< 0.1 %',
-      met: ours! < 0.001,
-    })
-    await daemon.stop()
-  } finally {
-    await syncthing?.stop()
-    await synced.close()
-  }
 }

@@ -6,15 +6,17 @@ import { untilIdle } from '../../measure/idle.ts'
 import { waitFor } from '../../measure/wait.ts'
 import type { SyncedTree } from '../../ours/synced-tree.ts'
 import { fileName } from '../../trees/shape.ts'
-import { writePicture } from './write-picture.ts'
+import { PICTURE_SIZE, writePicture } from './write-picture.ts'
 
 /** Milliseconds from a picture's close, one for each picture. */
 export interface Latencies {
-  /** Of pictures that were written at once, and of those written in pieces with pauses. */
-  askedAtOnce: number[]
+  /** Of all pictures, and of those that were written in pieces with pauses. */
+  asked: number[]
   askedInPieces: number[]
   delivered: number[]
-  /** Uploads that were tried beyond one a picture: of halves, or twice. */
+  /** Pictures that were sent before all of their bytes were there. */
+  halves: number
+  /** Requests beyond the two a picture. */
   superfluous: number
 }
 
@@ -28,44 +30,46 @@ export async function oursLatencies(synced: SyncedTree, pictures: number): Promi
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)
   const daemon = workspace.daemon()
-  const result: Latencies = { askedAtOnce: [], askedInPieces: [], delivered: [], superfluous: 0 }
+  const times = { asked: [] as number[], askedInPieces: [] as number[], delivered: [] as number[] }
+  const uploads: Answered[] = []
   try {
     await untilIdle(daemon.pid)
     for (let number = 0; number < WARM_UP + pictures; number++) {
-      await sleep(150 + Math.random() * 150)
-      result.superfluous += (await host.seen()).filter(isUpload).length
+      await sleep(100 + Math.random() * 100)
+      uploads.push(...(await uploadsSeen(synced)))
       const inPieces = number % 3 === 2
       const one = await oneLatency(synced, join(folder, fileName(number)), inPieces)
+      uploads.push(...one.uploads)
       if (number < WARM_UP) continue
-      if (inPieces) result.askedInPieces.push(one.asked)
-      else result.askedAtOnce.push(one.asked)
-      result.delivered.push(one.delivered)
-      result.superfluous += one.uploads - 2
+      times.asked.push(one.asked)
+      if (inPieces) times.askedInPieces.push(one.asked)
+      times.delivered.push(one.delivered)
     }
     await untilIdle(daemon.pid)
-    result.superfluous += (await host.seen()).filter(isUpload).length
+    uploads.push(...(await uploadsSeen(synced)))
     await daemon.stop()
-    return result
+    return {
+      ...times,
+      halves: uploads.filter(each => isSending(each) && each.bytes < PICTURE_SIZE).length,
+      superfluous: uploads.length - 2 * (WARM_UP + pictures),
+    }
   } finally {
     rmSync(folder, { recursive: true })
     await workspace.albumd(['sync'], { codes: [0, 3] })
+    await host.seen()
   }
 }
 
-async function oneLatency({ host }: SyncedTree, path: string, inPieces: boolean) {
+async function oneLatency(synced: SyncedTree, path: string, inPieces: boolean) {
   const closed = await writePicture(path, inPieces)
   const uploads: Answered[] = []
   const sent = await waitFor('a picture', async () => {
-    uploads.push(...(await host.seen()).filter(isUpload))
+    uploads.push(...(await uploadsSeen(synced)))
     return uploads.find(each => isSending(each) && each.status === 200)
   })
-  return {
-    asked: uploads.find(isCredential)!.beganMs - closed,
-    delivered: sent.endedMs - closed,
-    uploads: uploads.length,
-  }
+  return { asked: uploads.find(isCredential)!.beganMs - closed, delivered: sent.endedMs - closed, uploads }
 }
 
-function isUpload(answered: Answered): boolean {
-  return isCredential(answered) || isSending(answered)
+async function uploadsSeen({ host }: SyncedTree): Promise<Answered[]> {
+  return (await host.seen()).filter(each => isCredential(each) || isSending(each))
 }

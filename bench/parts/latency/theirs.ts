@@ -16,6 +16,9 @@ export type TheirLatencies = Record<string, number[]>
 /** All peers have what is left within so many seconds of the last picture; else something is wrong. */
 const LIMIT_SECONDS = 120
 
+/** Between two pictures. */
+const APART_MS = 100
+
 interface Peer {
   name: string
   /** When it has had these pictures; see `nowMs`. Those that it does not have are left out. */
@@ -29,7 +32,7 @@ export async function theirLatencies(means: Means, pictures: number): Promise<Th
   mkdirSync(from)
   const peers = await startPeers(means, from)
   try {
-    await sleep(5000)
+    await sleep(3000)
     const closed = new Map<string, number>()
     const arrivals = new Map(peers.map(peer => [peer.name, new Map<string, number>()]))
     const look = async () => {
@@ -42,7 +45,7 @@ export async function theirLatencies(means: Means, pictures: number): Promise<Th
     for (let number = 0; number < pictures; number++) {
       const name = fileName(number)
       closed.set(name, await writePicture(join(from, name), number % 2 === 1))
-      for (const next = nowMs() + 500; nowMs() < next; await sleep(10)) await look()
+      for (const next = nowMs() + APART_MS; nowMs() < next; await sleep(10)) await look()
     }
     const all = () => [...arrivals.values()].every(known => known.size === pictures)
     for (const end = nowMs() + LIMIT_SECONDS * 1000; !all() && nowMs() < end; await sleep(10)) await look()
