@@ -8,6 +8,7 @@ import type { PassParts } from '../sync/pass.ts'
 import type { Finding } from '../synced/audit.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Mirroring } from './mirroring.ts'
+import { pauseAt } from './pause.ts'
 
 /** A finding for people and programs. */
 export interface AuditFinding {
@@ -85,10 +86,12 @@ export async function audit(
 
 const NOTHING: Repairs = { repaired: [], withheld: 0, stopped: null }
 
-/** Nothing is deleted while the local truth of a mirror is in doubt. */
+/** Nothing is deleted while the local truth of a mirror is in doubt, nor from the moment on when a person pauses albumd. */
 function deleteIfSure(parts: PassParts, most: number, interruption: Interruption): Promise<Repairs> {
-  const inDoubt = parts.synced.mirrors.all().some(({ guard }) => guard !== null)
-  return inDoubt ? Promise.resolve(NOTHING) : deleteTwice(parts, most, interruption)
+  const { synced, clock } = parts
+  const inDoubt = synced.mirrors.all().some(({ guard }) => guard !== null)
+  const mayGo = () => pauseAt(synced, clock.wall()) === null
+  return inDoubt || !mayGo() ? Promise.resolve(NOTHING) : deleteTwice(parts, most, interruption, mayGo)
 }
 
 function shown(synced: Synced, { kind, album, name, remote_id, detail }: Finding): AuditFinding {

@@ -33,8 +33,11 @@ export function hasFailures(config: Config, synced: Synced, path: string): boole
 
 const ALL = Number.MAX_SAFE_INTEGER
 
+/** Of the config it takes the mirrors' folders. */
+type Mirrors = { mirrors: readonly Pick<Config['mirrors'][number], 'folder'>[] }
+
 /** The files at and below `path` whose upload is in doubt: a person wants them sent again all the same. */
-export async function resend(config: Config, synced: Synced, path: string, now: number): Promise<string[]> {
+export async function resend(config: Mirrors, synced: Synced, path: string, now: number): Promise<string[]> {
   const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]
   const files = filesAt(config, synced, inDoubt, path).filter(
     file => file.state === 'uncertain' || DOUBTFUL.has(synced.failures.codeOf(file) ?? ''),
@@ -53,7 +56,7 @@ export async function resend(config: Config, synced: Synced, path: string, now: 
 /** Failures that a person's word ends. */
 const DOUBTFUL: ReadonlySet<string> = new Set(['AMBIGUOUS', 'STATE_RESTORED'])
 
-function filesAt(config: Config, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
+function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
   const mirrors = new Map(config.mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
   return files.filter(file => {
     const row = synced.folders.byId(file.folder)!

@@ -4,7 +4,7 @@ import type { AlbumRow } from '../synced/albums.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
 import { mayArriveFor } from './credential-life.ts'
-import { type Walk, walkWhole } from './walk.ts'
+import { walkEverything, walkWhole } from './walk.ts'
 
 export interface LookParts {
   synced: Synced
@@ -17,24 +17,41 @@ export interface LookParts {
  * What the host shows of an album. whole: all of its images. unknown: no evidence of anything, with the reason. failed:
  * the host will not have more questions.
  */
-export type AlbumLook =
-  | { kind: 'whole'; images: readonly ListedImage[] }
+export type AlbumLook<Image extends ListedImage = ListedImage> =
+  | { kind: 'whole'; images: readonly Image[] }
   | { kind: 'unknown'; reason: string }
   | { kind: 'failed'; failure: HostFailure }
 
-/** Walks an album whole; null is the root. One that is gone from the host holds nothing. */
+/**
+ * Walks an album whole; null is the root, and wherever else uploads without an album may have gone. An album that is gone
+ * from the host holds nothing.
+ */
 export async function lookAtAlbum(
   parts: LookParts,
   album: number | null,
   signal: AbortSignal,
 ): Promise<AlbumLook> {
+  if (album === null && parts.synced.meta.get('default_album') !== '') return lookEverywhere(parts, signal)
   const row = album === null ? null : parts.synced.albums.byId(album)!
   const walk = await walkWhole(parts.host, row?.remote_id ?? null, signal)
   if (!walk.ok && walk.failure.remedy === 'gone' && row) return lookForAlbum(parts, row, signal)
   return lookOf(walk)
 }
 
-function lookOf(walk: Outcome<Walk>): AlbumLook {
+/**
+ * The root, with the images that are recorded there and stand in another album: an upload without an album lands in the
+ * account's default album where one is set (§4.1), and it may not have been learned yet which.
+ */
+async function lookEverywhere({ synced, host }: LookParts, signal: AbortSignal): Promise<AlbumLook> {
+  const look = lookOf(await walkEverything(host, signal))
+  if (look.kind !== 'whole') return look
+  const inRoot = new Set(synced.images.inAlbum(null).map(({ remote_id }) => remote_id))
+  return { kind: 'whole', images: look.images.filter(({ id, album }) => album === null || inRoot.has(id)) }
+}
+
+function lookOf<Image extends ListedImage>(
+  walk: Outcome<{ images: readonly Image[]; complete: boolean }>,
+): AlbumLook<Image> {
   if (!walk.ok) {
     const { failure } = walk
     const ofThisAlbum = failure.remedy === 'not_permitted' || failure.remedy === 'change_request'

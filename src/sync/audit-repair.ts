@@ -6,7 +6,7 @@ import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
 import { type AuditParts, notDelivered } from './audit.ts'
 import { compareAlbum } from './audit-album.ts'
-import { lookAtAlbum } from './audit-look.ts'
+import { type AlbumLook, lookAtAlbum } from './audit-look.ts'
 import { recordsOf } from './audit-records.ts'
 import type { Interruption } from './interruption.ts'
 
@@ -21,7 +21,7 @@ export interface Repairs {
 }
 
 /**
- * Forgets images that are gone, each album walked once more: their files wait for their upload again, which is the next
+ * Forgets images that are gone, each album walked anew: their files wait for their upload again, which is the next
  * pass's. Nothing is changed on the host.
  */
 export async function repairGone(parts: RepairParts, { stop, cut }: Interruption): Promise<Repairs> {
@@ -29,11 +29,10 @@ export async function repairGone(parts: RepairParts, { stop, cut }: Interruption
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
   for (const [album, findings] of byAlbum(synced, 'gone')) {
     if (stop.aborted) return repairs
-    const look = await lookAtAlbum(parts, album, cut)
+    const look = await lookForMissing(parts, album, cut)
     if (look.kind === 'failed') return { ...repairs, stopped: look.failure }
     if (look.kind === 'unknown') continue
-    const compared = compareAlbum(look.images, recordsOf(synced, album, Number.POSITIVE_INFINITY))
-    const missing = await notDelivered(parts, compared.missing, cut)
+    const missing = await notDelivered(parts, look.missing, cut)
     const gone = new Map(missing.map(image => [image.remote_id, image]))
     await synced.commit(() => {
       // What was found in doubt to be ours, and foreign images, may be what a person put in its place.
@@ -47,6 +46,27 @@ export async function repairGone(parts: RepairParts, { stop, cut }: Interruption
     })
   }
   return repairs
+}
+
+/** Walks in a row that must lack an image: one may come from a machine that has not heard of it, and so may every other. */
+const WALKS = 2
+
+/** What is recorded in an album, and whole walks in a row do not show. */
+async function lookForMissing(
+  parts: RepairParts,
+  album: number | null,
+  signal: AbortSignal,
+): Promise<{ kind: 'whole'; missing: ImageRow[] } | Exclude<AlbumLook, { kind: 'whole' }>> {
+  let missing: ImageRow[] = []
+  for (let walks = 0; walks < WALKS; walks++) {
+    const look = await lookAtAlbum(parts, album, signal)
+    if (look.kind !== 'whole') return look
+    const records = recordsOf(parts.synced, album, Number.POSITIVE_INFINITY)
+    const lacking = compareAlbum(look.images, records).missing
+    const before = new Set(missing.map(({ id }) => id))
+    missing = walks === 0 ? lacking : lacking.filter(({ id }) => before.has(id))
+  }
+  return { kind: 'whole', missing }
 }
 
 /** What stood on it has no image. Belongs into a commit. */
@@ -71,12 +91,14 @@ function forgetGone(
 
 /**
  * Deletes what is there twice, as far as the records know its id as ours: what albumd deleted before, and an image that
- * no file needs beside the one that stands. Each album is walked once more. More than `most` are not deleted at all.
+ * no file needs beside the one that stands. Each album is walked once more. More than `most` are not deleted at all, and
+ * before each one `mayGo` is asked.
  */
 export async function deleteTwice(
   parts: RepairParts,
   most: number,
   interruption: Interruption,
+  mayGo: () => boolean = () => true,
 ): Promise<Repairs> {
   const { synced } = parts
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
@@ -88,7 +110,7 @@ export async function deleteTwice(
     if (look.kind === 'failed') return { ...repairs, stopped: look.failure }
     if (look.kind === 'unknown') continue
     for (const finding of findings) {
-      const failure = await deleteOne(parts, finding, look.images, interruption)
+      const failure = await deleteOne(parts, finding, look.images, interruption, mayGo)
       if (failure === null) repairs.repaired.push(finding)
       else if (failure !== 'kept' && !isOfThisOne(failure)) return { ...repairs, stopped: failure }
     }
@@ -102,15 +124,16 @@ async function deleteOne(
   finding: Finding,
   listed: readonly ListedImage[],
   { stop, cut }: Interruption,
+  mayGo: () => boolean,
 ): Promise<HostFailure | 'kept' | null> {
   const { synced } = parts
   // An upload in doubt may have been answered with an id that was deleted before.
-  if (stop.aborted || synced.journal.openUploads().length > 0) return 'kept'
+  if (stop.aborted || !mayGo() || synced.journal.openUploads().length > 0) return 'kept'
   const compared = compareAlbum(listed, recordsOf(synced, finding.album, Number.POSITIVE_INFINITY))
   const still = compared.findings.some(
     ({ kind, remote_id }) => kind === 'twice' && remote_id === finding.remote_id,
   )
-  if (still) return isOurs(synced, finding) ? deleteImage(parts, finding, cut) : 'kept'
+  if (still) return isOurs(synced, finding) ? deleteImage(parts, finding, cut, mayGo) : 'kept'
   await synced.commit(() => synced.audit.remove('twice', finding.remote_id))
   return null
 }
@@ -125,12 +148,13 @@ async function deleteImage(
   { synced, host, clock }: RepairParts,
   { remote_id }: Finding,
   signal: AbortSignal,
+  mayGo: () => boolean,
 ): Promise<HostFailure | null> {
   const { journal, commit } = synced
   const image = synced.images.byRemoteId(remote_id)
   const before = image && journal.deletionOf(image.id)
   if (image && !before) await commit(() => journal.openImageDeletion(image.id, clock.wall()))
-  const deleted = await host.deleteImage(remote_id, signal)
+  const deleted = await host.deleteImage(remote_id, signal, mayGo)
   if (!deleted.ok && deleted.failure.remedy !== 'gone') {
     // With the host's own word nothing was deleted; else the intent tells the next repair.
     if (image && !before && wasNotDone(deleted.failure)) await commit(() => journal.forgetImage(image.id))

@@ -95,7 +95,10 @@ function showTheSame(one: Walk, other: Walk): boolean {
 }
 
 /** The root and every album that is listed, each whole. `complete` is false where one of them was not. */
-export async function walkEverything(host: ImageHost, signal: AbortSignal): Promise<Outcome<PlacedWalk>> {
+export async function walkEverything(
+  host: Pick<ImageHost, 'list'>,
+  signal: AbortSignal,
+): Promise<Outcome<PlacedWalk>> {
   const everything: PlacedWalk = { albums: [], images: [], complete: true, settled: true }
   const parents: (string | null)[] = [null]
   const seen = new Set<string>()

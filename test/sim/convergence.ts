@@ -15,6 +15,9 @@ const RESTS_MS = [
   90_000_000, 800_000, 800_000, 800_000, 800_000,
 ]
 
+/** Longer than any list shows what is gone. */
+const LATE_MS = 400_000
+
 /** A pass with nothing to do may ask for so many lists. */
 const IDLE_LISTS = 3
 
@@ -32,6 +35,30 @@ export async function mustConverge(world: World, from: number): Promise<void> {
   world.calm()
   await mustAgree(world, from)
   if (!world.oracle.violation && trustDoubtful(world) > 0) await mustAgree(world, from + RESTS_MS.length)
+  if (!world.oracle.violation) await mustMend(world, from + 2 * RESTS_MS.length)
+}
+
+/** A person has sent again what is in doubt, and an audit mend what others did: then that excuses nothing any more. */
+async function mustMend(world: World, from: number): Promise<void> {
+  const { oracle, host, auditing, resending } = world
+  const people = new Set(world.history.actions.map(({ deed }) => deed))
+  if (people.has('resend') && resending.allAtLast()) await mustAgree(world, from)
+  if (!people.has('auditRepair') || oracle.violation) return
+  host.keepsDeleted = 0
+  await letTimePass(world)
+  // What one that was begun long ago calls new is only for the next.
+  for (let at = 0; at < 2 && !oracle.violation; at++) {
+    auditing.ask(true, false)
+    await world.pass(from + RESTS_MS.length, true)
+  }
+  if (oracle.violation || !auditing.last?.complete || auditing.last.stopped.length > 0) return
+  oracle.mended = true
+  await mustAgree(world, from + RESTS_MS.length + 1)
+}
+
+/** An audit looks at what was recorded before it by the clock: one that was set back is waited for, as is a late list. */
+async function letTimePass(world: World): Promise<void> {
+  await world.rest(Math.max(0, -world.machine.offset) + LATE_MS)
 }
 
 async function mustAgree(world: World, from: number): Promise<void> {
@@ -119,6 +146,7 @@ function needlessGuard({ disk, grounds, state: { synced } }: World, { folder }: 
 function missing(world: World, picture: LivePicture, images: readonly TrueImage[]): string | null {
   const { disk, mirrors, host } = world
   const { path, node } = picture
+  if (world.resending.isInVain(path)) return `${path} stays in doubt, whatever a person says`
   if (isIgnored(disk, mirrors, path) || images.some(image => standsFor(world, image, picture))) return null
   const row = rowOf(world, path)
   if (row?.state === 'linked') return resembles(world, row, node)
@@ -134,7 +162,10 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   // Another person deleted it, or its album, or a state that knows nothing of it did: the host is never a source.
   const taken = [...host.truth.images.values()].some(
     ({ gone, hash }) =>
-      gone !== null && (gone.by === 'other' || world.oracle.stateLost) && hash === node.hash,
+      !world.oracle.mended &&
+      gone !== null &&
+      (gone.by === 'other' || world.oracle.stateLost) &&
+      hash === node.hash,
   )
   return taken ? null : `${path} is not on the host (${row?.state ?? 'not known'})`
 }
@@ -162,6 +193,7 @@ function needless(
   const { oracle, history, disk } = world
   const { without } = history.variations
   if (image.by === 'other' || oracle.stateLost || oracle.kept.has(image.id)) return null
+  if (oracle.words.mayHaveLeft(image) || isKeptDeleted(world, image)) return null
   if (without.includes('delete') || without.includes('list')) return null
   const source = image.source!
   const mirror = mirrors.find(({ folder }) => source.startsWith(`${folder}/`))
@@ -191,6 +223,17 @@ function needless(
     return null
   const where = `${pathOfAlbum(image.album)}/${image.name}`
   return `image ${image.id.slice(0, 6)} (${where}) stands for nothing`
+}
+
+/** Only an audit tells that the host still has what albumd deleted. It deletes a few, and none while others are in doubt. */
+function isKeptDeleted(
+  { oracle, auditing, history, state: { synced } }: World,
+  { keptDeleted, album }: TrueImage,
+): boolean {
+  const mayDelete = auditing.last?.withheld === 0 && synced.journal.openUploads().length === 0
+  const remoteIds = synced.audit.albums().map(id => (id === null ? null : synced.albums.byId(id)!.remote_id))
+  const mustBeSeen = history.variations.blinks === null && remoteIds.includes(album?.id ?? null)
+  return keptDeleted && !(oracle.mended && mayDelete && mustBeSeen)
 }
 
 /** Whether albumd has a reason of its own to leave it there. */

@@ -55,6 +55,11 @@ export class DeletionJudge {
     this.#askedAt = this.#parts.disk.happens()
   }
 
+  /** What is gone already is asked for again, for its answer was lost: its bytes may stand elsewhere by now. */
+  again(image: TrueImage): void {
+    if (this.#standsElsewhere(image)) this.#window.remove(image.id)
+  }
+
   #judge(image: TrueImage): void {
     this.#nothingForeignDeleted(image)
     this.#nothingNeededDeleted(image)

@@ -61,7 +61,14 @@ const MORE_WEIGHTS = { removeFolder: 4 } as const
 /** What later seeds alone have: those from before draw as ever. */
 const LATER_WEIGHTS = { writeInPieces: 5, writeOver: 4, reserveRoom: 2, pause: 3, resume: 3 } as const
 
-export type Deed = keyof typeof WEIGHTS | keyof typeof MORE_WEIGHTS | keyof typeof LATER_WEIGHTS
+/** What the latest seeds alone have: those from before draw as ever. */
+const LATEST_WEIGHTS = { audit: 3, auditRepair: 5, keepDeleted: 2, resend: 6 } as const
+
+export type Deed =
+  | keyof typeof WEIGHTS
+  | keyof typeof MORE_WEIGHTS
+  | keyof typeof LATER_WEIGHTS
+  | keyof typeof LATEST_WEIGHTS
 
 /** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */
 export interface Action {
@@ -109,6 +116,9 @@ export const FRESH = 100_000
 
 /** From here on a history has a setting of its own, and all that may happen. */
 export const LATER = 14_000_000
+
+/** From here on people audit the host, and send again what is in doubt. */
+export const LATEST = 20_000_000
 
 function isLong(seed: number): boolean {
   return seed < FRESH || seed % 12 === 0
@@ -161,10 +171,12 @@ function drawMirror(random: Random, album: string | null): Omit<MirrorChoice, 'b
 const TICKETS = ticketsOf(WEIGHTS)
 const FRESH_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS })
 const LATER_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS, ...LATER_WEIGHTS })
+const LATEST_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS, ...LATER_WEIGHTS, ...LATEST_WEIGHTS })
 
 function ticketsFor(seed: number): readonly Deed[] {
   if (seed < FRESH) return TICKETS
-  return seed < LATER ? FRESH_TICKETS : LATER_TICKETS
+  if (seed < LATER) return FRESH_TICKETS
+  return seed < LATEST ? LATER_TICKETS : LATEST_TICKETS
 }
 
 function ticketsOf(weights: Partial<Record<Deed, number>>): Deed[] {

@@ -1,4 +1,5 @@
 import { Refusal } from '../../src/host/refusal.ts'
+import { CHECKING_DEEDS } from './checking-deeds.ts'
 import type { Deed } from './history.ts'
 import { pathOfAlbum } from './host-truth.ts'
 import { approveHeld, discardHeld } from './person.ts'
@@ -118,6 +119,7 @@ export const HOST_DEEDS: Partial<Record<Deed, (world: World, a: number, b: numbe
     world.waitLonger(1000 * (1 + (a % 100_000)))
     return 'time passes'
   },
+  ...CHECKING_DEEDS,
 }
 
 /** Into the album where the picture of this path belongs, as far as it is there. */

@@ -18,10 +18,14 @@ export interface TrueImage {
   source: string | null
   /** True time. */
   at: number
+  /** When its sender asked for leave to send it. True time. */
+  askedAt: number
   /** Lists don't show it before. */
   listedFrom: number
   /** Albumd has sent a request to delete it. */
   deletionAsked: boolean
+  /** The host has answered that request, and keeps it all the same. */
+  keptDeleted: boolean
   gone: { by: Actor; at: number } | null
   /** After its deletion: until when lists and delivery still have it. */
   shownUntil: number

@@ -17,6 +17,11 @@ export class Interruptions {
   begin(): Interruption {
     this.#stop = new AbortController()
     this.#cut = new AbortController()
+    return this.goOn()
+  }
+
+  /** Those of another pass that belongs to the same work. */
+  goOn(): Interruption {
     this.#pauseUploads = new AbortController()
     this.#makeWay = new AbortController()
     return {
@@ -25,6 +30,10 @@ export class Interruptions {
       pauseUploads: this.#pauseUploads.signal,
       makeWay: this.#makeWay.signal,
     }
+  }
+
+  get madeWay(): boolean {
+    return this.#makeWay.signal.aborted
   }
 
   get stopped(): boolean {

@@ -1,4 +1,5 @@
 import { drawHistory, type History } from './history.ts'
+import { KEPT_CHECKING } from './kept-checking.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
@@ -111,5 +112,5 @@ const KEPT: readonly History[] = [
 
 /** The history of a seed, drawn or kept. */
 export function historyOf(seed: number): History {
-  return KEPT.find(history => history.seed === seed) ?? drawHistory(seed)
+  return [...KEPT, ...KEPT_CHECKING].find(history => history.seed === seed) ?? drawHistory(seed)
 }

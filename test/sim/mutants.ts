@@ -1,3 +1,4 @@
+import { CHECKING } from './mutants/checking.ts'
 import { DELETIONS } from './mutants/deletions.ts'
 import { DOUBT } from './mutants/doubt.ts'
 import { GROUND } from './mutants/ground.ts'
@@ -5,4 +6,11 @@ import type { Mutant } from './mutants/mutant.ts'
 import { PACING } from './mutants/pacing.ts'
 import { SETTLING } from './mutants/settling.ts'
 
-export const MUTANTS: readonly Mutant[] = [...GROUND, ...DELETIONS, ...DOUBT, ...SETTLING, ...PACING]
+export const MUTANTS: readonly Mutant[] = [
+  ...GROUND,
+  ...DELETIONS,
+  ...DOUBT,
+  ...SETTLING,
+  ...PACING,
+  ...CHECKING,
+]

@@ -24,6 +24,14 @@ export interface OracleParts {
   isLinked: (id: string) => boolean
   /** Whether albumd has begun to delete an image and can't know whether that was done: it is as good as gone. */
   mayBeDeleted: (id: string) => boolean
+  /** Whether an image's id is recorded as albumd's own, or as one that it deleted. */
+  isOurs: (id: string) => boolean
+  /** Why albumd guards a mirror's folder, or null. */
+  guardOf: (folder: string) => string | null
+  /** Whether a person has paused albumd. */
+  isPaused: () => boolean
+  /** True time. */
+  now: () => number
   /** What albumd has recorded of a picture's place; `image`: the remote id that stands for it. */
   recordOf: (
     path: string,

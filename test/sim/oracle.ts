@@ -3,8 +3,10 @@ import { DeletionJudge } from './deletion-judge.ts'
 import type { Watch } from './host-port.ts'
 import { type HostTruth, isIn, pathOfAlbum, type TrueAlbum, type TrueImage } from './host-truth.ts'
 import { nameOf, type OracleParts } from './oracle-parts.ts'
+import { RepairJudge } from './repair-judge.ts'
 import { split } from './tree.ts'
 import { UploadJudge } from './upload-judge.ts'
+import { Words } from './words.ts'
 
 export interface Violation {
   invariant: string
@@ -29,25 +31,32 @@ export class Oracle implements Watch {
   listRefused: () => boolean = () => false
   /** Albumd can't know what it did: its state was lost or is an old one. */
   stateLost = false
+  /** An audit has mended what others did. */
+  mended = false
   /** Requests of albumd that changed the host, or could have. */
   effects = 0
   readonly #parts: OracleParts
   #truth!: HostTruth
   #judge!: DeletionJudge
   readonly uploads: UploadJudge
+  /** What a person has said of uploads in doubt. */
+  readonly words: Words
+  /** Judges what audits mend. */
+  repairs!: RepairJudge
   /** What was asked to be deleted since a person has waited for the pass to end; null: nobody has. */
   #deletedSince: Set<string> | null = null
 
   constructor(parts: OracleParts) {
     this.#parts = parts
     this.uploads = new UploadJudge(parts, (invariant, what) => this.report(invariant, what))
+    this.words = new Words(parts.now)
   }
 
   watch(truth: HostTruth): void {
     this.#truth = truth
-    this.#judge = new DeletionJudge(this.#parts, this, truth, (invariant, what) =>
-      this.report(invariant, what),
-    )
+    const report = (invariant: string, what: string) => this.report(invariant, what)
+    this.#judge = new DeletionJudge(this.#parts, this, truth, report)
+    this.repairs = new RepairJudge(this.#parts, this, truth, report)
   }
 
   keeps(id: string): void {
@@ -62,10 +71,13 @@ export class Oracle implements Watch {
   forgetDeletions(): void {
     this.stateLost = true
     this.#judge.forgetWindow()
+    // Albumd does not know any more that it deleted them.
+    for (const image of this.#truth.live()) if (image.keptDeleted) image.deletionAsked = false
   }
 
   fetched(id: string): void {
     this.#judge.fetched(id)
+    this.repairs.fetched(id)
   }
 
   credential(name: string): void {
@@ -89,8 +101,10 @@ export class Oracle implements Watch {
     this.effects++
     this.#nothingBegins(id)
     const image = this.#truth.images.get(id)
-    if (!image || image.gone) return
-    this.#judge.judge([image])
+    if (!image) return
+    if (image.gone) this.#judge.again(image)
+    else if (this.repairs.isUnderWay) this.repairs.judge(image)
+    else this.#judge.judge([image])
   }
 
   /** Each image that goes with it is judged like one that goes by itself. */
@@ -114,7 +128,12 @@ export class Oracle implements Watch {
       for (const image of inside) this.report('nothing-needed-deleted', `${image.name} with its album`)
     // Whole albums are for those who alone write to the account: what others put there just now is not seen.
     else
-      this.#judge.judge(inside.filter(({ by, listedFrom }) => by === 'albumd' || listedFrom < grounds.passAt))
+      this.#judge.judge(
+        inside.filter(
+          ({ by, listedFrom, keptDeleted }) =>
+            !keptDeleted && (by === 'albumd' || listedFrom < grounds.passAt),
+        ),
+      )
   }
 
   /** A pass begins, and uploads may; or (`why`) they may not. */
@@ -157,7 +176,7 @@ export class Oracle implements Watch {
     this.effects++
     if (this.#parts.variations.without.includes('list')) return
     // With all its records an album is made again where the host does not know it; old ones must not make any.
-    if (this.listRefused() && !this.stateLost) return
+    if (this.listRefused() && (!this.stateLost || this.words.any)) return
     for (const other of this.#truth.liveAlbums())
       if (
         other !== album &&
@@ -185,6 +204,7 @@ export class Oracle implements Watch {
         continue
       if (other.hash !== image.hash || other.name !== image.name) continue
       if (pathOfAlbum(other.album) !== pathOfAlbum(image.album)) continue
+      if (this.words.allowBoth(other, image)) continue
       // It was another picture in between: its image from then is given up.
       const between = [...this.#truth.images.values()].some(
         ({ source, hash, at }) => source === image.source && hash !== image.hash && at >= other.at,

@@ -84,4 +84,16 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     seed: 18658872,
     found: 'a deletion that was found before albumd was killed waited for as long again as it had run',
   },
+  {
+    seed: 1_000_000_106,
+    found: 'a repair deleted images though a person had paused albumd meanwhile',
+  },
+  {
+    seed: 1_000_000_108,
+    found: 'a repair sent again what lay in a default album that nobody had learned of',
+  },
+  {
+    seed: 1_000_000_124,
+    found: 'a repair sent again what two walks lacked that were not one after the other',
+  },
 ]

@@ -59,7 +59,16 @@ export function openStateKit(): StateKit {
           life.step('after a commit')
         })
       })
-      return { ...synced, commit: change => (life.dead ? new Promise(() => {}) : commit(change)) }
+      // Who dies in the midst of a change leaves none of it.
+      const survived = <T>(change: () => T) => {
+        const value = change()
+        if (life.dead) throw new Error('the process has ended')
+        return value
+      }
+      return {
+        ...synced,
+        commit: change => (life.dead ? new Promise(() => {}) : commit(() => survived(change))),
+      }
     },
   }
 }

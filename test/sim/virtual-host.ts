@@ -33,13 +33,15 @@ export class VirtualHost {
   readonly variations: Variations
   /** Images a day; Infinity where nobody has lowered it. */
   quota = Number.POSITIVE_INFINITY
+  /** So many of albumd's next deletions are answered and not done. */
+  keepsDeleted = 0
   /** What albumd has asked for so far: lists, and all else. */
   readonly asked = { lists: 0, others: 0 }
   readonly #kit: HostKit
   readonly #time: Timeline
   readonly #events: HostEvents
   readonly #account
-  readonly #credentials = new Map<string, { imageId: string; album: TrueAlbum | null; ends: number }>()
+  readonly #credentials = new Map<string, { imageId: string; album: TrueAlbum | null; at: number }>()
   readonly #used = new Map<number, number>()
   readonly #absent = new Map<string, number>()
   /** By image, its address where addresses tell the day and the kind of file. */
@@ -66,7 +68,7 @@ export class VirtualHost {
     this.#useQuota('credential', by)
     const { token, imageId } = this.#kit.service.requestUpload(this.#account, { ...request, album_id })
     const album = this.truth.album(album_id ?? null)
-    this.#credentials.set(token, { imageId, album, ends: this.#time.now + LIFETIME_MS })
+    this.#credentials.set(token, { imageId, album, at: this.#time.now })
     this.#dated.set(imageId, datedAddress(imageId, request.file_name, this.#time.now))
     return { token, cdnUrl: this.#cdnUrl(imageId) }
   }
@@ -81,6 +83,8 @@ export class VirtualHost {
     const twin = this.#twinOf(bytes)
     if (twin) {
       await service.delete(this.#account, { img: id, album: null })
+      // It stands for a picture again.
+      if (twin.keptDeleted) Object.assign(twin, { keptDeleted: false, deletionAsked: false })
       return { imageId: twin.id, cdnUrl: this.#cdnUrl(twin.id) }
     }
     const picture = readTiny(bytes)
@@ -97,8 +101,10 @@ export class VirtualHost {
       by: source === null ? 'other' : 'albumd',
       source,
       at: now,
-      listedFrom: Math.min(now + lag, Math.max(now, issued.ends)),
+      askedAt: issued.at,
+      listedFrom: Math.min(now + lag, Math.max(now, issued.at + LIFETIME_MS)),
       deletionAsked: false,
+      keptDeleted: false,
       gone: null,
       shownUntil: 0,
     }
@@ -126,6 +132,12 @@ export class VirtualHost {
 
   async deleteImage(id: string, by: Actor): Promise<void> {
     if (by === 'albumd') this.#refuseWithout('delete')
+    const image = this.truth.images.get(id)
+    if (by === 'albumd' && image?.gone === null && this.keepsDeleted > 0) {
+      this.keepsDeleted--
+      image.keptDeleted = true
+      return
+    }
     await this.#kit.service.delete(this.#account, { img: id, album: null })
     const shown = this.variations.deletionLagMs
     this.truth.deleteImage(this.truth.images.get(id)!, by, shown > 0 ? this.random.below(shown) : 0)

@@ -1,8 +1,10 @@
 import { pauseAt } from '../../src/daemon/pause.ts'
 import { albumPathOf } from '../../src/sync/album-name.ts'
+import type { Interruption } from '../../src/sync/interruption.ts'
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import { type PassReport, runPass } from '../../src/sync/pass.ts'
 import type { Allowance } from '../../src/sync/quota-state.ts'
+import { Auditing } from './auditing.ts'
 import { compose } from './compose.ts'
 import { DEEDS } from './deeds.ts'
 import { Looks, type Sources } from './disk-port.ts'
@@ -19,6 +21,7 @@ import { oracleOf } from './oracle-of.ts'
 import { Pausing } from './pausing.ts'
 import { Tree } from './people-tree.ts'
 import { Random } from './random.ts'
+import { Resending } from './resending.ts'
 import { SavedState } from './saved-state.ts'
 import { allowanceOf, PLAIN_SETTING } from './setting.ts'
 import { heldPictures, holdsPictures, type StateKit } from './state-kit.ts'
@@ -68,6 +71,8 @@ export class World {
   readonly trash = new Map<string, FileNode>()
   readonly saved = new SavedState(this)
   readonly pausing: Pausing
+  readonly auditing = new Auditing(this)
+  readonly resending = new Resending(this)
   /** What the config says of the quota. */
   readonly allowance: Allowance
   /** When uploads may begin; null: always. */
@@ -122,6 +127,7 @@ export class World {
     this.#actions = number < pauses.length ? actions.filter(({ pass }) => pass === number) : []
     this.#stepOfPass = 0
     this.#act()
+    this.resending.inPeace()
     if (this.#extraPause > 0) await this.rest(0)
     this.#start()
     this.#inPass = true
@@ -131,15 +137,14 @@ export class World {
     this.#fresh = false
     const scopes = whole ? 'everything' : takeStale(this.disk, this.mirrors)
     if (scopes === 'everything') this.disk.stale.clear()
-    this.grounds.pass = this.disk.happens()
-    this.grounds.passAt = this.time.now
+    this.#beginPass()
     const interruption = this.#interruptions.begin()
     const ended = new AbortController()
     const paused = this.pausing.holdsAt(this.machine.wall())
     this.#mindHours(life, ended.signal)
     const asked = this.host.askedInAll()
     const work = runPass(
-      { ...this.#parts!, onlyLook: pauseAt(this.state.synced, this.machine.wall()) !== null },
+      { ...this.#parts!, onlyLook: this.#isPaused() },
       this.mirrors,
       ({ folder }) => (scopes === 'everything' ? scopes : (scopes.get(folder) ?? [])),
       interruption,
@@ -148,14 +153,44 @@ export class World {
     ended.abort()
     if (paused && this.host.askedInAll() > asked)
       this.oracle.report('nothing-while-paused', 'albumd asked the host for something')
+    if (this.auditing.isAsked && !life.dead && !this.#interruptions.stopped)
+      await this.#audit(life, interruption)
     // What was to happen at a later step happens now.
     this.#stepOfPass = Number.POSITIVE_INFINITY
     this.#act()
     this.#stepOfPass = 0
+    this.resending.inPeace()
     if (this.#interruptions.stopped && !life.dead) this.#stopLife()
     if (!life.dead) this.pausing.passEnded()
     this.#inPass = false
     return report
+  }
+
+  async #audit(life: Life, interruption: Interruption): Promise<void> {
+    const work = this.auditing.stretch(this.#parts!, interruption, () => this.#passOfAudit(life))
+    await drive(work, life, this.time, this.oracle)
+  }
+
+  /** A look at everything, and what follows from it, to its end: a person has asked for it, and minds no hours. */
+  async #passOfAudit(life: Life): Promise<PassReport> {
+    for (;;) {
+      this.#beginPass()
+      this.disk.stale.clear()
+      this.oracle.passBegins(null)
+      const parts = { ...this.#parts!, onlyLook: this.#isPaused() }
+      const report = await runPass(parts, this.mirrors, () => 'everything', this.#interruptions.goOn())
+      if (!life.dead) this.pausing.passEnded()
+      if (!this.#interruptions.madeWay || this.#interruptions.stopped) return report
+    }
+  }
+
+  #beginPass(): void {
+    this.grounds.pass = this.disk.happens()
+    this.grounds.passAt = this.time.now
+  }
+
+  #isPaused(): boolean {
+    return pauseAt(this.state.synced, this.machine.wall()) !== null
   }
 
   /** Lets time pass, and with it what was under way. */
@@ -194,7 +229,10 @@ export class World {
 
   /** A person wants something of albumd: it is done once the pass has made way, or at once. */
   ask(deed: () => void): void {
-    if (this.#inPass && this.life) {
+    if (this.auditing.isUnderWay) {
+      this.auditing.makeWay()
+      deed()
+    } else if (this.#inPass && this.life) {
       this.#interruptions.makeWay()
       this.oracle.makesWay()
       this.pausing.ask(deed)
@@ -208,6 +246,8 @@ export class World {
   /** Whatever kept albumd from its work is over. */
   calm(): void {
     this.pausing.resume()
+    this.auditing.forget()
+    this.resending.forget()
     this.hours = null
     this.allowance.limit = PLAIN_SETTING.limit
   }
@@ -261,6 +301,7 @@ export class World {
     this.life.dead = true
     if (this.#inPass) this.oracle.uploads.forgetRefusal()
     this.pausing.processEnded()
+    this.auditing.processEnded()
     this.#ranBefore += this.time.now - this.#bornAt
     this.life = null
   }

@@ -40,6 +40,31 @@ describe('a repair', () => {
     expect(imageOf(workshop, '1.png')).toBeUndefined()
   })
 
+  it('sends nothing again that one of two walks in a row shows', async () => {
+    const workshop = await withPictures()
+    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    workshop.synced.audit.put({
+      kind: 'gone',
+      remote_id: imageOf(workshop, '2.png').remote_id,
+      album: albumOf(workshop, 'b').id,
+      name: '2.png',
+      detail: '',
+    })
+    let walks = 0
+    const host = hostWith(workshop.host, {
+      async list(...args) {
+        const listed = await workshop.host.list(...args)
+        const lacksAll = walks++ % 2 === 0
+        if (!listed.ok || !lacksAll) return listed
+        const pagination = { ...listed.value.pagination, total_images: 0 }
+        return { ok: true, value: { ...listed.value, images: [], pagination } }
+      },
+    })
+    await repairGone({ ...partsOf(workshop, host), credentialLifetimeMs: 0 }, interruption)
+    expect(walks).toBe(2)
+    expect(imageOf(workshop, '2.png')).toBeDefined()
+  })
+
   it('forgets the image of a file that is gone too, and sends nothing', async () => {
     const workshop = await openWorkshop({ deletions: 'keep' })
     workshop.write('1.png', png(3, 2, 10).bytes)
@@ -96,6 +121,26 @@ describe('a repair', () => {
     })
     expect(workshop.synced.journal.openUploads()).toHaveLength(1)
     expect(await deleteTwice(partsOf(workshop, host), 20, interruption)).toMatchObject({ repaired: [] })
+  })
+
+  it('deletes none from the moment on when it may not', async () => {
+    const { workshop, again } = await withTwice()
+    const asked: string[] = []
+    const host = hostWith(workshop.host, {
+      async deleteImage(id, signal, mayGo) {
+        if (mayGo?.() === false) return failure('cancelled', 'CANCELLED', 'delete')
+        asked.push(id)
+        return workshop.host.deleteImage(id, signal)
+      },
+    })
+    const parts = partsOf(workshop, host)
+    expect(await deleteTwice(parts, 20, interruption, () => false)).toMatchObject({ repaired: [] })
+    // It may when it is begun, and not any more when the request leaves.
+    const answers = [true, false]
+    await deleteTwice(parts, 20, interruption, () => answers.shift()!)
+    expect(asked).toEqual([])
+    expect(await deleteTwice(parts, 20, interruption, () => true)).toMatchObject({ repaired: [{}] })
+    expect(asked).toEqual([again])
   })
 
   it('deletes a twin that no file needs, its intent in the journal first', async () => {

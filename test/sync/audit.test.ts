@@ -28,6 +28,18 @@ describe('an audit', () => {
     expect(found(workshop)).toEqual(['gone 1.png'])
   })
 
+  it('finds what was uploaded without an album wherever it stands, while nobody has learned where that is', async () => {
+    const workshop = await withPictures()
+    const { synced } = workshop
+    // Another person's default album, as far as the records know.
+    synced.images.moved(imageOf(workshop, '1.png').id, null)
+    await audit(workshop)
+    expect(found(workshop)).toEqual([])
+    await workshop.host.deleteImage(synced.images.inAlbum(null)[0]!.remote_id, never)
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['gone 1.png'])
+  })
+
   it('finds the images of an album that was deleted', async () => {
     const workshop = await withPictures()
     await workshop.host.deleteAlbum(albumOf(workshop, 'Photos').remote_id, never)

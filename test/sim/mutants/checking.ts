@@ -1,0 +1,147 @@
+import type { Mutant } from './mutant.ts'
+
+/** What audits, and a person's word, rely on. */
+export const CHECKING: readonly Mutant[] = [
+  {
+    name: "a repair deletes another person's twin",
+    edits: [
+      {
+        file: 'sync/audit-repair.ts',
+        find: 'return images.byRemoteId(remote_id) !== undefined || audit.deletedAt(remote_id) !== undefined',
+        replace: 'return images.byRemoteId(remote_id) !== undefined || audit.deletedAt !== undefined',
+      },
+    ],
+    why: "another person's image that looks like one of ours goes",
+    seed: 1_000_000_102,
+  },
+  {
+    name: 'a repair puts nothing back',
+    edits: [
+      {
+        file: 'sync/audit-repair.ts',
+        find: 'if (image) forgetGone(synced, image, parts.clock.wall())',
+        replace: 'if (image) void forgetGone',
+      },
+    ],
+    why: 'what another person deleted stays away',
+    seed: 1_000_000_101,
+  },
+  {
+    name: 'a repair believes one walk',
+    edits: [{ file: 'sync/audit-repair.ts', find: 'const WALKS = 2', replace: 'const WALKS = 1' }],
+    why: 'what every other walk lacks is sent again',
+    seed: 1_000_000_124,
+  },
+  {
+    name: 'a repair deletes while a mirror is in doubt',
+    edits: [{ file: 'daemon/audit.ts', find: 'return inDoubt || !mayGo()', replace: 'return !mayGo()' }],
+    why: 'a picture may be where nobody can look',
+    seed: 1_000_000_104,
+  },
+  {
+    name: 'a repair deletes however many there are',
+    edits: [
+      {
+        file: 'sync/audit-repair.ts',
+        find: 'if (ours.length > most)',
+        replace: 'if (ours.length > most * Number.MAX_SAFE_INTEGER)',
+      },
+    ],
+    why: 'a host that is back from a backup loses all that it has again',
+    seed: 1_000_000_105,
+  },
+  {
+    name: 'a repair goes on when a person pauses albumd',
+    edits: [
+      {
+        file: 'daemon/audit.ts',
+        find: 'const mayGo = () => pauseAt(synced, clock.wall()) === null',
+        replace: 'const mayGo = () => pauseAt(synced, clock.wall()) !== undefined',
+      },
+    ],
+    why: 'images go while nothing is to be deleted',
+    seed: 1_000_000_106,
+  },
+  {
+    name: 'an audit looks for uploads without an album in the root alone',
+    edits: [
+      {
+        file: 'sync/audit-look.ts',
+        find: "parts.synced.meta.get('default_album') !== ''",
+        replace: "parts.synced.meta.get('default_album') === ''",
+      },
+    ],
+    why: 'what lies in the default album is said to be gone, and sent again',
+    seed: 1_000_000_108,
+  },
+  {
+    name: 'an audit takes any walk for a whole one',
+    edits: [
+      {
+        file: 'sync/audit-look.ts',
+        find: "import { walkEverything, walkWhole } from './walk.ts'",
+        replace: "import { walkAlbum as walkWhole, walkEverything } from './walk.ts'",
+      },
+      {
+        file: 'sync/audit-look.ts',
+        find: 'if (!walk.value.complete)',
+        replace: 'if (walk.value.complete === undefined)',
+      },
+    ],
+    why: 'what a torn walk does not show is said to be gone',
+    seed: 1_000_000_109,
+  },
+  {
+    name: 'an audit does not know what albumd deleted',
+    edits: [
+      {
+        file: 'sync/audit-records.ts',
+        find: 'wasDeleted: id => audit.deletedAt(id) !== undefined',
+        replace: 'wasDeleted: id => audit.deletedAt(id) === null',
+      },
+    ],
+    why: "what the host kept is taken for another person's",
+    seed: 1_000_000_103,
+  },
+  {
+    name: 'what is not in doubt is sent again',
+    edits: [
+      {
+        file: 'daemon/retry.ts',
+        find: "const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]",
+        replace: "const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('pending')]",
+      },
+      {
+        file: 'daemon/retry.ts',
+        find: "file => file.state === 'uncertain' || DOUBTFUL",
+        replace: "file => file.state !== 'failed' || DOUBTFUL",
+      },
+    ],
+    why: 'what the host has already is sent beside it',
+    seed: 1_000_000_111,
+  },
+  {
+    name: "a person's word leaves the doubt open",
+    edits: [
+      {
+        file: 'daemon/retry.ts',
+        find: 'for (const intent of synced.journal.openOnFile(file)) synced.journal.close(intent.id)',
+        replace: '',
+      },
+    ],
+    why: 'a picture stays uncertain for ever',
+    seed: 1_000_000_110,
+  },
+  {
+    name: "a person's word does not count against look-alikes",
+    edits: [
+      {
+        file: 'sync/adoption.ts',
+        find: 'if (!only || synced.resend.has(job.file)) return null',
+        replace: 'if (!only) return null',
+      },
+    ],
+    why: 'a picture stays ambiguous for ever',
+    seed: 1_000_000_112,
+  },
+]
