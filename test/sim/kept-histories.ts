@@ -25,6 +25,17 @@ const DELETION: Omit<History, 'seed' | 'actions'> = {
  * Histories that chance seldom draws, each under a number that no seed has: `--seed` plays them too.
  */
 const KEPT: readonly History[] = [
+  // After days without a pass a picture is deleted, and albumd is killed in the pass that finds it gone.
+  {
+    ...DELETION,
+    seed: 1_000_000_021,
+    pauses: [5000, 3_700_000],
+    actions: [
+      ...Array.from({ length: 4 }, () => ({ pass: 1, step: 0, deed: 'wait' as const, a: 99_999, b: 0 })),
+      { pass: 1, step: 0, deed: 'remove', a: 0, b: 0 },
+      { pass: 1, step: 16, deed: 'kill', a: 0, b: 0 },
+    ],
+  },
   // A deletion is served and its answer lost; then the file comes back with the same bytes.
   {
     ...DELETION,

@@ -3,6 +3,14 @@ import type { Mutant } from './mutant.ts'
 /** What keeps an image from being deleted. */
 export const DELETIONS: readonly Mutant[] = [
   {
+    name: 'running time is recorded at the end of a pass alone',
+    edits: [
+      { file: 'sync/folder-records.ts', find: 'recordRunning(this.#parts)', replace: 'void recordRunning' },
+    ],
+    why: 'after a crash a grace takes as much longer as albumd had run before it',
+    seed: 1_000_000_021,
+  },
+  {
     name: 'no hold',
     edits: [
       {
