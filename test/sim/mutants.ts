@@ -3,6 +3,14 @@ import { DOUBT } from './mutants/doubt.ts'
 import { GROUND } from './mutants/ground.ts'
 import type { Mutant } from './mutants/mutant.ts'
 import { PACING } from './mutants/pacing.ts'
+import { RULES } from './mutants/rules.ts'
 import { SETTLING } from './mutants/settling.ts'
 
-export const MUTANTS: readonly Mutant[] = [...GROUND, ...DELETIONS, ...DOUBT, ...SETTLING, ...PACING]
+export const MUTANTS: readonly Mutant[] = [
+  ...GROUND,
+  ...DELETIONS,
+  ...DOUBT,
+  ...SETTLING,
+  ...PACING,
+  ...RULES,
+]

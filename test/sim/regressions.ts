@@ -80,4 +80,16 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     seed: 16511174,
     found: 'a quota that was used up while something else ended the uploads was asked about again at once',
   },
+  {
+    seed: 1_000_000_009,
+    found: 'a folder that was emptied while it was looked at seemed to hold what had been met first',
+  },
+  {
+    seed: 1_000_000_010,
+    found: 'an ignore file that had just vanished was believed to be gone by the second look of one pass',
+  },
+  {
+    seed: 1_000_000_011,
+    found: 'a quota was used up for as long as the clock that had said so was set back',
+  },
 ]
