@@ -191,6 +191,18 @@ const KEPT: readonly History[] = [
       { pass: 1, step: 0, deed: 'resume', a: 0, b: 0 },
     ],
   },
+  // A picture is served and the answer garbled; a rule hides it, a person gives up what is hidden, and then it is found.
+  {
+    ...DELETION,
+    seed: 1_000_000_018,
+    variations: { ...PLAIN, delivery: 'other' },
+    files: [[32, 3]],
+    actions: [
+      { pass: 0, step: 0, deed: 'fault', a: 25, b: 2 },
+      { pass: 1, step: 0, deed: 'ignore', a: 0, b: 3 },
+      { pass: 1, step: 0, deed: 'prune', a: 0, b: 0 },
+    ],
+  },
   // An ignore file is deleted.
   {
     ...DELETION,

@@ -96,4 +96,16 @@ export const RULES: readonly Mutant[] = [
     why: 'the second look may come a moment after the first',
     seed: 1_000_000_010,
   },
+  {
+    name: 'what is hidden without an image is forgotten',
+    edits: [
+      {
+        file: 'sync/plan.ts',
+        find: "deletions === 'propagate' && file.image !== null",
+        replace: "deletions === 'propagate'",
+      },
+    ],
+    why: 'an upload in doubt that is found is not known for what a person gave up',
+    seed: 1_000_000_018,
+  },
 ]
