@@ -29,7 +29,19 @@ export function rulesWithin(
   return [...folder.rules, { base: folder.path, text: ignoreFile.text }]
 }
 
+/** How often a folder is listed where pictures vanish between its listing and the look at them. */
+const LISTINGS = 3
+
 function compared(disk: Disk, path: string, folder: FolderToLookAt): FolderResult {
+  for (let listing = 1; ; listing++) {
+    const { result, torn } = listed(disk, path, folder)
+    // What was met first may be as gone by now as the rest: a folder that was emptied would seem to hold it still.
+    if (!torn || listing === LISTINGS) return result
+  }
+}
+
+/** `torn`: a picture that it lists was no longer there. */
+function listed(disk: Disk, path: string, folder: FolderToLookAt): { result: FolderResult; torn: boolean } {
   const began = disk.now()
   const identity = identityOf(disk, path)
   const mount = folder.path !== '' && disk.lstat(dirname(path)).dev !== identity.dev
@@ -48,14 +60,16 @@ function compared(disk: Disk, path: string, folder: FolderToLookAt): FolderResul
     mount,
   }
   const prefix = folder.path === '' ? '' : `${folder.path}/`
-  for (const entry of entries) enter(look, disk, path, entry, placeOf(entry, prefix, rules))
+  let torn = false
+  for (const entry of entries) if (!enter(look, disk, path, entry, placeOf(entry, prefix, rules))) torn = true
 
   // A folder that was moved away or unmounted meanwhile has lost its files for us alone.
-  if (!isSame(identity, identityOf(disk, path))) return changed(folder.path)
+  if (!isSame(identity, identityOf(disk, path))) return { result: changed(folder.path), torn }
   const digest = digestOf(look, rules.fingerprint)
-  if (digest === folder.digest) return { path: folder.path, kind: 'same' }
+  if (digest === folder.digest) return { result: { path: folder.path, kind: 'same' }, torn }
   const fresh = look.files.some(isStampedWithin(began - STAMP_GRAIN, disk.now() + STAMP_GRAIN))
-  return { path: folder.path, kind: 'different', digest: fresh ? null : digest, look }
+  const result = { path: folder.path, kind: 'different', digest: fresh ? null : digest, look } as const
+  return { result, torn }
 }
 
 type Place = 'hidden' | 'links' | 'ignored' | 'format' | 'not_utf8' | 'folder' | 'picture' | 'ignore_file'
@@ -72,15 +86,15 @@ function placeOf({ name, kind, validUtf8 }: DiskEntry, prefix: string, rules: Co
   return kind === 'folder' ? 'folder' : 'picture'
 }
 
-function enter(look: FolderLook, disk: Disk, path: string, entry: DiskEntry, place: Place): void {
+/** False: it is gone since it was listed. */
+function enter(look: FolderLook, disk: Disk, path: string, entry: DiskEntry, place: Place): boolean {
   const { name } = entry
   switch (place) {
     case 'folder':
       look.folders.push(name)
       break
     case 'picture':
-      enterPicture(look, disk, path, name)
-      break
+      return enterPicture(look, disk, path, name)
     case 'ignored':
       look.leftOut.ignored++
       if (entry.validUtf8 && (entry.kind === 'folder' || formatOfName(name))) {
@@ -104,9 +118,10 @@ function enter(look: FolderLook, disk: Disk, path: string, entry: DiskEntry, pla
     case 'format':
       look.leftOut[place]++
   }
+  return true
 }
 
-function enterPicture(look: FolderLook, disk: Disk, path: string, name: string): void {
+function enterPicture(look: FolderLook, disk: Disk, path: string, name: string): boolean {
   try {
     const { kind, size, mtime, ctime, ino } = disk.lstat(`${path}/${name}`)
     // Something else took its name just now. The next look sees what; until then it is not gone.
@@ -118,8 +133,10 @@ function enterPicture(look: FolderLook, disk: Disk, path: string, name: string):
     }
   } catch (error) {
     const { code, message } = asDiskError(error)
-    if (code !== 'ENOENT') look.problems.push({ name, code: 'UNREADABLE', message })
+    if (code === 'ENOENT') return false
+    look.problems.push({ name, code: 'UNREADABLE', message })
   }
+  return true
 }
 
 function readIgnoreFile(disk: Disk, path: string, entries: DiskEntry[]): IgnoreFile {

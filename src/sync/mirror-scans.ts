@@ -32,6 +32,8 @@ export interface ScanParts {
   graceMs: number
   /** Milliseconds that albumd ran and looked, over all its starts. */
   running: () => number
+  /** Folders whose ignore file was found gone: shared by the scans of one pass. Left out: there is but one. */
+  justGone?: Set<number>
 }
 
 /** A mirror whose root is the one it was. */
@@ -112,6 +114,7 @@ async function beginScan(
     isMount: path => isMount(disk, folder, path),
     holdsKnown: path => mostKnownAreThere(disk, synced, row, path),
     accepted: root.accepted,
+    justGone: parts.justGone ?? new Set(),
   })
   await scan.look(root.accepted ? 'everything' : scopeAfter(synced, row, scope), signal)
   return { policy, row, root, scan }

@@ -74,11 +74,12 @@ export interface PassReport {
  * ones go.
  */
 export async function runPass(
-  parts: PassParts,
+  given: PassParts,
   mirrors: readonly MirrorPolicy[],
   scopeOf: (mirror: MirrorPolicy) => Scope,
   interruption: Interruption,
 ): Promise<PassReport> {
+  const parts = { ...given, justGone: new Set<number>() }
   await endLoss(parts)
   await settleJournal(parts)
   await noticePlan(parts)

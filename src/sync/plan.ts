@@ -119,7 +119,9 @@ function planMissing(
 ): FileChange | null {
   // Kept for good: only the picture itself can find its image again.
   if (file.state === 'kept') return null
-  const pruned = where === 'ignored' && deletions === 'propagate' && prunes(file)
+  // Without an image there is none to give up, and an upload in doubt that is found needs its record.
+  const mayGo = where === 'ignored' && deletions === 'propagate' && file.image !== null
+  const pruned = mayGo && prunes(file)
   if (where !== 'gone' && !pruned) {
     const reason = where === 'renamed' ? PERHAPS_RENAMED : 'there, but left out; its image stays'
     return aside(file, 'hidden', reason, now)

@@ -85,7 +85,8 @@ export class QuotaLedger {
     meta.set('quota_day', day)
     account.exhaustQuota({
       day,
-      exhausted: exhausted?.since ?? now,
+      // A clock that was set back since would keep the end of it as far away as it was set.
+      exhausted: Math.min(exhausted?.since ?? now, now),
       said_at: now,
       // A host that broke its promise is not believed again on that day.
       resumes_at: !exhausted || stands(before.resumes_at, now) ? promised(now, retryAfterMs) : null,

@@ -22,6 +22,8 @@ export interface ScanParts extends RecordsParts, MountDoubtsParts {
   sameRoot: () => boolean
   /** The config's ignore rules. */
   ignore: readonly string[]
+  /** Folders whose ignore file this pass has found gone. */
+  justGone: Set<number>
 }
 
 export interface ScanResult {
@@ -159,12 +161,17 @@ export class MirrorScan {
     if (lookBelow) this.#queue.push(this.#known.below(path))
   }
 
-  /** One that has just vanished would publish what it hid: it is believed gone when it is still gone the next time. */
+  /**
+   * One that has just vanished would publish what it hid: it is believed gone when it is still gone the next time. A
+   * second look of the same pass may come a moment later: that is the same time.
+   */
   #ignoreFileOf(folder: FolderRow, { ignoreFile }: FolderLook, believed: boolean): IgnoreFile {
     const vanished = 'text' in ignoreFile && ignoreFile.text === null && folder.ignore_text !== null
-    if (!vanished || folder.ignore_gone === 1 || believed) return ignoreFile
+    const isStillGone = folder.ignore_gone === 1 && !this.#parts.justGone.has(folder.id)
+    if (!vanished || isStillGone || believed) return ignoreFile
+    this.#parts.justGone.add(folder.id)
     this.#synced.folders.ignoreGone(folder.id)
-    return { unreadable: 'it was there before; if it is gone for good, the next look goes without it' }
+    return { unreadable: 'it was there before; if it is gone for good, the next pass goes without it' }
   }
 
   #recordFoldersBelow(path: string, look: FolderLook, believed: boolean): void {

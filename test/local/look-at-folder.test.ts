@@ -163,6 +163,23 @@ describe('what the disk refuses', () => {
     expect(gone.problems).toEqual([])
   })
 
+  it('shows none of the pictures of a folder that is emptied while it is looked at', () => {
+    const root = tempFolder()
+    plant(root, { 'a.png': 'a', 'b.png': 'b', 'c.png': 'c' })
+    let looks = 0
+    const emptied: Disk = {
+      ...laterDisk,
+      lstat(path) {
+        const stat = laterDisk.lstat(path)
+        if (path.endsWith('.png') && ++looks === 1)
+          for (const name of ['a.png', 'b.png', 'c.png']) rmSync(`${root}/${name}`)
+        return stat
+      },
+    }
+    expect(expectLook(lookAtFolder(emptied, root, folderAt(''))).files).toEqual([])
+    expect(looks).toBe(1)
+  })
+
   it('makes a folder that cannot be read unknown, never empty', () => {
     const root = tempFolder()
     plant(root, { 'a/b.png': 'b', file: 'f' })

@@ -1,12 +1,14 @@
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import type { FileRow } from '../../src/synced/files.ts'
 import { isEmpty } from './grounds.ts'
-import { pathOfAlbum, type TrueImage } from './host-truth.ts'
+import { LATEST } from './history.ts'
+import type { TrueImage } from './host-truth.ts'
 import { isIgnored, type LivePicture, livePictures } from './live-pictures.ts'
+import { needless } from './needless.ts'
 import { approveHeld, trustDoubtful } from './person.ts'
+import { standsFor } from './stands-for.ts'
 import { rowAt } from './state-kit.ts'
 import { readTiny } from './tiny-picture.ts'
-import { split } from './tree.ts'
 import type { World } from './world.ts'
 
 /** After each pass of the end: a minute, credentials' lives, graces, and the hours until what failed is tried again. */
@@ -21,9 +23,6 @@ const LATE_MS = 400_000
 /** A pass with nothing to do may ask for so many lists. */
 const IDLE_LISTS = 3
 
-/** A file in one of these may be the one that moved away from an image of its size. */
-const OPEN: ReadonlySet<string> = new Set(['failed', 'linked', 'uncertain'])
-
 /**
  * All trouble is over, and time passes: disk and host must come to agree, and stay so by themselves; then once more, where
  * a person has trusted what was left in doubt.
@@ -36,6 +35,9 @@ export async function mustConverge(world: World, from: number): Promise<void> {
   await mustAgree(world, from)
   if (!world.oracle.violation && trustDoubtful(world) > 0) await mustAgree(world, from + RESTS_MS.length)
   if (!world.oracle.violation) await mustMend(world, from + 2 * RESTS_MS.length)
+  if (world.oracle.violation || world.history.seed < LATEST || !world.pruning.hidesAnything()) return
+  world.pruning.ask()
+  await mustAgree(world, from + 4 * RESTS_MS.length, true)
 }
 
 /** A person has sent again what is in doubt, and an audit mend what others did: then that excuses nothing any more. */
@@ -61,7 +63,8 @@ async function letTimePass(world: World): Promise<void> {
   await world.rest(Math.max(0, -world.machine.offset) + LATE_MS)
 }
 
-async function mustAgree(world: World, from: number): Promise<void> {
+/** `pruned`: nothing of what rules hide is to be left either. */
+async function mustAgree(world: World, from: number, pruned = false): Promise<void> {
   let left: string[] = []
   for (const [at, rest] of RESTS_MS.entries()) {
     const before = world.oracle.effects
@@ -75,7 +78,7 @@ async function mustAgree(world: World, from: number): Promise<void> {
     if (world.oracle.violation) return
     const quiet = world.oracle.effects === before
     approveHeld(world)
-    left = differences(world)
+    left = differences(world, pruned)
     if (quiet && left.length === 0 && !somethingWaits(world)) return
     await world.rest(rest)
     if (world.oracle.violation) return
@@ -113,10 +116,11 @@ function somethingWaits({ state: { synced }, mirrors }: World): boolean {
 }
 
 /** Where disk and host differ, apart from what they may differ in. */
-function differences(world: World): string[] {
+function differences(world: World, pruned: boolean): string[] {
   const { disk, mirrors, host } = world
   const usual = mirrors.filter(mirror => !isGuarded(world, mirror))
   const pictures = [...livePictures(disk, usual)]
+  const wanted = pruned ? pictures.filter(({ path }) => !isIgnored(disk, mirrors, path)) : pictures
   const images = host.truth.live()
   return [
     ...mirrors.flatMap(mirror => needlessGuard(world, mirror) ?? []),
@@ -124,7 +128,7 @@ function differences(world: World): string[] {
     // Where one mirror is in doubt, pictures of the others may have gone there.
     ...(usual.length < mirrors.length
       ? []
-      : images.flatMap(image => needless(world, usual, image, pictures) ?? [])),
+      : images.flatMap(image => needless(world, usual, image, wanted, pruned) ?? [])),
   ]
 }
 
@@ -148,7 +152,7 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   const { path, node } = picture
   if (world.resending.isInVain(path)) return `${path} stays in doubt, whatever a person says`
   if (isIgnored(disk, mirrors, path) || images.some(image => standsFor(world, image, picture))) return null
-  const row = rowOf(world, path)
+  const row = rowAt(world.state.synced, world.mirrors, path)
   if (row?.state === 'linked') return resembles(world, row, node)
   if (row?.state === 'uncertain') return null
   if (row?.state === 'failed' && !triedAgain(world, row)) return null
@@ -182,88 +186,6 @@ function resembles(
   const listsDimensions = !history.variations.oddSvg || remote.bytes.toString('latin1', 0, 3) !== 'svg'
   const fits = !listsDimensions || (remote.width === picture.width && remote.height === picture.height)
   return fits && remote.name === row.name ? null : `${row.name} is linked to an image of other dimensions`
-}
-
-function needless(
-  world: World,
-  mirrors: readonly MirrorPolicy[],
-  image: TrueImage,
-  pictures: readonly LivePicture[],
-): string | null {
-  const { oracle, history, disk } = world
-  const { without } = history.variations
-  if (image.by === 'other' || oracle.stateLost || oracle.kept.has(image.id)) return null
-  if (oracle.words.mayHaveLeft(image) || isKeptDeleted(world, image)) return null
-  if (without.includes('delete') || without.includes('list')) return null
-  const source = image.source!
-  const mirror = mirrors.find(({ folder }) => source.startsWith(`${folder}/`))
-  if (!mirror || mirror.deletions === 'keep') return null
-  if (pictures.some(picture => standsFor(world, image, picture))) return null
-  if (isIgnored(disk, world.mirrors, source) || rowOf(world, source)?.state === 'hidden') return null
-  if (staysByRecord(world, image)) return null
-  const there = disk.find(source)?.node
-  // What can't be uploaded keeps its last image.
-  if (there && there.kind !== 'folder' && !pictures.some(({ path }) => path === source)) return null
-  // Where equal bytes have one id, a backup may keep it for a version that it had.
-  const isBackedUp = world.mirrors.some(
-    ({ folder, deletions }) =>
-      deletions === 'keep' &&
-      [...disk.paths()].some(path => path.startsWith(`${folder}/`) && disk.everHeld(path, image.hash)),
-  )
-  if (history.variations.oneId && isBackedUp) return null
-  // What failed, or was only linked, may be what moved away from there.
-  const waits = pictures.some(
-    ({ path, node }) => node.bytes.length === image.bytes.length && OPEN.has(rowOf(world, path)?.state ?? ''),
-  )
-  if (waits) return null
-  const ofSource = rowOf(world, source)?.state
-  if (ofSource === 'failed' || ofSource === 'uncertain') return null
-  // What became of it can't be told: another image looks like it.
-  if (world.state.synced.journal.openUploads().some(({ hash }) => hash.toString('hex') === image.hash))
-    return null
-  const where = `${pathOfAlbum(image.album)}/${image.name}`
-  return `image ${image.id.slice(0, 6)} (${where}) stands for nothing`
-}
-
-/** Only an audit tells that the host still has what albumd deleted. It deletes a few, and none while others are in doubt. */
-function isKeptDeleted(
-  { oracle, auditing, history, state: { synced } }: World,
-  { keptDeleted, album }: TrueImage,
-): boolean {
-  const mayDelete = auditing.last?.withheld === 0 && synced.journal.openUploads().length === 0
-  const remoteIds = synced.audit.albums().map(id => (id === null ? null : synced.albums.byId(id)!.remote_id))
-  const mustBeSeen = history.variations.blinks === null && remoteIds.includes(album?.id ?? null)
-  return keptDeleted && !(oracle.mended && mayDelete && mustBeSeen)
-}
-
-/** Whether albumd has a reason of its own to leave it there. */
-function staysByRecord({ state: { synced } }: World, { id }: TrueImage): boolean {
-  const record = synced.images.byRemoteId(id)
-  if (!record) return false
-  // It was only linked, and nothing has shown how to compare it: it waits for a person's word.
-  if (synced.escrow.of(record.id)?.state === 'unproved') return true
-  // One image may stand for several places, and one of them may be set aside, or keep it until its next version is taken.
-  return synced.files
-    .onImage(record.id)
-    .some(({ state }) => state === 'hidden' || state === 'failed' || state === 'kept')
-}
-
-function standsFor(world: World, image: TrueImage, { path, node }: LivePicture): boolean {
-  if (image.hash !== node.hash) return false
-  const { oneId, without, depthMax, defaultAlbum } = world.history.variations
-  if (oneId) return true
-  const { folder, name } = split(path)
-  if (image.name !== name) return false
-  const anywhere =
-    without.includes('create_album') ||
-    depthMax < 10 ||
-    defaultAlbum !== null ||
-    world.host.faults.albumRefused
-  return anywhere || pathOfAlbum(image.album) === world.albumPathOf(folder)
-}
-
-function rowOf({ state: { synced }, mirrors }: World, path: string): FileRow | undefined {
-  return rowAt(synced, mirrors, path)
 }
 
 /** Whether a file that failed is tried again by itself. */

@@ -1,6 +1,8 @@
 import type { Deed } from './history.ts'
 import { IGNORE_FILE } from './live-pictures.ts'
+import { MANY_PICTURES } from './many-pictures.ts'
 import { FOLDERS, make, NAMES, onFile, pictureOf, placeOf } from './places.ts'
+import { folderAt } from './state-kit.ts'
 import { halfOf, isHalf, nameOfBytes } from './tiny-picture.ts'
 import { type FolderNode, split } from './tree.ts'
 import type { World } from './world.ts'
@@ -135,6 +137,7 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
   },
   unignore: (world, a) =>
     onIgnoreFile(world, a, path => {
+      noteIgnoreGone(world, split(path).folder)
       world.disk.remove(path)
       return `${path} is deleted`
     }),
@@ -165,6 +168,7 @@ export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) =>
     return 'what was unmounted is mounted again'
   },
   ...WRITERS,
+  ...MANY_PICTURES,
 }
 
 function put(world: World, path: string, bytes: Buffer): string {
@@ -188,6 +192,13 @@ function onIgnoreFile(world: World, a: number, act: (path: string) => string): s
   const files = world.tree.everything().filter(path => split(path).name === IGNORE_FILE)
   const path = files[a % files.length]
   return path === undefined ? 'nothing' : act(path)
+}
+
+/** One that was gone a moment ago may be gone for longer than it seems. */
+function noteIgnoreGone({ state, mirrors, grounds, disk }: World, folder: string): void {
+  const record = folderAt(state.synced, mirrors, folder)
+  if (record && record.ignore_text !== null && record.ignore_gone === 0)
+    grounds.ignoreGone.set(folder, disk.happens())
 }
 
 function setReadable(world: World, path: string, readable: boolean): string {

@@ -99,11 +99,18 @@ export class DeletionJudge {
 
   /** A picture that was met a short time ago may come back. */
   #graceIsOver(image: TrueImage): void {
-    const met = this.#metAt(image)
+    const met = this.#prunedAt(image) ?? this.#metAt(image)
     if (met === undefined || this.#known.approved.has(image.id)) return
     const gone = this.#parts.running() - met
     if (gone < this.#parts.graceMs)
       this.#report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
+  }
+
+  /** It is there, and a person asked to give up what is hidden: from when its grace counts. */
+  #prunedAt({ source, hash }: TrueImage): number | undefined {
+    const { disk, pruning } = this.#parts
+    const node = source === null ? undefined : disk.find(source)?.node
+    return node?.kind === 'file' && node.hash === hash ? pruning.askedAt(source!) : undefined
   }
 
   /** When a look last met its picture in its place. */
@@ -119,7 +126,8 @@ export class DeletionJudge {
     for (const { path, node } of livePictures(disk, mirrors)) {
       if (node.hash !== image.hash || !isKnown(this.#parts, path)) continue
       if (this.#wasTakenByOthers(path, node.hash) || this.#isBeingWritten(path, node)) continue
-      if (left.length === 0 && !isIgnored(disk, mirrors, path))
+      const pruned = this.#parts.pruning.askedAt(path) !== undefined
+      if (left.length === 0 && !pruned && !isIgnored(disk, mirrors, path))
         this.#report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)
       // A plan that has grown may give it another place.
       const same = left.some(
@@ -127,7 +135,7 @@ export class DeletionJudge {
           other.source === path ||
           (other.name === image.name && pathOfAlbum(other.album) === pathOfAlbum(image.album)),
       )
-      if (image.source === path && !same)
+      if (image.source === path && !same && !pruned)
         this.#report('nothing-needed-deleted', `${path} has ${nameOf(image)} for its image`)
     }
   }
@@ -136,7 +144,7 @@ export class DeletionJudge {
     const path = image.source
     if (path === null || !isKnown(this.#parts, path)) return
     const node = this.#parts.disk.find(path)?.node
-    if (!node || node.kind === 'folder') return
+    if (!node || node.kind === 'folder' || this.#parts.pruning.askedAt(path) !== undefined) return
     const isPicture = node.kind === 'file' && node.bytes.length > 0 && node.readable
     if (isPicture && node.hash === image.hash) return
     const standing = this.#parts.recordOf(path)?.image

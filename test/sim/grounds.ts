@@ -11,6 +11,10 @@ export interface Grounds {
   trusted: Set<string>
   /** Folders that were mount points when albumd last looked, and are none. */
   lostMount: Map<string, number>
+  /** Folders whose ignore file albumd knew, and that have none any more. */
+  ignoreGone: Map<string, number>
+  /** Why nothing of a mirror may be deleted because of a folder of it that has lost all its pictures, or null. */
+  emptied: (mirror: MirrorPolicy) => string | null
   /** Whether a mirror has records of pictures: one without takes any root for its own. */
   heldPictures: (folder: string) => boolean
   /** Whether it has pictures that it has not found gone: emptied while it was looked at, it may be empty. */
@@ -33,7 +37,9 @@ export function doubtAbout(
   for (const [path, since] of grounds.lostMount)
     if (path.startsWith(`${folder}/`) && looks.readAt(path) > since)
       return `${path} is no mount point any more`
-  return unreadable(disk, looks, mirror) ?? notLookedAt(disk, looks, grounds, folder)
+  return (
+    grounds.emptied(mirror) ?? unreadable(disk, looks, mirror) ?? notLookedAt(disk, looks, grounds, folder)
+  )
 }
 
 /** The same of its root alone. */

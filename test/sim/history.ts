@@ -1,6 +1,7 @@
 import type { HoldPolicy } from '../../src/sync/hold.ts'
 import type { Deletions } from '../../src/sync/plan.ts'
 import { Random } from './random.ts'
+import { drawScene } from './scenes.ts'
 import { drawSetting, PLAIN_SETTING, type Setting } from './setting.ts'
 import { drawMoreVariations, drawVariations, PLAIN, type Variations } from './variations.ts'
 
@@ -61,14 +62,27 @@ const MORE_WEIGHTS = { removeFolder: 4 } as const
 /** What later seeds alone have: those from before draw as ever. */
 const LATER_WEIGHTS = { writeInPieces: 5, writeOver: 4, reserveRoom: 2, pause: 3, resume: 3 } as const
 
-/** What the latest seeds alone have: those from before draw as ever. */
-const LATEST_WEIGHTS = { audit: 3, auditRepair: 5, keepDeleted: 2, resend: 6 } as const
+/** What the latest seeds alone have, and what they have more often: those from before draw as ever. */
+const LATEST_WEIGHTS = {
+  audit: 3,
+  auditRepair: 5,
+  keepDeleted: 2,
+  resend: 6,
+  ignore: 3,
+  unignore: 3,
+  ignoreFileUnreadable: 2,
+  prune: 2,
+} as const
 
 export type Deed =
   | keyof typeof WEIGHTS
   | keyof typeof MORE_WEIGHTS
   | keyof typeof LATER_WEIGHTS
   | keyof typeof LATEST_WEIGHTS
+  // Of scenes alone.
+  | 'fillFolder'
+  | 'emptyFolder'
+  | 'bringBack'
 
 /** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */
 export interface Action {
@@ -117,7 +131,7 @@ export const FRESH = 100_000
 /** From here on a history has a setting of its own, and all that may happen. */
 export const LATER = 14_000_000
 
-/** From here on people audit the host, and send again what is in doubt. */
+/** From here on people also audit the host, send again what is in doubt, prune, and empty whole folders. */
 export const LATEST = 20_000_000
 
 function isLong(seed: number): boolean {
@@ -133,7 +147,9 @@ export function drawHistory(seed: number): History {
   const later = new Random(seed, 5)
   const setting = seed < LATER ? PLAIN_SETTING : drawSetting(later)
   const long = isLong(seed)
-  const passes = long ? 2 + random.below(5) : 1 + random.below(2)
+  const drawn = long ? 2 + random.below(5) : 1 + random.below(2)
+  const scene = seed < LATEST ? null : drawScene(new Random(seed, 6), drawn)
+  const passes = scene?.passes ?? drawn
   const count = long ? 3 + random.below(random.chance(0.3) ? 28 : 12) : 2 + random.below(7)
   const two = random.chance(long ? 0.35 : 0.2)
   return {
@@ -154,7 +170,10 @@ export function drawHistory(seed: number): History {
     order: random.pick(['newest', 'oldest']),
     setting,
     pauses: Array.from({ length: passes }, () => random.pick(PAUSES)),
-    actions: Array.from({ length: count }, () => drawAction(random, passes, ticketsFor(seed))).sort(byTime),
+    actions: [
+      ...(scene?.actions ?? []),
+      ...Array.from({ length: count }, () => drawAction(random, passes, ticketsFor(seed))),
+    ].sort(byTime),
   }
 }
 

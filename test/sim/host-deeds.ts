@@ -48,6 +48,10 @@ export const HOST_DEEDS: Partial<Record<Deed, (world: World, a: number, b: numbe
     world.ask(() => world.pausing.resume())
     return 'a person lets albumd go on'
   },
+  prune(world) {
+    world.ask(() => world.pruning.ask())
+    return 'a person has albumd give up what rules hide'
+  },
   saveState(world) {
     world.saved.save()
     return 'the state is saved'

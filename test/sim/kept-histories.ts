@@ -119,6 +119,111 @@ const KEPT: readonly History[] = [
       { pass: 2, step: 0, deed: 'undelete', a: 0, b: 0 },
     ],
   },
+  // A folder loses all its many pictures while albumd looks at it: some were met, the others are not there.
+  {
+    ...DELETION,
+    seed: 1_000_000_009,
+    files: [[1, 1]],
+    pauses: [60_000, 60_000, 60_000],
+    actions: [
+      { pass: 0, step: 0, deed: 'fillFolder', a: 0, b: 2 },
+      { pass: 1, step: 11, deed: 'emptyFolder', a: 0, b: 1 },
+    ],
+  },
+  // An ignore file is deleted, and a picture is to go: each pass looks at everything twice.
+  {
+    ...DELETION,
+    seed: 1_000_000_010,
+    graceMs: 60_000,
+    pauses: [60_000, 61_000, 60_000],
+    actions: [
+      { pass: 0, step: 0, deed: 'ignore', a: 0, b: 1 },
+      { pass: 1, step: 0, deed: 'remove', a: 0, b: 0 },
+      { pass: 2, step: 0, deed: 'unignore', a: 0, b: 0 },
+    ],
+  },
+  // The quota is used up when the clock is days ahead; it is asked about again once the clock was set back.
+  {
+    ...DELETION,
+    seed: 1_000_000_011,
+    setting: { ...PLAIN_SETTING, limit: 3 },
+    actions: [
+      { pass: 0, step: 0, deed: 'quota', a: 1, b: 0 },
+      { pass: 2, step: 0, deed: 'clockJump', a: 3, b: 0 },
+      { pass: 2, step: 0, deed: 'clockJump', a: 3, b: 0 },
+    ],
+  },
+  // A folder loses all its many pictures between two passes.
+  {
+    ...DELETION,
+    seed: 1_000_000_012,
+    actions: [
+      { pass: 0, step: 0, deed: 'fillFolder', a: 1, b: 2 },
+      { pass: 1, step: 0, deed: 'emptyFolder', a: 0, b: 1 },
+    ],
+  },
+  // A rule hides a picture that is on the host, and nobody asks for more.
+  {
+    ...DELETION,
+    seed: 1_000_000_013,
+    actions: [{ pass: 1, step: 0, deed: 'ignore', a: 0, b: 0 }],
+  },
+  // A rule hides a picture, a person gives it up, and takes the rule back in the very last moment.
+  {
+    ...DELETION,
+    seed: 1_000_000_014,
+    actions: [
+      { pass: 1, step: 0, deed: 'ignore', a: 0, b: 0 },
+      { pass: 1, step: 0, deed: 'prune', a: 0, b: 0 },
+      { pass: 1, step: 40, deed: 'unignore', a: 0, b: 0 },
+    ],
+  },
+  // A rule hides a folder, and a person gives up what it holds a pass later.
+  {
+    ...DELETION,
+    seed: 1_000_000_015,
+    files: [
+      [0, 1],
+      [3, 2],
+    ],
+    graceMs: 600_000,
+    actions: [
+      { pass: 1, step: 0, deed: 'ignore', a: 0, b: 2 },
+      { pass: 2, step: 0, deed: 'prune', a: 0, b: 0 },
+    ],
+  },
+  // What albumd has found while it was paused lies under an ignore file that can't be read when it goes on.
+  {
+    ...DELETION,
+    seed: 1_000_000_016,
+    actions: [
+      { pass: 0, step: 0, deed: 'ignore', a: 0, b: 0 },
+      { pass: 0, step: 0, deed: 'pause', a: 0, b: 0 },
+      { pass: 1, step: 0, deed: 'ignoreFileUnreadable', a: 0, b: 0 },
+      { pass: 1, step: 0, deed: 'resume', a: 0, b: 0 },
+    ],
+  },
+  // A picture is served and the answer garbled; a rule hides it, a person gives up what is hidden, and then it is found.
+  {
+    ...DELETION,
+    seed: 1_000_000_018,
+    variations: { ...PLAIN, delivery: 'other' },
+    files: [[32, 3]],
+    actions: [
+      { pass: 0, step: 0, deed: 'fault', a: 25, b: 2 },
+      { pass: 1, step: 0, deed: 'ignore', a: 0, b: 3 },
+      { pass: 1, step: 0, deed: 'prune', a: 0, b: 0 },
+    ],
+  },
+  // An ignore file is deleted.
+  {
+    ...DELETION,
+    seed: 1_000_000_017,
+    actions: [
+      { pass: 0, step: 0, deed: 'ignore', a: 0, b: 0 },
+      { pass: 1, step: 0, deed: 'unignore', a: 0, b: 0 },
+    ],
+  },
 ]
 
 /** The history of a seed, drawn or kept. */

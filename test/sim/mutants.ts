@@ -4,6 +4,7 @@ import { DOUBT } from './mutants/doubt.ts'
 import { GROUND } from './mutants/ground.ts'
 import type { Mutant } from './mutants/mutant.ts'
 import { PACING } from './mutants/pacing.ts'
+import { RULES } from './mutants/rules.ts'
 import { SETTLING } from './mutants/settling.ts'
 
 export const MUTANTS: readonly Mutant[] = [
@@ -13,4 +14,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...SETTLING,
   ...PACING,
   ...CHECKING,
+  ...RULES,
 ]

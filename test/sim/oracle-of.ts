@@ -5,7 +5,7 @@ import type { World } from './world.ts'
 
 /** The oracle of a world. `running`: true time that albumd ran, in milliseconds. */
 export function oracleOf(world: World, running: () => number): Oracle {
-  const { disk, looks, sources, mirrors, grounds, allowance, machine, pausing, time } = world
+  const { disk, looks, sources, mirrors, grounds, pruning, allowance, machine, pausing, time } = world
   const { hold, variations, order, concurrency, albumDeletions } = world.history
   const { synced } = world.state
   return new Oracle({
@@ -16,6 +16,7 @@ export function oracleOf(world: World, running: () => number): Oracle {
     hold,
     variations,
     grounds,
+    pruning,
     allowance,
     order,
     concurrency,

@@ -4,6 +4,7 @@ import type { Allowance } from '../../src/sync/quota-state.ts'
 import type { Looks, Sources } from './disk-port.ts'
 import type { Grounds } from './grounds.ts'
 import { pathOfAlbum, type TrueImage } from './host-truth.ts'
+import type { Pruning } from './pruning.ts'
 import { split } from './tree.ts'
 import type { Variations } from './variations.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
@@ -16,6 +17,7 @@ export interface OracleParts {
   hold: HoldPolicy
   variations: Variations
   grounds: Grounds
+  pruning: Pick<Pruning, 'askedAt'>
   /** True time that albumd ran, in milliseconds. */
   running: () => number
   /** How long a picture must be gone, in running time. */

@@ -2,6 +2,7 @@ import type { PictureBody } from '../../src/remote/host.ts'
 import { DeletionJudge } from './deletion-judge.ts'
 import type { Watch } from './host-port.ts'
 import { type HostTruth, isIn, pathOfAlbum, type TrueAlbum, type TrueImage } from './host-truth.ts'
+import { whatMayHide } from './ignore-judge.ts'
 import { nameOf, type OracleParts } from './oracle-parts.ts'
 import { RepairJudge } from './repair-judge.ts'
 import { split } from './tree.ts'
@@ -93,6 +94,7 @@ export class Oracle implements Watch {
     const source = this.#parts.sources.get(chunks)
     if (source === undefined) throw new Error('a picture was sent that was never opened')
     this.#nothingFromAnotherRoot(source)
+    this.#nothingThatMayBeHidden(source)
     this.uploads.sending(source.path, this.stateLost)
     return source.path
   }
@@ -194,6 +196,12 @@ export class Oracle implements Watch {
     const since = grounds.otherRoot.get(root)
     if (since !== undefined && openedAt > since)
       this.report('no-deletion-in-doubt', `${path} is sent from a root that is another one`)
+  }
+
+  #nothingThatMayBeHidden(source: { path: string; openedAt: number }): void {
+    const { disk, looks, grounds } = this.#parts
+    const why = whatMayHide(disk, looks, grounds, source)
+    if (why) this.report('nothing-hidden-sent', `${source.path} is sent while ${why}`)
   }
 
   #nothingTwice(image: TrueImage): void {

@@ -27,7 +27,7 @@ export function discardHeld({ state: { synced }, oracle, machine }: World): numb
 }
 
 /** A person says of all that is in doubt that it is as it should be. Answers how much of it a person's word ends. */
-export function trustDoubtful({ state, disk, looks, machine, mirrors, grounds }: World): number {
+export function trustDoubtful({ state, disk, looks, machine, mirrors, grounds, emptied }: World): number {
   const synced = { ...state.synced, commit: async <T>(change: () => T) => change() }
   const view = diskFor(disk, looks, machine.wall, () => {})
   let trusted = 0
@@ -39,19 +39,25 @@ export function trustDoubtful({ state, disk, looks, machine, mirrors, grounds }:
       if (trust.kind !== 'root' && trust.kind !== 'folder') continue
       void recordTrust(synced, trust)
       trustGround(grounds, folder, path)
+      emptied.forget(path === '' ? folder : `${folder}/${path}`)
       trusted++
     }
   }
   return trusted
 }
 
-function trustGround({ otherRoot, trusted, lostMount }: Grounds, root: string, path: string): void {
+function trustGround(
+  { otherRoot, trusted, lostMount, ignoreGone }: Grounds,
+  root: string,
+  path: string,
+): void {
   if (path === '') {
     otherRoot.delete(root)
     trusted.add(root)
   }
   const place = path === '' ? root : `${root}/${path}`
   for (const mount of lostMount.keys()) if (`${mount}/`.startsWith(`${place}/`)) lostMount.delete(mount)
+  for (const at of ignoreGone.keys()) if (`${at}/`.startsWith(`${place}/`)) ignoreGone.delete(at)
 }
 
 function heldIn({ mirrors, escrow }: World['state']['synced']) {

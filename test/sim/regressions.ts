@@ -96,4 +96,20 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     seed: 1_000_000_124,
     found: 'a repair sent again what two walks lacked that were not one after the other',
   },
+  {
+    seed: 1_000_000_009,
+    found: 'a folder that was emptied while it was looked at seemed to hold what had been met first',
+  },
+  {
+    seed: 1_000_000_010,
+    found: 'an ignore file that had just vanished was believed to be gone by the second look of one pass',
+  },
+  {
+    seed: 1_000_000_011,
+    found: 'a quota was used up for as long as the clock that had said so was set back',
+  },
+  {
+    seed: 1_000_000_018,
+    found: 'what was hidden and given up while its upload was in doubt stayed on the host for ever',
+  },
 ]

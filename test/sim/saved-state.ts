@@ -35,7 +35,7 @@ export class SavedState {
   }
 
   #replace(downMs: number): void {
-    const { oracle, host, looks, grounds } = this.#world
+    const { oracle, host, looks, grounds, emptied, pruning } = this.#world
     this.#world.kill(downMs)
     this.knowsLess = true
     oracle.forgetDeletions()
@@ -44,5 +44,8 @@ export class SavedState {
     looks.clear()
     grounds.lostMount.clear()
     grounds.otherRoot.clear()
+    grounds.ignoreGone.clear()
+    emptied.forget('')
+    pruning.forget()
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { playSeeds, range } from './campaign.ts'
-import { LATER } from './history.ts'
+import { LATER, LATEST } from './history.ts'
 import { openKits } from './kits.ts'
 import { REGRESSIONS } from './regressions.ts'
 
@@ -8,10 +8,12 @@ const SEEDS = 2000
 const LOTS = 8
 /** Of those that have a setting of their own. */
 const LATER_SEEDS = 1000
+/** Of those in which people do all that they may. */
+const LATEST_SEEDS = 400
 
 describe('the simulation', () => {
   // In lots, so that a report says how far it came.
-  it.each([...lots(1, SEEDS), ...lots(LATER, LATER_SEEDS)])(
+  it.each([...lots(1, SEEDS), ...lots(LATER, LATER_SEEDS), ...lots(LATEST, LATEST_SEEDS)])(
     'holds every invariant in the histories from seed %i on: %i of them',
     async (from, count) => {
       const { failures } = await playSeeds(range(from, count), openKits())

@@ -1,6 +1,7 @@
 import { groupCommits } from '../../src/synced/commits.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import type { FileRow } from '../../src/synced/files.ts'
+import type { FolderRow } from '../../src/synced/folders.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import type { Life } from './life.ts'
 import type { Random } from './random.ts'
@@ -87,15 +88,31 @@ export function holdsPictures({ mirrors, folders, files }: Synced, folder: strin
 
 /** The row of a picture's place. */
 export function rowAt(
-  { mirrors, folders, files }: Synced,
+  synced: Synced,
   policies: readonly { folder: string }[],
   path: string,
 ): FileRow | undefined {
   const { folder, name } = split(path)
-  const mirror = policies.find(each => path.startsWith(`${each.folder}/`))
+  const record = folderAt(synced, policies, folder)
+  return record && synced.files.at({ folder: record.id, name })
+}
+
+/** The row of a folder, or of a root. */
+export function folderAt(
+  { mirrors, folders }: Synced,
+  policies: readonly { folder: string }[],
+  path: string,
+): FolderRow | undefined {
+  const mirror = policies.find(({ folder }) => `${path}/`.startsWith(`${folder}/`))
   const row = mirror && mirrors.of(mirror.folder)
-  const record = row && folders.at(row.id, folder.slice(mirror.folder.length + 1))
-  return record && files.at({ folder: record.id, name })
+  return row && folders.at(row.id, path.slice(mirror.folder.length + 1))
+}
+
+/** Where it is, or was. */
+export function pathOfRow({ mirrors, folders }: Synced, { folder, name }: FileRow): string {
+  const { mirror, path } = folders.byId(folder)!
+  const root = mirrors.byId(mirror)!.folder
+  return path === '' ? `${root}/${name}` : `${root}/${path}/${name}`
 }
 
 /** What is recorded of a picture's place; `image`: the remote id that stands for it. */

@@ -9,17 +9,20 @@ import { compose } from './compose.ts'
 import { DEEDS } from './deeds.ts'
 import { Looks, type Sources } from './disk-port.ts'
 import { drive } from './drive.ts'
+import { Emptied } from './emptied.ts'
 import { makeFirstDisk } from './first-disk.ts'
 import type { Grounds } from './grounds.ts'
 import type { Action, History } from './history.ts'
 import { HOST_DEEDS } from './host-deeds.ts'
 import type { HostKit } from './host-kit.ts'
+import { believeGone } from './ignore-judge.ts'
 import { Interruptions } from './interruptions.ts'
 import { Life } from './life.ts'
 import type { Oracle } from './oracle.ts'
 import { oracleOf } from './oracle-of.ts'
 import { Pausing } from './pausing.ts'
 import { Tree } from './people-tree.ts'
+import { Pruning } from './pruning.ts'
 import { Random } from './random.ts'
 import { Resending } from './resending.ts'
 import { SavedState } from './saved-state.ts'
@@ -53,6 +56,8 @@ export class World {
     otherRoot: new Map(),
     trusted: new Set(),
     lostMount: new Map(),
+    ignoreGone: new Map(),
+    emptied: mirror => this.emptied.doubtAbout(mirror),
     heldPictures: folder => heldPictures(this.state.synced, folder),
     holdsPictures: folder => holdsPictures(this.state.synced, folder),
     pass: 0,
@@ -73,6 +78,8 @@ export class World {
   readonly pausing: Pausing
   readonly auditing = new Auditing(this)
   readonly resending = new Resending(this)
+  readonly pruning = new Pruning(this, () => this.#running())
+  readonly emptied = new Emptied(this)
   /** What the config says of the quota. */
   readonly allowance: Allowance
   /** When uploads may begin; null: always. */
@@ -133,7 +140,8 @@ export class World {
     this.#inPass = true
     this.#say(`pass ${number}`)
     const life = this.life!
-    const whole = everything || this.#fresh || this.random.chance(0.5)
+    const prunes = this.pruning.passBegins()
+    const whole = prunes || everything || this.#fresh || this.random.chance(0.5)
     this.#fresh = false
     const scopes = whole ? 'everything' : takeStale(this.disk, this.mirrors)
     if (scopes === 'everything') this.disk.stale.clear()
@@ -145,7 +153,7 @@ export class World {
     const asked = this.host.askedInAll()
     const work = runPass(
       { ...this.#parts!, onlyLook: this.#isPaused() },
-      this.mirrors,
+      prunes ? this.mirrors.map(mirror => ({ ...mirror, pruneIgnored: true })) : this.mirrors,
       ({ folder }) => (scopes === 'everything' ? scopes : (scopes.get(folder) ?? [])),
       interruption,
     )
@@ -161,6 +169,7 @@ export class World {
     this.#stepOfPass = 0
     this.resending.inPeace()
     if (this.#interruptions.stopped && !life.dead) this.#stopLife()
+    this.pruning.passEnds()
     if (!life.dead) this.pausing.passEnded()
     this.#inPass = false
     return report
@@ -185,6 +194,7 @@ export class World {
   }
 
   #beginPass(): void {
+    believeGone(this.grounds, this.looks)
     this.grounds.pass = this.disk.happens()
     this.grounds.passAt = this.time.now
   }

@@ -132,3 +132,21 @@ it('what an ignore file hid is not sent when the file has just vanished, only wh
   await workshop.pass()
   expect(summary(workshop)).toMatchObject({ synced: 2 })
 })
+
+it('what an ignore file hid is not sent by the pass that finds the file gone, though it looks twice', async () => {
+  const workshop = await openWorkshop()
+  workshop.write('red.png', red)
+  workshop.write('blue.png', png(7, 7).bytes)
+  workshop.write('.albumdignore', 'Private/\n')
+  workshop.write('Private/green.png', green)
+  await workshop.pass()
+  // What is to go has a pass look at everything once more.
+  workshop.remove('blue.png')
+  await workshop.pass({ graceMs: 3_600_000 })
+  workshop.remove('.albumdignore')
+  await workshop.pass({ running: () => 3_700_000 })
+  expect(workshop.events.filter(({ event }) => event === 'scan_started')).toHaveLength(4)
+  expect(summary(workshop)).toMatchObject({ synced: 1, pending_deletions: 1 })
+  await workshop.pass({ running: () => 3_700_000 })
+  expect(summary(workshop)).toMatchObject({ synced: 2, pending_deletions: 0 })
+})

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { approve } from '../../src/daemon/held-deletions.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { png } from '../pictures.ts'
-import { openWorkshop, type Workshop } from './workshop.ts'
+import { failure, openWorkshop, type Workshop } from './workshop.ts'
 
 const deleted = ({ events }: Workshop) =>
   events.flatMap(told => (told.event === 'image_deleted' ? `${told.path} ${told.reason}` : [])).sort()
@@ -42,6 +42,29 @@ describe('a pass that prunes what is ignored', () => {
     workshop.write('.albumdignore', '')
     await workshop.pass()
     expect(workshop.synced.summaries.mirror(1)).toMatchObject({ files: 4, synced: 4 })
+  })
+
+  it('keeps the record of an upload in doubt, and gives up its image once that is found', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('one.png', png(3, 2).bytes)
+    let silent = false
+    const lost = hostWith(workshop.host, {
+      async send(...args) {
+        await workshop.host.send(...args)
+        silent = true
+        return failure('find_out', 'HOST_UNREACHABLE', 'send')
+      },
+      list: async (...args) =>
+        silent ? failure('later', 'HOST_UNREACHABLE', 'list') : workshop.host.list(...args),
+      fetchDelivered: async () => ({ ok: false, code: 'HOST_UNREACHABLE', message: 'no answer' }),
+    })
+    await workshop.pass({ host: lost })
+    workshop.write('.albumdignore', 'one.png\n')
+    workshop.mirror.pruneIgnored = true
+    await workshop.pass({ host: lost })
+    expect(workshop.synced.journal.openUploads()).toHaveLength(1)
+    await workshop.pass()
+    expect(deleted(workshop)).toEqual(['one.png ignored'])
   })
 
   it('gives up what a rule of the config has just hidden', async () => {

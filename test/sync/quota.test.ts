@@ -185,6 +185,20 @@ describe('a quota that is used up', () => {
     expect(account.read().learned).toBeNull()
   })
 
+  it('is not taken to last until the day of a clock that was wrong', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 6)
+    const account = openAccount(workshop, 5, 0, { days: daysOf({ minutes: 0, time_zone: 'UTC' }) })
+    account.offset = 300 * DAY_MS
+    await account.pass()
+    account.offset = 0
+    expect(await account.pass()).toBe(1)
+    expect(await account.pass()).toBe(0)
+    account.wait(15 * HOUR)
+    expect(await account.pass()).toBe(1)
+    expect(account.taken).toBe(6)
+  })
+
   it('counts what others upload: a local count never stops anything', async () => {
     const workshop = await openWorkshop()
     plant(workshop, 0, 8)

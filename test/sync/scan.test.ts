@@ -44,6 +44,7 @@ function open() {
         isMount: () => true,
         holdsKnown: () => true,
         accepted: false,
+        justGone: new Set(),
         ignore: changes.ignore ?? [],
         deletions: 'propagate',
         graceMs: 0,

@@ -129,4 +129,28 @@ export const GROUND: readonly Mutant[] = [
     why: 'what was taken out of it stays on the host for ever',
     seed: 77,
   },
+  {
+    name: 'a folder that lost all its pictures is empty',
+    edits: [
+      {
+        file: 'sync/emptied-folders.ts',
+        find: 'if (look.lost.length < MANY) {',
+        replace: 'if (look.lost.length < MANY || path !== undefined) {',
+      },
+    ],
+    why: 'a disk that fails deletes what it held',
+    seed: 1_000_000_012,
+  },
+  {
+    name: 'what vanishes while a folder is looked at vanishes alone',
+    edits: [
+      {
+        file: 'local/look-at-folder.ts',
+        find: 'const LISTINGS = 3',
+        replace: 'const LISTINGS = 1',
+      },
+    ],
+    why: 'a folder that is emptied meanwhile seems to hold what was met first',
+    seed: 1_000_000_009,
+  },
 ]

@@ -116,4 +116,16 @@ export const PACING: readonly Mutant[] = [
     why: 'a quota that is used up is asked about again at once',
     seed: 16511174,
   },
+  {
+    name: 'a quota was used up when a clock says that was wrong',
+    edits: [
+      {
+        file: 'sync/quota-ledger.ts',
+        find: 'exhausted: Math.min(exhausted?.since ?? now, now)',
+        replace: 'exhausted: exhausted?.since ?? now',
+      },
+    ],
+    why: 'uploads stop for as long as the clock was set back',
+    seed: 1_000_000_011,
+  },
 ]

@@ -1,0 +1,111 @@
+import type { Mutant } from './mutant.ts'
+
+/** What ignore rules hide, and what they might hide where nobody can tell. */
+export const RULES: readonly Mutant[] = [
+  {
+    name: 'what a rule hides is given up unasked',
+    edits: [
+      {
+        file: 'sync/folder-records.ts',
+        find: 'if (this.#parts.pruneIgnored) return true',
+        replace: 'if (file.image !== null) return true',
+      },
+      {
+        file: 'sync/folder-records.ts',
+        find: '#prunes({ state, image }: FileRow): boolean {',
+        replace: '#prunes(file: FileRow): boolean {\n    const { state, image } = file',
+      },
+    ],
+    why: 'a new ignore rule deletes pictures from the host',
+    seed: 1_000_000_013,
+  },
+  {
+    name: 'what is given up is not looked at under the rules as they are',
+    edits: [
+      {
+        file: 'sync/ground.ts',
+        find: 'return isStillIgnored(this.#disk, policy.folder, path, policy.ignore)',
+        replace: 'return isStillIgnored !== undefined',
+      },
+    ],
+    why: 'what no rule hides any more is deleted',
+    seed: 1_000_000_014,
+  },
+  {
+    name: 'what is given up with the folder that hides it stays',
+    edits: [
+      {
+        file: 'sync/scan.ts',
+        find: 'if (pruneIgnored) this.#absent =',
+        replace: 'if (!pruneIgnored) this.#absent =',
+      },
+      {
+        file: 'sync/scan.ts',
+        find: "if (whereabouts(name) === 'ignored') this.#records.prune(pathOf(path, name))",
+        replace: "if (whereabouts(name) === 'renamed') this.#records.prune(pathOf(path, name))",
+      },
+    ],
+    why: 'what was hidden before a person asked is never given up',
+    seed: 1_000_000_015,
+  },
+  {
+    name: 'what is hidden has no grace',
+    edits: [
+      {
+        file: 'sync/folder-records.ts',
+        find: 'due_at: running() + graceMs,',
+        replace: "due_at: running() + (reason === 'ignored' ? 0 : graceMs),",
+      },
+    ],
+    why: 'a rule that was a mistake has cost its pictures at once',
+    seed: 1_000_000_015,
+  },
+  {
+    name: 'under an ignore file that can not be read uploads go on',
+    edits: [
+      {
+        file: 'sync/upload-queue.ts',
+        find: 'if (unknown.some(path => isAtOrBelow(folder.path, path))) return null',
+        replace: 'if (unknown.some(path => path !== path)) return null',
+      },
+    ],
+    why: 'what it hides is published',
+    seed: 1_000_000_016,
+  },
+  {
+    name: 'an ignore file that has vanished is believed to be gone',
+    edits: [
+      {
+        file: 'sync/scan.ts',
+        find: 'if (!vanished || isStillGone || believed) return ignoreFile',
+        replace: 'if (!vanished || isStillGone || !believed) return ignoreFile',
+      },
+    ],
+    why: 'while an editor writes it anew, what it hides is published',
+    seed: 1_000_000_017,
+  },
+  {
+    name: 'an ignore file that is gone at two looks of one pass is believed to be gone',
+    edits: [
+      {
+        file: 'sync/scan.ts',
+        find: 'folder.ignore_gone === 1 && !this.#parts.justGone.has(folder.id)',
+        replace: 'folder.ignore_gone === 1',
+      },
+    ],
+    why: 'the second look may come a moment after the first',
+    seed: 1_000_000_010,
+  },
+  {
+    name: 'what is hidden without an image is forgotten',
+    edits: [
+      {
+        file: 'sync/plan.ts',
+        find: "deletions === 'propagate' && file.image !== null",
+        replace: "deletions === 'propagate'",
+      },
+    ],
+    why: 'an upload in doubt that is found is not known for what a person gave up',
+    seed: 1_000_000_018,
+  },
+]
