@@ -133,14 +133,13 @@ async function walkAlbumAlone(
 ): Promise<Outcome<PlacedWalk>> {
   const walk = await walkWhole(host, album, signal)
   if (!walk.ok) return walk
-  const { albums, images, complete, settled } = walk.value
+  const { albums, images, ...how } = walk.value
   return {
     ok: true,
     value: {
       albums: albums.map(found => ({ ...found, parent: album })),
       images: images.map(image => ({ ...image, album })),
-      complete,
-      settled,
+      ...how,
     },
   }
 }

@@ -18,7 +18,8 @@ export interface LookParts {
  * the host will not have more questions.
  */
 export type AlbumLook<Image extends ListedImage = ListedImage> =
-  | { kind: 'whole'; images: readonly Image[] }
+  /** atOnce: its first walk was whole, so none lies between it and the look before. */
+  | { kind: 'whole'; images: readonly Image[]; atOnce: boolean }
   | { kind: 'unknown'; reason: string }
   | { kind: 'failed'; failure: HostFailure }
 
@@ -46,11 +47,12 @@ async function lookEverywhere({ synced, host }: LookParts, signal: AbortSignal):
   const look = lookOf(await walkEverything(host, signal))
   if (look.kind !== 'whole') return look
   const inRoot = new Set(synced.images.inAlbum(null).map(({ remote_id }) => remote_id))
-  return { kind: 'whole', images: look.images.filter(({ id, album }) => album === null || inRoot.has(id)) }
+  const images = look.images.filter(({ id, album }) => album === null || inRoot.has(id))
+  return { ...look, images }
 }
 
-function lookOf<Image extends ListedImage>(
-  walk: Outcome<{ images: readonly Image[]; complete: boolean }>,
+export function lookOf<Image extends ListedImage>(
+  walk: Outcome<{ images: readonly Image[]; complete: boolean; atOnce: boolean }>,
 ): AlbumLook<Image> {
   if (!walk.ok) {
     const { failure } = walk
@@ -59,9 +61,14 @@ function lookOf<Image extends ListedImage>(
       ? { kind: 'unknown', reason: failure.message }
       : { kind: 'failed', failure }
   }
-  if (!walk.value.complete) return { kind: 'unknown', reason: 'its listing kept changing while it was read' }
-  return { kind: 'whole', images: walk.value.images }
+  const { images, complete, atOnce } = walk.value
+  return complete ? { kind: 'whole', images, atOnce } : listingChanges
 }
+
+export const listingChanges = {
+  kind: 'unknown',
+  reason: 'its listing kept changing while it was read',
+} as const
 
 /** The host does not know the album's id. It is gone where its parent does not list it, or is gone too. */
 async function lookForAlbum(
@@ -79,5 +86,5 @@ async function lookForAlbum(
   const look = lookOf(walk)
   if (look.kind !== 'whole') return look
   const listed = walk.ok && walk.value.albums.some(({ id }) => id === remote_id)
-  return listed ? unknown : { kind: 'whole', images: [] }
+  return listed ? unknown : { ...look, images: [] }
 }

@@ -1,14 +1,15 @@
 import type { ListedImage } from '../protocol/records.ts'
 import { isOfThisOne, wasNotDone } from '../remote/failures.ts'
-import type { HostFailure } from '../remote/host.ts'
+import type { HostFailure, ImageHost } from '../remote/host.ts'
 import type { Finding, FindingKind } from '../synced/audit.ts'
 import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
 import { type AuditParts, notDelivered } from './audit.ts'
 import { compareAlbum } from './audit-album.ts'
-import { type AlbumLook, lookAtAlbum } from './audit-look.ts'
+import { type AlbumLook, listingChanges, lookAtAlbum, lookOf } from './audit-look.ts'
 import { recordsOf } from './audit-records.ts'
 import type { Interruption } from './interruption.ts'
+import { walkEverything } from './walk.ts'
 
 export type RepairParts = Omit<AuditParts, 'gapMs' | 'progress'>
 
@@ -27,13 +28,20 @@ export interface Repairs {
 export async function repairGone(parts: RepairParts, { stop, cut }: Interruption): Promise<Repairs> {
   const { synced } = parts
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
+  let anywhere: IdsAnywhere | null = null
   for (const [album, findings] of byAlbum(synced, 'gone')) {
     if (stop.aborted) return repairs
     const look = await lookForMissing(parts, album, cut)
     if (look.kind === 'failed') return { ...repairs, stopped: look.failure }
     if (look.kind === 'unknown') continue
     const missing = await notDelivered(parts, look.missing, cut)
-    const gone = new Map(missing.map(image => [image.remote_id, image]))
+    if (missing.length > 0) anywhere ??= await idsAnywhere(parts.host, cut)
+    const listed = anywhere ?? NOWHERE
+    if (listed.kind === 'failed') return { ...repairs, stopped: listed.failure }
+    if (listed.kind === 'unknown') continue
+    const gone = new Map(
+      missing.filter(({ remote_id }) => !listed.ids.has(remote_id)).map(image => [image.remote_id, image]),
+    )
     await synced.commit(() => {
       // What was found in doubt to be ours, and foreign images, may be what a person put in its place.
       synced.contents.forgetAlbum(album)
@@ -48,25 +56,40 @@ export async function repairGone(parts: RepairParts, { stop, cut }: Interruption
   return repairs
 }
 
-/** Walks in a row that must lack an image: one may come from a machine that has not heard of it, and so may every other. */
-const WALKS = 2
+/** The ids of all images that the host lists in any album. */
+type IdsAnywhere = { kind: 'whole'; ids: ReadonlySet<string> } | Exclude<AlbumLook, { kind: 'whole' }>
 
-/** What is recorded in an album, and whole walks in a row do not show. */
+const NOWHERE: IdsAnywhere = { kind: 'whole', ids: new Set() }
+
+/** An album that the host once denied was made anew: what was in the first may be there all the same. */
+async function idsAnywhere(host: ImageHost, signal: AbortSignal): Promise<IdsAnywhere> {
+  const look = lookOf(await walkEverything(host, signal))
+  return look.kind === 'whole' ? { kind: 'whole', ids: new Set(look.images.map(({ id }) => id)) } : look
+}
+
+/** How often an album is looked at to see it whole twice in a row. */
+const LOOKS = 4
+
+/**
+ * What is recorded in an album, and two whole walks in a row do not show: one may come from a machine that has not heard
+ * of it, and so may every other.
+ */
 async function lookForMissing(
   parts: RepairParts,
   album: number | null,
   signal: AbortSignal,
-): Promise<{ kind: 'whole'; missing: ImageRow[] } | Exclude<AlbumLook, { kind: 'whole' }>> {
-  let missing: ImageRow[] = []
-  for (let walks = 0; walks < WALKS; walks++) {
+): Promise<{ kind: 'whole'; missing: readonly ImageRow[] } | Exclude<AlbumLook, { kind: 'whole' }>> {
+  let before: ReadonlySet<number> | null = null
+  for (let looks = 0; looks < LOOKS; looks++) {
     const look = await lookAtAlbum(parts, album, signal)
     if (look.kind !== 'whole') return look
     const records = recordsOf(parts.synced, album, Number.POSITIVE_INFINITY)
-    const lacking = compareAlbum(look.images, records).missing
-    const before = new Set(missing.map(({ id }) => id))
-    missing = walks === 0 ? lacking : lacking.filter(({ id }) => before.has(id))
+    const { missing } = compareAlbum(look.images, records)
+    const lacked = before
+    if (lacked && look.atOnce) return { kind: 'whole', missing: missing.filter(({ id }) => lacked.has(id)) }
+    before = new Set(missing.map(({ id }) => id))
   }
-  return { kind: 'whole', missing }
+  return listingChanges
 }
 
 /** What stood on it has no image. Belongs into a commit. */

@@ -7,12 +7,14 @@ import { lookAtAlbum } from './audit-look.ts'
 import { albumName, recordsOf } from './audit-records.ts'
 import type { Clock } from './clock.ts'
 import { delivers } from './compare-bytes.ts'
+import type { FileAges } from './file-ages.ts'
 import type { Interruption } from './interruption.ts'
 
 export interface AuditParts {
   synced: Synced
   host: ImageHost
   clock: Clock
+  ages: FileAges
   credentialLifetimeMs: number
   /** Milliseconds from the start of one request for a listing to the start of the next: the rest is for others. */
   gapMs: number
@@ -127,13 +129,18 @@ async function listedLate(parts: AuditParts, signal: AbortSignal): Promise<Image
 
 /** Images without those that are delivered: a host may be late to list what came a moment ago. */
 export async function notDelivered(
-  { host, clock, credentialLifetimeMs }: Pick<AuditParts, 'host' | 'clock' | 'credentialLifetimeMs'>,
+  {
+    host,
+    clock,
+    ages,
+    credentialLifetimeMs,
+  }: Pick<AuditParts, 'host' | 'clock' | 'ages' | 'credentialLifetimeMs'>,
   images: readonly ImageRow[],
   signal: AbortSignal,
 ): Promise<ImageRow[]> {
   const gone: ImageRow[] = []
   for (const image of images) {
-    const young = Math.abs(clock.wall() - image.recorded_at) < credentialLifetimeMs
+    const young = ages.since(image.recorded_at * 1000, clock) < credentialLifetimeMs
     const there = young && image.cdn_url !== null && (await delivers(host, image.cdn_url, image, signal))
     if (!there) gone.push(image)
   }

@@ -55,6 +55,8 @@ export async function walkAlbum(
 export interface WholeWalk extends Walk {
   /** Whether it can be relied on for what is there: it is complete, or further walks under a count that is not showed no more. */
   settled: boolean
+  /** Whether the first walk was complete. */
+  atOnce: boolean
 }
 
 export async function walkWhole(
@@ -67,11 +69,12 @@ export async function walkWhole(
     const walk = await walkAlbum(host, album, signal)
     if (!walk.ok) return walk
     walks.push(walk.value)
-    if (walk.value.complete) return { ok: true, value: { ...walk.value, settled: true } }
+    if (walk.value.complete)
+      return { ok: true, value: { ...walk.value, settled: true, atOnce: walks.length === 1 } }
     const isUnordered = walks.some(({ repeats }) => repeats)
     const settled = isUnordered ? isQuiet(walks) : walks.length > 1 && showTheSame(walks.at(-2)!, walk.value)
     if (settled || walks.length === (isUnordered ? WALKS_MOST : TRIES))
-      return { ok: true, value: { ...together(walks), settled } }
+      return { ok: true, value: { ...together(walks), settled, atOnce: false } }
   }
 }
 
@@ -99,7 +102,7 @@ export async function walkEverything(
   host: Pick<ImageHost, 'list'>,
   signal: AbortSignal,
 ): Promise<Outcome<PlacedWalk>> {
-  const everything: PlacedWalk = { albums: [], images: [], complete: true, settled: true }
+  const everything: PlacedWalk = { albums: [], images: [], complete: true, settled: true, atOnce: true }
   const parents: (string | null)[] = [null]
   const seen = new Set<string>()
   for (const parent of parents) {
@@ -109,6 +112,7 @@ export async function walkEverything(
     if (!walk.ok) return walk
     everything.complete &&= walk.value.complete
     everything.settled &&= walk.value.settled
+    everything.atOnce &&= walk.value.atOnce
     for (const image of walk.value.images) everything.images.push({ ...image, album: parent })
     for (const album of walk.value.albums) {
       if (seen.has(album.id)) continue
@@ -126,4 +130,5 @@ export interface PlacedWalk {
   images: (ListedImage & { album: string | null })[]
   complete: boolean
   settled: boolean
+  atOnce: boolean
 }

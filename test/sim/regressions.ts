@@ -93,6 +93,18 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     found: 'a repair sent again what lay in a default album that nobody had learned of',
   },
   {
+    seed: 22025948,
+    found: 'a repair sent again what two whole walks lacked that had another between them',
+  },
+  {
+    seed: 22048176,
+    found: 'a repair sent again what lay in an album that the host had once denied, and that was made anew',
+  },
+  {
+    seed: 23018350,
+    found: 'a clock that was set forward made an image look old that was only listed late',
+  },
+  {
     seed: 1_000_000_124,
     found: 'a repair sent again what two walks lacked that were not one after the other',
   },

@@ -145,8 +145,11 @@ export class VirtualHost {
 
   async deleteAlbum(id: string, by: Actor): Promise<void> {
     if (by === 'albumd') this.#refuseWithout('delete')
-    await this.#kit.service.delete(this.#account, { img: null, album: id })
-    const inside = this.truth.deleteAlbum(this.truth.albums.get(id)!, by)
+    const album = this.truth.albums.get(id)
+    const deletion = this.#kit.service.delete(this.#account, { img: null, album: id })
+    // The host lists none of it any more: it clears away many files in turns of their own, for which no time passes here.
+    const inside = album && !album.gone ? this.truth.deleteAlbum(album, by) : []
+    await deletion
     if (by === 'albumd') this.#events.goneWithAlbum(inside)
   }
 

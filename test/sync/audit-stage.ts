@@ -1,6 +1,7 @@
 import type { ImageHost } from '../../src/remote/host.ts'
 import { type AuditReport, runAudit } from '../../src/sync/audit.ts'
 import { type Clock, systemClock } from '../../src/sync/clock.ts'
+import { fileAges } from '../../src/sync/file-ages.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
 import { openWorkshop, type Workshop } from './workshop.ts'
@@ -11,6 +12,7 @@ export const partsOf = ({ synced }: Workshop, host: ImageHost, clock: Clock = sy
   synced,
   host,
   clock,
+  ages: fileAges(synced),
   credentialLifetimeMs: 60_000,
 })
 

@@ -28,9 +28,57 @@ export const CHECKING: readonly Mutant[] = [
   },
   {
     name: 'a repair believes one walk',
-    edits: [{ file: 'sync/audit-repair.ts', find: 'const WALKS = 2', replace: 'const WALKS = 1' }],
+    edits: [
+      {
+        file: 'sync/audit-repair.ts',
+        find: 'if (lacked && look.atOnce) return',
+        replace: 'if (look) return',
+      },
+      { file: 'sync/audit-repair.ts', find: 'lacked.has(id)', replace: '!lacked?.has(-id)' },
+      {
+        file: 'sync/audit-repair.ts',
+        find: '!listed.ids.has(remote_id)',
+        replace: 'listed.kind !== null && remote_id !== null',
+      },
+    ],
     why: 'what every other walk lacks is sent again',
     seed: 1_000_000_124,
+  },
+  {
+    name: 'a repair believes two walks with another between them',
+    edits: [
+      {
+        file: 'sync/audit-repair.ts',
+        find: 'if (lacked && look.atOnce) return',
+        replace: 'if (lacked) return',
+      },
+    ],
+    why: 'both may be of those that lack it',
+    seed: 22025948,
+  },
+  {
+    name: 'a repair looks in one album alone',
+    edits: [
+      {
+        file: 'sync/audit-repair.ts',
+        find: '!listed.ids.has(remote_id)',
+        replace: 'listed.kind !== null && remote_id !== null',
+      },
+    ],
+    why: 'what lies in a twin of its album is sent again',
+    seed: 22048176,
+  },
+  {
+    name: 'an audit tells the age of an image by the wall clock alone',
+    edits: [
+      {
+        file: 'sync/audit.ts',
+        find: 'ages.since(image.recorded_at * 1000, clock)',
+        replace: 'Math.abs(clock.wall() - image.recorded_at + ages.since(0, clock) * 0)',
+      },
+    ],
+    why: 'what a host lists late is sent again once a clock was set forward',
+    seed: 23018350,
   },
   {
     name: 'a repair deletes while a mirror is in doubt',
