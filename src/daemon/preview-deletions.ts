@@ -55,7 +55,8 @@ function* left(
   running: number,
 ): Generator<Operation> {
   for (const { image, path, reason, state, due_at } of synced.escrow.ofMirror(id)) {
-    const stands = synced.files.onImage(image).some(file => file.state !== 'gone')
+    const isKept = synced.images.byId(image)?.kept === 1
+    const stands = isKept || synced.files.onImage(image).some(file => file.state !== 'gone')
     if (state === 'held' || state === 'unproved')
       yield { operation: 'hold', mirror, path, reason: WHY[reason] }
     else if (!stands && due_at <= running) yield { operation: 'delete', mirror, path, reason: WHY[reason] }

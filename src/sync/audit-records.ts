@@ -12,7 +12,7 @@ export function recordsOf(synced: Synced, album: number | null, began: number): 
     images: images.inAlbum(album),
     byId: id => images.byRemoteId(id),
     isSettled: image => image.recorded_at <= began && !audit.isLeaving(image.id),
-    isNeeded: image => files.onImage(image.id).some(({ state }) => state !== 'gone'),
+    isNeeded: ({ id, kept }) => kept === 1 || files.onImage(id).some(({ state }) => state !== 'gone'),
     wasDeleted: id => audit.deletedAt(id) !== undefined,
     isUnderWay: listed =>
       (audit.deletedAt(listed.id) ?? 0) > began || uploads.some(intent => canBe(listed, intent)),

@@ -67,6 +67,7 @@ export async function giveUpImages(
 }
 
 const NEEDED = 'another file stands on the same image'
+const KEPT = 'a backup keeps it'
 
 /** Why an image is not deleted now, or null. What needs it takes it back. */
 async function whyKept(
@@ -78,9 +79,9 @@ async function whyKept(
   const { synced } = parts
   await verifyMoves(parts, image, signal)
   const stays = whyStays(parts, image)
-  if (stays === NEEDED)
+  if (stays === NEEDED || stays === KEPT)
     await synced.commit(() => {
-      synced.history.add(given, { at: parts.clock.wall(), event: 'needed', detail: NEEDED })
+      synced.history.add(given, { at: parts.clock.wall(), event: 'needed', detail: stays })
       takeBack(synced, image)
     })
   if (stays) return stays
@@ -93,6 +94,7 @@ export function whyStays(
   { synced, whyNotGone, whyThere, doubt }: GiveUpParts,
   image: ImageRow,
 ): string | null {
+  if (image.kept === 1) return KEPT
   const standing = synced.files.onImage(image.id)
   if (standing.some(file => file.state !== 'gone')) return NEEDED
   const moved = whyImageStays(image.hash, synced.files.openLike(image.hash, image.size))

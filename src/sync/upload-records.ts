@@ -53,7 +53,7 @@ export function recordStanding(
   isNew = false,
 ): void {
   const { synced, clock, graceMs, running } = parts
-  const { files, folders, failures, escrow, resend } = synced
+  const { files, folders, images, failures, escrow, resend } = synced
   const { folder, name, image: before } = job.file
   noteStanding(synced, job, image, isNew, clock.wall())
   // Another look than the scan's, perhaps of a folder in its place: the one that the scan saw may come back as it was.
@@ -65,7 +65,11 @@ export function recordStanding(
   failures.clear(folder, name)
   escrow.takeBack(image.id)
   resend.remove(job.file)
-  if (before === null || before === image.id || job.deletions !== 'propagate') return
+  if (before === null || before === image.id) return
+  if (job.deletions === 'keep') {
+    images.keep(before)
+    return
+  }
   escrow.put({
     image: before,
     mirror: job.mirror,

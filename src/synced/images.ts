@@ -15,14 +15,18 @@ export interface ImageRow {
   recorded_at: number
   /** albumd uploaded it and was told so; its bytes were fetched and compared; or neither: it is linked. */
   proof: 'uploaded' | 'compared' | 'none'
+  /** 1: a picture of a backup stood on it; it stays for good. */
+  kept: 0 | 1
 }
+
+type NewImage = Omit<ImageRow, 'id' | 'kept'>
 
 /** The images on the host that are ours. */
 export function openImages(db: Db) {
   const byId = db.prepare<[number], ImageRow>('SELECT * FROM images WHERE id = ?')
   const byRemoteId = db.prepare<[string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
   const latest = db.prepare<[], ImageRow>('SELECT * FROM images ORDER BY id DESC LIMIT 1')
-  const insert = db.prepare<Omit<ImageRow, 'id'>>(
+  const insert = db.prepare<NewImage>(
     `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof)
      VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof)
      ON CONFLICT (remote_id) DO NOTHING`,
@@ -46,6 +50,7 @@ export function openImages(db: Db) {
     `UPDATE images SET proof = 'compared', hash = ?, size = ?, cdn_url = ? WHERE id = ?`,
   )
   const setAlbum = db.prepare<[number | null, number]>('UPDATE images SET album = ? WHERE id = ?')
+  const keep = db.prepare<[number]>('UPDATE images SET kept = 1 WHERE id = ?')
   const remove = db.prepare<[number]>('DELETE FROM images WHERE id = ?')
 
   return {
@@ -53,7 +58,7 @@ export function openImages(db: Db) {
     byRemoteId: (remoteId: string) => byRemoteId.get(remoteId),
     latest: () => latest.get(),
     /** Records an image. A host may answer equal bytes with one id: then the row that stands is given. */
-    put(image: Omit<ImageRow, 'id'>): ImageRow {
+    put(image: NewImage): ImageRow {
       insert.run(image)
       return byRemoteId.get(image.remote_id)!
     },
@@ -71,6 +76,8 @@ export function openImages(db: Db) {
       prove.run(hash, size, cdnUrl, id)
     },
     moved: (id: number, album: number | null) => void setAlbum.run(album, id),
+    /** It stays for good. */
+    keep: (id: number) => void keep.run(id),
     remove: (id: number) => void remove.run(id),
   }
 }

@@ -27,6 +27,7 @@ function picture(changes: Partial<MirroredPicture> = {}): MirroredPicture {
       height: 1,
       recorded_at: 1_700_000_000_000,
       proof: 'uploaded',
+      kept: 0,
     },
     ...changes,
   }

@@ -97,6 +97,10 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     found: 'a repair sent again what two whole walks lacked that had another between them',
   },
   {
+    seed: 23034174,
+    found: 'where equal bytes had one id, another mirror deleted an image that a backup had had',
+  },
+  {
     seed: 22048176,
     found: 'a repair sent again what lay in an album that the host had once denied, and that was made anew',
   },

@@ -16,6 +16,7 @@ const row = (id: number, more: Partial<ImageRow> = {}): ImageRow => ({
   height: 200,
   recorded_at: 0,
   proof: 'uploaded',
+  kept: 0,
   ...more,
 })
 

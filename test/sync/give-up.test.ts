@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../src/local/real-disk.ts'
 import type { ImageHost } from '../../src/remote/host.ts'
@@ -81,6 +82,32 @@ describe('images under doubt', () => {
     workshop.write('two.png', red)
     await workshop.pass({ disk: realDisk, lookAt, running: () => 1000 })
     expect(count(workshop, 'image_deleted')).toBe(0)
+  })
+
+  it('that a backup had stay, though their host gave them to equal bytes that are deleted elsewhere', async () => {
+    const workshop = await openWorkshop({ deletions: 'keep' })
+    workshop.write('red.png', red)
+    await workshop.pass()
+    workshop.write('red.png', blue)
+    await workshop.pass()
+    const { mirrors, images, escrow } = workshop.synced
+    const image = images.byHash(createHash('sha256').update(red).digest())[0]!
+    // As another mirror would that stood on it too.
+    escrow.put({
+      image: image.id,
+      mirror: mirrors.of(workshop.mirror.folder)!.id,
+      path: 'elsewhere.png',
+      reason: 'deleted',
+      state: 'grace',
+      since: 0,
+      due_at: 0,
+    })
+    workshop.mirror.deletions = 'propagate'
+    await workshop.pass()
+    await workshop.pass()
+    expect(count(workshop, 'image_deleted')).toBe(0)
+    expect(await imagesOn(workshop)).toEqual(['red.png', 'red.png'])
+    expect(summary(workshop)).toMatchObject({ pending_deletions: 0 })
   })
 
   it('go one by one: one that the host will not delete does not keep the others', async () => {

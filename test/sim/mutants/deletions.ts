@@ -3,6 +3,12 @@ import type { Mutant } from './mutant.ts'
 /** What keeps an image from being deleted. */
 export const DELETIONS: readonly Mutant[] = [
   {
+    name: 'a backup keeps its images from its own deletions alone',
+    edits: [{ file: 'sync/give-up.ts', find: 'if (image.kept === 1) return KEPT', replace: '' }],
+    why: 'where equal bytes have one id, another mirror deletes what the backup had',
+    seed: 23034174,
+  },
+  {
     name: 'running time is recorded at the end of a pass alone',
     edits: [
       { file: 'sync/folder-records.ts', find: 'recordRunning(this.#parts)', replace: 'void recordRunning' },
