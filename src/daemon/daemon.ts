@@ -33,8 +33,11 @@ export interface DaemonParts extends DueParts {
   aliveEveryMs?: number
 }
 
-/** For so long at least uploads go on before they pause for a look. */
+/** For so long at least uploads go on before they pause for a look, and so do deletions. */
 const UPLOADS_MS = 5000
+const DELETIONS_MS = 5000
+/** How often it is asked whether deletions are to pause. */
+const NEWS_MS = 1000
 
 /** Keeps the mirrors mirrored: all of them first, then every folder that is said to be stale. */
 export class Daemon {
@@ -44,6 +47,10 @@ export class Daemon {
   readonly #errands: Errands
   readonly #watchers = new Map<string, MirrorWatcher>()
   #uploadsBegin: () => void = () => {}
+  #deletionsBegin: () => void = () => {}
+  /** What the scans of this pass have taken, and when the last one began. */
+  #scansMs = 0
+  #scanBegan = 0
   /** When a picture that is not all there is looked at again, by the monotonic clock. */
   #lookAgainAt = Number.POSITIVE_INFINITY
   /** What came due while the last pass was under way has not had its turn. */
@@ -56,10 +63,16 @@ export class Daemon {
 
   /** Hears what the passes tell. */
   hear(told: PassEvent): void {
-    if (told.event === 'scan_finished') this.#watchers.get(told.mirror)?.follow()
+    const now = this.#parts.clock.monotonic()
+    if (told.event === 'scan_started') this.#scanBegan = now
+    if (told.event === 'scan_finished') {
+      this.#scansMs += now - this.#scanBegan
+      this.#watchers.get(told.mirror)?.follow()
+    }
     if (told.event === 'uploads_started') this.#uploadsBegin()
+    if (told.event === 'image_deleted') this.#deletionsBegin()
     if (told.event === 'picture_waits' && told.retry_in_ms !== undefined)
-      this.#lookAgainAt = Math.min(this.#lookAgainAt, this.#parts.clock.monotonic() + told.retry_in_ms)
+      this.#lookAgainAt = Math.min(this.#lookAgainAt, now + told.retry_in_ms)
   }
 
   /** Runs until interrupted. */
@@ -141,7 +154,10 @@ export class Daemon {
     const began = clock.monotonic()
     const pause = new AbortController()
     const ended = new AbortController()
+    const pauseDeletions = new AbortController()
     let pausing: Promise<unknown> | null = null
+    let giving: Promise<void> | null = null
+    this.#scansMs = 0
     if (!uploadsGo) pause.abort()
     this.#uploadsBegin = () => {
       const scansMs = clock.monotonic() - began
@@ -151,18 +167,23 @@ export class Daemon {
         asked ? null : this.#pauseAtBorder(pause, ended.signal),
       ])
     }
+    this.#deletionsBegin = () => {
+      giving ??= this.#pauseDeletionsInTime(pauseDeletions, ended.signal)
+    }
     try {
       const makeWay = this.#errands.asked
       const pauseUploads = AbortSignal.any([pause.signal, makeWay])
       const report = await mirroring.pass(
-        { ...interruption, pauseUploads, makeWay },
+        { ...interruption, pauseUploads, pauseDeletions: pauseDeletions.signal, makeWay },
         ({ folder }) => scopes.get(folder) ?? [],
         options,
       )
-      return { report, paused: makeWay.aborted || (uploadsGo && pause.signal.aborted) }
+      const pausedForNews = pauseDeletions.signal.aborted || (uploadsGo && pause.signal.aborted)
+      return { report, paused: makeWay.aborted || pausedForNews }
     } finally {
       ended.abort()
       await pausing
+      await giving
       this.#passTookMs = clock.monotonic() - began
     }
   }
@@ -175,6 +196,14 @@ export class Daemon {
     const { clock } = this.#parts
     await clock.sleep(Math.max(UPLOADS_MS, scansMs), ended)
     if (!ended.aborted) await this.#rest(dueMs(this.#parts), ended)
+    if (!ended.aborted) pause.abort()
+  }
+
+  /** Many deletions take hours: they pause once a folder is stale, after as much time as the scans before them took. */
+  async #pauseDeletionsInTime(pause: AbortController, ended: AbortSignal): Promise<void> {
+    const { clock } = this.#parts
+    await clock.sleep(Math.max(DELETIONS_MS, this.#scansMs), ended)
+    while (!ended.aborted && !this.#stale.any) await clock.sleep(NEWS_MS, ended)
     if (!ended.aborted) pause.abort()
   }
 

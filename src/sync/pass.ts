@@ -128,6 +128,12 @@ function endingForOthers({ stop, makeWay, ...rest }: Interruption): Interruption
   return { ...rest, stop: makeWay ? AbortSignal.any([stop, makeWay]) : stop }
 }
 
+/** For deletions, which may take hours at the host's rate. */
+function endingForNews({ pauseDeletions, ...rest }: Interruption): Interruption {
+  const ending = endingForOthers(rest)
+  return pauseDeletions ? { ...ending, stop: AbortSignal.any([ending.stop, pauseDeletions]) } : ending
+}
+
 /** What an earlier pass left open. A deletion stays in doubt until it is repeated, an album until it is looked for. */
 async function settleJournal({ synced, clock, credentialLifetimeMs }: PassParts): Promise<void> {
   const open = synced.journal.openUploads()
@@ -211,7 +217,7 @@ async function giveUp(
   for (const mirror of scanned) {
     if (mirror.policy.deletions === 'keep') await keepAll(parts, mirror)
     else if (doubt === null) {
-      const failure = await giveUpMirror(parts, mirror, scanned, known, endingForOthers(interruption))
+      const failure = await giveUpMirror(parts, mirror, scanned, known, endingForNews(interruption))
       if (failure) stopped.push(failure)
     }
   }

@@ -47,7 +47,11 @@ const PENDING = {
 
 type Prepare = (stage: Pick<Stage, 'synced' | 'mirror'>) => void
 /** `uploads` ends a scan and begins uploads that would never end. It answers when they are to pause. */
-type FirstPass = (uploads: () => Promise<void>, clock: VirtualClock) => Promise<void>
+type FirstPass = (
+  uploads: () => Promise<void>,
+  clock: VirtualClock,
+  deletions: () => Promise<void>,
+) => Promise<void>
 
 interface More {
   hours?: Hours
@@ -107,11 +111,22 @@ function start(
     daemon.hear({ event: 'uploads_started', pictures: 9, bytes: 9, quota_left: 9 })
     await once(AbortSignal.any([stop, pauseUploads!]), 'abort')
   }
+  const deletions = async ({ stop, pauseDeletions }: Interruption) => {
+    daemon.hear({ event: 'scan_started', mirror: folder })
+    daemon.hear({ event: 'scan_finished', mirror: folder, folders: 1, files: 9, complete: true })
+    daemon.hear({ event: 'image_deleted', mirror: folder, path: 'a.png', reason: 'deleted' })
+    await once(AbortSignal.any([stop, pauseDeletions!]), 'abort')
+  }
   const mirroring: Pick<Mirroring, 'pass'> = {
     async pass(interruption, scopeOf) {
       const sends = !interruption.pauseUploads!.aborted
       passes.push({ at: clock.monotonic(), scope: scopeOf!(policy), sends })
-      if (passes.length === 1) await firstPass(() => uploads(interruption), clock)
+      if (passes.length === 1)
+        await firstPass(
+          () => uploads(interruption),
+          clock,
+          () => deletions(interruption),
+        )
       return { stopped: [] }
     },
   }
@@ -204,6 +219,31 @@ describe('the daemon', () => {
     expect(passes).toHaveLength(1)
     await clock.pass(1)
     expect(passes).toHaveLength(2)
+  })
+
+  it('pauses many deletions for a folder that is stale, and tells of no pass before all was done', async () => {
+    const { clock, passes, whole } = start(
+      ({ synced, mirror }) => void synced.folders.add(mirror, 'new'),
+      (_, __, deletions) => deletions(),
+    )
+    await expect
+      .poll(async () => {
+        await clock.pass(SECOND)
+        return passes.length
+      })
+      .toBe(2)
+    expect(passes[1]!.scope).toEqual(['new'])
+    expect(passes[1]!.at).toBeGreaterThanOrEqual(5 * SECOND)
+    expect(whole()).toBe(1)
+  })
+
+  it('goes on with deletions where nothing is stale', async () => {
+    const { clock, passes } = start(
+      () => {},
+      (_, __, deletions) => deletions(),
+    )
+    await clock.pass(HOUR)
+    expect(passes).toHaveLength(1)
   })
 
   it('leaves uploads as much time as the scans before them took', async () => {
