@@ -117,8 +117,9 @@ async function sendBytes(
   })
   const lent = open.bytes && { bytes: open.bytes, released: open.lend() }
   const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
-  const sent = believed(parts, await host.send(credential, body, signal), open)
-  await synced.commit(() => {
+  const answer = await host.send(credential, body, signal)
+  return synced.commit(() => {
+    const sent = believed(parts, answer, credential, open)
     if (sent.ok) {
       const { imageId, cdnUrl } = sent.value
       if (credential.cdnUrl !== null && credential.cdnUrl !== cdnUrl) synced.meta.set('promises', 'broken')
@@ -136,16 +137,30 @@ async function sendBytes(
     }
     // An outcome that is not known stays in the journal for recovery.
     if (sent.ok || sent.failure.remedy !== 'find_out') synced.journal.close(intent)
+    return sent
   })
-  return sent
 }
 
-/** An id that stands for other bytes of ours can't stand for these. */
-function believed({ synced }: SenderParts, sent: Outcome<Sent>, { hash }: OpenPicture): Outcome<Sent> {
-  const known = sent.ok ? synced.images.byRemoteId(sent.value.imageId) : undefined
-  return known && known.proof !== 'none' && !known.hash.equals(hash)
-    ? { ok: false, failure: idOfAnother }
-    : sent
+/**
+ * An id that stands for other bytes of ours can't stand for these. Nor can one that an upload of other bytes was promised:
+ * where a node answers twice on a connection, each answer after it is that of the picture before.
+ */
+function believed(
+  { synced }: SenderParts,
+  sent: Outcome<Sent>,
+  promised: Credential,
+  { hash }: OpenPicture,
+): Outcome<Sent> {
+  if (!sent.ok) return sent
+  const { imageId, cdnUrl } = sent.value
+  const known = synced.images.byRemoteId(imageId)
+  const isKnown = known !== undefined && known.proof !== 'none' && !known.hash.equals(hash)
+  const isKept = cdnUrl === promised.cdnUrl || imageId === promised.imageId
+  const isAnothers = () =>
+    synced.journal
+      .openUploads()
+      .some(other => (other.cdn_url === cdnUrl || other.remote_id === imageId) && !other.hash.equals(hash))
+  return isKnown || (!isKept && isAnothers()) ? { ok: false, failure: idOfAnother } : sent
 }
 
 const idOfAnother: HostFailure = {

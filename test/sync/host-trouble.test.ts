@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { Sent } from '../../src/remote/host.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { png } from '../pictures.ts'
-import { ALLOWANCE, failure, green, openWorkshop, red, summary, type Workshop } from './workshop.ts'
+import { ALLOWANCE, count, failure, green, openWorkshop, red, summary, type Workshop } from './workshop.ts'
 
 /** Many small pictures, no two alike. */
 function plant(workshop: Workshop, pictures: number): void {
@@ -53,6 +54,30 @@ describe('trouble at the host', () => {
     })
     await workshop.pass({ host })
     expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 1 })
+  })
+
+  it('that answers each picture with what another was promised is not believed', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    workshop.write('green.png', green)
+    const promised: Sent[] = []
+    const both = Promise.withResolvers<void>()
+    // As on a connection on which an answer came twice.
+    const host = hostWith(workshop.host, {
+      async send(credential, picture, signal) {
+        const sent = await workshop.host.send(credential, picture, signal)
+        if (sent.ok) promised.push(sent.value)
+        if (promised.length === 2) both.resolve()
+        await both.promise
+        const anothers = promised.find(({ cdnUrl }) => cdnUrl !== credential.cdnUrl)!
+        return { ok: true, value: anothers }
+      },
+    })
+    await workshop.pass({ host, concurrency: 2 })
+    expect(count(workshop, 'picture_uploaded')).toBe(0)
+    // What each came to is found out.
+    expect(count(workshop, 'upload_found_out')).toBe(2)
+    expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0 })
   })
 
   it('that says the quota is used up is believed until the next probe, and one picture asks then', async () => {
