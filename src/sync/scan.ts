@@ -179,8 +179,11 @@ export class MirrorScan {
     const whereabouts = whereaboutsIn(look)
     for (const name of this.#known.namesIn(path))
       if (!listed.has(name)) this.#recordMissingFolder(pathOf(path, name), whereabouts(name), believed)
-    for (const name of this.#absent?.namesIn(path) ?? [])
-      if (whereabouts(name) === 'ignored') this.#records.prune(pathOf(path, name))
+    for (const name of this.#absent?.namesIn(path) ?? []) {
+      const where = whereabouts(name)
+      // Hidden before, it may have been deleted since.
+      if (where === 'ignored' || where === 'gone') this.#records.prune(pathOf(path, name))
+    }
     this.#queueNew(path, look)
   }
 

@@ -101,6 +101,10 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     found: 'where equal bytes had one id, another mirror deleted an image that a backup had had',
   },
   {
+    seed: 27018852,
+    found: 'what was hidden and then deleted with its folder stayed on the host for ever',
+  },
+  {
     seed: 22048176,
     found: 'a repair sent again what lay in an album that the host had once denied, and that was made anew',
   },

@@ -44,6 +44,22 @@ describe('a pass that prunes what is ignored', () => {
     expect(workshop.synced.summaries.mirror(1)).toMatchObject({ files: 4, synced: 4 })
   })
 
+  it('gives up what was hidden and has been deleted since, with its folder', async () => {
+    const workshop = await hidden()
+    rmSync(join(workshop.pictures, 'private'), { recursive: true })
+    workshop.write('.albumdignore', '*.gif.png\n')
+    await workshop.pass()
+    expect(deleted(workshop)).toEqual([])
+    workshop.mirror.pruneIgnored = true
+    await workshop.pass()
+    await workshop.pass()
+    expect(deleted(workshop)).toEqual([
+      'a/three.gif.png ignored',
+      'private/deep/one.png ignored',
+      'private/two.png ignored',
+    ])
+  })
+
   it('keeps the record of an upload in doubt, and gives up its image once that is found', async () => {
     const workshop = await openWorkshop()
     workshop.write('one.png', png(3, 2).bytes)
