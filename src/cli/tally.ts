@@ -66,9 +66,10 @@ export class Tally {
    * `notCompared`: links that should have been compared, and could not.
    */
   inWords(status: Pick<Status, 'mirrors'>, stopped: readonly HostFailure[], notCompared = 0): string {
-    const { uploaded, linked, deleted, albums_deleted, waiting } = this.counts
+    const { uploaded, unchanged, linked, deleted, albums_deleted, waiting } = this.counts
     const done = listed([
       [uploaded, `${count(uploaded, 'picture')} uploaded`],
+      [unchanged, `${count(unchanged, 'picture')} on the host already, by the bytes`],
       [linked, `${count(linked, 'picture')} linked`],
       [deleted, `${count(deleted, 'image')} deleted`],
       [albums_deleted, `${count(albums_deleted, 'album')} deleted`],

@@ -18,6 +18,17 @@ describe('the summary of a pass', () => {
     )
   })
 
+  it('counts those whose bytes the host had, so that the numbers add up', () => {
+    const tally = new Tally()
+    tally.add({ event: 'picture_uploaded', mirror: '/p', path: 'a.png', size: 1, cdn_url: 'x' })
+    for (const path of ['b.png', 'c.png'])
+      tally.add({ event: 'picture_unchanged', mirror: '/p', path, size: 1 })
+    tally.add({ event: 'picture_linked', mirror: '/p', path: 'd.png' })
+    expect(tally.inWords({ mirrors: [IDLE] }, [])).toBe(
+      '1 picture uploaded, 2 pictures on the host already, by the bytes, 1 picture linked',
+    )
+  })
+
   it('does not say that all is in sync where links could not be compared', () => {
     const status = { mirrors: [IDLE] }
     expect(new Tally().inWords(status, [])).toBe(ALL_IN_SYNC)
