@@ -41,12 +41,16 @@ export class Tally {
     album_deleted: 'albums_deleted',
   }
 
+  /** Of the unchanged, those that no record knew: what is only looked at again is not told of. */
+  #compared = 0
+
   /** Those that wait now: each may be looked at many times. */
   readonly #waiting = new Set<string>()
 
   add(told: PassEvent): void {
     const field = this.#field[told.event]
     if (field) this.counts[field]++
+    if (told.event === 'picture_unchanged' && told.compared) this.#compared++
     if (!('path' in told)) return
     const picture = `${told.mirror}/${told.path}`
     if (told.event === 'picture_waits') this.#waiting.add(picture)
@@ -69,6 +73,7 @@ export class Tally {
     const { uploaded, linked, deleted, albums_deleted, waiting } = this.counts
     const done = listed([
       [uploaded, `${count(uploaded, 'picture')} uploaded`],
+      [this.#compared, `${count(this.#compared, 'picture')} found on the host by the bytes`],
       [linked, `${count(linked, 'picture')} linked`],
       [deleted, `${count(deleted, 'image')} deleted`],
       [albums_deleted, `${count(albums_deleted, 'album')} deleted`],

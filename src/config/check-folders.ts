@@ -51,7 +51,10 @@ function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR')
-      return { code: 'FOLDER_MISSING', message: 'is not there; make it, or mount what holds it' }
+      return {
+        code: 'FOLDER_MISSING',
+        message: 'is not there; mount what holds it or bring it back; make it only if it is new',
+      }
     return { code: 'FOLDER_UNREADABLE', message: unreadable(code) }
   }
 }

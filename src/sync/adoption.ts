@@ -58,7 +58,7 @@ export async function adopt(
     const compared = await compareBytes(parts, { remote_id: stranger.id, name }, bytesOf(open), signal)
     if (compared.verdict === 'equal' && contents.claim(album, stranger)) {
       await record(parts, job, open, picture, stranger, { cdn_url: compared.cdnUrl, proof: 'compared' })
-      return { kind: 'unchanged', size: open.look.size }
+      return { kind: 'unchanged', size: open.look.size, compared: true }
     }
     if (compared.verdict === 'unknown') unknown.push(compared.why)
     if (compared.verdict === 'other') await synced.commit(() => synced.refuted.put(stranger.id, open.hash))
@@ -92,7 +92,7 @@ export async function adoptLinked(
       synced.images.prove(linked.id, bytesOf(open), compared.cdnUrl)
       recordStanding(parts, job, open, synced.images.byId(linked.id)!)
     })
-    return { kind: 'unchanged', size: open.look.size }
+    return { kind: 'unchanged', size: open.look.size, compared: true }
   }
   if (compared.verdict === 'other' || linked.width !== width || linked.height !== height) return null
   const why = `the image that was linked to it can be this version too, and its bytes can't be compared: ${compared.why}`

@@ -78,9 +78,13 @@ function judgeStrangers(
   const kindOf = (image: ListedImage): Pick<Finding, 'kind' | 'detail'> => {
     if (wasDeleted(image.id)) return { kind: 'twice', detail: 'albumd deleted it, and the host still has it' }
     const named = image.name === undefined ? [] : (byName.get(image.name.normalize()) ?? [])
-    if (named.some(known => canBe(image, known)))
-      return { kind: 'twice', detail: 'it looks like the image of the same name that is ours, and is not' }
-    return { kind: 'foreign', detail: 'albumd did not put it there' }
+    const alike = named.find(known => canBe(image, known))
+    if (alike)
+      return {
+        kind: 'twice',
+        detail: `albumd has no record of it; it looks like ${alike.remote_id} of the same name, which is recorded`,
+      }
+    return { kind: 'foreign', detail: 'albumd has no record of it' }
   }
   return strangers
     .filter(image => !isUnderWay(image))

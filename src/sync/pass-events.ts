@@ -14,7 +14,8 @@ export type PassEvent =
   /** `quota_left`: so many more today, by our count. */
   | { event: 'uploads_started'; pictures: number; bytes: number; quota_left: number }
   | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string }
-  | { event: 'picture_unchanged'; mirror: string; path: string; size: number }
+  /** `compared`: no record said that its bytes are on the host, but they were fetched. */
+  | { event: 'picture_unchanged'; mirror: string; path: string; size: number; compared?: true }
   /** A remote image can be this picture: it is not uploaded, and its bytes are yet to be compared. */
   | { event: 'picture_linked'; mirror: string; path: string }
   /** What became of an upload whose outcome was not known. */

@@ -155,8 +155,10 @@ export class UploadQueue {
         this.#inDoubt = 0
         this.#uploaded++
         return tell({ event: 'picture_uploaded', mirror, path, size: result.size, cdn_url: result.cdnUrl })
-      case 'unchanged':
-        return tell({ event: 'picture_unchanged', mirror, path, size: result.size })
+      case 'unchanged': {
+        const { kind: _kind, ...bytes } = result
+        return tell({ event: 'picture_unchanged', mirror, path, ...bytes })
+      }
       case 'linked':
         return tell({ event: 'picture_linked', mirror, path })
       case 'waits':

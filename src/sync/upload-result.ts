@@ -6,8 +6,8 @@ import type { HostFailure } from '../remote/host.ts'
 /** What became of one file. Only `stop` concerns the others. `hash`: of its bytes, where they were read. */
 export type UploadResult =
   | { kind: 'uploaded'; imageId: string; cdnUrl: string; size: number }
-  /** Its bytes are on the host already. */
-  | { kind: 'unchanged'; size: number }
+  /** Its bytes are on the host already. `compared`: no record said so, but they were fetched. */
+  | { kind: 'unchanged'; size: number; compared?: true }
   /** A remote image can be it. */
   | { kind: 'linked' }
   /** `retryAt`: milliseconds since 1970; null: not before it changes. */

@@ -18,6 +18,18 @@ describe('the summary of a pass', () => {
     )
   })
 
+  it('counts those that were found by their bytes, and not those that were only looked at again', () => {
+    const tally = new Tally()
+    tally.add({ event: 'picture_uploaded', mirror: '/p', path: 'a.png', size: 1, cdn_url: 'x' })
+    const unchanged = (path: string) => ({ event: 'picture_unchanged', mirror: '/p', path, size: 1 }) as const
+    for (const path of ['b.png', 'c.png']) tally.add({ ...unchanged(path), compared: true })
+    tally.add(unchanged('e.png'))
+    tally.add({ event: 'picture_linked', mirror: '/p', path: 'd.png' })
+    expect(tally.inWords({ mirrors: [IDLE] }, [])).toBe(
+      '1 picture uploaded, 2 pictures found on the host by the bytes, 1 picture linked',
+    )
+  })
+
   it('does not say that all is in sync where links could not be compared', () => {
     const status = { mirrors: [IDLE] }
     expect(new Tally().inWords(status, [])).toBe(ALL_IN_SYNC)

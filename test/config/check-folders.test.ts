@@ -40,18 +40,18 @@ describe('the folders of the mirrors', () => {
       [
         'FOLDER_MISSING',
         'mirrors[0].folder',
-        `${join(root, 'missing')} is not there; make it, or mount what holds it`,
+        `${join(root, 'missing')} is not there; mount what holds it or bring it back; make it only if it is new`,
       ],
       ['FOLDER_MISSING', 'mirrors[1].folder', `${join(root, 'file')} is no folder`],
       [
         'FOLDER_MISSING',
         'mirrors[2].folder',
-        `${join(root, 'file/below')} is not there; make it, or mount what holds it`,
+        `${join(root, 'file/below')} is not there; mount what holds it or bring it back; make it only if it is new`,
       ],
       [
         'FOLDER_MISSING',
         'mirrors[3].folder',
-        `${join(root, 'dangling')} is not there; make it, or mount what holds it`,
+        `${join(root, 'dangling')} is not there; mount what holds it or bring it back; make it only if it is new`,
       ],
     ])
   })

@@ -49,6 +49,17 @@ describe('doctor', { timeout: 180_000 }, () => {
     expect(await stage.sync()).toMatchObject({ code: 0 })
   })
 
+  it('is not all well while a mirror is guarded', async () => {
+    const stage = await setStage()
+    stage.write('a.png', png(3, 2).bytes)
+    await stage.sync()
+    rmSync(stage.pictures, { recursive: true })
+    stage.write('other.png', png(9, 2).bytes)
+    const { code, of } = await doctor(stage)
+    expect(code).toBe(3)
+    expect(of('folder')).toContainEqual(expect.stringMatching(/^fail guarded: .*another folder than before/))
+  })
+
   it.each(['http', 'https'])(
     'broken off at a host of %s that is silent, it ends at once and is not all well',
     async protocol => {

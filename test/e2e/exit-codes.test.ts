@@ -53,7 +53,10 @@ describe('exit codes', () => {
     rmSync(stage.pictures, { recursive: true })
     const { code, err } = await stage.sync()
     expect(code).toBe(2)
-    oneLine(err, /mirrors\[0\]\.folder: .*pictures is not there; make it/)
+    oneLine(
+      err,
+      /mirrors\[0\]\.folder: .*pictures is not there; mount what holds it or bring it back; make it only if/,
+    )
   })
 
   it('2 for a key file that is missing', async () => {

@@ -98,6 +98,21 @@ describe('a new state against a host that holds the pictures', () => {
     expect(await idsIn(workshop, album)).toHaveLength(3)
   })
 
+  it('tells of one that it knows by its bytes, and not of one that is only looked at again', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('first.png', png(9, 9).bytes)
+    await workshop.pass()
+    await albumWith(workshop, 'red.png', red)
+    workshop.write('red.png', red)
+    // Written anew with the same bytes.
+    workshop.write('first.png', png(9, 9).bytes)
+    workshop.events.length = 0
+    await workshop.pass({ contents: new AlbumContents() })
+    const told = workshop.events.filter(({ event }) => event === 'picture_unchanged')
+    expect(told).toContainEqual(expect.objectContaining({ path: 'red.png', compared: true }))
+    expect(told.filter(each => 'compared' in each)).toHaveLength(1)
+  })
+
   it('without a plan that lists, sends', async () => {
     const workshop = await filled(['a.png'])
     const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')

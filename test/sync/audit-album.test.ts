@@ -110,6 +110,10 @@ describe('an image that no record stands for', () => {
     ]
     const known = records([row(1)], { wasDeleted: id => id === 'img-8' })
     expect(found(shown, known)).toEqual(['foreign img-5', 'twice img-6', 'foreign img-7', 'twice img-8'])
+    // albumd may have put it there, and have lost its records since.
+    const [foreign, twice] = compareAlbum(shown, known).findings
+    expect(foreign!.detail).toBe('albumd has no record of it')
+    expect(twice!.detail).toContain('looks like img-1 of the same name, which is recorded')
   })
 
   it('is nothing to tell where it may be an upload in doubt', () => {

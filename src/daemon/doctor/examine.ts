@@ -3,6 +3,7 @@ import { readAuthorities } from '../../config/ca-file.ts'
 import { ConfigError } from '../../config/config-error.ts'
 import type { Config } from '../../config/schema.ts'
 import { readMounts } from '../../local/mount-table.ts'
+import { realDisk } from '../../local/real-disk.ts'
 import { systemClock } from '../../sync/clock.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { localTime } from '../local-time.ts'
@@ -13,6 +14,7 @@ import { readState, readStatus, type Status } from '../status.ts'
 import { judgeBlock } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import { checkMounts, checkTrees } from './folders.ts'
+import { checkGuards, checkHeld } from './guards.ts'
 import { checkEndpoints, checkReach, checkTls } from './host.ts'
 import { type AskedEndpoint, openHostQuestions } from './host-questions.ts'
 import { findKey } from './key.ts'
@@ -40,6 +42,8 @@ export async function* examine(
   const database = checkDatabase(config)
   const readable = database.every(({ status }) => status !== 'fail')
   const status = readable ? readStatus(config, Date.now()) : null
+  if (readable && !atWork) yield* readState(config, synced => checkGuards(config, synced, realDisk))
+  yield* checkHeld(status?.mirrors ?? [])
   yield* checkWatches(config, folders, status?.watching ?? null, watchLimit())
   yield* checkStateFolder(config)
   yield* database

@@ -95,6 +95,7 @@ const UPLOADING: Partial<Record<string, string>> = {
 }
 
 const NOT_RUNNING = step('albumd does not run: it goes on with', null, 'albumd sync')
+const NO_GRACE_PASSES = step('albumd does not run: the grace passes while this runs', null, 'albumd run')
 const NOT_RUNNING_EITHER = step('albumd does not run: after that it goes on with', null, 'albumd sync')
 
 /** Null: nothing keeps all work. */
@@ -164,7 +165,9 @@ export function deletionSteps(
   }
   if (synced.files.openLike(hashOf(synced, given), sizeOf(synced, given)).length > 0)
     steps.push(step('but a picture of its size has yet to find its image: it may have moved there'))
-  return waits ? [...steps, waits] : steps
+  if (!waits) return steps
+  // A grace that `run` began is not ended by `sync`.
+  return [...steps, left > 0 && waits === NOT_RUNNING ? NO_GRACE_PASSES : waits]
 }
 
 function hashOf(synced: Synced, { image }: EscrowRow): Buffer {

@@ -46,7 +46,10 @@ describe('why, of a picture', () => {
     expect(waiting.next).toMatchObject([{ at: new Date(now + 600_000).toISOString(), command: null }])
     expect(steps(waiting)).toContain('about 10 min are left')
     const stopped = at.why('p.png', { now, status: { ...OPEN, running: false } })
-    expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
+    expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd run' }])
+    at.synced.meta.set('running_ms', String(600_000))
+    const ended = at.why('p.png', { now, status: { ...OPEN, running: false } })
+    expect(ended.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
   })
 
   it('tells what a failed one waits for, and one whose outcome is not known', async () => {
