@@ -118,6 +118,11 @@ export const CHECKING: readonly Mutant[] = [
         find: "parts.synced.meta.get('default_album') !== ''",
         replace: "parts.synced.meta.get('default_album') === ''",
       },
+      {
+        file: 'sync/audit-repair.ts',
+        find: '!listed.ids.has(remote_id)',
+        replace: 'listed.kind !== null && remote_id !== null',
+      },
     ],
     why: 'what lies in the default album is said to be gone, and sent again',
     seed: 1_000_000_108,
@@ -132,8 +137,8 @@ export const CHECKING: readonly Mutant[] = [
       },
       {
         file: 'sync/audit-look.ts',
-        find: 'if (!walk.value.complete)',
-        replace: 'if (walk.value.complete === undefined)',
+        find: 'return complete ? {',
+        replace: 'return complete !== undefined ? {',
       },
     ],
     why: 'what a torn walk does not show is said to be gone',

@@ -41,8 +41,8 @@ export const RULES: readonly Mutant[] = [
       },
       {
         file: 'sync/scan.ts',
-        find: "if (whereabouts(name) === 'ignored') this.#records.prune(pathOf(path, name))",
-        replace: "if (whereabouts(name) === 'renamed') this.#records.prune(pathOf(path, name))",
+        find: "if (where === 'ignored' || where === 'gone') this.#records.prune(pathOf(path, name))",
+        replace: "if (where === 'renamed') this.#records.prune(pathOf(path, name))",
       },
     ],
     why: 'what was hidden before a person asked is never given up',
