@@ -82,6 +82,8 @@ function staysByRecord(
 ): boolean {
   const record = synced.images.byRemoteId(id)
   if (!record) return false
+  // A picture of a backup stood on it.
+  if (record.kept === 1) return true
   // It was only linked, and nothing has shown how to compare it: it waits for a person's word.
   if (synced.escrow.of(record.id)?.state === 'unproved') return true
   // One image may stand for several places, and one of them may be set aside, or keep it until its next version is taken.
