@@ -180,7 +180,7 @@ export class MirrorScan {
     for (const name of this.#known.namesIn(path))
       if (!listed.has(name)) this.#recordMissingFolder(pathOf(path, name), whereabouts(name), believed)
     for (const name of this.#absent?.namesIn(path) ?? []) {
-      const where = whereabouts(name)
+      const where = listed.has(name) ? 'there' : whereabouts(name)
       // Hidden before, it may have been deleted since.
       if (where === 'ignored' || where === 'gone') this.#records.prune(pathOf(path, name))
     }

@@ -101,6 +101,10 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     found: 'where equal bytes had one id, another mirror deleted an image that a backup had had',
   },
   {
+    seed: 40028427,
+    found: 'a person who prunes gave up what a folder held that no rule hid any more',
+  },
+  {
     seed: 27018852,
     found: 'what was hidden and then deleted with its folder stayed on the host for ever',
   },

@@ -60,6 +60,17 @@ describe('a pass that prunes what is ignored', () => {
     ])
   })
 
+  it('gives up nothing of a folder that no rule hides any more', async () => {
+    const workshop = await hidden()
+    workshop.write('.albumdignore', '')
+    workshop.mirror.pruneIgnored = true
+    await workshop.pass()
+    const pruned = workshop.events.filter(told => told.event === 'change_found' && told.change === 'pruned')
+    expect(pruned).toEqual([])
+    expect(deleted(workshop)).toEqual([])
+    expect(workshop.synced.summaries.mirror(1)).toMatchObject({ files: 4, synced: 4, pending_deletions: 0 })
+  })
+
   it('keeps the record of an upload in doubt, and gives up its image once that is found', async () => {
     const workshop = await openWorkshop()
     workshop.write('one.png', png(3, 2).bytes)
