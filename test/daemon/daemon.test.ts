@@ -172,6 +172,19 @@ function pending({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>): void {
   synced.files.put({ ...PENDING, folder })
 }
 
+/** Once its first work has had five seconds, it looks at the folder that the scan found new, and only then is done. */
+async function expectLookAtNew({ clock, passes, whole }: Stage): Promise<void> {
+  await expect
+    .poll(async () => {
+      await clock.pass(SECOND)
+      return passes.length
+    })
+    .toBe(2)
+  expect(passes[1]!.scope).toEqual(['new'])
+  expect(passes[1]!.at).toBeGreaterThanOrEqual(5 * SECOND)
+  expect(whole()).toBe(1)
+}
+
 describe('the daemon', () => {
   it('looks at everything at first and every six hours, and at nothing between where nothing happens', async () => {
     const { clock, passes } = start()
@@ -194,20 +207,12 @@ describe('the daemon', () => {
   })
 
   it('pauses the uploads of a backlog for a folder that is stale, and tells of no pass before all was tried', async () => {
-    const { clock, passes, whole } = start(
-      ({ synced, mirror }) => void synced.folders.add(mirror, 'new'),
-      uploads => uploads(),
+    await expectLookAtNew(
+      start(
+        ({ synced, mirror }) => void synced.folders.add(mirror, 'new'),
+        uploads => uploads(),
+      ),
     )
-    await expect
-      .poll(async () => {
-        await clock.pass(SECOND)
-        return passes.length
-      })
-      .toBe(2)
-    // It was found by the scan, and its watch stood while the uploads went on.
-    expect(passes[1]!.scope).toEqual(['new'])
-    expect(passes[1]!.at).toBeGreaterThanOrEqual(5 * SECOND)
-    expect(whole()).toBe(1)
   })
 
   it('pauses uploads for a deletion whose grace ends', async () => {
@@ -222,19 +227,12 @@ describe('the daemon', () => {
   })
 
   it('pauses many deletions for a folder that is stale, and tells of no pass before all was done', async () => {
-    const { clock, passes, whole } = start(
-      ({ synced, mirror }) => void synced.folders.add(mirror, 'new'),
-      (_, __, deletions) => deletions(),
+    await expectLookAtNew(
+      start(
+        ({ synced, mirror }) => void synced.folders.add(mirror, 'new'),
+        (_, __, deletions) => deletions(),
+      ),
     )
-    await expect
-      .poll(async () => {
-        await clock.pass(SECOND)
-        return passes.length
-      })
-      .toBe(2)
-    expect(passes[1]!.scope).toEqual(['new'])
-    expect(passes[1]!.at).toBeGreaterThanOrEqual(5 * SECOND)
-    expect(whole()).toBe(1)
   })
 
   it('goes on with deletions where nothing is stale', async () => {

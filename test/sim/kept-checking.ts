@@ -1,22 +1,11 @@
 import type { History } from './history.ts'
-import { PLAIN_SETTING } from './setting.ts'
+import { THREE } from './three-pictures.ts'
 import { PLAIN } from './variations.ts'
 
-/** Three pictures of one folder, an hour between the passes. */
-const THREE: Omit<History, 'seed' | 'actions'> = {
-  variations: PLAIN,
-  mirrors: [{ album: 'Photos', deletions: 'propagate', mounted: false, subMount: false, bind: false }],
-  files: [
-    [0, 1],
-    [16, 2],
-    [32, 3],
-  ],
+/** An hour between the passes, and a hold that lets one deletion go. */
+const HOURLY: typeof THREE = {
+  ...THREE,
   hold: { hold_above: 1, hold_min: 1 },
-  graceMs: 0,
-  albumDeletions: 'one_by_one',
-  concurrency: 1,
-  order: 'oldest',
-  setting: PLAIN_SETTING,
   pauses: [3_700_000, 3_700_000, 3_700_000],
 }
 
@@ -32,30 +21,30 @@ const at = (pass: number, deed: History['actions'][number]['deed'], a = 0, b = 0
 /** Histories of audits, and of what people send again; see `kept-histories.ts`. */
 export const KEPT_CHECKING: readonly History[] = [
   // Another person deletes an image, and an audit mends it.
-  { ...THREE, seed: 1_000_000_101, actions: [at(1, 'otherDeletes'), at(1, 'auditRepair')] },
+  { ...HOURLY, seed: 1_000_000_101, actions: [at(1, 'otherDeletes'), at(1, 'auditRepair')] },
   // Another person uploads an image that looks like one of ours.
-  { ...THREE, seed: 1_000_000_102, actions: [at(1, 'otherLookAlike', 0, 1), at(1, 'auditRepair')] },
+  { ...HOURLY, seed: 1_000_000_102, actions: [at(1, 'otherLookAlike', 0, 1), at(1, 'auditRepair')] },
   // The host keeps an image that albumd deletes.
   {
-    ...THREE,
+    ...HOURLY,
     seed: 1_000_000_103,
     actions: [at(1, 'keepDeleted'), at(1, 'remove'), at(2, 'auditRepair')],
   },
   // The same, and the root is away when that is to be mended.
   {
-    ...THREE,
+    ...HOURLY,
     seed: 1_000_000_104,
     actions: [at(1, 'keepDeleted'), at(1, 'remove'), at(2, 'rootOff'), at(2, 'auditRepair')],
   },
   // It keeps two: more than the hold lets go unasked.
   {
-    ...THREE,
+    ...HOURLY,
     seed: 1_000_000_105,
     actions: [at(1, 'keepDeleted', 1), at(1, 'remove'), at(1, 'remove'), at(2, 'auditRepair')],
   },
   // A person pauses albumd while an audit walks, and what it finds is not mended away.
   {
-    ...THREE,
+    ...HOURLY,
     seed: 1_000_000_106,
     actions: [
       at(1, 'keepDeleted'),
@@ -66,7 +55,7 @@ export const KEPT_CHECKING: readonly History[] = [
   },
   // What every other walk lacks an audit, and the repair after it, both miss.
   {
-    ...THREE,
+    ...HOURLY,
     seed: 1_000_000_124,
     variations: { ...PLAIN, order: 'shuffled', perPage: 3, without: ['create_album'], blinks: 'even' },
     files: [
@@ -84,16 +73,16 @@ export const KEPT_CHECKING: readonly History[] = [
   },
   // The first picture lands in the default album and is listed late: nobody learns where it is.
   {
-    ...THREE,
+    ...HOURLY,
     seed: 1_000_000_108,
     variations: { ...PLAIN, defaultAlbum: 'Inbox', listLagMs: 300_000 },
-    mirrors: [{ ...THREE.mirrors[0]!, album: '' }],
+    mirrors: [{ ...HOURLY.mirrors[0]!, album: '' }],
     files: [[0, 1]],
     actions: [at(1, 'auditRepair')],
   },
   // A listing whose order changes from page to page.
   {
-    ...THREE,
+    ...HOURLY,
     seed: 1_000_000_109,
     variations: { ...PLAIN, order: 'shuffled', perPage: 2 },
     files: [0, 16, 32, 48].map((place, version) => [place, version]),
@@ -102,27 +91,27 @@ export const KEPT_CHECKING: readonly History[] = [
   },
   // Where nobody can list, an upload that never arrives stays in doubt until a person has it sent again.
   {
-    ...THREE,
+    ...HOURLY,
     seed: 1_000_000_110,
     variations: { ...PLAIN, without: ['list'], delivery: 'nothing' },
     actions: [at(0, 'fault', 20), at(2, 'resend', 1)],
   },
   // After a loss of the state a person wants everything sent again, before it is known what the host has.
   {
-    ...THREE,
+    ...HOURLY,
     seed: 1_000_000_111,
     actions: [at(1, 'loseState'), at(1, 'resend'), { pass: 1, step: 1, deed: 'pauseUploads', a: 0, b: 0 }],
   },
   // After a loss of the state two images can be a picture, and nothing tells which.
   {
-    ...THREE,
+    ...HOURLY,
     seed: 1_000_000_112,
     variations: { ...PLAIN, delivery: 'nothing' },
     actions: [at(1, 'loseState', 0, 2), at(1, 'otherLookAlike', 0, 1), at(2, 'resend', 1)],
   },
   // An answer is lost; a person has the picture sent again, though it is there.
   {
-    ...THREE,
+    ...HOURLY,
     seed: 1_000_000_113,
     variations: { ...PLAIN, delivery: 'nothing' },
     actions: [

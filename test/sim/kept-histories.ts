@@ -1,25 +1,8 @@
 import { drawHistory, type History } from './history.ts'
 import { KEPT_CHECKING } from './kept-checking.ts'
 import { PLAIN_SETTING } from './setting.ts'
+import { THREE } from './three-pictures.ts'
 import { PLAIN } from './variations.ts'
-
-/** Three pictures, of which one is deleted without a grace. */
-const DELETION: Omit<History, 'seed' | 'actions'> = {
-  variations: PLAIN,
-  mirrors: [{ album: 'Photos', deletions: 'propagate', mounted: false, subMount: false, bind: false }],
-  files: [
-    [0, 1],
-    [16, 2],
-    [32, 3],
-  ],
-  hold: { hold_above: 0.5, hold_min: 20 },
-  graceMs: 0,
-  albumDeletions: 'one_by_one',
-  concurrency: 1,
-  order: 'oldest',
-  setting: PLAIN_SETTING,
-  pauses: [60_000, 60_000, 60_000],
-}
 
 /**
  * Histories that chance seldom draws, each under a number that no seed has: `--seed` plays them too.
@@ -27,7 +10,7 @@ const DELETION: Omit<History, 'seed' | 'actions'> = {
 const KEPT: readonly History[] = [
   // After days without a pass a picture is deleted, and albumd is killed in the pass that finds it gone.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_021,
     pauses: [5000, 3_700_000],
     actions: [
@@ -38,7 +21,7 @@ const KEPT: readonly History[] = [
   },
   // A deletion is served and its answer lost; then the file comes back with the same bytes.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_001,
     actions: [
       { pass: 1, step: 0, deed: 'remove', a: 0, b: 0 },
@@ -63,7 +46,7 @@ const KEPT: readonly History[] = [
   },
   // A deletion is served and its answer lost; it is asked again and refused, and then the file comes back.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_003,
     actions: [
       { pass: 1, step: 0, deed: 'remove', a: 0, b: 0 },
@@ -74,7 +57,7 @@ const KEPT: readonly History[] = [
   },
   // Five pictures are found in the afternoon, and may go after midnight: then two are old, and the rest is kept.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_004,
     files: [0, 16, 32, 1, 17].map((place, at) => [place, at]),
     order: 'newest',
@@ -83,7 +66,7 @@ const KEPT: readonly History[] = [
   },
   // A person pauses albumd for ten seconds, and then until further notice.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_005,
     actions: [
       { pass: 0, step: 0, deed: 'pause', a: 1, b: 9 },
@@ -92,7 +75,7 @@ const KEPT: readonly History[] = [
   },
   // A person pauses albumd while it gives up pictures.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_006,
     actions: [
       { pass: 1, step: 0, deed: 'remove', a: 0, b: 0 },
@@ -102,14 +85,14 @@ const KEPT: readonly History[] = [
   },
   // Each picture becomes a folder: nothing is left in the mirror's album.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_008,
     pauses: [60_000, 3_700_000, 3_700_000, 3_700_000],
     actions: Array.from({ length: 3 }, () => ({ pass: 1, step: 0, deed: 'folderForFile', a: 0, b: 0 })),
   },
   // A person keeps the images of two pictures, and one of the pictures comes back.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_007,
     hold: { hold_above: 0, hold_min: 1 },
     actions: [
@@ -121,7 +104,7 @@ const KEPT: readonly History[] = [
   },
   // A folder loses all its many pictures while albumd looks at it: some were met, the others are not there.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_009,
     files: [[1, 1]],
     pauses: [60_000, 60_000, 60_000],
@@ -132,7 +115,7 @@ const KEPT: readonly History[] = [
   },
   // An ignore file is deleted, and a picture is to go: each pass looks at everything twice.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_010,
     graceMs: 60_000,
     pauses: [60_000, 61_000, 60_000],
@@ -144,7 +127,7 @@ const KEPT: readonly History[] = [
   },
   // The quota is used up when the clock is days ahead; it is asked about again once the clock was set back.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_011,
     setting: { ...PLAIN_SETTING, limit: 3 },
     actions: [
@@ -155,7 +138,7 @@ const KEPT: readonly History[] = [
   },
   // A folder loses all its many pictures between two passes.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_012,
     actions: [
       { pass: 0, step: 0, deed: 'fillFolder', a: 1, b: 2 },
@@ -164,13 +147,13 @@ const KEPT: readonly History[] = [
   },
   // A rule hides a picture that is on the host, and nobody asks for more.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_013,
     actions: [{ pass: 1, step: 0, deed: 'ignore', a: 0, b: 0 }],
   },
   // A rule hides a picture, a person gives it up, and takes the rule back in the very last moment.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_014,
     actions: [
       { pass: 1, step: 0, deed: 'ignore', a: 0, b: 0 },
@@ -180,7 +163,7 @@ const KEPT: readonly History[] = [
   },
   // A rule hides a folder, and a person gives up what it holds a pass later.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_015,
     files: [
       [0, 1],
@@ -194,7 +177,7 @@ const KEPT: readonly History[] = [
   },
   // What albumd has found while it was paused lies under an ignore file that can't be read when it goes on.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_016,
     actions: [
       { pass: 0, step: 0, deed: 'ignore', a: 0, b: 0 },
@@ -205,7 +188,7 @@ const KEPT: readonly History[] = [
   },
   // A picture is served and the answer garbled; a rule hides it, a person gives up what is hidden, and then it is found.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_018,
     variations: { ...PLAIN, delivery: 'other' },
     files: [[32, 3]],
@@ -217,7 +200,7 @@ const KEPT: readonly History[] = [
   },
   // An ignore file is deleted.
   {
-    ...DELETION,
+    ...THREE,
     seed: 1_000_000_017,
     actions: [
       { pass: 0, step: 0, deed: 'ignore', a: 0, b: 0 },
