@@ -33,7 +33,7 @@ export interface ScanParts {
   /** Milliseconds that albumd ran and looked, over all its starts. */
   running: () => number
   /** Folders whose ignore file was found gone: shared by the scans of one pass. Left out: there is but one. */
-  justGone?: Set<number>
+  justGone?: Set<string>
 }
 
 /** A mirror whose root is the one it was. */

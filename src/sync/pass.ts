@@ -79,7 +79,7 @@ export async function runPass(
   scopeOf: (mirror: MirrorPolicy) => Scope,
   interruption: Interruption,
 ): Promise<PassReport> {
-  const parts = { ...given, justGone: new Set<number>() }
+  const parts = { ...given, justGone: new Set<string>() }
   await endLoss(parts)
   await settleJournal(parts)
   await noticePlan(parts)

@@ -22,8 +22,8 @@ export interface ScanParts extends RecordsParts, MountDoubtsParts {
   sameRoot: () => boolean
   /** The config's ignore rules. */
   ignore: readonly string[]
-  /** Folders whose ignore file this pass has found gone. */
-  justGone: Set<number>
+  /** Folders whose ignore file this pass has found gone, as `<mirror>/<path>`: they may come back without it. */
+  justGone: Set<string>
 }
 
 export interface ScanResult {
@@ -162,14 +162,16 @@ export class MirrorScan {
   }
 
   /**
-   * One that has just vanished would publish what it hid: it is believed gone when it is still gone the next time. A
-   * second look of the same pass may come a moment later: that is the same time.
+   * One that has just vanished, alone or with its folder, would publish what it hid: it is believed gone when it is
+   * still gone the next time. A second look of the same pass may come a moment later: that is the same time.
    */
   #ignoreFileOf(folder: FolderRow, { ignoreFile }: FolderLook, believed: boolean): IgnoreFile {
-    const vanished = 'text' in ignoreFile && ignoreFile.text === null && folder.ignore_text !== null
-    const isStillGone = folder.ignore_gone === 1 && !this.#parts.justGone.has(folder.id)
+    const isJustGone = this.#parts.justGone.has(rulesOf(folder))
+    const hadOne = folder.ignore_text !== null || isJustGone
+    const vanished = 'text' in ignoreFile && ignoreFile.text === null && hadOne
+    const isStillGone = folder.ignore_gone === 1 && !isJustGone
     if (!vanished || isStillGone || believed) return ignoreFile
-    this.#parts.justGone.add(folder.id)
+    this.#parts.justGone.add(rulesOf(folder))
     this.#synced.folders.ignoreGone(folder.id)
     return { unreadable: 'it was there before; if it is gone for good, the next pass goes without it' }
   }
@@ -207,6 +209,7 @@ export class MirrorScan {
       return
     }
     for (const folder of this.#known.from(path)) {
+      if (folder.ignore_text !== null) this.#parts.justGone.add(rulesOf(folder))
       this.#records.missing(folder, where)
       this.#known.remove(folder.path)
     }
@@ -276,4 +279,9 @@ export class MirrorScan {
   #isClosed(path: string): boolean {
     return this.#closed.has(path) || this.#emptied.misses(path)
   }
+}
+
+/** What its ignore file is known by while its record may go and come back. */
+function rulesOf({ mirror, path }: FolderRow): string {
+  return `${mirror}/${path}`
 }

@@ -13,6 +13,9 @@ export class Looks {
   readonly #read = new Map<string, number>()
   readonly #stated = new Map<string, number>()
   readonly #met = new Map<string, number>()
+  readonly #missed = new Map<string, number>()
+  /** The names that looks ever found in a folder. */
+  readonly #listed = new Map<string, Set<string>>()
 
   /** `running`: true time that albumd ran, in milliseconds. */
   constructor(running: () => number) {
@@ -23,14 +26,23 @@ export class Looks {
     this.#read.clear()
     this.#stated.clear()
     this.#met.clear()
+    this.#missed.clear()
   }
 
   /** When the folder was last read, or tried to be. */
   readAt = (path: string): number => this.#read.get(path) ?? 0
   /** When the place was last looked at. */
   statedAt = (path: string): number => this.#stated.get(path) ?? 0
+  /** When a look last did not find it, or a folder above it, where one before had found it. */
+  missedAt = (path: string): number =>
+    Math.max(...[...upwards(path)].map(above => this.#missed.get(above) ?? 0))
 
   noteRead = (path: string, at: number): void => void this.#read.set(path, at)
+  noteListed(path: string, names: ReadonlySet<string>, at: number): void {
+    const known = this.#listed.get(path) ?? new Set()
+    this.#listed.set(path, known.union(names))
+    for (const name of known.difference(names)) this.#missed.set(`${path}/${name}`, at)
+  }
   noteStat = (path: string, at: number): void => void this.#stated.set(path, at)
 
   /** When a look last met these bytes at the place, in running time; undefined: never. */
@@ -43,10 +55,12 @@ export function diskFor(disk: VirtualDisk, looks: Looks, wall: () => number, ste
   return {
     readFolder(path) {
       step()
-      looks.noteRead(path, disk.happens())
+      const at = disk.happens()
+      looks.noteRead(path, at)
       const { node } = reachable(disk, path)
       if (node.kind !== 'folder') throw diskError('ENOTDIR', path)
       if (!node.readable) throw diskError('EACCES', path)
+      looks.noteListed(path, new Set(node.children.keys()), at)
       return [...node.children].map(([name, child]) => ({ name, validUtf8: true, kind: child.kind }))
     },
     lstat(path) {

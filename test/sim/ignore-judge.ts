@@ -29,9 +29,10 @@ export function whatMayHide(
   return null
 }
 
-/** A pass has ended: what it may have found gone may be believed by the next look. */
+/** A pass has ended: what it may have found gone, alone or with its folder, may be believed by the next look. */
 export function believeGone({ ignoreGone }: Grounds, looks: Looks): void {
-  for (const [folder, since] of ignoreGone) if (metAt(looks, folder) > since) ignoreGone.delete(folder)
+  for (const [folder, since] of ignoreGone)
+    if (Math.max(metAt(looks, folder), looks.missedAt(folder)) > since) ignoreGone.delete(folder)
 }
 
 function metAt(looks: Looks, folder: string): number {

@@ -89,7 +89,7 @@ export const RULES: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/scan.ts',
-        find: 'folder.ignore_gone === 1 && !this.#parts.justGone.has(folder.id)',
+        find: 'folder.ignore_gone === 1 && !isJustGone',
         replace: 'folder.ignore_gone === 1',
       },
     ],
