@@ -43,18 +43,20 @@ export class AlbumMaker {
     this.#onMade = onMade
   }
 
-  /** `recorded`: the id that the records have for it. `blind`: a person wants it even where nobody can look. */
+  /** `recorded`: the record of this name. `blind`: a person wants it even where nobody can look. */
   async findOrMake(
     parent: Album,
     name: string,
-    recorded: string | undefined,
+    recorded: AlbumRow | undefined,
     signal: AbortSignal,
     blind: boolean,
   ): Promise<Outcome<Album>> {
     const listed = await this.search(parent, name, recorded, signal)
     // A plan that can't list can still create: nothing but us can say that it is there. Old records can't.
-    const mayCreate = blind || this.#synced.meta.get('restored') !== '1'
+    const isUnknown = this.#synced.meta.get('restored') === '1'
+    const mayCreate = blind || !isUnknown
     if (!listed.ok && (listed.failure.remedy !== 'plan' || !mayCreate)) return listed
+    if (!listed.ok && recorded?.blind) return { ok: true, value: recorded }
     if (listed.ok && listed.value) return { ok: true, value: listed.value }
     const late = await this.#whyNotYet(parent, name, listed.ok, signal)
     if (late) return { ok: false, failure: late }
@@ -62,20 +64,20 @@ export class AlbumMaker {
     const again = await this.search(parent, name, recorded, signal)
     if (!again.ok && again.failure.remedy !== 'plan') return again
     if (again.ok && again.value) return { ok: true, value: again.value }
-    return this.#make(parent, name, signal)
+    return this.#make(parent, name, isUnknown && !again.ok, signal)
   }
 
   /** The album of this name that the host lists, recorded; undefined where it lists none. */
   async search(
     parent: Album,
     name: string,
-    recorded: string | undefined,
+    recorded: AlbumRow | undefined,
     signal: AbortSignal,
   ): Promise<Outcome<AlbumRow | undefined>> {
     const listed = await this.#listings.named(parent?.remote_id ?? null, name, signal)
     if (!listed.ok) return listed
-    const found = choose(listed.value, recorded)
-    return found ? this.#record(parent, name, found.id, false) : { ok: true, value: undefined }
+    const found = choose(listed.value, recorded?.blind ? undefined : recorded?.remote_id)
+    return found ? this.#record(parent, name, found.id, 'listed') : { ok: true, value: undefined }
   }
 
   /**
@@ -100,7 +102,8 @@ export class AlbumMaker {
     return signal.aborted ? notYet(name) : null
   }
 
-  async #make(parent: Album, name: string, signal: AbortSignal): Promise<Outcome<Album>> {
+  /** `blind`: another of its name may be there, and nobody can look. */
+  async #make(parent: Album, name: string, blind: boolean, signal: AbortSignal): Promise<Outcome<Album>> {
     const refusal = this.#refusals.get(keyOf(parent, name))
     if (refusal) return { ok: false, failure: refusal }
     const { journal, commit } = this.#synced
@@ -120,8 +123,8 @@ export class AlbumMaker {
     const { id } = created.value
     this.#listings.expectEmpty(id)
     this.#onMade(id)
-    const album = await this.#record(parent, name, id, true)
-    this.#contents.expectEmpty(album.value)
+    const album = await this.#record(parent, name, id, blind ? 'made blind' : 'made')
+    if (!blind) this.#contents.expectEmpty(album.value)
     this.#tell({ event: 'album_created', album: this.#pathOf(album.value) })
     return album
   }
@@ -131,7 +134,8 @@ export class AlbumMaker {
     if (failure.remedy === 'find_out') this.#listings.forget(parent?.remote_id ?? null)
   }
 
-  async #record(parent: Album, name: string, remoteId: string, ours: boolean) {
+  async #record(parent: Album, name: string, remoteId: string, how: 'listed' | 'made' | 'made blind') {
+    const ours = how !== 'listed'
     const { albums, contents, journal, commit } = this.#synced
     const value = await commit(() => {
       const intent = journal.openCreation(parent?.id ?? null, name)
@@ -140,7 +144,8 @@ export class AlbumMaker {
       const album = albums.put(parent?.id ?? null, name, remoteId, ours)
       if (before && before.remote_id !== remoteId) contents.forgetAlbum(album.id)
       if (ours) albums.made(remoteId, Math.round(this.#clock.monotonic()))
-      if (ours) contents.put(album.id, 0)
+      if (how === 'made') contents.put(album.id, 0)
+      if (how === 'made blind') albums.madeBlind(album.id)
       if (ours && parent) albums.used(parent.id)
       return albums.byId(album.id)!
     })

@@ -94,7 +94,7 @@ export class AlbumTree {
     const running = this.#underWay.get(key)
     if (running) return running
     const search = this.#maker
-      .findOrMake(parent, name, known?.remote_id, signal, blind)
+      .findOrMake(parent, name, known, signal, blind)
       .finally(() => this.#underWay.delete(key))
     this.#underWay.set(key, search)
     return search
@@ -107,7 +107,7 @@ export class AlbumTree {
   ): Promise<Outcome<Album | undefined>> {
     const known = this.#synced.albums.named(parent?.id ?? null, name)
     if (known?.confirmed) return { ok: true, value: known }
-    return this.#maker.search(parent, name, known?.remote_id, signal)
+    return this.#maker.search(parent, name, known, signal)
   }
 }
 

@@ -8,6 +8,8 @@ export interface AlbumRow {
   ours: 0 | 1
   /** 0: the host did not know its id; it is to be looked for again. */
   confirmed: 0 | 1
+  /** 1: made though the plan lists no albums and the records may know too little. Not confirmed: a twin may be there. */
+  blind: 0 | 1
   /** Monotonic milliseconds of this boot, when albumd made it; null where it did not, or the host has used it since. */
   made_at: number | null
 }
@@ -27,13 +29,14 @@ export function openAlbums(db: Db) {
   const restartClocks = db.prepare<[number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL')
   const all = db.prepare<[], AlbumRow>('SELECT * FROM albums ORDER BY id')
   const setRemote = db.prepare<[string, number, number]>(
-    'UPDATE albums SET remote_id = ?, ours = ?, confirmed = 1 WHERE id = ?',
+    'UPDATE albums SET remote_id = ?, ours = ?, confirmed = 1, blind = 0 WHERE id = ?',
   )
   const setPlace = db.prepare<[number | null, string, number, number]>(
     'UPDATE albums SET parent = ?, name = ?, confirmed = ? WHERE id = ?',
   )
-  const confirm = db.prepare<[number]>('UPDATE albums SET confirmed = 1 WHERE id = ?')
+  const confirm = db.prepare<[number]>('UPDATE albums SET confirmed = 1, blind = 0 WHERE id = ?')
   const doubt = db.prepare<[string]>('UPDATE albums SET confirmed = 0 WHERE remote_id = ?')
+  const madeBlind = db.prepare<[number]>('UPDATE albums SET confirmed = 0, blind = 1 WHERE id = ?')
   const doubtChildren = db.prepare<[number]>('UPDATE albums SET confirmed = 0 WHERE coalesce(parent, 0) = ?')
 
   /** Whether an album is `above`, or lies below it. */
@@ -80,6 +83,8 @@ export function openAlbums(db: Db) {
     all: () => all.all(),
     /** albumd made it at this moment of the monotonic clock. */
     made: (remoteId: string, monotonic: number) => void setMade.run(monotonic, remoteId),
+    /** Nobody could look whether another of its name is there. */
+    madeBlind: (id: number) => void madeBlind.run(id),
     /** The host has taken something into it: it knows it. */
     used: (id: number) => void used.run(id),
     /** Another boot has another monotonic clock. */

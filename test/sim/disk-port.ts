@@ -40,8 +40,8 @@ export class Looks {
   noteRead = (path: string, at: number): void => void this.#read.set(path, at)
   noteListed(path: string, names: ReadonlySet<string>, at: number): void {
     const known = this.#listed.get(path) ?? new Set()
-    this.#listed.set(path, known.union(names))
-    for (const name of known.difference(names)) this.#missed.set(`${path}/${name}`, at)
+    for (const name of known) if (!names.has(name)) this.#missed.set(`${path}/${name}`, at)
+    this.#listed.set(path, new Set([...known, ...names]))
   }
   noteStat = (path: string, at: number): void => void this.#stated.set(path, at)
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ImageHost } from '../../src/remote/host.ts'
+import type { HostFailure, ImageHost } from '../../src/remote/host.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { png } from '../pictures.ts'
 import { found, listingWith, never, openAlbumStage } from './album-stage.ts'
@@ -44,7 +44,31 @@ describe('of twins on the host', () => {
     await other.there.image(png(), { album_id: full })
     expect(found(await other.tree().find(['A'], never)).remote_id).toBe(full)
   })
+
+  it('one that was made where nobody could look is used until one can, then the one that holds most', async () => {
+    const { there, tree, synced, host } = await openAlbumStage()
+    synced.meta.set('restored', '1')
+    const before = await there.album('Photos')
+    await there.image(png(), { album_id: before })
+    const albums = tree({ list: async () => ({ ok: false, failure: notInPlan }) })
+    expect(await albums.find(['Photos'], never)).toMatchObject({ ok: false, failure: notInPlan })
+    const blind = found(await albums.find(['Photos'], never, true))
+    expect(blind.remote_id).not.toBe(before)
+    expect(found(await albums.find(['Photos'], never, true)).remote_id).toBe(blind.remote_id)
+    expect(found(await tree(host).find(['Photos'], never))).toMatchObject({
+      remote_id: before,
+      confirmed: 1,
+      blind: 0,
+    })
+  })
 })
+
+const notInPlan: HostFailure = {
+  remedy: 'plan',
+  endpoint: 'list',
+  code: 'PLAN_NOT_SUPPORTED',
+  message: 'Not in the plan',
+}
 
 describe('an album that was renamed on the web', () => {
   it('is the album of its new name, and the old name gets another', async () => {
