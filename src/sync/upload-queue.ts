@@ -72,17 +72,24 @@ export class UploadQueue {
 
   async #upload(ids: number[], isProbe: boolean, interruption: Interruption): Promise<void> {
     const { synced, quota, order } = this.#parts
-    const files = synced.files.pending(order, ids)
+    let files = synced.files.pending(order, ids)
     if (this.#letAsk(isProbe)) {
       // One at a time goes ahead to ask; the others follow once it is taken.
       quota.probe()
       while (quota.granted === 0 && (await this.#next(files, interruption)));
       if (quota.granted === 0) return
     }
-    await this.#together(files, interruption, () => !this.#isSparing())
-    if (!this.#isSparing()) return
-    // The others have come to their end: none of these is under way.
-    await this.#together(this.#newToday(ids), interruption, () => true)
+    for (;;) {
+      await this.#together(files, interruption, () => !this.#isSparing())
+      if (!this.#isSparing()) return
+      // The others have come to their end: none of these is under way.
+      const { began } = quota.read()
+      const isToday = () => quota.read().began === began
+      await this.#together(this.#newToday(ids), interruption, isToday)
+      if (isToday()) break
+      // Another day has its own quota, and other pictures are new on it.
+      files = synced.files.pending(order, ids)
+    }
     if (!isEnded(interruption) && synced.files.anyPending(ids)) this.#stop(reserveIsKept)
   }
 

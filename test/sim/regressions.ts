@@ -136,4 +136,16 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     seed: 1_000_000_018,
     found: 'what was hidden and given up while its upload was in doubt stayed on the host for ever',
   },
+  {
+    seed: 41025845,
+    found: 'a folder that came back without its ignore file in the pass that had missed it was believed',
+  },
+  {
+    seed: 27017557,
+    found: 'an album made where nobody could look kept the one that was there before from being looked into',
+  },
+  {
+    seed: 27013051,
+    found: "a day that began in the middle of a pass gave its reserve to the day before's new pictures",
+  },
 ]

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { AlbumContents } from '../../src/sync/album-contents.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
-import { DAY_MS, daysOf } from '../../src/sync/quota-day.ts'
+import { DAY_MS, daysFrom, daysOf } from '../../src/sync/quota-day.ts'
 import { type Allowance, isUsedUpEarly, readQuota } from '../../src/sync/quota-state.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
@@ -271,6 +271,21 @@ describe('the reserve', () => {
     await account.pass()
     expect(account.taken).toBe(backlog + 3)
     expect(account.asked).toHaveLength(quiet + 3)
+    expect(account.read().exhausted).toBeNull()
+  })
+
+  it('is kept on a day that begins in the middle of a pass', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 40)
+    const account = openAccount(workshop, 12, 16 * HOUR, { reserve: 0.5, days: daysFrom(16 * HOUR) })
+    let uploaded = 0
+    await account.pass({
+      tell(event) {
+        if (event.event === 'picture_uploaded' && ++uploaded === 9) account.wait(6 * HOUR + MINUTE)
+      },
+    })
+    expect(account.taken).toBeGreaterThanOrEqual(9 + 6)
+    expect(account.taken).toBeLessThan(9 + 6 + 2 * CONCURRENCY)
     expect(account.read().exhausted).toBeNull()
   })
 
