@@ -125,6 +125,20 @@ const KEPT: readonly History[] = [
       { pass: 2, step: 0, deed: 'unignore', a: 0, b: 0 },
     ],
   },
+  // The same, its folder goes too, and is there again between the two looks.
+  {
+    ...THREE,
+    seed: 1_000_000_019,
+    graceMs: 60_000,
+    pauses: [60_000, 61_000, 60_000],
+    actions: [
+      { pass: 0, step: 0, deed: 'ignore', a: 1, b: 2 },
+      { pass: 1, step: 0, deed: 'remove', a: 0, b: 0 },
+      { pass: 2, step: 0, deed: 'unignore', a: 0, b: 0 },
+      { pass: 2, step: 0, deed: 'removeFolder', a: 2, b: 0 },
+      { pass: 2, step: 8, deed: 'add', a: 13, b: 1 },
+    ],
+  },
   // The quota is used up when the clock is days ahead; it is asked about again once the clock was set back.
   {
     ...THREE,

@@ -68,12 +68,18 @@ export const DOUBT: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/album-maker.ts',
-        find: 'const found = choose(listed.value, recorded)',
-        replace: 'const found = listed.value.find(({ id }) => id === recorded)',
+        find: 'const found = choose(listed.value, recorded?.blind ? undefined : recorded?.remote_id)',
+        replace: 'const found = listed.value.find(({ id }) => id === recorded?.remote_id)',
       },
     ],
     why: "another person's album gets a twin",
     seed: 142,
+  },
+  {
+    name: 'an album that was made where nobody could look is the only one of its name',
+    edits: [{ file: 'sync/album-maker.ts', find: "blind ? 'made blind' : 'made'", replace: "'made'" }],
+    why: 'what lies in the one that was there before is sent again',
+    seed: 27017557,
   },
   {
     name: 'an album is made again at once',

@@ -93,6 +93,18 @@ export const PACING: readonly Mutant[] = [
     seed: 1_000_000_004,
   },
   {
+    name: 'a new day in the middle of a pass is not noticed',
+    edits: [
+      {
+        file: 'sync/upload-queue.ts',
+        find: 'const isToday = () => quota.read().began === began',
+        replace: 'const isToday = () => true',
+      },
+    ],
+    why: "what was new on the day before uses up the next day's reserve",
+    seed: 27013051,
+  },
+  {
     name: 'uploads under way go on into the reserve',
     edits: [
       {

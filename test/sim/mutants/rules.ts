@@ -97,6 +97,18 @@ export const RULES: readonly Mutant[] = [
     seed: 1_000_000_010,
   },
   {
+    name: 'a folder that went with its ignore file comes back as a new one',
+    edits: [
+      {
+        file: 'sync/scan.ts',
+        find: 'if (folder.ignore_text !== null) this.#parts.justGone.add(rulesOf(folder))',
+        replace: '',
+      },
+    ],
+    why: 'what it hid is published before its ignore file is back too',
+    seed: 1_000_000_019,
+  },
+  {
     name: 'what is hidden without an image is forgotten',
     edits: [
       {
