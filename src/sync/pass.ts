@@ -34,6 +34,7 @@ import { comparePending, sendPending } from './send-pending.ts'
 import type { OpenPictureAt } from './settled-picture.ts'
 import { askAboutSize } from './size-limit.ts'
 import { uncertainty } from './upload-queue.ts'
+import { VanishedRules } from './vanished-rules.ts'
 import { giveUpWholeAlbums } from './whole-albums.ts'
 
 export interface PassParts extends ScanParts {
@@ -79,7 +80,7 @@ export async function runPass(
   scopeOf: (mirror: MirrorPolicy) => Scope,
   interruption: Interruption,
 ): Promise<PassReport> {
-  const parts = { ...given, justGone: new Set<string>() }
+  const parts = { ...given, vanishedRules: new VanishedRules() }
   await endLoss(parts)
   await settleJournal(parts)
   await noticePlan(parts)

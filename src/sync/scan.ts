@@ -1,4 +1,4 @@
-import type { FolderLook, FolderResult, FolderToLookAt, IgnoreFile, IgnoreRules } from '../local/look.ts'
+import type { FolderLook, FolderResult, FolderToLookAt, IgnoreRules } from '../local/look.ts'
 import { readRemedy } from '../local/read-remedy.ts'
 import type { FolderRow } from '../synced/folders.ts'
 import type { Synced } from '../synced/synced.ts'
@@ -12,6 +12,7 @@ import { LookQueue } from './look-queue.ts'
 import { type MountDoubt, MountDoubts, type MountDoubtsParts } from './mount-doubts.ts'
 import { type Whereabouts, whereaboutsIn } from './plan.ts'
 import { folderAbove, foldersAbove, pathOf } from './tree-path.ts'
+import type { VanishedRules } from './vanished-rules.ts'
 
 /** Looks at folders; answers each in the order given. */
 export type LookAtFolders = (batch: FolderToLookAt[]) => Promise<FolderResult[]>
@@ -22,8 +23,7 @@ export interface ScanParts extends RecordsParts, MountDoubtsParts {
   sameRoot: () => boolean
   /** The config's ignore rules. */
   ignore: readonly string[]
-  /** Folders whose ignore file this pass has found gone, as `<mirror>/<path>`: they may come back without it. */
-  justGone: Set<string>
+  vanishedRules: VanishedRules
 }
 
 export interface ScanResult {
@@ -139,7 +139,8 @@ export class MirrorScan {
       this.#doubtMount(mount)
       return
     }
-    const ignoreFile = this.#ignoreFileOf(folder, look, believed)
+    const rules = this.#parts.vanishedRules
+    const ignoreFile = believed ? look.ignoreFile : rules.judge(this.#synced, folder, look)
     if ('unreadable' in ignoreFile) {
       const why = `its ignore file can't be relied on (${ignoreFile.unreadable})`
       this.#doubt(folder, 'IGNORE_FILE_UNREADABLE', why)
@@ -159,21 +160,6 @@ export class MirrorScan {
     this.#records.look(folder, digest, text, look)
     this.#recordFoldersBelow(path, look, believed)
     if (lookBelow) this.#queue.push(this.#known.below(path))
-  }
-
-  /**
-   * One that has just vanished, alone or with its folder, would publish what it hid: it is believed gone when it is
-   * still gone the next time. A second look of the same pass may come a moment later: that is the same time.
-   */
-  #ignoreFileOf(folder: FolderRow, { ignoreFile }: FolderLook, believed: boolean): IgnoreFile {
-    const isJustGone = this.#parts.justGone.has(rulesOf(folder))
-    const hadOne = folder.ignore_text !== null || isJustGone
-    const vanished = 'text' in ignoreFile && ignoreFile.text === null && hadOne
-    const isStillGone = folder.ignore_gone === 1 && !isJustGone
-    if (!vanished || isStillGone || believed) return ignoreFile
-    this.#parts.justGone.add(rulesOf(folder))
-    this.#synced.folders.ignoreGone(folder.id)
-    return { unreadable: 'it was there before; if it is gone for good, the next pass goes without it' }
   }
 
   #recordFoldersBelow(path: string, look: FolderLook, believed: boolean): void {
@@ -209,7 +195,7 @@ export class MirrorScan {
       return
     }
     for (const folder of this.#known.from(path)) {
-      if (folder.ignore_text !== null) this.#parts.justGone.add(rulesOf(folder))
+      this.#parts.vanishedRules.folderGoes(folder)
       this.#records.missing(folder, where)
       this.#known.remove(folder.path)
     }
@@ -279,9 +265,4 @@ export class MirrorScan {
   #isClosed(path: string): boolean {
     return this.#closed.has(path) || this.#emptied.misses(path)
   }
-}
-
-/** What its ignore file is known by while its record may go and come back. */
-function rulesOf({ mirror, path }: FolderRow): string {
-  return `${mirror}/${path}`
 }

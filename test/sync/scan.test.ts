@@ -5,6 +5,7 @@ import type { FolderResult, FolderToLookAt } from '../../src/local/look.ts'
 import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { type LookAtFolders, MirrorScan } from '../../src/sync/scan.ts'
+import { VanishedRules } from '../../src/sync/vanished-rules.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 import { tempFolder } from '../temp-folder.ts'
@@ -44,7 +45,7 @@ function open() {
         isMount: () => true,
         holdsKnown: () => true,
         accepted: false,
-        justGone: new Set(),
+        vanishedRules: new VanishedRules(),
         ignore: changes.ignore ?? [],
         deletions: 'propagate',
         graceMs: 0,

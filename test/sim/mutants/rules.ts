@@ -76,9 +76,9 @@ export const RULES: readonly Mutant[] = [
     name: 'an ignore file that has vanished is believed to be gone',
     edits: [
       {
-        file: 'sync/scan.ts',
-        find: 'if (!vanished || isStillGone || believed) return ignoreFile',
-        replace: 'if (!vanished || isStillGone || !believed) return ignoreFile',
+        file: 'sync/vanished-rules.ts',
+        find: 'if (!vanished || isStillGone) return ignoreFile',
+        replace: 'if (isStillGone || true) return ignoreFile',
       },
     ],
     why: 'while an editor writes it anew, what it hides is published',
@@ -88,7 +88,7 @@ export const RULES: readonly Mutant[] = [
     name: 'an ignore file that is gone at two looks of one pass is believed to be gone',
     edits: [
       {
-        file: 'sync/scan.ts',
+        file: 'sync/vanished-rules.ts',
         find: 'folder.ignore_gone === 1 && !isJustGone',
         replace: 'folder.ignore_gone === 1',
       },
@@ -101,7 +101,7 @@ export const RULES: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/scan.ts',
-        find: 'if (folder.ignore_text !== null) this.#parts.justGone.add(rulesOf(folder))',
+        find: 'this.#parts.vanishedRules.folderGoes(folder)',
         replace: '',
       },
     ],
