@@ -36,6 +36,8 @@ export interface DaemonParts extends DueParts {
 /** For so long at least uploads go on before they pause for a look, and so do deletions. */
 const UPLOADS_MS = 5000
 const DELETIONS_MS = 5000
+/** What deletions tell of, done or refused. */
+const DELETING: ReadonlySet<PassEvent['event']> = new Set(['image_deleted', 'image_kept', 'album_deleted'])
 /** How often it is asked whether deletions are to pause. */
 const NEWS_MS = 1000
 
@@ -70,7 +72,7 @@ export class Daemon {
       this.#watchers.get(told.mirror)?.follow()
     }
     if (told.event === 'uploads_started') this.#uploadsBegin()
-    if (told.event === 'image_deleted') this.#deletionsBegin()
+    if (DELETING.has(told.event)) this.#deletionsBegin()
     if (told.event === 'picture_waits' && told.retry_in_ms !== undefined)
       this.#lookAgainAt = Math.min(this.#lookAgainAt, now + told.retry_in_ms)
   }

@@ -17,6 +17,7 @@ import { type PassParts, type PassReport, runPass } from '../sync/pass.ts'
 import type { Tell } from '../sync/pass-events.ts'
 import { RecoveryPace } from '../sync/recovery-pace.ts'
 import type { OpenPictureAt } from '../sync/settled-picture.ts'
+import { VanishedRules } from '../sync/vanished-rules.ts'
 import { type Verified, verifyLinks } from '../sync/verify-links.ts'
 import type { Synced } from '../synced/synced.ts'
 import { allowanceOf } from './allowance.ts'
@@ -128,6 +129,7 @@ export function openMirroring(
       deed: config.watch.incomplete,
     }),
     ages: fileAges(state.synced),
+    vanishedRules: new VanishedRules(systemClock),
     graceMs,
     concurrency: config.uploads.concurrency,
     order: config.uploads.order,

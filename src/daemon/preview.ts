@@ -10,6 +10,7 @@ import type { Interruption } from '../sync/interruption.ts'
 import { type MirrorPolicy, type ScannedMirror, scanMirrors } from '../sync/mirror-scans.ts'
 import type { PassEvent, Tell } from '../sync/pass-events.ts'
 import { isBelow, pathOf } from '../sync/tree-path.ts'
+import { VanishedRules } from '../sync/vanished-rules.ts'
 import { openDatabase, openDatabaseToRead } from '../synced/database.ts'
 import type { FileRow } from '../synced/files.ts'
 import { explained } from '../synced/state-error.ts'
@@ -108,6 +109,7 @@ async function scan(
       clock: systemClock,
       tell,
       lookAt,
+      vanishedRules: new VanishedRules(systemClock),
       graceMs: 0,
       running: () => running,
     }

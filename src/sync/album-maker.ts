@@ -77,7 +77,14 @@ export class AlbumMaker {
     const listed = await this.#listings.named(parent?.remote_id ?? null, name, signal)
     if (!listed.ok) return listed
     const found = choose(listed.value, recorded?.blind ? undefined : recorded?.remote_id)
+    if (recorded && found?.id !== recorded.remote_id && this.#isAwaited(recorded))
+      return { ok: false, failure: stillUploaded(name) }
     return found ? this.#record(parent, name, found.id, 'listed') : { ok: true, value: undefined }
+  }
+
+  /** Where what became of uploads is looked for in an album, nothing else may take its record meanwhile. */
+  #isAwaited({ id, blind }: AlbumRow): boolean {
+    return blind === 1 && this.#synced.journal.openUploads().some(({ album }) => album === id)
   }
 
   /**
@@ -164,6 +171,11 @@ const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_per
 /** The pictures of the album wait; others go on. */
 function notYet(name: string): HostFailure {
   const message = `the album "${name}" was asked for a short time ago and is not listed; it is looked for again before another is made`
+  return { remedy: 'find_out', endpoint: 'create_album', code: ALBUM_IN_DOUBT, message }
+}
+
+function stillUploaded(name: string): HostFailure {
+  const message = `two albums are called "${name}"; what became of an upload into one of them is found out before the other is used`
   return { remedy: 'find_out', endpoint: 'create_album', code: ALBUM_IN_DOUBT, message }
 }
 

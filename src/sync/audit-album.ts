@@ -16,8 +16,8 @@ export interface AuditRecords {
   isSettled(image: ImageRow): boolean
   /** Whether a file that is not gone stands on it. */
   isNeeded(image: ImageRow): boolean
-  /** Whether albumd deleted an image of this id, before the audit began. */
-  wasDeleted(remoteId: string): boolean
+  /** Whether albumd deleted this image, before the audit began. */
+  wasDeleted(listed: ListedImage): boolean
   /** Whether albumd deleted it since, or it may be an upload whose outcome is not known. */
   isUnderWay(listed: ListedImage): boolean
   /** An album's path on the host; '' is the root. */
@@ -76,7 +76,7 @@ function judgeStrangers(
 ): Finding[] {
   const byName = Map.groupBy(settled, ({ name }) => name.normalize())
   const kindOf = (image: ListedImage): Pick<Finding, 'kind' | 'detail'> => {
-    if (wasDeleted(image.id)) return { kind: 'twice', detail: 'albumd deleted it, and the host still has it' }
+    if (wasDeleted(image)) return { kind: 'twice', detail: 'albumd deleted it, and the host still has it' }
     const named = image.name === undefined ? [] : (byName.get(image.name.normalize()) ?? [])
     const alike = named.find(known => canBe(image, known))
     if (alike)

@@ -1,3 +1,4 @@
+import type { ListedImage } from '../protocol/records.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { AuditRecords } from './audit-album.ts'
 import { canBe } from './likeness.ts'
@@ -13,11 +14,20 @@ export function recordsOf(synced: Synced, album: number | null, began: number): 
     byId: id => images.byRemoteId(id),
     isSettled: image => image.recorded_at <= began && !audit.isLeaving(image.id),
     isNeeded: ({ id, kept }) => kept === 1 || files.onImage(id).some(({ state }) => state !== 'gone'),
-    wasDeleted: id => audit.deletedAt(id) !== undefined,
+    wasDeleted: listed => isLeftOver(synced, listed),
     isUnderWay: listed =>
       (audit.deletedAt(listed.id) ?? 0) > began || uploads.some(intent => canBe(listed, intent)),
     nameOf: other => albumName(synced, other),
   }
+}
+
+/**
+ * Whether albumd deleted this very image, and the host still has it. One of the same id that came later is another's: a
+ * host may make its ids of the bytes.
+ */
+export function isLeftOver({ audit }: Synced, { id, time }: ListedImage): boolean {
+  const at = audit.deletedAt(id)
+  return at !== undefined && time !== undefined && Date.parse(time) <= at
 }
 
 /** An album's path on the host; '' is the root. */

@@ -7,7 +7,7 @@ import type { Synced } from '../synced/synced.ts'
 import { type AuditParts, notDelivered } from './audit.ts'
 import { compareAlbum } from './audit-album.ts'
 import { type AlbumLook, listingChanges, lookAtAlbum, lookOf } from './audit-look.ts'
-import { recordsOf } from './audit-records.ts'
+import { isLeftOver, recordsOf } from './audit-records.ts'
 import type { Interruption } from './interruption.ts'
 import { walkEverything } from './walk.ts'
 
@@ -156,14 +156,23 @@ async function deleteOne(
   const still = compared.findings.some(
     ({ kind, remote_id }) => kind === 'twice' && remote_id === finding.remote_id,
   )
-  if (still) return isOurs(synced, finding) ? deleteImage(parts, finding, cut, mayGo) : 'kept'
+  const shown = listed.find(({ id }) => id === finding.remote_id)
+  if (still) return isOurs(synced, finding, shown) ? deleteImage(parts, finding, cut, mayGo) : 'kept'
   await synced.commit(() => synced.audit.remove('twice', finding.remote_id))
   return null
 }
 
-/** Whether the records know the id. What only looks like ours is another's. */
-export function isOurs({ audit, images }: Synced, { remote_id }: Pick<Finding, 'remote_id'>): boolean {
-  return images.byRemoteId(remote_id) !== undefined || audit.deletedAt(remote_id) !== undefined
+/**
+ * Whether the records know the id, and, of what albumd deleted, that it is the very image. What only looks like ours is
+ * another's. `shown`: as it is listed now; left out, the id alone is asked for.
+ */
+export function isOurs(
+  synced: Synced,
+  { remote_id }: Pick<Finding, 'remote_id'>,
+  shown?: ListedImage,
+): boolean {
+  if (synced.images.byRemoteId(remote_id) !== undefined) return true
+  return shown ? isLeftOver(synced, shown) : synced.audit.deletedAt(remote_id) !== undefined
 }
 
 /** Answers the host's refusal, or null where the image is gone. */

@@ -114,11 +114,12 @@ export class FolderRecords {
   #apply(path: string, changes: FileChange[]): void {
     const { tell, folder: root, mirror, now } = this.#parts
     for (const change of changes) {
-      const { kind, file, reason } = change
+      const { kind, file, reason, leaves } = change
       const at = pathOf(path, file.name)
       tell({ event: 'change_found', mirror: root, path: at, change: kind, reason })
       noteChange(this.#synced, { mirror, path: at }, change, now())
       this.#synced.failures.clear(file.folder, file.name)
+      if (leaves !== undefined) this.#synced.images.keep(leaves)
       if (kind === 'gone') this.#recordGone(path, file, 'deleted')
       else if (kind === 'pruned') this.#recordGone(path, file, 'ignored')
       else this.#recordThere(file)

@@ -8,7 +8,7 @@ import type { Tell } from './pass-events.ts'
 import type { Deletions } from './plan.ts'
 import { checkRoot, isSameRoot, mostKnownAreThere, type RootCheck } from './root-guard.ts'
 import { type LookAtFolders, MirrorScan } from './scan.ts'
-import { VanishedRules } from './vanished-rules.ts'
+import type { VanishedRules } from './vanished-rules.ts'
 
 export interface MirrorPolicy {
   /** Real path. */
@@ -33,8 +33,8 @@ export interface ScanParts {
   graceMs: number
   /** Milliseconds that albumd ran and looked, over all its starts. */
   running: () => number
-  /** Shared by the scans of one pass. Left out: there is but one. */
-  vanishedRules?: VanishedRules
+  /** Shared by the scans of one process. */
+  vanishedRules: VanishedRules
 }
 
 /** A mirror whose root is the one it was. */
@@ -115,7 +115,6 @@ async function beginScan(
     isMount: path => isMount(disk, folder, path),
     holdsKnown: path => mostKnownAreThere(disk, synced, row, path),
     accepted: root.accepted,
-    vanishedRules: parts.vanishedRules ?? new VanishedRules(),
   })
   await scan.look(root.accepted ? 'everything' : scopeAfter(synced, row, scope), signal)
   return { policy, row, root, scan }

@@ -34,7 +34,6 @@ import { comparePending, sendPending } from './send-pending.ts'
 import type { OpenPictureAt } from './settled-picture.ts'
 import { askAboutSize } from './size-limit.ts'
 import { uncertainty } from './upload-queue.ts'
-import { VanishedRules } from './vanished-rules.ts'
 import { giveUpWholeAlbums } from './whole-albums.ts'
 
 export interface PassParts extends ScanParts {
@@ -75,12 +74,12 @@ export interface PassReport {
  * ones go.
  */
 export async function runPass(
-  given: PassParts,
+  parts: PassParts,
   mirrors: readonly MirrorPolicy[],
   scopeOf: (mirror: MirrorPolicy) => Scope,
   interruption: Interruption,
 ): Promise<PassReport> {
-  const parts = { ...given, vanishedRules: new VanishedRules() }
+  parts.vanishedRules.passBegins()
   await endLoss(parts)
   await settleJournal(parts)
   await noticePlan(parts)
@@ -101,7 +100,7 @@ export async function runPass(
   const empty =
     parts.onlyAdopt || stopped.length > 0
       ? null
-      : await giveUpEmptyAlbums(parts, mirrors, endingForOthers(interruption))
+      : await giveUpEmptyAlbums(parts, mirrors, endingForNews(interruption))
   if (empty) stopped.push(empty)
   if (unknown && parts.synced.journal.oldestInDoubt() !== null) stopped.push(unknown)
   const mayPrune = await parts.synced.commit(() => {

@@ -17,6 +17,8 @@ export interface FileChange {
   kind: 'pending' | 'aside' | 'gone' | 'pruned'
   file: FileRow
   reason: string
+  /** An image that was kept for good, and that the file no longer stands on: nothing else tells that it is. */
+  leaves?: number
 }
 
 export type Deletions = 'propagate' | 'keep'
@@ -44,9 +46,12 @@ export function planFolder(
   const records = new Map(known.map(file => [file.name, file]))
   const changes: FileChange[] = []
   for (const seen of look.files) {
-    const reason = whyPending(records.get(seen.name), seen)
-    if (reason)
-      changes.push({ kind: 'pending', file: pendingRow(folder, records.get(seen.name), seen, now), reason })
+    const record = records.get(seen.name)
+    const reason = whyPending(record, seen)
+    if (reason) {
+      const leaves = record?.state === 'kept' && record.image !== null ? { leaves: record.image } : {}
+      changes.push({ kind: 'pending', file: pendingRow(folder, record, seen, now), reason, ...leaves })
+    }
     records.delete(seen.name)
   }
   const whereabouts = whereaboutsIn(look)

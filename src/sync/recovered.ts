@@ -99,8 +99,9 @@ function stand(
   failures.clear(file.folder, file.name)
   escrow.takeBack(image.id)
   resend.remove(file)
+  if (before === null || before === image.id) return
   const folder = folders.byId(file.folder)!
-  if (before !== null && before !== image.id && propagating.has(folder.mirror))
+  if (propagating.has(folder.mirror))
     escrow.put({
       image: before,
       mirror: folder.mirror,
@@ -110,6 +111,7 @@ function stand(
       since: clock.wall(),
       due_at: running() + graceMs,
     })
+  else synced.images.keep(before)
 }
 
 /** Nothing stands on it: its file is gone or has another version. */

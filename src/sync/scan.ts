@@ -169,10 +169,20 @@ export class MirrorScan {
       if (!listed.has(name)) this.#recordMissingFolder(pathOf(path, name), whereabouts(name), believed)
     for (const name of this.#absent?.namesIn(path) ?? []) {
       const where = listed.has(name) ? 'there' : whereabouts(name)
-      // Hidden before, it may have been deleted since.
-      if (where === 'ignored' || where === 'gone') this.#records.prune(pathOf(path, name))
+      if (where === 'ignored') this.#records.prune(pathOf(path, name))
+      else if (where === 'gone') this.#pruneGone(pathOf(path, name))
     }
     this.#queueNew(path, look)
+  }
+
+  /** Hidden before, it may have been deleted since, or a disk that was mounted at it or below is gone. */
+  #pruneGone(path: string): void {
+    const known = this.#parts.accepted ? [] : this.#synced.folders.from(this.#parts.mirror, path)
+    const mounts = known.filter(({ mount }) => mount === 1)
+    for (const mount of mounts) this.#folder(mount.path)
+    const doubt = mounts.length > 0 ? this.#mounts.missing(this.#folder(path)) : null
+    if (doubt) this.#doubtMount(doubt)
+    else this.#records.prune(path)
   }
 
   /** Each gets its record with its parent's look: were albumd to end before its own, nothing else would tell of it. */

@@ -9,6 +9,7 @@ import type { Engine, Mirroring } from '../../src/daemon/mirroring.ts'
 import type { Recurring } from '../../src/daemon/schedule.ts'
 import type { Interruption } from '../../src/sync/interruption.ts'
 import type { Scope } from '../../src/sync/mirror-scans.ts'
+import type { PassEvent } from '../../src/sync/pass-events.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { tempFolder } from '../temp-folder.ts'
@@ -45,12 +46,14 @@ const PENDING = {
   hash: null,
 }
 
+const DELETED: PassEvent = { event: 'image_deleted', mirror: '/pictures', path: 'a.png', reason: 'deleted' }
+
 type Prepare = (stage: Pick<Stage, 'synced' | 'mirror'>) => void
 /** `uploads` ends a scan and begins uploads that would never end. It answers when they are to pause. */
 type FirstPass = (
   uploads: () => Promise<void>,
   clock: VirtualClock,
-  deletions: () => Promise<void>,
+  deletions: (told?: PassEvent) => Promise<void>,
 ) => Promise<void>
 
 interface More {
@@ -111,10 +114,10 @@ function start(
     daemon.hear({ event: 'uploads_started', pictures: 9, bytes: 9, quota_left: 9 })
     await once(AbortSignal.any([stop, pauseUploads!]), 'abort')
   }
-  const deletions = async ({ stop, pauseDeletions }: Interruption) => {
+  const deletions = async ({ stop, pauseDeletions }: Interruption, told: PassEvent = DELETED) => {
     daemon.hear({ event: 'scan_started', mirror: folder })
     daemon.hear({ event: 'scan_finished', mirror: folder, folders: 1, files: 9, complete: true })
-    daemon.hear({ event: 'image_deleted', mirror: folder, path: 'a.png', reason: 'deleted' })
+    daemon.hear(told)
     await once(AbortSignal.any([stop, pauseDeletions!]), 'abort')
   }
   const mirroring: Pick<Mirroring, 'pass'> = {
@@ -125,7 +128,7 @@ function start(
         await firstPass(
           () => uploads(interruption),
           clock,
-          () => deletions(interruption),
+          told => deletions(interruption, told),
         )
       return { stopped: [] }
     },
@@ -226,11 +229,15 @@ describe('the daemon', () => {
     expect(passes).toHaveLength(2)
   })
 
-  it('pauses many deletions for a folder that is stale, and tells of no pass before all was done', async () => {
+  it.each<PassEvent>([
+    DELETED,
+    { event: 'image_kept', mirror: '/pictures', path: 'a.png', reason: 'the host refused' },
+    { event: 'album_deleted', album: 'Photos/a' },
+  ])('pauses many deletions for a folder that is stale: $event', async told => {
     await expectLookAtNew(
       start(
         ({ synced, mirror }) => void synced.folders.add(mirror, 'new'),
-        (_, __, deletions) => deletions(),
+        (_, __, deletions) => deletions(told),
       ),
     )
   })

@@ -6,6 +6,7 @@ import { IncompletePictures } from '../../src/sync/incomplete-pictures.ts'
 import { noteLost } from '../../src/sync/lost-records.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { RecoveryPace } from '../../src/sync/recovery-pace.ts'
+import { VanishedRules } from '../../src/sync/vanished-rules.ts'
 import { diskFor, openerFor } from './disk-port.ts'
 import { HostPort } from './host-port.ts'
 import type { Life } from './life.ts'
@@ -53,6 +54,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): Omit<Pass
     settleMs: SETTLE_MS,
     incomplete: new IncompletePictures({ afterMs: 600_000, deed: 'leave' }),
     ages: fileAges(synced),
+    vanishedRules: new VanishedRules(life.clock),
     concurrency: history.concurrency,
     order: history.order,
     hold: history.hold,

@@ -108,7 +108,7 @@ describe('an image that no record stands for', () => {
       listed(7, { name: '1.png', size: '2 MB' }),
       listed(8, { name: 'gone.png' }),
     ]
-    const known = records([row(1)], { wasDeleted: id => id === 'img-8' })
+    const known = records([row(1)], { wasDeleted: ({ id }) => id === 'img-8' })
     expect(found(shown, known)).toEqual(['foreign img-5', 'twice img-6', 'foreign img-7', 'twice img-8'])
     // albumd may have put it there, and have lost its records since.
     const [foreign, twice] = compareAlbum(shown, known).findings

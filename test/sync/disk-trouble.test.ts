@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { FolderToLookAt } from '../../src/local/look.ts'
 import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
+import { VanishedRules } from '../../src/sync/vanished-rules.ts'
 import { png } from '../pictures.ts'
 import { green, openWorkshop, red, summary, type Workshop } from './workshop.ts'
 
@@ -131,6 +132,31 @@ it('what an ignore file hid is not sent when the file has just vanished, only wh
   await workshop.pass()
   await workshop.pass()
   expect(summary(workshop)).toMatchObject({ synced: 2 })
+})
+
+it('what an ignore file hid is not sent by the passes of one process that follow each other at once', async () => {
+  const workshop = await openWorkshop()
+  let now = 0
+  const vanishedRules = new VanishedRules({ monotonic: () => now })
+  workshop.write('private/.albumdignore', '*\n')
+  workshop.write('private/red.png', red)
+  await workshop.pass({ vanishedRules })
+  workshop.remove('private/.albumdignore')
+  for (now of [1000, 1300, 10_999]) {
+    await workshop.pass({ vanishedRules })
+    expect(summary(workshop)).toMatchObject({ synced: 0 })
+  }
+  // Its folder may go and come back as well.
+  now = 11_000
+  workshop.remove('private')
+  await workshop.pass({ vanishedRules })
+  workshop.write('private/red.png', red)
+  now = 12_000
+  await workshop.pass({ vanishedRules })
+  expect(summary(workshop)).toMatchObject({ synced: 0 })
+  now = 21_000
+  await workshop.pass({ vanishedRules })
+  expect(summary(workshop)).toMatchObject({ synced: 1 })
 })
 
 it('what an ignore file hid is not sent by the pass that finds the file gone, though it looks twice', async () => {

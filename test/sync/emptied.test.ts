@@ -6,6 +6,7 @@ import { systemClock } from '../../src/sync/clock.ts'
 import { FoundElsewhere } from '../../src/sync/found-elsewhere.ts'
 import { scanMirrors } from '../../src/sync/mirror-scans.ts'
 import { recordTrust, trustIn } from '../../src/sync/trust.ts'
+import { VanishedRules } from '../../src/sync/vanished-rules.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 import { png } from '../pictures.ts'
@@ -147,6 +148,7 @@ describe('a folder that has lost all its many pictures at once', () => {
       clock: systemClock,
       tell() {},
       lookAt: lookingAt(realDisk),
+      vanishedRules: new VanishedRules(systemClock),
       graceMs: 0,
       running: () => 0,
     }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { keepImages } from '../../src/sync/keep-images.ts'
 import { png } from '../pictures.ts'
@@ -35,6 +36,9 @@ describe('an image that is kept for good', () => {
       await workshop.pass({ running: () => 5000 })
       await workshop.pass({ running: () => 9000 })
       expect(await imagesOn(workshop)).toEqual(['green.png', 'red.png', 'red.png'])
+      expect(workshop.synced.images.byHash(createHash('sha256').update(red).digest())).toMatchObject([
+        { kept: 1 },
+      ])
       workshop.write('red.png', red)
       await workshop.pass({ running: () => 15_000 })
       await workshop.pass({ running: () => 19_000 })

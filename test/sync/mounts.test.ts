@@ -10,6 +10,7 @@ import { systemClock } from '../../src/sync/clock.ts'
 import { scanMirrors } from '../../src/sync/mirror-scans.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { recordTrust, trustIn } from '../../src/sync/trust.ts'
+import { VanishedRules } from '../../src/sync/vanished-rules.ts'
 import { png } from '../pictures.ts'
 import { lookingAt, openWorkshop, type Workshop } from './workshop.ts'
 
@@ -268,6 +269,7 @@ describe('a disk that was mounted below the root', () => {
         clock: systemClock,
         tell() {},
         lookAt: lookingAt(mounting.disk),
+        vanishedRules: new VanishedRules(systemClock),
         graceMs: 0,
         running: () => 0,
       }

@@ -45,7 +45,7 @@ function open() {
         isMount: () => true,
         holdsKnown: () => true,
         accepted: false,
-        vanishedRules: new VanishedRules(),
+        vanishedRules: new VanishedRules({ monotonic: () => 0 }),
         ignore: changes.ignore ?? [],
         deletions: 'propagate',
         graceMs: 0,

@@ -18,6 +18,7 @@ import { type PassParts, type PassReport, runPass } from '../../src/sync/pass.ts
 import type { PassEvent } from '../../src/sync/pass-events.ts'
 import type { Allowance } from '../../src/sync/quota-state.ts'
 import { RecoveryPace } from '../../src/sync/recovery-pace.ts'
+import { VanishedRules } from '../../src/sync/vanished-rules.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { UNLIMITED } from '../host/choices.ts'
@@ -86,7 +87,7 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     ...policy,
   }
   const events: PassEvent[] = []
-  const parts: PassParts = {
+  const parts: Omit<PassParts, 'vanishedRules'> = {
     synced,
     host,
     disk: realDisk,
@@ -122,8 +123,14 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
       writeFileSync(join(pictures, path), bytes)
     },
     remove: path => rmSync(join(pictures, path), { recursive: true }),
+    // Each as that of another process, which knows nothing of the last one's time.
     pass: changes =>
-      runPass({ ...parts, ...changes }, [mirror], () => 'everything', { stop: never, cut: never }),
+      runPass(
+        { ...parts, vanishedRules: new VanishedRules(systemClock), ...changes },
+        [mirror],
+        () => 'everything',
+        { stop: never, cut: never },
+      ),
   }
 }
 

@@ -7,8 +7,8 @@ export const CHECKING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/audit-repair.ts',
-        find: 'return images.byRemoteId(remote_id) !== undefined || audit.deletedAt(remote_id) !== undefined',
-        replace: 'return images.byRemoteId(remote_id) !== undefined || audit.deletedAt !== undefined',
+        find: 'return shown ? isLeftOver(synced, shown) : synced.audit.deletedAt(remote_id) !== undefined',
+        replace: 'return true',
       },
     ],
     why: "another person's image that looks like one of ours goes",
@@ -149,8 +149,8 @@ export const CHECKING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/audit-records.ts',
-        find: 'wasDeleted: id => audit.deletedAt(id) !== undefined',
-        replace: 'wasDeleted: id => audit.deletedAt(id) === null',
+        find: 'wasDeleted: listed => isLeftOver(synced, listed)',
+        replace: 'wasDeleted: () => false',
       },
     ],
     why: "what the host kept is taken for another person's",
