@@ -102,8 +102,22 @@ export class DeletionJudge {
     const met = this.#prunedAt(image) ?? this.#metAt(image)
     if (met === undefined || this.#known.approved.has(image.id)) return
     const gone = this.#parts.running() - met
-    if (gone < this.#parts.graceMs)
+    if (gone < this.#parts.graceMs && !this.#isReplaced(image))
       this.#report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
+  }
+
+  /** Its picture came back to another album, and has an image of its own there. */
+  #isReplaced(image: TrueImage): boolean {
+    return this.#truth
+      .live()
+      .some(
+        other =>
+          other !== image &&
+          !other.deletionAsked &&
+          other.album !== image.album &&
+          other.source === image.source &&
+          other.hash === image.hash,
+      )
   }
 
   /** It is there, and a person asked to give up what is hidden: from when its grace counts. */

@@ -201,6 +201,7 @@ export const DELETIONS: readonly Mutant[] = [
         find: "if (file.state === 'kept') return null",
         replace: "if (file.state === 'kept' && where !== 'gone') return null",
       },
+      { file: 'sync/keep-images.ts', find: 'records.keep(image)', replace: '' },
     ],
     why: 'a person chose to keep an image for good',
     seed: 1_000_000_007,

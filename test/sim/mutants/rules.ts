@@ -41,7 +41,7 @@ export const RULES: readonly Mutant[] = [
       },
       {
         file: 'sync/scan.ts',
-        find: "if (where === 'ignored' || where === 'gone') this.#records.prune(pathOf(path, name))",
+        find: "if (where === 'ignored') this.#records.prune(pathOf(path, name))",
         replace: "if (where === 'renamed') this.#records.prune(pathOf(path, name))",
       },
     ],
