@@ -14,7 +14,7 @@ import { scan } from './parts/scan.ts'
 import { upload } from './parts/upload.ts'
 import { watch } from './parts/watch.ts'
 import type { Figure } from './table/figure.ts'
-import { tableOf } from './table/print.ts'
+import { ABOUT_RATIOS, tableOf } from './table/print.ts'
 
 /*
  * `npm run bench [-- PART…] [--short] [--cache FOLDER]`: albumd beside its peers, as one table of ratios. What is
@@ -74,7 +74,7 @@ async function main(): Promise<void> {
     say(`${secondsSince(start)} s in all`)
     rmSync(scratch, { recursive: true, force: true })
     process.stdout.write(
-      `${[tableOf(inOrder(figures)), '', ...describe(cache, tools, version, loadBefore)].join('\n')}\n`,
+      `${[tableOf(inOrder(figures)), '', ABOUT_RATIOS, ...describe(cache, tools, version, loadBefore)].join('\n')}\n`,
     )
   }
 }
