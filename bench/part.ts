@@ -26,5 +26,7 @@ export interface Means {
 /** A part of the bench, which can be run by its name. */
 export interface Part {
   name: string
+  /** What it measures, in a line. */
+  about: string
   measure(means: Means): Promise<void>
 }

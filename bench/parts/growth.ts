@@ -9,9 +9,10 @@ import { find } from '../peers/listings.ts'
 import { digits, megabytes, seconds } from '../table/units.ts'
 import { TREES, type TreeName } from '../trees/shape.ts'
 
-/** How time and memory grow with the tree. The whole form draws bench/growth.svg. */
+/** The whole form draws bench/growth.svg. */
 export const growth: Part = {
   name: 'growth',
+  about: 'how time and memory grow with the tree',
   async measure(means) {
     const names: TreeName[] = means.short ? ['1k', '10k', '100k'] : ['1k', '10k', '100k', '1M']
     const measured: Measured[] = []

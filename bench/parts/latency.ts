@@ -4,9 +4,9 @@ import { seconds } from '../table/units.ts'
 import { oursLatencies } from './latency/ours.ts'
 import { theirLatencies } from './latency/theirs.ts'
 
-/** How soon a picture that was just closed is on its way, and there. */
 export const latency: Part = {
   name: 'latency',
+  about: 'how soon a picture that was just closed is on its way, and there',
   async measure(means) {
     const { short, say } = means
     const pictures = short ? 30 : 300

@@ -13,9 +13,10 @@ import { type Aim, compareRuns } from '../table/compare.ts'
 import { changeOneFile } from '../trees/make-tree.ts'
 import { TREES, type TreeName } from '../trees/shape.ts'
 
-/** What a look at everything costs. Ours is the whole process: its start, its database, and its end. */
+/** Ours is the whole process: its start, its database, and its end. */
 export const scan: Part = {
   name: 'scan',
+  about: 'what a look at everything costs',
   async measure(means) {
     const { short } = means
     await startUp(means, short ? 10 : 20)
