@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { version } from '../src/daemon/version.ts'
 import { describe, loadNow } from './machine/describe.ts'
+import { LeftOut } from './machine/left-out.ts'
 import { findTools } from './machine/tools.ts'
 import { type Options, readOptions, usageOf } from './options.ts'
 import { SyncedTrees } from './ours/synced-tree.ts'
@@ -48,6 +49,7 @@ async function bench({ cache, parts, short }: Options<Part>): Promise<void> {
   const trees = new SyncedTrees(cache, say)
   const loadBefore = loadNow()
   const figures: Figure[] = []
+  const leftOut = new LeftOut(tools)
   const beside: Promise<void>[] = []
   const nothingChanged: Means['nothingChanged'] = new Map()
   const start = performance.now()
@@ -59,9 +61,10 @@ async function bench({ cache, parts, short }: Options<Part>): Promise<void> {
         process.exitCode = 1
       }
       const meanwhile = (work: Promise<void>) => void beside.push(work.catch(failed))
+      const has: Means['has'] = (tool, what) => leftOut.has(tool, part, what)
       const tell = (line: string) => say(`${part}: ${line}`)
       const began = performance.now()
-      await measure({ short, cache, scratch, tools, trees, nothingChanged, say: tell, add, meanwhile }).catch(
+      await measure({ short, cache, scratch, trees, nothingChanged, has, say: tell, add, meanwhile }).catch(
         failed,
       )
       tell(`${secondsSince(began)} s in all`)
@@ -70,9 +73,8 @@ async function bench({ cache, parts, short }: Options<Part>): Promise<void> {
   } finally {
     say(`${secondsSince(start)} s in all`)
     rmSync(scratch, { recursive: true, force: true })
-    process.stdout.write(
-      `${[tableOf(inOrder(figures)), '', ABOUT_RATIOS, ...describe(cache, tools, version, loadBefore)].join('\n')}\n`,
-    )
+    const foot = [ABOUT_RATIOS, ...leftOut.lines(), ...describe(cache, tools, version, loadBefore)]
+    process.stdout.write(`${[tableOf(inOrder(figures)), '', ...foot].join('\n')}\n`)
   }
 }
 

@@ -47,13 +47,13 @@ async function measureTree(means: Means, name: TreeName): Promise<Measured> {
   }
 }
 
-async function runsOn({ trees, tools, say }: Means, name: TreeName): Promise<Record<string, TimedRun[]>> {
+async function runsOn({ trees, has, say }: Means, name: TreeName): Promise<Record<string, TimedRun[]>> {
   say(`nothing changed, ${name}`)
   const { tree, workspace, close } = await trees.open(name)
   try {
     return await inRounds<string, TimedRun>(name === '1M' ? 2 : 5, {
       albumd: () => workspace.albumd(['sync']),
-      ...(tools.has('find') && { find: () => find(tree) }),
+      ...(has('find', 'find') && { find: () => find(tree) }),
     })
   } finally {
     await close()
