@@ -1,4 +1,3 @@
-import type { Tools } from './machine/tools.ts'
 import type { TimedRun } from './measure/timed-run.ts'
 import type { SyncedTrees } from './ours/synced-tree.ts'
 import type { Figure } from './table/figure.ts'
@@ -11,10 +10,11 @@ export interface Means {
   /** A folder that is kept from run to run, and one that goes at the end. */
   cache: string
   scratch: string
-  tools: Tools
   trees: SyncedTrees
   /** What `sync` with nothing to do took, and others beside it, by the tree: a later part need not measure it again. */
   nothingChanged: Map<TreeName, Readonly<Record<string, readonly TimedRun[]>>>
+  /** Whether a tool is there. Where it is not, the table's foot says that `what` is left out. */
+  has(tool: string, what: string): boolean
   /** Tells whoever waits what is done now. */
   say(line: string): void
   /** One more line of the table. */
@@ -26,5 +26,7 @@ export interface Means {
 /** A part of the bench, which can be run by its name. */
 export interface Part {
   name: string
+  /** What it measures, in a line. */
+  about: string
   measure(means: Means): Promise<void>
 }

@@ -10,7 +10,7 @@ export interface Tool {
   shown: RegExp
 }
 
-const TOOLS: readonly Tool[] = [
+export const TOOLS: readonly Tool[] = [
   { name: 'time', package: 'time', version: ['time', '--version'], shown: /GNU Time\)? ([\d.]+)/ },
   { name: 'find', package: 'findutils', version: ['find', '--version'], shown: /([\d.]+)/ },
   { name: 'rclone', package: 'rclone', version: ['rclone', 'version'], shown: /rclone v(\S+)/ },
@@ -21,22 +21,34 @@ const TOOLS: readonly Tool[] = [
   { name: 'cc', package: 'gcc libc6-dev', version: ['cc', '--version'], shown: /(\d+\.\d+\.\d+)/ },
 ]
 
+/** What installs them. */
+const APT_GET: Tool = {
+  name: 'apt-get',
+  package: 'apt',
+  version: ['apt-get', '--version'],
+  shown: /apt (\S+)/,
+}
+
 /** The tools that are there, each with its version. */
 export type Tools = ReadonlyMap<string, string>
 
 /**
  * Finds the tools. Those that are missing are installed from Debian's packages where this process may; `say` hears of
- * what is done, and of what stays missing.
+ * what is done, and of what stays missing. Without `time` the others do not matter.
  */
 export function findTools(say: (line: string) => void): Tools {
   const missing = TOOLS.filter(tool => versionOf(tool) === null)
-  if (missing.length > 0) install(missing, say)
+  const canInstall = versionOf(APT_GET) !== null
+  if (missing.length > 0 && canInstall) install(missing, say)
   const found = new Map<string, string>()
   for (const tool of TOOLS) {
     const version = versionOf(tool)
-    if (version === null) say(`${tool.name} is missing, and what is measured beside it is left out`)
-    else found.set(tool.name, version)
+    if (version !== null) found.set(tool.name, version)
   }
+  const names = TOOLS.map(({ name }) => name).filter(name => !found.has(name))
+  if (names.length === 0 || !found.has('time')) return found
+  const how = canInstall ? '' : ' (there is no apt-get here: install by hand)'
+  say(`missing, so that what needs it is left out: ${names.join(', ')}${how}`)
   return found
 }
 

@@ -1,5 +1,10 @@
+/** Of an even number: the mean of the two in the middle. Throws where there are none. */
 export function median(values: readonly number[]): number {
-  return percentile(values, 50)
+  const sorted = [...values].sort((a, b) => a - b)
+  const upper = sorted[Math.floor(sorted.length / 2)]
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1]
+  if (lower === undefined || upper === undefined) throw new Error('no values')
+  return (lower + upper) / 2
 }
 
 /** The smallest value that `share` percent of all do not exceed. Throws where there are none. */

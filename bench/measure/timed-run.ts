@@ -54,3 +54,7 @@ export async function timedRun(
     rmSync(folder, { recursive: true })
   }
 }
+
+export function timesOf(runs: readonly TimedRun[]): number[] {
+  return runs.map(run => run.seconds)
+}

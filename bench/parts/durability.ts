@@ -9,15 +9,13 @@ import { makeSlowDisk, type SlowDisk } from '../slow-disk/slow-disk.ts'
 import { digits } from '../table/units.ts'
 import { PICTURE_SETS, pictureSetIn } from '../trees/picture-set.ts'
 
-/** What it costs that each intent is on the disk before it is carried out, and what it saves to write many at once. */
 export const durability: Part = {
   name: 'durability',
+  about: 'what it costs that each intent is on the disk first, and what it saves to write many at once',
   async measure(means) {
-    const { tools, cache, say, short, scratch } = means
-    if (!tools.has('cc')) {
-      say('left out: the slow disk is a library that cc compiles')
-      return
-    }
+    const { has, cache, say, short, scratch } = means
+    // The slow disk is a library.
+    if (!has('cc', 'all of it')) return
     mkdirSync(join(cache, 'pictures'), { recursive: true })
     const set = PICTURE_SETS.few
     const folder = pictureSetIn(join(cache, 'pictures'), set, () => say(`makes pictures (once): ${set.name}`))

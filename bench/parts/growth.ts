@@ -2,16 +2,17 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Line, plot } from '../growth/plot.ts'
 import { inRounds } from '../measure/rounds.ts'
-import { median } from '../measure/statistics.ts'
-import type { TimedRun } from '../measure/timed-run.ts'
+import { median, ratioOf } from '../measure/statistics.ts'
+import { type TimedRun, timesOf } from '../measure/timed-run.ts'
 import type { Means, Part } from '../part.ts'
 import { find } from '../peers/listings.ts'
 import { digits, megabytes, seconds } from '../table/units.ts'
 import { TREES, type TreeName } from '../trees/shape.ts'
 
-/** How time and memory grow with the tree. The whole form draws bench/growth.svg. */
+/** The whole form draws bench/growth.svg. */
 export const growth: Part = {
   name: 'growth',
+  about: 'how time and memory grow with the tree',
   async measure(means) {
     const names: TreeName[] = means.short ? ['1k', '10k', '100k'] : ['1k', '10k', '100k', '1M']
     const measured: Measured[] = []
@@ -27,6 +28,8 @@ interface Measured {
   files: number
   albumd: Point
   find: Point | null
+  /** Of their times. */
+  ratio: number | null
 }
 
 interface Point {
@@ -40,16 +43,17 @@ async function measureTree(means: Means, name: TreeName): Promise<Measured> {
     files: TREES[name].files,
     albumd: pointOf(runs.albumd!),
     find: runs.find ? pointOf(runs.find) : null,
+    ratio: runs.find ? ratioOf(timesOf(runs.albumd!), timesOf(runs.find)) : null,
   }
 }
 
-async function runsOn({ trees, tools, say }: Means, name: TreeName): Promise<Record<string, TimedRun[]>> {
+async function runsOn({ trees, has, say }: Means, name: TreeName): Promise<Record<string, TimedRun[]>> {
   say(`nothing changed, ${name}`)
   const { tree, workspace, close } = await trees.open(name)
   try {
     return await inRounds<string, TimedRun>(name === '1M' ? 2 : 5, {
       albumd: () => workspace.albumd(['sync']),
-      ...(tools.has('find') && { find: () => find(tree) }),
+      ...(has('find', 'find') && { find: () => find(tree) }),
     })
   } finally {
     await close()
@@ -58,18 +62,18 @@ async function runsOn({ trees, tools, say }: Means, name: TreeName): Promise<Rec
 
 function pointOf(runs: readonly TimedRun[]): Point {
   return {
-    seconds: median(runs.map(run => run.seconds)),
+    seconds: median(timesOf(runs)),
     peakMb: Math.max(...runs.map(run => run.peakMb)),
   }
 }
 
 function report(means: Means, measured: readonly Measured[]): void {
-  for (const { files, albumd, find } of measured)
+  for (const { files, albumd, find, ratio } of measured)
     means.add({
       figure: `sync, nothing changed, ${files.toLocaleString('en-US')} files`,
       ours: `${seconds(albumd.seconds)}, ${megabytes(albumd.peakMb)}`,
       theirs: find ? `find ${seconds(find.seconds)}, ${megabytes(find.peakMb)}` : '',
-      ratio: find ? albumd.seconds / find.seconds : null,
+      ratio,
       aim: '',
       met: null,
     })

@@ -1,12 +1,12 @@
-import { percentile } from '../measure/statistics.ts'
+import { median, percentile } from '../measure/statistics.ts'
 import type { Means, Part } from '../part.ts'
 import { seconds } from '../table/units.ts'
 import { oursLatencies } from './latency/ours.ts'
 import { theirLatencies } from './latency/theirs.ts'
 
-/** How soon a picture that was just closed is on its way, and there. */
 export const latency: Part = {
   name: 'latency',
+  about: 'how soon a picture that was just closed is on its way, and there',
   async measure(means) {
     const { short, say } = means
     const pictures = short ? 30 : 300
@@ -35,6 +35,12 @@ export const latency: Part = {
   },
 }
 
+/** What of all pictures makes a line: an aim for each, in this order. */
+const TAKEN = [
+  { name: 'p50', of: median },
+  { name: 'p99', of: (values: readonly number[]) => percentile(values, 99) },
+]
+
 function report(
   means: Means,
   what: string,
@@ -42,15 +48,15 @@ function report(
   theirs: Readonly<Record<string, readonly number[]>>,
   aims: readonly [number, number] | null,
 ): void {
-  for (const [at, share] of [50, 99].entries()) {
-    const value = percentile(ours, share)
-    const figure = `close → ${what}, p${share} of ${ours.length}`
+  for (const [at, taken] of TAKEN.entries()) {
+    const value = taken.of(ours)
+    const figure = `close → ${what}, ${taken.name} of ${ours.length}`
     const aim = aims?.[at]
     const line = { figure, ours: seconds(value / 1000) }
     if (aim !== undefined)
       means.add({ ...line, theirs: '', ratio: null, aim: `≤ ${aim} ms`, met: value <= aim })
     for (const [name, latencies] of Object.entries(theirs)) {
-      const other = percentile(latencies, share)
+      const other = taken.of(latencies)
       const said = `${name} ${seconds(other / 1000)} (${latencies.length} pictures)`
       means.add({ ...line, theirs: said, ratio: value / other, aim: '', met: null })
     }

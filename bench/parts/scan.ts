@@ -13,9 +13,10 @@ import { type Aim, compareRuns } from '../table/compare.ts'
 import { changeOneFile } from '../trees/make-tree.ts'
 import { TREES, type TreeName } from '../trees/shape.ts'
 
-/** What a look at everything costs. Ours is the whole process: its start, its database, and its end. */
+/** Ours is the whole process: its start, its database, and its end. */
 export const scan: Part = {
   name: 'scan',
+  about: 'what a look at everything costs',
   async measure(means) {
     const { short } = means
     await startUp(means, short ? 10 : 20)
@@ -74,21 +75,21 @@ async function measureShape(means: Means, name: TreeName, words: string): Promis
 }
 
 /** Those that look at a tree and change nothing. */
-function contestants({ tools }: Means, { tree, workspace }: SyncedTree): Contestants {
+function contestants({ has }: Means, { tree, workspace }: SyncedTree): Contestants {
   return {
     albumd: () => workspace.albumd(['sync']),
-    ...(tools.has('find') && { find: () => find(tree) }),
-    ...(tools.has('rclone') && { 'rclone lsf': () => rcloneLsf(tree) }),
+    ...(has('find', 'find') && { find: () => find(tree) }),
+    ...(has('rclone', 'rclone lsf') && { 'rclone lsf': () => rcloneLsf(tree) }),
   }
 }
 
 /** Those that compare with what they know, or with another folder. */
 async function besideSyncs(means: Means, synced: SyncedTree, rounds: number): Promise<void> {
-  const { tools, cache, say } = means
+  const { cache, has, say, short } = means
   const { tree, workspace } = synced
-  const copy = tools.has('rclone') ? copyOf(means, tree) : null
+  const copy = has('rclone', 'rclone sync') ? copyOf(means, tree) : null
   const syncthing =
-    tools.has('syncthing') && !means.short
+    !short && has('syncthing', 'Syncthing rescan')
       ? await startSyncthing({
           home: join(cache, 'syncthing'),
           folder: tree,
@@ -128,7 +129,7 @@ async function oneChanged(
   }
   const all: Contestants = {
     albumd: afterChange(() => workspace.albumd(['sync'])),
-    ...(means.tools.has('find') && { find: () => find(tree) }),
+    ...(means.has('find', 'find') && { find: () => find(tree) }),
     ...Object.fromEntries(Object.entries(others).map(([name, run]) => [name, afterChange(run)])),
   }
   compareRuns(means, `sync, one file changed, ${shape.name}`, await inRounds(rounds, all))
@@ -157,7 +158,7 @@ async function firstIndex(means: Means, name: TreeName): Promise<void> {
   const tree = means.trees.tree(name)
   const both: Contestants = {
     albumd: () => means.trees.index(name),
-    ...(means.tools.has('find') && { find: () => find(tree) }),
+    ...(means.has('find', 'find') && { find: () => find(tree) }),
   }
   const runs = await inRounds(name === '100k' ? 2 : 1, both)
   compareRuns(means, `first look, ${TREES[name].files.toLocaleString('en-US')} rows recorded`, runs)

@@ -4,9 +4,9 @@ import { dayOfQuota } from './upload/quota.ts'
 import { rateUsed } from './upload/rate-used.ts'
 import { throughput } from './upload/throughput.ts'
 
-/** What it takes to send pictures. */
 export const upload: Part = {
   name: 'upload',
+  about: 'what it takes to send pictures',
   async measure(means) {
     await throughput(means, PICTURE_SETS.many, means.short ? 2 : 3)
     if (!means.short) await throughput(means, PICTURE_SETS.large, 2)

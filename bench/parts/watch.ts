@@ -15,9 +15,9 @@ import { burst } from './watch/burst.ts'
 import { idle } from './watch/idle.ts'
 import { type Reading, readingAfterEvents, reportReading } from './watch/reading.ts'
 
-/** What it takes to be told of changes. */
 export const watch: Part = {
   name: 'watch',
+  about: 'what it takes to be told of changes',
   async measure(means) {
     await start(means, '100k', means.short ? 1 : 2, 180)
     if (!means.short) await start(means, '1M', 1, 350)

@@ -1,5 +1,5 @@
 import { median, ratioOf } from '../measure/statistics.ts'
-import type { TimedRun } from '../measure/timed-run.ts'
+import { type TimedRun, timesOf } from '../measure/timed-run.ts'
 import type { Means } from '../part.ts'
 import { megabytes, seconds } from './units.ts'
 
@@ -32,10 +32,6 @@ export function compareRuns(
       met: aim ? ratio <= aim.most : null,
     })
   }
-}
-
-function timesOf(runs: readonly TimedRun[]): number[] {
-  return runs.map(run => run.seconds)
 }
 
 function inWords(runs: readonly TimedRun[]): string {

@@ -9,17 +9,20 @@ export interface Options {
   workers: number
 }
 
-/** Throws where the command line is not understood. */
-export function readOptions(args: readonly string[]): Options {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      seeds: { type: 'string', default: '1000' },
-      from: { type: 'string', default: '1' },
-      seed: { type: 'string' },
-      workers: { type: 'string', default: String(availableParallelism()) },
-    },
-  })
+export const USAGE = `npm run sim [-- OPTION…]
+
+The simulation: histories of a disk, a host and people, each from a seed. Ends with 1 where an invariant did not hold.
+
+  --seeds N    so many histories (1000)
+  --from N     the first seed (1)
+  --workers N  so many at once (one a core)
+  --seed N     one history alone, printed whole or, where it fails, as the shortest one that fails alike
+  --help       prints this`
+
+/** Answers null where help is asked for. Throws, in one line, where the command line is not understood. */
+export function readOptions(args: readonly string[]): Options | null {
+  const values = parsed(args)
+  if (values.help) return null
   return {
     seeds: wholeNumber('seeds', values.seeds),
     from: wholeNumber('from', values.from),
@@ -28,8 +31,26 @@ export function readOptions(args: readonly string[]): Options {
   }
 }
 
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        seeds: { type: 'string', default: '1000' },
+        from: { type: 'string', default: '1' },
+        seed: { type: 'string' },
+        workers: { type: 'string', default: String(availableParallelism()) },
+        help: { type: 'boolean', default: false },
+      },
+    }).values
+  } catch (error) {
+    // What follows the first sentence fits few programs.
+    throw new Error((error as Error).message.split(/\.\s/)[0])
+  }
+}
+
 function wholeNumber(option: string, text: string): number {
-  const number = Number(text)
+  const number = text === '' ? Number.NaN : Number(text)
   if (!Number.isSafeInteger(number) || number < 0)
     throw new Error(`--${option} must be a whole number: ${text}`)
   return number

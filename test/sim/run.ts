@@ -2,14 +2,15 @@ import { Worker } from 'node:worker_threads'
 import type { Failure, Tally } from './campaign.ts'
 import { historyOf } from './kept-histories.ts'
 import { openKits } from './kits.ts'
-import { type Options, readOptions } from './options.ts'
+import { type Options, readOptions, USAGE } from './options.ts'
 import { play } from './play.ts'
 import { printed } from './print.ts'
 import { shrink } from './shrink.ts'
 
 /*
  * The simulation: `npm run sim -- --seeds 10000 [--from N] [--workers N]`, or `--seed N` for one history, printed whole
- * or, where it fails, as the shortest one that fails alike. Ends with 1 where an invariant did not hold.
+ * or, where it fails, as the shortest one that fails alike. Ends with 1 where an invariant did not hold, with 2 where the
+ * command line is not understood.
  */
 
 const BATCH = 50
@@ -77,6 +78,20 @@ async function printShortest(failures: readonly Failure[]): Promise<void> {
   }
 }
 
-const options = readOptions(process.argv.slice(2))
-const held = options.seed === null ? await playMany(options) : await playOne(options.seed)
-process.exitCode = held ? 0 : 1
+async function main(): Promise<number> {
+  let options: Options | null
+  try {
+    options = readOptions(process.argv.slice(2))
+  } catch (error) {
+    say(`${(error as Error).message} (npm run sim -- --help lists the options)`)
+    return 2
+  }
+  if (options === null) {
+    print(USAGE)
+    return 0
+  }
+  const held = options.seed === null ? await playMany(options) : await playOne(options.seed)
+  return held ? 0 : 1
+}
+
+process.exitCode = await main()

@@ -62,10 +62,10 @@ export async function theirLatencies(means: Means, pictures: number): Promise<Th
 }
 
 async function startPeers(means: Means, from: string): Promise<Peer[]> {
-  const { tools, scratch } = means
+  const { has, scratch } = means
   const peers: Peer[] = [await chokidarPeer(from)]
-  if (tools.has('syncthing')) peers.push(await syncthingPeer(scratch, from))
-  if (tools.has('lsyncd')) peers.push(lsyncdPeer(scratch, from))
+  if (has('syncthing', 'Syncthing')) peers.push(await syncthingPeer(scratch, from))
+  if (has('lsyncd', 'lsyncd')) peers.push(lsyncdPeer(scratch, from))
   return peers
 }
 

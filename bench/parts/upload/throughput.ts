@@ -21,7 +21,7 @@ interface Contestant {
  * needs one, and hashes too (MD5); curl needs one, no more.
  */
 export async function throughput(means: Means, set: PictureSet, rounds: number): Promise<void> {
-  const { cache, say, scratch, tools } = means
+  const { cache, has, say, scratch } = means
   mkdirSync(join(cache, 'pictures'), { recursive: true })
   const folder = pictureSetIn(join(cache, 'pictures'), set, () => say(`makes pictures (once): ${set.name}`))
   say(`sends ${set.count} pictures: ${set.name}`)
@@ -36,9 +36,9 @@ export async function throughput(means: Means, set: PictureSet, rounds: number):
     },
     { name: 'undici alone', send: ({ baseUrl }) => undiciAlone(folder, baseUrl) },
   ]
-  if (tools.has('curl'))
+  if (has('curl', 'curl -Z'))
     contestants.push({ name: 'curl -Z', send: ({ s3 }) => curl(folder, s3, join(scratch, 'curl.list')) })
-  if (tools.has('rclone'))
+  if (has('rclone', 'rclone copy to S3'))
     contestants.push({ name: 'rclone copy to S3', send: ({ s3 }) => rcloneCopy(folder, s3) })
   const runs = await inRounds(
     rounds,

@@ -25,7 +25,7 @@ export async function idle(means: Means, seconds: number): Promise<void> {
   const synced = await means.trees.open('100k')
   const resting: Resting = { synced, daemon: synced.workspace.daemon(), syncthing: null }
   try {
-    if (means.tools.has('syncthing') && !means.short)
+    if (!means.short && means.has('syncthing', 'Syncthing at rest'))
       resting.syncthing = await startIdleSyncthing(means, synced.tree)
     await untilIdle(resting.daemon.pid)
   } catch (error) {

@@ -20,7 +20,7 @@ export interface Reading {
 
 /** One picture comes into a folder in the middle, and goes again. The daemon is to rest, and rests at the end. */
 export async function readingAfterEvents(
-  { tools, scratch }: Means,
+  { has, scratch }: Means,
   synced: SyncedTree,
   daemon: Daemon,
 ): Promise<Reading> {
@@ -32,7 +32,7 @@ export async function readingAfterEvents(
       await waitFor('what follows from an event', async () => (await host.seen()).find(effect))
       await untilIdle(daemon.pid)
     }
-    if (!tools.has('strace')) {
+    if (!has('strace', 'folders read after an event')) {
       await during()
       return null
     }
