@@ -97,7 +97,7 @@ async function begin({ synced, clock }: AuditParts): Promise<number> {
 /** Belongs into a commit. */
 function finish({ audit, meta }: Synced, albums: readonly (number | null)[], now: number): void {
   for (const album of albums) if (!audit.isDone(album)) audit.dropMovedFrom(album)
-  audit.dropMoot()
+  audit.dropMoot(Number(meta.get('audit_began') ?? now))
   audit.forgetDone()
   meta.clear('audit_began')
   meta.set('audit_ended', String(now))

@@ -50,10 +50,10 @@ export function openAudit(db: Db) {
        OR EXISTS (SELECT 1 FROM journal JOIN files ON files.image = journal.image WHERE journal.image = @image)
        AS leaving`,
   )
-  const dropMoot = db.prepare(
+  const dropMoot = db.prepare<[number]>(
     `DELETE FROM audit_findings WHERE CASE kind
        WHEN 'foreign' THEN EXISTS (SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id)
-         OR EXISTS (SELECT 1 FROM deleted WHERE deleted.remote_id = audit_findings.remote_id)
+         OR EXISTS (SELECT 1 FROM deleted WHERE deleted.remote_id = audit_findings.remote_id AND deleted.at >= ?)
        WHEN 'twice' THEN EXISTS (
          SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id AND (
            EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id)
@@ -88,8 +88,8 @@ export function openAudit(db: Db) {
     deletedAt: (remoteId: string) => deletedAt.get(remoteId)?.at,
     /** Whether an image is to be given up, or may have been deleted while a file stands on it. */
     isLeaving: (image: number) => isLeaving.get({ image })!.leaving === 1,
-    /** Forgets findings that what albumd did meanwhile has settled. */
-    dropMoot: () => void dropMoot.run(),
+    /** Forgets findings that what albumd did since `began` has settled. */
+    dropMoot: (began: number) => void dropMoot.run(began),
     /** Forgets that images were seen elsewhere than in this album: it could not be compared, and may show them too. */
     dropMovedFrom: (album: number | null) => void dropMovedFrom.run(album ?? 0),
   }
