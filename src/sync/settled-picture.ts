@@ -58,12 +58,13 @@ export async function openSettled(
 }
 
 /**
- * Made a moment before it was last written to, or not written to last but renamed: whole, then. An older file may have
- * been whole before, and somebody writes over it.
+ * Made a moment before it was last written to, or renamed when it had rested: whole, then. An older file may have been
+ * whole before, and somebody writes over it, whatever its name becomes meanwhile.
  */
 function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number): boolean {
-  const tookMs = (ctime - bornAt) / 1000
-  return mtime !== ctime || (tookMs >= 0 && tookMs < settleMs)
+  const tookMs = (mtime - bornAt) / 1000
+  const restedMs = (ctime - mtime) / 1000
+  return restedMs >= settleMs || (tookMs >= 0 && tookMs < settleMs)
 }
 
 /** Whole seconds are the stamps of file systems that know no parts of them: a file may change under the same one. */

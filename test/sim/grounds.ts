@@ -1,6 +1,7 @@
 import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
 import type { Looks } from './disk-port.ts'
 import { IGNORE_FILE, isIgnored } from './live-pictures.ts'
+import { split, upwards } from './tree.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
 
 /** What is wrong with the ground that mirrors stand on, and since which moment of the disk. */
@@ -62,7 +63,7 @@ export function isEmpty(disk: VirtualDisk, root: string): boolean {
 
 function unreadable(disk: VirtualDisk, looks: Looks, mirror: MirrorPolicy): string | null {
   for (const folder of foldersOf(disk, mirror.folder)) {
-    if (isIgnored(disk, [mirror], folder)) continue
+    if (isIgnored(disk, [mirror], folder) || mayBeIgnored(disk, looks, folder)) continue
     if (disk.find(folder)!.node.readable === false && looks.readAt(folder) > disk.changedAt(folder))
       return `${folder} can't be read`
     const rules = `${folder}/${IGNORE_FILE}`
@@ -71,6 +72,15 @@ function unreadable(disk: VirtualDisk, looks: Looks, mirror: MirrorPolicy): stri
       return `${rules} can't be read`
   }
   return null
+}
+
+/** The rules above have changed since the engine read them: by these it may be left out. */
+function mayBeIgnored(disk: VirtualDisk, looks: Looks, folder: string): boolean {
+  return [...upwards(split(folder).folder)].some(above => {
+    const rules = `${above}/${IGNORE_FILE}`
+    const read = looks.readAt(rules)
+    return read > 0 && disk.changedAt(rules) > read
+  })
 }
 
 /** A pass that deletes has looked at every folder that was there before it. */

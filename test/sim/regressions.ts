@@ -140,6 +140,7 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     seed: 1_000_000_019,
     found: 'a folder that came back without its ignore file in the pass that had missed it was believed',
   },
+  { seed: 80012071, found: 'a picture that was renamed while somebody wrote over it was taken for whole' },
   {
     seed: 27017557,
     found: 'an album made where nobody could look kept the one that was there before from being looked into',

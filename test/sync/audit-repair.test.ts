@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { deleteTwice, repairGone } from '../../src/sync/audit-repair.ts'
+import { systemClock } from '../../src/sync/clock.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
 import { albumOf, audit, DAY, found, imageOf, partsOf, withPictures } from './audit-stage.ts'
@@ -89,8 +90,9 @@ describe('a repair', () => {
     const { remote_id } = albumOf(workshop, 'a')
     const again = await putImage(workshop.host, remote_id, 'old.png', png(7, 7))
     const alike = await putImage(workshop.host, remote_id, '1.png', png(3, 2, 77))
-    workshop.synced.deleted.put(again, Date.now() - DAY)
-    await audit(workshop)
+    // Hosts stamp in whole seconds.
+    workshop.synced.deleted.put(again, Date.now())
+    await audit(workshop, workshop.host, { ...systemClock, wall: () => Date.now() + 1000 })
     expect(found(workshop)).toEqual(['twice 1.png', 'twice old.png'])
     return { workshop, again, alike }
   }
@@ -102,6 +104,18 @@ describe('a repair', () => {
     const left = await workshop.host.list(albumOf(workshop, 'a').remote_id, 1, never)
     const ids = left.ok ? left.value.images.map(({ id }) => id) : []
     expect(ids.toSorted()).toEqual([imageOf(workshop, '1.png').remote_id, alike].toSorted())
+  })
+
+  it("leaves an image that came later under the id of one that albumd deleted: it is another person's", async () => {
+    const workshop = await withPictures()
+    const { remote_id } = albumOf(workshop, 'a')
+    const theirs = await putImage(workshop.host, remote_id, '1.png', png(3, 2, 77))
+    workshop.synced.deleted.put(theirs, Date.now() - DAY)
+    await audit(workshop)
+    const { repaired } = await deleteTwice(partsOf(workshop, workshop.host), 20, interruption)
+    expect(repaired).toEqual([])
+    const left = await workshop.host.list(remote_id, 1, never)
+    expect(left.ok && left.value.images.map(({ id }) => id)).toContain(theirs)
   })
 
   it('deletes none where they are more than the hold lets go, or while an upload is in doubt', async () => {

@@ -94,6 +94,27 @@ async function mounted(): Promise<Mounting> {
   return mounting
 }
 
+describe('a disk that was hidden by a rule and is gone', () => {
+  it('loses no image to a person who prunes what is ignored, but by trust', async () => {
+    const mounting = await mounted()
+    const { workshop } = mounting
+    workshop.write('.albumdignore', 'album/usb/\n')
+    await mounting.pass()
+    workshop.write('.albumdignore', '')
+    mounting.unmount()
+    rmdirSync(mounting.in('album/usb'))
+    workshop.mirror.pruneIgnored = true
+    await mounting.pass()
+    await mounting.pass()
+    expect(mounting.deleted()).toEqual([])
+    expect(mounting.guard().guard).toContain('it was a mount point and is none now')
+    await mounting.trust('album/usb')
+    await mounting.pass()
+    await mounting.pass()
+    expect(mounting.deleted().toSorted()).toEqual(['album/usb/deep/er/green.png', 'album/usb/red.png'])
+  })
+})
+
 describe('a disk that is mounted over pictures', () => {
   async function covered(): Promise<Mounting> {
     const mounting = new Mounting(await openWorkshop())

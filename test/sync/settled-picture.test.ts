@@ -25,7 +25,7 @@ function stage({
   standing = null,
   knowsClock = true,
   made = 0,
-  renamed = false,
+  renamed = 0,
   wasCut = false,
   isRemote = false,
   ...first
@@ -55,7 +55,7 @@ function stage({
         return {
           look: {
             size: now.size,
-            mtime: now.wroteAt * 1000 - (renamed ? 9 : 0),
+            mtime: now.wroteAt * 1000 - renamed,
             ctime: now.wroteAt * 1000,
             ino: 7,
           },
@@ -99,7 +99,8 @@ interface Stage extends Opening {
   /** How long before it was written to. */
   made?: number
   /** It was, after it was last written to. */
-  renamed?: boolean
+  /** So many microseconds after it was last written to. */
+  renamed?: number
   /** An earlier look found it cut. */
   wasCut?: boolean
 }
@@ -127,6 +128,7 @@ describe('a picture', () => {
     ['does not tell', { ending: 'unclear' }],
     ['was known before', { standing: 'older' }],
     ['was made long before it was last written to', { made: 60_000 }],
+    ['was made long ago and renamed while it was written', { made: 60_000, renamed: 9 }],
   ] as [string, Stage][])('that %s waits the full time, and is read twice', async (_, what) => {
     const { clock, openings, openedAt, left } = stage(what)
     await clock.pass(5000)
@@ -136,7 +138,7 @@ describe('a picture', () => {
   })
 
   it.each([
-    ['renamed once it was written', { renamed: true }],
+    ['renamed when it had rested', { renamed: SETTLE_MS * 1000 }],
     ['cut when it was read a moment ago', { wasCut: true }],
   ])('that was made long ago and %s rests for a moment only', async (_, what) => {
     const { clock, openings } = stage({ made: 60_000, ...what })
