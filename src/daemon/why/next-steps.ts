@@ -49,7 +49,14 @@ export function uploadSteps(parts: StepParts, picture: Waiting): Step[] {
   if (!status.running) return [...steps, steps.length > 0 ? NOT_RUNNING_EITHER : NOT_RUNNING]
   if (steps.length > 0) return steps
   const ahead = synced.files.pendingTotal(synced.mirrors.all().map(({ id }) => id)).pictures - 1
-  return [step(ahead > 0 ? `it is uploaded: ${ahead} other pictures wait as well` : 'it is uploaded')]
+  return [step(ahead > 0 ? `${UPLOADED}: ${ahead} other pictures wait as well` : UPLOADED)]
+}
+
+const UPLOADED = 'it is uploaded'
+
+/** Whether nothing but the picture itself can keep it from being uploaded. */
+export function isUpload({ what }: Step): boolean {
+  return what.startsWith(UPLOADED)
 }
 
 /** What the daemon alone waits for; `sync` is asked for by somebody who waits. */
