@@ -1,4 +1,6 @@
 import { lstatSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { shellWord } from '../sync/shell-word.ts'
 import { explained, StateError } from '../synced/state-error.ts'
 import { markOf, readWitness } from '../synced/witness.ts'
 import { stateFiles } from './state.ts'
@@ -20,7 +22,7 @@ export function stateTrouble(stateDir: string): string | null {
   }
 }
 
-/** A service's state is its user's alone; to others it would look as if there were none. Throws StateError. */
+/** To whoever may not look into a state, it would look as if there were none. Throws StateError. */
 export function refuseClosed(stateDir: string): void {
   try {
     lstatSync(`${stateDir}/.`)
@@ -30,10 +32,21 @@ export function refuseClosed(stateDir: string): void {
   }
 }
 
-/** `path`: what this user may not use. */
+/** `path`: what this user may not use. Its owner, or that of the folder above that hides it, can open it. */
 export function closedState(path: string): StateError {
-  return new StateError(
-    'STATE_UNREADABLE',
-    `${path}: it is another user's; run this as the user that albumd runs as, or with sudo`,
-  )
+  const { at, uid } = nearestSeen(path)
+  const why =
+    uid === process.geteuid?.()
+      ? `${at}: its permissions keep its own user out (EACCES); chmod u+rwx ${shellWord(at)}`
+      : `${path}: it is another user's; run this as the user that albumd runs as, or with sudo`
+  return new StateError('STATE_UNREADABLE', why)
+}
+
+function nearestSeen(path: string): { at: string; uid: number | null } {
+  try {
+    return { at: path, uid: lstatSync(path).uid }
+  } catch {
+    const above = dirname(path)
+    return above === path ? { at: path, uid: null } : nearestSeen(above)
+  }
 }

@@ -147,8 +147,8 @@ class Client implements RemoteHost {
     return fetchDelivered(http, base, cdnUrl, maxBytes, signal)
   }
 
-  blocks(): Block[] {
-    return this.#connection.gate.blocks()
+  blocks(untried?: 'untried'): Block[] {
+    return this.#connection.gate.blocks(untried)
   }
 
   unblock(endpoint: Endpoint): void {

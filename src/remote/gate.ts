@@ -79,9 +79,9 @@ export class Gate {
     }
   }
 
-  /** What the account can't use for now. */
-  blocks(): Block[] {
-    return this.#blocks.list()
+  /** What the account can't use for now. `untried`: with what was opened and not asked since. */
+  blocks(untried?: 'untried'): Block[] {
+    return this.#blocks.list(untried)
   }
 
   /** The next request to this endpoint finds out whether its block, or the outage that it waits for, is over. */
@@ -181,6 +181,8 @@ export class Gate {
 
   #takeNote(failure: HostFailure, lane: Lane, turn: Turn, { retryAfterMs }: Pace, now: number): void {
     const { trouble, away } = lane
+    const isAnswer = failure.status !== undefined && !isTrouble(failure) && failure.remedy !== 'key'
+    if (isAnswer) this.#blocks.worked(lane.endpoint)
     this.#blocks.note(failure, now)
     // After a second the host has forgotten what was too much for it (§8).
     const least = failure.code === 'RATE_LIMITED' ? WINDOW_MS : null
@@ -192,6 +194,7 @@ export class Gate {
   }
 
   #passed(lane: Lane, turn: Turn): void {
+    this.#blocks.worked(lane.endpoint)
     lane.trouble.passed(turn.visits.get(lane.trouble)!)
     this.#hostIsThere(lane, turn)
   }

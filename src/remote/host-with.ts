@@ -10,7 +10,7 @@ export function hostWith(host: ImageHost, changes: Partial<ImageHost>): ImageHos
     deleteAlbum: (...args) => host.deleteAlbum(...args),
     createAlbum: (...args) => host.createAlbum(...args),
     fetchDelivered: (...args) => host.fetchDelivered(...args),
-    blocks: () => host.blocks(),
+    blocks: untried => host.blocks(untried),
     unblock: endpoint => host.unblock(endpoint),
     close: () => host.close(),
   }

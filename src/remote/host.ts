@@ -27,8 +27,11 @@ export interface ImageHost {
   createAlbum(request: CreateAlbumRequest, signal: AbortSignal): Promise<Outcome<CreatedAlbum>>
   /** GET of a delivery address, without the key. Its bytes count towards no limit of §8; more than `maxBytes` are not taken. */
   fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
-  /** What the account can't use for now: the plan, the quota, the storage or the key forbids it. */
-  blocks(): Block[]
+  /**
+   * What the account can't use for now: the plan, the quota, the storage or the key forbids it. `untried`: also what was
+   * unblocked and not asked since.
+   */
+  blocks(untried?: 'untried'): Block[]
   /**
    * The next request to this endpoint finds out whether what shut it (plan, quota, storage, key), or the outage that it
    * waits for, is over.

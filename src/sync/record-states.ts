@@ -1,4 +1,4 @@
-import type { HostFailure, ImageHost } from '../remote/host.ts'
+import type { Block, HostFailure, ImageHost } from '../remote/host.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
 import { clockOffset } from './file-ages.ts'
@@ -32,13 +32,19 @@ export function recordTime(parts: Omit<StateParts, 'host'>): void {
 export function recordStates(parts: StateParts, stopped: readonly HostFailure[]): void {
   const { synced, host, clock, running } = parts
   const now = clock.wall()
-  // Not all that the host said of the account ended something.
-  const shut = host.blocks().map(block => ({ ...block, said_at: now - (clock.monotonic() - block.since) }))
+  const saidAt = (block: Block) => ({ ...block, said_at: now - (clock.monotonic() - block.since) })
   const said = stopped.filter(({ remedy, repeated }) => remedy !== 'cancelled' && !repeated)
-  const all = [...said.map(failure => ({ ...failure, said_at: now })), ...shut]
+  // Not all that the host said of the account ended something, and what was not asked again is as it was.
+  const all = [
+    ...host.blocks('untried').map(saidAt),
+    ...said.map(failure => ({ ...failure, said_at: now })),
+    ...host.blocks().map(saidAt),
+  ]
   recordTime(parts)
   forgetOldDeletions(synced, running())
-  const blocks = all.filter(({ remedy }) => remedy !== 'quota')
+  const told = all.filter(({ remedy }) => remedy !== 'quota')
+  // Of one endpoint the last counts.
+  const blocks = [...new Map(told.map(block => [block.endpoint, block])).values()]
   synced.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
   for (const { endpoint, code, message, said_at } of blocks)
     synced.account.block({

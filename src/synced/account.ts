@@ -31,7 +31,8 @@ export interface QuotaRow {
 export function openAccount(db: Db) {
   const putBlock = db.prepare<BlockRow>(
     `INSERT INTO blocks (endpoint, code, message, since, said_at) VALUES (@endpoint, @code, @message, @since, @said_at)
-     ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message, said_at = excluded.said_at`,
+     ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message, said_at = excluded.said_at,
+       since = iif(code = excluded.code, since, excluded.since)`,
   )
   const clearBlocks = db.prepare<[string]>(
     'DELETE FROM blocks WHERE endpoint NOT IN (SELECT value FROM json_each(?))',

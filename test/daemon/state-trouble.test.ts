@@ -1,6 +1,6 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, chownSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { stateTrouble } from '../../src/daemon/state-trouble.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -10,20 +10,46 @@ it('has nothing to say of a state that is not there yet', () => {
   expect(stateTrouble(join(folder, 'not/yet'))).toBeNull()
 })
 
-it("refuses another user's: it would look as if nothing were recorded", () => {
-  const folder = tempFolder()
-  chmodSync(folder, 0o000)
-  const refusal = expect.objectContaining({
-    code: 'STATE_UNREADABLE',
-    message: `${folder}: it is another user's; run this as the user that albumd runs as, or with sudo`,
-  })
-  // root may look into everything.
+const NOBODY = 65534
+
+/** What a state at `path` is refused with, by a user who is not root: root may look into everything. */
+function refusalOf(path: string): unknown {
   const isRoot = process.getuid?.() === 0
-  if (isRoot) process.seteuid?.(65534)
+  if (isRoot) process.seteuid?.(NOBODY)
   try {
-    expect(() => stateTrouble(folder)).toThrow(refusal)
+    return stateTrouble(path)
+  } catch (error) {
+    return error
   } finally {
     if (isRoot) process.seteuid?.(0)
-    chmodSync(folder, 0o700)
   }
+}
+
+function closedFolder(owner: number): string {
+  const folder = tempFolder()
+  chmodSync(folder, 0o000)
+  onTestFinished(() => chmodSync(folder, 0o700))
+  if (process.getuid?.() === 0) chownSync(folder, owner, owner)
+  return folder
+}
+
+it.runIf(process.getuid?.() === 0)(
+  "refuses another user's: it would look as if nothing were recorded",
+  () => {
+    const folder = closedFolder(0)
+    expect(refusalOf(folder)).toMatchObject({
+      code: 'STATE_UNREADABLE',
+      message: `${folder}: it is another user's; run this as the user that albumd runs as, or with sudo`,
+    })
+  },
+)
+
+it.runIf(process.geteuid)("tells a folder's own user that its permissions keep him out", () => {
+  const folder = closedFolder(NOBODY)
+  const refusal = {
+    code: 'STATE_UNREADABLE',
+    message: `${folder}: its permissions keep its own user out (EACCES); chmod u+rwx ${folder}`,
+  }
+  expect(refusalOf(folder)).toMatchObject(refusal)
+  expect(refusalOf(join(folder, 'state'))).toMatchObject(refusal)
 })

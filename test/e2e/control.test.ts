@@ -151,6 +151,8 @@ describe('SIGHUP', () => {
     await daemon.told('config_refused')
     const [refused] = daemon.events().filter(({ event }) => event === 'config_refused')
     expect(refused!.message).toContain('mirrors[0].album')
+    const unread = await stage.albumd('status', '--config', stage.config)
+    expect(unread).toMatchObject({ code: 2, out: '', err: expect.stringContaining('mirrors[0].album') })
     stage.configure({ mirrors: [{ folder: 'pictures', album: 'Elsewhere' }] })
     daemon.kill('SIGHUP')
     await daemon.told('config_refused', 2)

@@ -1,4 +1,7 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/synced/database.ts'
+import { openSynced } from '../../src/synced/synced.ts'
 import { png } from '../pictures.ts'
 import { type Logged, startDaemon } from './daemon-process.ts'
 import { type FaultStage, setFaultStage } from './fault-stage.ts'
@@ -48,6 +51,40 @@ describe('a quota that the host says is used up', () => {
     expect(asked(stage)).toBe(first + 20)
     expect(await stage.json('status')).toMatchObject({ quota: { used: 40, exhausted: false } })
   })
+})
+
+it('what a plan lacks stays in the status while the host is away, and so does that it is away', async () => {
+  const stage = await setFaultStage({ host: { dailyQuota: 1, plansFrom: 'flagship' } })
+  plant(stage, 0, 3)
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  const blocks = async () => (await stage.json('status')).blocks
+  const lacks = (endpoint: string) => ({ endpoint, code: 'PLAN_NOT_SUPPORTED' })
+  expect(await blocks()).toMatchObject([lacks('create_album'), lacks('list')])
+
+  stage.proxy.fail('list', 'each', 'reset')
+  // The quota is used up: but for the greeting nothing is asked.
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  const away = await blocks()
+  expect(away).toMatchObject([lacks('create_album'), { endpoint: 'list', code: 'HOST_UNREACHABLE' }])
+  expect((await stage.json('status')).mirrors).toMatchObject([{ state: 'blocked', pending_uploads: 2 }])
+})
+
+it('what a plan lacked is out of the status once the host lists again, also for a pass that asks nothing', async () => {
+  const stage = await setFaultStage()
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  const db = openDatabase(join(stage.home, 'state/albumd.db'))
+  const at = Date.now()
+  openSynced(db).account.block({
+    endpoint: 'list',
+    code: 'PLAN_NOT_SUPPORTED',
+    message: 'no',
+    since: at,
+    said_at: at,
+  })
+  db.close()
+  expect((await stage.json('status')).blocks).toHaveLength(1)
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect((await stage.json('status')).blocks).toEqual([])
 })
 
 describe('a storage that is full', () => {

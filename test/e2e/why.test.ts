@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../pictures.ts'
+import { startDaemon } from './daemon-process.ts'
 import { type Stage, setStage } from './stage.ts'
 
 const why = (stage: Stage, path: string) => stage.albumd('why', path, '--config', stage.config)
@@ -39,6 +40,23 @@ it('why shows the state, the image, what happens next and the history, and its c
   })
   await stage.sync()
   expect(await stage.json('why', "it's/0.png")).toMatchObject({ state: 'absent' })
+})
+
+it('why says of what a running albumd waits to be whole nothing else than that', async () => {
+  const stage = await setStage()
+  const daemon = startDaemon(stage, ['--log-level', 'debug'])
+  stage.write('half.png', png(40, 30).bytes.subarray(0, 600))
+  await daemon.told('picture_waits')
+  const { state, next } = await stage.json('why', 'half.png')
+  expect(state).toBe('pending')
+  expect(next).toMatchObject([
+    {
+      what: expect.stringMatching(/uploaded once it is whole; if it stays so, .* failure until it changes$/),
+    },
+  ])
+  stage.write('half.png', png(40, 30).bytes)
+  await daemon.told('picture_uploaded')
+  expect(await daemon.stop()).toBe(0)
 })
 
 it('why knows a name that is not UTF-8 as the shell hands it over, and says how it is written', async () => {

@@ -32,6 +32,42 @@ test('an endpoint outside the plan is not asked again until it is unblocked', as
   expect(gate.blocks()).toEqual([])
 })
 
+test('what was unblocked stays among the untried until an answer comes', async () => {
+  const gate = gateOf()
+  const refuse = () => failed('delete', 'plan', 'PLAN_NOT_SUPPORTED', 403)
+  await all([through(gate, 'delete', refuse).pass()])
+  gate.unblock('delete')
+  expect(gate.blocks()).toEqual([])
+  expect(gate.blocks('untried')).toMatchObject([{ endpoint: 'delete', code: 'PLAN_NOT_SUPPORTED' }])
+  await all([
+    through(gate, 'list', succeeded).pass(),
+    through(gate, 'delete', () => refused('delete')).pass(),
+  ])
+  expect(gate.blocks('untried')).toHaveLength(1)
+  gate.unblock('delete')
+  await all([through(gate, 'delete', refuse).pass()])
+  expect(gate.blocks()).toHaveLength(1)
+  gate.unblock('delete')
+  await all([through(gate, 'delete', () => failed('delete', 'gone', 'NOT_FOUND', 404)).pass()])
+  expect(gate.blocks('untried')).toEqual([])
+})
+
+test('a key that may be mended stays among the untried until it is taken, or refused anew', async () => {
+  const gate = gateOf()
+  const refuse = () => failed('list', 'key', 'INVALID_API_KEY', 401)
+  await all([through(gate, 'list', refuse).pass()])
+  const [before] = gate.blocks()
+  gate.unblock('list')
+  await all([through(gate, 'send', succeeded).pass()])
+  expect(gate.blocks('untried')).toEqual([before])
+  await all([through(gate, 'list', refuse).pass()])
+  const [after] = gate.blocks()
+  expect(after!.since).toBeGreaterThan(before!.since)
+  gate.unblock('list')
+  await all([through(gate, 'upload', succeeded).pass()])
+  expect(gate.blocks('untried')).toEqual([])
+})
+
 test('a lasting outage is asked about at once where a person says so, and a wait that the host asked for is kept', async () => {
   const gate = gateOf({ patience: { attempts: 2, maxDelayMs: 300_000 } })
   let away = true

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Sent } from '../../src/remote/host.ts'
+import type { Block, Sent } from '../../src/remote/host.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { png } from '../pictures.ts'
 import { ALLOWANCE, count, failure, green, openWorkshop, red, summary, type Workshop } from './workshop.ts'
@@ -134,5 +134,21 @@ describe('trouble at the host', () => {
     await at(16)
     expect(unblocked).toEqual(['upload'])
     expect(workshop.synced.account.blocks()).toMatchObject([{ since: first!.since }])
+  })
+
+  it('that shut an endpoint which nobody asked again is recorded as it was', async () => {
+    const workshop = await openWorkshop()
+    const block = { endpoint: 'create_album', remedy: 'plan', code: 'PLAN_NOT_SUPPORTED', message: 'no' }
+    const host = hostWith(workshop.host, {
+      blocks: untried => (untried ? [{ ...block, since: 0 } as Block] : []),
+    })
+    const wall = () => Date.parse('2026-11-21T10:00:00Z')
+    await workshop.pass({ host, clock: { ...workshop.clock, wall, monotonic: () => 60_000 } })
+    const said_at = wall() - 60_000
+    expect(workshop.synced.account.blocks()).toMatchObject([
+      { endpoint: 'create_album', since: said_at, said_at },
+    ])
+    await workshop.pass()
+    expect(workshop.synced.account.blocks()).toEqual([])
   })
 })

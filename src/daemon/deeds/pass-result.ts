@@ -1,5 +1,6 @@
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import type { HostFailure } from '../../remote/host.ts'
+import { recordStates } from '../../sync/record-states.ts'
 import { type Pause, pauseAt } from '../pause.ts'
 import { type MirrorStatus, statusOf } from '../status.ts'
 import { type Verdict, verdictOn } from '../verdict.ts'
@@ -21,8 +22,11 @@ export async function passResult(means: Means, work: () => Promise<HostFailure[]
   const now = Date.now()
   if (pauseAt(synced, now)) return standing(means, [])
   tryAgain(means)
-  const [refusal, ended] = await Promise.all([means.engine().greet(interruption.cut), work()])
+  const engine = means.engine()
+  const [refusal, ended] = await Promise.all([engine.greet(interruption.cut), work()])
   const stopped = distinct([...(refusal ? [refusal] : []), ...ended])
+  // The pass may have recorded how things stand before the host answered the greeting.
+  await synced.commit(() => recordStates(engine.parts, stopped))
   const result = standing(means, stopped)
   return { ...result, verdict: verdictOn(statusOf(config, synced, true, Date.now()), stopped) }
 }

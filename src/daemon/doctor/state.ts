@@ -37,7 +37,9 @@ export function checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Find
         `${state_dir}: this user can't write there`,
         isOfAnother
           ? 'run the doctor as the user that albumd runs as, or chown it to that one'
-          : 'chown it to the user that albumd runs as',
+          : (mode & 0o700) === 0o700
+            ? 'see whether the disk that holds it is mounted to be read only'
+            : `chmod u+rwx ${shellWord(state_dir)}`,
       ),
     )
   else if (isOfAnother)

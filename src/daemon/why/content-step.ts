@@ -18,10 +18,9 @@ export async function contentStep(
     if (!picture) return step('its bytes are no picture of a known format: it will fail')
     if (ending.kind !== 'cut') return null
     const until = look.ctime / 1000 + Math.max(watch.settle, watch.incomplete_after)
-    const then =
-      watch.incomplete === 'send' ? 'then it is sent as it is' : 'then it is a failure until it changes'
+    const otherwise = watch.incomplete === 'send' ? 'it is sent as it is' : 'it is a failure until it changes'
     return step(
-      `it is not complete (${ending.missing}): it is waited for, as it may still be written; ${then}`,
+      `it is not complete (${ending.missing}) and may still be written: it is uploaded once it is whole; if it stays so, ${otherwise}`,
       timeOf(until),
     )
   } catch (error) {

@@ -5,6 +5,7 @@ import { contentStep } from './content-step.ts'
 import { explain } from './explain.ts'
 import type { Explanation } from './explanation.ts'
 import { placesGiven } from './given-place.ts'
+import { isUpload } from './next-steps.ts'
 import type { PlaceInMirror } from './place.ts'
 
 /**
@@ -22,9 +23,9 @@ export async function explainPath(config: Config, path: string, now: number): Pr
   return Promise.all(explained.map(({ place, told }) => withContent(config, place, told)))
 }
 
-/** With what reading it shows, where it is to be sent. */
+/** With what reading it shows, where it is to be sent: that says whether it is. */
 async function withContent(config: Config, place: PlaceInMirror, told: Explanation): Promise<Explanation> {
   if (told.file === null || (told.state !== 'pending' && told.state !== 'unseen')) return told
   const step = await contentStep(config, place)
-  return step ? { ...told, next: [step, ...told.next] } : told
+  return step ? { ...told, next: [step, ...told.next.filter(next => !isUpload(next))] } : told
 }

@@ -9,6 +9,7 @@ import { uploadsWaitUntil } from '../hours.ts'
 import { pauseAt } from '../pause.ts'
 import type { Status } from '../status.ts'
 import { type Explanation, type Step, timeOf } from './explanation.ts'
+import { triedAgainAt } from './tried-again.ts'
 
 export interface StepParts {
   config: Config
@@ -48,7 +49,14 @@ export function uploadSteps(parts: StepParts, picture: Waiting): Step[] {
   if (!status.running) return [...steps, steps.length > 0 ? NOT_RUNNING_EITHER : NOT_RUNNING]
   if (steps.length > 0) return steps
   const ahead = synced.files.pendingTotal(synced.mirrors.all().map(({ id }) => id)).pictures - 1
-  return [step(ahead > 0 ? `it is uploaded: ${ahead} other pictures wait as well` : 'it is uploaded')]
+  return [step(ahead > 0 ? `${UPLOADED}: ${ahead} other pictures wait as well` : UPLOADED)]
+}
+
+const UPLOADED = 'it is uploaded'
+
+/** Whether nothing but the picture itself can keep it from being uploaded. */
+export function isUpload({ what }: Step): boolean {
+  return what.startsWith(UPLOADED)
 }
 
 /** What the daemon alone waits for; `sync` is asked for by somebody who waits. */
@@ -80,10 +88,11 @@ function quotaSteps({ config, synced, status, now }: StepParts, { since }: Waiti
 }
 
 function blockSteps({ config, status }: StepParts): Step[] {
-  return status.blocks.flatMap(({ endpoint, code, message, said_at }) => {
+  return status.blocks.flatMap(block => {
+    const { endpoint, code, message } = block
     const what = UPLOADING[endpoint]
     if (!what) return []
-    const again = status.running ? Date.parse(said_at) + config.quota.probe_every : null
+    const again = status.running ? triedAgainAt(block, config.quota.probe_every) : null
     return [step(`${what}: ${message} (${code}); it is tried again`, again)]
   })
 }
@@ -158,7 +167,7 @@ export function deletionSteps(
   if (guard != null && !parts.rootInDoubt)
     steps.push(step(`but nothing is deleted while a folder is in doubt: ${guard}`))
   if (blocked) {
-    const again = Date.parse(blocked.said_at) + parts.config.quota.probe_every
+    const again = status.running ? triedAgainAt(blocked, parts.config.quota.probe_every) : null
     steps.push(
       step(`but the host deletes nothing: ${blocked.message} (${blocked.code}); it is tried again`, again),
     )

@@ -45,6 +45,14 @@ describe('why, of a picture', () => {
     const waiting = at.why('p.png', { now })
     expect(waiting.next).toMatchObject([{ at: new Date(now + 600_000).toISOString(), command: null }])
     expect(steps(waiting)).toContain('about 10 min are left')
+    const blocked = (code: string, running: boolean) => {
+      const said_at = new Date(now).toISOString()
+      const blocks = [{ endpoint: 'delete', code, message: 'no', since: said_at, said_at }]
+      return at.why('p.png', { now, status: { ...OPEN, running, blocks } }).next[1]!.at
+    }
+    expect(blocked('INVALID_API_KEY', true)).toBe(new Date(now + 3_600_000).toISOString())
+    expect(blocked('PLAN_NOT_SUPPORTED', true)).toBe(new Date(now + 900_000).toISOString())
+    expect(blocked('PLAN_NOT_SUPPORTED', false)).toBeNull()
     const stopped = at.why('p.png', { now, status: { ...OPEN, running: false } })
     expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd run' }])
     at.synced.meta.set('running_ms', String(600_000))
@@ -100,6 +108,12 @@ describe('why, of a picture', () => {
     const blocked = at.why('p.png', { status: { ...OPEN, blocks: [full] } })
     expect(blocked.next).toMatchObject([{ at: '2029-12-31T00:15:00.000Z' }])
     expect(steps(blocked)).toContain('full (STORAGE_LIMIT_REACHED)')
+    const refused = { ...full, endpoint: 'list', code: 'INVALID_API_KEY', message: 'no such key' }
+    // A refused key is asked about each hour.
+    const locked = at.why('p.png', { status: { ...OPEN, blocks: [refused] } })
+    expect(locked.next).toMatchObject([{ at: '2029-12-31T01:00:00.000Z' }])
+    const away = { ...refused, code: 'HOST_UNREACHABLE', message: 'nobody there' }
+    expect(at.why('p.png', { status: { ...OPEN, blocks: [away] } }).next).toMatchObject([{ at: null }])
     // Without a daemon `sync` would stop there too.
     const alone = at.why('p.png', { status: { ...used, running: false } })
     expect(alone.next).toMatchObject([{ at: resumes_at }, { command: 'albumd sync' }])
