@@ -1,19 +1,31 @@
-import { chmodSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
-import { checkStateFolder } from '../../../src/daemon/doctor/state.ts'
+import type { Finding } from '../../../src/daemon/doctor/finding.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
-// root may write everywhere.
-it.skipIf(process.getuid === undefined || process.getuid() === 0)(
+const NOBODY = 65534
+const CHECK = new URL('../../../src/daemon/doctor/state.ts', import.meta.url).href
+
+/** What the doctor says to the folder's own user, who is not root: root may write everywhere. */
+function findingsOn(folder: string): Finding[] {
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) chownSync(folder, NOBODY, NOBODY)
+  const script = `import { checkStateFolder } from '${CHECK}'
+    console.log(JSON.stringify(checkStateFolder({ state_dir: process.argv[1] })))`
+  const args = ['--input-type=module', '-e', script, folder]
+  const said = execFileSync(process.execPath, args, { cwd: '/', ...(isRoot && { uid: NOBODY, gid: NOBODY }) })
+  return JSON.parse(said.toString())
+}
+
+it.runIf(process.getuid)(
   'a state folder whose permissions keep its own user out is opened by its mode, not given to another',
   () => {
     const folder = tempFolder()
     onTestFinished(() => chmodSync(folder, 0o700))
     for (const mode of [0o000, 0o500]) {
       chmodSync(folder, mode)
-      expect(checkStateFolder({ state_dir: folder })).toMatchObject([
-        { status: 'fail', remedy: `chmod u+rwx ${folder}` },
-      ])
+      expect(findingsOn(folder)).toMatchObject([{ status: 'fail', remedy: `chmod u+rwx ${folder}` }])
     }
   },
 )
