@@ -34,6 +34,7 @@ export class VanishedRules {
 
   /** What is to be believed of a folder's ignore file. Belongs inside a commit. */
   judge({ folders }: Synced, folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile {
+    if ('text' in ignoreFile && ignoreFile.text !== null) this.#foundGone.delete(keyOf(folder))
     const isJustGone = this.#foundGone.has(keyOf(folder))
     const hadOne = folder.ignore_text !== null || isJustGone
     const vanished = 'text' in ignoreFile && ignoreFile.text === null && hadOne

@@ -146,12 +146,19 @@ it('what an ignore file hid is not sent by the passes of one process that follow
     await workshop.pass({ vanishedRules })
     expect(summary(workshop)).toMatchObject({ synced: 0 })
   }
+  // It was back, and goes once more.
+  workshop.write('private/.albumdignore', '*\n')
+  await workshop.pass({ vanishedRules })
+  workshop.remove('private/.albumdignore')
+  for (now of [11_000, 12_000]) {
+    await workshop.pass({ vanishedRules })
+    expect(summary(workshop)).toMatchObject({ synced: 0 })
+  }
   // Its folder may go and come back as well.
-  now = 11_000
   workshop.remove('private')
   await workshop.pass({ vanishedRules })
   workshop.write('private/red.png', red)
-  now = 12_000
+  now = 13_000
   await workshop.pass({ vanishedRules })
   expect(summary(workshop)).toMatchObject({ synced: 0 })
   now = 21_000
