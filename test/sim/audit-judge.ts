@@ -63,7 +63,7 @@ export class AuditJudge {
     const { oracle, host, history } = this.#world
     if (image.by === 'other' || oracle.stateLost || oracle.words.mayHaveLeft(image)) return
     // By a clock that was set it came after the one that albumd deleted.
-    if (image.keptDeleted && history.actions.some(({ deed }) => deed === 'clockJump')) return
+    if (image.deletionAsked && history.actions.some(({ deed }) => deed === 'clockJump')) return
     // Of another person's image it may have learned that it was this one.
     const taken = [...host.truth.images.values()].some(
       ({ by, name, id }) => by === 'other' && name === image.name && id !== image.id,

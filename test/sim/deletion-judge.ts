@@ -102,7 +102,7 @@ export class DeletionJudge {
     const met = this.#prunedAt(image) ?? this.#metAt(image)
     if (met === undefined || this.#known.approved.has(image.id)) return
     const gone = this.#parts.running() - met
-    if (gone < this.#parts.graceMs && !this.#isReplaced(image))
+    if (gone < this.#parts.graceMs && !this.#isReplaced(image) && !this.#isHiddenOver(image))
       this.#report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
   }
 
@@ -118,6 +118,12 @@ export class DeletionJudge {
           other.source === image.source &&
           other.hash === image.hash,
       )
+  }
+
+  /** Its picture is hidden, and not read: it keeps the image that it had when it was last looked at, another one. */
+  #isHiddenOver({ id, source }: TrueImage): boolean {
+    const { disk, mirrors, recordOf } = this.#parts
+    return source !== null && isIgnored(disk, mirrors, source) && recordOf(source)?.image !== id
   }
 
   /** It is there, and a person asked to give up what is hidden: from when its grace counts. */
@@ -149,7 +155,7 @@ export class DeletionJudge {
           other.source === path ||
           (other.name === image.name && pathOfAlbum(other.album) === pathOfAlbum(image.album)),
       )
-      if (image.source === path && !same && !pruned)
+      if (image.source === path && !same && !pruned && !this.#isHiddenOver(image))
         this.#report('nothing-needed-deleted', `${path} has ${nameOf(image)} for its image`)
     }
   }
