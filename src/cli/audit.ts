@@ -128,14 +128,14 @@ function summary(albums: number, findings: readonly AuditFinding[], repair: bool
 
 function whatToDo({ kind, ours, repaired }: AuditFinding): string {
   if (repaired)
-    return kind === 'gone' ? 'its file, where it is there, was given back to be uploaded' : 'deleted'
+    return kind === 'gone' ? 'its file, where it is there, is uploaded again' : 'deleted'
   switch (kind) {
     case 'gone':
       return '"albumd audit --repair" uploads it again'
     case 'changed':
       return 'put it right on the host, or delete it there and run "albumd audit --repair"'
     case 'foreign':
-      return 'leave it or remove it on the host; albumd never deletes it'
+      return 'leave it: it may be the only image of a picture that waits; albumd never deletes it'
     case 'twice':
       return ours ? '"albumd audit --repair" deletes it' : 'look at both, and remove one on the host'
   }
