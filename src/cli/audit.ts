@@ -127,8 +127,7 @@ function summary(albums: number, findings: readonly AuditFinding[], repair: bool
 }
 
 function whatToDo({ kind, ours, repaired }: AuditFinding): string {
-  if (repaired)
-    return kind === 'gone' ? 'its file, where it is there, is uploaded again' : 'deleted'
+  if (repaired) return kind === 'gone' ? 'its file, where it is there, is uploaded again' : 'deleted'
   switch (kind) {
     case 'gone':
       return '"albumd audit --repair" uploads it again'

@@ -2,14 +2,19 @@ import type { ImageHost } from '../remote/host.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Album } from './album.ts'
 import { recordPlaces } from './album-places.ts'
+import type { Clock } from './clock.ts'
 import type { Tell } from './pass-events.ts'
 import { walkEverything } from './walk.ts'
 
 interface Parts {
   synced: Synced
   host: ImageHost
+  clock: Pick<Clock, 'monotonic'>
   tell: Tell
 }
+
+/** Everything is listed for it: a host that lists late is given time. */
+const NEXT_LOOK_MS = 60_000
 
 /**
  * What is uploaded without an album lands in the account's default album where one is set (§4.1), and nothing else
@@ -18,6 +23,9 @@ interface Parts {
 export class DefaultAlbum {
   #turn: Promise<unknown> = Promise.resolve()
   #canNotKnow = false
+  /** Images that were uploaded without an album and are not listed yet. */
+  readonly #unseen = new Set<string>()
+  #nextLook = Number.NEGATIVE_INFINITY
 
   /** Where uploads without an album land; undefined where that is not known. Null is the root. */
   known({ synced }: Pick<Parts, 'synced'>): Album | undefined {
@@ -33,20 +41,28 @@ export class DefaultAlbum {
     return result
   }
 
-  /** Looks for an image that was uploaded without an album. */
-  async learn({ synced, host, tell }: Parts, imageId: string, signal: AbortSignal): Promise<void> {
+  /** Looks for an image that was uploaded without an album, and for those before it that were not listed then. */
+  async learn({ synced, host, clock, tell }: Parts, imageId: string, signal: AbortSignal): Promise<void> {
+    this.#unseen.add(imageId)
+    if (clock.monotonic() < this.#nextLook) return
     const walk = await walkEverything(host, signal)
     if (!walk.ok) {
       this.#canNotKnow ||= walk.failure.remedy === 'plan'
       return
     }
-    const image = walk.value.images.find(({ id }) => id === imageId)
-    if (!image) return
+    const images = walk.value.images.filter(({ id }) => this.#unseen.has(id))
+    const image = images.find(({ id }) => id === imageId) ?? images.at(-1)
+    if (!image) {
+      this.#nextLook = clock.monotonic() + NEXT_LOOK_MS
+      return
+    }
     await synced.commit(() => {
       synced.meta.set('default_album', image.album ?? '')
-      const place = recordPlaces(synced, { ...walk.value, images: [image] }).get(image.album) ?? null
-      const row = synced.images.byRemoteId(imageId)
-      if (row) synced.images.moved(row.id, place)
+      const places = recordPlaces(synced, { ...walk.value, images })
+      for (const { id, album } of images) {
+        const row = synced.images.byRemoteId(id)
+        if (row) synced.images.moved(row.id, places.get(album) ?? null)
+      }
     })
     const album = image.album === null ? null : walk.value.albums.find(({ id }) => id === image.album)
     if (album) tell({ event: 'default_album_found', album: album.name })

@@ -140,6 +140,10 @@ export const REGRESSIONS: readonly { seed: number; found: string }[] = [
     seed: 1_000_000_019,
     found: 'a folder that came back without its ignore file in the pass that had missed it was believed',
   },
+  {
+    seed: 100035557,
+    found: 'where a host lists late, everything was listed after each upload without an album',
+  },
   { seed: 80012071, found: 'a picture that was renamed while somebody wrote over it was taken for whole' },
   {
     seed: 27017557,
