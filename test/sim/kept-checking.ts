@@ -71,6 +71,21 @@ export const KEPT_CHECKING: readonly History[] = [
     pauses: [60_000, 1000, 60_000, 1000],
     actions: [at(2, 'reboot'), at(3, 'rename', 2452505682, 1269735668), at(4, 'auditRepair')],
   },
+  // The same with fewer pictures, and a whole walk that was not had at once.
+  {
+    ...HOURLY,
+    seed: 1_000_000_125,
+    variations: { ...PLAIN, order: 'shuffled', perPage: 2, without: ['create_album'], blinks: 'even' },
+    files: [
+      [820549910, 3404832231],
+      [439018475, 3600488834],
+      [3694184830, 653905941],
+    ],
+    hold: { hold_above: 0.25, hold_min: 2 },
+    graceMs: 60_000,
+    pauses: [60_000, 1000, 60_000, 1000],
+    actions: [at(2, 'reboot'), at(3, 'rename', 2452505682, 1269735668), at(4, 'auditRepair')],
+  },
   // The first picture lands in the default album and is listed late: nobody learns where it is.
   {
     ...HOURLY,
