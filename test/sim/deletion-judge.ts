@@ -146,6 +146,8 @@ export class DeletionJudge {
     for (const { path, node } of livePictures(disk, mirrors)) {
       if (node.hash !== image.hash || !isKnown(this.#parts, path)) continue
       if (this.#wasTakenByOthers(path, node.hash) || this.#isBeingWritten(path, node)) continue
+      // Its deletion has begun before: it counts as gone, and a picture of its bytes elsewhere is sent anew.
+      if (image.deletionAsked && image.source !== path) continue
       const pruned = this.#parts.pruning.askedAt(path) !== undefined
       if (left.length === 0 && !pruned && !isIgnored(disk, mirrors, path))
         this.#report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)
