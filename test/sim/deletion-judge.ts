@@ -139,15 +139,15 @@ export class DeletionJudge {
   }
 
   #nothingNeededDeleted(image: TrueImage): void {
-    const { disk, mirrors } = this.#parts
+    const { disk, mirrors, recordOf } = this.#parts
     const left = this.#truth
       .live()
       .filter(other => other !== image && !other.deletionAsked && other.hash === image.hash)
     for (const { path, node } of livePictures(disk, mirrors)) {
       if (node.hash !== image.hash || !isKnown(this.#parts, path)) continue
       if (this.#wasTakenByOthers(path, node.hash) || this.#isBeingWritten(path, node)) continue
-      // Its deletion has begun before: it counts as gone, and a picture of its bytes elsewhere is sent anew.
-      if (image.deletionAsked && image.source !== path) continue
+      // Its name alone was seen again, by the last look before its own deletion: no scan knows of its bytes.
+      if (image.source !== path && recordOf(path)?.state === 'gone') continue
       const pruned = this.#parts.pruning.askedAt(path) !== undefined
       if (left.length === 0 && !pruned && !isIgnored(disk, mirrors, path))
         this.#report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)
