@@ -31,16 +31,10 @@ const KEPT: readonly History[] = [
   },
   // A picture is served and albumd killed; delivery gives nothing, and every other walk misses the newest image.
   {
+    ...THREE,
     seed: 1_000_000_002,
     variations: { ...PLAIN, delivery: 'nothing', blinks: 'even' },
-    mirrors: [{ album: 'Photos', deletions: 'propagate', mounted: false, subMount: false, bind: false }],
     files: [[0, 1]],
-    hold: { hold_above: 0.5, hold_min: 20 },
-    graceMs: 0,
-    albumDeletions: 'one_by_one',
-    concurrency: 1,
-    order: 'oldest',
-    setting: PLAIN_SETTING,
     pauses: [3_700_000, 3_700_000],
     actions: [{ pass: 0, step: 42, deed: 'kill', a: 0, b: 0 }],
   },
