@@ -1,6 +1,9 @@
 import type { Interruption } from '../../src/sync/interruption.ts'
 import type { Timeline } from './virtual-clock.ts'
 
+/** Given as the reason: an error made for each, with its stack, takes 2 % of a history's time. */
+export const ENDED = 'ended'
+
 /** What may end a pass, or a part of it, before its end. */
 export class Interruptions {
   readonly #time: Timeline
@@ -43,17 +46,17 @@ export class Interruptions {
   /** As SIGTERM: nothing new is begun, and after a while what is under way is cut off. */
   end(graceMs: number): void {
     const cut = this.#cut
-    this.#stop.abort()
-    this.#time.after(graceMs, () => cut.abort())
+    this.#stop.abort(ENDED)
+    this.#time.after(graceMs, () => cut.abort(ENDED))
   }
 
   pauseUploads(): void {
-    this.#pauseUploads.abort()
+    this.#pauseUploads.abort(ENDED)
   }
 
   /** A person waits for something else: uploads pause too. */
   makeWay(): void {
-    this.#makeWay.abort()
-    this.#pauseUploads.abort()
+    this.#makeWay.abort(ENDED)
+    this.#pauseUploads.abort(ENDED)
   }
 }

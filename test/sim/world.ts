@@ -16,7 +16,7 @@ import type { Action, History } from './history.ts'
 import { HOST_DEEDS } from './host-deeds.ts'
 import type { HostKit } from './host-kit.ts'
 import { believeGone } from './ignore-judge.ts'
-import { Interruptions } from './interruptions.ts'
+import { ENDED, Interruptions } from './interruptions.ts'
 import { Life } from './life.ts'
 import type { Oracle } from './oracle.ts'
 import { oracleOf } from './oracle-of.ts'
@@ -158,7 +158,7 @@ export class World {
       interruption,
     )
     const report = await drive(work, life, this.time, this.oracle)
-    ended.abort()
+    ended.abort(ENDED)
     if (paused && this.host.askedInAll() > asked)
       this.oracle.report('nothing-while-paused', 'albumd asked the host for something')
     if (this.auditing.isAsked && !life.dead && !this.#interruptions.stopped)
