@@ -33,18 +33,24 @@ export interface RecoveryParts {
 type Placed = ListedImage & { album: number | null }
 
 /** conclusive: the walk was whole, and the upload can't arrive any more. delivered: its address gives its bytes. */
-interface Looked {
+interface Looked extends WalkBefore {
   conclusive: boolean
   delivered: boolean
-  /** What the walk just before showed as the one image that can be it, by the intent's number: one walk may miss another. */
+}
+
+/** What the walk just before told, by the intents' numbers: one walk may miss what another shows. */
+interface WalkBefore {
+  /** The one image that can be it. */
   alike: Map<number, string>
+  /** Those that it did not show, though it was whole and they can't arrive any more. */
+  missed: Set<number>
 }
 
 /** So long after it was sent an upload is looked for in its album at once; then not before it can't arrive any more. */
 const EARLY_MS = 60_000
 
-/** Complete walks that must show nothing before an upload counts as never arrived: one may miss what moves. */
-const WALKS = 2
+/** How often an album is looked at to see it whole twice in a row. */
+const LOOKS = 4
 
 /**
  * Finds out what became of the uploads whose outcome is not known. Nothing is sent. What can't be found out stays open.
@@ -101,15 +107,16 @@ async function lookAtAlbum(
 ): Promise<HostFailure | null> {
   const { synced, clock, credentialLifetimeMs } = parts
   const ofAlbum = () => synced.journal.openUploads().filter(intent => intent.album === album)
-  const alike = new Map<number, string>()
-  for (let walks = 0; walks < WALKS; walks++) {
+  const before: WalkBefore = { alike: new Map(), missed: new Set() }
+  for (let looks = 0; looks < LOOKS; looks++) {
     // Before the listing is asked for: what arrives while it comes in is no part of it.
     const now = clock.monotonic()
     const ended = ({ sent_at }: OpenUpload) => now - sent_at > mayArriveFor(credentialLifetimeMs)
     if (!ofAlbum().some(intent => ended(intent) || now - intent.sent_at < EARLY_MS)) return null
     const listed = await listedIn(parts, album, signal)
     if (!listed.ok) return listed.failure
-    const { images, complete } = listed.value
+    const { images, complete, atOnce } = listed.value
+    if (!atOnce) forget(before)
     const listing = {
       unaccounted: unaccountedIn(synced, images),
       pattern: confirmedPattern(parts),
@@ -121,12 +128,19 @@ async function lookAtAlbum(
         parts,
         intent,
         evidence,
-        { conclusive: complete && ended(intent), delivered: delivered.has(intent.id), alike },
+        { conclusive: complete && ended(intent), delivered: delivered.has(intent.id), ...before },
         signal,
       )
-    if (!complete || !ofAlbum().some(ended)) return null
+    const isSecond = looks > 0 && atOnce
+    if (!complete || isSecond || !ofAlbum().some(ended)) return null
   }
   return null
+}
+
+/** A walk that was not whole came between: those on both sides of it may be of those that lack the same image. */
+function forget({ alike, missed }: WalkBefore): void {
+  alike.clear()
+  missed.clear()
 }
 
 async function act(
@@ -152,7 +166,7 @@ async function act(
       return
   }
   if (!conclusive || delivered) return
-  if (intent.walks + 1 < WALKS) return synced.commit(() => synced.journal.addWalk(intent.id))
+  if (!looked.missed.has(intent.id)) return void looked.missed.add(intent.id)
   await synced.commit(() => recordAbsent(synced, intent, parts.clock.wall()))
   // Were it there all the same, the album's next look would show it.
   parts.contents.forget(intent.album)
@@ -206,7 +220,7 @@ async function listedIn(
   { synced, host }: RecoveryParts,
   album: number | null,
   signal: AbortSignal,
-): Promise<Outcome<{ images: Placed[]; complete: boolean }>> {
+): Promise<Outcome<{ images: Placed[]; complete: boolean; atOnce: boolean }>> {
   if (album === null) {
     const everything = await walkEverything(host, signal)
     if (!everything.ok) return everything
@@ -215,12 +229,14 @@ async function listedIn(
       ...image,
       album: places.get(image.album) ?? null,
     }))
-    return { ok: true, value: { images, complete: everything.value.complete } }
+    const { complete, atOnce } = everything.value
+    return { ok: true, value: { images, complete, atOnce } }
   }
   const walk = await walkWhole(host, synced.albums.byId(album)!.remote_id, signal)
   // Somebody deleted the album, with all that was in it.
-  if (!walk.ok && walk.failure.remedy === 'gone') return { ok: true, value: { images: [], complete: true } }
+  if (!walk.ok && walk.failure.remedy === 'gone')
+    return { ok: true, value: { images: [], complete: true, atOnce: true } }
   if (!walk.ok) return walk
-  const { images, complete } = walk.value
-  return { ok: true, value: { images: images.map(image => ({ ...image, album })), complete } }
+  const { images, complete, atOnce } = walk.value
+  return { ok: true, value: { images: images.map(image => ({ ...image, album })), complete, atOnce } }
 }

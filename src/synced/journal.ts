@@ -24,8 +24,6 @@ export interface OpenUpload extends UploadIntent {
   since: number
   /** Monotonic milliseconds of this boot. */
   sent_at: number
-  /** Complete walks after the credential's end that did not show it. */
-  walks: number
 }
 
 /** A creation of an album whose outcome is not known. */
@@ -35,7 +33,6 @@ export interface OpenCreation {
   album: number | null
   album_name: string
   sent_at: number
-  walks: number
 }
 
 export interface JournalRow {
@@ -73,7 +70,6 @@ export function openJournal(db: Db) {
   const openCreation = db.prepare<[number, string], OpenCreation>(
     `SELECT * FROM journal WHERE kind = 'create_album' AND coalesce(album, 0) = ? AND album_name = ?`,
   )
-  const addWalk = db.prepare<[number]>('UPDATE journal SET walks = walks + 1 WHERE id = ?')
   const restartClocks = db.prepare<[number]>('UPDATE journal SET sent_at = ?')
   const oldest = db.prepare<[], { at: number | null }>(
     `SELECT min(sent_at) AS at FROM journal WHERE kind <> 'delete_image'`,
@@ -103,8 +99,6 @@ export function openJournal(db: Db) {
     openUploads: () => openUploads.all(),
     /** A creation of an album of this name in `parent` that may have happened. */
     openCreation: (parent: number | null, name: string) => openCreation.get(parent ?? 0, name),
-    /** Another complete walk did not show what was intended. */
-    addWalk: (id: number) => void addWalk.run(id),
     /** Another boot has another monotonic clock: what was measured by the old one begins anew. */
     restartClocks: (monotonic: number) => void restartClocks.run(monotonic),
     /** When the newest open creation was sent; null where none is open. */

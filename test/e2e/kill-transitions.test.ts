@@ -20,7 +20,6 @@ const NAMES: [pattern: RegExp, name: string][] = [
   [/^INSERT.*'delete_image'/s, 'open image deletion'],
   [/^DELETE.*WHERE image = /s, 'forget image'],
   [/^DELETE FROM journal WHERE id = /s, 'close'],
-  [/^UPDATE journal SET walks/s, 'add walk'],
   [/^UPDATE journal SET sent_at/s, 'restart clocks'],
   [/^INSERT INTO emptied/s, 'open album deletion'],
   [/^DELETE FROM albums/s, 'forget album'],
@@ -124,7 +123,7 @@ const MUST: Record<string, { once: string[]; twice: string[] }> = {
     once: [],
     twice: ['open upload', 'open album creation', 'open image deletion', 'forget image', 'close'],
   },
-  'in recovery': { once: ['close', 'add walk', 'restart clocks'], twice: [] },
+  'in recovery': { once: ['close', 'restart clocks'], twice: [] },
   'albums going': { once: [], twice: ['open album deletion', 'forget album'] },
 }
 

@@ -18,18 +18,20 @@ const at = (pass: number, deed: History['actions'][number]['deed'], a = 0, b = 0
   b,
 })
 
+const SIX: History['files'] = [
+  [820549910, 3404832231],
+  [439018475, 3600488834],
+  [3694184830, 653905941],
+  [310797897, 3254723853],
+  [2316811202, 2822864516],
+  [3566439405, 3139740698],
+]
+
 /** Six pictures in the root of a host whose every other walk lacks the newest, and a repair after a reboot. */
 const LACKING: Omit<History, 'seed'> = {
   ...HOURLY,
   variations: { ...PLAIN, order: 'shuffled', perPage: 3, without: ['create_album'], blinks: 'even' },
-  files: [
-    [820549910, 3404832231],
-    [439018475, 3600488834],
-    [3694184830, 653905941],
-    [310797897, 3254723853],
-    [2316811202, 2822864516],
-    [3566439405, 3139740698],
-  ],
+  files: SIX,
   hold: { hold_above: 0.25, hold_min: 2 },
   graceMs: 60_000,
   pauses: [60_000, 1000, 60_000, 1000],
@@ -75,6 +77,15 @@ export const KEPT_CHECKING: readonly History[] = [
   { ...LACKING, seed: 1_000_000_124 },
   // The same: a walk that was not whole at once comes between.
   { ...LACKING, seed: 1_000_000_149 },
+  // A picture is served and albumd killed; delivery gives nothing, every other walk lacks the newest, and few are whole at once.
+  {
+    ...HOURLY,
+    seed: 1_000_000_161,
+    variations: { ...PLAIN, order: 'shuffled', delivery: 'nothing', perPage: 2, blinks: 'even' },
+    files: SIX.slice(0, 5),
+    hold: THREE.hold,
+    actions: [{ pass: 0, step: 141, deed: 'kill', a: 0, b: 0 }],
+  },
   // The first picture lands in the default album and is listed late: nobody learns where it is.
   {
     ...HOURLY,

@@ -47,9 +47,27 @@ export const DOUBT: readonly Mutant[] = [
   },
   {
     name: 'one walk for two',
-    edits: [{ file: 'sync/recovery.ts', find: 'const WALKS = 2', replace: 'const WALKS = 1' }],
+    edits: [
+      {
+        file: 'sync/recovery.ts',
+        find: 'if (!looked.missed.has(intent.id)) return',
+        replace: 'if (looked.missed.has(intent.id)) return',
+      },
+    ],
     why: 'a walk misses what moves from page to page while others change the album',
     seed: 1_000_000_002,
+  },
+  {
+    name: 'recovery believes two walks with another between them',
+    edits: [
+      {
+        file: 'sync/recovery.ts',
+        find: 'if (!atOnce) forget(before)',
+        replace: 'if (before === null) forget(before)',
+      },
+    ],
+    why: 'both may be of those that lack it',
+    seed: 1_000_000_161,
   },
   {
     name: 'half a listing is a whole one',
