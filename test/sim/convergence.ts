@@ -36,8 +36,16 @@ export async function mustConverge(world: World, from: number): Promise<void> {
   if (!world.oracle.violation && trustDoubtful(world) > 0) await mustAgree(world, from + RESTS_MS.length)
   if (!world.oracle.violation) await mustMend(world, from + 2 * RESTS_MS.length)
   if (world.oracle.violation || world.history.seed < LATEST || !world.pruning.hidesAnything()) return
+  await waitForRules(world, from + 3 * RESTS_MS.length)
   world.pruning.ask()
   await mustAgree(world, from + 4 * RESTS_MS.length, true)
+}
+
+/** A prune leaves alone what lies under an ignore file that went some seconds ago: by then that is believed. */
+async function waitForRules(world: World, number: number): Promise<void> {
+  if (!world.mirrors.some(mirror => isGuarded(world, mirror))) return
+  await world.rest(RESTS_MS[0]!)
+  await world.pass(number, true)
 }
 
 /** A person has sent again what is in doubt, and an audit mend what others did: then that excuses nothing any more. */

@@ -106,7 +106,7 @@ export class DeletionJudge {
       this.#report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
   }
 
-  /** Its picture came back to another album, and has an image of its own there. */
+  /** Its picture came back to another album, or after its deletion had begun, and has an image of its own. */
   #isReplaced(image: TrueImage): boolean {
     return this.#truth
       .live()
@@ -114,7 +114,7 @@ export class DeletionJudge {
         other =>
           other !== image &&
           !other.deletionAsked &&
-          other.album !== image.album &&
+          (other.album !== image.album || image.deletionAsked) &&
           other.source === image.source &&
           other.hash === image.hash,
       )
