@@ -1,6 +1,5 @@
-import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
-import { DeletionWindow } from './deletion-window.ts'
 import { doubtAbout, doubtAboutRoot } from './grounds.ts'
+import { HoldJudge } from './hold-judge.ts'
 import { type HostTruth, pathOfAlbum, type TrueImage } from './host-truth.ts'
 import { isIgnored, livePictures } from './live-pictures.ts'
 import { isKnown, mirrorOf, nameOf, type OracleParts } from './oracle-parts.ts'
@@ -23,7 +22,7 @@ export class DeletionJudge {
   readonly #truth: HostTruth
   readonly #report: (invariant: string, what: string) => void
   readonly #fetched = new Set<string>()
-  #window = new DeletionWindow()
+  readonly #hold: HoldJudge
   /** When the last deletion left. */
   #askedAt = 0
 
@@ -37,6 +36,7 @@ export class DeletionJudge {
     this.#known = known
     this.#truth = truth
     this.#report = report
+    this.#hold = new HoldJudge(parts, known.approved, truth, report)
   }
 
   fetched(id: string): void {
@@ -45,7 +45,7 @@ export class DeletionJudge {
 
   /** The window in which deletions were counted is lost with the state. */
   forgetWindow(): void {
-    this.#window = new DeletionWindow()
+    this.#hold.forgetWindow()
   }
 
   /** Of all that goes with one request. */
@@ -57,7 +57,7 @@ export class DeletionJudge {
 
   /** What is gone already is asked for again, for its answer was lost: its bytes may stand elsewhere by now. */
   again(image: TrueImage): void {
-    if (this.#standsElsewhere(image)) this.#window.remove(image.id)
+    this.#hold.again(image)
   }
 
   #judge(image: TrueImage): void {
@@ -66,7 +66,7 @@ export class DeletionJudge {
     this.#upBeforeDown(image)
     this.#noDeletionInDoubt(image)
     this.#lookedOnceMore(image)
-    this.#noMoreThanTheHoldAllows(image)
+    this.#hold.judge(image)
     this.#nothingOfABackup(image)
     this.#nothingKept(image)
     this.#graceIsOver(image)
@@ -228,43 +228,6 @@ export class DeletionJudge {
         'no-deletion-in-doubt',
         `image ${id.slice(0, 6)} goes, and ${source} was not looked at once more`,
       )
-  }
-
-  #noMoreThanTheHoldAllows(image: TrueImage): void {
-    const mirror = mirrorOf(this.#parts, image)
-    // A person's word may have come after it was asked for once.
-    for (const { id } of this.#window.images()) if (this.#known.approved.has(id)) this.#window.remove(id)
-    if (!mirror || this.#known.approved.has(image.id) || this.#mayCountElsewhere(image, mirror)) return
-    const live = this.#truth.live()
-    // Asked for before, what can't be known to be gone may have its bytes elsewhere since.
-    for (const before of this.#window.images())
-      if (this.#parts.mayBeDeleted(before.id) && this.#standsElsewhere(before)) this.#window.remove(before.id)
-    if (this.#standsElsewhere(image)) return
-    const { hold, running } = this.#parts
-    const going = this.#window.add(image, mirror, running())
-    const standing = live.filter(other => mirrorOf(this.#parts, other) === mirror).length
-    if (going > hold.hold_min && going > hold.hold_above * (standing + going))
-      this.#report(
-        'no-deletion-in-doubt',
-        `${going} deletions in a day beside ${standing} images were not held`,
-      )
-  }
-
-  /** Where equal bytes have one id, it counts for the mirror that stood on it last, wherever it came from. */
-  #mayCountElsewhere({ hash }: TrueImage, mirror: MirrorPolicy): boolean {
-    const { variations, disk, mirrors } = this.#parts
-    if (!variations.oneId) return false
-    const others = mirrors.filter(other => other !== mirror)
-    return [...disk.paths()].some(
-      path => others.some(({ folder }) => path.startsWith(`${folder}/`)) && disk.everHeld(path, hash),
-    )
-  }
-
-  /** Whose bytes stand elsewhere only moved. Nobody tells albumd what another person took. */
-  #standsElsewhere(image: TrueImage): boolean {
-    return [...this.#truth.images.values()].some(
-      other => other !== image && other.hash === image.hash && other.gone?.by !== 'albumd',
-    )
   }
 
   /** What albumd waits for was of another size when it was looked at. */
