@@ -16,21 +16,24 @@ export interface Question<T> {
   schema: z.ZodType<T>
   /** Asked just before it leaves, each time. */
   mayGo?: () => boolean
+  /** On a connection that carries nothing else. */
+  apart?: boolean
 }
 
 export function ask<T>(
   { apiKey, answerLimitMs, gate, http }: Connection,
-  { endpoint, method, below, path, json, schema, mayGo }: Question<T>,
+  { endpoint, method, below, path, json, schema, mayGo, apart = false }: Question<T>,
   signal: AbortSignal,
 ): Promise<Outcome<T>> {
   const address = { ...below, path: `${below.path.replace(/\/$/, '')}${path}` }
   const headers = { ...COMMON_HEADERS, [API_KEY_HEADER]: apiKey }
   const request =
     json === undefined
-      ? { method, address, headers }
+      ? { method, address, headers, apart }
       : {
           method,
           address,
+          apart,
           headers: { ...headers, 'content-type': 'application/json' },
           body: Buffer.from(JSON.stringify(json)),
         }

@@ -172,7 +172,8 @@ class Client implements RemoteHost {
     return answer.ok ? { ok: true, value: undefined } : answer
   }
 
-  #ask<T>(question: Omit<Question<T>, 'below'>, signal: AbortSignal): Promise<Outcome<T>> {
-    return ask(this.#connection, { ...question, below: this.#connection.base }, signal)
+  /** Neither a listing nor a deletion says which album or image it is of (§4.4, §4.5). */
+  #ask<T>(question: Omit<Question<T>, 'below' | 'apart'>, signal: AbortSignal): Promise<Outcome<T>> {
+    return ask(this.#connection, { ...question, below: this.#connection.base, apart: true }, signal)
   }
 }

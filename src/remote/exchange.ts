@@ -19,6 +19,11 @@ export interface HttpRequest {
   address: Address
   headers: Record<string, string>
   body?: Uint8Array | ChunkedBody
+  /**
+   * On a connection that carries nothing else. An answer that comes twice is else taken for the next request's, and
+   * some don't say what they answer.
+   */
+  apart?: boolean
   /** From the first byte to the end of the answer. */
   limitMs?: number
   /** Just before the first byte leaves. */

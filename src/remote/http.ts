@@ -19,6 +19,8 @@ export interface HttpOptions {
 /** HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, bounded answers. */
 export class Http {
   readonly #agent: Agent
+  /** Each request on a connection of its own. */
+  readonly #apart: Agent
   readonly #sockets = new Set<Socket>()
   readonly #timeoutMs: number
 
@@ -30,7 +32,7 @@ export class Http {
       // Over HTTP/2 nobody could tell when a body's last byte has left.
       allowH2: false,
     })
-    this.#agent = new Agent({
+    const options: Agent.Options = {
       connections,
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
@@ -41,7 +43,10 @@ export class Http {
           connected(...result)
         }),
       allowH2: false,
-    })
+    }
+    this.#agent = new Agent(options)
+    // So undici calls it: a connection ends with its first answer.
+    this.#apart = new Agent({ ...options, pipelining: 0 })
   }
 
   /**
@@ -55,7 +60,7 @@ export class Http {
   /** Rejects with what `onStart` or the body's chunks threw, and with nothing else. */
   exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
     const exchange = new Exchange(request, this.#timeoutMs)
-    exchange.begin(this.#agent, signal)
+    exchange.begin(request.apart ? this.#apart : this.#agent, signal)
     return exchange.result
   }
 
@@ -66,6 +71,6 @@ export class Http {
 
   /** Ends what is still under way. */
   async close(): Promise<void> {
-    await this.#agent.destroy()
+    await Promise.all([this.#agent.destroy(), this.#apart.destroy()])
   }
 }
