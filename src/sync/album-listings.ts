@@ -27,6 +27,13 @@ export class AlbumListings {
     return walked.ok ? { ok: true, value: walked.value.get(name) ?? [] } : walked
   }
 
+  /** Whether `parent` was seen to hold an album of this id, under whatever name. */
+  async showed(parent: string | null, id: string): Promise<boolean> {
+    const walked = await this.#walks.get(parent)
+    if (!walked?.ok) return false
+    return [...walked.value.values()].some(twins => twins.some(album => album.id === id))
+  }
+
   /** Nothing is in an album that was made just now. */
   expectEmpty(album: string): void {
     this.#walks.set(album, Promise.resolve({ ok: true, value: new Map() }))

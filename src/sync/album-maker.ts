@@ -128,12 +128,19 @@ export class AlbumMaker {
       return created
     }
     const { id } = created.value
+    // Some hosts change names, and answer with an album that has the changed one already: it is not made, nor empty.
+    if (await this.#wasThere(parent, id)) return this.#record(parent, name, id, 'listed')
     this.#listings.expectEmpty(id)
     this.#onMade(id)
     const album = await this.#record(parent, name, id, blind ? 'made blind' : 'made')
     if (!blind) this.#contents.expectEmpty(album.value)
     this.#tell({ event: 'album_created', album: this.#pathOf(album.value) })
     return album
+  }
+
+  async #wasThere(parent: Album, id: string): Promise<boolean> {
+    if (this.#synced.albums.byRemoteId(id)) return true
+    return this.#listings.showed(parent?.remote_id ?? null, id)
   }
 
   #noteRefusal(parent: Album, name: string, failure: HostFailure): void {

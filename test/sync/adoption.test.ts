@@ -8,7 +8,7 @@ import { verifyLinks } from '../../src/sync/verify-links.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 import { png } from '../pictures.ts'
-import { never } from './album-stage.ts'
+import { listingWith, never } from './album-stage.ts'
 import { counting } from './altered-hosts.ts'
 import { putImage, remoteAlbum } from './remote-deeds.ts'
 import { failure, openWorkshop, type Workshop } from './workshop.ts'
@@ -23,6 +23,23 @@ describe('a new state against a host that holds the pictures', () => {
     expect(sent).toEqual([])
     expect(synced.summaries.mirror(1)).toMatchObject({ linked: 3, synced: 0, pending_uploads: 0 })
     expect(synced.images.linked().map(({ cdn_url }) => cdn_url)).toEqual([null, null, null])
+  })
+
+  it('links them too where the host has changed the names of the albums, and knows each name once', async () => {
+    const workshop = await filled(['a.png', 'sub/c.png'])
+    const { host } = workshop
+    const list = listingWith(host, page => ({
+      ...page,
+      albums: page.albums.map(album => ({ ...album, name: album.name.toUpperCase() })),
+    }))
+    const createAlbum: ImageHost['createAlbum'] = async ({ name, parent_album = null }) => {
+      const listed = await host.list(parent_album, 1, never)
+      const value = listed.ok && listed.value.albums.find(album => album.name === name)
+      return value ? { ok: true, value } : failure('not_permitted', 'FORBIDDEN', 'create_album')
+    }
+    const { synced, sent } = await afresh(workshop, { list, createAlbum })
+    expect(sent).toEqual([])
+    expect(synced.summaries.mirror(1)).toMatchObject({ linked: 2, pending_uploads: 0 })
   })
 
   it('sends what is not there', async () => {

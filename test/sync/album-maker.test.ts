@@ -60,6 +60,27 @@ describe('an album whose making is in doubt', () => {
   })
 })
 
+describe('an album that the host answers with instead of making one', () => {
+  it('is not ours, and is not taken for empty', async () => {
+    const { tree, host, synced, there, asked } = await openAlbumStage()
+    const photos = await there.album('photos')
+    const createAlbum: ImageHost['createAlbum'] = async (request, signal) => {
+      if (request.name !== 'Photos') return host.createAlbum(request, signal)
+      return { ok: true, value: { id: photos, name: 'photos', depth: 1, created_at: '2020-01-01T00:00:00Z' } }
+    }
+    const albums = tree({ createAlbum })
+    expect(found(await albums.find(['Photos'], never))).toMatchObject({
+      remote_id: photos,
+      ours: 0,
+      made_at: null,
+    })
+    expect(synced.journal.openCreation(null, 'Photos')).toBeUndefined()
+    const before = times(asked, 'list')
+    expect(found(await albums.find(['Photos', 'a'], never))).toMatchObject({ ours: 1 })
+    expect(times(asked, 'list')).toBe(before + 1)
+  })
+})
+
 describe('where no album can be made', () => {
   const nested = Array.from({ length: 14 }, (_, n) => `level ${n + 1}`)
 
