@@ -23,6 +23,7 @@ import type { Synced } from '../synced/synced.ts'
 import { allowanceOf } from './allowance.ts'
 import { noticeBandwidth } from './bandwidth-change.ts'
 import { blocksBefore } from './blocks-before.ts'
+import { hostOfOwnAccount } from './own-account.ts'
 import { pauseAt } from './pause.ts'
 import { ledgerAfter } from './requests-before.ts'
 import { diskWithSigns, hostWithSigns, pictureWithSigns } from './signs-of-life.ts'
@@ -84,7 +85,7 @@ export function openMirroring(
   { requested, sending, alive = () => {} }: Observer = {},
 ): Engine {
   const pools = new Map<string, ScanPool>(config.mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
-  const host = openImageHost({
+  const remote = openImageHost({
     baseUrl: config.host.base_url,
     siteUrl: config.host.site_url,
     apiKey,
@@ -104,6 +105,7 @@ export function openMirroring(
       requested?.(request)
     },
   })
+  const host = hostOfOwnAccount(remote, state.synced, apiKey, systemClock)
   const buffers = new PictureBuffers()
   const openPictureAt: OpenPictureAt = async (root, path, cut) => {
     const picture = await openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers })

@@ -37,6 +37,11 @@ export function openImages(db: Db) {
     'SELECT count(*) AS n FROM images WHERE album = +?',
   )
   const countOfRoot = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM images WHERE album IS NULL')
+  const fullestAlbums = db
+    .prepare<[number], number | null>(
+      'SELECT album FROM images GROUP BY album ORDER BY count(*) DESC LIMIT +?',
+    )
+    .pluck()
   const acknowledged = db.prepare<[number], { remote_id: string; cdn_url: string; name: string }>(
     `SELECT remote_id, cdn_url, name FROM images WHERE proof = 'uploaded' AND cdn_url IS NOT NULL
      ORDER BY id DESC LIMIT +?`,
@@ -65,6 +70,8 @@ export function openImages(db: Db) {
     /** Those recorded in an album; null is the root. */
     inAlbum: (album: number | null) => (album === null ? ofRoot.all() : ofAlbum.all(album)),
     countInAlbum: (album: number | null) => (album === null ? countOfRoot.get() : countOfAlbum.get(album))!.n,
+    /** The albums that most of them are in; null is the root. */
+    fullestAlbums: (most: number) => fullestAlbums.all(most),
     /** The latest of those whose upload the host acknowledged. */
     acknowledged: (most: number) => acknowledged.all(most),
     byHash: (hash: Buffer) => byHash.all(hash),

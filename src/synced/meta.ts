@@ -10,6 +10,7 @@ import type { Db } from './database.ts'
  * base_url: the host it is bound to. boot: the machine's boot when it was last open.
  * generation: how often it was opened for work. witness: the witness as it was then; see witness.ts.
  * clock_offset: between the wall clock and the monotonic one, in milliseconds, when the last pass ended.
+ * key_mark: of the API key whose account the records fit; see own-account.ts in daemon.
  * promises: 'broken' where an upload was acknowledged with another delivery address than its credential had told.
  * trouble_told: which troubles the notifier has told, by their keys.
  * lost_at: see lost-records.ts in sync. watching: see watching.ts in daemon.
@@ -38,6 +39,7 @@ export function openMeta(db: Db) {
     | 'config'
     | 'default_album'
     | 'generation'
+    | 'key_mark'
     | 'largest_taken'
     | 'lost_at'
     | 'paused'

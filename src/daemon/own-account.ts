@@ -1,0 +1,130 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Endpoint } from '../protocol/endpoints.ts'
+import type { HostFailure, ImageHost, Outcome } from '../remote/host.ts'
+import { hostWith } from '../remote/host-with.ts'
+import type { Clock } from '../sync/clock.ts'
+import { canBe } from '../sync/likeness.ts'
+import type { Synced } from '../synced/synced.ts'
+
+/** Albums that are looked at, those with most images first, and pages of each. */
+const ALBUMS_MOST = 8
+const PAGES_MOST = 10
+/** How often an account that shows nothing of ours is looked at, in milliseconds: as often as a refused key is tried. */
+const HOUR_MS = 3_600_000
+
+/** Why the account is not to be worked with, or null. */
+type Doubt = Omit<HostFailure, 'endpoint'> | null
+
+/**
+ * The host, which is asked nothing with a new key before its account has shown images that are recorded. A key of another
+ * account finds other images there, perhaps of the same ids: ours would be missed there, and others' deleted.
+ */
+export function hostOfOwnAccount(
+  host: ImageHost,
+  synced: Synced,
+  apiKey: string,
+  clock: Pick<Clock, 'monotonic'>,
+): ImageHost {
+  let looked: { at: number; doubt: Promise<Doubt> } | null = null
+  const doubtNow = (signal: AbortSignal): Promise<Doubt> => {
+    const now = clock.monotonic()
+    if (looked && now - looked.at < HOUR_MS) return looked.doubt
+    const look = { at: now, doubt: doubtAbout(host, synced, apiKey, signal) }
+    looked = look
+    // What another kept from looking is looked at again at once, and what was proved is known by its mark.
+    const forget = () => {
+      if (looked === look) looked = null
+    }
+    look.doubt.then(doubt => doubt?.code !== OTHER_ACCOUNT && forget(), forget)
+    return look.doubt
+  }
+  const mayAsk = async (endpoint: Endpoint, signal: AbortSignal): Promise<HostFailure | null> => {
+    if (isMarked(synced, apiKey)) return null
+    const doubt = await doubtNow(signal)
+    return doubt && { ...doubt, endpoint }
+  }
+  const guarded =
+    <Args extends unknown[], T>(
+      endpoint: Endpoint,
+      signalOf: (args: Args) => AbortSignal,
+      call: (...args: Args) => Promise<Outcome<T>>,
+    ) =>
+    async (...args: Args): Promise<Outcome<T>> => {
+      const failure = await mayAsk(endpoint, signalOf(args))
+      return failure ? { ok: false, failure } : call(...args)
+    }
+  return hostWith(host, {
+    requestUpload: guarded('upload', ([, signal]) => signal, host.requestUpload.bind(host)),
+    list: guarded('list', ([, , signal]) => signal, host.list.bind(host)),
+    deleteImage: guarded('delete', ([, signal]) => signal, host.deleteImage.bind(host)),
+    deleteAlbum: guarded('delete', ([, signal]) => signal, host.deleteAlbum.bind(host)),
+    createAlbum: guarded('create_album', ([, signal]) => signal, host.createAlbum.bind(host)),
+    unblock(endpoint) {
+      looked = null
+      host.unblock(endpoint)
+    },
+  })
+}
+
+const OTHER_ACCOUNT = 'OTHER_ACCOUNT'
+
+const otherAccount: Doubt = {
+  remedy: 'key',
+  code: OTHER_ACCOUNT,
+  message:
+    "the key was changed, and its account shows none of the images that are recorded: it is another account's; put the old key back, or name another state_dir",
+  unsent: true,
+}
+
+async function doubtAbout(
+  host: ImageHost,
+  synced: Synced,
+  apiKey: string,
+  signal: AbortSignal,
+): Promise<Doubt> {
+  const albums = synced.images.fullestAlbums(ALBUMS_MOST)
+  // A state from before keys were marked belongs to the key that it is opened with.
+  let isOwn = albums.length === 0 || synced.meta.get('key_mark') === null
+  for (const album of isOwn ? [] : albums) {
+    const shown = await showsOurs(host, synced, album, signal)
+    // A plan that can't list can't tell.
+    if (!shown.ok && shown.failure.remedy !== 'plan') return { ...shown.failure, unsent: true }
+    isOwn = !shown.ok || shown.value
+    if (isOwn) break
+  }
+  if (!isOwn) return otherAccount
+  await synced.commit(() => synced.meta.set('key_mark', markOf(apiKey, randomBytes(8).toString('hex'))))
+  return null
+}
+
+/** Whether most of the ids that are recorded in an album, and that it lists, are of the recorded images. */
+async function showsOurs(
+  host: ImageHost,
+  synced: Synced,
+  album: number | null,
+  signal: AbortSignal,
+): Promise<Outcome<boolean>> {
+  const remote = album === null ? null : synced.albums.byId(album)!.remote_id
+  for (let page = 1; page <= PAGES_MOST; page++) {
+    const listed = await host.list(remote, page, signal)
+    if (!listed.ok) return listed.failure.remedy === 'gone' ? { ok: true, value: false } : listed
+    const known = listed.value.images.flatMap(image => {
+      const record = synced.images.byRemoteId(image.id)
+      // Some hosts change names.
+      return record ? [canBe(image, record, false)] : []
+    })
+    if (known.length > 0) return { ok: true, value: known.filter(fits => fits).length * 2 > known.length }
+    if (page >= listed.value.pagination.total_pages) break
+  }
+  return { ok: true, value: false }
+}
+
+function isMarked({ meta }: Synced, apiKey: string): boolean {
+  const mark = meta.get('key_mark')
+  return mark !== null && mark === markOf(apiKey, mark.split(' ')[0]!)
+}
+
+/** Tells another key from the same one. It holds too little of the key for anybody to find it by that. */
+function markOf(apiKey: string, salt: string): string {
+  return `${salt} ${createHash('sha256').update(`${salt} ${apiKey}`).digest('hex').slice(0, 8)}`
+}

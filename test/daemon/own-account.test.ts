@@ -1,0 +1,106 @@
+import { expect, it } from 'vitest'
+import { hostOfOwnAccount } from '../../src/daemon/own-account.ts'
+import type { ImageHost } from '../../src/remote/host.ts'
+import { hostWith } from '../../src/remote/host-with.ts'
+import { systemClock } from '../../src/sync/clock.ts'
+import { listingWith, never } from '../sync/album-stage.ts'
+import { failure, green, openWorkshop, red, type Workshop } from '../sync/workshop.ts'
+
+const OTHER = { ok: false, failure: { remedy: 'key', code: 'OTHER_ACCOUNT' } }
+
+/** A pass with the first key has sent two pictures. `withKey`: the host, as it is asked with a key. */
+async function mirrored() {
+  const workshop = await openWorkshop()
+  workshop.write('red.png', red)
+  workshop.write('a/green.png', green)
+  const withKey = (key: string, host: ImageHost = workshop.host) =>
+    hostOfOwnAccount(host, workshop.synced, key, systemClock)
+  await workshop.pass({ host: withKey('first') })
+  expect(workshop.synced.summaries.mirror(1)).toMatchObject({ synced: 2 })
+  return { ...workshop, withKey }
+}
+
+/** The host with its listings counted. */
+function counted(host: ImageHost) {
+  let lists = 0
+  const list: ImageHost['list'] = (...args) => {
+    lists++
+    return host.list(...args)
+  }
+  return { host: hostWith(host, { list }), lists: () => lists }
+}
+
+const anyImage = async ({ synced }: Pick<Workshop, 'synced'>) => synced.images.latest()!.remote_id
+
+it('a new key of the same account is looked at once, and then known', async () => {
+  const { host, withKey, ...workshop } = await mirrored()
+  const first = counted(host)
+  expect(await withKey('second', first.host).deleteImage(await anyImage(workshop), never)).toMatchObject({
+    ok: true,
+  })
+  expect(first.lists()).toBe(1)
+  const then = counted(host)
+  expect(await withKey('second', then.host).list(null, 1, never)).toMatchObject({ ok: true })
+  expect(then.lists()).toBe(1)
+  expect(workshop.synced.meta.get('key_mark')).not.toContain('second')
+})
+
+it('a key of another account sends nothing, makes nothing and deletes nothing there', async () => {
+  const { withKey, ...workshop } = await mirrored()
+  const elsewhere = await mirrored()
+  const host = withKey('second', elsewhere.host)
+  const theirs = await anyImage(elsewhere)
+  expect(await host.deleteImage(theirs, never)).toMatchObject(OTHER)
+  expect(await host.createAlbum({ name: 'x' }, never)).toMatchObject(OTHER)
+  expect(await host.list(null, 1, never)).toMatchObject(OTHER)
+  workshop.write('new.png', red)
+  const { stopped } = await workshop.pass({ host })
+  expect(stopped).toMatchObject([{ code: 'OTHER_ACCOUNT' }])
+  expect(workshop.synced.account.blocks()).toMatchObject([{ code: 'OTHER_ACCOUNT' }])
+  expect(elsewhere.synced.images.byRemoteId(theirs)).toBeDefined()
+  expect(await elsewhere.host.deleteImage(theirs, never)).toMatchObject({ ok: true })
+  await workshop.pass({ host: withKey('first') })
+  expect(workshop.synced.summaries.mirror(1)).toMatchObject({ synced: 3 })
+})
+
+it('nor where its images bear the ids of ours', async () => {
+  const { host, withKey, ...workshop } = await mirrored()
+  const list = listingWith(host, page => ({
+    ...page,
+    images: page.images.map(image => ({ ...image, name: 'theirs.png', width: 4000, height: 3000 })),
+  }))
+  const theirs = withKey('second', hostWith(host, { list }))
+  expect(await theirs.deleteImage(await anyImage(workshop), never)).toMatchObject(OTHER)
+})
+
+it('an account that can not be looked at is no other one, and is looked at again', async () => {
+  const { host, withKey, ...workshop } = await mirrored()
+  let answers = false
+  const list: ImageHost['list'] = async (...args) =>
+    answers ? host.list(...args) : failure('later', 'HOST_UNREACHABLE', 'list')
+  const again = withKey('second', hostWith(host, { list }))
+  const image = await anyImage(workshop)
+  expect(await again.deleteImage(image, never)).toMatchObject({
+    failure: { code: 'HOST_UNREACHABLE', endpoint: 'delete' },
+  })
+  answers = true
+  expect(await again.deleteImage(image, never)).toMatchObject({ ok: true })
+})
+
+it('a plan that can not list can not tell', async () => {
+  const { host, withKey, ...workshop } = await mirrored()
+  const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
+  const blind = withKey('second', hostWith(host, { list }))
+  expect(await blind.deleteImage(await anyImage(workshop), never)).toMatchObject({ ok: true })
+})
+
+it('a state that has recorded no image, or is from before keys were marked, belongs to the key that it is opened with', async () => {
+  const elsewhere = await mirrored()
+  const fresh = await openWorkshop()
+  const host = hostOfOwnAccount(elsewhere.host, fresh.synced, 'any', systemClock)
+  expect(await host.list(null, 1, never)).toMatchObject({ ok: true })
+  const { withKey, synced } = await mirrored()
+  synced.meta.clear('key_mark')
+  expect(await withKey('second', elsewhere.host).list(null, 1, never)).toMatchObject({ ok: true })
+  expect(await withKey('third', elsewhere.host).list(null, 1, never)).toMatchObject(OTHER)
+})
