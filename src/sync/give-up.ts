@@ -7,6 +7,7 @@ import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
 import { compareBytes } from './compare-bytes.ts'
 import type { Interruption } from './interruption.ts'
+import { ListedIds } from './listed-ids.ts'
 import { forgetImage, refuteImage } from './lost-image.ts'
 import type { Tell } from './pass-events.ts'
 import { whyImageStays } from './plan.ts'
@@ -42,11 +43,12 @@ export async function giveUpImages(
   { stop, cut }: Interruption,
 ): Promise<HostFailure | null> {
   const { synced, clock, running, tell, known } = parts
+  const listed = new ListedIds(parts.host)
   for (const given of synced.escrow.ofMirror(mirror.id)) {
     if (stop.aborted) return null
     if (given.state === 'held' || running() < given.due_at || !known.has(given.image)) continue
     const image = synced.images.byId(given.image)!
-    const stays = await whyKept(parts, given, image, cut)
+    const stays = await whyKept(parts, given, image, listed, cut)
     if (stays) {
       tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: stays })
       continue
@@ -74,6 +76,7 @@ async function whyKept(
   parts: GiveUpParts,
   given: EscrowRow,
   image: ImageRow,
+  listed: ListedIds,
   signal: AbortSignal,
 ): Promise<string | null> {
   const { synced } = parts
@@ -85,9 +88,32 @@ async function whyKept(
       takeBack(synced, image)
     })
   if (stays) return stays
-  const unproved = await whyUnproved(parts, given, image, signal)
+  const unproved =
+    (await whyUnproved(parts, given, image, signal)) ??
+    (await whyAnothers(parts, given, image, listed, signal))
   // To compare may have taken a while.
   return unproved ?? (image.proof === 'none' ? whyStays(parts, image) : null)
+}
+
+/**
+ * Why an image may be another person's, or null. A host that has answered with other addresses than it had promised may
+ * have answered an upload with an image of equal bytes that was there before: that one is not where ours would be.
+ */
+async function whyAnothers(
+  { synced, running }: GiveUpParts,
+  { state }: EscrowRow,
+  image: ImageRow,
+  listed: ListedIds,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (state === 'approved' || synced.meta.get('promises') !== 'broken') return null
+  const album = image.album === null ? null : synced.albums.byId(image.album)!.remote_id
+  const found = await listed.has(album, image.remote_id, signal)
+  if (found === true) return null
+  if (found !== false)
+    return found.remedy === 'plan' ? null : `its album can't be looked at: ${found.message}`
+  await synced.commit(() => synced.escrow.unproved(image.id, running() + POSTPONED_MS))
+  return 'its album does not list it: it may be an image of equal bytes that another put elsewhere'
 }
 
 export function whyStays(
