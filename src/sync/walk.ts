@@ -1,5 +1,5 @@
 import type { AlbumRecord, ListedImage } from '../protocol/records.ts'
-import type { ImageHost, Outcome } from '../remote/host.ts'
+import type { HostFailure, ImageHost, Outcome } from '../remote/host.ts'
 
 /** What the host lists in one album (§4.4). */
 export interface Walk {
@@ -11,6 +11,8 @@ export interface Walk {
   repeats: boolean
 }
 
+/** More than anybody has in one place: a listing without end would fill the memory. */
+const ENTRIES_MOST = 1_000_000
 /** How often an album is walked that others change meanwhile. */
 const TRIES = 3
 /** Where the order changes from page to page, the walks together show all: so many in a row bring nothing new. */
@@ -40,6 +42,7 @@ export async function walkAlbum(
     for (const found of listed.value.albums) albums.set(found.id, found)
     repeats ||= listed.value.images.some(({ id }) => images.has(id))
     for (const found of listed.value.images) images.set(found.id, found)
+    if (albums.size + images.size > ENTRIES_MOST) return { ok: false, failure: withoutEnd }
     const bringsNew = albums.size + images.size > before
     if (bringsNew && page < total_pages) continue
     // What others add or delete meanwhile moves images from page to page.
@@ -49,6 +52,13 @@ export async function walkAlbum(
       value: { albums: [...albums.values()], images: [...images.values()], complete, repeats },
     }
   }
+}
+
+const withoutEnd: HostFailure = {
+  remedy: 'later',
+  endpoint: 'list',
+  code: 'HOST_LISTING',
+  message: `the host lists images or albums without end: more than ${ENTRIES_MOST}; it is tried later`,
 }
 
 /** A walk that was tried again while others changed the album. */
@@ -120,6 +130,7 @@ export async function walkEverything(
       everything.albums.push({ ...album, parent })
       parents.push(album.id)
     }
+    if (parents.length > ENTRIES_MOST) return { ok: false, failure: withoutEnd }
   }
   return { ok: true, value: everything }
 }
