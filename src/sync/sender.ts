@@ -3,6 +3,7 @@ import { exemptFromDimensions } from '../protocol/formats.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { UploadRequest } from '../protocol/records.ts'
 import type { Credential, HostFailure, ImageHost, Outcome, Sent } from '../remote/host.ts'
+import type { OpenUpload } from '../synced/journal.ts'
 import type { Album } from './album.ts'
 import type { AlbumTree } from './album-tree.ts'
 import { refuteImage } from './lost-image.ts'
@@ -156,11 +157,20 @@ function believed(
   const known = synced.images.byRemoteId(imageId)
   const isKnown = known !== undefined && known.proof !== 'none' && !known.hash.equals(hash)
   const isKept = cdnUrl === promised.cdnUrl || imageId === promised.imageId
-  const isAnothers = () =>
-    synced.journal
-      .openUploads()
-      .some(other => (other.cdn_url === cdnUrl || other.remote_id === imageId) && !other.hash.equals(hash))
-  return isKnown || (!isKept && isAnothers()) ? { ok: false, failure: idOfAnother } : sent
+  // It may be the id alone that is another's.
+  const isOdd = !isKept || !names(promised.cdnUrl, imageId)
+  const isOf = (other: Pick<OpenUpload, 'cdn_url' | 'remote_id'>) =>
+    (!isKept && (other.cdn_url === cdnUrl || other.remote_id === imageId)) || names(other.cdn_url, imageId)
+  const isAnothers = () => synced.journal.openUploads().some(other => isOf(other) && !other.hash.equals(hash))
+  return isKnown || (isOdd && isAnothers()) ? { ok: false, failure: idOfAnother } : sent
+}
+
+/** Whether a delivery address holds this id, and not as a part of a longer one. */
+function names(address: string | null, id: string): boolean {
+  const at = address?.lastIndexOf(id) ?? -1
+  if (address === null || at < 0) return false
+  const around = [address[at - 1], address[at + id.length]]
+  return around.every(char => char === undefined || !/[\w-]/.test(char))
 }
 
 const idOfAnother: HostFailure = {
