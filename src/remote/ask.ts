@@ -21,7 +21,7 @@ export interface Question<T> {
 }
 
 export function ask<T>(
-  { apiKey, answerLimitMs, gate, http }: Connection,
+  { apiKey, secrets, answerLimitMs, gate, http }: Connection,
   { endpoint, method, below, path, json, schema, mayGo, apart = false }: Question<T>,
   signal: AbortSignal,
 ): Promise<Outcome<T>> {
@@ -37,7 +37,7 @@ export function ask<T>(
           headers: { ...headers, 'content-type': 'application/json' },
           body: Buffer.from(JSON.stringify(json)),
         }
-  const reading = { endpoint, schema, where: address.where, secrets: [apiKey] }
+  const reading = { endpoint, schema, where: address.where, secrets }
   const send = async (onStart: () => void) =>
     attemptOf(reading, await http.exchange({ ...request, limitMs: answerLimitMs, onStart }, signal))
   return gate.pass(endpoint, signal, send, mayGo)

@@ -21,6 +21,7 @@ import type {
 } from './host.ts'
 import { Http } from './http.ts'
 import { Line } from './line.ts'
+import { Secrets } from './secrets.ts'
 import { Uploads } from './uploads.ts'
 
 export interface RemoteOptions {
@@ -80,7 +81,15 @@ export function openImageHost(options: RemoteOptions): RemoteHost {
   // Whoever asks waits: twice what silence is allowed is enough for any honest answer of a few kilobytes. undici's
   // own timers are up to a second late.
   const answerLimitMs = Math.max(timeoutMs * 2, timeoutMs + 2000)
-  const connection = { base, site, apiKey: options.apiKey, answerLimitMs, gate, http }
+  const connection = {
+    base,
+    site,
+    apiKey: options.apiKey,
+    secrets: new Secrets(options.apiKey),
+    answerLimitMs,
+    gate,
+    http,
+  }
   return new Client(connection, uploadsOf(options, connection))
 }
 

@@ -5,6 +5,7 @@ import type { Outcome } from './host.ts'
 import type { Http } from './http.ts'
 import { NO_PACE, type Pace, paceOf } from './rate-headers.ts'
 import { type Reading, readAnswer } from './read-answer.ts'
+import type { Secrets } from './secrets.ts'
 
 /** What every request to one host goes through. */
 export interface Connection {
@@ -13,6 +14,7 @@ export interface Connection {
   /** {site_url}. */
   site: Address
   apiKey: string
+  secrets: Secrets
   /** How long the answer to a question may take as a whole, drop by drop. */
   answerLimitMs: number
   gate: Gate

@@ -45,7 +45,7 @@ export function refused(
   endpoint: Endpoint,
   status: number,
   said: { error: string; code: string },
-  secrets: readonly string[],
+  secrets: Iterable<string>,
 ): HostFailure {
   const code =
     oneLine(said.code, secrets)

@@ -4,7 +4,7 @@ const LONGEST = 300
  * Words from outside made fit for a log and a terminal: one line of bounded length, without control
  * characters and without the secrets, which some hosts repeat in their errors.
  */
-export function oneLine(text: string, secrets: readonly string[]): string {
+export function oneLine(text: string, secrets: Iterable<string>): string {
   let clean = text
   for (const secret of secrets) clean = clean.replaceAll(secret, '***')
   // An address in a host's words may be one that holds a credential.

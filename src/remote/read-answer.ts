@@ -12,7 +12,7 @@ export interface Reading<T> {
   /** host:port. */
   where: string
   /** What may not stand in a message, should the host repeat it. */
-  secrets: readonly string[]
+  secrets: Iterable<string>
 }
 
 /** §1's envelopes: what a request came to. Whatever does not fit is a failure of the host. */

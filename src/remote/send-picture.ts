@@ -14,7 +14,6 @@ import {
   type Sent,
 } from './host.ts'
 import type { Line, Passage } from './line.ts'
-import { secretsOfAddress } from './message.ts'
 import { multipartOf } from './multipart.ts'
 import { LineTooSlow, type Pacing, paced } from './paced-body.ts'
 import { NO_PACE } from './rate-headers.ts'
@@ -35,10 +34,9 @@ export async function sendPicture(
   signal: AbortSignal,
 ): Promise<Outcome<Sent>> {
   const { connection, passage } = parts
-  const { base, apiKey, gate, http } = connection
+  const { base, secrets, gate, http } = connection
   const address = givenAddress(uploadUrl, base)
   if (!address) return { ok: false, failure: badAddress('send', 'change_request', 'upload_url') }
-  const secrets = [apiKey, ...secretsOfAddress(uploadUrl)]
   const reading = { endpoint: 'send', schema: answers.send, where: address.where, secrets } as const
   const sent = await gate.pass('send', signal, async (onStart): Promise<Attempt<Answer>> => {
     const limitMs = passage.leftMs()

@@ -49,11 +49,14 @@ export class Uploads {
   }
 
   async send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>> {
+    const { secrets } = this.#parts.connection
     const passage = this.#passageOf(credential, picture)
+    secrets.add(credential.uploadUrl)
     try {
       return await sendPicture({ ...this.#parts, passage }, credential, picture, signal)
     } finally {
       passage.leave()
+      secrets.forget(credential.uploadUrl)
     }
   }
 
@@ -67,8 +70,14 @@ export class Uploads {
   }
 
   #keep({ uploadUrl }: Credential, passage: Passage): void {
-    for (const [url, unused] of this.#granted) if (unused.leftMs() <= 0) this.#granted.delete(url)
+    const { secrets } = this.#parts.connection
+    for (const [url, unused] of this.#granted) {
+      if (unused.leftMs() > 0) continue
+      this.#granted.delete(url)
+      secrets.forget(url)
+    }
     this.#granted.get(uploadUrl)?.leave()
+    secrets.add(uploadUrl)
     this.#granted.set(uploadUrl, passage)
     passage.granted()
   }

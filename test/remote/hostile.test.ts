@@ -29,6 +29,23 @@ test.each([
   expect(JSON.stringify(answer)).not.toContain('0123456789abcdef0123')
 })
 
+test("a failure that repeats another upload's credential is told without it", async () => {
+  const token = '0123456789abcdef0123'
+  const origin: string = await serve((request, response) => {
+    if (request.method === 'POST')
+      json(response, 200, {
+        success: true,
+        data: { upload_url: `${origin}/node?t=${token}`, cdn_url: `${origin}/i/1` },
+      })
+    else json(response, 400, { success: false, code: `ODD_${token}`, error: `${token} is under way` })
+  })
+  const client = clientOf(origin)
+  expect(await client.requestUpload(request, never)).toMatchObject({ ok: true })
+  const answer = await client.list(null, 1, never)
+  expect(answer).toMatchObject({ ok: false, failure: { message: expect.stringContaining('is under way') } })
+  expect(JSON.stringify(answer)).not.toContain(token)
+})
+
 test('an address in the words of a failure is not repeated: it may hold a credential', async () => {
   const origin = await serve((_, response) =>
     json(response, 400, {
