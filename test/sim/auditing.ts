@@ -83,6 +83,7 @@ export class Auditing {
     const result = await audit(config, mirroring, repair, { ...interruption, stop }, progress)
     this.#isUnderWay = false
     oracle.repairs.end()
+    oracle.secrecy.failures(result.stopped)
     if (result.finished) judge.judge(result)
     // Who was interrupted goes on later.
     if (result.finished || result.stopped.length > 0) this.#asked = null

@@ -36,7 +36,10 @@ export function compose(world: World, life: Life, knowsLess: boolean): Omit<Pass
     host: new HostPort(host, life, oracle),
     disk: view,
     clock: life.clock,
-    tell: told => world.hear(() => `    ${told.event}: ${saying(told)}`),
+    tell(told) {
+      oracle.secrecy.event(told)
+      world.hear(() => `    ${told.event}: ${saying(told)}`)
+    },
     lookAt: root => async batch => {
       await life.pause('before a look')
       return batch.map(folder => lookAtFolder(view, root, folder))

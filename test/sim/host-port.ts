@@ -22,24 +22,13 @@ import {
   PictureChanged,
 } from '../../src/remote/host.ts'
 import type { Life } from './life.ts'
+import { SECRET } from './secrecy.ts'
 import { hashOf } from './tree.ts'
 import { LIFETIME_MS } from './variations.ts'
 import type { VirtualHost } from './virtual-host.ts'
+import type { Watch } from './watch.ts'
 
-/** What the oracle is asked before a request leaves that can't be undone. */
-export interface Watch {
-  imageDeletion(id: string): void
-  albumDeletion(id: string): void
-  /** An album is asked for. Answers the moment up to which those of others are known. */
-  albumCreation(): number
-  fetched(id: string): void
-  /** An upload of a file of this name is asked for. */
-  credential(name: string): void
-  /** The host said that the day's quota is used up. */
-  quotaRefused(): void
-  /** Answers the path that the picture comes from. */
-  sending(picture: PictureBody): string
-}
+const NODE = `https://node.example/${SECRET}/`
 
 /** The image host as one process sees it: with the gate's memory, and with all that goes wrong on the way. */
 export class HostPort implements ImageHost {
@@ -57,13 +46,13 @@ export class HostPort implements ImageHost {
   requestUpload(request: Parameters<ImageHost['requestUpload']>[0], signal: AbortSignal) {
     const serve = async () => {
       const { token, cdnUrl } = this.#host.requestUpload(request, 'albumd')
-      return { uploadUrl: `https://node.example/${token}`, cdnUrl, imageId: null }
+      return { uploadUrl: NODE + token, cdnUrl, imageId: null }
     }
     return this.#persist('upload', signal, serve, () => this.#watch.credential(request.file_name))
   }
 
   async send(credential: { uploadUrl: string }, picture: PictureBody, signal: AbortSignal) {
-    const token = credential.uploadUrl.slice('https://node.example/'.length)
+    const token = credential.uploadUrl.slice(NODE.length)
     const source = this.#watch.sending(picture)
     let bytes: Buffer
     try {
@@ -132,19 +121,28 @@ export class HostPort implements ImageHost {
     for (let tries = 1; ; tries++) {
       const blocked = signal.aborted ? cancelled(endpoint, 'nothing') : this.#blocks.of(endpoint)
       if (blocked) return unsure ? doubted(blocked) : { ok: false, failure: blocked }
+      const hear = this.#ask(endpoint)
       const once = await this.#once(endpoint, signal, serve, leaves, mayGo)
+      hear(once)
       const outcome = unsure && !once.ok ? doubted(once.failure) : once
       unsure ||= !once.ok && !wasNotDone(once.failure)
-      if (!outcome.ok) this.#note(outcome.failure)
+      if (!outcome.ok) this.#blocks.note(outcome.failure, this.#life.clock.monotonic())
       const again = !outcome.ok && outcome.failure.remedy === 'later' && isTrouble(outcome.failure)
       if (!again || tries > 1) return outcome
       await this.#life.clock.sleep(1000, signal)
     }
   }
 
-  #note(failure: HostFailure): void {
-    this.#blocks.note(failure, this.#life.clock.monotonic())
-    if (failure.remedy === 'quota') this.#watch.quotaRefused()
+  /** A request has passed the gate. Answers who hears what it is answered. */
+  #ask(endpoint: Endpoint): (outcome: Outcome<unknown>) => void {
+    const { quota } = this.#watch
+    if (endpoint !== 'upload' || this.#life.dead) return () => {}
+    const request = quota.asked()
+    return outcome => {
+      if (this.#life.dead) return
+      if (outcome.ok) quota.granted(request)
+      else if (outcome.failure.remedy === 'quota') quota.refused(request)
+    }
   }
 
   async #once<T>(

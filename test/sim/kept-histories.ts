@@ -206,6 +206,16 @@ const KEPT: readonly History[] = [
       { pass: 1, step: 0, deed: 'prune', a: 0, b: 0 },
     ],
   },
+  // The quota is used up, and albumd killed while another picture is still under way.
+  {
+    ...THREE,
+    seed: 1_000_000_022,
+    concurrency: 4,
+    actions: [
+      { pass: 0, step: 0, deed: 'quota', a: 1, b: 0 },
+      { pass: 0, step: 57, deed: 'kill', a: 0, b: 2 },
+    ],
+  },
   // An ignore file is deleted.
   {
     ...THREE,

@@ -5,6 +5,7 @@ import { GROUND } from './mutants/ground.ts'
 import type { Mutant } from './mutants/mutant.ts'
 import { PACING } from './mutants/pacing.ts'
 import { RULES } from './mutants/rules.ts'
+import { SECRETS } from './mutants/secrets.ts'
 import { SETTLING } from './mutants/settling.ts'
 
 export const MUTANTS: readonly Mutant[] = [
@@ -15,4 +16,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...PACING,
   ...CHECKING,
   ...RULES,
+  ...SECRETS,
 ]

@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 export function oracleOf(world: World, running: () => number): Oracle {
   const { disk, looks, sources, mirrors, grounds, pruning, allowance, machine, pausing, time } = world
   const { hold, variations, order, concurrency, albumDeletions } = world.history
-  const { synced } = world.state
+  const { synced, findSecret } = world.state
   return new Oracle({
     disk,
     looks,
@@ -20,6 +20,7 @@ export function oracleOf(world: World, running: () => number): Oracle {
     allowance,
     order,
     concurrency,
+    findSecret,
     running,
     graceMs: world.history.graceMs,
     wall: machine.wall,

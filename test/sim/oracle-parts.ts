@@ -5,6 +5,7 @@ import type { Looks, Sources } from './disk-port.ts'
 import type { Grounds } from './grounds.ts'
 import { pathOfAlbum, type TrueImage } from './host-truth.ts'
 import type { Pruning } from './pruning.ts'
+import type { FindSecret } from './secrecy.ts'
 import { split } from './tree.ts'
 import type { Variations } from './variations.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
@@ -43,6 +44,7 @@ export interface OracleParts {
   concurrency: number
   /** The machine's clock. */
   wall: () => number
+  findSecret: FindSecret
   /** Whether albums go with all that is in them. */
   wholeAlbums: boolean
 }

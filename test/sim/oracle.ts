@@ -1,12 +1,14 @@
 import type { PictureBody } from '../../src/remote/host.ts'
 import { DeletionJudge } from './deletion-judge.ts'
-import type { Watch } from './host-port.ts'
 import { type HostTruth, isIn, pathOfAlbum, type TrueAlbum, type TrueImage } from './host-truth.ts'
 import { whatMayHide } from './ignore-judge.ts'
 import { nameOf, type OracleParts } from './oracle-parts.ts'
+import { QuotaJudge } from './quota-judge.ts'
 import { RepairJudge } from './repair-judge.ts'
+import { SecrecyJudge } from './secrecy.ts'
 import { split } from './tree.ts'
 import { UploadJudge } from './upload-judge.ts'
+import type { Watch } from './watch.ts'
 import { Words } from './words.ts'
 
 export interface Violation {
@@ -40,6 +42,8 @@ export class Oracle implements Watch {
   #truth!: HostTruth
   #judge!: DeletionJudge
   readonly uploads: UploadJudge
+  readonly quota: QuotaJudge
+  readonly secrecy: SecrecyJudge
   /** What a person has said of uploads in doubt. */
   readonly words: Words
   /** Judges what audits mend. */
@@ -49,7 +53,10 @@ export class Oracle implements Watch {
 
   constructor(parts: OracleParts) {
     this.#parts = parts
-    this.uploads = new UploadJudge(parts, (invariant, what) => this.report(invariant, what))
+    const report = (invariant: string, what: string) => this.report(invariant, what)
+    this.uploads = new UploadJudge(parts, report)
+    this.quota = new QuotaJudge(parts, report)
+    this.secrecy = new SecrecyJudge(parts.findSecret, report)
     this.words = new Words(parts.now)
   }
 
@@ -85,17 +92,13 @@ export class Oracle implements Watch {
     this.uploads.credential(name)
   }
 
-  quotaRefused(): void {
-    this.uploads.refused()
-  }
-
   sending({ chunks }: PictureBody): string {
     this.effects++
     const source = this.#parts.sources.get(chunks)
     if (source === undefined) throw new Error('a picture was sent that was never opened')
     this.#nothingFromAnotherRoot(source)
     this.#nothingThatMayBeHidden(source)
-    this.uploads.sending(source.path, this.stateLost)
+    this.uploads.sending(source.path, this.stateLost || this.quota.wasRefused)
     return source.path
   }
 

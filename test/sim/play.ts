@@ -20,5 +20,6 @@ export async function play(history: History, kits: Kits, log: string[] | null = 
     if (oracle.violation) break
   }
   if (!oracle.violation) await mustConverge(world, history.pauses.length)
+  oracle.secrecy.records()
   return { violation: oracle.violation, steps: world.steps }
 }

@@ -5,6 +5,7 @@ import type { FolderRow } from '../../src/synced/folders.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import type { Life } from './life.ts'
 import type { Random } from './random.ts'
+import { type FindSecret, secretFinder } from './secrecy.ts'
 import { split } from './tree.ts'
 
 /** The rows of every table. */
@@ -14,6 +15,7 @@ export type Saved = ReadonlyMap<string, readonly unknown[][]>
 export interface StateKit {
   synced: Synced
   clear(): void
+  findSecret: FindSecret
   save(): Saved
   restore(saved: Saved): void
   /** The tables as one process has them: what it had not committed when it ended is lost. */
@@ -42,6 +44,7 @@ export function openStateKit(): StateKit {
   return {
     synced,
     clear: deleteAll,
+    findSecret: secretFinder(db, tables),
     save: () =>
       new Map(tables.map(table => [table, db.prepare(`SELECT * FROM ${table}`).raw().all() as unknown[][]])),
     restore: saved =>

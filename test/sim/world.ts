@@ -159,6 +159,7 @@ export class World {
     )
     const report = await drive(work, life, this.time, this.oracle)
     ended.abort(ENDED)
+    this.oracle.secrecy.failures(report?.stopped ?? [])
     if (paused && this.host.askedInAll() > asked)
       this.oracle.report('nothing-while-paused', 'albumd asked the host for something')
     if (this.auditing.isAsked && !life.dead && !this.#interruptions.stopped)
@@ -309,7 +310,8 @@ export class World {
   #stopLife(): void {
     if (!this.life || this.life.dead) return
     this.life.dead = true
-    if (this.#inPass) this.oracle.uploads.forgetRefusal()
+    this.oracle.secrecy.records()
+    if (this.#inPass) this.oracle.quota.processEnded()
     this.pausing.processEnded()
     this.auditing.processEnded()
     this.#ranBefore += this.time.now - this.#bornAt

@@ -15,6 +15,43 @@ export const PACING: readonly Mutant[] = [
     seed: 52,
   },
   {
+    name: 'a quota that is used up is asked about too often',
+    edits: [
+      {
+        file: 'sync/quota-state.ts',
+        find: 'const soon = { ask: said_at + probeEveryMs, resumes: null }',
+        replace: 'const soon = { ask: said_at + probeEveryMs / 2, resumes: null }',
+      },
+    ],
+    why: 'the host is asked more often than the config has it',
+    seed: 36,
+  },
+  {
+    name: 'that a quota is used up is not written down',
+    edits: [
+      {
+        file: 'sync/upload-queue.ts',
+        find: "if (remedy === 'quota') await synced.commit(() => quota.refuse(failure))",
+        replace: "if (remedy === 'quota') quota.read()",
+      },
+    ],
+    why: 'each pass costs a request that the host refuses',
+    seed: 36,
+  },
+  {
+    name: 'that a quota is used up is written down late',
+    edits: [
+      {
+        file: 'sync/upload-queue.ts',
+        find: "if (remedy === 'quota') await synced.commit(() => quota.refuse(failure))",
+        replace:
+          "if (remedy === 'quota') await clock.sleep(5000, new AbortController().signal).then(() => synced.commit(() => quota.refuse(failure)))",
+      },
+    ],
+    why: 'who is killed meanwhile asks again at once',
+    seed: 1_000_000_022,
+  },
+  {
     name: 'a paused pass looks for what is in doubt',
     edits: [
       {
