@@ -6,7 +6,7 @@ import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './interrupts.ts'
 import { jsonOption } from './json-option.ts'
-import { pathArgument } from './path-argument.ts'
+import { pathToActOn } from './path-argument.ts'
 import { sayStateTrouble } from './say-state-trouble.ts'
 import { count, printable, sizeInWords } from './wording.ts'
 
@@ -34,9 +34,9 @@ export function deletionsCommand(exit: (code: number) => void): CommandWork<Dele
 
 async function settle({ action, path, config: flag, json }: DeletionsArgs): Promise<number> {
   const config = await readConfig(flag)
-  const at = pathArgument(path)
   if (action === 'list') {
     await sayStateTrouble(config)
+    const at = await pathToActOn(config, path)
     const { listHeld } = await import('../daemon/held-deletions.ts')
     const { showDeletion } = await import('../daemon/deeds/deletions.ts')
     const { readState } = await import('../daemon/status.ts')
@@ -50,7 +50,7 @@ async function settle({ action, path, config: flag, json }: DeletionsArgs): Prom
   }
   const interrupts = onInterrupts()
   try {
-    const asked = { action, path: at }
+    const asked = { action, path: await pathToActOn(config, path) }
     const { done, byDaemon } = await carryOutBySomebody(config, 'deletions', asked, silently, interrupts)
     tell(done.held, action === 'approve' && byDaemon ? 'approve_now' : action, path, json)
   } finally {

@@ -2,7 +2,7 @@ import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { jsonOption } from './json-option.ts'
 import { onePass } from './one-pass.ts'
-import { pathArgument } from './path-argument.ts'
+import { pathToActOn } from './path-argument.ts'
 
 interface RetryArgs {
   path: string | undefined
@@ -33,6 +33,7 @@ export function retryCommand(exit: (code: number) => void): CommandWork<RetryArg
 }
 
 async function retry({ path, resend, config: flag, json }: RetryArgs): Promise<number> {
-  const request = { path: pathArgument(path), resend: pathArgument(resend) }
-  return (await onePass(await readConfig(flag), 'retry', request, { json })).exitCode
+  const config = await readConfig(flag)
+  const request = { path: await pathToActOn(config, path), resend: await pathToActOn(config, resend) }
+  return (await onePass(config, 'retry', request, { json })).exitCode
 }

@@ -43,6 +43,16 @@ it('held deletions are listed with what would go, and go when they are approved'
   expect(Object.keys(await stage.delivered())).toEqual(['Photos/a/3.png'])
 })
 
+it('held deletions are named by a path below the working folder too, as ls and why take it', async () => {
+  const stage = await withHeld()
+  const run = (...args: string[]) => stage.albumd('deletions', ...args, '--config', stage.config)
+  expect((await run('list', 'pictures/a')).out).toContain('3 images')
+  expect((await run('discard', 'pictures/a/0.png')).out).toContain('a/0.png (gone from the disk')
+  expect((await run('approve', 'pictures/a/1.png')).out).toContain('a/1.png (gone from the disk')
+  const { deletions } = await stage.json('deletions', 'list')
+  expect(deletions).toMatchObject([{ path: 'a/2.png' }])
+})
+
 it('held deletions that are approved go at once where a daemon runs, and approve says so', async () => {
   const stage = await withHeld()
   const daemon = startDaemon(stage)

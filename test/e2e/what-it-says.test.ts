@@ -135,6 +135,8 @@ describe('a path with nothing there', () => {
     stage.write('b/broken.png', 'no picture')
     expect(await stage.sync()).toMatchObject({ code: 3 })
     expect(await albumd(stage, 'retry', 'b')).toMatchObject({ code: 3, err: '' })
+    // Below the working folder, as a shell completes it.
+    expect(await albumd(stage, 'retry', 'pictures/b')).toMatchObject({ code: 3, err: '' })
   })
 })
 
