@@ -6,7 +6,8 @@ import { isAtOrBelow } from './path-argument.ts'
 
 /**
  * Forgets what went wrong with the files at and below `path` (absolute, or below a mirror's folder), or with all, and
- * what the host said of the account. Answers how many files are tried again.
+ * that the quota was used up. What the host has shut stays on record until it opens: a person sees since when. Answers
+ * how many files are tried again.
  */
 export async function forgetFailures(config: Config, synced: Synced, path?: string): Promise<number> {
   const failed = filesAt(config, synced, synced.files.inState('failed'), path)
@@ -15,7 +16,6 @@ export async function forgetFailures(config: Config, synced: Synced, path?: stri
       synced.files.retry(file)
       synced.failures.clear(file.folder, file.name)
     }
-    synced.account.clearBlocks([])
     synced.account.forgetExhaustion()
     synced.meta.clear('size_limit')
   })

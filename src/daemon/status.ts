@@ -52,6 +52,8 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
   album: string
   state: 'idle' | 'scanning' | 'syncing' | 'paused' | 'guarded' | 'blocked'
   reason: string | null
+  /** Whether a scan has begun here: before it nothing is known, which is not the same as an empty folder. */
+  looked_at: boolean
   /** Pictures that are missing beside a name that is not UTF-8, and whose image stays until that is renamed. */
   perhaps_renamed: number
   oldest_unsynced: string | null
@@ -170,6 +172,7 @@ function mirrorStatus(
     album,
     state: name,
     reason,
+    looked_at: row !== undefined,
     ...summary,
     // Those with such a name are among the failed.
     files: summary.files + pictures,

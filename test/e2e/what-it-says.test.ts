@@ -163,12 +163,18 @@ describe('status', () => {
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ left_out_with_image: 0 })
   })
 
-  it('says of a block when the host said so', async () => {
+  it('says of a block since when the host says so, also where a person had it asked again', async () => {
     const stage = await setStage({ host: { plan: 'free' } })
     stage.write('red.png', png(3, 2).bytes)
     await stage.sync()
-    const [block] = (await stage.json('status')).blocks
-    expect((await albumd(stage, 'status')).out).toContain(`said at ${localTime(block.said_at)}`)
+    const { blocks } = await stage.json('status')
+    const [block] = blocks
+    const first = blocks.map(({ since }: { since: string }) => since).sort()[0]
+    expect((await albumd(stage, 'status')).out).toContain(`since ${localTime(first)}`)
+    expect(await albumd(stage, 'retry')).toMatchObject({ code: 5 })
+    const [again] = (await stage.json('status')).blocks
+    expect(again).toMatchObject({ endpoint: block.endpoint, since: block.since })
+    expect(Date.parse(again.said_at)).toBeGreaterThan(Date.parse(block.said_at))
   })
 })
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, opendir } from 'node:fs/promises'
+import { access, lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatOfName } from '../../protocol/formats.ts'
 
@@ -12,8 +12,8 @@ export interface Survey {
 }
 
 /**
- * Looks at every folder of a tree, and whether its pictures may be read; opens none. Hidden folders and symbolic links
- * are left out as a scan leaves them out; what ignore rules name is not.
+ * Looks at every folder of a tree, and whether its pictures may be read; opens none. Hidden folders, symbolic links and
+ * empty files are left out as a scan leaves them out; what ignore rules name is not.
  */
 export async function surveyFolder(root: string, signal: AbortSignal): Promise<Survey> {
   const survey: Survey = { folders: 0, pictures: 0, unreadable: { folders: 0, pictures: 0, first: null } }
@@ -37,8 +37,9 @@ export async function surveyFolder(root: string, signal: AbortSignal): Promise<S
 }
 
 async function lookAtPicture(path: string, survey: Survey): Promise<void> {
-  survey.pictures++
   try {
+    if ((await lstat(path)).size === 0) return
+    survey.pictures++
     await access(path, constants.R_OK)
   } catch (error) {
     if (isGone(error)) return

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { statusInWords } from '../../src/cli/status-in-words.ts'
+import { localTime } from '../../src/daemon/local-time.ts'
+import type { Status } from '../../src/daemon/status.ts'
+import { mirrorInSync } from '../daemon/mirror-status.ts'
+
+const STATUS: Status = {
+  version: '1',
+  running: false,
+  pid: null,
+  other_config: false,
+  paused: null,
+  mirrors: [mirrorInSync(2)],
+  quota: {
+    plan: 'free',
+    limit: 9,
+    used: 0,
+    reserve: 0,
+    exhausted: false,
+    used_up_early: false,
+    resumes_at: null,
+    next_probe_at: null,
+    reset: { known: 'no' },
+  },
+  backlog: { pictures: 0, bytes: 0, days: 0, per_day: 9, done_by: null },
+  watching: null,
+  uploads_wait_until: null,
+  audit: { last: null, findings: 0, under_way: false, left_off: false },
+  blocks: [],
+  failures: [],
+}
+
+const lines = (changes: Partial<Status>) => statusInWords({ ...STATUS, ...changes }, null).split('\n')
+
+describe('status', () => {
+  it('does not call a folder empty that nobody has looked at', () => {
+    const before = { ...mirrorInSync(0), looked_at: false }
+    expect(lines({ mirrors: [before] })).toContain(
+      '        not looked at yet; "albumd sync" or "albumd run" begins',
+    )
+    expect(lines({ mirrors: [before], running: true })).toContain('        not looked at yet')
+    expect(lines({ mirrors: [mirrorInSync(0)] })).toContain('        0 of 0 pictures on the host')
+  })
+
+  it('does not call failed what may have arrived', () => {
+    const failure = { mirror: '/p', message: 'm', attempts: 1, next_attempt_at: null }
+    const failures = [
+      { ...failure, path: 'a.png', code: 'UNCERTAIN' },
+      { ...failure, path: 'b.png', code: 'NOT_A_PICTURE' },
+    ]
+    expect(lines({ failures })).toEqual(
+      expect.arrayContaining(['unsure  a.png: m (UNCERTAIN)', 'failed  b.png: m (NOT_A_PICTURE)']),
+    )
+  })
+
+  it('says once what the host said of several endpoints, since when, and when last', () => {
+    const [first, second, last] = [1, 2, 3].map(hour => `2026-01-01T0${hour}:00:00.000Z`) as [
+      string,
+      string,
+      string,
+    ]
+    const block = { code: 'HOST_UNREACHABLE', message: 'away' }
+    const blocks = [
+      { ...block, endpoint: 'list', since: second, said_at: last },
+      { ...block, endpoint: 'upload', since: first, said_at: second },
+      { code: 'OTHER', message: 'no', endpoint: 'delete', since: first, said_at: first },
+    ]
+    expect(lines({ blocks }).filter(line => line.startsWith('blocked'))).toEqual([
+      `blocked list, upload: away (HOST_UNREACHABLE; since ${localTime(first)}, said again at ${localTime(last)})`,
+      `blocked delete: no (OTHER; since ${localTime(first)})`,
+    ])
+  })
+})
