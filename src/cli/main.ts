@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import yargs, { type CommandModule } from 'yargs'
+import yargs, { type Argv, type CommandModule } from 'yargs'
 import { version } from '../daemon/version.ts'
 import { COMMANDS, type Command } from './commands.ts'
 import { EXIT, exitCodesInHelp } from './exit-codes.ts'
@@ -7,6 +7,7 @@ import { refuseMisgiven } from './given-options.ts'
 import { logLevelOption } from './log-level-option.ts'
 import { markOperands, unmarkOperands } from './operands.ts'
 import { describeError, Problem } from './problem.ts'
+import { usageProblem } from './usage-problem.ts'
 
 /** Runs one command line. Answers the exit code; never throws. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -32,7 +33,7 @@ export async function main(args: readonly string[]): Promise<number> {
     .fail((message, error) => {
       // An option without its value comes as an error of yargs' own.
       if (error && error.name !== 'YError') throw error
-      throw usageProblem(message ?? error.message, args)
+      throw usageProblem(message ?? error.message, args, optionsOf(command))
     })
   const unwritten = onLostOutput()
   function set(code: number): void {
@@ -54,6 +55,12 @@ export async function main(args: readonly string[]): Promise<number> {
     if (showStacks && error instanceof Error) process.stderr.write(`${error.stack}\n`)
     return described.exitCode
   }
+}
+
+/** Those that the named command takes. yargs has this for whoever completes, and its types leave it out. */
+function optionsOf(command: Argv<object>): string[] {
+  const { getOptions } = command as unknown as { getOptions(): { key: Record<string, unknown> } }
+  return Object.keys(getOptions.call(command).key)
 }
 
 /** A terminal that was closed, and whoever read along and has gone (`albumd sync | head`). */
@@ -84,13 +91,4 @@ async function moduleOf(
     builder: inner => builder(inner).epilogue(exitCodesInHelp(exits)),
     handler,
   }
-}
-
-function usageProblem(message: string, args: readonly string[]): Problem {
-  const named = COMMANDS.find(({ command }) => command.split(' ')[0] === args[0])
-  const help = named === undefined ? 'albumd --help' : `albumd ${args[0]} --help`
-  // yargs counts what is missing, and does not name it.
-  const isCount = named !== undefined && message.startsWith('Not enough non-option arguments')
-  const what = isCount ? `It is called as "albumd ${named.command}".` : message
-  return new Problem(EXIT.usage, `${what.replace(/\s*\n\s*/g, ' ').replace(/\.?$/, '.')} See ${help}.`)
 }
