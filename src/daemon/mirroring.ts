@@ -164,6 +164,8 @@ export function openMirroring(
       // What goes on beside what failed must not go on without it.
       broken.abort()
       throw state.failed(error)
+    } finally {
+      buffers.letGo()
     }
   }
   return {

@@ -2,28 +2,25 @@
 export const IN_MEMORY = 2 * 2 ** 20
 
 /**
- * Memory for pictures, used again as long as others are open. V8 counts each new buffer, and collects garbage the more
- * often: that took as long as all other work for a small picture. What nobody uses is let go.
+ * Memory for pictures, used again until it is let go. V8 counts each new buffer, and collects garbage the more often:
+ * that took as long as all other work for a small picture. Uploads that go together also end together, so that for a
+ * moment often none is open: that is no reason to let it go.
  */
 export class PictureBuffers {
   readonly #free: Buffer[] = []
-  #taken = 0
 
-  /** IN_MEMORY bytes with anything in them. Each is given back or given up, once. */
+  /** IN_MEMORY bytes with anything in them. They are given back, unless somebody may still read them. */
   take(): Buffer {
-    this.#taken++
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(IN_MEMORY)
   }
 
   /** Nobody reads it any more. */
   giveBack(buffer: Buffer): void {
     this.#free.push(buffer)
-    this.giveUp()
   }
 
-  /** Somebody may still read it. */
-  giveUp(): void {
-    this.#taken--
-    if (this.#taken === 0) this.#free.length = 0
+  /** No picture is to be opened for now. */
+  letGo(): void {
+    this.#free.length = 0
   }
 }

@@ -53,7 +53,7 @@ export interface OpenOptions {
   changed: () => Error
   /** Ends the reading, which takes minutes for a large file on a slow disk. */
   cut?: AbortSignal
-  /** Shared by pictures that are open at the same time. */
+  /** Shared by pictures that are opened one after the other. */
   buffers?: PictureBuffers
 }
 
@@ -157,7 +157,6 @@ function loanFrom(buffers: PictureBuffers) {
     },
     end() {
       if (readers === 0) buffers.giveBack(buffer)
-      else buffers.giveUp()
     },
   }
 }
