@@ -23,6 +23,8 @@ export function openDatabase(file: string): Db {
     db.pragma('synchronous = FULL')
     db.pragma('foreign_keys = ON')
     migrate(db, file)
+    // What a change in a group would be undone from: a picture's passes 64 KiB, and was written to a temporary file.
+    db.pragma('temp_store = MEMORY')
   } catch (error) {
     db.close()
     throw explained(error, file)
