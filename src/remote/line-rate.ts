@@ -28,7 +28,7 @@ export interface Measured {
   seenMs: number
 }
 
-/** What a connection took between two long waits, from the beginning of the first to that of the second. */
+/** What a connection took between two long waits, from the end of the first or its beginning to that of the second. */
 interface Lump {
   bytes: number
   from: number
@@ -57,7 +57,8 @@ export class LineRate {
         since ??= from
         if (now - from >= FULL_MS) {
           if (lump) this.#add(lump, now)
-          lump = { bytes: 0, from: lump?.until ?? from, until: now }
+          // In the first wait what others have in their buffers may leave.
+          lump = { bytes: 0, from: lump?.until ?? now, until: now }
         }
         if (!lump) return 0
         lump.bytes += bytes

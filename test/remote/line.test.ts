@@ -68,7 +68,14 @@ test('whatever the line, its buffers and the pictures: what can easily end in ti
         expect(easy.filter(({ result }) => result !== 'arrived')).toEqual([])
       },
     ),
-    { numRuns: 10 },
+    {
+      numRuns: 10,
+      // One that waits for long before others' buffers are empty, and then takes a piece.
+      examples: [
+        [100, 2304, [1417, 3916, 973, 3126, 3785, 5984]],
+        [100, 1280, [1, 1, 1, 1035, 1, 1, 1267, 1315, 3977]],
+      ],
+    },
   )
 })
 
