@@ -17,5 +17,7 @@ export interface Desk {
  */
 export interface Display {
   open(desk: Desk): Promise<void>
+  /** The state folder is another: what stood in it is to be made again. */
+  folderRenewed(): Promise<void>
   close(): Promise<void>
 }

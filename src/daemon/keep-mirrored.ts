@@ -46,8 +46,8 @@ export async function keepMirrored(
   const claim = await claimState(config)
   const settings = new CurrentSettings({ config, access }, claim.roots)
   const errands = new Errands()
-  const troubleNote = beginTroubleNote(troubleFile)
-  const control = await openControl(socket, errands, listener)
+  let troubleNote = beginTroubleNote(troubleFile)
+  let control = await openControl(socket, errands, listener)
   let trouble: string | null = null
   await display?.open({ config: () => settings.current.config, errands, trouble: () => trouble })
   const ended = new AbortController()
@@ -68,14 +68,23 @@ export async function keepMirrored(
       manager?.ready()
       say(line ?? 'the state works again; albumd goes on')
     }
-    const work = (allIsWell: () => void) => {
+    const renewFolder = async () => {
+      if (!claim.renew()) return
+      troubleNote = beginTroubleNote(troubleFile)
+      troubleNote.write(trouble)
+      await control.close()
+      control = await openControl(socket, errands, listener)
+      await display?.folderRenewed()
+    }
+    const work = async (allIsWell: () => void) => {
       manager?.alive()
+      await renewFolder()
       const onPass = (synced: Synced) => {
         allIsWell()
         listener.onPass(synced)
       }
       const tellers = { notifier, onUpload, manager }
-      return workOn(settings, claim, errands, tellers, { ...listener, onPass }, interruption)
+      await workOn(settings, claim, errands, tellers, { ...listener, onPass }, interruption)
     }
     await keepTrying(work, tellTrouble, systemClock, interruption.stop)
   } finally {

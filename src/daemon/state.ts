@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
-import { makeFolder } from '../local/make-folder.ts'
 import { albumPathOf } from '../sync/album-name.ts'
 import { noteBoot } from '../sync/boot.ts'
 import { systemClock } from '../sync/clock.ts'
 import { noteLost } from '../sync/lost-records.ts'
-import { type Lock, LockedError, lockState } from '../synced/lock.ts'
+import type { LockedError } from '../synced/lock.ts'
 import { explained, StateError } from '../synced/state-error.ts'
 import type { Synced } from '../synced/synced.ts'
 import { openRecords, type Records } from './records.ts'
 import { bootId, endRequests, lastRequestBefore, startRequests } from './requests-before.ts'
 import { RootLocks } from './root-locks.ts'
+import { type StateFolder, takeStateFolder } from './state-folder.ts'
 
 /** The files of a state folder. */
 export const stateFiles = (stateDir: string) => ({
@@ -46,6 +46,8 @@ export interface State {
 /** A state folder and the mirrors' folders, for this process alone. */
 export interface Claim {
   roots: RootLocks
+  /** As the state folder's. */
+  renew: StateFolder['renew']
   release(): void
 }
 
@@ -76,34 +78,18 @@ export async function openState(config: Config, say: (line: string) => void): Pr
 
 /** Takes what no other albumd may have meanwhile. Throws LockedError and StateError. */
 export async function claimState(config: Config): Promise<Claim> {
-  const stateLock = takeFolder(config.state_dir)
+  const folder = takeStateFolder(stateFiles(config.state_dir).lock)
   const roots = new RootLocks(config.mirrors.map(({ folder }) => folder))
   const release = () => {
     roots.release()
-    stateLock.release()
+    folder.release()
   }
   try {
     for (const taken of (await roots.lockMissing()).values()) throw taken
-    return { roots, release }
+    return { roots, renew: folder.renew, release }
   } catch (error) {
     release()
     throw error
-  }
-}
-
-function takeFolder(stateDir: string): Lock {
-  try {
-    makeFolder(stateDir, 0o700)
-    return lockState(stateFiles(stateDir).lock)
-  } catch (error) {
-    if (error instanceof LockedError || error instanceof StateError) throw error
-    const why = explained(error, stateDir)
-    if (why instanceof StateError && why.code === 'STATE_FULL') throw why
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new StateError(
-      'STATE_UNREADABLE',
-      `${stateDir}: the state can't be kept here (${code ?? message}); check state_dir and its permissions`,
-    )
   }
 }
 

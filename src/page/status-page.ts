@@ -43,6 +43,7 @@ export class StatusPage implements Display {
   #desk: Desk | null = null
   #listening: Listening | null = null
   #socket: ControlServer | null = null
+  #openSocket: () => Promise<ControlServer | null> = async () => null
   #signAt: number
   #saidLast = ''
 
@@ -113,12 +114,16 @@ export class StatusPage implements Display {
         'This is the page of the user who runs albumd. It opens by itself for that user on this machine. ' +
         `Others need the key for a password; the user, and root, find it in ${pageKey}.`,
     }
-    this.#socket = await this.#serveSocket(
-      pageApp(sources, { anyHost: true, isUser: () => true, whoMay: '' }),
-      page,
-    )
+    const atSocket = pageApp(sources, { anyHost: true, isUser: () => true, whoMay: '' })
+    this.#openSocket = () => this.#serveSocket(atSocket, page)
+    this.#socket = await this.#openSocket()
     this.#listening = new Listening(pageApp(sources, browsers), this.#say)
     await this.#listening.at(config.status_page.listen)
+  }
+
+  async folderRenewed(): Promise<void> {
+    await this.#socket?.close()
+    this.#socket = await this.#openSocket()
   }
 
   async close(): Promise<void> {

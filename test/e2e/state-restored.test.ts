@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
@@ -56,6 +56,24 @@ describe('a state that was restored', () => {
     await syncUntilDone(stage)
     await stage.json('adopt', '--verify')
     await expectInSync(stage)
+  })
+
+  it('in a folder of its own is taken by the running daemon: it is seen, and does what it is asked', async () => {
+    const stage = await stageOf(3)
+    const daemon = startAlbumd(stage, ['run'])
+    await uploaded(daemon, 3)
+    const state = join(stage.home, 'state')
+    renameSync(state, `${state}-old`)
+    mkdirSync(state)
+    for (const name of readdirSync(`${state}-old`))
+      if (name.startsWith('albumd.')) copyFileSync(join(`${state}-old`, name), join(state, name))
+    stage.write('later.png', png(30, 30).bytes)
+    await says(daemon, /replaced or removed|was restored or changed/)
+    await uploaded(daemon, 4)
+    expect(await stage.json('status')).toMatchObject({ running: true })
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(daemon.out()).toContain('"what":"sync"')
+    await ended(daemon)
   })
 
   it('is none where the process was killed', async () => {
