@@ -52,6 +52,8 @@ async function run({ config: flag, repair, json }: AuditArgs): Promise<number> {
     if (result === null) sayAside('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
     if (json) process.stdout.write(`${JSON.stringify(inJson(result ?? NOTHING))}\n`)
     else if (result) report(result, repair)
+    // The repair made a pass: its exit code tells of all pictures, as that of sync does.
+    if (!json && result?.stopped.length === 0 && verdict === 'left') process.stdout.write(`${NOT_IN_SYNC}\n`)
     return exitCodeOf(result ?? NOTHING, verdict)
   } finally {
     progress?.end()
@@ -117,6 +119,7 @@ const NOTHING: AuditResult = {
   withheld: 0,
   stopped: [],
 }
+const NOT_IN_SYNC = 'not everything is in sync (albumd status tells more)'
 const NEEDS_LIST = '; an audit compares listings, and waits for a plan that has them'
 
 function summary(albums: number, findings: readonly AuditFinding[], repair: boolean): string {

@@ -97,5 +97,6 @@ function tell(held: readonly ShownDeletion[], told: Told, path: string | undefin
       `${printable(path)} (${why}, ${sizeInWords(size)}, since ${localTime(since)})  ${printable(cdn_url ?? 'delivery address not known')}\n`,
     )
   }
-  process.stdout.write(`${count(held.length, 'image')}: each ${AFTERWARDS[told]}\n`)
+  const each = held.length === 1 ? 'it' : 'each'
+  process.stdout.write(`${count(held.length, 'image')}: ${each} ${AFTERWARDS[told]}\n`)
 }

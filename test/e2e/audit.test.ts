@@ -74,6 +74,17 @@ it('tells people and programs what it finds, and repairs what is ours: exit 3 wh
   expect(await audit(stage, '--repair')).toMatchObject({ code: 0 })
 })
 
+it('says why a repair with nothing to repair ends with 3', async () => {
+  const stage = await withPictures()
+  stage.write('broken.png', 'no picture')
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await audit(stage)).toMatchObject({ code: 0, out: '2 albums compared: nothing found\n' })
+  expect(await audit(stage, '--repair')).toMatchObject({
+    code: 3,
+    out: '2 albums compared: nothing found, 0 repaired\nnot everything is in sync (albumd status tells more)\n',
+  })
+})
+
 it('repairs an album that somebody deleted with all that was in it', async () => {
   const stage = await withPictures()
   const before = await stage.delivered()

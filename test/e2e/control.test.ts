@@ -78,7 +78,7 @@ describe('beside a running daemon', () => {
       deletions: [{ path: '1.png' }],
     })
     const approved = await stage.albumd('deletions', 'approve', '--config', stage.config)
-    expect(approved).toMatchObject({ code: 0, out: expect.stringContaining('1 image: each is approved') })
+    expect(approved).toMatchObject({ code: 0, out: expect.stringContaining('1 image: it is approved') })
     await daemon.told('image_deleted')
     expect(await stage.paths()).toEqual(['Photos/1.png', 'Photos/2.png'])
     expect(await daemon.stop()).toBe(0)
