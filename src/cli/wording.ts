@@ -42,8 +42,8 @@ export function eventInWords(told: PassEvent): string | null {
       return `linked ${printable(told.path)} to an image that is there`
     case 'upload_found_out':
       return told.arrived
-        ? `found ${printable(told.name)} on the host`
-        : `${printable(told.name)} never arrived; it is sent again`
+        ? `found ${printable(told.path)} on the host`
+        : `${printable(told.path)} never arrived; it is sent again`
     case 'default_album_found':
       return `pictures of the host's root go to the account's default album ${printable(told.album)}`
     case 'album_created':

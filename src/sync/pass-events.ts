@@ -19,7 +19,7 @@ export type PassEvent =
   /** A remote image can be this picture: it is not uploaded, and its bytes are yet to be compared. */
   | { event: 'picture_linked'; mirror: string; path: string }
   /** What became of an upload whose outcome was not known. */
-  | { event: 'upload_found_out'; name: string; arrived: boolean }
+  | { event: 'upload_found_out'; mirror: string; path: string; name: string; arrived: boolean }
   | { event: 'picture_failed'; mirror: string; path: string; code: string; message: string }
   | { event: 'picture_uncertain'; mirror: string; path: string; message: string }
   /** `retry_in_ms`: a look may find more by then, event or not. */

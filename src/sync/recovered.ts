@@ -3,6 +3,7 @@ import type { ImageRow } from '../synced/images.ts'
 import type { OpenUpload } from '../synced/journal.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
+import type { PassEvent } from './pass-events.ts'
 import { pathOf } from './tree-path.ts'
 
 export interface RecordParts {
@@ -66,6 +67,19 @@ export function recordAbsent(
     failures.clear(folder, name)
   }
   folders.removeIfEmpty(folder)
+}
+
+/** What is told of it. To be made before it is recorded: a folder that nothing needs any more goes with that. */
+export function foundOut({ folders, mirrors }: Synced, intent: OpenUpload, arrived: boolean): PassEvent {
+  const { mirror, path } = folders.byId(intent.folder)!
+  const { name } = intent
+  return {
+    event: 'upload_found_out',
+    mirror: mirrors.byId(mirror)!.folder,
+    path: pathOf(path, name),
+    name,
+    arrived,
+  }
 }
 
 const HOW: Record<ImageRow['proof'], string> = {

@@ -10,7 +10,7 @@ import { compareBytes, confirmedPattern, delivers } from './compare-bytes.ts'
 import { mayArriveFor } from './credential-life.ts'
 import { type Evidence, weighEvidence } from './evidence.ts'
 import type { Tell } from './pass-events.ts'
-import { type Found, recordAbsent, recordFound } from './recovered.ts'
+import { type Found, foundOut, recordAbsent, recordFound } from './recovered.ts'
 import type { RecoveryPace } from './recovery-pace.ts'
 import { namesAreKept, unaccountedIn } from './unaccounted.ts'
 import { walkEverything, walkWhole } from './walk.ts'
@@ -167,10 +167,11 @@ async function act(
   }
   if (!conclusive || delivered) return
   if (!looked.missed.has(intent.id)) return void looked.missed.add(intent.id)
+  const told = foundOut(synced, intent, false)
   await synced.commit(() => recordAbsent(synced, intent, parts.clock.wall()))
   // Were it there all the same, the album's next look would show it.
   parts.contents.forget(intent.album)
-  parts.tell({ event: 'upload_found_out', name: intent.name, arrived: false })
+  parts.tell(told)
 }
 
 /** One image can be it. Answers whether nothing more is to be concluded from this walk. */
@@ -211,8 +212,9 @@ function namesId(address: string | null, id: string): boolean {
 }
 
 async function record(parts: RecoveryParts, intent: OpenUpload, found: Found): Promise<void> {
+  const told = foundOut(parts.synced, intent, true)
   await parts.synced.commit(() => recordFound(parts, intent, found))
-  parts.tell({ event: 'upload_found_out', name: intent.name, arrived: true })
+  parts.tell(told)
 }
 
 /** An upload without an album may be in the root, in the account's default album or, where that is not known, anywhere. */

@@ -54,7 +54,7 @@ describe('an upload whose answer was lost', () => {
 
   it('that never arrived is sent again only after its credential has ended', async () => {
     const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    workshop.write('a/red.png', red)
     const sent: string[] = []
     await workshop.pass({ host: hostWith(workshop.host, { send: async () => lost }) })
     await workshop.pass({ host: counting(workshop.host, sent) })
@@ -62,6 +62,7 @@ describe('an upload whose answer was lost', () => {
     await workshop.pass({ ...later, host: counting(workshop.host, sent) })
     expect(sent).toEqual(['red.png'])
     expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 0 })
+    expect(workshop.events).toContainEqual(expect.objectContaining({ ...foundOut, arrived: false }))
   })
 
   it('is not sent again on the word of one walk', async () => {
@@ -135,6 +136,9 @@ describe('an upload whose answer was lost', () => {
     expect(await imagesOn(workshop)).toEqual(['first.png'])
   })
 })
+
+/** What is told names the picture with its folder, and whose it is. */
+const foundOut = { event: 'upload_found_out', mirror: expect.any(String), path: 'a/red.png', name: 'red.png' }
 
 const empty = { page: 1, per_page: 20, total_pages: 0, total_images: 0 }
 const down: ImageHost['list'] = async () => failure('later', 'HOST_UNREACHABLE', 'list')
