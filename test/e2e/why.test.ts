@@ -12,6 +12,8 @@ it('why makes no state, and tells a path in no mirror from one that is not there
   const [nowhere, outside] = await Promise.all([why(stage, 'nowhere.png'), why(stage, '/etc/passwd')])
   expect(nowhere).toMatchObject({ code: 0, err: '' })
   expect(nowhere.out).toContain('not there: it is not there, and nothing is known of it')
+  const mistyped = await stage.albumd('why', 'pictures/nowhere.png', '--config', stage.config)
+  expect(mistyped.out.split('\n')[0]).toBe(join(stage.pictures, 'nowhere.png'))
   expect(outside).toMatchObject({ code: 2, out: '' })
   expect(outside.err).toContain('lies in no mirror')
   expect(existsSync(join(stage.home, 'state'))).toBe(false)

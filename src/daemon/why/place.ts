@@ -26,7 +26,8 @@ export function placesOf(
   const known = below.filter(isKnown)
   if (known.length > 0) return known
   const here = inMirror(mirrors, resolve(given)) ?? inMirror(mirrors, behindLinks(resolve(given)))
-  if (here && (absolute || isKnown(here))) return [here]
+  // Of what nobody knows, the place that a shell would mean.
+  if (here) return [here]
   return below.length === 1 ? below : []
 }
 
