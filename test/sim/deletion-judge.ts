@@ -126,11 +126,11 @@ export class DeletionJudge {
     return source !== null && isIgnored(disk, mirrors, source) && recordOf(source)?.image !== id
   }
 
-  /** It is there, and a person asked to give up what is hidden: from when its grace counts. */
-  #prunedAt({ source, hash }: TrueImage): number | undefined {
+  /** Its place is hidden, and a person asked to give up what is: from when its grace counts, whatever is written there. */
+  #prunedAt({ source }: TrueImage): number | undefined {
     const { disk, pruning } = this.#parts
     const node = source === null ? undefined : disk.find(source)?.node
-    return node?.kind === 'file' && node.hash === hash ? pruning.askedAt(source!) : undefined
+    return node?.kind === 'file' ? pruning.askedAt(source!) : undefined
   }
 
   /** When a look last met its picture in its place. */
