@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomInt } from 'node:crypto'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import type { HostFailure, ImageHost, Outcome } from '../remote/host.ts'
 import { hostWith } from '../remote/host-with.ts'
@@ -6,9 +6,9 @@ import type { Clock } from '../sync/clock.ts'
 import { canBe } from '../sync/likeness.ts'
 import type { Synced } from '../synced/synced.ts'
 
-/** Albums that are looked at, those with most images first, and pages of each. */
+/** Albums that are looked at, those with most images first, and pages of each: ours may lie behind what others put there. */
 const ALBUMS_MOST = 8
-const PAGES_MOST = 10
+const PAGES_MOST = 100
 /** How often an account that shows nothing of ours is looked at, in milliseconds: as often as a refused key is tried. */
 const HOUR_MS = 3_600_000
 
@@ -72,7 +72,7 @@ const otherAccount: Doubt = {
   remedy: 'key',
   code: OTHER_ACCOUNT,
   message:
-    "the key was changed, and its account shows none of the images that are recorded: it is another account's; put the old key back, or name another state_dir",
+    "the key was changed, and its account shows none of the images that are recorded: it is another account's, or they were deleted there; put the old key back, or name another state_dir",
   unsent: true,
 }
 
@@ -85,16 +85,25 @@ async function doubtAbout(
   const albums = synced.images.fullestAlbums(ALBUMS_MOST)
   // A state from before keys were marked belongs to the key that it is opened with.
   let isOwn = albums.length === 0 || synced.meta.get('key_mark') === null
-  for (const album of isOwn ? [] : albums) {
+  let unseen: HostFailure | null = null
+  for (const album of isOwn ? [] : fromAnyOn(albums)) {
     const shown = await showsOurs(host, synced, album, signal)
     // A plan that can't list can't tell.
-    if (!shown.ok && shown.failure.remedy !== 'plan') return { ...shown.failure, unsent: true }
-    isOwn = !shown.ok || shown.value
+    isOwn = shown.ok ? shown.value : shown.failure.remedy === 'plan'
     if (isOwn) break
+    // One album that can't be listed leaves it to the others.
+    if (!shown.ok) unseen ??= shown.failure
+    if (signal.aborted) break
   }
-  if (!isOwn) return otherAccount
+  if (!isOwn) return unseen ? { ...unseen, unsent: true } : otherAccount
   await synced.commit(() => synced.meta.set('key_mark', markOf(apiKey, randomBytes(8).toString('hex'))))
   return null
+}
+
+/** An album whose listing fails keeps the next ones from being asked for for a while: it must not always be the first. */
+function fromAnyOn<T>(all: readonly T[]): T[] {
+  const first = randomInt(all.length)
+  return [...all.slice(first), ...all.slice(0, first)]
 }
 
 /** Whether most of the ids that are recorded in an album, and that it lists, are of the recorded images. */

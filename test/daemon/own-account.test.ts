@@ -87,6 +87,40 @@ it('an account that can not be looked at is no other one, and is looked at again
   expect(await again.deleteImage(image, never)).toMatchObject({ ok: true })
 })
 
+it('an album that can not be listed leaves it to the others, and where none of them tells, the account is no other one', async () => {
+  const { host, withKey, ...workshop } = await mirrored()
+  const image = await anyImage(workshop)
+  const [first, second] = workshop.synced.images
+    .fullestAlbums(2)
+    .map(album => workshop.synced.albums.byId(album!)!.remote_id)
+  const broken = (shown: Pick<ImageHost, 'list'>): ImageHost['list'] => {
+    return async (album, ...args) =>
+      album === first ? failure('later', 'INTERNAL_ERROR', 'list') : shown.list(album, ...args)
+  }
+  const list = broken({ list: async () => failure('gone', 'NOT_FOUND', 'list') })
+  expect(await withKey('second', hostWith(host, { list })).deleteImage(image, never)).toMatchObject({
+    failure: { code: 'INTERNAL_ERROR', endpoint: 'delete' },
+  })
+  expect(second).not.toBe(first)
+  expect(
+    await withKey('second', hostWith(host, { list: broken(host) })).deleteImage(image, never),
+  ).toMatchObject({ ok: true })
+})
+
+it('images of ours may lie behind many that others put there', async () => {
+  const { host, withKey, ...workshop } = await mirrored()
+  const list: ImageHost['list'] = async (album, page, signal) => {
+    const listed = await host.list(album, 1, signal)
+    if (!listed.ok) return listed
+    const { images, pagination } = listed.value
+    const theirs = images.map(image => ({ ...image, id: `theirs ${page} ${image.id}` }))
+    const value = { ...listed.value, images: page === 50 ? images : theirs }
+    return { ok: true, value: { ...value, pagination: { ...pagination, page, total_pages: 50 } } }
+  }
+  const crowded = withKey('second', hostWith(host, { list }))
+  expect(await crowded.deleteImage(await anyImage(workshop), never)).toMatchObject({ ok: true })
+})
+
 it('a plan that can not list can not tell', async () => {
   const { host, withKey, ...workshop } = await mirrored()
   const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
