@@ -167,10 +167,12 @@ function believed(
 
 /** Whether a delivery address holds this id, and not as a part of a longer one. */
 function names(address: string | null, id: string): boolean {
-  const at = address?.lastIndexOf(id) ?? -1
-  if (address === null || at < 0) return false
-  const around = [address[at - 1], address[at + id.length]]
-  return around.every(char => char === undefined || !/[\w-]/.test(char))
+  if (address === null) return false
+  for (let at = address.indexOf(id); at >= 0; at = address.indexOf(id, at + 1)) {
+    const around = [address[at - 1], address[at + id.length]]
+    if (around.every(char => char === undefined || !/[\w-]/.test(char))) return true
+  }
+  return false
 }
 
 const idOfAnother: HostFailure = {

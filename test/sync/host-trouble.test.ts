@@ -83,6 +83,30 @@ describe('trouble at the host', () => {
     expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0 })
   })
 
+  it('whose ids are short numbers that stand in every address is believed', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    workshop.write('green.png', green)
+    const files = ['a722f.png', 'b.png']
+    const both = Promise.withResolvers<void>()
+    let sent = 0
+    const host = hostWith(workshop.host, {
+      async requestUpload(...args) {
+        const granted = await workshop.host.requestUpload(...args)
+        if (!granted.ok) return granted
+        const cdnUrl = `https://cdn.example.com/2026/11/22/${files.shift()}`
+        return { ok: true, value: { ...granted.value, cdnUrl, imageId: null } }
+      },
+      async send({ cdnUrl }) {
+        if (++sent === 2) both.resolve()
+        await both.promise
+        return { ok: true, value: { imageId: cdnUrl!.endsWith('f.png') ? '22' : '23', cdnUrl: cdnUrl! } }
+      },
+    })
+    await workshop.pass({ host, concurrency: 2 })
+    expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0 })
+  })
+
   it('that says the quota is used up is believed until the next probe, and one picture asks then', async () => {
     const workshop = await openWorkshop()
     plant(workshop, 10)
