@@ -106,7 +106,10 @@ function fromAnyOn<T>(all: readonly T[]): T[] {
   return [...all.slice(first), ...all.slice(0, first)]
 }
 
-/** Whether most of the ids that are recorded in an album, and that it lists, are of the recorded images. */
+/**
+ * Whether most of the ids that are recorded in an album, and that it lists, are of the recorded images. Some hosts change
+ * names, but hardly all of them: where each is another, it is an account that counts its images alike.
+ */
 async function showsOurs(
   host: ImageHost,
   synced: Synced,
@@ -119,10 +122,11 @@ async function showsOurs(
     if (!listed.ok) return listed.failure.remedy === 'gone' ? { ok: true, value: false } : listed
     const known = listed.value.images.flatMap(image => {
       const record = synced.images.byRemoteId(image.id)
-      // Some hosts change names.
-      return record ? [canBe(image, record, false)] : []
+      return record ? [{ fits: canBe(image, record, false), isNamed: canBe(image, record) }] : []
     })
-    if (known.length > 0) return { ok: true, value: known.filter(fits => fits).length * 2 > known.length }
+    const fitting = known.filter(({ fits }) => fits).length
+    if (known.length > 0)
+      return { ok: true, value: fitting * 2 > known.length && known.some(({ isNamed }) => isNamed) }
     if (page >= listed.value.pagination.total_pages) break
   }
   return { ok: true, value: false }

@@ -73,6 +73,16 @@ it('nor where its images bear the ids of ours', async () => {
   expect(await theirs.deleteImage(await anyImage(workshop), never)).toMatchObject(OTHER)
 })
 
+it('nor where they also look like ours, under other names', async () => {
+  const { host, withKey, ...workshop } = await mirrored()
+  const list = listingWith(host, page => ({
+    ...page,
+    images: page.images.map(image => ({ ...image, name: `HOLIDAY_${image.id}.png` })),
+  }))
+  const theirs = withKey('second', hostWith(host, { list }))
+  expect(await theirs.deleteImage(await anyImage(workshop), never)).toMatchObject(OTHER)
+})
+
 it('an account that can not be looked at is no other one, and is looked at again', async () => {
   const { host, withKey, ...workshop } = await mirrored()
   let answers = false
