@@ -20,6 +20,9 @@ const RESTS_MS = [
 /** Longer than any list shows what is gone. */
 const LATE_MS = 400_000
 
+/** One doubt may hide another: a folder whose pictures had gone to one that was emptied too. */
+const DOUBTS_MOST = 3
+
 /** A pass with nothing to do may ask for so many lists. */
 const IDLE_LISTS = 3
 
@@ -33,7 +36,11 @@ export async function mustConverge(world: World, from: number): Promise<void> {
   world.tree.calm()
   world.calm()
   await mustAgree(world, from)
-  if (!world.oracle.violation && trustDoubtful(world) > 0) await mustAgree(world, from + RESTS_MS.length)
+  for (let doubts = 0; !world.oracle.violation && trustDoubtful(world) > 0; doubts++) {
+    if (doubts === DOUBTS_MOST)
+      return world.oracle.report('converges', 'doubts go on, whatever a person says')
+    await mustAgree(world, from + RESTS_MS.length)
+  }
   if (!world.oracle.violation) await mustMend(world, from + 2 * RESTS_MS.length)
   if (world.oracle.violation || world.history.seed < LATEST || !world.pruning.hidesAnything()) return
   await waitForRules(world, from + 3 * RESTS_MS.length)
@@ -147,7 +154,8 @@ function isGuarded({ state: { synced } }: World, { folder }: MirrorPolicy): bool
 /** A root comes back by itself where it is the very one that was, and holds something; else by a person's word. */
 function needlessGuard({ disk, grounds, state: { synced } }: World, { folder }: MirrorPolicy): string | null {
   const row = synced.mirrors.of(folder)
-  if (row?.guard && grounds.trusted.has(folder)) return `${folder} is guarded, and a person trusts it`
+  if (row?.guard_code === 'ROOT' && grounds.trusted.has(folder))
+    return `${folder} is guarded, and a person trusts it`
   const root = disk.find(folder)
   if (row?.guard_code !== 'ROOT' || !root || isEmpty(disk, folder)) return null
   const { node, dev } = root

@@ -102,7 +102,10 @@ export class DeletionJudge {
     const met = this.#prunedAt(image) ?? this.#metAt(image)
     if (met === undefined || this.#known.approved.has(image.id)) return
     const gone = this.#parts.running() - met
-    if (gone < this.#parts.graceMs && !this.#isReplaced(image) && !this.#isHiddenOver(image))
+    const { source } = image
+    const wasGone = source !== null && this.#parts.pruning.wasGoneBefore(source)
+    const isExcused = wasGone || this.#isReplaced(image) || this.#isHiddenOver(image)
+    if (gone < this.#parts.graceMs && !isExcused)
       this.#report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
   }
 

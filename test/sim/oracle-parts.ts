@@ -18,7 +18,7 @@ export interface OracleParts {
   hold: HoldPolicy
   variations: Variations
   grounds: Grounds
-  pruning: Pick<Pruning, 'askedAt'>
+  pruning: Pick<Pruning, 'askedAt' | 'wasGoneBefore'>
   /** True time that albumd ran, in milliseconds. */
   running: () => number
   /** How long a picture must be gone, in running time. */

@@ -24,6 +24,8 @@ export class Pruning {
   #now: number | null = null
   /** By path, the running time from which its grace counts at the earliest. */
   readonly #given = new Map<string, number>()
+  /** Of these, those whose records were of gone pictures before it was asked. */
+  readonly #goneBefore = new Set<string>()
 
   constructor(world: Surroundings, running: () => number) {
     this.#world = world
@@ -41,6 +43,11 @@ export class Pruning {
     this.#asked = false
     if (this.#now !== null) this.#give(this.#now)
     return this.#now !== null
+  }
+
+  /** A rule may come and go while the pass looks. */
+  somethingHappened(): void {
+    if (this.#now !== null) this.#give(this.#now)
   }
 
   /** What shows up again is not given up any more, once albumd knows of it. */
@@ -81,6 +88,11 @@ export class Pruning {
     return false
   }
 
+  /** Its picture went, and came back where no scan looks: its grace began when it went. */
+  wasGoneBefore(path: string): boolean {
+    return this.#goneBefore.has(path)
+  }
+
   /** Whether a rule hides something now. */
   hidesAnything(): boolean {
     const { disk, mirrors } = this.#world
@@ -90,10 +102,12 @@ export class Pruning {
   }
 
   #give(since: number): void {
-    const { disk, mirrors } = this.#world
+    const { disk, mirrors, state } = this.#world
     for (const { folder } of mirrors)
-      for (const [path, node] of disk.below(folder))
-        if (node.kind !== 'folder' && !this.#given.has(path) && isIgnored(disk, mirrors, path))
-          this.#given.set(path, since)
+      for (const [path, node] of disk.below(folder)) {
+        if (node.kind === 'folder' || this.#given.has(path) || !isIgnored(disk, mirrors, path)) continue
+        this.#given.set(path, since)
+        if (rowAt(state.synced, mirrors, path)?.state === 'gone') this.#goneBefore.add(path)
+      }
   }
 }

@@ -323,6 +323,7 @@ export class World {
       const { deed, a, b } = this.#actions.shift()!
       const act = DEEDS[deed] ?? HOST_DEEDS[deed]!
       const what = act(this, a, b)
+      this.pruning.somethingHappened()
       this.#say(`  ${deed}: ${what} (${where})`)
     }
   }
