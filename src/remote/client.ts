@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { ENDPOINTS, type Endpoint, PATHS } from '../protocol/endpoints.ts'
+import { type Endpoint, PATHS } from '../protocol/endpoints.ts'
 import { answers, type CreateAlbumRequest, type UploadRequest } from '../protocol/records.ts'
 import { mayBeUsed, parseAddress } from './address.ts'
 import { ask, type Question } from './ask.ts'
@@ -68,16 +68,14 @@ export function openImageHost(options: RemoteOptions): RemoteHost {
   if (!base || !site || !mayBeUsed(base, base) || !mayBeUsed(site, site))
     throw new TypeError('base_url and site_url must be plain addresses of HTTPS')
   if (!/^[!-~]+$/.test(options.apiKey)) throw new TypeError('the API key holds what no HTTP header can')
-  const { ca, timeoutMs, concurrency } = options
+  const { ca, timeoutMs } = options
   const gate = openGate({
     random: Math.random,
     ledger: { load: () => [], record: () => {} },
     onRequest: () => {},
     ...options,
   })
-  // All endpoints, the upload node's too, may be at one origin.
-  const connections = concurrency * ENDPOINTS.length
-  const http = new Http({ connections, timeoutMs, ...(ca !== undefined && { ca }) })
+  const http = new Http({ timeoutMs, ...(ca !== undefined && { ca }) })
   // Whoever asks waits: twice what silence is allowed is enough for any honest answer of a few kilobytes. undici's
   // own timers are up to a second late.
   const answerLimitMs = Math.max(timeoutMs * 2, timeoutMs + 2000)
@@ -181,8 +179,7 @@ class Client implements RemoteHost {
     return answer.ok ? { ok: true, value: undefined } : answer
   }
 
-  /** Neither a listing nor a deletion says which album or image it is of (§4.4, §4.5). */
-  #ask<T>(question: Omit<Question<T>, 'below' | 'apart'>, signal: AbortSignal): Promise<Outcome<T>> {
-    return ask(this.#connection, { ...question, below: this.#connection.base, apart: true }, signal)
+  #ask<T>(question: Omit<Question<T>, 'below'>, signal: AbortSignal): Promise<Outcome<T>> {
+    return ask(this.#connection, { ...question, below: this.#connection.base }, signal)
   }
 }

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { PATHS, PRESIGN_PATH } from '../protocol/endpoints.ts'
 import { answers, type PresignRequest, type UploadRequest } from '../protocol/records.ts'
 import { givenAddress } from './address.ts'
@@ -5,45 +6,57 @@ import { ask } from './ask.ts'
 import type { Connection } from './connection.ts'
 import { badAddress, noAlbumInPresign } from './failures.ts'
 import type { Credential, Outcome } from './host.ts'
+import type { KnownCredentials } from './known-credentials.ts'
 
 /** §4.1. */
 export async function askCredential(
   connection: Connection,
+  known: KnownCredentials,
   json: UploadRequest,
   signal: AbortSignal,
 ): Promise<Outcome<Credential>> {
   const { base: below } = connection
   const { upload: schema } = answers
+  const fits = ({ data }: z.infer<typeof schema>) => !known.isForAnother(data.upload_url, json)
   const answer = await ask(
     connection,
-    { endpoint: 'upload', method: 'POST', below, path: PATHS.upload, json, schema },
+    { endpoint: 'upload', method: 'POST', below, path: PATHS.upload, json, schema, fits },
     signal,
   )
   if (!answer.ok) return answer
   const { upload_url, cdn_url } = answer.value.data
+  known.add(upload_url, json)
   return checked(connection, { uploadUrl: upload_url, cdnUrl: cdn_url, imageId: null })
 }
 
 /** §4.3, which knows neither albums nor dimensions. */
 export async function askPresigned(
   connection: Connection,
+  known: KnownCredentials,
   { file_name, file_size, mime_type, album_id }: UploadRequest,
   signal: AbortSignal,
 ): Promise<Outcome<Credential>> {
   if (album_id !== undefined) return { ok: false, failure: noAlbumInPresign() }
   const { site: below } = connection
-  const { presign: schema } = answers
   const json: PresignRequest = { file_name, file_size, mime_type }
+  const { presign: schema } = answers
+  const fits = (answer: Presigned) => !known.isForAnother(presigned(answer), json)
   const answer = await ask(
     connection,
-    { endpoint: 'upload', method: 'POST', below, path: PRESIGN_PATH, json, schema },
+    { endpoint: 'upload', method: 'POST', below, path: PRESIGN_PATH, json, schema, fits },
     signal,
   )
   if (!answer.ok) return answer
-  const { upload_url, upload_token, image_id } = answer.value
+  const uploadUrl = presigned(answer.value)
+  known.add(uploadUrl, json)
+  return checked(connection, { uploadUrl, cdnUrl: null, imageId: answer.value.image_id })
+}
+
+type Presigned = z.infer<typeof answers.presign>
+
+function presigned({ upload_url, upload_token }: Presigned): string {
   const joint = upload_url.includes('?') ? '&' : '?'
-  const uploadUrl = `${upload_url}${joint}token=${encodeURIComponent(upload_token)}`
-  return checked(connection, { uploadUrl, cdnUrl: null, imageId: image_id })
+  return `${upload_url}${joint}token=${encodeURIComponent(upload_token)}`
 }
 
 function checked({ base, apiKey }: Connection, credential: Credential): Outcome<Credential> {

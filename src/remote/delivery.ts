@@ -24,7 +24,7 @@ export async function fetchDelivered(
     size += chunk.byteLength
   }
   const result = await http.exchange(
-    { method: 'GET', address, headers: {}, apart: true, answerMax: maxBytes, onChunk },
+    { method: 'GET', address, headers: {}, answerMax: maxBytes, onChunk },
     signal,
   )
   if (result.kind === 'cancelled') return { ok: false, code: 'CANCELLED', message: 'it was cancelled' }

@@ -46,14 +46,12 @@ export interface DownloadOptions {
   ca?: string
   /** Without progress. */
   timeoutMs: number
-  /** At a time. */
-  concurrency: number
 }
 
-export function openDownloads({ baseUrl, ca, timeoutMs, concurrency }: DownloadOptions): Downloads {
+export function openDownloads({ baseUrl, ca, timeoutMs }: DownloadOptions): Downloads {
   const base = parseAddress(new URL(baseUrl).href)
   if (!base) throw new TypeError('base_url must be a plain address')
-  const http = new Http({ connections: concurrency, timeoutMs, ...(ca !== undefined && { ca }) })
+  const http = new Http({ timeoutMs, ...(ca !== undefined && { ca }) })
   return {
     async fetch({ url, size, afresh, take }, signal) {
       const address = givenAddress(url, base)
@@ -89,6 +87,7 @@ export function openDownloads({ baseUrl, ca, timeoutMs, concurrency }: DownloadO
           answerMax: most + OTHER_MAX,
           limitMs: LEAST_LIMIT_MS + (size / SLOWEST) * 1000,
           onChunk,
+          isOwn: answer => answer.kind === 'answer' && answer.status === 200 && given === size,
         },
         AbortSignal.any([signal, ended.signal]),
       )

@@ -20,10 +20,11 @@ export interface HttpRequest {
   headers: Record<string, string>
   body?: Uint8Array | ChunkedBody
   /**
-   * On a connection that carries nothing else. An answer that comes twice is else taken for the next request's, and
-   * some don't say what they answer.
+   * Whether an answer shows by itself that it is this request's: its connection may then carry another. Left out: none
+   * can, and the connection carries nothing else, before or after. A host, or a proxy before it, may answer twice, and the
+   * second answer would be taken for the next request's.
    */
-  apart?: boolean
+  isOwn?(answer: HttpResult): boolean
   /** From the first byte to the end of the answer. */
   limitMs?: number
   /** Just before the first byte leaves. */
@@ -81,7 +82,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     signal.addEventListener('abort', cancel)
     this.#release = () => signal.removeEventListener('abort', cancel)
-    const { method, address, headers, body } = this.#request
+    const { method, address, headers, body, isOwn } = this.#request
     const payload = isChunked(body)
       ? {
           headers: { ...headers, 'content-length': String(body.length) },
@@ -91,7 +92,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
           headersTimeout: 0,
         }
       : { headers, body: body ?? null }
-    dispatcher.dispatch({ origin: address.origin, path: address.path, method, ...payload }, this)
+    const { origin, path } = address
+    dispatcher.dispatch({ origin, path, method, ...(!isOwn && { reset: true }), ...payload }, this)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
-import { Agent, buildConnector } from 'undici'
+import { buildConnector } from 'undici'
+import { ConnectionPool } from './connection-pool.ts'
 import { Exchange, type HttpRequest, type HttpResult } from './exchange.ts'
 
 const CONNECT_MS = 10_000
@@ -7,24 +8,20 @@ const CONNECT_MS = 10_000
 export interface HttpOptions {
   /** PEM. Instead of the authorities that Node knows. */
   ca?: string
-  /**
-   * To one origin. As many as there can be requests at once: none may wait for a connection after it has
-   * taken its place in the rate window.
-   */
-  connections: number
   /** Without progress. */
   timeoutMs: number
 }
 
-/** HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, bounded answers. */
+/**
+ * HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, bounded answers. As many connections as
+ * there are requests at once: none may wait for one after it has taken its place in the rate window.
+ */
 export class Http {
-  readonly #agent: Agent
-  /** Each request on a connection of its own. */
-  readonly #apart: Agent
+  readonly #pool: ConnectionPool
   readonly #sockets = new Set<Socket>()
   readonly #timeoutMs: number
 
-  constructor({ ca, connections, timeoutMs }: HttpOptions) {
+  constructor({ ca, timeoutMs }: HttpOptions) {
     this.#timeoutMs = timeoutMs
     const connect = buildConnector({
       timeout: Math.min(timeoutMs, CONNECT_MS),
@@ -32,8 +29,7 @@ export class Http {
       // Over HTTP/2 nobody could tell when a body's last byte has left.
       allowH2: false,
     })
-    const options: Agent.Options = {
-      connections,
+    this.#pool = new ConnectionPool({
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       connect: (options, connected) =>
@@ -43,10 +39,7 @@ export class Http {
           connected(...result)
         }),
       allowH2: false,
-    }
-    this.#agent = new Agent(options)
-    // So undici calls it: a connection ends with its first answer.
-    this.#apart = new Agent({ ...options, pipelining: 0 })
+    })
   }
 
   /**
@@ -58,10 +51,21 @@ export class Http {
   }
 
   /** Rejects with what `onStart` or the body's chunks threw, and with nothing else. */
-  exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
-    const exchange = new Exchange(request, this.#timeoutMs)
-    exchange.begin(request.apart ? this.#apart : this.#agent, signal)
-    return exchange.result
+  async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
+    const { isOwn, address } = request
+    const { origin } = address
+    const connection = isOwn ? this.#pool.take(origin) : this.#pool.open(origin)
+    let isKept = false
+    try {
+      const exchange = new Exchange(request, this.#timeoutMs)
+      exchange.begin(connection, signal)
+      const result = await exchange.result
+      isKept = result.kind === 'answer' && isOwn?.(result) === true
+      return result
+    } finally {
+      if (isKept) this.#pool.keep(origin, connection)
+      else this.#pool.drop(origin, connection)
+    }
   }
 
   #know(socket: Socket): void {
@@ -71,6 +75,6 @@ export class Http {
 
   /** Ends what is still under way. */
   async close(): Promise<void> {
-    await Promise.all([this.#agent.destroy(), this.#apart.destroy()])
+    await this.#pool.close()
   }
 }

@@ -9,6 +9,8 @@ export interface Reading<T> {
   endpoint: Endpoint
   /** What the answer of a success looks like. */
   schema: z.ZodType<T>
+  /** Whether a success can be this request's. */
+  fits?(answer: T): boolean
   /** host:port. */
   where: string
   /** What may not stand in a message, should the host repeat it. */
@@ -39,6 +41,7 @@ export function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<
       `with ${at ? `a field that does not fit the interface: ${at}` : 'something else than the interface has'}`,
     )
   }
+  if (reading.fits?.(success.data) === false) return misfit('with what another request was answered')
   // It claims to have what it can't have: half a picture may stand there now.
   if (left !== 'all')
     return failed(garbled(endpoint, 'all', status, `${where} answered before it had everything`))

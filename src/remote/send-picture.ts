@@ -17,6 +17,7 @@ import type { Line, Passage } from './line.ts'
 import { multipartOf } from './multipart.ts'
 import { LineTooSlow, type Pacing, paced } from './paced-body.ts'
 import { NO_PACE } from './rate-headers.ts'
+import { readAnswer } from './read-answer.ts'
 
 export interface SendingParts extends Pacing {
   connection: Connection
@@ -29,12 +30,13 @@ export interface SendingParts extends Pacing {
 /** §4.2: a picture to the upload node that its credential names, once and without the API key. */
 export async function sendPicture(
   parts: SendingParts,
-  { uploadUrl }: Credential,
+  credential: Credential,
   picture: PictureBody,
   signal: AbortSignal,
 ): Promise<Outcome<Sent>> {
   const { connection, passage } = parts
   const { base, secrets, gate, http } = connection
+  const { uploadUrl } = credential
   const address = givenAddress(uploadUrl, base)
   if (!address) return { ok: false, failure: badAddress('send', 'change_request', 'upload_url') }
   const reading = { endpoint: 'send', schema: answers.send, where: address.where, secrets } as const
@@ -44,7 +46,8 @@ export async function sendPicture(
     const whole = multipartOf(picture)
     const body = { length: whole.length, chunks: paced(whole.chunks, parts, signal) }
     const headers = { ...COMMON_HEADERS, 'content-type': whole.contentType }
-    const request = { method: 'POST', address, headers, body, limitMs, onStart } as const
+    const isOwn = (answer: HttpResult) => keepsPromise(readAnswer(reading, answer), credential)
+    const request = { method: 'POST', address, headers, body, limitMs, onStart, isOwn } as const
     let result: HttpResult
     try {
       result = await http.exchange(request, signal)
@@ -69,6 +72,11 @@ export async function sendPicture(
 }
 
 type Answer = z.infer<typeof answers.send>
+
+/** A refusal does not say of which picture it is, and where another address is answered than was told, who knows. */
+function keepsPromise(answer: Outcome<Answer>, { cdnUrl, imageId }: Credential): boolean {
+  return answer.ok && (answer.value.cdn_url === cdnUrl || answer.value.image_id === imageId)
+}
 
 /** Nothing that the host said, and no trouble of its. */
 function ours<T>(failure: HostFailure): Attempt<T> {

@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts'
 import { askCredential, askPresigned } from './credentials.ts'
 import { cancelled, tooSlow } from './failures.ts'
 import type { Credential, Outcome, PictureBody, Sent } from './host.ts'
+import { KnownCredentials } from './known-credentials.ts'
 import type { Line, Passage } from './line.ts'
 import { sendPicture } from './send-picture.ts'
 
@@ -24,6 +25,7 @@ export class Uploads {
   readonly #parts: UploadsParts
   /** Of credentials that were granted and not used yet, by their address. */
   readonly #granted = new Map<string, Passage>()
+  readonly #known = new KnownCredentials()
 
   constructor(parts: UploadsParts) {
     this.#parts = parts
@@ -38,7 +40,7 @@ export class Uploads {
     const { passage } = entered
     try {
       const askFor = form === 'presign' ? askPresigned : askCredential
-      const answer = await askFor(connection, request, signal)
+      const answer = await askFor(connection, this.#known, request, signal)
       if (answer.ok) this.#keep(answer.value, passage)
       else passage.leave()
       return answer

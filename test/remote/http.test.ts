@@ -19,7 +19,7 @@ test('who answers before all was taken leaves a connection that still reads from
       held.resolve(socket)
     }),
   )
-  const http = new Http({ connections: 1, timeoutMs: 5000 })
+  const http = new Http({ timeoutMs: 5000 })
   onTestFinished(() => http.close())
   expect(http.isWriting()).toBe(false)
   const address = { origin, path: '/', where: 'the host', secure: false, loopback: true }

@@ -40,7 +40,7 @@ export function openHostQuestions(
   ca: string | null,
 ): HostQuestions {
   const timeoutMs = Math.min(host.timeout, LONGEST_MS)
-  const http = new Http({ connections: 1, timeoutMs, ...(ca !== null && { ca }) })
+  const http = new Http({ timeoutMs, ...(ca !== null && { ca }) })
   const base = addressOf(host.base_url)
   const questions = questionsFor(base, addressOf(host.site_url), host.upload_form)
   return {

@@ -41,7 +41,6 @@ export function restoreMirrors(
       baseUrl: config.host.base_url,
       ...(ca !== null && { ca }),
       timeoutMs: config.host.timeout,
-      concurrency,
     })
     let whole = false
     try {
