@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import { ConnectionPool } from './connection-pool.ts'
@@ -19,13 +20,18 @@ export interface HttpOptions {
 export class Http {
   readonly #pool: ConnectionPool
   readonly #sockets = new Set<Socket>()
+  readonly #closed = new AbortController()
   readonly #timeoutMs: number
 
   constructor({ ca, timeoutMs }: HttpOptions) {
     this.#timeoutMs = timeoutMs
+    const { signal } = this.#closed
+    // Each connection listens.
+    setMaxListeners(0, signal)
     const connect = buildConnector({
       timeout: Math.min(timeoutMs, CONNECT_MS),
       ...(ca !== undefined && { ca }),
+      signal,
       // Over HTTP/2 nobody could tell when a body's last byte has left.
       allowH2: false,
     })
@@ -76,5 +82,7 @@ export class Http {
   /** Ends what is still under way. */
   async close(): Promise<void> {
     await this.#pool.close()
+    // undici does not end those that are still being made, and the process would wait for them.
+    this.#closed.abort()
   }
 }

@@ -58,3 +58,21 @@ test.each([
   expect(sent.ok).toBe(false)
   expect(released).not.toHaveBeenCalled()
 })
+
+test('closing ends a connection that is still being made', { timeout: 5000 }, async () => {
+  const begun = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  // It never answers the greeting of TLS.
+  const origin = await serveRaw(socket => {
+    socket.once('data', () => begun.resolve())
+    socket.once('close', () => ended.resolve())
+  })
+  const host = clientOf(origin.replace('http:', 'https:'), { timeoutMs: 60_000 })
+  const abort = new AbortController()
+  const listed = host.list(null, 1, abort.signal)
+  await begun.promise
+  abort.abort()
+  expect(await listed).toMatchObject({ ok: false, failure: { code: 'CANCELLED' } })
+  await host.close()
+  await ended.promise
+})
