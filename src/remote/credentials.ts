@@ -4,7 +4,7 @@ import { answers, type PresignRequest, type UploadRequest } from '../protocol/re
 import { givenAddress } from './address.ts'
 import { ask } from './ask.ts'
 import type { Connection } from './connection.ts'
-import { badAddress, noAlbumInPresign } from './failures.ts'
+import { addressWithSecret, badAddress, noAlbumInPresign } from './failures.ts'
 import type { Credential, Outcome } from './host.ts'
 import type { KnownCredentials } from './known-credentials.ts'
 
@@ -72,7 +72,7 @@ function checked({ base, apiKey }: Connection, credential: Credential): Outcome<
     cdnUrl !== null &&
     [apiKey, uploadUrl, ...queryValues(uploadUrl)].some(secret => cdnUrl.includes(secret))
   )
-    return bad('cdn_url')
+    return { ok: false, failure: addressWithSecret() }
   return { ok: true, value: credential }
 }
 

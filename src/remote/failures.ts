@@ -111,6 +111,13 @@ export function badAddress(endpoint: Endpoint, remedy: Remedy, field: string): H
   return { remedy, endpoint, code: 'HOST_ADDRESS', message }
 }
 
+/** A key as short as a word may stand in any address by chance: the message says what to look at. */
+export function addressWithSecret(): HostFailure {
+  const message =
+    'the host gave an address (cdn_url) that holds the API key or the upload address; it is not used, for it would be stored and shown. A key of a few letters may be in it by chance: use a longer one'
+  return { remedy: 'change_request', endpoint: 'upload', code: 'HOST_ADDRESS', message }
+}
+
 /** §4.3 names no album, and an image in the root is not what was asked for. */
 export function noAlbumInPresign(): HostFailure {
   const message =

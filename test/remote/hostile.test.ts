@@ -17,17 +17,22 @@ test('an answer that comes drop by drop for ever is cut off', async () => {
 test.each([
   ['the API key', (origin: string) => `${origin}/i/${API_KEY}`],
   ['the upload credential', (origin: string) => `${origin}/i/1?c=0123456789abcdef0123`],
-])('a delivery address that holds %s is not used, nor repeated', async (_, cdnUrl) => {
-  const origin: string = await serve((_, response) =>
-    json(response, 200, {
-      success: true,
-      data: { upload_url: `${origin}/node?t=0123456789abcdef0123`, cdn_url: cdnUrl(origin) },
-    }),
-  )
-  const answer = await clientOf(origin).requestUpload(request, never)
-  expect(answer).toMatchObject({ ok: false, failure: { code: 'HOST_ADDRESS' } })
-  expect(JSON.stringify(answer)).not.toContain('0123456789abcdef0123')
-})
+])(
+  'a delivery address that holds %s is not used, nor repeated, and the failure says that it does',
+  async (_, cdnUrl) => {
+    const origin: string = await serve((_, response) =>
+      json(response, 200, {
+        success: true,
+        data: { upload_url: `${origin}/node?t=0123456789abcdef0123`, cdn_url: cdnUrl(origin) },
+      }),
+    )
+    const answer = await clientOf(origin).requestUpload(request, never)
+    expect(answer).toMatchObject({ ok: false, failure: { code: 'HOST_ADDRESS' } })
+    expect(JSON.stringify(answer)).toContain('holds the API key or the upload address')
+    expect(JSON.stringify(answer)).not.toContain(API_KEY)
+    expect(JSON.stringify(answer)).not.toContain('0123456789abcdef0123')
+  },
+)
 
 test("a failure that repeats another upload's credential is told without it", async () => {
   const token = '0123456789abcdef0123'
