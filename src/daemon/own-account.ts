@@ -119,7 +119,7 @@ async function showsOurs(
   const remote = album === null ? null : synced.albums.byId(album)!.remote_id
   for (let page = 1; page <= PAGES_MOST; page++) {
     const listed = await host.list(remote, page, signal)
-    if (!listed.ok) return listed.failure.remedy === 'gone' ? { ok: true, value: false } : listed
+    if (!listed.ok) return isAnothers(listed.failure, remote) ? { ok: true, value: false } : listed
     const known = listed.value.images.flatMap(image => {
       const record = synced.images.byRemoteId(image.id)
       return record ? [{ fits: canBe(image, record, false), isNamed: canBe(image, record) }] : []
@@ -130,6 +130,11 @@ async function showsOurs(
     if (page >= listed.value.pagination.total_pages) break
   }
   return { ok: true, value: false }
+}
+
+/** §4.4 has no word on an album of another account: a host may deny that it is there, or refuse it. */
+function isAnothers({ remedy }: HostFailure, album: string | null): boolean {
+  return remedy === 'gone' || (remedy === 'not_permitted' && album !== null)
 }
 
 function isMarked({ meta }: Synced, apiKey: string): boolean {

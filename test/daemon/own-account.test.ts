@@ -83,6 +83,18 @@ it('nor where they also look like ours, under other names', async () => {
   expect(await theirs.deleteImage(await anyImage(workshop), never)).toMatchObject(OTHER)
 })
 
+it.each([
+  ['refuses', failure('not_permitted', 'FORBIDDEN', 'list')],
+  ['denies', failure('gone', 'ALBUM_NOT_FOUND', 'list')],
+])('nor where the host %s albums that are not of its account', async (_, refusal) => {
+  const { host, withKey, ...workshop } = await mirrored()
+  const elsewhere = await mirrored()
+  const list: ImageHost['list'] = async (album, ...rest) =>
+    album === null ? elsewhere.host.list(null, ...rest) : refusal
+  const theirs = withKey('second', hostWith(host, { list }))
+  expect(await theirs.deleteImage(await anyImage(workshop), never)).toMatchObject(OTHER)
+})
+
 it('an account that can not be looked at is no other one, and is looked at again', async () => {
   const { host, withKey, ...workshop } = await mirrored()
   let answers = false
