@@ -69,7 +69,7 @@ export async function keepMirrored(
       say(line ?? 'the state works again; albumd goes on')
     }
     const renewFolder = async () => {
-      if (!claim.renew()) return
+      if (!claim.folder.renew()) return
       troubleNote = beginTroubleNote(troubleFile)
       troubleNote.write(trouble)
       await control.close()

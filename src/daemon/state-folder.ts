@@ -11,6 +11,8 @@ export interface StateFolder {
    * Answers whether it did. Throws StateError.
    */
   renew(): boolean
+  /** Whether the folder that is there now is the one that was taken. */
+  isInPlace(): boolean
   release(): void
 }
 
@@ -28,6 +30,7 @@ export function takeStateFolder(lockFile: string): StateFolder {
       before.release()
       return true
     },
+    isInPlace: () => idOf(lockFile) === taken,
     release: () => lock.release(),
   }
 }

@@ -46,8 +46,7 @@ export interface State {
 /** A state folder and the mirrors' folders, for this process alone. */
 export interface Claim {
   roots: RootLocks
-  /** As the state folder's. */
-  renew: StateFolder['renew']
+  folder: Pick<StateFolder, 'renew' | 'isInPlace'>
   release(): void
 }
 
@@ -86,7 +85,7 @@ export async function claimState(config: Config): Promise<Claim> {
   }
   try {
     for (const taken of (await roots.lockMissing()).values()) throw taken
-    return { roots, renew: folder.renew, release }
+    return { roots, folder, release }
   } catch (error) {
     release()
     throw error
@@ -94,7 +93,7 @@ export async function claimState(config: Config): Promise<Claim> {
 }
 
 /** The state of a folder that is claimed; its end leaves the claim. Throws what `openState` throws beside LockedError. */
-export function openClaimed(config: Config, { roots }: Claim, say: (line: string) => void): State {
+export function openClaimed(config: Config, claim: Claim, say: (line: string) => void): State {
   const files = stateFiles(config.state_dir)
   const records = openRecords(files, say)
   const { synced } = records
@@ -104,7 +103,7 @@ export function openClaimed(config: Config, { roots }: Claim, say: (line: string
     const lastRequest = records.knowLess ? systemClock.monotonic() : before
     bind(synced, config)
     if (records.lostWork) noteLost(synced, systemClock.monotonic())
-    return opened(records, lastRequest, roots, files.database)
+    return opened(records, lastRequest, claim, files.database)
   } catch (error) {
     // A StateError is of a state that is another's: nothing is wrong with it.
     const why = explained(error, files.database)
@@ -117,7 +116,7 @@ function endAfter(why: unknown): 'cut_off' | 'damaged' {
   return why instanceof StateError && why.code === 'STATE_DAMAGED' ? 'damaged' : 'cut_off'
 }
 
-function opened(records: Records, lastRequest: number | null, roots: RootLocks, file: string): State {
+function opened(records: Records, lastRequest: number | null, { roots, folder }: Claim, file: string): State {
   const { synced } = records
   startRequests(synced)
   noteBoot(synced, bootId(), systemClock.monotonic())
@@ -139,7 +138,8 @@ function opened(records: Records, lastRequest: number | null, roots: RootLocks, 
     running,
     lockMissing: () => roots.lockMissing(),
     check() {
-      if (!records.isInPlace())
+      // The lock too: without it another albumd would begin beside this one.
+      if (!records.isInPlace() || !folder.isInPlace())
         throw new StateError(
           'STATE_REPLACED',
           `${file}: the state was replaced or removed while albumd worked with it`,

@@ -69,11 +69,28 @@ describe('a state that was restored', () => {
       if (name.startsWith('albumd.')) copyFileSync(join(`${state}-old`, name), join(state, name))
     stage.write('later.png', png(30, 30).bytes)
     await says(daemon, /replaced or removed|was restored or changed/)
+    // The picture itself may have gone before, in a pass that had begun on the folder of before.
+    await says(daemon, /the state works again/)
     await uploaded(daemon, 4)
     expect(await stage.json('status')).toMatchObject({ running: true })
     expect(await stage.sync()).toMatchObject({ code: 0 })
     expect(daemon.out()).toContain('"what":"sync"')
     await ended(daemon)
+  })
+
+  it('of which the lock alone is gone is taken again: no other albumd may begin beside the daemon', async () => {
+    const stage = await stageOf(2)
+    const daemon = startAlbumd(stage, ['run'])
+    await uploaded(daemon, 2)
+    rmSync(join(stage.home, 'state/lock.db'))
+    expect(await stage.json('status')).toMatchObject({ running: false })
+    stage.write('later.png', png(30, 30).bytes)
+    await says(daemon, /the state works again/)
+    await uploaded(daemon, 3)
+    expect(await stage.json('status')).toMatchObject({ running: true })
+    expect(Object.keys(await stage.delivered())).toHaveLength(3)
+    await ended(daemon)
+    expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
   })
 
   it('is none where the process was killed', async () => {
