@@ -33,7 +33,7 @@ import type { RecoveryPace } from './recovery-pace.ts'
 import { comparePending, sendPending } from './send-pending.ts'
 import type { OpenPictureAt } from './settled-picture.ts'
 import { askAboutSize } from './size-limit.ts'
-import { uncertainty } from './upload-queue.ts'
+import { uncertainty } from './upload-outcome.ts'
 import { giveUpWholeAlbums } from './whole-albums.ts'
 
 export interface PassParts extends ScanParts {

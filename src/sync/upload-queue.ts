@@ -4,7 +4,6 @@ import type { FileRow } from '../synced/files.ts'
 import type { Synced } from '../synced/synced.ts'
 import { albumPathOf } from './album-name.ts'
 import type { Clock } from './clock.ts'
-import { mayArriveFor } from './credential-life.ts'
 import type { Interruption } from './interruption.ts'
 import type { ScannedMirror } from './mirror-scans.ts'
 import { isMount } from './mounts.ts'
@@ -15,6 +14,7 @@ import { isSameRoot } from './root-guard.ts'
 import { isAtOrBelow, pathOf } from './tree-path.ts'
 import type { Only, Uploader } from './upload.ts'
 import type { UploadJob } from './upload-job.ts'
+import { recordFailed, recordStop, recordUncertain } from './upload-outcome.ts'
 import type { UploadResult } from './upload-result.ts'
 
 export interface UploadQueueParts {
@@ -171,55 +171,21 @@ export class UploadQueue {
       case 'waits':
         return tell({ event: 'picture_waits', mirror, path, ...waiting(result) })
       case 'uncertain':
-        await synced.commit(() => this.#recordUncertain(file, result))
+        await synced.commit(() => recordUncertain(this.#parts, file, result))
         tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
         // More than one in a row is not chance: what goes on would only be more doubt.
         if (!result.failure.repeated && ++this.#inDoubt > 1) this.#stop(result.failure)
         return
       case 'failed':
-        await synced.commit(() => this.#recordFailure(file, result))
+        await synced.commit(() => recordFailed(this.#parts, file, result))
         return tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
       case 'stop': {
         // What ends it after something else did, such as a quota, would be asked about once more.
         const isNews = this.#stopped?.remedy !== result.failure.remedy
         this.#stop(result.failure)
-        return isNews ? this.#recordStop(result.failure) : undefined
+        return isNews ? recordStop(this.#parts, result.failure) : undefined
       }
     }
-  }
-
-  #recordUncertain(file: FileRow, { hash, failure }: Extract<UploadResult, { kind: 'uncertain' }>): void {
-    const { synced, clock, credentialLifetimeMs } = this.#parts
-    const since = clock.wall()
-    synced.files.put({ ...file, state: 'uncertain', since, hash })
-    synced.failures.put(uncertainty(file, failure.message, since + mayArriveFor(credentialLifetimeMs)))
-    synced.history.ofFile(file, { at: since, event: 'uncertain', detail: failure.message })
-  }
-
-  #recordFailure(
-    file: FileRow,
-    { code, message, retryAt, hash }: Extract<UploadResult, { kind: 'failed' }>,
-  ): void {
-    const { clock, synced } = this.#parts
-    const { files, failures, history } = synced
-    const { folder, name } = file
-    // With its hash known, it does not keep every image of its size waiting for it.
-    files.put({ ...file, state: 'failed', hash })
-    failures.put({ folder, name, source: 'upload', code, message, next_attempt_at: retryAt })
-    history.ofFile(file, { at: clock.wall(), event: 'failed', detail: `${message} (${code})` })
-  }
-
-  /** At once, for what follows may take hours: whoever comes after must not ask again. */
-  async #recordStop(failure: HostFailure): Promise<void> {
-    const { synced, quota, clock } = this.#parts
-    const { remedy, code, message, repeated } = failure
-    if (repeated) return
-    const now = clock.wall()
-    if (remedy === 'quota') await synced.commit(() => quota.refuse(failure))
-    if (remedy === 'storage' || remedy === 'plan')
-      await synced.commit(() =>
-        synced.account.block({ endpoint: 'upload', code, message, since: now, said_at: now }),
-      )
   }
 
   #stop(failure: HostFailure): HostFailure {
@@ -232,13 +198,6 @@ export class UploadQueue {
 
 function waiting({ message, retryInMs }: Extract<UploadResult, { kind: 'waits' }>) {
   return { message, ...(retryInMs !== undefined && { retry_in_ms: Math.ceil(retryInMs) }) }
-}
-
-/** What a person reads of an upload whose outcome is not known. `until`: when it can be found out at the latest. */
-export function uncertainty({ folder, name }: Pick<FileRow, 'folder' | 'name'>, why: string, until: number) {
-  const message = `it may be on the host or not; it is looked for there, and not sent again before that is known: ${why}`
-  const next_attempt_at = Math.round(until)
-  return { folder, name, source: 'uncertain' as const, code: 'UNCERTAIN', message, next_attempt_at }
 }
 
 function isEnded({ stop, pauseUploads }: Interruption): boolean {

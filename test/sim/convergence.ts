@@ -52,7 +52,7 @@ export async function mustConverge(world: World, from: number): Promise<void> {
 async function waitForRules(world: World, number: number): Promise<void> {
   if (!world.mirrors.some(mirror => isGuarded(world, mirror))) return
   await world.rest(RESTS_MS[0]!)
-  await world.pass(number, true)
+  await world.passes.run(number, true)
 }
 
 /** A person has sent again what is in doubt, and an audit mend what others did: then that excuses nothing any more. */
@@ -66,7 +66,7 @@ async function mustMend(world: World, from: number): Promise<void> {
   // What one that was begun long ago calls new is only for the next.
   for (let at = 0; at < 2 && !oracle.violation; at++) {
     auditing.ask(true, false)
-    await world.pass(from + RESTS_MS.length, true)
+    await world.passes.run(from + RESTS_MS.length, true)
   }
   if (oracle.violation || !auditing.last?.complete || auditing.last.stopped.length > 0) return
   oracle.mended = true
@@ -88,7 +88,7 @@ async function mustAgree(world: World, from: number, pruned = false): Promise<vo
     const asked = { ...world.host.asked }
     // Each album of no use is looked at before it goes.
     const lists = IDLE_LISTS + world.state.synced.emptied.unused().length
-    await world.pass(from + at, true)
+    await world.passes.run(from + at, true)
     if (idle && untouched()) mustBeQuiet(world, asked, lists)
     if (world.oracle.violation) return
     const quiet = world.oracle.effects === before

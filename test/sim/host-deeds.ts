@@ -32,24 +32,24 @@ export const HOST_DEEDS: Partial<Record<Deed, (world: World, a: number, b: numbe
     return 'the process is killed'
   },
   end(world, a) {
-    world.end(a % 3 === 0 ? 0 : a % 2000)
+    world.passes.end(a % 3 === 0 ? 0 : a % 2000)
     return 'the process is asked to end'
   },
   pauseUploads(world) {
-    world.pauseUploads()
+    world.passes.pauseUploads()
     return 'uploads pause'
   },
   pause(world, a, b) {
     const until = a % 3 === 0 ? null : world.machine.wall() + 1000 * (1 + (b % 20_000))
-    world.ask(() => world.pausing.pause(until))
+    world.passes.ask(() => world.pausing.pause(until))
     return `a person pauses albumd${until === null ? '' : ` for ${until - world.machine.wall()} ms`}`
   },
   resume(world) {
-    world.ask(() => world.pausing.resume())
+    world.passes.ask(() => world.pausing.resume())
     return 'a person lets albumd go on'
   },
   prune(world) {
-    world.ask(() => world.pruning.ask())
+    world.passes.ask(() => world.pruning.ask())
     return 'a person has albumd give up what rules hide'
   },
   saveState(world) {

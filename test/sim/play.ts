@@ -14,12 +14,12 @@ export async function play(history: History, kits: Kits, log: string[] | null = 
   const world = new World(history, kits, log)
   const { oracle } = world
   for (const [pass, pause] of history.pauses.entries()) {
-    await world.pass(pass)
+    await world.passes.run(pass)
     if (oracle.violation) break
     await world.rest(pause)
     if (oracle.violation) break
   }
   if (!oracle.violation) await mustConverge(world, history.pauses.length)
   oracle.secrecy.records()
-  return { violation: oracle.violation, steps: world.steps }
+  return { violation: oracle.violation, steps: world.passes.steps }
 }

@@ -92,7 +92,7 @@ async function main(): Promise<boolean> {
   }
   for (let pass = 0; pass < hours && !world.oracle.violation; pass++) {
     history.actions = byPass.get(pass) ?? []
-    await world.pass(pass)
+    await world.passes.run(pass)
     await world.rest(HOUR_MS)
     if ((pass + 1) % (24 * 7) !== 0) continue
     globalThis.gc?.()
@@ -105,7 +105,7 @@ async function main(): Promise<boolean> {
   history.actions = []
   if (!world.oracle.violation) await mustConverge(world, hours)
   const images = world.host.truth.images.size
-  say(`${hours} hours, ${world.steps} steps, ${images} images ever sent`)
+  say(`${hours} hours, ${world.passes.steps} steps, ${images} images ever sent`)
   for (const [name, samples] of series)
     say(inWords(name, samples, (hours * HOUR_MS) / 3, name === 'heap (MB)' ? 2 ** 20 : 1))
   const { violation } = world.oracle

@@ -30,7 +30,7 @@ export const PACING: readonly Mutant[] = [
     name: 'that a quota is used up is not written down',
     edits: [
       {
-        file: 'sync/upload-queue.ts',
+        file: 'sync/upload-outcome.ts',
         find: "if (remedy === 'quota') await synced.commit(() => quota.refuse(failure))",
         replace: "if (remedy === 'quota') quota.read()",
       },
@@ -42,7 +42,7 @@ export const PACING: readonly Mutant[] = [
     name: 'that a quota is used up is written down late',
     edits: [
       {
-        file: 'sync/upload-queue.ts',
+        file: 'sync/upload-outcome.ts',
         find: "if (remedy === 'quota') await synced.commit(() => quota.refuse(failure))",
         replace:
           "if (remedy === 'quota') await clock.sleep(5000, new AbortController().signal).then(() => synced.commit(() => quota.refuse(failure)))",
