@@ -28,7 +28,9 @@ export async function sendPending(
   scanned: readonly ScannedMirror[],
   interruption: Interruption,
 ): Promise<HostFailure | null> {
-  const { synced, clock, onlyAdopt = false } = parts
+  const { synced, clock, contents, onlyAdopt = false } = parts
+  // A person asks what the host holds now: what was seen there a while ago is no answer.
+  if (onlyAdopt) contents.forgetAll()
   for (let round = 1; ; round++) {
     const began = clock.monotonic()
     const ended = await queueOf(parts, scanned, onlyAdopt ? 'adopt' : null).run(interruption)

@@ -90,7 +90,7 @@ export class Uploader {
     }
     const album = await this.#albumOf(job, signal)
     if (!album.ok) return this.#blindly(album.failure, hash) ?? this.#refused(album.failure, hash)
-    if (album.value === undefined) return notThere
+    if (album.value === undefined) return this.#notThere()
     return this.#bring(job, open, picture, album.value, signal)
   }
 
@@ -126,7 +126,7 @@ export class Uploader {
     }
     const adopted = await adopt(this.#parts, job, open, picture, album, signal)
     if (adopted) return adopted
-    if (this.#parts.only) return notThere
+    if (this.#parts.only) return this.#notThere()
     if (lostAt(this.#parts.synced) !== null) return mayArrive
     const parcel = { job, open, picture, album }
     if (album !== null || this.#default.known(this.#parts) !== undefined)
@@ -147,6 +147,12 @@ export class Uploader {
     const message =
       'it may be on the host already: the state was lost or restored, and the plan does not list albums; "albumd retry --resend" uploads it all the same'
     return { kind: 'failed', code: 'STATE_RESTORED', message, retryAt: clock.wall() + HOUR_MS, hash }
+  }
+
+  /** Where the host lists nothing, nobody has seen that it is not there. */
+  #notThere(): UploadResult {
+    const shut = this.#parts.host.blocks().find(({ endpoint }) => endpoint === 'list')
+    return shut ? { kind: 'waits', message: `${CAN_NOT_ASK}: ${shut.message}` } : notThere
   }
 
   #refused(failure: HostFailure, hash: Buffer): UploadResult {
@@ -183,6 +189,8 @@ const leaving: HostFailure = {
 }
 
 const notThere: UploadResult = { kind: 'waits', message: 'it is not on the host' }
+
+const CAN_NOT_ASK = 'the host could not be asked whether it is there'
 
 const mayArrive: UploadResult = {
   kind: 'waits',
