@@ -23,8 +23,9 @@ export function doctorCommand(exit: (code: number) => void): CommandWork<DoctorA
           'As the user that the service runs as',
         )
         .epilogue(
-          'It changes nothing, here or on the host. The host is asked one question an endpoint; beside a running albumd, ' +
-            'which needs the requests for itself, none: what the host told that one is told.',
+          'It changes nothing, here or on the host. The host is asked one question an endpoint, and with a changed key ' +
+            'for images that are recorded; beside a running albumd, which needs the requests for itself, nothing: what the ' +
+            'host told that one is told.',
         ),
     handler: async args => exit(await examineAll(args)),
   }
@@ -73,7 +74,7 @@ async function* findingsOf(flag: string | undefined, signal: AbortSignal): Async
   }
 }
 
-const KEY_REFUSED = ['INVALID_API_KEY', 'MISSING_API_KEY']
+const KEY_REFUSED = ['INVALID_API_KEY', 'MISSING_API_KEY', 'OTHER_ACCOUNT']
 
 function exitCodeOf(findings: readonly Finding[]): number {
   const failed = findings.filter(({ status }) => status === 'fail')

@@ -66,13 +66,18 @@ export function hostOfOwnAccount(
   })
 }
 
-const OTHER_ACCOUNT = 'OTHER_ACCOUNT'
+export const OTHER_ACCOUNT = 'OTHER_ACCOUNT'
+
+/** What speaks against the account, and what a person can do. */
+export const OTHER_ACCOUNT_SAID =
+  "the key was changed, and its account shows none of the images that are recorded: it is another account's, or they were deleted there"
+export const OTHER_ACCOUNT_REMEDY =
+  'put the old key back, or, where the account really is to be another, name another state_dir'
 
 const otherAccount: Doubt = {
   remedy: 'key',
   code: OTHER_ACCOUNT,
-  message:
-    "the key was changed, and its account shows none of the images that are recorded: it is another account's, or they were deleted there; put the old key back, or name another state_dir",
+  message: `${OTHER_ACCOUNT_SAID}; ${OTHER_ACCOUNT_REMEDY}`,
   unsent: true,
 }
 
@@ -82,22 +87,40 @@ async function doubtAbout(
   apiKey: string,
   signal: AbortSignal,
 ): Promise<Doubt> {
-  const albums = synced.images.fullestAlbums(ALBUMS_MOST)
+  const doubt = await judgeAccount(host, synced, apiKey, signal)
+  if (doubt) return doubt
+  await synced.commit(() => synced.meta.set('key_mark', markOf(apiKey, randomBytes(8).toString('hex'))))
+  return null
+}
+
+/** Whether the records know another key than this one, and images that its account is to show. */
+export function isOtherKey(synced: Synced, apiKey: string): boolean {
   // A state from before keys were marked belongs to the key that it is opened with.
-  let isOwn = albums.length === 0 || synced.meta.get('key_mark') === null
+  return (
+    synced.meta.get('key_mark') !== null &&
+    !isMarked(synced, apiKey) &&
+    synced.images.fullestAlbums(1).length > 0
+  )
+}
+
+/** Looks whether a key's account shows images that are recorded. Records nothing. */
+export async function judgeAccount(
+  host: Pick<ImageHost, 'list'>,
+  synced: Synced,
+  apiKey: string,
+  signal: AbortSignal,
+): Promise<Doubt> {
+  if (!isOtherKey(synced, apiKey)) return null
   let unseen: HostFailure | null = null
-  for (const album of isOwn ? [] : fromAnyOn(albums)) {
+  for (const album of fromAnyOn(synced.images.fullestAlbums(ALBUMS_MOST))) {
     const shown = await showsOurs(host, synced, album, signal)
     // A plan that can't list can't tell.
-    isOwn = shown.ok ? shown.value : shown.failure.remedy === 'plan'
-    if (isOwn) break
+    if (shown.ok ? shown.value : shown.failure.remedy === 'plan') return null
     // One album that can't be listed leaves it to the others.
     if (!shown.ok) unseen ??= shown.failure
     if (signal.aborted) break
   }
-  if (!isOwn) return unseen ? { ...unseen, unsent: true } : otherAccount
-  await synced.commit(() => synced.meta.set('key_mark', markOf(apiKey, randomBytes(8).toString('hex'))))
-  return null
+  return unseen ? { ...unseen, unsent: true } : otherAccount
 }
 
 /** An album whose listing fails keeps the next ones from being asked for for a while: it must not always be the first. */
@@ -111,7 +134,7 @@ function fromAnyOn<T>(all: readonly T[]): T[] {
  * names, but hardly all of them: where each is another, it is an account that counts its images alike.
  */
 async function showsOurs(
-  host: ImageHost,
+  host: Pick<ImageHost, 'list'>,
   synced: Synced,
   album: number | null,
   signal: AbortSignal,

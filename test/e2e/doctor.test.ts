@@ -106,6 +106,28 @@ describe('doctor', { timeout: 180_000 }, () => {
     expect(JSON.stringify(findings)).not.toContain('another-key')
   })
 
+  it('ends with 5 where a changed key is of another account, as sync does, and records nothing', async () => {
+    const stage = await setStage({ host: { apiKeys: ['stage-key-0123456789', 'their-key-0123456789'] } })
+    stage.write('a.png', png(3, 2).bytes)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    writeFileSync(join(stage.home, 'api-key'), 'their-key-0123456789')
+    for (const _ of ['once', 'again']) {
+      const { code, findings, of } = await doctor(stage)
+      expect(code).toBe(5)
+      expect(of('key')).toEqual([
+        'pass the host takes it',
+        expect.stringMatching(/^fail the key was changed, .* another account's/),
+      ])
+      expect(findings.find(({ code: told }) => told === 'OTHER_ACCOUNT')?.remedy).toBe(
+        'put the old key back, or, where the account really is to be another, name another state_dir',
+      )
+    }
+    stage.write('b.png', png(4, 2).bytes)
+    expect(await stage.sync()).toMatchObject({ code: 5, err: expect.stringContaining('OTHER_ACCOUNT') })
+    writeFileSync(join(stage.home, 'api-key'), stage.key)
+    expect((await doctor(stage)).of('key')).toEqual(['pass the host takes it'])
+  })
+
   it('tells all mistakes of the config at once, with exit code 2', async () => {
     const stage = await setStage()
     writeFileSync(stage.config, 'host: {base_ulr: x}\nmirrors: []\n')
@@ -180,6 +202,20 @@ describe('doctor', { timeout: 180_000 }, () => {
     expect(
       of('endpoint').filter(line => /^warn .*the host told albumd PLAN_NOT_SUPPORTED/.test(line)),
     ).not.toEqual([])
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('tells what to do where a running daemon was given a key of another account', async () => {
+    const stage = await setStage({ host: { apiKeys: ['stage-key-0123456789', 'their-key-0123456789'] } })
+    stage.write('a.png', png(3, 2).bytes)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    writeFileSync(join(stage.home, 'api-key'), 'their-key-0123456789')
+    stage.write('b.png', png(4, 2).bytes)
+    const daemon = startDaemon(stage)
+    await daemon.told('uploads_stopped')
+    await expect.poll(() => doctor(stage), { timeout: 60_000 }).toMatchObject({ code: 5 })
+    const { findings } = await doctor(stage)
+    expect(findings.find(({ code }) => code === 'OTHER_ACCOUNT')?.remedy).toContain('put the old key back')
     expect(await daemon.stop()).toBe(0)
   })
 

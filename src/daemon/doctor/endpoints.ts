@@ -1,6 +1,7 @@
 import { KEY_REMEDY } from '../../config/api-key.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
+import { OTHER_ACCOUNT, OTHER_ACCOUNT_REMEDY, OTHER_ACCOUNT_SAID } from '../own-account.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import type { AskedEndpoint } from './host-questions.ts'
 
@@ -34,7 +35,10 @@ export function judgeBlock(
 ): Finding {
   if (block === null)
     return pass('endpoint', `${endpoint} (${FOR[endpoint]}): albumd is at work, and was refused nothing`)
-  const said = `${endpoint} (${FOR[endpoint]}): the host told albumd ${block.code}: ${block.message}`
+  const said =
+    block.code === OTHER_ACCOUNT
+      ? `${endpoint} (${FOR[endpoint]}): ${OTHER_ACCOUNT_SAID} (${block.code})`
+      : `${endpoint} (${FOR[endpoint]}): the host told albumd ${block.code}: ${block.message}`
   return { ...withRemedyOf(block.code, endpoint, said), code: block.code }
 }
 
@@ -68,6 +72,8 @@ function withRemedyOf(code: string, endpoint: AskedEndpoint, said: string): Find
     case 'INVALID_API_KEY':
     case 'MISSING_API_KEY':
       return fail('endpoint', said, KEY_REMEDY)
+    case OTHER_ACCOUNT:
+      return fail('endpoint', said, OTHER_ACCOUNT_REMEDY)
     case 'DAILY_LIMIT_REACHED':
       return warn('endpoint', said, 'wait: albumd goes on by itself when there is quota again')
     case 'STORAGE_LIMIT_REACHED':

@@ -11,6 +11,7 @@ import { EARLY_REMEDY } from '../quota-status.ts'
 import { lastRequestBefore } from '../requests-before.ts'
 import { stateFiles } from '../state.ts'
 import { readState, readStatus, type Status } from '../status.ts'
+import { checkAccount } from './account.ts'
 import { judgeBlock } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import { checkMounts, checkTrees } from './folders.ts'
@@ -106,7 +107,14 @@ async function* checkHost(
     }
     if (key === null) return
     await afterOthers(config, status, signal)
-    if (!signal.aborted) yield* checkEndpoints(questions, signal)
+    if (signal.aborted) return
+    let isRefused = false
+    for await (const finding of checkEndpoints(questions, signal)) {
+      isRefused ||= finding.check === 'key' && finding.status === 'fail'
+      yield finding
+    }
+    if (!isRefused && !signal.aborted && status !== null)
+      yield* await checkAccount(config, key, questions, signal)
   } finally {
     await questions.close()
   }

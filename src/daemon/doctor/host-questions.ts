@@ -6,7 +6,7 @@ import { answers } from '../../protocol/records.ts'
 import { type Address, parseAddress } from '../../remote/address.ts'
 import { COMMON_HEADERS } from '../../remote/connection.ts'
 import type { HttpResult } from '../../remote/exchange.ts'
-import type { Outcome } from '../../remote/host.ts'
+import type { ListPage, Outcome } from '../../remote/host.ts'
 import { Http } from '../../remote/http.ts'
 import { readAnswer } from '../../remote/read-answer.ts'
 
@@ -22,15 +22,17 @@ export interface HostQuestions {
   greet(signal: AbortSignal): Promise<HttpResult>
   /** Whether the key and the plan let one use an endpoint. One request. */
   ask(endpoint: AskedEndpoint, signal: AbortSignal): Promise<Outcome<unknown>>
+  /** One page of an album; null is the root. One request. */
+  list(album: string | null, page: number, signal: AbortSignal): Promise<Outcome<ListPage>>
   close(): Promise<void>
 }
 
-interface Question {
+interface Question<T = unknown> {
   method: 'GET' | 'POST' | 'DELETE'
   below: Address
   path: string
   json?: object
-  schema: z.ZodType
+  schema: z.ZodType<T>
 }
 
 /** `ca`: PEM, or null for the authorities that Node knows. */
@@ -43,20 +45,31 @@ export function openHostQuestions(
   const http = new Http({ timeoutMs, ...(ca !== null && { ca }) })
   const base = addressOf(host.base_url)
   const questions = questionsFor(base, addressOf(host.site_url), host.upload_form)
+  const put = async <T>(
+    endpoint: AskedEndpoint,
+    { method, below, path, json, schema }: Question<T>,
+    signal: AbortSignal,
+  ) => {
+    const address = { ...below, path: `${below.path.replace(/\/$/, '')}${path}` }
+    const headers = {
+      ...COMMON_HEADERS,
+      [API_KEY_HEADER]: apiKey,
+      ...(json && { 'content-type': 'application/json' }),
+    }
+    const body = json && { body: Buffer.from(JSON.stringify(json)) }
+    const result = await http.exchange({ method, address, headers, ...body, limitMs: LONGEST_MS }, signal)
+    return readAnswer({ endpoint, schema, where: address.where, secrets: [apiKey] }, result)
+  }
   return {
     greet: signal =>
       http.exchange({ method: 'GET', address: base, headers: COMMON_HEADERS, limitMs: LONGEST_MS }, signal),
-    async ask(endpoint, signal) {
-      const { method, below, path, json, schema } = questions[endpoint]
-      const address = { ...below, path: `${below.path.replace(/\/$/, '')}${path}` }
-      const headers = {
-        ...COMMON_HEADERS,
-        [API_KEY_HEADER]: apiKey,
-        ...(json && { 'content-type': 'application/json' }),
-      }
-      const body = json && { body: Buffer.from(JSON.stringify(json)) }
-      const result = await http.exchange({ method, address, headers, ...body, limitMs: LONGEST_MS }, signal)
-      return readAnswer({ endpoint, schema, where: address.where, secrets: [apiKey] }, result)
+    ask: (endpoint, signal) => put(endpoint, questions[endpoint], signal),
+    async list(album, page, signal) {
+      const query = new URLSearchParams({ ...(album !== null && { album_id: album }), page: String(page) })
+      const path = `${PATHS.list}?${query}`
+      const asked = { method: 'GET', below: base, path, schema: answers.list } as const
+      const answer = await put('list', asked, signal)
+      return answer.ok ? { ok: true, value: answer.value.data } : answer
     },
     close: () => http.close(),
   }
