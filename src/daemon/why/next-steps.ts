@@ -105,6 +105,7 @@ const UPLOADING: Partial<Record<string, string>> = {
 
 const NOT_RUNNING = step('albumd does not run: it goes on with', null, 'albumd sync')
 const NO_GRACE_PASSES = step('albumd does not run: the grace passes while this runs', null, 'albumd run')
+const NO_TIME_PASSES = step('albumd does not run: this time passes while this runs', null, 'albumd run')
 const NOT_RUNNING_EITHER = step('albumd does not run: after that it goes on with', null, 'albumd sync')
 
 /** Null: nothing keeps all work. */
@@ -157,13 +158,9 @@ export function deletionSteps(
   const waits = everythingWaits(parts)
   const guard = synced.mirrors.all().find(mirror => mirror.guard !== null)?.guard
   const left = Math.max(0, given.due_at - Number(synced.meta.get('running_ms') ?? 0))
+  const postponed = whyPostponed(synced, given)
   const blocked = status.blocks.find(({ endpoint }) => endpoint === 'delete')
-  const steps: Step[] = []
-  if (left > 0) {
-    const minutes = Math.ceil(left / 60_000)
-    const grace = `${what} is deleted once the grace has ended: about ${minutes} min are left of the time that albumd runs`
-    steps.push(step(grace, status.running && !waits ? now + left : null))
-  } else steps.push(step(`${what} is deleted, once everything was looked at again`))
+  const steps: Step[] = [waitingStep(what, left, postponed, status.running && !waits ? now + left : null)]
   if (guard != null && !parts.rootInDoubt)
     steps.push(step(`but nothing is deleted while a folder is in doubt: ${guard}`))
   if (blocked) {
@@ -176,7 +173,24 @@ export function deletionSteps(
     steps.push(step('but a picture of its size has yet to find its image: it may have moved there'))
   if (!waits) return steps
   // A grace that `run` began is not ended by `sync`.
-  return [...steps, left > 0 && waits === NOT_RUNNING ? NO_GRACE_PASSES : waits]
+  if (left === 0 || waits !== NOT_RUNNING) return [...steps, waits]
+  return [...steps, postponed ? NO_TIME_PASSES : NO_GRACE_PASSES]
+}
+
+/** `left`: of the time that albumd runs. `postponed`: what the host said; null where the grace is what is waited for. */
+function waitingStep(what: string, left: number, postponed: string | null, at: number | null): Step {
+  if (left === 0) return step(`${what} is deleted, once everything was looked at again`)
+  const until = postponed
+    ? `is tried again later, for the host would not delete it (${postponed})`
+    : 'is deleted once the grace has ended'
+  const minutes = Math.ceil(left / 60_000)
+  return step(`${what} ${until}: about ${minutes} min are left of the time that albumd runs`, at)
+}
+
+/** What the host said when it would not delete the image, since that was given up; null: its grace is its first wait. */
+function whyPostponed({ history }: Synced, given: EscrowRow): string | null {
+  const last = history.of(given).findLast(({ at, event }) => event === 'postponed' && at >= given.since)
+  return last?.detail ?? null
 }
 
 function hashOf(synced: Synced, { image }: EscrowRow): Buffer {

@@ -60,6 +60,31 @@ describe('why, of a picture', () => {
     expect(ended.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
   })
 
+  it('does not call it a grace that a deletion waits, which the host refused', async () => {
+    const at = await asked()
+    at.write('p.png', png(3, 3).bytes)
+    at.write('other.png', png(9, 3).bytes)
+    await at.pass()
+    rmSync(join(at.pictures, 'p.png'))
+    const deleteImage = async () => failure('not_permitted', 'FORBIDDEN', 'delete')
+    for (const _ of ['found gone', 'given up']) await at.pass({ host: hostWith(at.host, { deleteImage }) })
+    const now = Date.now()
+    const waiting = at.why('p.png', { now })
+    expect(events(waiting).at(-1)).toBe('postponed')
+    expect(waiting.next).toMatchObject([{ at: expect.stringMatching(/^20/) }])
+    expect(steps(waiting)).toBe(
+      'its image is tried again later, for the host would not delete it (the host said FORBIDDEN): about 60 min are left of the time that albumd runs',
+    )
+    const stopped = at.why('p.png', { now, status: { ...OPEN, running: false } })
+    expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd run' }])
+    expect(steps(stopped)).not.toContain('grace')
+    at.write('p.png', png(3, 3).bytes)
+    await at.pass()
+    rmSync(join(at.pictures, 'p.png'))
+    await at.pass({ graceMs: 600_000 })
+    expect(steps(at.why('p.png', { now }))).toContain('once the grace has ended: about 10 min')
+  })
+
   it('tells what a failed one waits for, and one whose outcome is not known', async () => {
     const at = await asked()
     at.write('no.png', 'this is no picture')
