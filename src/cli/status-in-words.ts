@@ -1,7 +1,9 @@
+import { KEY_REMEDY } from '../config/api-key.ts'
 import { auditInWords } from '../daemon/audit-status.ts'
 import { localTime } from '../daemon/local-time.ts'
 import type { MirrorStatus, Status } from '../daemon/status.ts'
 import type { PageNow } from '../page/ask.ts'
+import type { ErrorCode } from '../protocol/errors.ts'
 import { fullPath } from '../sync/tree-path.ts'
 import { pageInWords } from './page-in-words.ts'
 import { quotaInWords } from './quota-in-words.ts'
@@ -28,12 +30,13 @@ export function statusInWords(status: Status, now: PageNow | null): string {
   const audit = auditInWords(status.audit)
   if (audit) lines.push(`audit   ${audit}`)
   lines.push(...blocksInWords(status.blocks))
-  for (const { mirror, path, code, message } of status.failures) {
+  for (const { mirror, path, code, message, next_attempt_at } of status.failures) {
     // Of one mirror the path below it is enough; its root has none.
     const at = status.mirrors.length > 1 || path === '' ? fullPath(mirror, path) : path
     // Counted apart from the failed ones: it may have arrived.
     const what = code === 'UNCERTAIN' ? 'unsure' : 'failed'
-    lines.push(`${what}  ${printable(at)}: ${printable(message)} (${code})`)
+    const again = code === 'UNCERTAIN' ? `; ${lookedForAgain(next_attempt_at, status.running)}` : ''
+    lines.push(`${what}  ${printable(at)}: ${printable(message)} (${code}${again})`)
   }
   return `${lines.join('\n')}\n`
 }
@@ -41,7 +44,7 @@ export function statusInWords(status: Status, now: PageNow | null): string {
 /** What is said of several endpoints in the same words is said once. */
 function blocksInWords(blocks: Status['blocks']): string[] {
   const same = Map.groupBy(blocks, ({ code, message }) => `${code} ${message}`)
-  return [...same.values()].map(alike => {
+  return [...same.values()].flatMap(alike => {
     const [{ code, message }] = alike as [Status['blocks'][number]]
     const endpoints = alike.map(({ endpoint }) => endpoint).join(', ')
     const since = alike.map(block => block.since).sort()[0]!
@@ -50,8 +53,18 @@ function blocksInWords(blocks: Status['blocks']): string[] {
       .sort()
       .at(-1)
     const again = last === undefined ? '' : `, said again at ${localTime(last)}`
-    return `blocked ${endpoints}: ${printable(message)} (${code}; since ${localTime(since)}${again})`
+    const said = `blocked ${endpoints}: ${printable(message)} (${code}; since ${localTime(since)}${again})`
+    return KEY_REFUSED.has(code) ? [said, `        ${KEY_REMEDY}`] : [said]
   })
+}
+
+const KEY_REFUSED: ReadonlySet<string> = new Set<ErrorCode>(['MISSING_API_KEY', 'INVALID_API_KEY'])
+
+/** `at`: when the host has to have it, if it ever will; what is looked for later than that has waited for the host. */
+function lookedForAgain(at: string | null, running: boolean): string {
+  if (!running) return '"albumd sync" looks for it again'
+  const known = at !== null && Date.parse(at) > Date.now() ? `, at ${localTime(at)} at the latest` : ''
+  return `it is looked for again${known}`
 }
 
 /** By this machine's clock, as `uploads.hours` are. */

@@ -49,8 +49,38 @@ describe('status', () => {
       { ...failure, path: 'b.png', code: 'NOT_A_PICTURE' },
     ]
     expect(lines({ failures })).toEqual(
-      expect.arrayContaining(['unsure  a.png: m (UNCERTAIN)', 'failed  b.png: m (NOT_A_PICTURE)']),
+      expect.arrayContaining([
+        'unsure  a.png: m (UNCERTAIN; "albumd sync" looks for it again)',
+        'failed  b.png: m (NOT_A_PICTURE)',
+      ]),
     )
+  })
+
+  it('says when it is known at the latest what became of an upload, while that is to come', () => {
+    const unsure = (next_attempt_at: string | null) => {
+      const failure = { mirror: '/p', path: 'a.png', code: 'UNCERTAIN', message: 'm', attempts: 1 }
+      const told = lines({ running: true, failures: [{ ...failure, next_attempt_at }] })
+      return told.find(line => line.startsWith('unsure'))
+    }
+    const soon = new Date(Date.now() + 600_000).toISOString()
+    expect(unsure(soon)).toBe(
+      `unsure  a.png: m (UNCERTAIN; it is looked for again, at ${localTime(soon)} at the latest)`,
+    )
+    const over = 'unsure  a.png: m (UNCERTAIN; it is looked for again)'
+    expect(unsure('2026-01-01T00:00:00.000Z')).toBe(over)
+    expect(unsure(null)).toBe(over)
+  })
+
+  it('says what to do where the host refuses the key', () => {
+    const since = '2026-01-01T01:00:00.000Z'
+    const block = { code: 'INVALID_API_KEY', message: 'no', since, said_at: since }
+    const blocks = ['list', 'upload'].map(endpoint => ({ ...block, endpoint }))
+    const told = lines({ blocks })
+    const at = told.findIndex(line => line.startsWith('blocked list, upload: no (INVALID_API_KEY'))
+    expect(told[at + 1]).toBe(
+      '        check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"',
+    )
+    expect(told.filter(line => line.includes('check the key'))).toHaveLength(1)
   })
 
   it('says once what the host said of several endpoints, since when, and when last', () => {
