@@ -29,7 +29,7 @@ export function eventInWords(told: PassEvent): string | null {
     case 'mirror_guarded':
       return `guarded: ${printable(told.reason)}`
     case 'uploads_started':
-      return `${count(told.pictures, 'picture')} to compare or send (${sizeInWords(told.bytes)}); ${quotaLeft(told.quota_left)}`
+      return `${count(told.pictures, 'picture')} to compare or send (${sizeInWords(told.bytes)}); ${quotaLeft(told.quota_left)} by albumd's count`
     case 'picture_uploaded':
       return `uploaded ${printable(told.path)} (${sizeInWords(told.size)})`
     case 'picture_failed':

@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { describeError } from '../../src/cli/problem.ts'
-import { printable, sizeInWords } from '../../src/cli/wording.ts'
+import { eventInWords, printable, sizeInWords } from '../../src/cli/wording.ts'
 
 describe('what is printed', () => {
   it('can neither move the cursor nor forge a line', () => {
     expect(printable('a\nb\u001b[2Jc\u202ed')).toBe('a\\u000ab\\u001b[2Jc\\u202ed')
     expect(printable('Früh 😀.png')).toBe('Früh 😀.png')
+  })
+
+  it('does not pass its own count of the quota for what the host would say', () => {
+    const told = { event: 'uploads_started', pictures: 2, bytes: 2048, quota_left: 4969 } as const
+    expect(eventInWords(told)).toBe(
+      "2 pictures to compare or send (2 KB); quota left 4,969 by albumd's count",
+    )
   })
 
   it('gives sizes as people read them', () => {

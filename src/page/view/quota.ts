@@ -26,7 +26,7 @@ function ends(
   { exhausted, resumes_at, next_probe_at, limit, used }: Recorded['status']['quota'],
   now: number,
 ) {
-  if (!exhausted) return html`${Math.max(0, limit - used).toLocaleString('en')} left.`
+  if (!exhausted) return html`${Math.max(0, limit - used).toLocaleString('en')} left by albumd's count.`
   if (resumes_at !== null)
     return html`Used up until ${time(resumes_at)}, for about ${span(Date.parse(resumes_at) - now)}.`
   return html`Used up${next_probe_at !== null && html`; the host is asked again at ${time(next_probe_at)}`}.`
