@@ -94,6 +94,12 @@ async function serve(args: HostArgs): Promise<number> {
 async function optionsOf(args: HostArgs): Promise<HostOptions> {
   if (args.data === '') throw new Problem(EXIT.usage, '--data must be a folder')
   if (args['api-key'].includes('')) throw new Problem(EXIT.usage, '--api-key must not be empty')
+  const { mayBeKey } = await import('../config/api-key.ts')
+  if (!args['api-key'].every(mayBeKey))
+    throw new Problem(
+      EXIT.usage,
+      '--api-key: a key is printable ASCII without spaces, at most 4096 characters: no client could send another',
+    )
   const { parseDuration, parseSize } = await import('../config/values.ts')
   const read = (option: string, written: string, value: number | null, like: string): number => {
     if (value === null || value <= 0)

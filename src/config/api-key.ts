@@ -70,15 +70,19 @@ function readableByOthers(mode: number): boolean {
   return process.platform !== 'win32' && (mode & 0o044) !== 0
 }
 
-/** A key goes into a header: one line of printable ASCII. */
 function checked(text: string, source: string): string {
   const key = text.trim()
   if (key === '') throw refusal(source, 'is empty; it must hold the API key')
   if (text.length > LONGEST) throw refusal(source, `is over ${LONGEST} bytes; that is no API key`)
   if (/[\r\n]/.test(key))
     throw refusal(source, 'has several lines; it must hold the API key and nothing else')
-  if (!/^[\x21-\x7e]+$/.test(key)) throw refusal(source, 'holds characters that no API key has')
+  if (!mayBeKey(key)) throw refusal(source, 'holds characters that no API key has')
   return key
+}
+
+/** Whether a text can be a key: it goes into a header, as one word of printable ASCII. */
+export function mayBeKey(text: string): boolean {
+  return text.length <= LONGEST && /^[\x21-\x7e]+$/.test(text)
 }
 
 function refusal(key: string, message: string): ConfigError {

@@ -19,6 +19,14 @@ test('an empty key is refused, alone and beside others', async () => {
   await expectRefusal('--api-key', '--data', data, '--api-key', 'k', '--api-key', '')
 })
 
+test.each(['a key', 'ключ-0123456789', 'key ', 'k'.repeat(4097)])(
+  'a key that no client could send is refused: %.9s',
+  async key => {
+    const args = ['--data', tempFolder(), '--no-tls', '--api-key', 'good', '--api-key', key]
+    await expectRefusal('--api-key: a key is printable ASCII', ...args)
+  },
+)
+
 test.each([
   ['--data', 'another'],
   ['--plan', 'free'],
