@@ -15,6 +15,8 @@ export function needsAddress(format: Format): boolean {
 export interface ListingOptions extends TableOptions {
   /** Paths in a table begin at the mirror's folder: there is only one. */
   oneMirror: boolean
+  /** It is a terminal that shows them: what a name could do to it is escaped in every format, and not only to read. */
+  terminal: boolean
 }
 
 /** Pictures as a text in pieces, one at a time: markdown and html show each picture, url is an address a line. */
@@ -23,13 +25,14 @@ export function listing(
   format: Format,
   options: ListingOptions,
 ): Iterable<string> {
+  const shown = options.terminal ? printable : (text: string) => text
   switch (format) {
     case 'table':
       return tableLines(COLUMNS, rowsOf(pictures, options.oneMirror), options)
     case 'json':
-      return jsonArray(pictures)
+      return jsonArray(pictures, shown)
     case 'csv':
-      return csvLines(pictures)
+      return csvLines(pictures, shown)
     case 'markdown':
       return each(pictures, ({ name }, url) => `![${inMarkdown(name)}](<${addressInMarkdown(url)}>)\n`)
     case 'html':
@@ -38,6 +41,8 @@ export function listing(
       return each(pictures, (_, url) => `${printable(url)}\n`)
   }
 }
+
+type Shown = (text: string) => string
 
 const COLUMNS: readonly Column[] = [
   { title: 'PATH', least: 20, cut: 'middle' },
@@ -76,25 +81,28 @@ function inJson({ mirror, path, state, older, album, image, url }: MirroredPictu
   }
 }
 
-function* jsonArray(pictures: Iterable<MirroredPicture>): Generator<string> {
+/** `shown`: how a text stands there. What JSON leaves as it is, such as \u009b, it takes as well when it is escaped. */
+function* jsonArray(pictures: Iterable<MirroredPicture>, shown: Shown): Generator<string> {
   let before = '['
   for (const picture of pictures) {
-    yield `${before}\n${JSON.stringify(inJson(picture))}`
+    yield `${before}\n${shown(JSON.stringify(inJson(picture)))}`
     before = ','
   }
   yield before === '[' ? '[]\n' : '\n]\n'
 }
 
 /** One picture as JSON. */
-export function pictureInJson(picture: MirroredPicture): string {
-  return `${JSON.stringify(inJson(picture))}\n`
+export function pictureInJson(picture: MirroredPicture, terminal: boolean): string {
+  const json = JSON.stringify(inJson(picture))
+  return `${terminal ? printable(json) : json}\n`
 }
 
-function* csvLines(pictures: Iterable<MirroredPicture>): Generator<string> {
+function* csvLines(pictures: Iterable<MirroredPicture>, shown: Shown): Generator<string> {
   yield csvLine(['path', 'state', 'album', 'image_id', 'url', 'size', 'sha256'])
   for (const { mirror, path, state, album, image, url } of pictures) {
     const hash = image.hash.toString('hex')
-    yield csvLine([fullPath(mirror, path), state, album, image.remote_id, url ?? '', `${image.size}`, hash])
+    const cells = [fullPath(mirror, path), state, album, image.remote_id, url ?? '', `${image.size}`, hash]
+    yield csvLine(cells.map(shown))
   }
 }
 

@@ -33,7 +33,7 @@ export function lsCommand(exit: (code: number) => void): CommandWork<LsArgs> {
         .epilogue(
           'It only reads, also beside a running albumd, and does not ask the host. Where the state is not "synced", the ' +
             'address is of the picture as it was before ("albumd why" tells more). A table is cut to fit a terminal; ' +
-            'the other formats are not. A path of which nothing is known is bad usage (2).',
+            'the other formats are not. CSV has names as they are, but on a terminal their control characters are escaped. A path of which nothing is known is bad usage (2).',
         ),
     handler: async args => exit(await ls(args)),
   }
@@ -58,7 +58,13 @@ async function ls({ path, config: flag, format }: LsArgs): Promise<number> {
           yield picture
         }
     }
-    const options = { oneMirror: isOneMirror(places), width: widthOf(process.stdout), paint: inTable }
+    const terminal = process.stdout.isTTY === true
+    const options = {
+      oneMirror: isOneMirror(places),
+      terminal,
+      width: widthOf(process.stdout),
+      paint: inTable,
+    }
     await writeOut(process.stdout, listing(pictures(), format, options))
     if (unknown > 0 && needsAddress(format))
       process.stderr.write(`albumd: left out: ${count(unknown, 'picture')} whose ${UNKNOWN}\n`)

@@ -2,7 +2,7 @@ import type { MirroredPicture } from '../daemon/mirrored/picture.ts'
 import type { CommandWork } from './command-work.ts'
 import { configOption, readConfig } from './config-option.ts'
 import { EXIT } from './exit-codes.ts'
-import { FORMATS, type Format, listing, pictureInJson } from './listing-formats.ts'
+import { FORMATS, type Format, type ListingOptions, listing, pictureInJson } from './listing-formats.ts'
 import { inNoMirror, inTable, nothingKnown, UNKNOWN } from './ls.ts'
 import { pathArgument } from './path-argument.ts'
 import { Problem } from './problem.ts'
@@ -65,18 +65,28 @@ async function url({ file, config: flag, format, copy }: UrlArgs): Promise<numbe
 }
 
 async function show(picture: MirroredPicture, format: Format, copy: boolean): Promise<number> {
-  const options = { oneMirror: true, width: widthOf(process.stdout), paint: inTable }
-  const pieces = format === 'json' ? [pictureInJson(picture)] : [...listing([picture], format, options)]
-  await writeOut(process.stdout, pieces)
+  const terminal = process.stdout.isTTY === true
+  const width = widthOf(process.stdout)
+  await writeOut(process.stdout, inFormat(picture, format, { terminal, width, paint: inTable }))
   if (copy) {
     const { copyToClipboard } = await import('./clipboard.ts')
-    const plain = format === 'table' ? listing([picture], format, { oneMirror: true, width: null }) : pieces
+    const plain = inFormat(picture, format, { terminal: false, width: null })
     const problem = await copyToClipboard([...plain].join('').trimEnd())
     if (problem !== null) throw new Problem(EXIT.usage, `not copied: ${problem}`)
   }
   if (!picture.older) return EXIT.inSync
   process.stderr.write('albumd: this is an older version; the picture as it is now is not on the host yet\n')
   return EXIT.left
+}
+
+function inFormat(
+  picture: MirroredPicture,
+  format: Format,
+  options: Omit<ListingOptions, 'oneMirror'>,
+): Iterable<string> {
+  return format === 'json'
+    ? [pictureInJson(picture, options.terminal)]
+    : listing([picture], format, { oneMirror: true, ...options })
 }
 
 function notThere(file: string): never {

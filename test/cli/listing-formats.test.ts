@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Format, listing, pictureInJson } from '../../src/cli/listing-formats.ts'
+import { FORMATS, type Format, listing, pictureInJson } from '../../src/cli/listing-formats.ts'
 import type { MirroredPicture } from '../../src/daemon/mirrored/picture.ts'
 
 const NAME = `a "b", [x](y) <img onerror=1> & 'c'\n\`z\`*_!.png`
@@ -34,7 +34,7 @@ function picture(changes: Partial<MirroredPicture> = {}): MirroredPicture {
 }
 
 const shown = (format: Format, pictures = [picture()]) =>
-  [...listing(pictures, format, { oneMirror: true, width: null })].join('')
+  [...listing(pictures, format, { oneMirror: true, terminal: false, width: null })].join('')
 
 it('is JSON, one object a line, that gives back names as they are', () => {
   const text = shown('json', [picture(), picture({ name: 'b.png', path: 'b.png', url: null })])
@@ -55,7 +55,7 @@ it('is JSON, one object a line, that gives back names as they are', () => {
   })
   expect(second.url).toBeNull()
   expect(JSON.parse(shown('json', []))).toEqual([])
-  expect(JSON.parse(pictureInJson(picture()))).toEqual(first)
+  expect(JSON.parse(pictureInJson(picture(), false))).toEqual(first)
 })
 
 it('is CSV as RFC 4180 has it', () => {
@@ -63,6 +63,24 @@ it('is CSV as RFC 4180 has it', () => {
   expect(titles).toEqual(['path', 'state', 'album', 'image_id', 'url', 'size', 'sha256'])
   expect(row).toEqual([`/pictures/a/${NAME}`, 'synced', 'Photos/a', 'id-1', URL, '1536', '07'.repeat(32)])
   expect(end).toBeUndefined()
+})
+
+it('can do nothing to a terminal in any format, and is exact where it goes elsewhere', () => {
+  const name = 'a\u001b[2J\u009b31m\r\n"\u202eb.png'
+  const evil = picture({ name, path: name })
+  const onTerminal = (format: Format) =>
+    [...listing([evil], format, { oneMirror: true, terminal: true, width: null })].join('')
+  for (const format of FORMATS)
+    expect(onTerminal(format).replaceAll('\r\n', '\n')).not.toMatch(
+      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/,
+    )
+  expect(splitCsv(onTerminal('csv'))[1]![0]).toBe(
+    '/pictures/a\\u001b[2J\\u009b31m\\u000d\\u000a"\\u202eb.png',
+  )
+  expect(splitCsv(shown('csv', [evil]))[1]![0]).toBe(`/pictures/${name}`)
+  expect(JSON.parse(onTerminal('json'))[0].path).toBe(`/pictures/${name}`)
+  expect(JSON.parse(pictureInJson(evil, true)).path).toBe(`/pictures/${name}`)
+  expect(pictureInJson(evil, true)).not.toContain('\u009b')
 })
 
 it('is HTML in which no name is markup', () => {
