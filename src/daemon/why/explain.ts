@@ -2,14 +2,12 @@ import type { Disk } from '../../local/disk.ts'
 import { albumPathOf } from '../../sync/album-name.ts'
 import { albumName } from '../../sync/audit-records.ts'
 import { PERHAPS_RENAMED, planFolder } from '../../sync/plan.ts'
-import { folderAbove, fullPath, isAtOrBelow, nameOf } from '../../sync/tree-path.ts'
-import type { EscrowRow } from '../../synced/escrow.ts'
-import type { FileRow } from '../../synced/files.ts'
+import { folderAbove, fullPath } from '../../sync/tree-path.ts'
 import type { ImageRow } from '../../synced/images.ts'
-import type { MirrorRow } from '../../synced/mirrors.ts'
-import type { GoneSummary, TreeSummary } from '../../synced/summary.ts'
+import type { GoneSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { type Explanation, type PathImage, type PathState, type Step, timeOf } from './explanation.ts'
+import { doubtOf, folderOf, type Known, NO_FOLDER, NOTHING, recordsOf } from './known.ts'
 import {
   deletionSteps,
   everythingWaits,
@@ -21,7 +19,7 @@ import {
   type Waiting,
 } from './next-steps.ts'
 import { pastOf } from './past.ts'
-import { type PlaceInMirror, wasFolder } from './place.ts'
+import type { PlaceInMirror } from './place.ts'
 import { perhapsRenamedTo, type Whereabouts, whereIs } from './whereabouts.ts'
 import { goneFolderInWords, leftOutInWords, reasonOf, ruleInFile } from './words.ts'
 
@@ -80,78 +78,6 @@ export function explain(parts: ExplainParts, place: PlaceInMirror): Explanation 
   const next = row && gone ? synced.escrow.nextBelow(row.id, path) : undefined
   const ofFolder = gone ? goneFolderSteps(steps, gone, next, full) : []
   return { ...explained, next: [...rename, ...nextOf(steps, explained, where, known), ...ofFolder] }
-}
-
-interface Known {
-  file: FileRow | undefined
-  isFolder: boolean
-  image: ImageRow | undefined
-  given: EscrowRow[]
-  failure: Explanation['failure']
-  history: ReturnType<Synced['history']['of']>
-}
-
-const NOTHING: Known = {
-  file: undefined,
-  isFolder: false,
-  image: undefined,
-  given: [],
-  failure: null,
-  history: [],
-}
-
-function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Known {
-  const above = path === '' ? undefined : synced.folders.at(id, folderAbove(path))
-  const self = synced.folders.at(id, path)
-  const file = above && synced.files.at({ folder: above.id, name: nameOf(path) })
-  const failure = above ? synced.failures.of(above.id, nameOf(path)) : undefined
-  return {
-    file,
-    isFolder: self !== undefined,
-    image: file?.image == null ? undefined : synced.images.byId(file.image),
-    given: synced.escrow.atPath(id, path),
-    failure: failure
-      ? {
-          code: failure.code,
-          message: failure.message,
-          attempts: failure.attempts,
-          next_attempt_at: failure.next_attempt_at === null ? null : timeOf(failure.next_attempt_at),
-        }
-      : null,
-    history: synced.history.of({ mirror: id, path }),
-  }
-}
-
-interface Folder {
-  counts: TreeSummary | null
-  gone: GoneSummary | null
-}
-
-const NO_FOLDER: Folder = { counts: null, gone: null }
-
-/** What is known of a path as of a folder: one that is there, or was. */
-function folderOf(
-  synced: Synced,
-  { id }: MirrorRow,
-  path: string,
-  where: Whereabouts,
-  { file, isFolder }: Known,
-): Folder {
-  const isThere = where.kind === 'folder'
-  const was = where.kind === 'absent' && !file && (isFolder || wasFolder(synced, id, path))
-  if (!isThere && !was) return NO_FOLDER
-  const counts = synced.summaries.below(id, path)
-  const { gone: _gone, kept: _kept, hidden: _hidden, ...others } = counts.states
-  // Until a look has found that it is gone, its pictures are recorded as they were.
-  const isSeen = Object.keys(others).length === 0
-  return { counts, gone: was && isSeen ? synced.summaries.goneBelow(id, path) : null }
-}
-
-/** Why what holds a path is in doubt, or null. */
-function doubtOf(synced: Synced, row: MirrorRow, path: string): string | null {
-  if (row.guard_code === 'ROOT') return row.guard
-  const lies = synced.folders.unknown(row.id).find(doubtful => isAtOrBelow(path, doubtful.path))
-  return lies ? `${fullPath(row.folder, lies.path)}: ${lies.unknown}` : null
 }
 
 function stateOf(
