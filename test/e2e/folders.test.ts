@@ -76,7 +76,9 @@ describe('folders', () => {
   })
 })
 
-it('a renamed folder goes up whole before the old one goes, albums and all', async () => {
+it('a renamed folder goes up whole before the old one goes, albums and all', {
+  timeout: 180_000,
+}, async () => {
   const stage = await setting()
   const proxy = await startFaultProxy(stage.baseUrl)
   configure(stage, {}, proxy.baseUrl)
@@ -91,7 +93,7 @@ it('a renamed folder goes up whole before the old one goes, albums and all', asy
   expect(kinds.lastIndexOf('send')).toBeLessThan(kinds.indexOf('delete'))
   // An album is deleted after two looks, a credential's life apart, the innermost first.
   await expect
-    .poll(() => stage.sync().then(stage.albums), { timeout: 40_000, interval: 1500 })
+    .poll(() => stage.sync().then(stage.albums), { timeout: 90_000, interval: 1500 })
     .toEqual(['Photos', 'Photos/new', 'Photos/new/below', 'Photos/new/below/deep'])
   await syncs(stage)
 })

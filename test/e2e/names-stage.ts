@@ -14,14 +14,17 @@ export function setting(options: StageOptions = {}): Promise<Stage> {
   })
 }
 
-/** Short-lived credentials end all doubt soon: about what a lost state had sent, and about empty albums. */
+/**
+ * Short-lived credentials end all doubt soon: about what a lost state had sent, and about empty albums. Not shorter: on
+ * a busy machine an upload takes seconds.
+ */
 export function configure(stage: Stage, changes: object = {}, baseUrl = stage.baseUrl): void {
   stage.configure({
     host: {
       base_url: baseUrl,
       api_key_file: 'api-key',
       requests_per_second: QUICK,
-      credential_lifetime: '1s',
+      credential_lifetime: '10s',
     },
     deletions: { hold_min: 1_000_000 },
     ...changes,
