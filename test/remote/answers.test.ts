@@ -115,7 +115,7 @@ test.each<[string, () => Promise<string>, RegExp]>([
 ])(
   'a host that %s is described in one line with its name and port, and nothing of the path',
   async (_, open, line) => {
-    const host = clientOf(await open(), { timeoutMs: 200 })
+    const host = clientOf(await open(), { timeoutMs: 1000 })
     const { message, code, remedy } = await failureOf(host.deleteImage('private-id', never))
     expect({ code, remedy }).toEqual({ code: 'HOST_UNREACHABLE', remedy: 'later' })
     expect(message).toMatch(line)

@@ -29,7 +29,7 @@ test('who answers before all was taken leaves a connection that still reads from
   expect(http.isWriting()).toBe(true)
   const socket = await held.promise
   socket.resume()
-  await vi.waitFor(() => expect(http.isWriting()).toBe(false), 5000)
+  await expect.poll(() => http.isWriting()).toBe(false)
 })
 
 test('a picture that is on the host is released', async () => {
@@ -59,7 +59,8 @@ test.each([
   expect(released).not.toHaveBeenCalled()
 })
 
-test('closing ends a connection that is still being made', { timeout: 5000 }, async () => {
+/** Without that it would be given up after ten seconds. */
+test('closing ends a connection that is still being made', { timeout: 9000 }, async () => {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
   // It never answers the greeting of TLS.

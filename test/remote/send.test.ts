@@ -174,7 +174,7 @@ test.each<[string, (socket: Socket) => void]>([
 
 test('silence after the whole picture went leaves open what became of it', async () => {
   const origin = await afterWhole(() => {})
-  const host = clientOf(origin, { timeoutMs: 200 })
+  const host = clientOf(origin, { timeoutMs: 1000 })
   const open = await failureOf(host.send(credentialAt(origin), inMemory(bytesOf(1000)), never))
   expect(open).toMatchObject({ remedy: 'find_out', code: 'HOST_UNREACHABLE' })
 })
@@ -188,7 +188,7 @@ test('a node that takes nothing in is given up, and has nothing', async () => {
 
 test('an upload that outlasts its credential is given up, though it makes progress', async () => {
   const origin = await serveRaw(socket => socket.resume())
-  const host = clientOf(origin, { credentialLifetimeMs: 200 })
+  const host = clientOf(origin, { credentialLifetimeMs: 1000 })
   const slow = {
     ...chunked(bytesOf(1000)),
     async *chunks() {
