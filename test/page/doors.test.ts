@@ -151,17 +151,21 @@ it('its socket is for its user alone, and there without an address; what has the
   await expect
     .poll(async () => (await second.json('status')).page, { timeout: 60_000 })
     .toMatchObject({ url: null, why: expect.stringContaining('is taken') })
-  expect((await second.albumd('status', '-c', second.config)).out).toContain('is taken by another program')
+  await expect
+    .poll(async () => (await second.albumd('status', '-c', second.config)).out, { timeout: 60_000 })
+    .toContain('is taken by another program')
   const page = await ask({ socketPath: second.socket, headers: { host: 'photos.example.com' } })
   expect(page).toMatchObject({ status: 200, text: expect.stringContaining('red.svg') })
   // A changed config moves it.
   second.configure({ status_page: { listen: '127.0.0.1:0' } })
   other.kill('SIGHUP')
   await other.told('config_taken')
-  await expect
-    .poll(async () => (await second.json('status')).page.url, { timeout: 30_000 })
-    .toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/)
-  const { url } = (await second.json('status')).page
+  let url = ''
+  const moved = async () => {
+    url = (await second.json('status')).page.url
+    return url
+  }
+  await expect.poll(moved, { timeout: 30_000 }).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/)
   expect(await (await fetch(url)).text()).toContain('red.svg')
   expect(await other.stop()).toBe(0)
   expect(await daemon.stop()).toBe(0)
