@@ -7,6 +7,7 @@ import { stringify } from 'yaml'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { lockFolder, lockState } from '../../src/synced/lock.ts'
 import { png } from '../pictures.ts'
+import { inOneDay, oneDay } from './one-day.ts'
 import { runProgram, type Stage, setStage } from './stage.ts'
 import { oneLine } from './state-stage.ts'
 
@@ -158,19 +159,24 @@ describe('exit codes', () => {
     oneLine(err, /is not trusted; .*host\.ca_file .*\(HOST_TLS\)/)
   })
 
-  it('3 once the quota is used up, and the host is not asked again before the next probe', async () => {
-    const stage = await setStage({ host: { dailyQuota: 2 } })
-    for (let shade = 0; shade < 5; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
-    const first = await stage.sync()
-    expect(first.code).toBe(3)
-    expect(first.err).toContain('DAILY_LIMIT_REACHED')
-    expect(await stage.json('status')).toMatchObject({
-      quota: { used: 2, exhausted: true },
-      mirrors: [{ synced: 2, pending_uploads: 3, failed: 0 }],
-    })
-    const again = await stage.json('sync')
-    expect(again).toMatchObject({ exit_code: 3, uploaded: 0, stopped: [{ code: 'DAILY_LIMIT_REACHED' }] })
-  })
+  it(
+    '3 once the quota is used up, and the host is not asked again before the next probe',
+    inOneDay,
+    async () => {
+      await oneDay()
+      const stage = await setStage({ host: { dailyQuota: 2 } })
+      for (let shade = 0; shade < 5; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
+      const first = await stage.sync()
+      expect(first.code).toBe(3)
+      expect(first.err).toContain('DAILY_LIMIT_REACHED')
+      expect(await stage.json('status')).toMatchObject({
+        quota: { used: 2, exhausted: true },
+        mirrors: [{ synced: 2, pending_uploads: 3, failed: 0 }],
+      })
+      const again = await stage.json('sync')
+      expect(again).toMatchObject({ exit_code: 3, uploaded: 0, stopped: [{ code: 'DAILY_LIMIT_REACHED' }] })
+    },
+  )
 
   it('4 while another albumd has the state', async () => {
     const stage = await setStage()

@@ -1,15 +1,24 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { HostOptions } from '../../src/host/embedded-host.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 import { png } from '../pictures.ts'
 import { type Logged, startDaemon } from './daemon-process.ts'
 import { type FaultStage, setFaultStage } from './fault-stage.ts'
+import { inOneDay, oneDay } from './one-day.ts'
 
 const asked = ({ proxy }: FaultStage) => proxy.log.filter(({ kind }) => kind === 'upload').length
 
 function plant(stage: FaultStage, from: number, to: number) {
   for (let shade = from; shade < to; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
+}
+
+/** Requests are counted: on a busy machine a credential of two seconds may end unused, and another is asked for. */
+async function stageOf(host: Partial<HostOptions>): Promise<FaultStage> {
+  await oneDay()
+  const life = { host: { credentialTtlMs: 600_000, ...host }, access: { credential_lifetime: '10m' } }
+  return setFaultStage(life)
 }
 
 /** The host's days, which are UTC's, go on when a test says so. */
@@ -22,10 +31,10 @@ function days() {
   return clock
 }
 
-describe('a quota that the host says is used up', () => {
+describe('a quota that the host says is used up', inOneDay, () => {
   it("costs a day's requests and few more, is remembered over restarts, and goes on by a person's word", async () => {
     const clock = days()
-    const stage = await setFaultStage({ host: { dailyQuota: 20, clock } })
+    const stage = await stageOf({ dailyQuota: 20, clock })
     plant(stage, 0, 40)
     expect(await stage.sync()).toMatchObject({ code: 3 })
     expect(asked(stage)).toBeGreaterThan(20)
@@ -53,21 +62,25 @@ describe('a quota that the host says is used up', () => {
   })
 })
 
-it('what a plan lacks stays in the status while the host is away, and so does that it is away', async () => {
-  const stage = await setFaultStage({ host: { dailyQuota: 1, plansFrom: 'flagship' } })
-  plant(stage, 0, 3)
-  expect(await stage.sync()).toMatchObject({ code: 3 })
-  const blocks = async () => (await stage.json('status')).blocks
-  const lacks = (endpoint: string) => ({ endpoint, code: 'PLAN_NOT_SUPPORTED' })
-  expect(await blocks()).toMatchObject([lacks('create_album'), lacks('list')])
+it(
+  'what a plan lacks stays in the status while the host is away, and so does that it is away',
+  inOneDay,
+  async () => {
+    const stage = await stageOf({ dailyQuota: 1, plansFrom: 'flagship' })
+    plant(stage, 0, 3)
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    const blocks = async () => (await stage.json('status')).blocks
+    const lacks = (endpoint: string) => ({ endpoint, code: 'PLAN_NOT_SUPPORTED' })
+    expect(await blocks()).toMatchObject([lacks('create_album'), lacks('list')])
 
-  stage.proxy.fail('list', 'each', 'reset')
-  // The quota is used up: but for the greeting nothing is asked.
-  expect(await stage.sync()).toMatchObject({ code: 3 })
-  const away = await blocks()
-  expect(away).toMatchObject([lacks('create_album'), { endpoint: 'list', code: 'HOST_UNREACHABLE' }])
-  expect((await stage.json('status')).mirrors).toMatchObject([{ state: 'blocked', pending_uploads: 2 }])
-})
+    stage.proxy.fail('list', 'each', 'reset')
+    // The quota is used up: but for the greeting nothing is asked.
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    const away = await blocks()
+    expect(away).toMatchObject([lacks('create_album'), { endpoint: 'list', code: 'HOST_UNREACHABLE' }])
+    expect((await stage.json('status')).mirrors).toMatchObject([{ state: 'blocked', pending_uploads: 2 }])
+  },
+)
 
 it('what a plan lacked is out of the status once the host lists again, also for a pass that asks nothing', async () => {
   const stage = await setFaultStage()
@@ -87,9 +100,9 @@ it('what a plan lacked is out of the status once the host lists again, also for 
   expect((await stage.json('status')).blocks).toEqual([])
 })
 
-describe('a storage that is full', () => {
+describe('a storage that is full', inOneDay, () => {
   it('is remembered by a daemon that is started over, and a person who asks costs one request', async () => {
-    const stage = await setFaultStage({ host: { storageLimit: png(2, 2).bytes.length * 3 } })
+    const stage = await stageOf({ storageLimit: png(2, 2).bytes.length * 3 })
     plant(stage, 0, 12)
     expect(await stage.sync()).toMatchObject({ code: 3 })
     const first = asked(stage)
@@ -107,7 +120,7 @@ describe('a storage that is full', () => {
   })
 
   it('is asked about at once by a daemon whose config names another plan', async () => {
-    const stage = await setFaultStage({ host: { storageLimit: 1 } })
+    const stage = await stageOf({ storageLimit: 1 })
     plant(stage, 0, 2)
     await stage.sync()
     const first = asked(stage)

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { oneDay } from '../e2e/one-day.ts'
 import { png } from '../pictures.ts'
 import { ask, type PageStage, setPageStage } from './page-stage.ts'
 
@@ -31,6 +32,7 @@ async function metricsOf({ port }: PageStage): Promise<Map<string, number>> {
 }
 
 it('metrics tell what was done and what is left; health turns when something needs a person, and back', async () => {
+  await oneDay()
   const stage = await setPageStage({ config: { deletions: { grace: '0', hold_above: '1%', hold_min: 0 } } })
   const pictures = [0, 1, 2].map(n => png(4 + n, 4, n).bytes)
   for (const [n, bytes] of pictures.entries()) stage.write(`${n}.png`, bytes)
@@ -65,6 +67,8 @@ it('metrics tell what was done and what is left; health turns when something nee
   rmSync(join(stage.pictures, '1.png'))
   await daemon.told('picture_failed')
   await daemon.told('deletions_held')
+  // On a busy machine it may have seen one of the two go before the other.
+  await expect.poll(now).toMatchObject({ [`albumd_held_deletions{${mirror}}`]: 2 })
   const health = await ask({ port: stage.port, path: '/healthz' })
   expect(health).toMatchObject({ status: 503, text: expect.stringMatching(/^HELD: .*held deletions wait/m) })
   expect(health.text).toMatch(/^FAILED: prose\.png: its bytes are no picture/m)
