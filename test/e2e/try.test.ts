@@ -38,7 +38,7 @@ function startTrial(cwd: string, ...args: string[]) {
   }
 }
 
-describe('try', () => {
+describe('try', { timeout: 180_000 }, () => {
   it('mirrors the samples, follows what is added and deleted, stops cleanly, and goes on where it was', async () => {
     const cwd = home()
     const trial = startTrial(cwd)
