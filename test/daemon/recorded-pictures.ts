@@ -47,7 +47,11 @@ export const MTIME = 1_600_000_000_123_457
 
 export async function recordPictures(
   pictures: readonly RecordedPicture[],
-  { mirrors = ['pictures'], config = {} }: { mirrors?: readonly string[]; config?: object } = {},
+  {
+    mirrors = ['pictures'],
+    timeout = '2s',
+    config = {},
+  }: { mirrors?: readonly string[]; timeout?: string; config?: object } = {},
 ): Promise<Recorded> {
   const home = tempFolder()
   const asked: string[] = []
@@ -62,7 +66,7 @@ export async function recordPictures(
   })
   const configFile = join(home, 'albumd.yaml')
   const written = {
-    host: { base_url: `${origin}/api/v1`, timeout: '2s' },
+    host: { base_url: `${origin}/api/v1`, timeout },
     mirrors: mirrors.map((folder, at) => ({ folder, album: `Photos ${at}` })),
     state_dir: 'state',
     ...config,

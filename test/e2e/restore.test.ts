@@ -62,7 +62,11 @@ describe('restore', { timeout: 180_000 }, () => {
       path: `${'abc'[n % 3]}/${n}.png`,
       bytes: `${n}`.padEnd(100_000, 'x'),
     }))
-    const recorded = await recordPictures(pictures, { config: { uploads: { concurrency: 1 } } })
+    // It waits in the middle of that one until it is killed, however long a busy machine takes to do so.
+    const recorded = await recordPictures(pictures, {
+      timeout: '60s',
+      config: { uploads: { concurrency: 1 } },
+    })
     recorded.answers.set('b/4.png', (response, bytes) => {
       response.writeHead(200, { 'content-length': bytes.length }).write(bytes.subarray(0, 60_000))
     })
