@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Real servers, processes and disks: an upper bound for what hangs, not a measure of speed.
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 60_000,
     // So that none of them is the one second that vitest gives a poll.
     expect: { poll: { timeout: 30_000 } },

@@ -183,7 +183,7 @@ const EVENTS: Record<string, (hands: Hands) => void> = {
 }
 
 it('whatever happens to files and folders, a daemon brings both sides together, and nothing is there twice', {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   const stage = await setTwoMirrors()
   const hands = handsIn(stage)
@@ -191,7 +191,7 @@ it('whatever happens to files and folders, a daemon brings both sides together, 
   for (const [what, happen] of Object.entries(EVENTS)) {
     happen(hands)
     await expect
-      .poll(() => hostTree(stage), { message: what, timeout: 60_000, interval: 250 })
+      .poll(() => hostTree(stage), { message: what, timeout: 180_000, interval: 250 })
       .toEqual(localTrees(stage))
   }
   expect(await daemon.stop()).toBe(0)
