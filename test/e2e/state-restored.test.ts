@@ -42,10 +42,15 @@ describe('a state that was restored', () => {
     const daemon = startAlbumd(stage, ['run'])
     await uploaded(daemon, 6)
     const state = join(stage.home, 'state')
+    // It looks after what it has just sent by itself, and no copy of one moment could be made meanwhile.
+    daemon.kill('SIGSTOP')
     cpSync(state, `${state}-old`, { recursive: true, preserveTimestamps: true })
+    daemon.kill('SIGCONT')
     stage.write('later.png', png(30, 30).bytes)
     await uploaded(daemon, 7)
+    daemon.kill('SIGSTOP')
     cpSync(`${state}-old`, state, { recursive: true, preserveTimestamps: true })
+    daemon.kill('SIGCONT')
     stage.write('last.png', png(31, 31).bytes)
     // SQLite may meet the change before albumd does, as an error of the disk.
     await says(daemon, /replaced or removed|was restored or changed/)
@@ -63,10 +68,12 @@ describe('a state that was restored', () => {
     const daemon = startAlbumd(stage, ['run'])
     await uploaded(daemon, 3)
     const state = join(stage.home, 'state')
+    daemon.kill('SIGSTOP')
     renameSync(state, `${state}-old`)
     mkdirSync(state)
     for (const name of readdirSync(`${state}-old`))
       if (name.startsWith('albumd.')) copyFileSync(join(`${state}-old`, name), join(state, name))
+    daemon.kill('SIGCONT')
     stage.write('later.png', png(30, 30).bytes)
     await says(daemon, /replaced or removed|was restored or changed/)
     // The picture itself may have gone before, in a pass that had begun on the folder of before.
