@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openRequestQueue } from '../../src/remote/request-queue.ts'
 
 const never = new AbortController().signal
+afterEach(() => void vi.restoreAllMocks())
 
 /** A queue's jobs, each of which ends when the test says so. */
 function jobs() {
@@ -57,5 +58,36 @@ describe('a request that waits', () => {
     await expect.poll(() => started).toEqual(['a', 'c'])
     end('c')
     expect(await third).toBe('c')
+  })
+})
+
+describe('a clock that is set back keeps no request from its turn', () => {
+  const setBack = () => {
+    const now = Date.now()
+    vi.spyOn(Date, 'now').mockReturnValue(now - 3_600_000)
+  }
+
+  it('after others', async () => {
+    const { started, job, end } = jobs()
+    const queue = openRequestQueue(1, 10)
+    const first = queue.inTurn(job('a'), never)
+    await expect.poll(() => started).toEqual(['a'])
+    setBack()
+    const second = queue.inTurn(job('b'), never)
+    end('a')
+    await vi.waitFor(() => expect(started).toEqual(['a', 'b']), { timeout: 10_000 })
+    end('b')
+    expect(await Promise.all([first, second])).toEqual(['a', 'b'])
+  })
+
+  it('as the first', async () => {
+    const { started, job, end } = jobs()
+    const queue = openRequestQueue(1, 10)
+    await new Promise(resolve => setTimeout(resolve, 50))
+    setBack()
+    const first = queue.inTurn(job('a'), never)
+    await vi.waitFor(() => expect(started).toEqual(['a']), { timeout: 10_000 })
+    end('a')
+    expect(await first).toBe('a')
   })
 })
