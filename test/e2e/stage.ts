@@ -92,7 +92,9 @@ export async function setStage({ host = {}, mirror = {}, config = {} }: StageOpt
     status_page: { listen: 'off' },
     ...config,
   }
-  const configure = (changes: object) => writeFileSync(configFile, stringify({ ...settings, ...changes }))
+  // Whatever those who run the tests let others do with their files: doctor would have something to say.
+  const configure = (changes: object) =>
+    writeFileSync(configFile, stringify({ ...settings, ...changes }), { mode: 0o644 })
   configure({})
 
   const albumd = (...args: string[]) => runProgram([...args], home)
