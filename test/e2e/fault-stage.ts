@@ -7,14 +7,22 @@ import { UNLIMITED } from '../host/choices.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { QUICK, type Run, type Stage, setStage, sha256 } from './stage.ts'
 
+/** How long albumd waits for an answer where nothing else is said. */
+const USUAL = '60s'
+
 /** A stage whose host is reached through a proxy alone, with credentials of two seconds and without the hold. */
 export interface FaultStage extends Stage {
   proxy: FaultProxy
+  /** From here on albumd waits for answers as long as it usually does, whatever the stage was set with. */
+  waitLonger(): void
 }
 
 export interface FaultStageOptions {
   host?: Partial<HostOptions>
-  /** Of the config's `host`. */
+  /**
+   * Of the config's `host`. A timeout of a second is for answers that do not come: on a busy machine some that do come
+   * are lost by it.
+   */
   access?: object
   deletions?: object
   /** Writes what is mirrored before anything goes wrong. */
@@ -33,19 +41,19 @@ export async function setFaultStage(options: FaultStageOptions = {}): Promise<Fa
         api_key_file: 'api-key',
         requests_per_second: QUICK,
         ...access,
-        ...options.access,
       },
       deletions: { grace: '300ms', hold_min: 1_000_000, ...options.deletions },
     })
   if (options.before) {
     // With all the time of the world: on a busy machine the first answers too would be lost, and only acknowledged
     // uploads show how delivery addresses are built from ids.
-    configure({})
+    configure({ ...options.access, timeout: USUAL })
     options.before(stage)
     expect(await stage.sync()).toMatchObject({ code: 0 })
   }
-  configure({ credential_lifetime: '2s', timeout: '1s' })
-  return { ...stage, proxy }
+  const access = { credential_lifetime: '2s', ...options.access }
+  configure(access)
+  return { ...stage, proxy, waitLonger: () => configure({ ...access, timeout: USUAL }) }
 }
 
 /** Runs `sync` until it finds that both sides agree. Answers the runs. Throws where so many were not enough. */

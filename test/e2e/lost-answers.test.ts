@@ -22,6 +22,8 @@ function edit(stage: FaultStage): void {
 
 function settledStage(): Promise<FaultStage> {
   return setFaultStage({
+    // Some of the answers come when nobody is to wait for them any more.
+    access: { timeout: '1s' },
     before(stage) {
       for (const [shade, name] of ['stays', 'changes', 'moves', 'goes'].entries())
         stage.write(`a/${name}.png`, png(4, 4, shade).bytes)
@@ -37,6 +39,13 @@ function taken(proxy: FaultProxy): string[] {
     .map(({ body }) => /filename="([^"]*)"/.exec(body.toString('latin1'))![1]!)
 }
 
+/** Both sides hold the same. Nothing is lost any more, and on a busy machine no answer is to be lost by albumd either. */
+async function expectInTheEnd(stage: FaultStage): Promise<void> {
+  await stage.proxy.quiet()
+  stage.waitLonger()
+  await expectInSync(stage)
+}
+
 describe('with one answer lost on the way, sync comes to its end with both sides equal and nothing twice', () => {
   it.each(ENDPOINTS)('at %s', { timeout: 8 * MINUTES }, async kind => {
     await inParallel(4, FAULTS, async fault => {
@@ -45,8 +54,7 @@ describe('with one answer lost on the way, sync comes to its end with both sides
       stage.proxy.fail(kind, 1, fault)
       await syncUntilDone(stage)
       expect(stage.proxy.outstanding()).toBe(0)
-      await stage.proxy.quiet()
-      await expectInSync(stage)
+      await expectInTheEnd(stage)
     })
   })
 
@@ -66,8 +74,7 @@ describe('with one answer lost on the way, sync comes to its end with both sides
         const lost = times(kind).map(() => 'drop_answer')
         expect(faults.slice(first, first + lost.length)).toEqual(lost)
       }
-      await stage.proxy.quiet()
-      await expectInSync(stage)
+      await expectInTheEnd(stage)
     })
   })
 
@@ -75,7 +82,7 @@ describe('with one answer lost on the way, sync comes to its end with both sides
     // So much takes longer than two seconds on a busy machine.
     const stage = await setFaultStage({
       host: { credentialTtlMs: 20_000 },
-      access: { credential_lifetime: '20s', timeout: '15s' },
+      access: { credential_lifetime: '20s' },
     })
     stage.write('large.png', png(4000, 4000).bytes)
     stage.proxy.fail('send', 1, 'half_body')
@@ -93,8 +100,7 @@ describe('with one answer lost on the way, sync comes to its end with both sides
       stage.proxy.fail('send', 2, fault)
       await syncUntilDone(stage)
       expect(stage.proxy.outstanding()).toBe(0)
-      await stage.proxy.quiet()
-      await expectInSync(stage)
+      await expectInTheEnd(stage)
     })
   })
 })
@@ -113,9 +119,9 @@ it('run does the same by itself', { timeout: 15 * MINUTES }, async () => {
       .toEqual(localTree(stage))
     expect(await daemon.stop()).toBe(0)
     await stage.proxy.quiet()
-    // It may have ended in the middle of a scan, which the next one makes good.
-    expect(await stage.sync()).toMatchObject({ code: 0 })
-    await expectInSync(stage)
+    // It may have ended in the middle of a scan, or before it knew of an answer, which the next one makes good.
+    await syncUntilDone(stage)
+    await expectInTheEnd(stage)
   })
 })
 
