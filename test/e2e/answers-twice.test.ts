@@ -12,7 +12,9 @@ import { expectTheSame, loseState } from './state-stage.ts'
 /** More than a page in one album, so that each of the others could be given another's last page. */
 const PICTURES = 30
 
-it('a host that answers twice gets each picture once, and loses what is due alone', async () => {
+it('a host that answers twice gets each picture once, and loses what is due alone', {
+  timeout: 300_000,
+}, async () => {
   const stage = await setStage({ host: { requestsPerSecond: UNLIMITED } })
   const proxy = await startDoublingProxy(
     new URL(stage.baseUrl).origin,
@@ -48,6 +50,6 @@ it('a host that answers twice gets each picture once, and loses what is due alon
   expect(proxy.shifted).toBe(0)
 
   async function untilDone(): Promise<void> {
-    await expect.poll(async () => (await stage.sync()).code, { timeout: 30_000 }).toBe(0)
+    await expect.poll(async () => (await stage.sync()).code, { timeout: 90_000 }).toBe(0)
   }
 })
