@@ -1,5 +1,5 @@
 import type { ListedImage } from '../protocol/records.ts'
-import type { HostFailure, ImageHost, Outcome } from '../remote/host.ts'
+import type { HostFailure, ImageHost, ListPage, Outcome } from '../remote/host.ts'
 import type { AlbumRow } from '../synced/albums.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Album } from './album.ts'
@@ -76,10 +76,9 @@ export class AlbumContents {
     const everywhere = album === null && synced.meta.get('default_album') !== ''
     // What is not accounted for may be ours all the same: which images these are only a walk tells.
     if (!everywhere && synced.contents.unaccounted(album?.id ?? null) === 0) {
-      const first = await host.list(album?.remote_id ?? null, 1, signal)
-      if (!first.ok) return withoutList(synced, first.failure)
-      const recorded = synced.images.countInAlbum(album?.id ?? null)
-      if (first.value.pagination.total_images === recorded) return { ok: true, value: undefined }
+      const alike = await looksAsRecorded(synced, host, album, signal)
+      if (!alike.ok) return withoutList(synced, alike.failure)
+      if (alike.value) return { ok: true, value: undefined }
     }
     const walk = everywhere
       ? await walkEverything(host, signal)
@@ -105,6 +104,29 @@ export class AlbumContents {
       Map.groupBy(strangers, ({ name }) => name?.normalize() ?? NAMELESS),
     )
   }
+}
+
+/**
+ * Whether an album holds as many as are recorded, and its first and last page none that is not. A disk that was rolled
+ * back to a snapshot, state and witness and all, tells nobody: as many may be there, but others. Hosts list by time, and
+ * what came since then is at one of the ends.
+ */
+async function looksAsRecorded(
+  synced: Synced,
+  host: ImageHost,
+  album: Album,
+  signal: AbortSignal,
+): Promise<Outcome<boolean>> {
+  const list = (page: number) => host.list(album?.remote_id ?? null, page, signal)
+  const first = await list(1)
+  if (!first.ok) return first
+  const { total_images, total_pages } = first.value.pagination
+  const isKnown = ({ images }: ListPage) => unaccountedIn(synced, images).length === 0
+  if (total_images !== synced.images.countInAlbum(album?.id ?? null) || !isKnown(first.value))
+    return { ok: true, value: false }
+  if (total_pages <= 1) return { ok: true, value: true }
+  const last = await list(total_pages)
+  return last.ok ? { ok: true, value: isKnown(last.value) } : last
 }
 
 /** Without the images of the albums that folders hang in: those are for the pictures of these folders. */

@@ -149,6 +149,17 @@ describe('an old state that came back', () => {
     expect(synced.summaries.mirror(1)).toMatchObject({ synced: 2, linked: 0 })
   })
 
+  it.each([2, 25])('finds by the ids that as many of %i are there, but others', async many => {
+    const workshop = await filled(Array.from({ length: many }, (_, n) => `${n}.png`))
+    const old = workshop.db.serialize()
+    workshop.write('0.png', png(4, 4).bytes)
+    await workshop.pass()
+    await workshop.pass()
+    const { synced, sent } = await afresh(workshop, {}, old)
+    expect(sent).toEqual([])
+    expect(synced.summaries.mirror(1)).toMatchObject({ synced: many, linked: 0 })
+  })
+
   it('that is known to be old and can not list waits', async () => {
     const workshop = await filled(['a.png'])
     workshop.synced.contents.forget()
