@@ -96,7 +96,7 @@ async function init(args: InitArgs): Promise<number> {
     const isOfSystem = file.startsWith('/etc/albumd/')
     if (apiKey && !isOfSystem) draft.config.host.api_key_file = relative(dirname(file), apiKey.file)
     writeConfig({ file, config: draft.config, apiKey, mode: isOfSystem ? 0o644 : 0o600 })
-    process.stdout.write(`${epilogue(file, apiKey?.file ?? null)}\n`)
+    process.stdout.write(`${epilogue(file, apiKey?.file ?? null, apiKey !== null && isOfSystem)}\n`)
     return EXIT.inSync
   } finally {
     asker.close()
@@ -133,7 +133,8 @@ function targetOf(flag: string | undefined): string {
   return join(folder, 'albumd', 'config.yaml')
 }
 
-function epilogue(file: string, keyFile: string | null): string {
+/** `handedIn`: systemd alone hands the key in, to the service; a run by hand would find none. */
+export function epilogue(file: string, keyFile: string | null, handedIn: boolean): string {
   const at = printable(file)
   const service = installs(file)
   return [
@@ -146,8 +147,10 @@ function epilogue(file: string, keyFile: string | null): string {
     '',
     `see what it would do    albumd sync --dry-run --config ${at}`,
     `look for trouble        albumd doctor --config ${at}`,
-    `keep it mirrored        albumd run --config ${at}`,
-    ...(service === null ? [] : [`have systemd do that    ${service}`]),
+    ...(handedIn ? [] : [`keep it mirrored        albumd run --config ${at}`]),
+    ...(service === null
+      ? []
+      : [`${handedIn ? 'keep it mirrored    ' : 'have systemd do that'}    ${service}`]),
   ].join('\n')
 }
 

@@ -97,7 +97,7 @@ function exitCodeOf({ missing, older, stopped, interrupted }: RestoreReport): nu
 }
 
 function inWords(report: RestoreReport, folder: string, deleted: boolean): string[] {
-  const { restored, there, bytes, older, proved, missing, gone, stopped, interrupted } = report
+  const { restored, there, bytes, older, proved, missing, untried, gone, stopped, interrupted } = report
   const before = there > 0 ? `, ${there.toLocaleString('en')} there already` : ''
   const lines = [`${count(restored, 'picture')} restored (${sizeInWords(bytes)})${before}`]
   if (proved > 0)
@@ -111,6 +111,7 @@ function inWords(report: RestoreReport, folder: string, deleted: boolean): strin
       `left out: ${count(gone, 'picture')} deleted here and still on the host; --deleted restores them too`,
     )
   if (missing > 0) lines.push(`${count(missing, 'picture')} missing: it is said above why`)
+  if (untried > 0) lines.push(`${count(untried, 'picture')} not tried yet`)
   const goesOn = `"albumd restore ${printable(folder)}" goes on where it was`
   if (interrupted) lines.push(`ended early; ${goesOn}`)
   else if (missing > 0 && stopped === null) lines.push(`the same command tries what is missing once more`)

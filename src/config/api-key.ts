@@ -37,7 +37,7 @@ export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   if (env.ALBUMD_API_KEY) return { key: checked(env.ALBUMD_API_KEY, '$ALBUMD_API_KEY'), warning: null }
   throw refusal(
     'host.api_key_file',
-    'no API key: name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"',
+    'no API key: name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key", as "albumd service install" has systemd do',
   )
 }
 

@@ -55,7 +55,7 @@ describe('the API key', () => {
 
   it('that is nowhere is asked for by all three places', () => {
     expect(refusal(() => readApiKey({ host }, {}))).toBe(
-      'host.api_key_file: no API key: name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"',
+      'host.api_key_file: no API key: name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key", as "albumd service install" has systemd do',
     )
   })
 

@@ -82,6 +82,17 @@ describe('init without a terminal', { timeout: 180_000 }, () => {
     expect(isThere(stage)).toBe(true)
   })
 
+  it('takes the key from the environment as albumd does later: without a line’s end, and nothing odd', async () => {
+    const stage = await setStage()
+    const odd = await init(stage, [], { ALBUMD_API_KEY: `${stage.key}\u2013` })
+    expect(odd).toMatchObject({ code: 2, err: expect.stringContaining('holds characters that no API key') })
+    expect(isThere(stage)).toBe(false)
+    const { code, out } = await init(stage, [], { ALBUMD_API_KEY: `${stage.key}\n` })
+    expect(code).toBe(0)
+    expect(out).not.toContain('HOST_UNREACHABLE')
+    expect(readFileSync(join(stage.home, 'etc/api-key'), 'utf8')).toBe(`${stage.key}\n`)
+  })
+
   it('says what is wrong with an answer, and writes nothing', async () => {
     const stage = await setStage()
     const wrong: [string[], string][] = [

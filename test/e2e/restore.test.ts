@@ -119,6 +119,7 @@ describe('restore', { timeout: 180_000 }, () => {
         expect.stringMatching(/the disk is full; make room there, then run the same command again/),
       ])
       expect(full.out).toMatch(/3 pictures restored/)
+      expect(full.out).toContain('\n3 pictures not tried yet\n')
       disk.free()
       recorded.answers.delete('3.png')
       recorded.asked.length = 0

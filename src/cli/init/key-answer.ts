@@ -19,7 +19,7 @@ export async function agreeOnKey(
   { 'api-key-file': file, check }: KeyOptions,
   { config: { host } }: Draft,
 ): Promise<string | null> {
-  const held = file === undefined ? process.env.ALBUMD_API_KEY : keyIn(resolve(file))
+  const held = file === undefined ? keyOfEnvironment() : keyIn(resolve(file))
   if (held) {
     const refusal = check ? await refusalOf(host, held) : null
     if (refusal !== null)
@@ -36,6 +36,12 @@ export async function agreeOnKey(
 
 function keyIn(file: string): string {
   return readApiKey({ host: { api_key_file: file } }, {}).key
+}
+
+/** As albumd reads it later: without a line's end, and refused where no header takes it. */
+function keyOfEnvironment(): string | null {
+  const { ALBUMD_API_KEY } = process.env
+  return ALBUMD_API_KEY ? readApiKey({ host: {} }, { ALBUMD_API_KEY }).key : null
 }
 
 /** What the host says against the key, or null. What the plan lacks is told, and is no reason to stop. */

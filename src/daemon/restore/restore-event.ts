@@ -47,6 +47,8 @@ export interface RestoreReport {
   /** Of both, those that had only been linked: their bytes are proved now. */
   proved: number
   missing: number
+  /** Not come to, where it ended early. */
+  untried: number
   /** Gone from the disk, with an image that is still on the host: left out. */
   gone: number
   /** What kept it from going on, in a line; null where it did not stop by itself. */

@@ -46,6 +46,7 @@ export class Restore {
     older: 0,
     proved: 0,
     missing: 0,
+    untried: 0,
     gone: 0,
     stopped: null,
     interrupted: false,
@@ -71,8 +72,17 @@ export class Restore {
     }
     await Promise.all(Array.from({ length: concurrency }, work))
     await this.#stopping(() => files.flush())
+    this.#countUntried(due)
     this.#report.interrupted = interruption.stop.aborted
     return this.#report
+  }
+
+  /** What is left of `due` after an early end: a few missing ones would look like all that is missing. */
+  #countUntried(due: Iterable<Due>): void {
+    for (const { mirror, file } of due) {
+      if (file.state === 'gone' && !this.#parts.deleted) this.#report.gone++
+      else if (!NOT_EXPECTED.has(file.state) || this.#told.of(mirror, file)) this.#report.untried++
+    }
   }
 
   #totals(mirrors: Iterable<string>): { pictures: number; bytes: number } {
@@ -103,7 +113,7 @@ export class Restore {
       return
     }
     const picture = this.#told.of(mirror, file)
-    if (picture) return this.#stopping(() => this.#bring(due, picture, interruption))
+    if (picture) return this.#stopping(() => this.#bring(due, picture, interruption), 1)
     if (!NOT_EXPECTED.has(file.state))
       this.#missing(due, { code: 'NOT_ON_HOST', message: 'it was not uploaded yet' })
   }
@@ -145,7 +155,10 @@ export class Restore {
     const begun = await this.#parts.files.begin()
     try {
       const fetched = await fetchPicture(this.#parts, url, wanted, begun, interruption.cut)
-      if (fetched.kind === 'cancelled') return
+      if (fetched.kind === 'cancelled') {
+        this.#report.untried++
+        return
+      }
       if (fetched.kind === 'whole') {
         this.#trouble = 0
         await begun.finish(wanted)
@@ -189,13 +202,14 @@ export class Restore {
     this.#parts.tell({ event: 'picture_missing', mirror, path: file.path, code, message })
   }
 
-  /** What keeps any picture from being written ends it, and is no bug. */
-  async #stopping(work: () => Promise<void>): Promise<void> {
+  /** What keeps any picture from being written ends it, and is no bug. `untried`: so many pictures it was at. */
+  async #stopping(work: () => Promise<void>, untried = 0): Promise<void> {
     try {
       await work()
     } catch (error) {
       if (!(error instanceof FolderStopped)) throw error
       this.#report.stopped ??= error.message
+      this.#report.untried += untried
     }
   }
 }

@@ -90,6 +90,7 @@ describe('a restore', () => {
     })
     expect(first.report.interrupted).toBe(true)
     expect(first.report.restored).toBeLessThan(60)
+    expect(first.report.untried).toBe(60 - first.report.restored)
     const { report, back } = await restore(recorded)
     expect(report).toMatchObject({ there: first.report.restored, restored: 60 - first.report.restored })
     expect(treeOf(back)).toEqual(
@@ -104,10 +105,16 @@ describe('a restore', () => {
       bytes: 'x',
       image: { cdnUrl: `${gone}/${n}` },
     }))
-    const recorded = await recordPictures(away)
+    const recorded = await recordPictures([
+      ...away,
+      { path: 'y/gone.png', bytes: 'gone', state: 'gone' },
+      { path: 'z/kept.png', bytes: 'kept', state: 'kept', image: null },
+    ])
     const { report } = await restore(recorded)
     expect(report.stopped).toMatch(/refuses connections.*run the same command again/)
     expect(report.missing).toBeLessThan(40)
+    // All that is not there is told of, and not the first few alone.
+    expect(report).toMatchObject({ restored: 0, untried: 40 - report.missing, gone: 1 })
 
     const other = await recordPictures([
       { path: 'a.png', bytes: 'first' },
