@@ -170,14 +170,19 @@ function recordEnd(synced: Synced, running: number): void {
 /** A state belongs to one host, and a mirror's records to one folder and album: else it would send or delete wrongly. */
 function bind(synced: Synced, config: Config): void {
   refuseOther(synced, config)
-  if (synced.meta.get('base_url') === null) synced.meta.set('base_url', config.host.base_url)
+  if (synced.meta.get('base_url') !== config.host.base_url) synced.meta.set('base_url', config.host.base_url)
+}
+
+/** A mistyped address, where nothing ever answered, holds nobody to it. */
+function knowsTheHost({ albums, images, journal }: Synced): boolean {
+  return images.fullestAlbums(1).length > 0 || albums.all().length > 0 || journal.open().length > 0
 }
 
 /** Throws StateError where the state does not belong to this config. */
 export function refuseOther(synced: Synced, config: Config): void {
   const { base_url } = config.host
   const bound = synced.meta.get('base_url')
-  if (bound !== null && bound !== base_url)
+  if (bound !== null && bound !== base_url && knowsTheHost(synced))
     throw new StateError(
       'STATE_OTHER_HOST',
       `${config.state_dir}: the state belongs to ${bound}, the config says ${base_url}; put host.base_url back, or name another state_dir`,
