@@ -22,13 +22,14 @@ export async function forgetFailures(config: Config, synced: Synced, path?: stri
   return failed.length
 }
 
-/** Whether anything at and below `path` (as above) is not as it should be. */
+/** Whether anything at and below `path` (as above) is not as it should be: an upload that failed, a refused deletion. */
 export function hasFailures(config: Config, synced: Synced, path: string): boolean {
   const folders = new Map(config.mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
-  return synced.summaries.failures(ALL).some(({ mirror, path: failed }) => {
+  const isMeant = ({ mirror, path: failed }: { mirror: number; path: string }) => {
     const folder = folders.get(mirror)
     return folder !== undefined && isAtOrBelow(folder, failed, path)
-  })
+  }
+  return synced.summaries.failures(ALL).some(isMeant) || synced.escrow.postponed().some(isMeant)
 }
 
 const ALL = Number.MAX_SAFE_INTEGER

@@ -10,7 +10,11 @@ export interface EscrowRow {
   since: number
   /** Not before this moment of running time: the grace in which it may come back. */
   due_at: number
+  /** That moment is for another try: the host would not delete it, and its grace has ended. */
+  postponed: 0 | 1
 }
+
+type NewEscrowRow = Omit<EscrowRow, 'postponed'>
 
 /** What the hold weighs of one mirror. */
 export interface EscrowWeight {
@@ -24,11 +28,11 @@ export interface EscrowWeight {
 
 /** Images to be given up, each waiting until nothing speaks against it. */
 export function openEscrow(db: Db) {
-  const put = db.prepare<EscrowRow>(
+  const put = db.prepare<NewEscrowRow>(
     `INSERT INTO escrow (image, mirror, path, reason, state, since, due_at)
      VALUES (@image, @mirror, @path, @reason, @state, @since, @due_at)
      ON CONFLICT DO UPDATE SET mirror = excluded.mirror, path = excluded.path, reason = excluded.reason,
-       since = excluded.since, due_at = excluded.due_at WHERE state = 'grace'`,
+       since = excluded.since, due_at = excluded.due_at, postponed = 0 WHERE state = 'grace'`,
   )
   const ofMirror = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE mirror = +? ORDER BY path')
   const held = db.prepare<[number, number], EscrowRow>(
@@ -51,7 +55,9 @@ export function openEscrow(db: Db) {
      WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
   )
   const takeBack = db.prepare<[number]>('DELETE FROM escrow WHERE image = ?')
-  const postpone = db.prepare<[number, number]>('UPDATE escrow SET due_at = ? WHERE image = ?')
+  const postpone = db.prepare<[number, number]>('UPDATE escrow SET due_at = ?, postponed = 1 WHERE image = ?')
+  const hurry = db.prepare<[number]>('UPDATE escrow SET due_at = min(due_at, +?) WHERE postponed = 1')
+  const postponed = db.prepare<[], EscrowRow>('SELECT * FROM escrow WHERE postponed = 1')
   const approve = db.prepare<[number]>(`UPDATE escrow SET state = 'approved' WHERE image = ?`)
   // Whose bytes stand elsewhere on the host, for another file, only moved: nothing is lost with it.
   const losesBytes = `NOT EXISTS (
@@ -79,7 +85,7 @@ export function openEscrow(db: Db) {
   const prune = db.prepare<[number]>('DELETE FROM given_up WHERE at <= +?')
 
   return {
-    put: (row: EscrowRow) => void put.run(row),
+    put: (row: NewEscrowRow) => void put.run(row),
     ofMirror: (mirror: number) => ofMirror.all(mirror),
     /** At most `most` that wait for a person, in the order of their paths. */
     held: (mirror: number, most: number) => held.all(mirror, most),
@@ -94,8 +100,12 @@ export function openEscrow(db: Db) {
     nextDue: (mirrors: readonly number[]) => nextDue.get(JSON.stringify(mirrors))!.due_at,
     /** It is needed again, or it is gone from the host. */
     takeBack: (image: number) => void takeBack.run(image),
-    /** Not before this moment of running time. */
+    /** The host would not delete it: not before this moment of running time. */
     postpone: (image: number, dueAt: number) => void postpone.run(dueAt, image),
+    /** What the host would not delete. */
+    postponed: () => postponed.all(),
+    /** What is postponed is due at this moment of running time. */
+    hurry: (now: number) => void hurry.run(now),
     /** A person let it go. */
     approve: (image: number) => void approve.run(image),
     /** Everything that is pending waits for a person. Answers how many that are now. */

@@ -5,6 +5,7 @@ import { STEP_4 } from './schema/step-4.ts'
 import { STEP_5 } from './schema/step-5.ts'
 import { STEP_6 } from './schema/step-6.ts'
 import { STEP_7 } from './schema/step-7.ts'
+import { STEP_8 } from './schema/step-8.ts'
 
 /**
  * What albumd and the host last agreed on, and what is on its way.
@@ -17,4 +18,4 @@ import { STEP_7 } from './schema/step-7.ts'
  * Each step makes its version out of the one before. Whatever changes is a further step: those that are there have
  * been taken already.
  */
-export const STEPS = [STEP_1, STEP_2, STEP_3, STEP_4, STEP_5, STEP_6, STEP_7]
+export const STEPS = [STEP_1, STEP_2, STEP_3, STEP_4, STEP_5, STEP_6, STEP_7, STEP_8]

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../pictures.ts'
 import { startDaemon } from './daemon-process.ts'
+import { startEditProxy } from './edit-proxy.ts'
 import { type Stage, setStage } from './stage.ts'
 
 const hold = { deletions: { hold_above: '25%', hold_min: 1 } }
@@ -112,4 +113,40 @@ it('status names the root when all of its pictures are gone at once', async () =
   await stage.sync()
   const { out } = await stage.albumd('status', '--config', stage.config)
   expect(out).toContain(`failed  ${stage.pictures}: all of its 20 pictures are gone at once`)
+})
+
+it('a deletion that the host refused is tried again whenever a person asks, and its grace stays', async () => {
+  const stage = await setStage()
+  let refusals = 0
+  const refused = new Set<string>()
+  const base_url = await startEditProxy(stage.baseUrl, ({ method }) => {
+    if (method !== 'DELETE' || refused.size === 0) return undefined
+    refusals++
+    return { status: 500, code: 'DELETE_FAILED' }
+  })
+  const configure = (grace: string) =>
+    stage.configure({ host: { base_url, api_key_file: 'api-key' }, deletions: { grace } })
+  configure('0s')
+  for (const n of [0, 1, 2]) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  rmSync(join(stage.pictures, 'a/0.png'))
+  refused.add('all')
+  expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining('1 to delete') })
+  const first = refusals
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(refusals).toBeGreaterThan(first)
+  refused.clear()
+  const retried = await stage.albumd('retry', 'a/0.png', '--config', stage.config)
+  expect(retried).toMatchObject({ code: 0, err: '' })
+  expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
+
+  // What the daemon has in its grace waits for that.
+  configure('10m')
+  const daemon = startDaemon(stage)
+  await daemon.told('scan_finished')
+  rmSync(join(stage.pictures, 'a/1.png'))
+  await expect.poll(async () => (await stage.json('status')).mirrors[0].pending_deletions).toBe(1)
+  await daemon.stop()
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
 })

@@ -3,10 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { VERSION_PATH } from '../../src/protocol/endpoints.ts'
 
-/** A JSON body below {base_url} on its way to the host. */
+/** A request below {base_url} that changes something, on its way to the host. */
 export interface Asked {
+  method: 'POST' | 'DELETE'
   /** Below {base_url}, without the query. */
   path: string
+  /** Undefined with DELETE. */
   // biome-ignore lint/suspicious/noExplicitAny: tests know what they send
   body: any
 }
@@ -18,7 +20,7 @@ export interface Refused {
 }
 
 /**
- * A host that differs from the embedded one: every JSON request passes `edit`, which changes its body, or refuses it.
+ * A host that differs from the embedded one: what changes something passes `edit`, which changes its body, or refuses it.
  * Answers the other host's {base_url}. Upload nodes and delivery addresses stay where they are.
  */
 export async function startEditProxy(
@@ -30,20 +32,20 @@ export async function startEditProxy(
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     let body: Buffer = Buffer.concat(chunks)
-    if (request.method === 'POST') {
-      const asked = {
+    const { method } = request
+    if (method === 'POST' || method === 'DELETE') {
+      const asked: Asked = {
+        method,
         path: request.url!.slice(VERSION_PATH.length).replace(/\?.*/, ''),
-        body: JSON.parse(body.toString()),
+        body: method === 'POST' ? JSON.parse(body.toString()) : undefined,
       }
       const refused = edit(asked)
       if (refused) {
         response.writeHead(refused.status, { 'content-type': 'application/json' })
-        response.end(
-          JSON.stringify({ success: false, error: 'The name is not allowed.', code: refused.code }),
-        )
+        response.end(JSON.stringify({ success: false, error: 'This is not done here.', code: refused.code }))
         return
       }
-      body = Buffer.from(JSON.stringify(asked.body))
+      if (method === 'POST') body = Buffer.from(JSON.stringify(asked.body))
     }
     const { host, connection, ...rest } = request.headers
     const headers: IncomingHttpHeaders = { ...rest }

@@ -21,7 +21,7 @@ export async function passResult(means: Means, work: () => Promise<HostFailure[]
   const { config, synced, interruption } = means
   const now = Date.now()
   if (pauseAt(synced, now)) return standing(means, [])
-  tryAgain(means)
+  await tryAgain(means)
   const engine = means.engine()
   const [refusal, ended] = await Promise.all([engine.greet(interruption.cut), work()])
   const stopped = distinct([...(refusal ? [refusal] : []), ...ended])
@@ -38,12 +38,13 @@ function standing({ config, synced }: Means, stopped: HostFailure[]): PassResult
 }
 
 /** A person who asks is reason enough to ask the host again, outages included. A used-up quota has probes of its own. */
-function tryAgain(means: Means): void {
-  const { host } = means.engine().parts
+async function tryAgain(means: Means): Promise<void> {
+  const { host, synced, running } = means.engine().parts
   const blocks = host.blocks()
   const isUsedUp = (endpoint: Endpoint) =>
     blocks.some(block => block.endpoint === endpoint && block.remedy === 'quota')
   for (const endpoint of ENDPOINTS) if (!isUsedUp(endpoint)) host.unblock(endpoint)
+  if (synced.escrow.postponed().length > 0) await synced.commit(() => synced.escrow.hurry(running()))
 }
 
 function distinct(failures: HostFailure[]): HostFailure[] {

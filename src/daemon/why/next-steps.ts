@@ -105,7 +105,6 @@ const UPLOADING: Partial<Record<string, string>> = {
 
 const NOT_RUNNING = step('albumd does not run: it goes on with', null, 'albumd sync')
 const NO_GRACE_PASSES = step('albumd does not run: the grace passes while this runs', null, 'albumd run')
-const NO_TIME_PASSES = step('albumd does not run: this time passes while this runs', null, 'albumd run')
 const NOT_RUNNING_EITHER = step('albumd does not run: after that it goes on with', null, 'albumd sync')
 
 /** Null: nothing keeps all work. */
@@ -161,6 +160,7 @@ export function deletionSteps(
   const postponed = whyPostponed(synced, given)
   const blocked = status.blocks.find(({ endpoint }) => endpoint === 'delete')
   const steps: Step[] = [waitingStep(what, left, postponed, status.running && !waits ? now + left : null)]
+  if (left > 0 && postponed && !waits) steps.push(step('or at once with', null, `albumd retry ${at}`))
   if (guard != null && !parts.rootInDoubt)
     steps.push(step(`but nothing is deleted while a folder is in doubt: ${guard}`))
   if (blocked) {
@@ -173,8 +173,7 @@ export function deletionSteps(
     steps.push(step('but a picture of its size has yet to find its image: it may have moved there'))
   if (!waits) return steps
   // A grace that `run` began is not ended by `sync`.
-  if (left === 0 || waits !== NOT_RUNNING) return [...steps, waits]
-  return [...steps, postponed ? NO_TIME_PASSES : NO_GRACE_PASSES]
+  return [...steps, left > 0 && !postponed && waits === NOT_RUNNING ? NO_GRACE_PASSES : waits]
 }
 
 /** `left`: of the time that albumd runs. `postponed`: what the host said; null where the grace is what is waited for. */
@@ -187,10 +186,10 @@ function waitingStep(what: string, left: number, postponed: string | null, at: n
   return step(`${what} ${until}: about ${minutes} min are left of the time that albumd runs`, at)
 }
 
-/** What the host said when it would not delete the image, since that was given up; null: its grace is its first wait. */
+/** What the host said when it would not delete the image; null: it waits for the end of its grace. */
 function whyPostponed({ history }: Synced, given: EscrowRow): string | null {
-  const last = history.of(given).findLast(({ at, event }) => event === 'postponed' && at >= given.since)
-  return last?.detail ?? null
+  if (given.postponed === 0) return null
+  return history.of(given).findLast(({ event }) => event === 'postponed')?.detail ?? 'it has not said why'
 }
 
 function hashOf(synced: Synced, { image }: EscrowRow): Buffer {

@@ -71,12 +71,15 @@ describe('why, of a picture', () => {
     const now = Date.now()
     const waiting = at.why('p.png', { now })
     expect(events(waiting).at(-1)).toBe('postponed')
-    expect(waiting.next).toMatchObject([{ at: expect.stringMatching(/^20/) }])
+    expect(waiting.next).toMatchObject([
+      { at: expect.stringMatching(/^20/) },
+      { command: `albumd retry ${join(at.pictures, 'p.png')}` },
+    ])
     expect(steps(waiting)).toBe(
-      'its image is tried again later, for the host would not delete it (the host said FORBIDDEN): about 60 min are left of the time that albumd runs',
+      'its image is tried again later, for the host would not delete it (the host said FORBIDDEN): about 60 min are left of the time that albumd runs\nor at once with',
     )
     const stopped = at.why('p.png', { now, status: { ...OPEN, running: false } })
-    expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd run' }])
+    expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
     expect(steps(stopped)).not.toContain('grace')
     at.write('p.png', png(3, 3).bytes)
     await at.pass()
