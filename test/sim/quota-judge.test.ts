@@ -58,3 +58,24 @@ it('a ledger that learns when days begin asks no more than it may', () => {
 it('who asks two minutes too soon is noticed', () => {
   expect(days(1, 120_000).violations).not.toEqual([])
 })
+
+it('a process that was killed as it heard of it may have written that down, or not', () => {
+  const violations: string[] = []
+  const midnight = 20_779 * DAY_MS
+  let now = midnight - 10_000
+  const allowance = { ...allowanceOf({ ...PLAIN_SETTING, limit: 4 }), probeEveryMs: 900_000 }
+  const judge = new QuotaJudge({ wall: () => now, now: () => now, allowance }, (_, what) =>
+    violations.push(what),
+  )
+  judge.refused(judge.asked())
+  judge.processEnded()
+  now = midnight + 60_000
+  judge.refused(judge.asked())
+  now += 1_000_000
+  judge.asked()
+  expect(violations).toEqual([])
+  judge.refused(judge.asked())
+  now += 800_000
+  judge.asked()
+  expect(violations).toHaveLength(1)
+})

@@ -6,6 +6,8 @@ import type { QuotaWatch } from './watch.ts'
 interface Refusal {
   /** Since the host last gave leave, when it first said so. */
   first: number
+  /** An earlier one, of which a process that ended may have written down that it heard it; null: there was none. */
+  perhapsFirst: number | null
   at: number
   /** The newest request when its answer came: those up to it were under way. */
   newest: number
@@ -16,9 +18,11 @@ export interface Known {
   refusal: Refusal | null
   /** The host has given leave since this refusal, and a process that ended may not have written that down. */
   perhaps: Refusal | null
+  /** What a process heard as it ended, and may have written down. */
+  unsure: Refusal | null
 }
 
-const NOTHING: Known = { refusal: null, perhaps: null }
+const NOTHING: Known = { refusal: null, perhaps: null, unsure: null }
 
 /** What a process hears it has written down within so long. */
 const RECORDED_MS = 50
@@ -62,8 +66,12 @@ export class QuotaJudge implements QuotaWatch {
   }
 
   asked(): number {
-    const { refusal } = this.#known
-    if (refusal) this.#isDue(refusal)
+    const { refusal, unsure } = this.#known
+    const isDue = refusal === null || this.#isDue(refusal) || (unsure !== null && this.#isDue(unsure))
+    if (!isDue) {
+      const ago = this.#parts.wall() - refusal.at
+      this.#report('quota-is-believed', `an upload was asked for ${ago} ms after the quota was used up`)
+    }
     return ++this.#requests
   }
 
@@ -77,19 +85,26 @@ export class QuotaJudge implements QuotaWatch {
 
   refused(request: number): void {
     this.wasRefused = true
-    const { refusal } = this.#known
+    const { refusal, perhaps, unsure } = this.#known
     if (refusal && request <= refusal.newest) return
     const at = this.#parts.wall()
     // A clock that was set back shows that it was wrong before.
     const first = Math.min(refusal?.first ?? at, at)
-    this.#change({ refusal: { first, at, newest: this.#requests }, perhaps: this.#known.perhaps })
+    const said = {
+      first,
+      perhapsFirst: unsure?.first ?? refusal?.perhapsFirst ?? null,
+      at,
+      newest: this.#requests,
+    }
+    this.#change({ refusal: said, perhaps, unsure: null })
   }
 
   /** What a process knows that begins now with the records as they are. */
   recorded(): Known {
     if (this.#parts.now() - this.#changedAt >= RECORDED_MS) return this.#known
-    if (this.#known.refusal) return this.#before
-    return { refusal: null, perhaps: this.#before.refusal ?? this.#before.perhaps }
+    const { refusal } = this.#known
+    if (refusal) return { ...this.#before, unsure: refusal }
+    return { ...NOTHING, perhaps: this.#before.refusal ?? this.#before.perhaps }
   }
 
   /** The process ended in the midst of its work. */
@@ -109,16 +124,18 @@ export class QuotaJudge implements QuotaWatch {
     this.#changedAt = this.#parts.now()
   }
 
-  #isDue(refusal: Refusal): void {
+  /** Whether albumd, which has this written down, may ask. */
+  #isDue({ first, perhapsFirst, at }: Refusal): boolean {
     const now = this.#parts.wall()
-    const { first, at } = refusal
     const { days, probeEveryMs } = this.#parts.allowance
     const ago = now - at
-    if (ago < 0) return
-    const nextDay = days ? days(first) + DAY_MS : at
-    const isDue = at < nextDay ? now >= nextDay : ago >= probeEveryMs - MOMENT_MS
-    if (!isDue && (days || !this.#mayHaveBegun(at, now)))
-      this.#report('quota-is-believed', `an upload was asked for ${ago} ms after the quota was used up`)
+    if (ago < 0) return true
+    const isDueAfter = (said: number) => {
+      const nextDay = days ? days(said) + DAY_MS : at
+      return at < nextDay ? now >= nextDay : ago >= probeEveryMs - MOMENT_MS
+    }
+    if (isDueAfter(first) || (perhapsFirst !== null && isDueAfter(perhapsFirst))) return true
+    return days === null && this.#mayHaveBegun(at, now)
   }
 
   /** Whether a day may have begun between the two, by what was seen on other days. */
