@@ -1,18 +1,36 @@
 import type { ListedImage } from '../protocol/records.ts'
+import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { AuditRecords } from './audit-album.ts'
 import { canBe } from './likeness.ts'
 
-/** The records that an album is compared with, as they are at this moment. `began`: milliseconds since 1970. */
-export function recordsOf(synced: Synced, album: number | null, began: number): AuditRecords {
+/** When an audit began: in milliseconds since 1970, and by the newest image that was recorded. */
+export interface AuditStart {
+  at: number
+  newest: number
+}
+
+/** Whatever is recorded is to be there. */
+export const NOW: AuditStart = { at: Number.POSITIVE_INFINITY, newest: Number.POSITIVE_INFINITY }
+
+/** The records that an album is compared with, as they are at this moment. `now`: milliseconds since 1970. */
+export function recordsOf(
+  synced: Synced,
+  album: number | null,
+  { at: began, newest }: AuditStart,
+  now: number,
+): AuditRecords {
   const { audit, images, journal, files } = synced
+  // A clock that was ahead until it was set back left dates of the future.
+  const isOlder = ({ id, recorded_at }: ImageRow) =>
+    recorded_at <= began || (recorded_at > now && id <= newest)
   // Without an album, an upload may have gone to any (§4.1).
   const uploads = journal.openUploads().filter(intent => intent.album === album || intent.album === null)
   return {
     album,
     images: images.inAlbum(album),
     byId: id => images.byRemoteId(id),
-    isSettled: image => image.recorded_at <= began && !audit.isLeaving(image.id),
+    isSettled: image => isOlder(image) && !audit.isLeaving(image.id),
     isNeeded: ({ id, kept }) => kept === 1 || files.onImage(id).some(({ state }) => state !== 'gone'),
     wasDeleted: listed => isLeftOver(synced, listed),
     isUnderWay: listed =>

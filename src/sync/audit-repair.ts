@@ -7,7 +7,7 @@ import type { Synced } from '../synced/synced.ts'
 import { type AuditParts, notDelivered } from './audit.ts'
 import { compareAlbum } from './audit-album.ts'
 import { type AlbumLook, listingChanges, lookAtAlbum, lookOf } from './audit-look.ts'
-import { isLeftOver, recordsOf } from './audit-records.ts'
+import { isLeftOver, NOW, recordsOf } from './audit-records.ts'
 import type { Interruption } from './interruption.ts'
 import { walkEverything } from './walk.ts'
 
@@ -83,7 +83,7 @@ async function lookForMissing(
   for (let looks = 0; looks < LOOKS; looks++) {
     const look = await lookAtAlbum(parts, album, signal)
     if (look.kind !== 'whole') return look
-    const records = recordsOf(parts.synced, album, Number.POSITIVE_INFINITY)
+    const records = recordsOf(parts.synced, album, NOW, parts.clock.wall())
     const { missing } = compareAlbum(look.images, records)
     const lacked = before
     if (lacked && look.atOnce) return { kind: 'whole', missing: missing.filter(({ id }) => lacked.has(id)) }
@@ -152,7 +152,7 @@ async function deleteOne(
   const { synced } = parts
   // An upload in doubt may have been answered with an id that was deleted before.
   if (stop.aborted || !mayGo() || synced.journal.openUploads().length > 0) return 'kept'
-  const compared = compareAlbum(listed, recordsOf(synced, finding.album, Number.POSITIVE_INFINITY))
+  const compared = compareAlbum(listed, recordsOf(synced, finding.album, NOW, parts.clock.wall()))
   const still = compared.findings.some(
     ({ kind, remote_id }) => kind === 'twice' && remote_id === finding.remote_id,
   )

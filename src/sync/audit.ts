@@ -4,7 +4,7 @@ import type { ImageRow } from '../synced/images.ts'
 import type { Synced } from '../synced/synced.ts'
 import { type AlbumComparison, compareAlbum } from './audit-album.ts'
 import { lookAtAlbum } from './audit-look.ts'
-import { albumName, recordsOf } from './audit-records.ts'
+import { type AuditStart, albumName, recordsOf } from './audit-records.ts'
 import type { Clock } from './clock.ts'
 import { delivers } from './compare-bytes.ts'
 import type { FileAges } from './file-ages.ts'
@@ -64,7 +64,7 @@ export async function runAudit(parts: AuditParts, { stop, cut }: Interruption): 
       report.skipped.push({ album: albumName(synced, album), reason: look.reason })
       continue
     }
-    const compared = compareAlbum(look.images, recordsOf(synced, album, began))
+    const compared = compareAlbum(look.images, recordsOf(synced, album, began, clock.wall()))
     await synced.commit(() => {
       record(synced, album, compared)
       synced.audit.done(album, clock.wall())
@@ -79,19 +79,21 @@ export async function runAudit(parts: AuditParts, { stop, cut }: Interruption): 
   return { ...report, finished: true }
 }
 
-/** Answers when the audit began, in milliseconds since 1970. */
-async function begin({ synced, clock }: AuditParts): Promise<number> {
-  const { audit, meta, commit } = synced
+async function begin({ synced, clock }: AuditParts): Promise<AuditStart> {
+  const { audit, images, meta, commit } = synced
   const now = clock.wall()
   const before = Number(meta.get('audit_began') ?? Number.NaN)
   // A clock that was set back makes an audit of the future.
-  if (before <= now && now - before < STALE_MS) return before
+  if (before <= now && now - before < STALE_MS)
+    return { at: before, newest: Number(meta.get('audit_newest') ?? 0) }
+  const newest = images.latest()?.id ?? 0
   await commit(() => {
     audit.forgetDone()
     audit.forgetFindings()
     meta.set('audit_began', String(now))
+    meta.set('audit_newest', String(newest))
   })
-  return now
+  return { at: now, newest }
 }
 
 /** Belongs into a commit. */
@@ -100,6 +102,7 @@ function finish({ audit, meta }: Synced, albums: readonly (number | null)[], now
   audit.dropMoot(Number(meta.get('audit_began') ?? now))
   audit.forgetDone()
   meta.clear('audit_began')
+  meta.clear('audit_newest')
   meta.set('audit_ended', String(now))
   meta.set('audit_found', String(audit.count()))
 }

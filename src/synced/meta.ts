@@ -2,7 +2,7 @@ import type { Db } from './database.ts'
 
 /**
  * Single facts about the state. Moments are milliseconds since 1970.
- * audit_began: when the audit under way began. audit_ended: when the last one did. audit_found: what that found, in
+ * audit_began: when the audit under way began. audit_newest: the row of the newest image then. audit_ended: when the last one did. audit_found: what that found, in
  * number. audit_slot: when the next one by schedule is due.
  * running_ms: how long albumd ran and looked, over all its starts, when the last pass ended or the last
  * image was given up since.
@@ -29,6 +29,7 @@ export function openMeta(db: Db) {
   const clear = db.prepare<[string]>('DELETE FROM meta WHERE key = ?')
   type Key =
     | 'audit_began'
+    | 'audit_newest'
     | 'audit_ended'
     | 'audit_found'
     | 'audit_slot'

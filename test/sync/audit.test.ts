@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ImageHost } from '../../src/remote/host.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { runAudit } from '../../src/sync/audit.ts'
 import { type Clock, systemClock } from '../../src/sync/clock.ts'
@@ -47,6 +48,27 @@ describe('an audit', () => {
       workshop.synced.albums.made(remote_id, Math.round(systemClock.monotonic()) - DAY)
     expect(await audit(workshop)).toMatchObject({ finished: true, skipped: [] })
     expect(found(workshop)).toEqual(['gone 1.png', 'gone 2.png'])
+  })
+
+  it('finds what is gone though it was recorded while the clock was ahead, and not what came since it began', async () => {
+    const workshop = await withPictures()
+    const { synced } = workshop
+    const clock = { ...systemClock, wall: () => systemClock.wall() - DAY }
+    const lost = imageOf(workshop, '1.png')
+    await workshop.host.deleteImage(lost.remote_id, never)
+    const list: ImageHost['list'] = async (album, page, signal) => {
+      const listed = await workshop.host.list(album, page, signal)
+      if (album === albumOf(workshop, 'b').remote_id && !synced.images.byRemoteId('young'))
+        synced.images.put({
+          ...lost,
+          album: albumOf(workshop, 'b').id,
+          remote_id: 'young',
+          name: 'young.png',
+        })
+      return listed
+    }
+    await audit(workshop, hostWith(workshop.host, { list }), clock)
+    expect(found(workshop)).toEqual(['gone 1.png'])
   })
 
   it('knows nothing of an album that the host lists and does not know', async () => {
