@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.ts'
 import type { DeedName, RequestOf, ResultOf } from '../daemon/deeds/all.ts'
 import type { Hearing } from '../daemon/deeds/deed.ts'
 import type { Interruption } from '../sync/interruption.ts'
-import { printable } from './wording.ts'
+import { printable } from './words/wording.ts'
 
 /** After so long without a word a person is told what is waited for. */
 const PATIENCE_MS = 3000
@@ -31,10 +31,10 @@ export async function carryOutBySomebody<N extends DeedName>(
   interruption: Interruption,
 ): Promise<{ done: ResultOf<N>; byDaemon: boolean }> {
   const { askDaemon } = await import('../daemon/control/client.ts')
-  const { carryOutHere } = await import('../daemon/carry-out-here.ts')
+  const { carryOutHere } = await import('../daemon/loop/carry-out-here.ts')
   const { deeds } = await import('../daemon/deeds/all.ts')
-  const { stateFiles } = await import('../daemon/state.ts')
-  const { refuseClosed } = await import('../daemon/state-trouble.ts')
+  const { stateFiles } = await import('../daemon/state/state.ts')
+  const { refuseClosed } = await import('../daemon/state/state-trouble.ts')
   refuseClosed(config.state_dir)
   const waiting = setTimeout(() => hearing.say('waiting for what albumd is in the middle of'), PATIENCE_MS)
   const asking = { ...hearing, begun: () => clearTimeout(waiting) }

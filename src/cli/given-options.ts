@@ -1,5 +1,5 @@
 import { EXIT } from './exit-codes.ts'
-import { Problem } from './problem.ts'
+import { Problem } from './words/problem.ts'
 
 /** Options that may be given several times. */
 const LISTS: ReadonlySet<string> = new Set(['folder', 'album', 'api-key'])

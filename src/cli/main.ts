@@ -6,8 +6,8 @@ import { EXIT, exitCodesInHelp } from './exit-codes.ts'
 import { refuseMisgiven } from './given-options.ts'
 import { logLevelOption } from './log-level-option.ts'
 import { markOperands, unmarkOperands } from './operands.ts'
-import { describeError, Problem } from './problem.ts'
-import { usageProblem } from './usage-problem.ts'
+import { describeError, Problem } from './words/problem.ts'
+import { usageProblem } from './words/usage-problem.ts'
 
 /** Runs one command line. Answers the exit code; never throws. */
 export async function main(args: readonly string[]): Promise<number> {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { EXIT } from './exit-codes.ts'
-import { Problem } from './problem.ts'
+import { Problem } from './words/problem.ts'
 
 /** A path as the state has it: below a mirror's folder, or absolute. An empty one is a variable that was not set. */
 export function pathArgument(path: string | undefined): string | undefined {
@@ -16,7 +16,7 @@ export function pathArgument(path: string | undefined): string | undefined {
 export async function pathToActOn(config: Config, path: string | undefined): Promise<string | undefined> {
   const given = pathArgument(path)
   if (given === undefined || given.startsWith('/')) return given
-  const { readState } = await import('../daemon/status.ts')
+  const { readState } = await import('../daemon/report/status.ts')
   const { placesGiven } = await import('../daemon/why/given-place.ts')
   const { fullPath } = await import('../sync/tree-path.ts')
   const places = readState(config, synced => placesGiven(config, synced, given))

@@ -5,7 +5,7 @@ import { ConfigError } from '../config/config-error.ts'
 import { findConfig, loadConfig } from '../config/load-config.ts'
 import { realPathOf } from '../config/real-path.ts'
 import type { Config } from '../config/schema.ts'
-import type { Access } from '../daemon/mirroring.ts'
+import type { Access } from '../daemon/loop/mirroring.ts'
 
 /** The config as it stands, its folders by their real paths. Throws ConfigError. */
 export function readConfig(flag: string | undefined): Config {

@@ -1,4 +1,4 @@
-import type { FindingKind } from '../synced/audit.ts'
+import type { FindingKind } from '../synced/tables/audit.ts'
 
 /** What the daemon tells of the work that it does by itself, beside its passes. */
 export type DaemonEvent =

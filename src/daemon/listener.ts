@@ -1,8 +1,8 @@
-import type { RequestEvent } from '../remote/gate.ts'
+import type { RequestEvent } from '../remote/gate/gate.ts'
 import type { Tell } from '../sync/pass-events.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Note } from './daemon-event.ts'
-import type { TellSending } from './uploads-under-way.ts'
+import type { TellSending } from './report/uploads-under-way.ts'
 
 /** Who hears of the daemon's work. */
 export interface Listener {

@@ -1,7 +1,7 @@
 import { json } from 'node:stream/consumers'
 import type { Config } from '../config/schema.ts'
 import { openSocketPath } from '../daemon/control/socket.ts'
-import { stateFiles } from '../daemon/state.ts'
+import { stateFiles } from '../daemon/state/state.ts'
 import type { Whereabouts } from './listening.ts'
 import type { UnderWay } from './under-way.ts'
 

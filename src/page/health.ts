@@ -1,6 +1,6 @@
-import type { Desk } from '../daemon/display.ts'
 import { healthOf } from '../daemon/notify/trouble.ts'
-import { statusOf } from '../daemon/status.ts'
+import type { Desk } from '../daemon/report/display.ts'
+import { statusOf } from '../daemon/report/status.ts'
 
 /** What `/healthz` answers. */
 export interface Health {

@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Desk } from '../daemon/display.ts'
-import { statusOf } from '../daemon/status.ts'
+import type { Desk } from '../daemon/report/display.ts'
+import { statusOf } from '../daemon/report/status.ts'
 import { version } from '../daemon/version.ts'
-import type { RequestEvent } from '../remote/gate.ts'
+import type { RequestEvent } from '../remote/gate/gate.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
 
 /** The host's words may become codes: so many are counted by name, and the others together. */

@@ -1,4 +1,4 @@
-import type { Sending } from '../daemon/uploads-under-way.ts'
+import type { Sending } from '../daemon/report/uploads-under-way.ts'
 
 /** A picture on its way. `id` is its own while it is. */
 export interface UnderWay {

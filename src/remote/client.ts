@@ -1,13 +1,10 @@
 import type { z } from 'zod'
 import { type Endpoint, PATHS } from '../protocol/endpoints.ts'
 import { answers, type CreateAlbumRequest, type UploadRequest } from '../protocol/records.ts'
-import { mayBeUsed, parseAddress } from './address.ts'
-import { ask, type Question } from './ask.ts'
-import { Bandwidth } from './bandwidth.ts'
 import type { Clock } from './clock.ts'
-import type { Connection } from './connection.ts'
 import { fetchDelivered } from './delivery.ts'
-import { openGate, type Patience, type RateLedger, type RequestEvent } from './gate.ts'
+import { ask, type Question } from './gate/ask.ts'
+import { openGate, type Patience, type RateLedger, type RequestEvent } from './gate/gate.ts'
 import type {
   Block,
   CreatedAlbum,
@@ -19,8 +16,11 @@ import type {
   PictureBody,
   Sent,
 } from './host.ts'
-import { Http } from './http.ts'
-import { Line } from './line.ts'
+import { mayBeUsed, parseAddress } from './http/address.ts'
+import type { Connection } from './http/connection.ts'
+import { Http } from './http/http.ts'
+import { Bandwidth } from './line/bandwidth.ts'
+import { Line } from './line/line.ts'
 import { Secrets } from './secrets.ts'
 import { Uploads } from './uploads.ts'
 

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { PATHS, PRESIGN_PATH } from '../protocol/endpoints.ts'
 import { answers, type PresignRequest, type UploadRequest } from '../protocol/records.ts'
-import { givenAddress } from './address.ts'
-import { ask } from './ask.ts'
-import type { Connection } from './connection.ts'
 import { addressWithSecret, badAddress, noAlbumInPresign } from './failures.ts'
+import { ask } from './gate/ask.ts'
 import type { Credential, Outcome } from './host.ts'
+import { givenAddress } from './http/address.ts'
+import type { Connection } from './http/connection.ts'
 import type { KnownCredentials } from './known-credentials.ts'
 
 /** §4.1. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type Address, givenAddress } from './address.ts'
 import type { Delivered } from './host.ts'
-import type { Http } from './http.ts'
+import { type Address, givenAddress } from './http/address.ts'
+import type { Http } from './http/http.ts'
 
 /**
  * Asks a delivery address without any key. More than `maxBytes` are not taken. `base` is the host's own

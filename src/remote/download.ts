@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { givenAddress, parseAddress } from './address.ts'
-import { Http } from './http.ts'
-import { paceOf } from './rate-headers.ts'
-import type { TransportError } from './transport-errors.ts'
+import { paceOf } from './gate/rate-headers.ts'
+import { givenAddress, parseAddress } from './http/address.ts'
+import { Http } from './http/http.ts'
+import type { TransportError } from './http/transport-errors.ts'
 
 /** An answer whose body is of no use may be this large. */
 const OTHER_MAX = 2 ** 20

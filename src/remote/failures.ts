@@ -1,9 +1,9 @@
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { type ErrorCode, isErrorCode } from '../protocol/errors.ts'
-import type { HttpResult, Left } from './exchange.ts'
 import type { HostFailure, Remedy } from './host.ts'
-import type { Slowness } from './line.ts'
-import { oneLine } from './message.ts'
+import type { HttpResult, Left } from './http/exchange.ts'
+import { oneLine } from './http/message.ts'
+import type { Slowness } from './line/line.ts'
 
 /**
  * §7, each code by what may be done about it: at the endpoints below {base_url}, and at an upload node

@@ -1,4 +1,4 @@
-import { secretsOfAddress } from './message.ts'
+import { secretsOfAddress } from './http/message.ts'
 
 /** What may stand in no message: the API key, and what the addresses of credentials hold as long as they can be used. */
 export class Secrets implements Iterable<string> {

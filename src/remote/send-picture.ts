@@ -1,10 +1,8 @@
 import type { z } from 'zod'
 import { answers } from '../protocol/records.ts'
-import { givenAddress } from './address.ts'
-import { attemptOf, COMMON_HEADERS, type Connection } from './connection.ts'
-import type { HttpResult } from './exchange.ts'
 import { badAddress, changedUnderway, credentialExpired, gaveWay, tooSlow } from './failures.ts'
-import type { Attempt } from './gate.ts'
+import type { Attempt } from './gate/gate.ts'
+import { NO_PACE } from './gate/rate-headers.ts'
 import {
   type Credential,
   type HostFailure,
@@ -13,11 +11,13 @@ import {
   PictureChanged,
   type Sent,
 } from './host.ts'
-import type { Line, Passage } from './line.ts'
-import { multipartOf } from './multipart.ts'
-import { LineTooSlow, type Pacing, paced } from './paced-body.ts'
-import { NO_PACE } from './rate-headers.ts'
-import { readAnswer } from './read-answer.ts'
+import { givenAddress } from './http/address.ts'
+import { attemptOf, COMMON_HEADERS, type Connection } from './http/connection.ts'
+import type { HttpResult } from './http/exchange.ts'
+import { multipartOf } from './http/multipart.ts'
+import { readAnswer } from './http/read-answer.ts'
+import type { Line, Passage } from './line/line.ts'
+import { LineTooSlow, type Pacing, paced } from './line/paced-body.ts'
 
 export interface SendingParts extends Pacing {
   connection: Connection

@@ -1,12 +1,12 @@
 import type { UploadRequest } from '../protocol/records.ts'
-import type { Bandwidth } from './bandwidth.ts'
 import type { Clock } from './clock.ts'
-import type { Connection } from './connection.ts'
 import { askCredential, askPresigned } from './credentials.ts'
 import { cancelled, tooSlow } from './failures.ts'
 import type { Credential, Outcome, PictureBody, Sent } from './host.ts'
+import type { Connection } from './http/connection.ts'
 import { KnownCredentials } from './known-credentials.ts'
-import type { Line, Passage } from './line.ts'
+import type { Bandwidth } from './line/bandwidth.ts'
+import type { Line, Passage } from './line/line.ts'
 import { sendPicture } from './send-picture.ts'
 
 export interface UploadsParts {

@@ -1,7 +1,7 @@
 import type { Synced } from '../synced/synced.ts'
-import type { AlbumContents } from './album-contents.ts'
 import type { Clock } from './clock.ts'
 import { mayArriveFor } from './credential-life.ts'
+import type { AlbumContents } from './listing/album-contents.ts'
 
 export interface LostRecordsParts {
   synced: Synced

@@ -1,5 +1,5 @@
 import type { FileLook, FolderLook } from '../local/look.ts'
-import type { FileRow, FileState } from '../synced/files.ts'
+import type { FileRow, FileState } from '../synced/tables/files.ts'
 
 /**
  * The planner: from what is known and what was seen to what must happen, with the reasons. Pure: no disk, no host,

@@ -1,8 +1,8 @@
 import type { Block, HostFailure, ImageHost } from '../remote/host.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
+import { forgetOldDeletions } from './deletions/hold.ts'
 import { clockOffset } from './file-ages.ts'
-import { forgetOldDeletions } from './hold.ts'
 
 export interface StateParts {
   synced: Synced

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import type { RootIdentity } from './mirrors.ts'
 import { StateError } from './state-error.ts'
+import type { RootIdentity } from './tables/mirrors.ts'
 
 /** Ends by `release`, or with the process, however that ends. */
 export interface Lock {

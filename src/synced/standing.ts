@@ -1,5 +1,5 @@
 import type { Db } from './database.ts'
-import type { FileRow } from './files.ts'
+import type { FileRow } from './tables/files.ts'
 
 /** A file as last looked at, with its path below the mirror. */
 export interface StandingFile extends FileRow {

@@ -1,6 +1,6 @@
 import type { LeftOut } from '../local/look.ts'
 import type { Db } from './database.ts'
-import type { FileState } from './files.ts'
+import type { FileState } from './tables/files.ts'
 
 /** The counts of one mirror, as `status` shows them. */
 export interface MirrorSummary {

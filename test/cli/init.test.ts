@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { epilogue } from '../../src/cli/init.ts'
+import { epilogue } from '../../src/cli/commands/init.ts'
 
 describe('what init says in the end', () => {
   it('names no run by hand where systemd alone hands in the key: it would find none', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { FORMATS, type Format, listing, pictureInJson } from '../../src/cli/listing-formats.ts'
+import { FORMATS, type Format, listing, pictureInJson } from '../../src/cli/terminal/listing-formats.ts'
 import type { MirroredPicture } from '../../src/daemon/mirrored/picture.ts'
 
 const NAME = `a "b", [x](y) <img onerror=1> & 'c'\n\`z\`*_!.png`

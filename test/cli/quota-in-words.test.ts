@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { quotaInWords } from '../../src/cli/quota-in-words.ts'
+import { quotaInWords } from '../../src/cli/words/quota-in-words.ts'
 import { localTime } from '../../src/daemon/local-time.ts'
-import type { Status } from '../../src/daemon/status.ts'
+import type { Status } from '../../src/daemon/report/status.ts'
 
 const quota: Status['quota'] = {
   plan: 'professional',

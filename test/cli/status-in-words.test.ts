@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { statusInWords } from '../../src/cli/status-in-words.ts'
+import { statusInWords } from '../../src/cli/words/status-in-words.ts'
 import { localTime } from '../../src/daemon/local-time.ts'
-import type { Status } from '../../src/daemon/status.ts'
+import type { Status } from '../../src/daemon/report/status.ts'
 import { mirrorInSync } from '../daemon/mirror-status.ts'
 
 const STATUS: Status = {

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width'
 import { expect, it } from 'vitest'
-import { type Column, tableLines } from '../../src/cli/table.ts'
+import { type Column, tableLines } from '../../src/cli/terminal/table.ts'
 
 const COLUMNS: readonly Column[] = [
   { title: 'PATH', least: 10, cut: 'middle' },

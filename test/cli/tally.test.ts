@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ALL_IN_SYNC, Tally } from '../../src/cli/tally.ts'
+import { ALL_IN_SYNC, Tally } from '../../src/cli/terminal/tally.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
 import { mirrorInSync } from '../daemon/mirror-status.ts'
 

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width'
 import { expect, it } from 'vitest'
-import { barText } from '../../src/cli/transfer-bar.ts'
+import { barText } from '../../src/cli/terminal/transfer-bar.ts'
 
 const half = { total: 62, done: 31, bytes: 310_000, quota: 4969, seconds: 10 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { usageProblem } from '../../src/cli/usage-problem.ts'
+import { usageProblem } from '../../src/cli/words/usage-problem.ts'
 import { runProgram } from '../e2e/stage.ts'
 import { tempFolder } from '../temp-folder.ts'
 

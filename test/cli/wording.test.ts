@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { describeError } from '../../src/cli/problem.ts'
-import { eventInWords, printable, sizeInWords } from '../../src/cli/wording.ts'
+import { describeError } from '../../src/cli/words/problem.ts'
+import { eventInWords, printable, sizeInWords } from '../../src/cli/words/wording.ts'
 
 describe('what is printed', () => {
   it('can neither move the cursor nor forge a line', () => {

@@ -3,8 +3,8 @@ import { PassThrough } from 'node:stream'
 import type { Logger } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
-import { logEvent, openLog } from '../../src/daemon/log.ts'
-import { LOG_EVENTS } from '../../src/daemon/log-events.ts'
+import { logEvent, openLog } from '../../src/daemon/report/log.ts'
+import { LOG_EVENTS } from '../../src/daemon/report/log-events.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
 
 const uploaded: PassEvent = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { onlyNews } from '../../src/daemon/only-news.ts'
+import { onlyNews } from '../../src/daemon/report/only-news.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
 
 const stopped = (code: string): PassEvent => ({ event: 'uploads_stopped', code, message: 'm' })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { refuseOther } from '../../src/daemon/state.ts'
+import { refuseOther } from '../../src/daemon/state/state.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { parse } from '../config/config-text.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openState } from '../../src/daemon/state.ts'
+import { openState } from '../../src/daemon/state/state.ts'
 import { parse } from '../config/config-text.ts'
 import { tempFolder } from '../temp-folder.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hostOfOwnAccount } from '../../src/daemon/own-account.ts'
+import { hostOfOwnAccount } from '../../src/daemon/state/own-account.ts'
 import type { ImageHost } from '../../src/remote/host.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
 import { systemClock } from '../../src/sync/clock.ts'

@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openRecords, type Records } from '../../src/daemon/records.ts'
-import { stateFiles } from '../../src/daemon/state.ts'
+import { openRecords, type Records } from '../../src/daemon/state/records.ts'
+import { stateFiles } from '../../src/daemon/state/state.ts'
 import { makeVersion1 } from '../synced/version-1.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -296,7 +296,7 @@ describe('damaged records', () => {
 /** The records as SIGKILL leaves them: with a log, its process gone. */
 function killedWhile({ folder, files }: Place): void {
   const script = `
-    import { openRecords } from ${JSON.stringify(import.meta.resolve('../../src/daemon/records.ts'))}
+    import { openRecords } from ${JSON.stringify(import.meta.resolve('../../src/daemon/state/records.ts'))}
     const { synced } = openRecords(${JSON.stringify(files)}, line => { throw new Error(line) })
     synced.meta.set('pid', '1')
     process.kill(process.pid, 'SIGKILL')`

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { StaleFolders } from '../../src/daemon/stale-folders.ts'
+import { StaleFolders } from '../../src/daemon/watch/stale-folders.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 let clock: VirtualClock

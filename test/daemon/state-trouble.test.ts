@@ -1,7 +1,7 @@
 import { chmodSync, chownSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { stateTrouble } from '../../src/daemon/state-trouble.ts'
+import { stateTrouble } from '../../src/daemon/state/state-trouble.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 it('has nothing to say of a state that is not there yet', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { MirrorStatus, Status } from '../../src/daemon/status.ts'
-import { verdictOn } from '../../src/daemon/verdict.ts'
+import type { MirrorStatus, Status } from '../../src/daemon/report/status.ts'
+import { verdictOn } from '../../src/daemon/report/verdict.ts'
 import type { HostFailure } from '../../src/remote/host.ts'
 import { mirrorInSync } from './mirror-status.ts'
 

@@ -5,9 +5,9 @@ import {
   type MirrorWatcher,
   type MirrorWatcherParts,
   openMirrorWatcher,
-} from '../../src/daemon/mirror-watcher.ts'
-import { StaleFolders } from '../../src/daemon/stale-folders.ts'
-import type { WatchState } from '../../src/daemon/watching.ts'
+} from '../../src/daemon/watch/mirror-watcher.ts'
+import { StaleFolders } from '../../src/daemon/watch/stale-folders.ts'
+import type { WatchState } from '../../src/daemon/watch/watching.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { VirtualClock } from './virtual-clock.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { printable } from '../../src/cli/wording.ts'
+import { printable } from '../../src/cli/words/wording.ts'
 import { some } from '../pictures.ts'
 import { localTree } from './fault-stage.ts'
 import { configure, move, setting, syncs } from './names-stage.ts'

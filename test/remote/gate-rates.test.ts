@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
 import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
-import { WINDOW_MS } from '../../src/remote/rate-window.ts'
+import { WINDOW_MS } from '../../src/remote/gate/rate-window.ts'
 import { all, clock, gateOf, holdTime, never, succeeded, through, times } from './gate-stage.ts'
 
 holdTime()

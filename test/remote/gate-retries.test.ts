@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { Endpoint } from '../../src/protocol/endpoints.ts'
-import type { Attempt } from '../../src/remote/gate.ts'
-import { WINDOW_MS } from '../../src/remote/rate-window.ts'
+import type { Attempt } from '../../src/remote/gate/gate.ts'
+import { WINDOW_MS } from '../../src/remote/gate/rate-window.ts'
 import {
   all,
   clock,

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
-import type { RequestEvent } from '../../src/remote/gate.ts'
-import { WINDOW_MS } from '../../src/remote/rate-window.ts'
+import type { RequestEvent } from '../../src/remote/gate/gate.ts'
+import { WINDOW_MS } from '../../src/remote/gate/rate-window.ts'
 import {
   all,
   clock,

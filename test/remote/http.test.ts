@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { Http } from '../../src/remote/http.ts'
+import { Http } from '../../src/remote/http/http.ts'
 import { clientOf, never, successOf, TOKEN } from './client-of.ts'
 import { bytesOf, inMemory } from './pictures.ts'
 import { bodyOf, json, serve, serveRaw } from './serve.ts'

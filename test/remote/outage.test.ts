@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import { ENDPOINTS, type Endpoint } from '../../src/protocol/endpoints.ts'
-import { type Attempt, type Gate, openGate } from '../../src/remote/gate.ts'
+import { type Attempt, type Gate, openGate } from '../../src/remote/gate/gate.ts'
+import { NO_PACE } from '../../src/remote/gate/rate-headers.ts'
 import type { HostFailure } from '../../src/remote/host.ts'
-import { NO_PACE } from '../../src/remote/rate-headers.ts'
 import { never } from './client-of.ts'
 import { VirtualTime } from './virtual-time.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Bandwidth } from '../../src/remote/bandwidth.ts'
-import { LineTooSlow, paced } from '../../src/remote/paced-body.ts'
+import { Bandwidth } from '../../src/remote/line/bandwidth.ts'
+import { LineTooSlow, paced } from '../../src/remote/line/paced-body.ts'
 import { VirtualClock } from '../daemon/virtual-clock.ts'
 
 const KIB = 1024

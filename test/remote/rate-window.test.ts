@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { RateWindow, WINDOW_MS } from '../../src/remote/rate-window.ts'
+import { RateWindow, WINDOW_MS } from '../../src/remote/gate/rate-window.ts'
 
 interface Request {
   /** Milliseconds: when it comes, and then how long until it starts, arrives and is answered. */

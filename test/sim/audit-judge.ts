@@ -1,5 +1,5 @@
-import type { AuditFinding, AuditResult } from '../../src/daemon/audit.ts'
-import type { ImageRow } from '../../src/synced/images.ts'
+import type { AuditFinding, AuditResult } from '../../src/daemon/loop/audit.ts'
+import type { ImageRow } from '../../src/synced/tables/images.ts'
 import type { TrueImage } from './host-truth.ts'
 import type { World } from './world.ts'
 

@@ -1,5 +1,5 @@
-import { type AuditResult, audit } from '../../src/daemon/audit.ts'
-import { pauseAt } from '../../src/daemon/pause.ts'
+import { type AuditResult, audit } from '../../src/daemon/loop/audit.ts'
+import { pauseAt } from '../../src/daemon/loop/pause.ts'
 import type { Interruption } from '../../src/sync/interruption.ts'
 import type { PassParts, PassReport } from '../../src/sync/pass.ts'
 import { AuditJudge } from './audit-judge.ts'

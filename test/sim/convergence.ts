@@ -1,5 +1,5 @@
-import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
-import type { FileRow } from '../../src/synced/files.ts'
+import type { MirrorPolicy } from '../../src/sync/scan/mirror-scans.ts'
+import type { FileRow } from '../../src/synced/tables/files.ts'
 import { isEmpty } from './grounds.ts'
 import { LATEST } from './history.ts'
 import type { TrueImage } from './host-truth.ts'

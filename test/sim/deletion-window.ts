@@ -1,4 +1,4 @@
-import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
+import type { MirrorPolicy } from '../../src/sync/scan/mirror-scans.ts'
 import type { TrueImage } from './host-truth.ts'
 
 const WINDOW_MS = 86_400_000

@@ -1,4 +1,4 @@
-import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
+import type { MirrorPolicy } from '../../src/sync/scan/mirror-scans.ts'
 import type { Looks } from './disk-port.ts'
 import type { Grounds } from './grounds.ts'
 import { isIgnored } from './live-pictures.ts'

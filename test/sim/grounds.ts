@@ -1,4 +1,4 @@
-import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
+import type { MirrorPolicy } from '../../src/sync/scan/mirror-scans.ts'
 import type { Looks } from './disk-port.ts'
 import { IGNORE_FILE, isIgnored } from './live-pictures.ts'
 import { split, upwards } from './tree.ts'

@@ -1,4 +1,4 @@
-import type { HoldPolicy } from '../../src/sync/hold.ts'
+import type { HoldPolicy } from '../../src/sync/deletions/hold.ts'
 import type { Deletions } from '../../src/sync/plan.ts'
 import { Random } from './random.ts'
 import { drawScene } from './scenes.ts'

@@ -1,4 +1,4 @@
-import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
+import type { MirrorPolicy } from '../../src/sync/scan/mirror-scans.ts'
 import { DeletionWindow } from './deletion-window.ts'
 import type { HostTruth, TrueImage } from './host-truth.ts'
 import { mirrorOf, type OracleParts } from './oracle-parts.ts'

@@ -1,7 +1,6 @@
 import { Refusal } from '../../src/host/refusal.ts'
 import type { Endpoint } from '../../src/protocol/endpoints.ts'
 import { STATUS_OF } from '../../src/protocol/errors.ts'
-import { Blocks } from '../../src/remote/blocks.ts'
 import {
   cancelled,
   changedUnderway,
@@ -12,6 +11,7 @@ import {
   unanswered,
   wasNotDone,
 } from '../../src/remote/failures.ts'
+import { Blocks } from '../../src/remote/gate/blocks.ts'
 import type { Block } from '../../src/remote/host.ts'
 import {
   type Delivered,

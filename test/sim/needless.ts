@@ -1,5 +1,5 @@
-import type { MirrorPolicy } from '../../src/sync/mirror-scans.ts'
-import type { FileRow } from '../../src/synced/files.ts'
+import type { MirrorPolicy } from '../../src/sync/scan/mirror-scans.ts'
+import type { FileRow } from '../../src/synced/tables/files.ts'
 import { pathOfAlbum, type TrueImage } from './host-truth.ts'
 import { isIgnored, type LivePicture } from './live-pictures.ts'
 import { standsFor } from './stands-for.ts'

@@ -1,4 +1,4 @@
-import { isOurs } from '../../src/sync/audit-repair.ts'
+import { isOurs } from '../../src/sync/audit/audit-repair.ts'
 import { Oracle } from './oracle.ts'
 import { recordedAt } from './state-kit.ts'
 import type { World } from './world.ts'

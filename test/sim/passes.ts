@@ -1,4 +1,4 @@
-import { pauseAt } from '../../src/daemon/pause.ts'
+import { pauseAt } from '../../src/daemon/loop/pause.ts'
 import type { Interruption } from '../../src/sync/interruption.ts'
 import { type PassReport, runPass } from '../../src/sync/pass.ts'
 import { DEEDS } from './deeds.ts'

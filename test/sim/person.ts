@@ -1,5 +1,5 @@
-import { keepImages } from '../../src/sync/keep-images.ts'
-import { recordTrust, trustIn } from '../../src/sync/trust.ts'
+import { keepImages } from '../../src/sync/deletions/keep-images.ts'
+import { recordTrust, trustIn } from '../../src/sync/scan/trust.ts'
 import { diskFor } from './disk-port.ts'
 import type { Grounds } from './grounds.ts'
 import type { World } from './world.ts'

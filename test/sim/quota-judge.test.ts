@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { QuotaLedger } from '../../src/sync/quota-ledger.ts'
+import { QuotaLedger } from '../../src/sync/quota/quota-ledger.ts'
 import { QuotaJudge } from './quota-judge.ts'
 import { Random } from './random.ts'
 import { allowanceOf, PLAIN_SETTING } from './setting.ts'

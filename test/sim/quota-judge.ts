@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../src/sync/quota-day.ts'
+import { DAY_MS } from '../../src/sync/quota/quota-day.ts'
 import type { OracleParts } from './oracle-parts.ts'
 import type { QuotaWatch } from './watch.ts'
 

@@ -1,5 +1,5 @@
-import { resend } from '../../src/daemon/retry.ts'
-import type { FileRow } from '../../src/synced/files.ts'
+import { resend } from '../../src/daemon/loop/retry.ts'
+import type { FileRow } from '../../src/synced/tables/files.ts'
 import { rowAt } from './state-kit.ts'
 import type { World } from './world.ts'
 

@@ -1,4 +1,4 @@
-import type { Pause } from '../../src/daemon/pause.ts'
+import type { Pause } from '../../src/daemon/loop/pause.ts'
 import type { Known } from './quota-judge.ts'
 import type { Saved } from './state-kit.ts'
 import type { World } from './world.ts'

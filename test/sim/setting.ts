@@ -1,5 +1,5 @@
-import { daysFrom } from '../../src/sync/quota-day.ts'
-import type { Allowance } from '../../src/sync/quota-state.ts'
+import { daysFrom } from '../../src/sync/quota/quota-day.ts'
+import type { Allowance } from '../../src/sync/quota/quota-state.ts'
 import type { Random } from './random.ts'
 import type { Hours } from './upload-hours.ts'
 

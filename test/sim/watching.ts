@@ -1,4 +1,4 @@
-import type { MirrorPolicy, Scope } from '../../src/sync/mirror-scans.ts'
+import type { MirrorPolicy, Scope } from '../../src/sync/scan/mirror-scans.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
 
 /** What watchers have told of since they were last asked: by mirror, the folders below it. */

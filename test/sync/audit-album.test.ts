@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ListedImage } from '../../src/protocol/records.ts'
-import { type AuditRecords, compareAlbum } from '../../src/sync/audit-album.ts'
-import type { ImageRow } from '../../src/synced/images.ts'
+import { type AuditRecords, compareAlbum } from '../../src/sync/audit/audit-album.ts'
+import type { ImageRow } from '../../src/synced/tables/images.ts'
 
 const row = (id: number, more: Partial<ImageRow> = {}): ImageRow => ({
   id,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hostWith } from '../../src/remote/host-with.ts'
-import { deleteTwice, repairGone } from '../../src/sync/audit-repair.ts'
+import { deleteTwice, repairGone } from '../../src/sync/audit/audit-repair.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'

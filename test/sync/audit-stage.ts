@@ -1,5 +1,5 @@
 import type { ImageHost } from '../../src/remote/host.ts'
-import { type AuditReport, runAudit } from '../../src/sync/audit.ts'
+import { type AuditReport, runAudit } from '../../src/sync/audit/audit.ts'
 import { type Clock, systemClock } from '../../src/sync/clock.ts'
 import { fileAges } from '../../src/sync/file-ages.ts'
 import { png } from '../pictures.ts'

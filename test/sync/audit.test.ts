@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ImageHost } from '../../src/remote/host.ts'
 import { hostWith } from '../../src/remote/host-with.ts'
-import { runAudit } from '../../src/sync/audit.ts'
+import { runAudit } from '../../src/sync/audit/audit.ts'
 import { type Clock, systemClock } from '../../src/sync/clock.ts'
 import { png } from '../pictures.ts'
 import { listingWith, never } from './album-stage.ts'

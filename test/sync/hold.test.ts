@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isTooMuch } from '../../src/sync/hold.ts'
+import { isTooMuch } from '../../src/sync/deletions/hold.ts'
 import { png } from '../pictures.ts'
 import { openWorkshop, type Workshop } from './workshop.ts'
 

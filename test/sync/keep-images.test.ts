@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { keepImages } from '../../src/sync/keep-images.ts'
+import { keepImages } from '../../src/sync/deletions/keep-images.ts'
 import { png } from '../pictures.ts'
 import { imagesOn } from './hosted-images.ts'
 import { count, green, openWithoutRed, openWorkshop, red, summary } from './workshop.ts'

@@ -7,7 +7,7 @@ import {
   planMissingFolder,
   whyImageStays,
 } from '../../src/sync/plan.ts'
-import type { FileRow, FileState } from '../../src/synced/files.ts'
+import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 
 const NOW = 1_000_000
 const HASH = Buffer.alloc(32, 1)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { beginningAfter, DAY_MS, daysFrom, daysOf } from '../../src/sync/quota-day.ts'
+import { beginningAfter, DAY_MS, daysFrom, daysOf } from '../../src/sync/quota/quota-day.ts'
 
 const at = (iso: string) => Date.parse(iso)
 const iso = (ms: number) => new Date(ms).toISOString()

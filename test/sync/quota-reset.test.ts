@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DAY_MS } from '../../src/sync/quota-day.ts'
-import { afterReset, type LearnedReset, learnReset } from '../../src/sync/quota-reset.ts'
+import { DAY_MS } from '../../src/sync/quota/quota-day.ts'
+import { afterReset, type LearnedReset, learnReset } from '../../src/sync/quota/quota-reset.ts'
 
 const MINUTE = 60_000
 const at = (time: string, day = 21) => Date.parse(`2026-11-${day}T${time}Z`)

@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from 'vitest'
 import type { OpenPicture } from '../../src/local/picture-file.ts'
 import type { Ending } from '../../src/protocol/picture/ending/ending.ts'
 import { clockOffset, FileAges } from '../../src/sync/file-ages.ts'
-import { openSettled } from '../../src/sync/settled-picture.ts'
-import type { FileRow } from '../../src/synced/files.ts'
+import { openSettled } from '../../src/sync/uploads/settled-picture.ts'
+import type { FileRow } from '../../src/synced/tables/files.ts'
 import { VirtualClock } from '../daemon/virtual-clock.ts'
 
 const SETTLE_MS = 1000

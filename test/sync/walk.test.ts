@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ImageHost, ListPage } from '../../src/remote/host.ts'
-import { walkAlbum, walkEverything } from '../../src/sync/walk.ts'
+import { walkAlbum, walkEverything } from '../../src/sync/listing/walk.ts'
 import { never } from './album-stage.ts'
 
 const PAGE = 100_000

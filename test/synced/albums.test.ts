@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { openAlbums } from '../../src/synced/albums.ts'
 import { openDatabase } from '../../src/synced/database.ts'
+import { openAlbums } from '../../src/synced/tables/albums.ts'
 
 let albums: ReturnType<typeof openAlbums>
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openDatabase } from '../../src/synced/database.ts'
-import type { FileRow, FileState } from '../../src/synced/files.ts'
 import { openSynced } from '../../src/synced/synced.ts'
+import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 
 function open() {
   const db = openDatabase(':memory:')

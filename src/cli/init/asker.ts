@@ -1,8 +1,8 @@
 import { createInterface, type Interface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { EXIT } from '../exit-codes.ts'
-import { Problem } from '../problem.ts'
-import { printable } from '../wording.ts'
+import { Problem } from '../words/problem.ts'
+import { printable } from '../words/wording.ts'
 
 export interface Question {
   /** The option that answers it, without dashes. */

@@ -5,7 +5,7 @@ import type { Finding } from '../../daemon/doctor/finding.ts'
 import { checkEndpoints, checkReach, checkTls } from '../../daemon/doctor/host.ts'
 import { type HostQuestions, openHostQuestions } from '../../daemon/doctor/host-questions.ts'
 import { EXIT } from '../exit-codes.ts'
-import { Problem } from '../problem.ts'
+import { Problem } from '../words/problem.ts'
 import type { Asker } from './asker.ts'
 import { type Draft, faultIn } from './draft.ts'
 

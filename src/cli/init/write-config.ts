@@ -4,8 +4,8 @@ import { configText } from '../../config/example.ts'
 import { PACKAGE_FOLDER } from '../../daemon/package-folder.ts'
 import { makeFolder } from '../../local/make-folder.ts'
 import { EXIT } from '../exit-codes.ts'
-import { Problem } from '../problem.ts'
-import { printable } from '../wording.ts'
+import { Problem } from '../words/problem.ts'
+import { printable } from '../words/wording.ts'
 
 const SCHEMA = join(PACKAGE_FOLDER, 'config.schema.json')
 

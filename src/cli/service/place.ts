@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { xdgFolder } from '../../config/paths.ts'
 import { PACKAGE_FOLDER } from '../../daemon/package-folder.ts'
 import { EXIT } from '../exit-codes.ts'
-import { Problem } from '../problem.ts'
+import { Problem } from '../words/problem.ts'
 
 /** Where a service and what belongs to it are. */
 export interface ServicePlace {

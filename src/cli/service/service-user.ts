@@ -1,5 +1,5 @@
 import { EXIT } from '../exit-codes.ts'
-import { Problem } from '../problem.ts'
+import { Problem } from '../words/problem.ts'
 import { runTool } from './systemctl.ts'
 
 /** Whom the machine's services run as. */

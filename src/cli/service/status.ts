@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { EXIT } from '../exit-codes.ts'
-import { printable } from '../wording.ts'
+import { printable } from '../words/wording.ts'
 import type { ServicePlace } from './place.ts'
 import { Systemctl } from './systemctl.ts'
 import { unitText } from './unit-text.ts'

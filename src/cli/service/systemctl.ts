@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { EXIT } from '../exit-codes.ts'
-import { Problem } from '../problem.ts'
+import { Problem } from '../words/problem.ts'
 
 export interface Ended {
   code: number

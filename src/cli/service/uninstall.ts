@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs'
 import { EXIT } from '../exit-codes.ts'
-import { Problem } from '../problem.ts'
+import { Problem } from '../words/problem.ts'
 import type { ServicePlace } from './place.ts'
 import { Systemctl } from './systemctl.ts'
 

@@ -6,8 +6,8 @@ import { stringify } from 'yaml'
 import { makeFolder } from '../../local/make-folder.ts'
 import { albumNameOf } from '../../sync/album-name.ts'
 import { EXIT } from '../exit-codes.ts'
-import { Problem } from '../problem.ts'
 import { SAMPLES } from '../samples.ts'
+import { Problem } from '../words/problem.ts'
 
 /** Everything that one trial keeps, below one folder that is named to the person. */
 export interface Workspace {

@@ -5,7 +5,7 @@ import type { PassEvent } from '../../sync/pass-events.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Deed, Hearing, Means } from '../deeds/deed.ts'
-import type { Engine, PassOptions } from '../mirroring.ts'
+import type { Engine, PassOptions } from '../loop/mirroring.ts'
 
 /** What the daemon works with at the moment. */
 export interface Workplace {

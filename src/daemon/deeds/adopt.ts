@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { confirmedPattern } from '../../sync/compare-bytes.ts'
-import type { Verified } from '../../sync/verify-links.ts'
-import { forgetFailures } from '../retry.ts'
+import { confirmedPattern } from '../../sync/listing/compare-bytes.ts'
+import type { Verified } from '../../sync/uploads/verify-links.ts'
+import { forgetFailures } from '../loop/retry.ts'
 import type { Deed } from './deed.ts'
 import { type PassResult, passResult } from './pass-result.ts'
 

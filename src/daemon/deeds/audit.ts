@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { type AuditResult, audit } from '../audit.ts'
-import { pauseAt, pauseInWords } from '../pause.ts'
-import { statusOf } from '../status.ts'
-import { type Verdict, verdictOn } from '../verdict.ts'
+import { type AuditResult, audit } from '../loop/audit.ts'
+import { pauseAt, pauseInWords } from '../loop/pause.ts'
+import { statusOf } from '../report/status.ts'
+import { type Verdict, verdictOn } from '../report/verdict.ts'
 import { type Deed, type Means, NotPossible } from './deed.ts'
 
 interface AuditDone {

@@ -4,7 +4,7 @@ import type { Interruption } from '../../sync/interruption.ts'
 import type { PassReport } from '../../sync/pass.ts'
 import type { Tell } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { Engine, PassOptions } from '../mirroring.ts'
+import type { Engine, PassOptions } from '../loop/mirroring.ts'
 
 /** How whoever asked hears of the work. */
 export interface Hearing {

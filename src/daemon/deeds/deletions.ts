@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { approve, discard, type HeldDeletion, listHeld } from '../held-deletions.ts'
 import { count } from '../quantities.ts'
+import { approve, discard, type HeldDeletion, listHeld } from '../report/held-deletions.ts'
 import { type Deed, NotPossible } from './deed.ts'
 
 /** As `deletions --json` shows it. */

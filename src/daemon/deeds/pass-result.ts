@@ -1,9 +1,9 @@
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { recordStates } from '../../sync/record-states.ts'
-import { type Pause, pauseAt } from '../pause.ts'
-import { type MirrorStatus, statusOf } from '../status.ts'
-import { type Verdict, verdictOn } from '../verdict.ts'
+import { type Pause, pauseAt } from '../loop/pause.ts'
+import { type MirrorStatus, statusOf } from '../report/status.ts'
+import { type Verdict, verdictOn } from '../report/verdict.ts'
 import type { Means } from './deed.ts'
 
 /** How things stand after a pass. */

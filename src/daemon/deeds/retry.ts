@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { forgetFailures, hasFailures, resend as sendAgain } from '../retry.ts'
+import { forgetFailures, hasFailures, resend as sendAgain } from '../loop/retry.ts'
 import { type Deed, NotPossible } from './deed.ts'
 import { type PassResult, passResult } from './pass-result.ts'
 

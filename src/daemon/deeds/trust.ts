@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { realDisk } from '../../local/real-disk.ts'
-import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/trust.ts'
+import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/scan/trust.ts'
 import { type Deed, NotPossible } from './deed.ts'
 
 export interface TrustResult {

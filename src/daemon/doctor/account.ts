@@ -9,8 +9,8 @@ import {
   OTHER_ACCOUNT,
   OTHER_ACCOUNT_REMEDY,
   OTHER_ACCOUNT_SAID,
-} from '../own-account.ts'
-import { stateFiles } from '../state.ts'
+} from '../state/own-account.ts'
+import { stateFiles } from '../state/state.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import type { HostQuestions } from './host-questions.ts'
 

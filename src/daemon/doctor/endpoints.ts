@@ -1,7 +1,7 @@
 import { KEY_REMEDY } from '../../config/api-key.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
-import { OTHER_ACCOUNT, OTHER_ACCOUNT_REMEDY, OTHER_ACCOUNT_SAID } from '../own-account.ts'
+import { OTHER_ACCOUNT, OTHER_ACCOUNT_REMEDY, OTHER_ACCOUNT_SAID } from '../state/own-account.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import type { AskedEndpoint } from './host-questions.ts'
 

@@ -4,9 +4,9 @@ import type { Config } from '../../config/schema.ts'
 import { shellWord } from '../../sync/shell-word.ts'
 import { openDatabaseToRead } from '../../synced/database.ts'
 import { explained } from '../../synced/state-error.ts'
-import { refuseOther, stateFiles } from '../state.ts'
-import { stateTrouble } from '../state-trouble.ts'
-import { readState } from '../status.ts'
+import { readState } from '../report/status.ts'
+import { refuseOther, stateFiles } from '../state/state.ts'
+import { stateTrouble } from '../state/state-trouble.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
 /** Bytes. Below the first the state may have no room for its next day, below the second hardly for its next hour. */

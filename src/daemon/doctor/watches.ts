@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import { lossOf } from '../../local/watch-loss.ts'
-import type { Watching } from '../watching.ts'
+import type { Watching } from '../watch/watching.ts'
 import { type Finding, pass, warn } from './finding.ts'
 
 /** Of the system's watches, what other programs are left. */

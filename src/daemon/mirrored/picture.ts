@@ -1,10 +1,10 @@
-import { albumName } from '../../sync/audit-records.ts'
-import { confirmedPattern } from '../../sync/compare-bytes.ts'
-import type { DeliveryPattern } from '../../sync/delivery-pattern.ts'
-import type { FileState } from '../../synced/files.ts'
-import type { ImageRow } from '../../synced/images.ts'
+import { albumName } from '../../sync/audit/audit-records.ts'
+import { confirmedPattern } from '../../sync/listing/compare-bytes.ts'
+import type { DeliveryPattern } from '../../sync/listing/delivery-pattern.ts'
 import type { StandingFile } from '../../synced/standing.ts'
 import type { Synced } from '../../synced/synced.ts'
+import type { FileState } from '../../synced/tables/files.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
 
 /** A picture that stands on an image of the host. */
 export interface MirroredPicture {

@@ -4,7 +4,7 @@ import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { openStanding, type Standing } from '../../synced/standing.ts'
 import { explained, isOfDatabase } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
-import { refuseOther, stateFiles } from '../state.ts'
+import { refuseOther, stateFiles } from '../state/state.ts'
 
 /** The records, open for work that only reads and may take long. */
 export interface Reading {

@@ -1,4 +1,4 @@
-import { FAILURES_SHOWN, type Status } from '../status.ts'
+import { FAILURES_SHOWN, type Status } from '../report/status.ts'
 
 /** Something that is not as it should be, and that a person should know. */
 export interface Trouble {

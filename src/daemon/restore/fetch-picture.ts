@@ -1,5 +1,5 @@
-import { backoffMs } from '../../remote/backoff.ts'
 import type { Downloaded, Downloads } from '../../remote/download.ts'
+import { backoffMs } from '../../remote/gate/backoff.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { BegunFile } from './place-files.ts'
 import type { Missing } from './restore-event.ts'

@@ -3,7 +3,7 @@ import type { Clock } from '../../sync/clock.ts'
 import type { PassEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Listener } from '../listener.ts'
-import { statusOf } from '../status.ts'
+import { statusOf } from '../report/status.ts'
 import type { ServiceManager } from './service-manager.ts'
 import { statusLine } from './status-line.ts'
 

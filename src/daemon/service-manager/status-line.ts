@@ -1,5 +1,5 @@
 import { count } from '../quantities.ts'
-import type { Status } from '../status.ts'
+import type { Status } from '../report/status.ts'
 
 /** How things stand, in one sentence: what a service manager shows. The gravest first. */
 export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 'quota' | 'blocks'>): string {

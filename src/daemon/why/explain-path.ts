@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/real-disk.ts'
-import { readState, readStatus } from '../status.ts'
+import { readState, readStatus } from '../report/status.ts'
 import { contentStep } from './content-step.ts'
 import { explain } from './explain.ts'
 import type { Explanation } from './explanation.ts'

@@ -1,11 +1,11 @@
 import type { Disk } from '../../local/disk.ts'
 import { albumPathOf } from '../../sync/album-name.ts'
-import { albumName } from '../../sync/audit-records.ts'
+import { albumName } from '../../sync/audit/audit-records.ts'
 import { PERHAPS_RENAMED, planFolder } from '../../sync/plan.ts'
 import { folderAbove, fullPath } from '../../sync/tree-path.ts'
-import type { ImageRow } from '../../synced/images.ts'
 import type { GoneSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
 import { type Explanation, type PathImage, type PathState, type Step, timeOf } from './explanation.ts'
 import { doubtOf, folderOf, type Known, NO_FOLDER, NOTHING, recordsOf } from './known.ts'
 import {

@@ -1,7 +1,7 @@
-import type { FileState } from '../../synced/files.ts'
-import type { HistoryEvent } from '../../synced/history.ts'
-import type { ImageRow } from '../../synced/images.ts'
 import type { GoneSummary, TreeSummary } from '../../synced/summary.ts'
+import type { FileState } from '../../synced/tables/files.ts'
+import type { HistoryEvent } from '../../synced/tables/history.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
 import type { LeftOutWhy } from './whereabouts.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { PERHAPS_RENAMED } from '../../sync/plan.ts'
-import type { FileRow } from '../../synced/files.ts'
-import type { HistoryRow } from '../../synced/history.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
+import type { HistoryRow } from '../../synced/tables/history.ts'
 import { type PastEvent, timeOf } from './explanation.ts'
 
 const STANDING: ReadonlySet<string> = new Set(['uploaded', 'adopted', 'linked', 'unchanged'])

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../protocol/errors.ts'
-import type { Status } from '../status.ts'
+import type { Status } from '../report/status.ts'
 
 const HOUR_MS = 3_600_000
 

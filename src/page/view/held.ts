@@ -1,5 +1,5 @@
-import type { HeldDeletion } from '../../daemon/held-deletions.ts'
 import { count } from '../../daemon/quantities.ts'
+import type { HeldDeletion } from '../../daemon/report/held-deletions.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import type { Facts } from '../facts.ts'
 import { type Html, html } from '../html.ts'

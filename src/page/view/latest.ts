@@ -1,5 +1,5 @@
-import type { LatestPicture } from '../../daemon/latest-pictures.ts'
 import { sizeInWords } from '../../daemon/quantities.ts'
+import type { LatestPicture } from '../../daemon/report/latest-pictures.ts'
 import { nameOf } from '../../sync/tree-path.ts'
 import type { Facts } from '../facts.ts'
 import { type Html, html } from '../html.ts'

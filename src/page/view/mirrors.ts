@@ -1,5 +1,5 @@
 import { count } from '../../daemon/quantities.ts'
-import type { MirrorStatus } from '../../daemon/status.ts'
+import type { MirrorStatus } from '../../daemon/report/status.ts'
 import type { Facts } from '../facts.ts'
 import { type Html, html } from '../html.ts'
 import { albumInWords, time } from '../words.ts'

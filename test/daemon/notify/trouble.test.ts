@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { healthOf } from '../../../src/daemon/notify/trouble.ts'
-import type { MirrorStatus, Status } from '../../../src/daemon/status.ts'
+import type { MirrorStatus, Status } from '../../../src/daemon/report/status.ts'
 import { mirrorInSync } from '../mirror-status.ts'
 
 const HOUR = 3_600_000

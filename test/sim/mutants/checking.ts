@@ -6,7 +6,7 @@ export const CHECKING: readonly Mutant[] = [
     name: "a repair deletes another person's twin",
     edits: [
       {
-        file: 'sync/audit-repair.ts',
+        file: 'sync/audit/audit-repair.ts',
         find: 'return shown ? isLeftOver(synced, shown) : synced.audit.deletedAt(remote_id) !== undefined',
         replace: 'return true',
       },
@@ -18,7 +18,7 @@ export const CHECKING: readonly Mutant[] = [
     name: 'a repair puts nothing back',
     edits: [
       {
-        file: 'sync/audit-repair.ts',
+        file: 'sync/audit/audit-repair.ts',
         find: 'if (image) forgetGone(synced, image, parts.clock.wall())',
         replace: 'if (image) void forgetGone',
       },
@@ -30,13 +30,13 @@ export const CHECKING: readonly Mutant[] = [
     name: 'a repair believes one walk',
     edits: [
       {
-        file: 'sync/audit-repair.ts',
+        file: 'sync/audit/audit-repair.ts',
         find: 'if (lacked && look.atOnce) return',
         replace: 'if (look) return',
       },
-      { file: 'sync/audit-repair.ts', find: 'lacked.has(id)', replace: '!lacked?.has(-id)' },
+      { file: 'sync/audit/audit-repair.ts', find: 'lacked.has(id)', replace: '!lacked?.has(-id)' },
       {
-        file: 'sync/audit-repair.ts',
+        file: 'sync/audit/audit-repair.ts',
         find: '!listed.ids.has(remote_id)',
         replace: 'listed.kind !== null && remote_id !== null',
       },
@@ -48,7 +48,7 @@ export const CHECKING: readonly Mutant[] = [
     name: 'a repair believes two walks with another between them',
     edits: [
       {
-        file: 'sync/audit-repair.ts',
+        file: 'sync/audit/audit-repair.ts',
         find: 'if (lacked && look.atOnce) return',
         replace: 'if (lacked) return',
       },
@@ -60,7 +60,7 @@ export const CHECKING: readonly Mutant[] = [
     name: 'a repair looks in one album alone',
     edits: [
       {
-        file: 'sync/audit-repair.ts',
+        file: 'sync/audit/audit-repair.ts',
         find: '!listed.ids.has(remote_id)',
         replace: 'listed.kind !== null && remote_id !== null',
       },
@@ -72,7 +72,7 @@ export const CHECKING: readonly Mutant[] = [
     name: 'an audit tells the age of an image by the wall clock alone',
     edits: [
       {
-        file: 'sync/audit.ts',
+        file: 'sync/audit/audit.ts',
         find: 'ages.since(image.recorded_at * 1000, clock)',
         replace: 'Math.abs(clock.wall() - image.recorded_at + ages.since(0, clock) * 0)',
       },
@@ -82,7 +82,7 @@ export const CHECKING: readonly Mutant[] = [
   },
   {
     name: 'a repair deletes while a mirror is in doubt',
-    edits: [{ file: 'daemon/audit.ts', find: 'return inDoubt || !mayGo()', replace: 'return !mayGo()' }],
+    edits: [{ file: 'daemon/loop/audit.ts', find: 'return inDoubt || !mayGo()', replace: 'return !mayGo()' }],
     why: 'a picture may be where nobody can look',
     seed: 1_000_000_104,
   },
@@ -90,7 +90,7 @@ export const CHECKING: readonly Mutant[] = [
     name: 'a repair deletes however many there are',
     edits: [
       {
-        file: 'sync/audit-repair.ts',
+        file: 'sync/audit/audit-repair.ts',
         find: 'if (ours.length > most)',
         replace: 'if (ours.length > most * Number.MAX_SAFE_INTEGER)',
       },
@@ -102,7 +102,7 @@ export const CHECKING: readonly Mutant[] = [
     name: 'a repair goes on when a person pauses albumd',
     edits: [
       {
-        file: 'daemon/audit.ts',
+        file: 'daemon/loop/audit.ts',
         find: 'const mayGo = () => pauseAt(synced, clock.wall()) === null',
         replace: 'const mayGo = () => pauseAt(synced, clock.wall()) !== undefined',
       },
@@ -114,12 +114,12 @@ export const CHECKING: readonly Mutant[] = [
     name: 'an audit looks for uploads without an album in the root alone',
     edits: [
       {
-        file: 'sync/audit-look.ts',
+        file: 'sync/audit/audit-look.ts',
         find: "parts.synced.meta.get('default_album') !== ''",
         replace: "parts.synced.meta.get('default_album') === ''",
       },
       {
-        file: 'sync/audit-repair.ts',
+        file: 'sync/audit/audit-repair.ts',
         find: '!listed.ids.has(remote_id)',
         replace: 'listed.kind !== null && remote_id !== null',
       },
@@ -131,12 +131,12 @@ export const CHECKING: readonly Mutant[] = [
     name: 'an audit takes any walk for a whole one',
     edits: [
       {
-        file: 'sync/audit-look.ts',
+        file: 'sync/audit/audit-look.ts',
         find: "import { walkEverything, walkWhole } from './walk.ts'",
         replace: "import { walkAlbum as walkWhole, walkEverything } from './walk.ts'",
       },
       {
-        file: 'sync/audit-look.ts',
+        file: 'sync/audit/audit-look.ts',
         find: 'return complete ? {',
         replace: 'return complete !== undefined ? {',
       },
@@ -148,7 +148,7 @@ export const CHECKING: readonly Mutant[] = [
     name: 'an audit does not know what albumd deleted',
     edits: [
       {
-        file: 'sync/audit-records.ts',
+        file: 'sync/audit/audit-records.ts',
         find: 'wasDeleted: listed => isLeftOver(synced, listed)',
         replace: 'wasDeleted: () => false',
       },
@@ -160,12 +160,12 @@ export const CHECKING: readonly Mutant[] = [
     name: 'what is not in doubt is sent again',
     edits: [
       {
-        file: 'daemon/retry.ts',
+        file: 'daemon/loop/retry.ts',
         find: "const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]",
         replace: "const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('pending')]",
       },
       {
-        file: 'daemon/retry.ts',
+        file: 'daemon/loop/retry.ts',
         find: "file => file.state === 'uncertain' || DOUBTFUL",
         replace: "file => file.state !== 'failed' || DOUBTFUL",
       },
@@ -177,7 +177,7 @@ export const CHECKING: readonly Mutant[] = [
     name: "a person's word leaves the doubt open",
     edits: [
       {
-        file: 'daemon/retry.ts',
+        file: 'daemon/loop/retry.ts',
         find: 'for (const intent of synced.journal.openOnFile(file)) synced.journal.close(intent.id)',
         replace: '',
       },
@@ -189,7 +189,7 @@ export const CHECKING: readonly Mutant[] = [
     name: "a person's word does not count against look-alikes",
     edits: [
       {
-        file: 'sync/adoption.ts',
+        file: 'sync/uploads/adoption.ts',
         find: 'if (!only || synced.resend.has(job.file)) return null',
         replace: 'if (!only) return null',
       },

@@ -4,14 +4,18 @@ import type { Mutant } from './mutant.ts'
 export const DELETIONS: readonly Mutant[] = [
   {
     name: 'a backup keeps its images from its own deletions alone',
-    edits: [{ file: 'sync/give-up.ts', find: 'if (image.kept === 1) return KEPT', replace: '' }],
+    edits: [{ file: 'sync/deletions/give-up.ts', find: 'if (image.kept === 1) return KEPT', replace: '' }],
     why: 'where equal bytes have one id, another mirror deletes what the backup had',
     seed: 23034174,
   },
   {
     name: 'running time is recorded at the end of a pass alone',
     edits: [
-      { file: 'sync/folder-records.ts', find: 'recordRunning(this.#parts)', replace: 'void recordRunning' },
+      {
+        file: 'sync/scan/folder-records.ts',
+        find: 'recordRunning(this.#parts)',
+        replace: 'void recordRunning',
+      },
     ],
     why: 'after a crash a grace takes as much longer as albumd had run before it',
     seed: 1_000_000_021,
@@ -20,7 +24,7 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'no hold',
     edits: [
       {
-        file: 'sync/hold.ts',
+        file: 'sync/deletions/hold.ts',
         find: 'if (!isTooMuch(weight, policy)) return',
         replace: 'if (weight) return',
       },
@@ -44,7 +48,7 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'no last look at the path',
     edits: [
       {
-        file: 'sync/give-up.ts',
+        file: 'sync/deletions/give-up.ts',
         find: 'const why = whyNotGone(file)',
         replace: 'const why = whyNotGone === undefined ? whyNotGone : null',
       },
@@ -68,7 +72,7 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'a linked image is deleted unproved',
     edits: [
       {
-        file: 'sync/give-up.ts',
+        file: 'sync/deletions/give-up.ts',
         find: "if (image.proof !== 'none' || state === 'approved') return null",
         replace: "if (state !== 'held') return null",
       },
@@ -80,7 +84,7 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'the upload does not come before the deletion',
     edits: [
       {
-        file: 'sync/folder-records.ts',
+        file: 'sync/scan/folder-records.ts',
         find: '    files.put(file)\n    if (file.image === null) return\n    escrow.takeBack(file.image)\n',
         replace:
           "    files.put(file)\n    if (file.image === null) return\n    if (file.state === 'pending') escrow.put({ image: file.image, mirror: this.#parts.mirror, path: file.name, reason: 'superseded', state: 'grace', since: 0, due_at: 0 })\n    if (file.state === 'pending') files.put({ ...file, image: null })\n    if (file.state === 'pending') return\n    escrow.takeBack(file.image)\n",
@@ -93,12 +97,12 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'an album goes whole, wherever its pictures are',
     edits: [
       {
-        file: 'sync/whole-albums.ts',
+        file: 'sync/deletions/whole-albums.ts',
         find: 'if (!shown || whole.images.some(image => whyStays(parts, image))) continue',
         replace: 'if (!shown) continue',
       },
       {
-        file: 'sync/whole-albums.ts',
+        file: 'sync/deletions/whole-albums.ts',
         find: '() => !images.some(image => whyStays(parts, image))',
         replace: '() => true',
       },
@@ -110,7 +114,7 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'an album goes whole, whatever else is in it',
     edits: [
       {
-        file: 'sync/whole-albums.ts',
+        file: 'sync/deletions/whole-albums.ts',
         find: 'if (!shown || whole.images.some(image => whyStays(parts, image))) continue',
         replace: 'if (whole.images.some(image => whyStays(parts, image))) continue',
       },
@@ -122,12 +126,12 @@ export const DELETIONS: readonly Mutant[] = [
     name: "a mirror's own album goes when it is empty",
     edits: [
       {
-        file: 'sync/leaving-albums.ts',
+        file: 'sync/deletions/leaving-albums.ts',
         find: 'if (this.#mirrors.some(({ root }) => startsWith(root, path))) return false',
         replace: 'if (path.length === 0) return false',
       },
       {
-        file: 'sync/leaving-albums.ts',
+        file: 'sync/deletions/leaving-albums.ts',
         find: 'return !this.#albumsOf(only).has(keyOf(path))',
         replace: 'return path.length === only.root.length || !this.#albumsOf(only).has(keyOf(path))',
       },
@@ -139,7 +143,7 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'a deletion goes again without another look',
     edits: [
       {
-        file: 'sync/give-up.ts',
+        file: 'sync/deletions/give-up.ts',
         find: '() => whyStays(parts, image) === null',
         replace: '() => true',
       },
@@ -151,7 +155,7 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'a deletion leaves no intent',
     edits: [
       {
-        file: 'sync/upload.ts',
+        file: 'sync/uploads/upload.ts',
         find: 'if (standing?.hash.equals(hash) && !synced.journal.deletionOf(standing.id)) {',
         replace: 'if (standing?.hash.equals(hash)) {',
       },
@@ -163,7 +167,7 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'no grace',
     edits: [
       {
-        file: 'sync/folder-records.ts',
+        file: 'sync/scan/folder-records.ts',
         find: 'due_at: running() + graceMs',
         replace: 'due_at: running() + graceMs * 0',
       },
@@ -185,7 +189,7 @@ export const DELETIONS: readonly Mutant[] = [
         replace: 'if (mirror === null) await keepAll(parts, mirror)',
       },
       {
-        file: 'sync/ground.ts',
+        file: 'sync/deletions/ground.ts',
         find: "if (mirror.policy.deletions === 'keep') return 'another mirror keeps it'",
         replace: "if (mirror === null) return 'another mirror keeps it'",
       },
@@ -201,7 +205,7 @@ export const DELETIONS: readonly Mutant[] = [
         find: "if (file.state === 'kept') return null",
         replace: "if (file.state === 'kept' && where !== 'gone') return null",
       },
-      { file: 'sync/keep-images.ts', find: 'records.keep(image)', replace: '' },
+      { file: 'sync/deletions/keep-images.ts', find: 'records.keep(image)', replace: '' },
     ],
     why: 'a person chose to keep an image for good',
     seed: 1_000_000_007,

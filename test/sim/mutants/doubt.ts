@@ -19,12 +19,12 @@ export const DOUBT: readonly Mutant[] = [
     name: 'blind resend',
     edits: [
       {
-        file: 'sync/sender.ts',
+        file: 'sync/uploads/sender.ts',
         find: "if (sent.ok || sent.failure.remedy !== 'find_out') synced.journal.close(intent)",
         replace: 'synced.journal.close(intent)',
       },
       {
-        file: 'sync/sender.ts',
+        file: 'sync/uploads/sender.ts',
         find: "else if (last.remedy !== 'new_credential') return refused(last)",
         replace:
           "else if (last.remedy !== 'new_credential' && last.remedy !== 'find_out') return refused(last)",
@@ -49,7 +49,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'one walk for two',
     edits: [
       {
-        file: 'sync/recovery.ts',
+        file: 'sync/uploads/recovery.ts',
         find: 'if (!looked.missed.has(intent.id)) return',
         replace: 'if (looked.missed.has(intent.id)) return',
       },
@@ -61,7 +61,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'recovery believes two walks with another between them',
     edits: [
       {
-        file: 'sync/recovery.ts',
+        file: 'sync/uploads/recovery.ts',
         find: 'if (!atOnce) forget(before)',
         replace: 'if (before === null) forget(before)',
       },
@@ -73,7 +73,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'half a listing is a whole one',
     edits: [
       {
-        file: 'sync/walk.ts',
+        file: 'sync/listing/walk.ts',
         find: 'const complete = images.size === total_images && atFirst === total_images',
         replace: 'const complete = images.size >= 0 && atFirst !== null',
       },
@@ -85,7 +85,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'an album that is there already is not used',
     edits: [
       {
-        file: 'sync/album-maker.ts',
+        file: 'sync/albums/album-maker.ts',
         find: 'const found = choose(listed.value, recorded?.blind ? undefined : recorded?.remote_id)',
         replace: 'const found = listed.value.find(({ id }) => id === recorded?.remote_id)',
       },
@@ -95,7 +95,7 @@ export const DOUBT: readonly Mutant[] = [
   },
   {
     name: 'an album that was made where nobody could look is the only one of its name',
-    edits: [{ file: 'sync/album-maker.ts', find: "blind ? 'made blind' : 'made'", replace: "'made'" }],
+    edits: [{ file: 'sync/albums/album-maker.ts', find: "blind ? 'made blind' : 'made'", replace: "'made'" }],
     why: 'what lies in the one that was there before is sent again',
     seed: 27017557,
   },
@@ -103,7 +103,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'an album is made again at once',
     edits: [
       {
-        file: 'sync/album-maker.ts',
+        file: 'sync/albums/album-maker.ts',
         find: "if (created.failure.remedy !== 'find_out') await commit(() => journal.close(intent))",
         replace: 'await commit(() => journal.close(intent))',
       },
@@ -127,7 +127,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'adopt by name alone',
     edits: [
       {
-        file: 'sync/likeness.ts',
+        file: 'sync/listing/likeness.ts',
         find: 'return dimensionsFit(listed, picture) && (listed.size === undefined || sizeFits(listed.size, picture.size))',
         replace: 'return dimensionsFit({ id: listed.id }, picture) && sizeFits("", picture.size)',
       },
@@ -139,7 +139,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'albums are not looked into before the first upload',
     edits: [
       {
-        file: 'sync/upload.ts',
+        file: 'sync/uploads/upload.ts',
         find: 'const looked = await contents.lookAt(this.#parts, album, signal)',
         replace: 'const looked = { ok: true } as Awaited<ReturnType<typeof contents.lookAt>>',
       },
@@ -151,7 +151,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'what a lost state had sent is not waited for',
     edits: [
       {
-        file: 'sync/upload.ts',
+        file: 'sync/uploads/upload.ts',
         find: 'if (lostAt(this.#parts.synced) !== null) return mayArrive',
         replace: 'void lostAt, mayArrive',
       },

@@ -6,7 +6,7 @@ export const GROUND: readonly Mutant[] = [
     name: 'no guard of the root',
     edits: [
       {
-        file: 'sync/root-guard.ts',
+        file: 'sync/scan/root-guard.ts',
         find: 'if (mostAreThere(disk, folder, known)) return trusted',
         replace: 'if (known) return trusted',
       },
@@ -18,7 +18,7 @@ export const GROUND: readonly Mutant[] = [
     name: 'an empty root is trusted',
     edits: [
       {
-        file: 'sync/root-guard.ts',
+        file: 'sync/scan/root-guard.ts',
         find: 'if (isIt && !empty && identity.birthtime !== 0) return trusted',
         replace: 'if (isIt) return trusted',
       },
@@ -34,7 +34,7 @@ export const GROUND: readonly Mutant[] = [
         find: 'const doubt = doubtAbout(synced, mirrors)',
         replace: 'const doubt = null as string | null',
       },
-      { file: 'sync/ground.ts', find: 'if (row.guard !== null) return row.guard', replace: '' },
+      { file: 'sync/deletions/ground.ts', find: 'if (row.guard !== null) return row.guard', replace: '' },
     ],
     why: 'a picture may lie in the folder that can not be read',
     seed: 148,
@@ -43,7 +43,7 @@ export const GROUND: readonly Mutant[] = [
     name: 'a listed folder has no record before its own look',
     edits: [
       {
-        file: 'sync/scan.ts',
+        file: 'sync/scan/scan.ts',
         find: '      this.#folder(child)\n      this.#queue.push([child])\n',
         replace: '      this.#queue.push([child])\n',
       },
@@ -55,7 +55,7 @@ export const GROUND: readonly Mutant[] = [
     name: 'the root is not looked at before a picture is sent',
     edits: [
       {
-        file: 'sync/upload.ts',
+        file: 'sync/uploads/upload.ts',
         find: 'if (!job.isSameGround()) return',
         replace: 'if (!job.isSameGround) return',
       },
@@ -79,7 +79,7 @@ export const GROUND: readonly Mutant[] = [
     name: 'a mount of the same device is none',
     edits: [
       {
-        file: 'sync/mounts.ts',
+        file: 'sync/scan/mounts.ts',
         find: 'disk.lstat(dirname(at)).dev !== dev || disk.mountPoints(root).has(path)',
         replace: 'disk.lstat(dirname(at)).dev !== dev',
       },
@@ -91,7 +91,7 @@ export const GROUND: readonly Mutant[] = [
     name: 'what is mounted is not noticed in the list',
     edits: [
       {
-        file: 'sync/mounts.ts',
+        file: 'sync/scan/mounts.ts',
         find: "result.kind === 'different' && mounts.has(result.path)",
         replace: "result.kind === 'different' && mounts.has('/')",
       },
@@ -103,7 +103,7 @@ export const GROUND: readonly Mutant[] = [
     name: 'a place that could not be looked at is forgotten',
     edits: [
       {
-        file: 'sync/ground.ts',
+        file: 'sync/deletions/ground.ts',
         find: 'if (this.#unseen !== null)',
         replace: 'if (this.#unseen === undefined)',
       },
@@ -115,7 +115,7 @@ export const GROUND: readonly Mutant[] = [
     name: 'a guard stays when its cause is over',
     edits: [
       {
-        file: 'sync/mirror-scans.ts',
+        file: 'sync/scan/mirror-scans.ts',
         find: 'synced.mirrors.guard(row.id, guard)',
         replace: 'if (guard) synced.mirrors.guard(row.id, guard)',
       },
@@ -125,7 +125,7 @@ export const GROUND: readonly Mutant[] = [
   },
   {
     name: "a person's word about a root is not heard",
-    edits: [{ file: 'sync/trust.ts', find: 'mirrors.accept(id, 1)', replace: '' }],
+    edits: [{ file: 'sync/scan/trust.ts', find: 'mirrors.accept(id, 1)', replace: '' }],
     why: 'what was taken out of it stays on the host for ever',
     seed: 77,
   },
@@ -133,7 +133,7 @@ export const GROUND: readonly Mutant[] = [
     name: 'a folder that lost all its pictures is empty',
     edits: [
       {
-        file: 'sync/emptied-folders.ts',
+        file: 'sync/scan/emptied-folders.ts',
         find: 'if (look.lost.length < MANY) {',
         replace: 'if (look.lost.length < MANY || path !== undefined) {',
       },

@@ -6,7 +6,7 @@ export const PACING: readonly Mutant[] = [
     name: 'a quota that is used up is asked about at once',
     edits: [
       {
-        file: 'sync/quota-ledger.ts',
+        file: 'sync/quota/quota-ledger.ts',
         find: "return this.#parts.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'",
         replace: "return exhausted.ask < 0 ? 'exhausted' : 'probe'",
       },
@@ -18,7 +18,7 @@ export const PACING: readonly Mutant[] = [
     name: 'a quota that is used up is asked about too often',
     edits: [
       {
-        file: 'sync/quota-state.ts',
+        file: 'sync/quota/quota-state.ts',
         find: 'const soon = { ask: said_at + probeEveryMs, resumes: null }',
         replace: 'const soon = { ask: said_at + probeEveryMs / 2, resumes: null }',
       },
@@ -30,7 +30,7 @@ export const PACING: readonly Mutant[] = [
     name: 'that a quota is used up is not written down',
     edits: [
       {
-        file: 'sync/upload-outcome.ts',
+        file: 'sync/uploads/upload-outcome.ts',
         find: "if (remedy === 'quota') await synced.commit(() => quota.refuse(failure))",
         replace: "if (remedy === 'quota') quota.read()",
       },
@@ -42,7 +42,7 @@ export const PACING: readonly Mutant[] = [
     name: 'that a quota is used up is written down late',
     edits: [
       {
-        file: 'sync/upload-outcome.ts',
+        file: 'sync/uploads/upload-outcome.ts',
         find: "if (remedy === 'quota') await synced.commit(() => quota.refuse(failure))",
         replace:
           "if (remedy === 'quota') await clock.sleep(5000, new AbortController().signal).then(() => synced.commit(() => quota.refuse(failure)))",
@@ -68,7 +68,7 @@ export const PACING: readonly Mutant[] = [
     name: 'a pause without an end keeps the end of another',
     edits: [
       {
-        file: 'daemon/pause.ts',
+        file: 'daemon/loop/pause.ts',
         find: "if (until === null) meta.clear('paused_until')\n    else",
         replace: 'if (until !== null)',
       },
@@ -80,7 +80,7 @@ export const PACING: readonly Mutant[] = [
     name: 'uploads go on past the border of their hours',
     edits: [
       {
-        file: 'sync/upload-queue.ts',
+        file: 'sync/uploads/upload-queue.ts',
         find: 'return stop.aborted || pauseUploads?.aborted === true',
         replace: 'return stop.aborted',
       },
@@ -97,7 +97,7 @@ export const PACING: readonly Mutant[] = [
         replace: 'const mayBegin = stopped.length === 0',
       },
       {
-        file: 'sync/upload-queue.ts',
+        file: 'sync/uploads/upload-queue.ts',
         find: 'return stop.aborted || pauseUploads?.aborted === true',
         replace: 'return stop.aborted',
       },
@@ -121,7 +121,7 @@ export const PACING: readonly Mutant[] = [
     name: 'the reserve is not kept',
     edits: [
       {
-        file: 'sync/quota-ledger.ts',
+        file: 'sync/quota/quota-ledger.ts',
         find: 'return reserve > 0 && limit - this.read().used <= limit * reserve',
         replace: 'return reserve < 0 && limit - this.read().used <= limit * reserve',
       },
@@ -133,7 +133,7 @@ export const PACING: readonly Mutant[] = [
     name: 'a new day in the middle of a pass is not noticed',
     edits: [
       {
-        file: 'sync/upload-queue.ts',
+        file: 'sync/uploads/upload-queue.ts',
         find: 'const isToday = () => quota.read().began === began',
         replace: 'const isToday = () => true',
       },
@@ -145,7 +145,7 @@ export const PACING: readonly Mutant[] = [
     name: 'uploads under way go on into the reserve',
     edits: [
       {
-        file: 'sync/upload-queue.ts',
+        file: 'sync/uploads/upload-queue.ts',
         find: 'await this.#together(files, interruption, () => !this.#isSparing())',
         replace: 'await this.#together(files, interruption, () => true)',
       },
@@ -157,7 +157,7 @@ export const PACING: readonly Mutant[] = [
     name: 'what ends uploads counts only where nothing else did',
     edits: [
       {
-        file: 'sync/upload-queue.ts',
+        file: 'sync/uploads/upload-queue.ts',
         find: 'this.#stopped?.remedy !== result.failure.remedy',
         replace: 'this.#stopped === null',
       },
@@ -169,7 +169,7 @@ export const PACING: readonly Mutant[] = [
     name: 'a quota was used up when a clock says that was wrong',
     edits: [
       {
-        file: 'sync/quota-ledger.ts',
+        file: 'sync/quota/quota-ledger.ts',
         find: 'exhausted: Math.min(exhausted?.since ?? now, now)',
         replace: 'exhausted: exhausted?.since ?? now',
       },

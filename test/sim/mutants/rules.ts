@@ -6,12 +6,12 @@ export const RULES: readonly Mutant[] = [
     name: 'what a rule hides is given up unasked',
     edits: [
       {
-        file: 'sync/folder-records.ts',
+        file: 'sync/scan/folder-records.ts',
         find: 'if (this.#parts.pruneIgnored) return true',
         replace: 'if (file.image !== null) return true',
       },
       {
-        file: 'sync/folder-records.ts',
+        file: 'sync/scan/folder-records.ts',
         find: '#prunes({ state, image }: FileRow): boolean {',
         replace: '#prunes(file: FileRow): boolean {\n    const { state, image } = file',
       },
@@ -23,7 +23,7 @@ export const RULES: readonly Mutant[] = [
     name: 'what is given up is not looked at under the rules as they are',
     edits: [
       {
-        file: 'sync/ground.ts',
+        file: 'sync/deletions/ground.ts',
         find: 'return isStillIgnored(this.#disk, policy.folder, path, policy.ignore)',
         replace: 'return isStillIgnored !== undefined',
       },
@@ -35,12 +35,12 @@ export const RULES: readonly Mutant[] = [
     name: 'what is given up with the folder that hides it stays',
     edits: [
       {
-        file: 'sync/scan.ts',
+        file: 'sync/scan/scan.ts',
         find: 'if (pruneIgnored) this.#absent =',
         replace: 'if (!pruneIgnored) this.#absent =',
       },
       {
-        file: 'sync/scan.ts',
+        file: 'sync/scan/scan.ts',
         find: "if (where === 'ignored') this.#records.prune(pathOf(path, name))",
         replace: "if (where === 'renamed') this.#records.prune(pathOf(path, name))",
       },
@@ -52,7 +52,7 @@ export const RULES: readonly Mutant[] = [
     name: 'what is hidden has no grace',
     edits: [
       {
-        file: 'sync/folder-records.ts',
+        file: 'sync/scan/folder-records.ts',
         find: 'due_at: running() + graceMs,',
         replace: "due_at: running() + (reason === 'ignored' ? 0 : graceMs),",
       },
@@ -64,7 +64,7 @@ export const RULES: readonly Mutant[] = [
     name: 'under an ignore file that can not be read uploads go on',
     edits: [
       {
-        file: 'sync/upload-queue.ts',
+        file: 'sync/uploads/upload-queue.ts',
         find: 'if (unknown.some(path => isAtOrBelow(folder.path, path))) return null',
         replace: 'if (unknown.some(path => path !== path)) return null',
       },
@@ -76,7 +76,7 @@ export const RULES: readonly Mutant[] = [
     name: 'an ignore file that has vanished is believed to be gone',
     edits: [
       {
-        file: 'sync/vanished-rules.ts',
+        file: 'sync/scan/vanished-rules.ts',
         find: 'if (!vanished || isStillGone) return ignoreFile',
         replace: 'if (isStillGone || true) return ignoreFile',
       },
@@ -88,7 +88,7 @@ export const RULES: readonly Mutant[] = [
     name: 'an ignore file that is gone at two looks of one pass is believed to be gone',
     edits: [
       {
-        file: 'sync/vanished-rules.ts',
+        file: 'sync/scan/vanished-rules.ts',
         find: 'folder.ignore_gone === 1 && !isJustGone',
         replace: 'folder.ignore_gone === 1',
       },
@@ -100,7 +100,7 @@ export const RULES: readonly Mutant[] = [
     name: 'a folder that went with its ignore file comes back as a new one',
     edits: [
       {
-        file: 'sync/scan.ts',
+        file: 'sync/scan/scan.ts',
         find: 'this.#parts.vanishedRules.folderGoes(folder)',
         replace: '',
       },

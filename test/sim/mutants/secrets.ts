@@ -6,7 +6,7 @@ export const SECRETS: readonly Mutant[] = [
     name: 'the journal keeps the address of an upload',
     edits: [
       {
-        file: 'sync/sender.ts',
+        file: 'sync/uploads/sender.ts',
         find: 'cdn_url: credential.cdnUrl,',
         replace: 'cdn_url: credential.uploadUrl,',
       },
@@ -18,7 +18,7 @@ export const SECRETS: readonly Mutant[] = [
     name: 'the address of an upload is told for that of its delivery',
     edits: [
       {
-        file: 'sync/sender.ts',
+        file: 'sync/uploads/sender.ts',
         find: 'cdnUrl: sent.value.cdnUrl,',
         replace: 'cdnUrl: credential.uploadUrl,',
       },

@@ -6,7 +6,7 @@ export const SETTLING: readonly Mutant[] = [
     name: 'no settling',
     edits: [
       {
-        file: 'sync/settled-picture.ts',
+        file: 'sync/uploads/settled-picture.ts',
         find: 'if (age >= settleMs) return first',
         replace: 'if (settleMs >= 0) return first',
       },
@@ -18,7 +18,7 @@ export const SETTLING: readonly Mutant[] = [
     name: 'an old picture settles early',
     edits: [
       {
-        file: 'sync/settled-picture.ts',
+        file: 'sync/uploads/settled-picture.ts',
         find: '(isNew(first, settleMs) || incomplete.wasJustCut(file, clock))',
         replace: '(isNew(first, Number.POSITIVE_INFINITY) || incomplete.wasJustCut(file, clock))',
       },
@@ -30,7 +30,7 @@ export const SETTLING: readonly Mutant[] = [
     name: 'a cut picture is not waited for',
     edits: [
       {
-        file: 'sync/incomplete-pictures.ts',
+        file: 'sync/uploads/incomplete-pictures.ts',
         find: "if (ending.kind !== 'cut' && ending.kind !== 'blank') return null",
         replace: "if (ending.kind !== 'blank') return null",
       },
@@ -42,7 +42,7 @@ export const SETTLING: readonly Mutant[] = [
     name: 'blank room is not waited for',
     edits: [
       {
-        file: 'sync/incomplete-pictures.ts',
+        file: 'sync/uploads/incomplete-pictures.ts',
         find: "if (ending.kind !== 'cut' && ending.kind !== 'blank') return null",
         replace: "if (ending.kind !== 'cut') return null",
       },
@@ -54,7 +54,7 @@ export const SETTLING: readonly Mutant[] = [
     name: 'a leap of the clock settles what is blank',
     edits: [
       {
-        file: 'sync/incomplete-pictures.ts',
+        file: 'sync/uploads/incomplete-pictures.ts',
         find: "const known = cut && deed === 'leave' ? age",
         replace: "const known = deed === 'leave' ? age",
       },

@@ -1,0 +1,61 @@
+import { basename } from 'node:path'
+import type { CommandWork } from '../command-work.ts'
+import { EXIT } from '../exit-codes.ts'
+
+const SHELLS = ['bash', 'zsh'] as const
+
+interface CompletionArgs {
+  shell: (typeof SHELLS)[number] | undefined
+}
+
+export function completionCommand(exit: (code: number) => void): CommandWork<CompletionArgs> {
+  return {
+    builder: command =>
+      command
+        .positional('shell', { choices: SHELLS, describe: "The shell; left out, $SHELL's, or bash" })
+        .example('source <($0 completion bash)', 'In ~/.bashrc')
+        .example('source <($0 completion zsh)', 'In ~/.zshrc, below compinit'),
+    handler: ({ shell }) => {
+      process.stdout.write(SCRIPTS[shell ?? usual()])
+      exit(EXIT.inSync)
+    },
+  }
+}
+
+function usual(): (typeof SHELLS)[number] {
+  return basename(process.env.SHELL ?? '') === 'zsh' ? 'zsh' : 'bash'
+}
+
+/**
+ * Each asks albumd itself, through yargs, for what may come next; where that is nothing, files are offered. $SHELL tells
+ * yargs whether descriptions are wanted.
+ */
+const SCRIPTS: Record<(typeof SHELLS)[number], string> = {
+  bash: `# albumd's completion for bash: source <(albumd completion bash)
+_albumd() {
+  local word=\${COMP_WORDS[COMP_CWORD]}
+  local IFS=$'\\n'
+  local found
+  found=$(SHELL=bash albumd --get-yargs-completions "\${COMP_WORDS[@]:0:COMP_CWORD+1}" 2>/dev/null)
+  # Where a command takes a file, files come before options.
+  [[ $word == -* ]] || found=$(grep -v '^-' <<< "$found")
+  COMPREPLY=($(compgen -W "$found" -- "$word"))
+}
+complete -o bashdefault -o default -F _albumd albumd
+`,
+  zsh: `#compdef albumd
+# albumd's completion for zsh: source <(albumd completion zsh)
+_albumd() {
+  local -a found
+  found=("\${(@f)$(SHELL=zsh albumd --get-yargs-completions "\${(@)words[1,CURRENT]}" 2>/dev/null)}")
+  # Where a command takes a file, files come before options.
+  [[ $words[CURRENT] == -* ]] || found=(\${found:#-*})
+  if [[ -n "$found" ]]; then
+    _describe 'albumd' found
+  else
+    _files
+  fi
+}
+compdef _albumd albumd
+`,
+}

@@ -1,0 +1,102 @@
+import type { ShownDeletion } from '../../daemon/deeds/deletions.ts'
+import { localTime } from '../../daemon/local-time.ts'
+import { carryOutBySomebody, silently } from '../carry-out.ts'
+import type { CommandWork } from '../command-work.ts'
+import { configOption, readConfig } from '../config-option.ts'
+import { EXIT } from '../exit-codes.ts'
+import { jsonOption } from '../json-option.ts'
+import { pathToActOn } from '../path-argument.ts'
+import { onInterrupts } from '../terminal/interrupts.ts'
+import { sayStateTrouble } from '../words/say-state-trouble.ts'
+import { count, printable, sizeInWords } from '../words/wording.ts'
+
+const ACTIONS = ['list', 'approve', 'discard'] as const
+
+interface DeletionsArgs {
+  action: (typeof ACTIONS)[number]
+  path: string | undefined
+  config: string | undefined
+  json: boolean
+}
+
+export function deletionsCommand(exit: (code: number) => void): CommandWork<DeletionsArgs> {
+  return {
+    builder: command =>
+      command
+        .positional('action', { choices: ACTIONS, demandOption: true })
+        .positional('path', { type: 'string', describe: 'Only what is held at and below this path' })
+        .options({ ...configOption, ...jsonOption })
+        .example('$0 deletions list', 'What would be deleted, and why it is held')
+        .example('$0 deletions approve Holiday', 'Let what was below Holiday go'),
+    handler: async args => exit(await settle(args)),
+  }
+}
+
+async function settle({ action, path, config: flag, json }: DeletionsArgs): Promise<number> {
+  const config = await readConfig(flag)
+  if (action === 'list') {
+    await sayStateTrouble(config)
+    const at = await pathToActOn(config, path)
+    const { listHeld } = await import('../../daemon/report/held-deletions.ts')
+    const { showDeletion } = await import('../../daemon/deeds/deletions.ts')
+    const { readState } = await import('../../daemon/report/status.ts')
+    tell(
+      readState(config, synced => listHeld(config, synced, at).map(showDeletion)),
+      action,
+      path,
+      json,
+    )
+    return EXIT.inSync
+  }
+  const interrupts = onInterrupts()
+  try {
+    const asked = { action, path: await pathToActOn(config, path) }
+    const { done, byDaemon } = await carryOutBySomebody(config, 'deletions', asked, silently, interrupts)
+    tell(done.held, action === 'approve' && byDaemon ? 'approve_now' : action, path, json)
+  } finally {
+    interrupts.dispose()
+  }
+  return EXIT.inSync
+}
+
+/** What a person asked for. `approve_now`: the running daemon goes on with it by itself. */
+type Told = DeletionsArgs['action'] | 'approve_now'
+
+const BEFORE = {
+  list: null,
+  approve: 'to be deleted at the next sync; this can not be undone:',
+  approve_now: 'to be deleted now, by the running albumd; this can not be undone:',
+  discard: 'to be kept on the host for good:',
+}
+
+const AFTERWARDS = {
+  list: 'is held. "albumd deletions approve" lets it go, "discard" keeps it for good.',
+  approve: 'is approved, and goes at the next sync.',
+  approve_now: 'is approved, and goes now, unless albumd is paused or something is in doubt.',
+  discard: 'stays on the host for good.',
+}
+
+const WHY = {
+  deleted: 'gone from the disk',
+  superseded: 'an older version',
+  ignored: 'hidden by an ignore rule',
+}
+
+/** What it is about. */
+function tell(held: readonly ShownDeletion[], told: Told, path: string | undefined, json: boolean): void {
+  if (json)
+    return void process.stdout.write(
+      `${JSON.stringify({ action: told === 'approve_now' ? 'approve' : told, deletions: held })}\n`,
+    )
+  const where = path === undefined ? '' : ` at or below ${printable(path)}`
+  if (held.length === 0) return void process.stdout.write(`nothing is held${where}\n`)
+  if (BEFORE[told]) process.stdout.write(`${BEFORE[told]}\n`)
+  for (const { path, reason, size, since, cdn_url } of held) {
+    const why = WHY[reason]
+    process.stdout.write(
+      `${printable(path)} (${why}, ${sizeInWords(size)}, since ${localTime(since)})  ${printable(cdn_url ?? 'delivery address not known')}\n`,
+    )
+  }
+  const each = held.length === 1 ? 'it' : 'each'
+  process.stdout.write(`${count(held.length, 'image')}: ${each} ${AFTERWARDS[told]}\n`)
+}

@@ -1,0 +1,100 @@
+import type { Finding } from '../../daemon/doctor/finding.ts'
+import type { CommandWork } from '../command-work.ts'
+import { configOption } from '../config-option.ts'
+import { EXIT } from '../exit-codes.ts'
+import { jsonOption } from '../json-option.ts'
+import { onInterrupts } from '../terminal/interrupts.ts'
+import { paint } from '../terminal/paint.ts'
+import { count, printable } from '../words/wording.ts'
+
+interface DoctorArgs {
+  config: string | undefined
+  json: boolean
+}
+
+export function doctorCommand(exit: (code: number) => void): CommandWork<DoctorArgs> {
+  return {
+    builder: command =>
+      command
+        .options({ ...configOption, ...jsonOption })
+        .example('$0 doctor', 'What is wrong, and what to do')
+        .example(
+          'sudo -u albumd $0 doctor -c /etc/albumd/config.yaml',
+          'As the user that the service runs as',
+        )
+        .epilogue(
+          'It changes nothing, here or on the host. The host is asked one question an endpoint, and with a changed key ' +
+            'for images that are recorded; beside a running albumd, which needs the requests for itself, nothing: what the ' +
+            'host told that one is told.',
+        ),
+    handler: async args => exit(await examineAll(args)),
+  }
+}
+
+async function examineAll({ config: flag, json }: DoctorArgs): Promise<number> {
+  const interrupts = onInterrupts()
+  const findings: Finding[] = []
+  try {
+    for await (const finding of findingsOf(flag, interrupts.stop)) {
+      findings.push(finding)
+      if (!json) process.stdout.write(inWords(finding))
+    }
+  } finally {
+    interrupts.dispose()
+  }
+  const brokenOff = interrupts.stop.aborted
+  const exitCode = Math.max(exitCodeOf(findings), brokenOff ? EXIT.left : EXIT.inSync)
+  if (json) process.stdout.write(`${JSON.stringify({ exit_code: exitCode, findings })}\n`)
+  else process.stdout.write(`${summary(findings, brokenOff)}\n`)
+  return exitCode
+}
+
+/** A config with mistakes is a finding like others, and the last one: without it nothing else is known. */
+async function* findingsOf(flag: string | undefined, signal: AbortSignal): AsyncGenerator<Finding> {
+  const { ConfigError, problemLine } = await import('../../config/config-error.ts')
+  const { findConfig } = await import('../../config/load-config.ts')
+  const { checkConfigFile } = await import('../../daemon/doctor/config-file.ts')
+  const { examine } = await import('../../daemon/doctor/examine.ts')
+  const { readConfig } = await import('../read-config.ts')
+  try {
+    const file = findConfig(process.env, process.cwd(), flag)
+    const config = readConfig(file)
+    yield* checkConfigFile(file, config)
+    yield* examine(config, file, process.env, signal)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    for (const problem of error.problems)
+      yield {
+        check: 'config',
+        status: 'fail',
+        message: problemLine(problem),
+        remedy: 'config.example.yaml says what each key is for; albumd init writes a config',
+        code: 'CONFIG',
+      }
+  }
+}
+
+const KEY_REFUSED = ['INVALID_API_KEY', 'MISSING_API_KEY', 'OTHER_ACCOUNT']
+
+function exitCodeOf(findings: readonly Finding[]): number {
+  const failed = findings.filter(({ status }) => status === 'fail')
+  if (failed.length === 0) return EXIT.inSync
+  if (failed.some(({ code }) => code === 'CONFIG')) return EXIT.usage
+  return failed.some(({ code = '' }) => KEY_REFUSED.includes(code)) ? EXIT.refused : EXIT.left
+}
+
+const COLOURS = { pass: 'green', warn: 'yellow', fail: 'red' } as const
+
+function inWords({ check, status, message, remedy }: Finding): string {
+  const mark = paint(COLOURS[status], status)
+  const line = `${mark}  ${check.replace('_', ' ').padEnd(10)}  ${printable(message)}\n`
+  return remedy === null || status === 'pass' ? line : `${line}${' '.repeat(18)}→ ${printable(remedy)}\n`
+}
+
+function summary(findings: readonly Finding[], brokenOff: boolean): string {
+  const of = (status: Finding['status']) => findings.filter(finding => finding.status === status).length
+  if (of('fail') + of('warn') === 0 && !brokenOff)
+    return `all well: ${count(findings.length, 'check')} passed`
+  const counts = `${of('fail')} failed, ${count(of('warn'), 'warning')}, ${of('pass')} passed`
+  return brokenOff ? `broken off; so far ${counts}` : counts
+}

@@ -1,0 +1,98 @@
+import type { MirroredPicture } from '../../daemon/mirrored/picture.ts'
+import type { PlaceInMirror } from '../../daemon/why/place.ts'
+import type { CommandWork } from '../command-work.ts'
+import { configOption, readConfig } from '../config-option.ts'
+import { EXIT } from '../exit-codes.ts'
+import { pathArgument } from '../path-argument.ts'
+import { FORMATS, type Format, listing, needsAddress, STATE_COLUMN } from '../terminal/listing-formats.ts'
+import { paint } from '../terminal/paint.ts'
+import { widthOf } from '../terminal/table.ts'
+import { writeOut } from '../terminal/write-out.ts'
+import { Problem } from '../words/problem.ts'
+import { sayStateTrouble } from '../words/say-state-trouble.ts'
+import { count, printable } from '../words/wording.ts'
+
+interface LsArgs {
+  path: string | undefined
+  config: string | undefined
+  format: Format
+}
+
+export function lsCommand(exit: (code: number) => void): CommandWork<LsArgs> {
+  return {
+    builder: command =>
+      command
+        .positional('path', { type: 'string', describe: 'Only what is at and below this path' })
+        .options({
+          ...configOption,
+          format: { choices: FORMATS, default: 'table' as const, describe: 'How they are listed' },
+        })
+        .example('$0 ls Holiday', 'What is on the host of a folder')
+        .example('$0 ls --format csv > pictures.csv', 'For a spreadsheet')
+        .example('$0 ls Holiday --format markdown', 'To paste into a page: each picture, shown')
+        .epilogue(
+          'It only reads, also beside a running albumd, and does not ask the host. Where the state is not "synced", the ' +
+            'address is of the picture as it was before ("albumd why" tells more). A table is cut to fit a terminal; ' +
+            'the other formats are not. CSV has names as they are, but on a terminal their control characters are escaped. A path of which nothing is known is bad usage (2).',
+        ),
+    handler: async args => exit(await ls(args)),
+  }
+}
+
+async function ls({ path, config: flag, format }: LsArgs): Promise<number> {
+  const given = pathArgument(path)
+  const config = await readConfig(flag)
+  await sayStateTrouble(config)
+  const { reading } = await import('../../daemon/mirrored/reading.ts')
+  const { picturesOf, placesToList, recordedAt } = await import('../../daemon/mirrored/list-mirrored.ts')
+  return reading(config, async records => {
+    const places = placesToList(config, records, given)
+    if (places.length === 0) throw inNoMirror(path!, config.mirrors)
+    const found = places.map(place => recordedAt(records, place))
+    if (found.every(({ kind }) => kind === 'nothing')) throw nothingKnown(path!)
+    let unknown = 0
+    function* pictures(): Generator<MirroredPicture> {
+      for (const at of found)
+        for (const picture of picturesOf(at)) {
+          if (picture.url === null) unknown++
+          yield picture
+        }
+    }
+    const terminal = process.stdout.isTTY === true
+    const options = {
+      oneMirror: isOneMirror(places),
+      terminal,
+      width: widthOf(process.stdout),
+      paint: inTable,
+    }
+    await writeOut(process.stdout, listing(pictures(), format, options))
+    if (unknown > 0 && needsAddress(format))
+      process.stderr.write(`albumd: left out: ${count(unknown, 'picture')} whose ${UNKNOWN}\n`)
+    return EXIT.inSync
+  })
+}
+
+export const UNKNOWN =
+  'delivery address is not known; "albumd adopt --verify" finds it out, after one upload of albumd\'s own'
+
+function isOneMirror(places: readonly PlaceInMirror[]): boolean {
+  return new Set(places.map(({ mirror }) => mirror.folder)).size === 1
+}
+
+/** Titles stand out, and so does what is not as it should be. */
+export function inTable(shown: string, at: number, row: readonly string[] | null): string {
+  if (row === null) return paint('bold', shown)
+  return at === STATE_COLUMN && row[at] !== 'synced' ? paint('yellow', shown) : shown
+}
+
+export function inNoMirror(path: string, mirrors: readonly { folder: string }[]): Problem {
+  const known = mirrors.map(({ folder }) => printable(folder)).join(', ')
+  return new Problem(EXIT.usage, `${printable(path)} lies in no mirror; the mirrors are ${known}`)
+}
+
+export function nothingKnown(path: string): Problem {
+  return new Problem(
+    EXIT.usage,
+    `${printable(path)}: nothing is known of it; "albumd why" tells of paths, "albumd ls" of what is on the host`,
+  )
+}

@@ -1,0 +1,71 @@
+import type { Pause } from '../../daemon/loop/pause.ts'
+import { carryOut, silently } from '../carry-out.ts'
+import type { CommandWork } from '../command-work.ts'
+import { configOption, readConfig } from '../config-option.ts'
+import { EXIT } from '../exit-codes.ts'
+import { jsonOption } from '../json-option.ts'
+import { onInterrupts } from '../terminal/interrupts.ts'
+import { Problem } from '../words/problem.ts'
+
+interface PauseArgs {
+  for: string | undefined
+  config: string | undefined
+  json: boolean
+}
+
+/** Longer is rather until `resume`. */
+const LONGEST_MS = 365 * 86_400_000
+
+export function pauseCommand(exit: (code: number) => void): CommandWork<PauseArgs> {
+  return {
+    builder: command =>
+      command
+        .options({
+          ...configOption,
+          for: {
+            type: 'string',
+            requiresArg: true,
+            describe: 'For how long: 90s, 10m, 2h, 1d; left out, until "albumd resume"',
+          },
+          ...jsonOption,
+        })
+        .example('$0 pause --for 2h', 'Leave the line to others; it goes on by itself')
+        .epilogue(
+          'Pictures that are on their way are finished. albumd goes on to look: what has changed meanwhile is done ' +
+            'afterwards. sync, retry and adopt do nothing while it lasts but say so, with exit code 3.',
+        ),
+    handler: async args => exit(await pause(args)),
+  }
+}
+
+async function pause({ for: given, config: flag, json }: PauseArgs): Promise<number> {
+  const forMs = given === undefined ? null : await durationIn(given)
+  const config = await readConfig(flag)
+  const interrupts = onInterrupts()
+  try {
+    const paused = await carryOut(config, 'pause', { forMs }, silently, interrupts)
+    const { pauseInWords } = await import('../../daemon/loop/pause.ts')
+    if (json) process.stdout.write(`${JSON.stringify({ paused: true, ...pauseInJson(paused) })}\n`)
+    else process.stdout.write(`${pauseInWords(paused)}\n`)
+  } finally {
+    interrupts.dispose()
+  }
+  return EXIT.inSync
+}
+
+/** Milliseconds. A repeated option comes as an array. */
+async function durationIn(given: string): Promise<number> {
+  const { parseDuration } = await import('../../config/values.ts')
+  const ms = parseDuration(String(given))
+  if (ms === null || ms < 1 || ms > LONGEST_MS)
+    throw new Problem(
+      EXIT.usage,
+      `--for ${String(given)}: must be a duration such as 90s, 10m or 1h30m, up to 365d. See albumd pause --help.`,
+    )
+  return ms
+}
+
+/** `until`: ISO 8601, or null until `resume`. */
+export function pauseInJson({ until }: Pause): { until: string | null } {
+  return { until: until === null ? null : new Date(until).toISOString() }
+}

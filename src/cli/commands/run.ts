@@ -1,0 +1,86 @@
+import type { Config } from '../../config/schema.ts'
+import type { Access } from '../../daemon/loop/mirroring.ts'
+import type { Renewable } from '../../daemon/state/renewal.ts'
+import type { CommandWork } from '../command-work.ts'
+import { configOption } from '../config-option.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { LogLevelArgs } from '../log-level-option.ts'
+import { onInterrupts } from '../terminal/interrupts.ts'
+
+interface RunArgs extends LogLevelArgs {
+  config: string | undefined
+}
+
+export function runCommand(exit: (code: number) => void): CommandWork<RunArgs, LogLevelArgs> {
+  return {
+    builder: command =>
+      command
+        .options(configOption)
+        .example('$0 run -c albumd.yaml', 'Keep it mirrored')
+        .epilogue(
+          'SIGHUP reads the config and the key again; a config that is wrong is refused, and the one before stays. A ' +
+            'key file that changes is read by itself. sync, retry, audit, adopt, deletions, trust, pause and resume ' +
+            'are carried out by it while it runs.',
+        ),
+    handler: async args => exit(await run(args)),
+  }
+}
+
+async function run({ config: flag, 'log-level': level }: RunArgs): Promise<number> {
+  let readAgain = () => {}
+  const interrupts = onInterrupts(
+    () => {},
+    () => readAgain(),
+  )
+  try {
+    const { readAccess, readConfigAndAccess } = await import('../read-config.ts')
+    const { config, access } = readConfigAndAccess(flag)
+    const { logEvent, openLog } = await import('../../daemon/report/log.ts')
+    const { keepMirrored } = await import('../../daemon/loop/keep-mirrored.ts')
+    const { openServiceManager } = await import('../../daemon/service-manager/service-manager.ts')
+    const { StatusPage } = await import('../../page/status-page.ts')
+    const { systemClock } = await import('../../sync/clock.ts')
+    const secrets = new Set([access.apiKey])
+    const known = (access: Access) => {
+      secrets.add(access.apiKey)
+      return access
+    }
+    const say = (line: string) => logEvent(log, { event: 'warning' }, line)
+    const page = new StatusPage(systemClock, say, what => listener.note({ event: 'asked_for', what }))
+    const out = {
+      out: process.stdout,
+      secrets,
+      env: process.env,
+      hear: (line: string) => page.logged(line),
+    }
+    const logOf = ({ log }: Config) => openLog({ ...log, ...(level && { level }) }, out)
+    let log = logOf(config)
+    interrupts.stop.addEventListener('abort', () => logEvent(log, { event: 'stopping' }))
+    const listener = page.beside({
+      tell: told => logEvent(log, told),
+      say,
+      onPass() {},
+      note: event => logEvent(log, event),
+    })
+    const renewable: Renewable = {
+      onAsked(read) {
+        readAgain = read
+      },
+      settings() {
+        const read = readConfigAndAccess(flag)
+        known(read.access)
+        return read
+      },
+      accessFor: config => known(readAccess(config)),
+      onTaken(settings) {
+        log = logOf(settings.config)
+      },
+    }
+    const manager = openServiceManager(process.env, systemClock, listener.say)
+    await keepMirrored(config, access, listener, interrupts, { renewable, manager, display: page })
+    logEvent(log, { event: 'stopped' })
+    return EXIT.inSync
+  } finally {
+    interrupts.dispose()
+  }
+}

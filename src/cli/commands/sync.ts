@@ -1,0 +1,102 @@
+import type { Config } from '../../config/schema.ts'
+import type { Operation } from '../../daemon/report/preview-operations.ts'
+import type { MirrorPolicy } from '../../sync/scan/mirror-scans.ts'
+import type { CommandWork } from '../command-work.ts'
+import { configOption, readConfig } from '../config-option.ts'
+import { EXIT } from '../exit-codes.ts'
+import { jsonOption } from '../json-option.ts'
+import { onePass } from '../one-pass.ts'
+import { onInterrupts } from '../terminal/interrupts.ts'
+import { sayStateTrouble } from '../words/say-state-trouble.ts'
+import { count, printable, sizeInWords } from '../words/wording.ts'
+
+interface SyncArgs {
+  config: string | undefined
+  'dry-run': boolean
+  'prune-ignored': boolean
+  json: boolean
+}
+
+export function syncCommand(exit: (code: number) => void): CommandWork<SyncArgs> {
+  return {
+    builder: command =>
+      command
+        .options({
+          ...configOption,
+          'dry-run': {
+            type: 'boolean',
+            default: false,
+            describe: 'Print the plan with reasons; change nothing anywhere, and do not ask the host',
+          },
+          'prune-ignored': {
+            type: 'boolean',
+            default: false,
+            describe: 'Give up the images of pictures that an ignore rule hides',
+          },
+          ...jsonOption,
+        })
+        .example('$0 sync -c albumd.yaml', 'Mirror now')
+        .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
+        .epilogue(
+          'The images of pictures that this scan finds gone are deleted at the end of the pass, after every path was ' +
+            'looked at again: deletions.grace is for run alone. What run has in grace keeps its grace, and holds apply. While ' +
+            'run runs, it makes the pass, with its grace; Ctrl-C then ends only the watching. While albumd is paused, ' +
+            'nothing is done but to say so (exit 3).',
+        ),
+    handler: async args => exit(args['dry-run'] ? await preview(args) : await sync(args)),
+  }
+}
+
+async function sync({ config: flag, 'prune-ignored': prune, json }: SyncArgs): Promise<number> {
+  return (await onePass(await readConfig(flag), 'sync', { pruneIgnored: prune }, { json })).exitCode
+}
+
+async function preview({ config: flag, 'prune-ignored': prune, json }: SyncArgs): Promise<number> {
+  const config = pruning(await readConfig(flag), prune)
+  const { refuseMissingFolders } = await import('../read-config.ts')
+  refuseMissingFolders(config)
+  const { previewPass } = await import('../../daemon/report/preview.ts')
+  const interrupts = onInterrupts()
+  await sayStateTrouble(config)
+  const plan: Operation[] = []
+  const notes: string[] = []
+  let operations = 0
+  let guarded = 0
+  try {
+    for await (const operation of previewPass(config, interrupts, line => notes.push(line))) {
+      if (operation.operation === 'none') guarded++
+      else operations++
+      if (json) plan.push(operation)
+      else process.stdout.write(`${operationInWords(operation)}\n`)
+    }
+  } finally {
+    interrupts.dispose()
+  }
+  if (json) print({ dry_run: true, plan, notes })
+  else {
+    const all = operations > 0 || guarded > 0 ? [count(operations, 'operation')] : ['nothing to do']
+    if (guarded > 0) all.push(`${count(guarded, 'mirror')} guarded`)
+    const lines = [...notes, `${all.join(', ')}; nothing was changed, and the host was not asked`]
+    process.stdout.write(`${lines.join('\n')}\n`)
+  }
+  return EXIT.inSync
+}
+
+function operationInWords(operation: Operation): string {
+  // Its reason names the folder.
+  if (operation.operation === 'none') return `guarded: ${printable(operation.reason)}`
+  const what = 'album' in operation ? `"${operation.album}"` : operation.path
+  const size = 'size' in operation ? `, ${sizeInWords(operation.size)}` : ''
+  const verb = operation.operation.replace('_', ' ')
+  return `${verb} ${printable(what)} (${printable(operation.reason)}${size})`
+}
+
+/** What a person asks for once is part of the policy for as long as this command runs. */
+function pruning(config: Config, pruneIgnored: boolean): Config {
+  const mirrors = config.mirrors.map(mirror => ({ ...mirror, pruneIgnored }) satisfies MirrorPolicy)
+  return { ...config, mirrors }
+}
+
+function print(summary: object): void {
+  process.stdout.write(`${JSON.stringify(summary)}\n`)
+}

@@ -1,0 +1,176 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { relative } from 'node:path'
+import type { RunningHost } from '../../host/embedded-host.ts'
+import type { Interruption } from '../../sync/interruption.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { CommandWork } from '../command-work.ts'
+import { EXIT } from '../exit-codes.ts'
+import { onInterrupts } from '../terminal/interrupts.ts'
+import { lineProgress, type Progress } from '../terminal/progress.ts'
+import { progressOn } from '../terminal/progress-on.ts'
+import type { Workspace } from '../try/workspace.ts'
+import { Problem } from '../words/problem.ts'
+import { count } from '../words/wording.ts'
+
+/** As it is to be called again: what npm has started need not be where a shell looks for programs. */
+const PROGRAM = ['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '') ? 'npx albumd' : 'albumd'
+
+interface TryArgs {
+  folder: string | undefined
+}
+
+export function tryCommand(exit: (code: number) => void): CommandWork<TryArgs> {
+  return {
+    builder: command =>
+      command
+        .positional('folder', { type: 'string', describe: 'Your own pictures; they are never changed' })
+        .example('$0 try', 'With sample pictures')
+        .example('$0 try ~/Pictures', 'With your own'),
+    handler: async args => exit(await tryOut(args)),
+  }
+}
+
+async function tryOut({ folder }: TryArgs): Promise<number> {
+  const progress = await progressOn(process.stdout)
+  const interrupts = onInterrupts(() => progress.say('Stopping; what is under way is finished first.'))
+  try {
+    const { openWorkspace } = await import('../try/workspace.ts')
+    const workspace = await openWorkspace(process.cwd(), folder)
+    const host = await startOwnHost(workspace)
+    try {
+      if (!interrupts.stop.aborted) progress.say(introduction(workspace, host))
+      await mirror(workspace, progress, interrupts)
+    } finally {
+      progress.end()
+      await host.close()
+    }
+    progress.say('Stopped. Start it again and it goes on where it was.')
+    return EXIT.inSync
+  } finally {
+    interrupts.dispose()
+  }
+}
+
+async function startOwnHost({ hostData, port, apiKey, folder }: Workspace): Promise<RunningHost> {
+  const { startHost } = await import('../../host/embedded-host.ts')
+  try {
+    return await startHost({
+      data: hostData,
+      listen: { host: '127.0.0.1', port },
+      apiKeys: [apiKey],
+      plan: 'flagship',
+      plansFrom: 'professional',
+      tls: true,
+      onFault: fault => void process.stderr.write(`albumd: the image host: ${fault.message}\n`),
+    })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'HOST_DATA_IN_USE')
+      throw new Problem(EXIT.locked, `${here(folder)}: another albumd tries this already; stop it first`)
+    if (code === 'EADDRINUSE')
+      throw new Problem(EXIT.locked, `port ${port} is taken; stop what listens there, then start again`)
+    throw error
+  }
+}
+
+async function mirror(workspace: Workspace, progress: Progress, interrupts: Interruption): Promise<void> {
+  const { readConfigAndAccess } = await import('../read-config.ts')
+  const { config, access } = readConfigAndAccess(workspace.config)
+  const lines = lineProgress(process.stdout)
+  const { logEvent, openLog } = await import('../../daemon/report/log.ts')
+  const { keepMirrored } = await import('../../daemon/loop/keep-mirrored.ts')
+  const { StatusPage } = await import('../../page/status-page.ts')
+  const { systemClock } = await import('../../sync/clock.ts')
+  // A trial has no log but the page's.
+  const log = openLog(config.log, {
+    out: { write() {} },
+    secrets: new Set([access.apiKey]),
+    env: {},
+    hear: line => page.logged(line),
+  })
+  const page = new StatusPage(systemClock, progress.say, what => listener.note({ event: 'asked_for', what }))
+  let passes = 0
+  let latest: string | null = null
+  const listener = page.beside({
+    tell(told) {
+      logEvent(log, told)
+      if (told.event === 'picture_uploaded') latest = told.cdn_url
+      const shown = 'mirror' in told ? { ...told, mirror: here(told.mirror) } : told
+      // Once all is there, a line for each picture says more than counts of every look.
+      if (passes === 0) progress.tell(shown)
+      else if (told.event !== 'scan_finished' && told.event !== 'uploads_started') lines.tell(shown)
+    },
+    say: progress.say,
+    onPass(synced) {
+      progress.end()
+      if (passes++ > 0 || interrupts.stop.aborted) return
+      progress.say(whatNext(workspace, synced, latest, page.whereabouts?.url ?? null))
+    },
+    note: event => logEvent(log, event),
+  })
+  await keepMirrored(config, access, listener, interrupts, { display: page })
+}
+
+function introduction({ folder, hostData }: Workspace, host: RunningHost): string {
+  return [
+    '',
+    `  pictures    ${here(folder)}`,
+    `  image host  ${host.baseUrl}  (its own, over TLS)`,
+    `  its data    ${here(hostData)}`,
+    '',
+  ].join('\n')
+}
+
+function whatNext(
+  { folder, config, caFile, isSample }: Workspace,
+  synced: Synced,
+  latest: string | null,
+  page: string | null,
+): string {
+  const row = synced.mirrors.of(folder)
+  const { files, synced: there } = synced.summaries.mirror(row?.id ?? 0)
+  const status = `${PROGRAM} status --config ${quoted(here(config))}`
+  const url = latest ?? synced.images.latest()?.cdn_url
+  return [
+    '',
+    `${there} of ${count(files, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
+    '',
+    ...(page ? [`  in a browser    ${page}`] : []),
+    `  how it stands   ${status}`,
+    ...(url ? [`  one of them     curl --cacert ${quoted(here(caFile))} -o picture ${url}`] : []),
+    ...(isSample
+      ? [
+          ...hint(
+            'add one',
+            `${folder}/Another kite.svg`,
+            false,
+            another => `cp ${quoted(here(`${folder}/Icons/Kite.svg`))} ${another}`,
+          ),
+          ...hint(
+            'delete one',
+            `${folder}/Icons/Sun.ico`,
+            true,
+            sun => `rm ${sun}    # its image goes ten seconds later`,
+          ),
+        ]
+      : [
+          `  next            drop a picture into ${here(folder)}, or delete one: its image goes ten seconds later`,
+        ]),
+    '',
+  ].join('\n')
+}
+
+/** Something to try, as long as it can still be tried: `file` is there, or is not. */
+function hint(label: string, file: string, there: boolean, command: (file: string) => string): string[] {
+  return existsSync(file) === there ? [`  ${label.padEnd(14)}  ${command(quoted(here(file)))}`] : []
+}
+
+/** A path as one would type it from here. */
+function here(path: string): string {
+  const below = relative(realpathSync(process.cwd()), path)
+  return below && !below.startsWith('..') ? below : path
+}
+
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,117 @@
+import { localTime } from '../../daemon/local-time.ts'
+import type { Explanation, PathImage, PathState } from '../../daemon/why/explanation.ts'
+import type { CommandWork } from '../command-work.ts'
+import { configOption, readConfig } from '../config-option.ts'
+import { EXIT } from '../exit-codes.ts'
+import { jsonOption } from '../json-option.ts'
+import { pathArgument } from '../path-argument.ts'
+import { Problem } from '../words/problem.ts'
+import { sayStateTrouble } from '../words/say-state-trouble.ts'
+import { count, printable, sizeInWords } from '../words/wording.ts'
+
+interface WhyArgs {
+  path: string
+  config: string | undefined
+  json: boolean
+}
+
+export function whyCommand(exit: (code: number) => void): CommandWork<WhyArgs> {
+  return {
+    builder: command =>
+      command
+        .positional('path', {
+          type: 'string',
+          demandOption: true,
+          describe: "Absolute, or below a mirror's folder; it need not be there any more",
+        })
+        .options({ ...configOption, ...jsonOption })
+        .example('$0 why Holiday/a.jpg', 'Why is it not on the host yet?')
+        .epilogue('It only reads, also beside a running albumd, and does not ask the host.'),
+    handler: async args => exit(await why(args)),
+  }
+}
+
+async function why({ path, config: flag, json }: WhyArgs): Promise<number> {
+  const given = pathArgument(path)!
+  const config = await readConfig(flag)
+  await sayStateTrouble(config)
+  const { explainPath } = await import('../../daemon/why/explain-path.ts')
+  const explained = await explainPath(config, given, Date.now())
+  if (explained.length === 0) {
+    const known = config.mirrors.map(({ folder }) => printable(folder)).join(', ')
+    throw new Problem(EXIT.usage, `${printable(path)} lies in no mirror; the mirrors are ${known}`)
+  }
+  if (json) process.stdout.write(`${JSON.stringify(explained.length === 1 ? explained[0] : explained)}\n`)
+  else process.stdout.write(explained.map(inWords).join('\n'))
+  return EXIT.inSync
+}
+
+const STATES: Record<PathState, string> = {
+  pending: 'waits to be uploaded',
+  synced: 'on the host',
+  linked: 'linked to an image on the host',
+  uncertain: 'sent, and whether it arrived is not known',
+  failed: 'failed',
+  gone: 'gone from the disk; its image waits to be deleted',
+  kept: 'kept',
+  hidden: 'left out; its image stays',
+  unseen: 'not seen yet',
+  absent: 'not there',
+  left_out: 'left out',
+  unknown: 'not known',
+  folder: 'a folder',
+}
+
+const PROOFS: Record<PathImage['proof'], string> = {
+  uploaded: 'uploaded',
+  compared: 'its bytes were compared',
+  none: 'its bytes were not compared',
+}
+
+function inWords(explained: Explanation): string {
+  const { path, state, reason, album, file, hash, image, deletions, counts, failure, next, history } =
+    explained
+  const rows: [string, string][] = [['state', printable(withReason(STATES[state], reason))]]
+  if (file) rows.push(['file', `${sizeInWords(file.size)}, modified ${localTime(file.modified_at)}`])
+  if (counts) rows.push(['holds', countsInWords(counts)])
+  const inAlbum = album.path === '' ? 'the root' : `"${printable(album.path)}"`
+  if (state !== 'left_out')
+    rows.push(['album', `${inAlbum}${album.id === null && album.path !== '' ? ' (not made yet)' : ''}`])
+  if (image) rows.push(['image', imageInWords(image)])
+  for (const given of deletions)
+    if (given.image_id !== image?.image_id) rows.push(['old', imageInWords(given)])
+  if (hash) rows.push(['sha256', hash])
+  if (failure) rows.push(['tries', count(failure.attempts, 'attempt')])
+  for (const { what, at, command } of next)
+    rows.push([
+      'next',
+      [printable(what), command, at && localTime(at)].filter(part => part !== null).join(' — '),
+    ])
+  for (const { at, event, detail } of history) {
+    const what = event.replace('_', ' ')
+    rows.push(['history', `${localTime(at)} ${printable(detail === null ? what : withReason(what, detail))}`])
+  }
+  const lines = rows.map(
+    ([name, text], at) => `  ${(rows[at - 1]?.[0] === name ? '' : name).padEnd(8)}${text}`,
+  )
+  return `${[printable(path), ...lines].join('\n')}\n`
+}
+
+/** Nothing is said twice. */
+function withReason(what: string, reason: string): string {
+  if (what.startsWith(reason)) return what
+  return reason.startsWith(what) || reason.endsWith(what) ? reason : `${what}: ${reason}`
+}
+
+function imageInWords({ image_id, cdn_url, recorded_at, proof }: PathImage): string {
+  return printable(
+    `${image_id}, ${PROOFS[proof]}, recorded ${localTime(recorded_at)}  ${cdn_url ?? 'delivery address not known'}`,
+  )
+}
+
+function countsInWords({ files, states, left_out }: NonNullable<Explanation['counts']>): string {
+  const ofStates = Object.entries(states).map(([state, n]) => `${n} ${state}`)
+  const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [`${n} ${why}`] : []))
+  const out = left.length > 0 ? [`left out: ${left.join(', ')}`] : []
+  return [[count(files, 'picture'), ...ofStates].join(', '), ...out].join('; ')
+}

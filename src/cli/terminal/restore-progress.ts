@@ -1,0 +1,73 @@
+import type { RestoreEvent } from '../../daemon/restore/restore-event.ts'
+import { fullPath } from '../../sync/tree-path.ts'
+import { count, printable, sizeInWords } from '../words/wording.ts'
+
+/** What a person or a program sees of a restore while it goes on. */
+export interface RestoreProgress {
+  tell(event: RestoreEvent): void
+  say(line: string): void
+  end(): void
+}
+
+/** A bar on a terminal, lines elsewhere. What draws the bar is loaded where one is drawn. */
+export async function restoreProgress(out: NodeJS.WriteStream): Promise<RestoreProgress> {
+  if (!out.isTTY) return restoreLines(out)
+  const { transferBar } = await import('./transfer-bar.ts')
+  const { start, advance, say, end } = transferBar(out)
+  return {
+    tell(event) {
+      const line = inWords(event)
+      if (event.event === 'restore_started') start(event.pictures, null)
+      else advance(event.event === 'picture_restored' && !event.there ? event.size : 0)
+      if (line !== null && event.event === 'picture_missing') say(line)
+    },
+    say,
+    end,
+  }
+}
+
+function restoreLines(out: NodeJS.WritableStream): RestoreProgress {
+  const say = (line: string) => void out.write(`${line}\n`)
+  return {
+    tell(event) {
+      const line = inWords(event)
+      if (line !== null) say(line)
+    },
+    say,
+    end() {},
+  }
+}
+
+/** One object, its `problems` as they come: there may be as many as there are pictures. */
+export function restoreJson(out: NodeJS.WritableStream): RestoreProgress & { summary(rest: object): void } {
+  let before = '{"problems":['
+  return {
+    tell(event) {
+      if (event.event !== 'picture_missing') return
+      const { mirror, path, code, message } = event
+      out.write(`${before}\n${JSON.stringify({ mirror, path, code, message })}`)
+      before = ','
+    },
+    say() {},
+    end() {},
+    summary(rest) {
+      const opening = before === ',' ? '' : before
+      out.write(`${opening}],${JSON.stringify(rest).slice(1)}\n`)
+    },
+  }
+}
+
+/** Null for what there may be very much of, and nothing to do about. */
+function inWords(event: RestoreEvent): string | null {
+  switch (event.event) {
+    case 'restore_started':
+      return `${count(event.pictures, 'picture')} on the host (${sizeInWords(event.bytes)})`
+    case 'picture_restored': {
+      if (event.there) return null
+      const older = event.older ? ', an older version' : ''
+      return `restored ${printable(event.path)} (${sizeInWords(event.size)}${older})`
+    }
+    case 'picture_missing':
+      return `missing ${printable(fullPath(event.mirror, event.path))}: ${printable(event.message)} (${event.code})`
+  }
+}

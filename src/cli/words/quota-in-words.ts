@@ -1,0 +1,28 @@
+import { localTime } from '../../daemon/local-time.ts'
+import { EARLY_REMEDY } from '../../daemon/report/quota-status.ts'
+import type { Status } from '../../daemon/report/status.ts'
+import { count } from './wording.ts'
+
+/** What `status` says of the day's quota, and of the pictures that it keeps waiting. */
+export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog'>): string[] {
+  const { plan, limit, used, exhausted, reserve } = quota
+  const isKept = !exhausted && reserve > 0 && limit - used <= reserve && backlog.pictures > 0
+  const kept = isKept ? ', the rest is kept for new pictures' : ''
+  const ofToday = `${used.toLocaleString('en')} of ${limit.toLocaleString('en')}`
+  const lines = [`quota   ${ofToday} today (${plan})${exhausted ? `, ${usedUp(quota)}` : kept}`]
+  if (quota.used_up_early)
+    lines.push(`        the host said so long before ${limit.toLocaleString('en')}: ${EARLY_REMEDY}`)
+  if (backlog.days > 0) lines.push(backlogInWords(backlog))
+  return lines
+}
+
+function usedUp({ resumes_at, next_probe_at, reset }: Status['quota']): string {
+  if (resumes_at === null)
+    return `used up${next_probe_at === null ? '' : `; the host is asked again at ${localTime(next_probe_at)}`}`
+  const learned = reset.known === 'learned' ? ` (learned in ${count(reset.days, 'day')})` : ''
+  return `used up until ${localTime(resumes_at)}${learned}`
+}
+
+function backlogInWords({ pictures, days, per_day }: Status['backlog']): string {
+  return `backlog ${count(pictures, 'picture')}, about ${count(days, 'day')} at ${per_day.toLocaleString('en')} a day`
+}

@@ -1,0 +1,114 @@
+import { KEY_REMEDY } from '../../config/api-key.ts'
+import { localTime } from '../../daemon/local-time.ts'
+import { auditInWords } from '../../daemon/report/audit-status.ts'
+import type { MirrorStatus, Status } from '../../daemon/report/status.ts'
+import type { PageNow } from '../../page/ask.ts'
+import type { ErrorCode } from '../../protocol/errors.ts'
+import { fullPath } from '../../sync/tree-path.ts'
+import { pageInWords } from './page-in-words.ts'
+import { quotaInWords } from './quota-in-words.ts'
+import { watchingInWords } from './watching-in-words.ts'
+import { count, printable } from './wording.ts'
+
+/** How things stand, for a person. `now`: what the page of a running daemon tells; null where none runs. */
+export function statusInWords(status: Status, now: PageNow | null): string {
+  const lines = [
+    status.running ? `albumd ${status.version} is running (pid ${status.pid})` : 'albumd is not running',
+  ]
+  if (status.other_config) {
+    const again = status.pid === null ? 'it' : `it (kill -HUP ${status.pid})`
+    lines.push(
+      `config  it runs with another config than this one; let it read ${again}: its log says what it refuses`,
+    )
+  }
+  for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror, status.running))
+  lines.push('', ...quotaInWords(status), ...watchingInWords(status.watching))
+  if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
+  lines.push(...pageInWords(now))
+  if (status.mirrors.some(({ held_deletions }) => held_deletions > 0))
+    lines.push('held    what is held waits for your word: albumd deletions list')
+  const audit = auditInWords(status.audit)
+  if (audit) lines.push(`audit   ${audit}`)
+  lines.push(...blocksInWords(status.blocks))
+  for (const { mirror, path, code, message, next_attempt_at } of status.failures) {
+    // Of one mirror the path below it is enough; its root has none.
+    const at = status.mirrors.length > 1 || path === '' ? fullPath(mirror, path) : path
+    // Counted apart from the failed ones: it may have arrived.
+    const what = code === 'UNCERTAIN' ? 'unsure' : 'failed'
+    const again = code === 'UNCERTAIN' ? `; ${lookedForAgain(next_attempt_at, status.running)}` : ''
+    lines.push(`${what}  ${printable(at)}: ${printable(message)} (${code}${again})`)
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** What is said of several endpoints in the same words is said once. */
+function blocksInWords(blocks: Status['blocks']): string[] {
+  const same = Map.groupBy(blocks, ({ code, message }) => `${code} ${message}`)
+  return [...same.values()].flatMap(alike => {
+    const [{ code, message }] = alike as [Status['blocks'][number]]
+    const endpoints = alike.map(({ endpoint }) => endpoint).join(', ')
+    const since = alike.map(block => block.since).sort()[0]!
+    const last = alike
+      .flatMap(block => (block.said_at === block.since ? [] : block.said_at))
+      .sort()
+      .at(-1)
+    const again = last === undefined ? '' : `, said again at ${localTime(last)}`
+    const said = `blocked ${endpoints}: ${printable(message)} (${code}; since ${localTime(since)}${again})`
+    return KEY_REFUSED.has(code) ? [said, `        ${KEY_REMEDY}`] : [said]
+  })
+}
+
+const KEY_REFUSED: ReadonlySet<string> = new Set<ErrorCode>(['MISSING_API_KEY', 'INVALID_API_KEY'])
+
+/** `at`: when the host has to have it, if it ever will; what is looked for later than that has waited for the host. */
+function lookedForAgain(at: string | null, running: boolean): string {
+  if (!running) return '"albumd sync" looks for it again'
+  const known = at !== null && Date.parse(at) > Date.now() ? `, at ${localTime(at)} at the latest` : ''
+  return `it is looked for again${known}`
+}
+
+/** By this machine's clock, as `uploads.hours` are. */
+function clockTime(time: string): string {
+  const at = new Date(time)
+  return `${at.getHours()}`.padStart(2, '0').concat(':', `${at.getMinutes()}`.padStart(2, '0'))
+}
+
+function mirrorInWords(mirror: MirrorStatus, running: boolean): string[] {
+  const { files, synced, linked, left_out, left_out_with_image: withImage, perhaps_renamed: renamed } = mirror
+  const rest = (
+    [
+      ['to upload', mirror.pending_uploads],
+      ['failed', mirror.failed],
+      ['uncertain', mirror.uncertain],
+      ['to delete', mirror.pending_deletions],
+      ['held', mirror.held_deletions],
+    ] as const
+  ).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []))
+  const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [`${n} ${why}`] : []))
+  return [
+    `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${mirror.state}`,
+    ...(mirror.reason ? [`        ${printable(mirror.reason)}`] : []),
+    mirror.looked_at
+      ? `        ${[`${synced + linked} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`
+      : `        not looked at yet${running ? '' : '; "albumd sync" or "albumd run" begins'}`,
+    ...(linked > 0 ? [`        ${linkedInWords(linked)}`] : []),
+    ...(left.length > 0 ? [`        left out: ${left.join(', ')}`] : []),
+    ...(withImage > 0 ? [`        ${keepingInWords(withImage)}`] : []),
+    ...(renamed > 0 ? [`        ${perhapsRenamedInWords(renamed)}`] : []),
+  ]
+}
+
+function linkedInWords(pictures: number): string {
+  const bytes = pictures === 1 ? 'its bytes are' : 'their bytes are'
+  return `${pictures} of them linked to images that were there: ${bytes} not compared yet; "albumd adopt --verify" does`
+}
+
+function keepingInWords(pictures: number): string {
+  const keep = pictures === 1 ? 'keeps its image' : 'keep their images'
+  return `${count(pictures, 'picture')} left out ${keep}; "albumd sync --prune-ignored" gives up those that a rule hides`
+}
+
+function perhapsRenamedInWords(pictures: number): string {
+  const keep = pictures === 1 ? 'is missing and keeps its image' : 'are missing and keep their images'
+  return `${count(pictures, 'picture')} ${keep}: not known whether gone, while a name in the folder is not valid UTF-8 (see below); rename that`
+}

@@ -1,0 +1,242 @@
+import type { Config } from '../../config/schema.ts'
+import type { Interruption } from '../../sync/interruption.ts'
+import type { PassReport } from '../../sync/pass.ts'
+import type { PassEvent } from '../../sync/pass-events.ts'
+import { Errands, type PassNeeds } from '../control/errands.ts'
+import { type MirrorWatcher, openMirrorWatcher } from '../watch/mirror-watcher.ts'
+import { StaleFolders } from '../watch/stale-folders.ts'
+import { WatchRecord } from '../watch/watching.ts'
+import { Bell } from './bell.ts'
+import { type DueParts, dueMs, restMs } from './due.ts'
+import { isOpen, nextBorder } from './hours.ts'
+import type { Mirroring } from './mirroring.ts'
+import { pauseAt } from './pause.ts'
+import { rest, sleepUntil } from './rest.ts'
+import type { Recurring } from './schedule.ts'
+import type { ScheduledAudit } from './scheduled-audit.ts'
+
+export interface DaemonParts extends DueParts {
+  config: Pick<Config, 'mirrors' | 'uploads'> & { watch?: Pick<Config['watch'], 'poll'> }
+  /** When everything is looked at, whatever the watcher said. */
+  rescan: Recurring
+  /** What is done between passes, when nothing else is to be done. Null: nothing. */
+  audit: Pick<ScheduledAudit, 'start' | 'isDue' | 'goOn' | 'stop'> | null
+  /** What people ask for while it runs. */
+  errands?: Errands
+  /** A pass has come to its end, all of its uploads tried. */
+  onPass: () => void
+  /** Something that a person should know. */
+  say: (line: string) => void
+  /** The loop goes on: at least once a minute while it rests. */
+  alive: () => void
+  /** Oftener than once a minute. */
+  aliveEveryMs?: number
+}
+
+/** For so long at least uploads go on before they pause for a look, and so do deletions. */
+const UPLOADS_MS = 5000
+const DELETIONS_MS = 5000
+/** What deletions tell of, done or refused. */
+const DELETING: ReadonlySet<PassEvent['event']> = new Set(['image_deleted', 'image_kept', 'album_deleted'])
+/** How often it is asked whether deletions are to pause. */
+const NEWS_MS = 1000
+
+/** Keeps the mirrors mirrored: all of them first, then every folder that is said to be stale. */
+export class Daemon {
+  readonly #parts: DaemonParts
+  readonly #stale = new StaleFolders()
+  readonly #bell = new Bell()
+  readonly #errands: Errands
+  readonly #watchers = new Map<string, MirrorWatcher>()
+  #uploadsBegin: () => void = () => {}
+  #deletionsBegin: () => void = () => {}
+  /** What the scans of this pass have taken, and when the last one began. */
+  #scansMs = 0
+  #scanBegan = 0
+  /** When a picture that is not all there is looked at again, by the monotonic clock. */
+  #lookAgainAt = Number.POSITIVE_INFINITY
+  /** What came due while the last pass was under way has not had its turn. */
+  #passTookMs = 0
+
+  constructor(parts: DaemonParts) {
+    this.#parts = parts
+    this.#errands = parts.errands ?? new Errands()
+  }
+
+  /** Hears what the passes tell. */
+  hear(told: PassEvent): void {
+    const now = this.#parts.clock.monotonic()
+    if (told.event === 'scan_started') this.#scanBegan = now
+    if (told.event === 'scan_finished') {
+      this.#scansMs += now - this.#scanBegan
+      this.#watchers.get(told.mirror)?.follow()
+    }
+    if (told.event === 'uploads_started') this.#uploadsBegin()
+    if (DELETING.has(told.event)) this.#deletionsBegin()
+    if (told.event === 'picture_waits' && told.retry_in_ms !== undefined)
+      this.#lookAgainAt = Math.min(this.#lookAgainAt, now + told.retry_in_ms)
+  }
+
+  /** Runs until interrupted. */
+  async run(mirroring: Pick<Mirroring, 'pass'>, interruption: Interruption): Promise<void> {
+    const { config, synced, clock, say, onPass, rescan, audit, alive } = this.#parts
+    const { stop } = interruption
+    const record = new WatchRecord(synced)
+    for (const { folder: mirror } of config.mirrors)
+      this.#watchers.set(
+        mirror,
+        openMirrorWatcher({
+          mirror,
+          synced,
+          stale: this.#stale,
+          clock,
+          say,
+          pollMs: config.watch?.poll ?? null,
+          record: state => record.set(mirror, state),
+        }),
+      )
+    const ring = () => this.#bell.ring()
+    rescan.start(ring)
+    audit?.start(ring)
+    const errands = this.#errands
+    errands.onAsked = ring
+    errands.isBusy = () => this.#stale.any
+    this.#lookAtEverything()
+    try {
+      while (!stop.aborted) {
+        alive()
+        this.#bell.heard()
+        await errands.carryOut()
+        if (stop.aborted) break
+        const needs = errands.needs()
+        if (rescan.isDue() || needs.everything) this.#lookAtEverything()
+        const { report, paused } = await this.#pass(mirroring, interruption, needs)
+        if (!stop.aborted) await errands.passed(report, !paused)
+        if (paused) continue
+        onPass()
+        // Who gave way, went on and now wants a pass of its own: nothing would wake the loop for it.
+        if (errands.awaitPass) continue
+        const audits = audit?.isDue() === true && pauseAt(synced, clock.wall()) === null
+        if (audits && (await this.#audit(audit, report, interruption))) continue
+        await this.#rest(this.#restMs(report), stop, alive)
+      }
+    } finally {
+      rescan.stop()
+      audit?.stop()
+      for (const watcher of this.#watchers.values()) await watcher.close()
+    }
+  }
+
+  #lookAtEverything(): void {
+    for (const folder of this.#watchers.keys()) this.#stale.add(folder, { everything: true })
+    this.#parts.rescan.attended()
+  }
+
+  #restMs(report: PassReport): number {
+    const lookAgainMs = this.#lookAgainAt - this.#parts.clock.monotonic()
+    return Math.max(0, Math.min(restMs(this.#parts, report, this.#passTookMs), lookAgainMs))
+  }
+
+  #rest(mostMs: number, stop: AbortSignal, alive?: () => void): Promise<void> {
+    const { clock, aliveEveryMs } = this.#parts
+    return rest({ stale: this.#stale, bell: this.#bell, clock, aliveEveryMs }, mostMs, stop, alive)
+  }
+
+  /** One pass. Its uploads pause where something else is to be done; the next pass goes on with them. */
+  async #pass(
+    mirroring: Pick<Mirroring, 'pass'>,
+    interruption: Interruption,
+    { asked, options }: PassNeeds,
+  ): Promise<{ report: PassReport; paused: boolean }> {
+    const { clock, config } = this.#parts
+    const { hours } = config.uploads
+    const uploadsGo = asked || hours === undefined || isOpen(hours, clock.wall())
+    const scopes = this.#stale.take()
+    this.#lookAgainAt = Number.POSITIVE_INFINITY
+    const began = clock.monotonic()
+    const pause = new AbortController()
+    const ended = new AbortController()
+    const pauseDeletions = new AbortController()
+    let pausing: Promise<unknown> | null = null
+    let giving: Promise<void> | null = null
+    this.#scansMs = 0
+    if (!uploadsGo) pause.abort()
+    this.#uploadsBegin = () => {
+      const scansMs = clock.monotonic() - began
+      pausing ??= Promise.all([
+        this.#pauseInTime(pause, scansMs, ended.signal),
+        // What a person has asked for minds no hours.
+        asked ? null : this.#pauseAtBorder(pause, ended.signal),
+      ])
+    }
+    this.#deletionsBegin = () => {
+      giving ??= this.#pauseDeletionsInTime(pauseDeletions, ended.signal)
+    }
+    try {
+      const makeWay = this.#errands.asked
+      const pauseUploads = AbortSignal.any([pause.signal, makeWay])
+      const report = await mirroring.pass(
+        { ...interruption, pauseUploads, pauseDeletions: pauseDeletions.signal, makeWay },
+        ({ folder }) => scopes.get(folder) ?? [],
+        options,
+      )
+      const pausedForNews = pauseDeletions.signal.aborted || (uploadsGo && pause.signal.aborted)
+      return { report, paused: makeWay.aborted || pausedForNews }
+    } finally {
+      ended.abort()
+      await pausing
+      await giving
+      this.#passTookMs = clock.monotonic() - began
+    }
+  }
+
+  /**
+   * A backlog takes hours: pauses its uploads once a folder is stale, a deletion is due, or everything is to be looked
+   * at. They have as much time as the scans before them took, so that neither starves the other.
+   */
+  async #pauseInTime(pause: AbortController, scansMs: number, ended: AbortSignal): Promise<void> {
+    const { clock } = this.#parts
+    await clock.sleep(Math.max(UPLOADS_MS, scansMs), ended)
+    if (!ended.aborted) await this.#rest(dueMs(this.#parts), ended)
+    if (!ended.aborted) pause.abort()
+  }
+
+  /** Many deletions take hours: they pause once a folder is stale, after as much time as the scans before them took. */
+  async #pauseDeletionsInTime(pause: AbortController, ended: AbortSignal): Promise<void> {
+    const { clock } = this.#parts
+    await clock.sleep(Math.max(DELETIONS_MS, this.#scansMs), ended)
+    while (!ended.aborted && !this.#stale.any) await clock.sleep(NEWS_MS, ended)
+    if (!ended.aborted) pause.abort()
+  }
+
+  /** What is under way then comes to its end. */
+  async #pauseAtBorder(pause: AbortController, ended: AbortSignal): Promise<void> {
+    const { clock, config } = this.#parts
+    const { hours } = config.uploads
+    if (hours === undefined) return
+    await sleepUntil(nextBorder(hours, clock.wall()), clock, ended)
+    if (!ended.aborted) pause.abort()
+  }
+
+  /** Goes on with the audit. Answers whether something else is to be done. */
+  async #audit(
+    audit: Pick<ScheduledAudit, 'goOn'>,
+    report: PassReport,
+    interruption: Interruption,
+  ): Promise<boolean> {
+    const elsewhere = new AbortController()
+    const ended = new AbortController()
+    const resting = this.#rest(
+      this.#restMs(report),
+      AbortSignal.any([interruption.stop, ended.signal]),
+      this.#parts.alive,
+    ).then(() => elsewhere.abort())
+    try {
+      await audit.goOn(interruption, elsewhere.signal)
+      return elsewhere.signal.aborted
+    } finally {
+      ended.abort()
+      await resting
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { Synced } from '../../synced/synced.ts'
+import { localTime } from '../local-time.ts'
+
+/** A person's word that nothing is to be sent or deleted. `until`: milliseconds since 1970; null is until `resume`. */
+export interface Pause {
+  until: number | null
+}
+
+/** The pause that holds at `now` (milliseconds since 1970), or null. One whose time is over is none. */
+export function pauseAt({ meta }: Pick<Synced, 'meta'>, now: number): Pause | null {
+  if (meta.get('paused') === null) return null
+  const until = meta.get('paused_until')
+  if (until === null) return { until: null }
+  return Number(until) > now ? { until: Number(until) } : null
+}
+
+/** Begins a pause, or gives one that holds another end. It outlives the process. */
+export function pause(
+  { meta, commit }: Pick<Synced, 'meta' | 'commit'>,
+  until: number | null,
+): Promise<void> {
+  return commit(() => {
+    meta.set('paused', '1')
+    if (until === null) meta.clear('paused_until')
+    else meta.set('paused_until', String(until))
+  })
+}
+
+export function resume({ meta, commit }: Pick<Synced, 'meta' | 'commit'>): Promise<void> {
+  return commit(() => {
+    meta.clear('paused')
+    meta.clear('paused_until')
+  })
+}
+
+/** For a person. */
+export function pauseInWords({ until }: Pause): string {
+  const when = until === null ? '' : ` until ${localTime(until)}`
+  return `paused${when}: nothing is sent or deleted; "albumd resume" ends it`
+}

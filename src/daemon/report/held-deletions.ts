@@ -1,0 +1,72 @@
+import type { Config } from '../../config/schema.ts'
+import { keepImages } from '../../sync/deletions/keep-images.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
+import { isAtOrBelow } from '../path-argument.ts'
+
+/** An image that waits for a person's word. */
+export interface HeldDeletion {
+  /** The mirror's folder, and the path below it. */
+  mirror: string
+  path: string
+  reason: EscrowRow['reason']
+  /** ISO 8601. */
+  since: string
+  size: number
+  /** Null: not known. */
+  cdn_url: string | null
+  image: ImageRow
+}
+
+/** The held deletions of the config's mirrors, or those at and below `path` (absolute, or below a mirror's folder). */
+export function listHeld(config: Config, synced: Synced, path?: string): HeldDeletion[] {
+  return heldOf(config, synced, Number.MAX_SAFE_INTEGER).filter(held =>
+    isAtOrBelow(held.mirror, held.path, path),
+  )
+}
+
+/** The first of them. */
+export function firstHeld(config: Config, synced: Synced, most: number): HeldDeletion[] {
+  return heldOf(config, synced, most).slice(0, most)
+}
+
+/** At most so many of each mirror. */
+function heldOf({ mirrors }: Config, synced: Synced, most: number): HeldDeletion[] {
+  return mirrors.flatMap(({ folder }) => {
+    const row = synced.mirrors.of(folder)
+    const held = row ? synced.escrow.held(row.id, most) : []
+    return held.map(({ image: id, path, reason, since }) => {
+      const image = synced.images.byId(id)!
+      return {
+        mirror: folder,
+        path,
+        reason,
+        since: new Date(since).toISOString(),
+        size: image.size,
+        cdn_url: image.cdn_url,
+        image,
+      }
+    })
+  })
+}
+
+/** Lets them go: the next pass deletes their images, as far as nothing else speaks against it. */
+export function approve(
+  { escrow, history, commit }: Synced,
+  held: readonly HeldDeletion[],
+  now: number = Date.now(),
+): Promise<void> {
+  return commit(() => {
+    for (const { image } of held) {
+      history.ofImage(image.id, { at: now, event: 'approved' })
+      escrow.approve(image.id)
+    }
+  })
+}
+
+/** Keeps their images for good. `now`: milliseconds since 1970. */
+export function discard(synced: Synced, held: readonly HeldDeletion[], now: number): Promise<void> {
+  const images = held.map(({ image }) => image.id)
+  return synced.commit(() => keepImages(synced, images, now))
+}

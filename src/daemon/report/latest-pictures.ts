@@ -1,0 +1,61 @@
+import type { Config } from '../../config/schema.ts'
+import { pathOf } from '../../sync/tree-path.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
+
+/** A picture that was uploaded, and where it is to be had. */
+export interface LatestPicture {
+  /** The row of its image. */
+  image: number
+  /** The mirror's folder, and the path below it. */
+  mirror: string
+  path: string
+  /** The album that its image is in, slash-separated; '' is the root. */
+  album: string
+  cdn_url: string
+  /** Bytes. */
+  size: number
+  /** When it was recorded: milliseconds since 1970. */
+  at: number
+}
+
+/** The pictures uploaded last that are still there, the latest first: about as many as `most`, where many are gone. */
+export function latestPictures(config: Config, synced: Synced, most: number): LatestPicture[] {
+  const latest = synced.images.acknowledged(most * 4).flatMap(({ remote_id }) => {
+    const image = synced.images.byRemoteId(remote_id)
+    const place = image && placeOfImage(config, synced, image.id)
+    if (!place || image.cdn_url === null) return []
+    const { id, cdn_url, size, recorded_at: at } = image
+    return [{ image: id, ...place, album: albumOf(synced, image), cdn_url, size, at }]
+  })
+  return latest.slice(0, most)
+}
+
+/** The picture that stands on an image: it is on the disk, as far as the last look knows. */
+export function placeOfImage(
+  config: Config,
+  synced: Synced,
+  image: number,
+): { mirror: string; path: string } | null {
+  const mirrors = new Map(config.mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
+  for (const { folder, name, state } of synced.files.onImage(image)) {
+    const row = synced.folders.byId(folder)
+    const mirror = mirrors.get(row?.mirror)
+    if (row && mirror !== undefined && IS_THERE.has(state)) return { mirror, path: pathOf(row.path, name) }
+  }
+  return null
+}
+
+/** Of the others the picture is gone, or is to be seen by nobody. */
+const IS_THERE: ReadonlySet<string> = new Set(['synced', 'pending', 'linked', 'uncertain', 'failed'])
+
+function albumOf({ albums }: Pick<Synced, 'albums'>, { album }: ImageRow): string {
+  const names: string[] = []
+  for (let at = album; at !== null; ) {
+    const row = albums.byId(at)
+    if (!row) break
+    names.unshift(row.name)
+    at = row.parent
+  }
+  return names.join('/')
+}

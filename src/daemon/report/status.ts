@@ -1,0 +1,187 @@
+import { existsSync } from 'node:fs'
+import { checkFolders } from '../../config/check-folders.ts'
+import type { Config } from '../../config/schema.ts'
+import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
+import { stateIsLocked } from '../../synced/lock.ts'
+import { explained } from '../../synced/state-error.ts'
+import type { FailureSummary, MirrorSummary } from '../../synced/summary.ts'
+import { openSynced, type Synced } from '../../synced/synced.ts'
+import { fingerprintOf } from '../control/protocol.ts'
+import { uploadsWaitUntil } from '../loop/hours.ts'
+import { type Pause, pauseAt, pauseInWords } from '../loop/pause.ts'
+import { stateFiles } from '../state/state.ts'
+import { readTroubleNote } from '../state/trouble-note.ts'
+import { version } from '../version.ts'
+import { readWatching, type Watching } from '../watch/watching.ts'
+import { type AuditStatus, auditStatus } from './audit-status.ts'
+import { namesNotUtf8 } from './names-not-utf8.ts'
+import { type BacklogStatus, backlogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
+
+/** `status --json`, as the contract has it. Times are ISO 8601. */
+export interface Status {
+  version: string
+  running: boolean
+  pid: number | null
+  /** The daemon that runs has not taken the config that this was read with: it refused it, or was not told. */
+  other_config: boolean
+  /** Nothing is sent or deleted until then, or with null until `resume`. */
+  paused: { until: string | null } | null
+  mirrors: MirrorStatus[]
+  quota: QuotaStatus
+  backlog: BacklogStatus
+  /** Null where no daemon runs. */
+  watching: Watching | null
+  /** Outside of `uploads.hours`: when the running daemon sends again. */
+  uploads_wait_until: string | null
+  audit: AuditStatus
+  /** `said_at`: when the host said so the last time. */
+  blocks: { code: string; endpoint: string; since: string; said_at: string; message: string }[]
+  failures: {
+    /** The mirror's folder; the path is below it. */
+    mirror: string
+    path: string
+    code: string
+    message: string
+    attempts: number
+    next_attempt_at: string | null
+  }[]
+}
+
+export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
+  folder: string
+  album: string
+  state: 'idle' | 'scanning' | 'syncing' | 'paused' | 'guarded' | 'blocked'
+  reason: string | null
+  /** Whether a scan has begun here: before it nothing is known, which is not the same as an empty folder. */
+  looked_at: boolean
+  /** Pictures that are missing beside a name that is not UTF-8, and whose image stays until that is renamed. */
+  perhaps_renamed: number
+  oldest_unsynced: string | null
+}
+
+/** How many failures are shown; the counts tell of the others. */
+export const FAILURES_SHOWN = 1000
+
+/** Reads the status of a state, whether a process works on it, none does, or it does not exist yet. */
+export function readStatus(config: Config, now: number): Status {
+  const { lock, trouble } = stateFiles(config.state_dir)
+  const running = stateIsLocked(lock)
+  const note = running ? readTroubleNote(trouble) : null
+  const status = readState(config, synced => statusOf(config, synced, running, now))
+  if (!running) return { ...status, mirrors: withMissingFolders(config, status.mirrors) }
+  if (note === null) return status
+  // What the records say of the mirrors is of before.
+  const mirrors = status.mirrors.map(mirror => ({ ...mirror, state: 'blocked' as const, reason: note }))
+  return { ...status, mirrors }
+}
+
+/** Where no process looks at the folders, one that is not there must not be called idle. */
+function withMissingFolders(config: Config, mirrors: readonly MirrorStatus[]): MirrorStatus[] {
+  const problems = checkFolders(config).filter(({ code }) => code !== 'FOLDER_OVERLAP')
+  return mirrors.map(mirror => {
+    const problem = problems.find(({ folder }) => folder === mirror.folder)
+    return problem ? { ...mirror, state: 'guarded', reason: problem.message } : mirror
+  })
+}
+
+/** Looks into a state without having it: beside the process that works on it, or where there is none yet. */
+export function readState<T>(config: Config, look: (synced: Synced) => T): T {
+  const { database } = stateFiles(config.state_dir)
+  const db = existsSync(database) ? openDatabaseToRead(database) : openDatabase(':memory:')
+  try {
+    return look(openSynced(db))
+  } catch (error) {
+    throw explained(error, database)
+  } finally {
+    db.close()
+  }
+}
+
+/** The status as this state has it. `running`: whether a process has it open. */
+export function statusOf(config: Config, synced: Synced, running: boolean, now: number): Status {
+  const pid = synced.meta.get('pid')
+  const blocks = synced.account.blocks()
+  const paused = pauseAt(synced, now)
+  const taken = synced.meta.get('config')
+  return {
+    version,
+    running,
+    pid: running && pid !== null ? Number(pid) : null,
+    other_config: running && taken !== null && taken !== fingerprintOf(config),
+    paused: paused && { until: time(paused.until) },
+    mirrors: config.mirrors.map(({ folder, album }) =>
+      mirrorStatus(synced, folder, album, running, blocks[0]?.message ?? null, paused),
+    ),
+    quota: quotaStatus(config, synced, now),
+    backlog: backlogStatus(config, synced, now),
+    watching: readWatching(synced, running),
+    uploads_wait_until: running ? time(uploadsWaitUntil(config.uploads.hours, now)) : null,
+    audit: auditStatus(synced, running),
+    blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
+      code,
+      endpoint,
+      since: time(since)!,
+      said_at: time(said_at)!,
+      message,
+    })),
+    failures: failuresOf(config, synced),
+  }
+}
+
+/** Of the config's mirrors: the state may know of others. Those that wait for a person come before the others. */
+function failuresOf({ mirrors }: Config, synced: Synced): Status['failures'] {
+  return mirrors
+    .flatMap(({ folder }) => {
+      const id = synced.mirrors.of(folder)?.id ?? 0
+      return synced.summaries.failuresOf(id, FAILURES_SHOWN).map(failure => failureStatus(folder, failure))
+    })
+    .sort((a, b) => Number(a.next_attempt_at !== null) - Number(b.next_attempt_at !== null))
+    .slice(0, FAILURES_SHOWN)
+}
+
+function failureStatus(
+  mirror: string,
+  { path, code, message, attempts, next_attempt_at }: FailureSummary,
+): Status['failures'][number] {
+  return { mirror, path, code, message, attempts, next_attempt_at: time(next_attempt_at) }
+}
+
+function mirrorStatus(
+  synced: Synced,
+  folder: string,
+  album: string,
+  running: boolean,
+  blocked: string | null,
+  paused: Pause | null,
+): MirrorStatus {
+  const row = synced.mirrors.of(folder)
+  const summary = synced.summaries.mirror(row?.id ?? 0)
+  const { pictures, perhapsRenamed } = namesNotUtf8(synced, row?.id ?? 0)
+  const state = (): [MirrorStatus['state'], string | null] => {
+    if (row?.guard) return ['guarded', row.guard]
+    if (paused) return ['paused', pauseInWords(paused)]
+    if (running && row?.phase) return [row.phase, null]
+    // What nothing waits for does not hold it up.
+    if (blocked && summary.pending_uploads + summary.pending_deletions + summary.uncertain > 0)
+      return ['blocked', blocked]
+    return ['idle', null]
+  }
+  const [name, reason] = state()
+  return {
+    folder,
+    album,
+    state: name,
+    reason,
+    looked_at: row !== undefined,
+    ...summary,
+    // Those with such a name are among the failed.
+    files: summary.files + pictures,
+    left_out_with_image: summary.left_out_with_image - perhapsRenamed,
+    perhaps_renamed: perhapsRenamed,
+    oldest_unsynced: time(summary.oldest_unsynced),
+  }
+}
+
+function time(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

@@ -1,0 +1,66 @@
+import type { PictureBody } from '../../remote/host.ts'
+import { hostWith } from '../../remote/host-with.ts'
+import type { PassParts } from '../../sync/pass.ts'
+
+/** How far a picture is on its way to the host. */
+export interface Sending {
+  /** The mirror's folder, and the path below it. */
+  mirror: string
+  path: string
+  /** Bytes. */
+  size: number
+  /** Bytes that have left. Null: it is under way no more, whatever became of it. */
+  sent: number | null
+}
+
+export type TellSending = (sending: Sending) => void
+
+type Watched = Pick<PassParts, 'host' | 'openPicture'>
+
+/** Bytes. A picture that is in memory is counted in pieces of this size. */
+const PIECE = 64 * 1024
+
+/** The same host and disk, and `tell` hears of each picture that is sent. */
+export function watchUploads({ host, openPicture }: Watched, tell: TellSending): Watched {
+  // A body is known by its chunks: it has the name of its file and not the path.
+  const places = new WeakMap<PictureBody['chunks'], Pick<Sending, 'mirror' | 'path'>>()
+  return {
+    async openPicture(mirror, path, cut) {
+      const open = await openPicture(mirror, path, cut)
+      places.set(open.chunks, { mirror, path })
+      return open
+    },
+    host: hostWith(host, {
+      async send(credential, picture, signal) {
+        const place = places.get(picture.chunks)
+        if (!place) return host.send(credential, picture, signal)
+        const { bytes, ...body } = picture
+        const told = (sent: number | null) => tell({ ...place, size: body.size, sent })
+        const chunks = () => counted(bytes ? slices(bytes) : body.chunks(), told)
+        told(0)
+        try {
+          return await host.send(credential, { ...body, chunks }, signal)
+        } finally {
+          told(null)
+        }
+      },
+    }),
+  }
+}
+
+/** Whoever asks for the next chunk has taken the one before. */
+async function* counted(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  told: (sent: number) => void,
+): AsyncGenerator<Uint8Array> {
+  let sent = 0
+  for await (const chunk of chunks) {
+    yield chunk
+    sent += chunk.byteLength
+    told(sent)
+  }
+}
+
+function* slices(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.byteLength; at += PIECE) yield bytes.subarray(at, at + PIECE)
+}

@@ -1,0 +1,179 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { openFolderPoller } from '../../local/folder-poller.ts'
+import { openFolderWatcher } from '../../local/folder-watcher.ts'
+import { type Mount, readMounts } from '../../local/mount-table.ts'
+import { OVERFLOW, type WatchLoss } from '../../local/watch-loss.ts'
+import type { Clock } from '../../sync/clock.ts'
+import { isAtOrBelow, isBelow } from '../../sync/tree-path.ts'
+import type { Synced } from '../../synced/synced.ts'
+import { openMirrorMounts } from './mirror-mounts.ts'
+import { openMirrorPoller } from './mirror-poller.ts'
+import type { StaleFolders } from './stale-folders.ts'
+import type { WatchState } from './watching.ts'
+
+/** The watches of one mirror: one for each of its folders. */
+export interface MirrorWatcher {
+  /**
+   * Soon begins to watch what the last scan found and is not watched yet, and to leave what it did not find. Each
+   * folder is stale once its watch stands. Those that can't be watched are polled.
+   */
+  follow(): void
+  /** Leaves at once, also what is yet to be opened. */
+  close(): Promise<void>
+}
+
+export interface MirrorWatcherParts {
+  /** The mirror's folder. */
+  mirror: string
+  synced: Synced
+  stale: StaleFolders
+  clock: Clock
+  say: (line: string) => void
+  /** How often everything is looked at, without any watch. Null: it is watched. */
+  pollMs: number | null
+  record: (state: WatchState) => void
+  /** What is mounted where; the system's list by default. */
+  mounts?: () => Mount[]
+}
+
+/** How often folders without a watch are polled, and tried again. */
+const LOST_MS = 60_000
+/** Every so many polls they are looked at whole, for what was edited in place. */
+const WHOLE_LOOK_EVERY = 10
+/** How often the list of mounts is read: nothing tells of a mount. */
+const MOUNTS_MS = 10_000
+
+export function openMirrorWatcher(parts: MirrorWatcherParts): MirrorWatcher {
+  const { mirror, synced, stale, clock, say, pollMs, record, mounts = readMounts } = parts
+  const ended = new AbortController()
+  const end = ended.signal
+  const named = new Set<string>()
+  const told = new Set<string>()
+  let loss: WatchLoss | null = null
+  let overflowedAt: number | null = null
+  let lostRound = 0
+  let isFollowing = false
+  let following = Promise.resolve()
+
+  const watcher = openFolderWatcher(mirror, {
+    onStale: folder => stale.add(mirror, folder),
+    onLost(lost) {
+      if (lost === OVERFLOW) {
+        overflowedAt = clock.wall()
+        stale.add(mirror, { everything: true })
+        tellState()
+      } else loss = lost
+      const line = `${lost.message} ${lost.remedy}`
+      if (!told.has(line)) say(line)
+      if (lost !== OVERFLOW) told.add(line)
+    },
+  })
+  const lostPoller = openFolderPoller(mirror)
+  const area = openMirrorMounts(mirror, mounts, say)
+  const poller = openMirrorPoller({ mirror, stale, clock, pollMs, folders: foldersToPoll })
+
+  function foldersToPoll(): string[] {
+    const tops = pollMs === null ? area.remote() : ['']
+    return tops.includes('') ? [''] : [...named].filter(path => tops.some(top => isAtOrBelow(path, top)))
+  }
+
+  async function followNow(): Promise<void> {
+    // The scan's own uploads go first.
+    await turn()
+    isFollowing = false
+    if (end.aborted) return
+    if (pollMs === null) await watchOnly(foldersToWatch(synced, mirror))
+    tellState()
+  }
+
+  async function watchOnly(present: ReadonlySet<string>): Promise<void> {
+    const gone = [...named].filter(path => !present.has(path))
+    const found = [...present].filter(path => !named.has(path))
+    watcher.unwatch(gone)
+    for (const path of gone) named.delete(path)
+    for (const path of found) named.add(path)
+    await watcher.watch(found)
+    // What changed between the scan and the watch gave no event.
+    for (const path of found) stale.add(mirror, path)
+  }
+
+  /** What can't be watched is tried again, and looked after meanwhile. */
+  async function lookAfterLost(): Promise<void> {
+    const before = watcher.lost()
+    if (before.length === 0) return told.clear()
+    await watcher.watch(before)
+    const lost = watcher.lost()
+    const isLost = new Set(lost)
+    const changed = await lostPoller.poll(lost)
+    const due = lostRound++ % WHOLE_LOOK_EVERY === 0 ? lost : changed
+    for (const path of [...before.filter(folder => !isLost.has(folder)), ...due]) stale.add(mirror, path)
+    if (lost.length === 0) {
+      say(`All folders of ${mirror} are watched again.`)
+      told.clear()
+      lostRound = 0
+    }
+    tellState()
+  }
+
+  /** inotify goes on to watch what a mount has hidden. */
+  function lookAtMounts(): void {
+    const changed = area.changed()
+    if (changed.length === 0) return
+    watcher.renew(changed)
+    if (changed.includes('')) stale.add(mirror, { everything: true })
+    else for (const folder of [...changed, ...changed.map(above)]) stale.add(mirror, folder)
+    tellState()
+  }
+
+  function tellState(): void {
+    if (end.aborted) return
+    const lost = watcher.lost().length
+    const polled = pollMs !== null || area.remote().length > 0
+    record({ folders: named.size - lost, lost, polled, loss: lost === 0 ? null : loss, overflowedAt })
+  }
+
+  async function every(ms: number, work: () => void | Promise<void>): Promise<void> {
+    for (;;) {
+      await clock.sleep(ms, end)
+      if (end.aborted) return
+      await work()
+    }
+  }
+
+  tellState()
+  const loops = [every(MOUNTS_MS, lookAtMounts), every(LOST_MS, lookAfterLost), poller.run(end)]
+
+  return {
+    follow() {
+      poller.scanned()
+      // What is recorded when it is its turn counts.
+      if (isFollowing) return
+      isFollowing = true
+      // A state that can't be read ends the next pass, which tells of it.
+      following = following.then(followNow).catch(() => {})
+    },
+    async close() {
+      ended.abort()
+      await watcher.close()
+      await Promise.all([following, ...loops])
+    },
+  }
+}
+
+/**
+ * Those in doubt may be others when they come back, with no event: a mount has none. One that was emptied is there, and
+ * what is put back into it ends the doubt.
+ */
+function foldersToWatch(synced: Synced, mirror: string): Set<string> {
+  const row = synced.mirrors.of(mirror)
+  if (!row) return new Set()
+  const doubts = synced.folders.unknown(row.id)
+  const isBelowDoubt = (path: string) => doubts.some(doubt => isBelow(path, doubt.path))
+  const emptied = doubts.filter(({ code }) => code === 'FOLDER_EMPTIED').map(({ path }) => path)
+  const there = [...synced.folders.certain(row.id), ...emptied]
+  return new Set(there.filter(path => doubts.length === 0 || !isBelowDoubt(path)))
+}
+
+function above(folder: string): string {
+  return folder.slice(0, Math.max(0, folder.lastIndexOf('/')))
+}

@@ -1,0 +1,51 @@
+import type { Disk } from '../../local/disk.ts'
+import type { OpenPicture } from '../../local/picture-file.ts'
+import type { ImageHost } from '../../remote/host.ts'
+import { hostWith } from '../../remote/host-with.ts'
+
+/** Each of these tells `alive` of every step that it has taken: the engine gets on. What hangs tells nothing. */
+type Alive = () => void
+
+export function diskWithSigns(disk: Disk, alive: Alive): Disk {
+  const told = <T>(result: T) => {
+    alive()
+    return result
+  }
+  return {
+    readFolder: path => told(disk.readFolder(path)),
+    lstat: path => told(disk.lstat(path)),
+    readText: path => told(disk.readText(path)),
+    mountPoints: folder => told(disk.mountPoints(folder)),
+    isRemote: folder => disk.isRemote(folder),
+    now: () => disk.now(),
+  }
+}
+
+export function pictureWithSigns(picture: OpenPicture, alive: Alive): OpenPicture {
+  return {
+    ...picture,
+    async *chunks() {
+      for await (const chunk of picture.chunks()) {
+        alive()
+        yield chunk
+      }
+    },
+  }
+}
+
+/** A large picture on a slow line. Where no byte comes, the client itself gives up within `host.timeout`. */
+const FETCHING_MS = 30_000
+
+/** Requests are told by its gate. */
+export function hostWithSigns(host: ImageHost, alive: Alive): ImageHost {
+  return hostWith(host, {
+    async fetchDelivered(...args) {
+      const timer = setInterval(alive, FETCHING_MS).unref()
+      try {
+        return await host.fetchDelivered(...args)
+      } finally {
+        clearInterval(timer)
+      }
+    },
+  })
+}

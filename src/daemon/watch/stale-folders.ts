@@ -1,0 +1,77 @@
+import type { Clock } from '../../sync/clock.ts'
+import type { Scope } from '../../sync/scan/mirror-scans.ts'
+
+/** Events come in bursts: a look waits until they pause for `quietMs`, and `burstMs` at most. */
+interface Patience {
+  quietMs: number
+  burstMs: number
+}
+
+/** For the picture that someone has just saved. */
+const EAGER: Patience = { quietMs: 5, burstMs: 50 }
+/** For the thousands that come one by one, of which each would have a look of its own. */
+const CALM: Patience = { quietMs: 200, burstMs: 2000 }
+/** So many looks in a row are eager, and another one for each so many milliseconds. */
+const EAGER_LOOKS = 30
+const EAGER_AGAIN_MS = 200
+
+/** Which folders need a look. Watchers add, the daemon's loop takes. */
+export class StaleFolders {
+  readonly #stale = new Map<string, Set<string> | 'everything'>()
+  #wake: () => void = () => {}
+  #eagerLooks = EAGER_LOOKS
+  #countedAt = 0
+
+  /** `folder` is below the root of `mirror`. */
+  add(mirror: string, folder: string | { everything: true }): void {
+    const known = this.#stale.get(mirror)
+    if (typeof folder !== 'string') this.#stale.set(mirror, 'everything')
+    else if (known === undefined) this.#stale.set(mirror, new Set([folder]))
+    else if (known !== 'everything') known.add(folder)
+    this.#wake()
+  }
+
+  get any(): boolean {
+    return this.#stale.size > 0
+  }
+
+  take(): Map<string, Scope> {
+    const taken = new Map<string, Scope>()
+    for (const [mirror, folders] of this.#stale)
+      taken.set(mirror, folders === 'everything' ? folders : [...folders])
+    this.#stale.clear()
+    return taken
+  }
+
+  /**
+   * Waits until a folder is stale and its burst of events has paused, or `mostMs` have passed. One waits at a time.
+   */
+  async wait(mostMs: number, clock: Clock, stop: AbortSignal): Promise<void> {
+    const end = clock.monotonic() + mostMs
+    if (this.#stale.size === 0 && !(await this.#eventWithin(mostMs, clock, stop))) return
+    const { quietMs, burstMs } = this.#patience(clock.monotonic())
+    const burstEnd = Math.min(end, clock.monotonic() + burstMs)
+    for (let more = true; more && !stop.aborted; ) {
+      const left = burstEnd - clock.monotonic()
+      if (left <= 0) return
+      more = await this.#eventWithin(Math.min(quietMs, left), clock, stop)
+    }
+  }
+
+  #patience(now: number): Patience {
+    const earned = (now - this.#countedAt) / EAGER_AGAIN_MS
+    this.#countedAt = now
+    this.#eagerLooks = Math.min(EAGER_LOOKS, this.#eagerLooks + earned)
+    if (this.#eagerLooks < 1) return CALM
+    this.#eagerLooks--
+    return EAGER
+  }
+
+  async #eventWithin(ms: number, clock: Clock, stop: AbortSignal): Promise<boolean> {
+    const came = new AbortController()
+    this.#wake = () => came.abort()
+    await clock.sleep(ms, AbortSignal.any([came.signal, stop]))
+    this.#wake = () => {}
+    return came.signal.aborted
+  }
+}

@@ -1,0 +1,74 @@
+import type { WatchLoss } from '../../local/watch-loss.ts'
+import type { Synced } from '../../synced/synced.ts'
+
+/** How one mirror is watched. */
+export interface WatchState {
+  /** Folders with a watch. */
+  folders: number
+  /** Those that can't be watched; they are polled. */
+  lost: number
+  /** Whether all or some are looked at every so often, watched or not. */
+  polled: boolean
+  /** Why some are lost. */
+  loss: WatchLoss | null
+  /** When more happened than could be told, the last time: milliseconds since 1970. */
+  overflowedAt: number | null
+}
+
+/** How all mirrors are watched, in `status --json`. */
+export interface Watching {
+  /** Folders with a watch. */
+  folders: number
+  /** Folders that can't be watched; they are polled every minute. */
+  lost: number
+  /** Mirrors, or parts of them, that are looked at every so often. */
+  polled: boolean
+  /** Why folders are lost. */
+  reason: string | null
+  remedy: string | null
+  /** When more happened at once than could be told, the last time. Everything was looked at again. */
+  overflowed_at: string | null
+}
+
+/** Keeps how the mirrors are watched where `status` finds it. */
+export class WatchRecord {
+  readonly #synced: Synced
+  readonly #states = new Map<string, WatchState>()
+  #written: string | null = null
+
+  constructor(synced: Synced) {
+    this.#synced = synced
+  }
+
+  set(mirror: string, state: WatchState): void {
+    this.#states.set(mirror, state)
+    const text = JSON.stringify(sumOf([...this.#states.values()]))
+    if (text === this.#written) return
+    this.#written = text
+    // A courtesy: a state that can't be written ends the pass, which tells of it.
+    this.#synced.commit(() => this.#synced.meta.set('watching', text)).catch(() => {})
+  }
+}
+
+/** Null where nothing is watched. `running`: whether a process works with this state. */
+export function readWatching({ meta }: Pick<Synced, 'meta'>, running: boolean): Watching | null {
+  const text = meta.get('watching')
+  return running && text !== null ? (JSON.parse(text) as Watching) : null
+}
+
+function sumOf(states: WatchState[]): Watching {
+  const losses = states.flatMap(({ loss }) => loss ?? [])
+  const overflows = states.flatMap(({ overflowedAt }) => overflowedAt ?? [])
+  return {
+    folders: total(states.map(({ folders }) => folders)),
+    lost: total(states.map(({ lost }) => lost)),
+    polled: states.some(({ polled }) => polled),
+    reason: losses[0]?.message ?? null,
+    remedy: losses[0]?.remedy ?? null,
+    overflowed_at: overflows.length === 0 ? null : new Date(Math.max(...overflows)).toISOString(),
+  }
+}
+
+function total(numbers: number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0)
+}

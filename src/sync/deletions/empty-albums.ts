@@ -1,0 +1,162 @@
+import { isOfThisOne, wasNotDone } from '../../remote/failures.ts'
+import type { HostFailure, ImageHost } from '../../remote/host.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { AlbumRow } from '../../synced/tables/albums.ts'
+import { forgetAlbumTree, isUnderWay, treeOf } from '../albums/lost-album-tree.ts'
+import { albumName } from '../audit/audit-records.ts'
+import type { Clock } from '../clock.ts'
+import { mayArriveFor } from '../credential-life.ts'
+import type { Interruption } from '../interruption.ts'
+import type { AlbumContents } from '../listing/album-contents.ts'
+import { walkWhole } from '../listing/walk.ts'
+import type { Tell } from '../pass-events.ts'
+import type { MirrorPolicy } from '../scan/mirror-scans.ts'
+import { doubtAbout } from './doubt.ts'
+import { leavingAlbums } from './leaving-albums.ts'
+
+export interface EmptyAlbumParts {
+  synced: Synced
+  host: ImageHost
+  clock: Clock
+  tell: Tell
+  credentialLifetimeMs: number
+  /** What this process has seen of albums: the number of a row that is gone may become another's. */
+  contents: Pick<AlbumContents, 'forget'>
+}
+
+/** How long an album is left alone that holds what is not ours, or that the host would not delete. */
+const LEFT_ALONE_MS = 3_600_000
+
+/**
+ * Deletes albums that albumd made and that nothing needs, deepest first, each after two complete walks that showed
+ * nothing in it: a picture that another person put there may be listed late. For the end of a pass. Answers the host's
+ * failure that ended it early, or null.
+ */
+export async function giveUpEmptyAlbums(
+  parts: EmptyAlbumParts,
+  mirrors: readonly MirrorPolicy[],
+  { stop, cut }: Interruption,
+): Promise<HostFailure | null> {
+  const { synced } = parts
+  const leaving = leavingAlbums(synced, mirrors)
+  const ids = new Set(leaving.map(({ album }) => album.id))
+  const needed = synced.emptied.all().filter(({ album }) => !ids.has(album))
+  if (needed.length > 0)
+    await synced.commit(() => {
+      for (const { album } of needed) synced.emptied.remove(album)
+    })
+  if (doubtAbout(synced, mirrors) !== null) return null
+  const remote = new Set(leaving.map(({ album }) => album.remote_id))
+  for (const { album } of leaving) {
+    if (stop.aborted) return null
+    const failure = await consider(parts, album, remote, cut)
+    if (failure) return failure
+  }
+  return null
+}
+
+/**
+ * Finds out about deletions of albums that may have been done, by repeating them: one that is served late must not take
+ * with it what is uploaded by then. For the start of a pass.
+ */
+export async function repeatAlbumDeletions(
+  parts: EmptyAlbumParts,
+  mirrors: readonly MirrorPolicy[],
+  { stop, cut }: Interruption,
+): Promise<HostFailure | null> {
+  const { synced } = parts
+  const open = synced.emptied.all().filter(({ state }) => state === 'deleting')
+  if (open.length === 0 || doubtAbout(synced, mirrors) !== null) return null
+  const unused = new Map(synced.emptied.unused().map(album => [album.id, album]))
+  for (const { album } of open) {
+    const row = unused.get(album)
+    if (stop.aborted) return null
+    if (!row || synced.emptied.below(album).length > 0) continue
+    const failure = await consider(parts, row, new Set(), cut)
+    if (failure) return failure
+  }
+  return null
+}
+
+/** `leaving`: the host's ids of the albums that go too. */
+async function consider(
+  parts: EmptyAlbumParts,
+  album: AlbumRow,
+  leaving: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<HostFailure | null> {
+  const { synced, host, clock, credentialLifetimeMs } = parts
+  const { emptied, commit } = synced
+  const before = emptied.at(album.id)
+  const now = clock.monotonic()
+  const age = before === undefined ? 0 : now - before.since
+  if (before?.state === 'occupied' && age < LEFT_ALONE_MS) return null
+  if (before?.state === 'empty' && age <= mayArriveFor(credentialLifetimeMs)) return null
+  // Others may have deleted what is recorded below it; what is on its way there is waited for.
+  if (isUnderWay(synced, treeOf(synced, album))) return null
+  // One that may be deleted by a request that is late stays so until none can arrive.
+  const mayGo = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
+  const is = async (state: 'empty' | 'occupied') => {
+    if (!mayGo) await commit(() => emptied.put({ album: album.id, since: now, state }))
+  }
+  const walk = await walkWhole(host, album.remote_id, signal)
+  if (!walk.ok) {
+    if (walk.failure.remedy === 'gone') return lost(parts, album, before?.state === 'deleting')
+    if (!isOfThisOne(walk.failure)) return walk.failure
+    await is('occupied')
+    return null
+  }
+  const { albums, images, complete } = walk.value
+  if (images.length > 0 || albums.some(({ id }) => !leaving.has(id))) await is('occupied')
+  else if (!complete) return null
+  else if (before === undefined || before.state === 'occupied') await is('empty')
+  // Its sub-albums go first, and a host may be late to show that they are gone.
+  else if (albums.length === 0) return deleteEmpty(parts, album, before.since, signal)
+  return null
+}
+
+/** The host does not know it: a deletion of ours was done, or it is another's matter, which a search finds out. */
+async function lost(
+  { synced, clock, contents }: EmptyAlbumParts,
+  album: AlbumRow,
+  deleting: boolean,
+): Promise<null> {
+  const { albums, emptied, commit } = synced
+  for (const { id } of treeOf(synced, album)) contents.forget(id)
+  await commit(() => {
+    if (deleting) return forgetAlbumTree(synced, album, clock.wall())
+    emptied.remove(album.id)
+    albums.doubt(album.remote_id)
+  })
+  return null
+}
+
+async function deleteEmpty(
+  { synced, host, clock, tell, contents }: EmptyAlbumParts,
+  album: AlbumRow,
+  since: number,
+  signal: AbortSignal,
+): Promise<HostFailure | null> {
+  const { emptied, commit } = synced
+  const name = albumName(synced, album.id)
+  await commit(() => emptied.put({ album: album.id, since, state: 'deleting' }))
+  const deleted = await host.deleteAlbum(album.remote_id, signal)
+  if (deleted.ok || deleted.failure.remedy === 'gone') {
+    for (const { id } of treeOf(synced, album)) contents.forget(id)
+    await commit(() => forgetAlbumTree(synced, album, clock.wall()))
+    tell({ event: 'album_deleted', album: name })
+    return null
+  }
+  const { failure } = deleted
+  const ofThisAlbum = isOfThisOne(failure)
+  // Without the host's own word it may be gone.
+  if (wasNotDone(failure))
+    await commit(() =>
+      emptied.put(
+        ofThisAlbum
+          ? { album: album.id, since: clock.monotonic(), state: 'occupied' }
+          : { album: album.id, since, state: 'empty' },
+      ),
+    )
+  return ofThisAlbum ? null : failure
+}

@@ -1,0 +1,85 @@
+import type { Disk } from '../../local/disk.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
+import { whetherThere } from '../scan/is-there.ts'
+import type { ScannedMirror } from '../scan/mirror-scans.ts'
+import { isMount } from '../scan/mounts.ts'
+import { isSameRoot } from '../scan/root-guard.ts'
+import { folderAbove, nameOf, pathOf } from '../tree-path.ts'
+import { isAnotherName } from './is-another-name.ts'
+import { isStillIgnored } from './still-ignored.ts'
+
+/** The disk as it is at this moment, looked at once more before something can't be undone. */
+export class Ground {
+  readonly #disk: Disk
+  readonly #synced: Synced
+  readonly #mirrors: ReadonlyMap<number, ScannedMirror>
+  /** A place that could not be looked at. */
+  #unseen: string | null = null
+
+  constructor({ disk, synced }: { disk: Disk; synced: Synced }, scanned: readonly ScannedMirror[]) {
+    this.#disk = disk
+    this.#synced = synced
+    this.#mirrors = new Map(scanned.map(mirror => [mirror.row.id, mirror]))
+  }
+
+  /** Why the local truth of a mirror is in doubt, or null. */
+  doubt({ policy, identity, row, mounts }: ScannedMirror): string | null {
+    if (row.guard !== null) return row.guard
+    const lost = mounts.find(path => !isMount(this.#disk, policy.folder, path))
+    // The root comes last: a look at a mount is worth what the root is worth after it.
+    if (!isSameRoot(this.#disk, policy.folder, identity)) return `${policy.folder} was replaced`
+    return lost === undefined ? null : `${lost} was a mount point and is none now`
+  }
+
+  /** The same for all: a picture may have gone to another mirror, or to where nobody can look. */
+  doubtOfAny(): string | null {
+    if (this.#unseen !== null) return `${this.#unseen} can't be looked at`
+    for (const mirror of this.#mirrors.values()) {
+      const doubt = this.doubt(mirror)
+      if (doubt !== null) return doubt
+    }
+    return null
+  }
+
+  /** Why a file can't be taken for gone, or null: another mirror's file counts as much as one's own. */
+  whyNotGone(file: FileRow): string | null {
+    const folder = this.#synced.folders.byId(file.folder)!
+    const mirror = this.#mirrors.get(folder.mirror)
+    if (!mirror) return 'it stood for a picture of another mirror, which can not be looked at'
+    if (mirror.policy.deletions === 'keep') return 'another mirror keeps it'
+    const path = pathOf(folder.path, file.name)
+    const doubt = this.doubt(mirror)
+    if (doubt !== null) return doubt
+    if (!this.#isThere(mirror, path)) return null
+    return this.#isPruned(mirror, path, file) ? null : `${path} is there again`
+  }
+
+  /** Why the place of an image that no file stands on can't be taken for empty, or null. */
+  whyThere({ policy, row }: ScannedMirror, path: string): string | null {
+    const folder = this.#synced.folders.at(row.id, folderAbove(path))
+    const file = folder && this.#synced.files.at({ folder: folder.id, name: nameOf(path) })
+    // A newer version of it is on the host: this one was replaced.
+    if (file?.state === 'synced') return null
+    return this.#isThere({ policy }, path) ? `${path} is there again` : null
+  }
+
+  /** A picture whose name has changed in case alone is found under both names on some disks, and has the new one. */
+  #isThere({ policy: { folder } }: Pick<ScannedMirror, 'policy'>, path: string): boolean {
+    const at = `${folder}/${path}`
+    const there = whetherThere(this.#disk, at)
+    if (there === 'unknown') this.#unseen = at
+    return there !== 'no' && !isAnotherName(this.#disk, folder, path)
+  }
+
+  /** A person asked to give up the images of what an ignore rule hides, and one hides this still. */
+  #isPruned({ policy }: ScannedMirror, path: string, { image }: FileRow): boolean {
+    const asked = policy.pruneIgnored || this.#synced.escrow.of(image ?? 0)?.reason === 'ignored'
+    if (!asked) return false
+    try {
+      return isStillIgnored(this.#disk, policy.folder, path, policy.ignore)
+    } catch {
+      return false
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import type { Synced } from '../../synced/synced.ts'
+import type { EscrowWeight } from '../../synced/tables/escrow.ts'
+import type { Tell } from '../pass-events.ts'
+
+export interface HoldPolicy {
+  /** A fraction of the mirror's pictures. */
+  hold_above: number
+  hold_min: number
+}
+
+/** Running time, in milliseconds, over which a trickle counts as much as a burst. */
+const WINDOW_MS = 24 * 3_600_000
+
+/** Whether so much is to go that a person must say so. Counts what went within the window with what is to go. */
+export function isTooMuch({ pending, given_up, standing }: EscrowWeight, policy: HoldPolicy): boolean {
+  const going = pending + given_up
+  return pending > 0 && going > policy.hold_min && going > policy.hold_above * (standing + going)
+}
+
+/**
+ * Weighs what a mirror is about to give up. Over both counts everything pending is held, not the excess: nobody can
+ * tell which of them were meant. `running`: running time in milliseconds. `now`:
+ * milliseconds since 1970.
+ */
+export async function weighDeletions(
+  synced: Synced,
+  tell: Tell,
+  mirror: { id: number; folder: string },
+  policy: HoldPolicy,
+  running: number,
+  now: number,
+): Promise<void> {
+  const { escrow } = synced
+  const weight = escrow.weight(mirror.id, running - WINDOW_MS)
+  if (!isTooMuch(weight, policy)) return
+  const held = await synced.commit(() => {
+    const before = new Set(
+      escrow.ofMirror(mirror.id).flatMap(({ image, state }) => (state === 'held' ? image : [])),
+    )
+    const n = escrow.hold(mirror.id)
+    for (const given of escrow.ofMirror(mirror.id))
+      if (given.state === 'held' && !before.has(given.image))
+        synced.history.add(given, { at: now, event: 'held' })
+    return n
+  })
+  if (held > 0)
+    tell({
+      event: 'deletions_held',
+      mirror: mirror.folder,
+      images: weight.pending,
+      pictures: weight.standing,
+    })
+}
+
+/** What no window reaches any more is forgotten. */
+export function forgetOldDeletions({ escrow }: Synced, running: number): void {
+  escrow.prune(running - WINDOW_MS)
+}

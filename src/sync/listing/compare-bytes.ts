@@ -1,0 +1,70 @@
+import type { ImageHost } from '../../remote/host.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
+import { type DeliveryPattern, deliveryPattern, SAMPLE } from './delivery-pattern.ts'
+
+export interface CompareParts {
+  synced: Synced
+  host: ImageHost
+}
+
+/** A picture of ours, by its bytes. */
+export interface Bytes {
+  hash: Buffer
+  size: number
+}
+
+/** What a remote image's bytes, fetched from its delivery address, have shown beside a picture of ours. */
+export type Comparison =
+  | { verdict: 'equal'; cdnUrl: string }
+  | { verdict: 'other' }
+  /** Why they can't be compared. */
+  | { verdict: 'unknown'; why: string }
+
+/** The pattern that our acknowledged uploads confirm, or null. */
+export function confirmedPattern({ synced }: Pick<CompareParts, 'synced'>): DeliveryPattern | null {
+  return deliveryPattern(synced.images.acknowledged(SAMPLE))
+}
+
+/** Whether a delivery address gives these bytes now. Other bytes or a 404 prove nothing: both may be cached. */
+export async function delivers(
+  host: ImageHost,
+  cdnUrl: string,
+  { hash, size }: Bytes,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const given = await host.fetchDelivered(cdnUrl, size, signal)
+  return given.ok && given.status === 200 && given.size === size && given.sha256.equals(hash)
+}
+
+/** Fetches a remote image that may be this picture. */
+export async function compareBytes(
+  { synced, host }: CompareParts,
+  image: { remote_id: string; name: string },
+  picture: Bytes,
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const cdnUrl = confirmedPattern({ synced })?.addressOf(image.remote_id, image.name)
+  if (!cdnUrl)
+    return { verdict: 'unknown', why: 'no upload has shown yet how its delivery address would look' }
+  const given = await host.fetchDelivered(cdnUrl, Math.max(picture.size, MOST_OTHER), signal)
+  if (!given.ok) return { verdict: 'unknown', why: given.message }
+  if (given.status !== 200)
+    return { verdict: 'unknown', why: `its delivery address answered ${given.status}` }
+  if (given.size === picture.size && given.sha256.equals(picture.hash)) return { verdict: 'equal', cdnUrl }
+  return (await deliversAsSent(host, synced.images.latestUploaded(), signal))
+    ? { verdict: 'other' }
+    : { verdict: 'unknown', why: 'the host does not deliver pictures as they were sent' }
+}
+
+/** Bytes of another's picture that are taken in to see that it is another. */
+const MOST_OTHER = 64 * 2 ** 20
+
+/** A host that makes pictures smaller on delivery would show every one of ours to be another's. */
+async function deliversAsSent(
+  host: ImageHost,
+  ours: ImageRow | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return ours?.cdn_url != null && delivers(host, ours.cdn_url, ours, signal)
+}

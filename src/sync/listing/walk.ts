@@ -1,0 +1,145 @@
+import type { AlbumRecord, ListedImage } from '../../protocol/records.ts'
+import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
+
+/** What the host lists in one album (§4.4). */
+export interface Walk {
+  albums: AlbumRecord[]
+  images: ListedImage[]
+  /** Whether these are all of its images. False is no evidence of anything that is not there. */
+  complete: boolean
+  /** Whether a page showed again what an earlier one had: then another one is missing, wherever it stands. */
+  repeats: boolean
+}
+
+/** More than anybody has in one place: a listing without end would fill the memory. */
+const ENTRIES_MOST = 1_000_000
+/** How often an album is walked that others change meanwhile. */
+const TRIES = 3
+/** Where the order changes from page to page, the walks together show all: so many in a row bring nothing new. */
+const QUIET_WALKS = 5
+const WALKS_MOST = 20
+
+/**
+ * Every page of an album; null is the root. Albums may stand on the first page, on all or spread over them (§4.4 does
+ * not show). A page that brings nothing new ends the walk, whatever `total_pages` says: it is the host's word alone,
+ * and may be wrong without end.
+ */
+export async function walkAlbum(
+  host: Pick<ImageHost, 'list'>,
+  album: string | null,
+  signal: AbortSignal,
+): Promise<Outcome<Walk>> {
+  const albums = new Map<string, AlbumRecord>()
+  const images = new Map<string, ListedImage>()
+  let atFirst: number | null = null
+  let repeats = false
+  for (let page = 1; ; page++) {
+    const listed = await host.list(album, page, signal)
+    if (!listed.ok) return listed
+    const { total_pages, total_images } = listed.value.pagination
+    atFirst ??= total_images
+    const before = albums.size + images.size
+    for (const found of listed.value.albums) albums.set(found.id, found)
+    repeats ||= listed.value.images.some(({ id }) => images.has(id))
+    for (const found of listed.value.images) images.set(found.id, found)
+    if (albums.size + images.size > ENTRIES_MOST) return { ok: false, failure: withoutEnd }
+    const bringsNew = albums.size + images.size > before
+    if (bringsNew && page < total_pages) continue
+    // What others add or delete meanwhile moves images from page to page.
+    const complete = images.size === total_images && atFirst === total_images
+    return {
+      ok: true,
+      value: { albums: [...albums.values()], images: [...images.values()], complete, repeats },
+    }
+  }
+}
+
+const withoutEnd: HostFailure = {
+  remedy: 'later',
+  endpoint: 'list',
+  code: 'HOST_LISTING',
+  message: `the host lists images or albums without end: more than ${ENTRIES_MOST}; it is tried later`,
+}
+
+/** A walk that was tried again while others changed the album. */
+export interface WholeWalk extends Walk {
+  /** Whether it can be relied on for what is there: it is complete, or further walks under a count that is not showed no more. */
+  settled: boolean
+  /** Whether the first walk was complete. */
+  atOnce: boolean
+}
+
+export async function walkWhole(
+  host: Pick<ImageHost, 'list'>,
+  album: string | null,
+  signal: AbortSignal,
+): Promise<Outcome<WholeWalk>> {
+  const walks: Walk[] = []
+  for (;;) {
+    const walk = await walkAlbum(host, album, signal)
+    if (!walk.ok) return walk
+    walks.push(walk.value)
+    if (walk.value.complete)
+      return { ok: true, value: { ...walk.value, settled: true, atOnce: walks.length === 1 } }
+    const isUnordered = walks.some(({ repeats }) => repeats)
+    const settled = isUnordered ? isQuiet(walks) : walks.length > 1 && showTheSame(walks.at(-2)!, walk.value)
+    if (settled || walks.length === (isUnordered ? WALKS_MOST : TRIES))
+      return { ok: true, value: { ...together(walks), settled, atOnce: false } }
+  }
+}
+
+function isQuiet(walks: readonly Walk[]): boolean {
+  const before = walks.slice(0, -QUIET_WALKS)
+  return before.length > 0 && showTheSame(together(before), together(walks))
+}
+
+/** What any of them showed: what is there may be missing in one of them. */
+function together(walks: readonly Walk[]): Walk {
+  const albums = new Map(walks.flatMap(walk => walk.albums.map(album => [album.id, album])))
+  const images = new Map(walks.flatMap(walk => walk.images.map(image => [image.id, image])))
+  return { albums: [...albums.values()], images: [...images.values()], complete: false, repeats: true }
+}
+
+function showTheSame(one: Walk, other: Walk): boolean {
+  const idsOf = ({ albums, images }: Walk) => new Set([...albums, ...images].map(({ id }) => id))
+  const ids = idsOf(one)
+  const others = idsOf(other)
+  return ids.size === others.size && [...ids].every(id => others.has(id))
+}
+
+/** The root and every album that is listed, each whole. `complete` is false where one of them was not. */
+export async function walkEverything(
+  host: Pick<ImageHost, 'list'>,
+  signal: AbortSignal,
+): Promise<Outcome<PlacedWalk>> {
+  const everything: PlacedWalk = { albums: [], images: [], complete: true, settled: true, atOnce: true }
+  const parents: (string | null)[] = [null]
+  const seen = new Set<string>()
+  for (const parent of parents) {
+    const walk = await walkWhole(host, parent, signal)
+    // Somebody deleted it meanwhile.
+    if (!walk.ok && walk.failure.remedy === 'gone' && parent !== null) continue
+    if (!walk.ok) return walk
+    everything.complete &&= walk.value.complete
+    everything.settled &&= walk.value.settled
+    everything.atOnce &&= walk.value.atOnce
+    for (const image of walk.value.images) everything.images.push({ ...image, album: parent })
+    for (const album of walk.value.albums) {
+      if (seen.has(album.id)) continue
+      seen.add(album.id)
+      everything.albums.push({ ...album, parent })
+      parents.push(album.id)
+    }
+    if (parents.length > ENTRIES_MOST) return { ok: false, failure: withoutEnd }
+  }
+  return { ok: true, value: everything }
+}
+
+/** Images and albums with the host's id of the album that they are in; null is the root. */
+export interface PlacedWalk {
+  albums: (AlbumRecord & { parent: string | null })[]
+  images: (ListedImage & { album: string | null })[]
+  complete: boolean
+  settled: boolean
+  atOnce: boolean
+}

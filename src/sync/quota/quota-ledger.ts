@@ -1,0 +1,131 @@
+import type { HostFailure } from '../../remote/host.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { Clock } from '../clock.ts'
+import { clockOffset } from '../file-ages.ts'
+import { daysFrom } from './quota-day.ts'
+import { afterReset, type LearnedReset, learnReset } from './quota-reset.ts'
+import { type Allowance, dayOf, learnedReset, type QuotaState, readQuota } from './quota-state.ts'
+
+export interface QuotaParts {
+  synced: Synced
+  clock: Clock
+  allowance: Allowance
+}
+
+/** Where the clocks agree less, one of them was set, or the machine slept. */
+const DRIFT_MS = 60_000
+/** A promise may be kept a little late. */
+const LATE_MS = 600_000
+const LONGEST_PROMISE_MS = 25 * 3_600_000
+/** So many days stay on record. */
+const DAYS_KEPT = 100
+
+/** The day's quota through one run of uploads. Only the host's word that it is used up stops them. */
+export class QuotaLedger {
+  readonly #parts: QuotaParts
+  #probing = false
+  /** Credentials that the host issued in this run. */
+  granted = 0
+
+  constructor(parts: QuotaParts) {
+    this.#parts = parts
+  }
+
+  read(): QuotaState {
+    const { synced, clock, allowance } = this.#parts
+    return readQuota(synced, allowance, clock.wall())
+  }
+
+  /** Whether pictures may go; `probe`: one may, to ask. */
+  state(): 'open' | 'probe' | 'exhausted' {
+    const { exhausted } = this.read()
+    if (exhausted === null) return 'open'
+    return this.#parts.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'
+  }
+
+  /** What is asked from here on was asked after the host's last word: nothing else is under way. */
+  probe(): void {
+    this.#probing = true
+  }
+
+  /** By our count; others may use the account too. */
+  left(): number {
+    const { used, exhausted } = this.read()
+    return exhausted === null ? Math.max(0, this.#parts.allowance.limit - used) : 0
+  }
+
+  /** By our count only what is kept for the day's new pictures is left. */
+  onlyReserveLeft(): boolean {
+    const { limit, reserve } = this.#parts.allowance
+    return reserve > 0 && limit - this.read().used <= limit * reserve
+  }
+
+  /** The host issued a credential. Belongs inside a commit. */
+  grant(): void {
+    const { account, meta } = this.#parts.synced
+    const { began, exhausted } = this.read()
+    this.granted++
+    const day = exhausted === null ? dayOf(began) : this.#probing ? this.#newDay() : meta.get('quota_day')!
+    // Whatever else is granted may have been asked for before the host's next word.
+    this.#probing = false
+    meta.set('quota_day', day)
+    account.useQuota(day)
+  }
+
+  /** The host said that the day's quota is used up. Belongs inside a commit. */
+  refuse({ retryAfterMs }: HostFailure): void {
+    const { synced, clock, allowance } = this.#parts
+    const { account, meta } = synced
+    const now = Math.round(clock.wall())
+    const { began, exhausted, learned } = this.read()
+    const day = dayOf(began)
+    const before = account.quota(day)
+    if (exhausted && learned && !allowance.days && !afterReset(learned, exhausted.since, now))
+      meta.clear('quota_reset')
+    meta.set('quota_day', day)
+    account.exhaustQuota({
+      day,
+      // A clock that was set back since would keep the end of it as far away as it was set.
+      exhausted: Math.min(exhausted?.since ?? now, now),
+      said_at: now,
+      // A host that broke its promise is not believed again on that day.
+      resumes_at: !exhausted || stands(before.resumes_at, now) ? promised(now, retryAfterMs) : null,
+      clock_offset: clockOffset(clock),
+    })
+    account.pruneQuota(DAYS_KEPT)
+  }
+
+  /** The host gives again what it refused: learns from it when its day begins. Answers the day. */
+  #newDay(): string {
+    const { synced, clock, allowance } = this.#parts
+    const now = Math.round(clock.wall())
+    const learned = allowance.days ? null : this.#learn(now)
+    const days = allowance.days ?? (learned && daysFrom(learned.to))
+    synced.account.forgetExhaustion()
+    return dayOf(days ? days(now) : now)
+  }
+
+  #learn(now: number): LearnedReset | null {
+    const { synced, clock } = this.#parts
+    const known = learnedReset(synced)
+    const { said_at, resumes_at, clock_offset } = synced.account.quota(synced.meta.get('quota_day')!)
+    if (said_at === null || clock_offset === null) return known
+    // Between two times of which one is wrong lies nothing.
+    if (Math.abs(clockOffset(clock) - clock_offset) > DRIFT_MS) return known
+    const isKept = resumes_at !== null && now >= resumes_at && now - resumes_at <= LATE_MS
+    const learned = learnReset(known, isKept ? Math.max(said_at, resumes_at - DRIFT_MS) : said_at, now)
+    if (learned) synced.meta.set('quota_reset', JSON.stringify(learned))
+    else synced.meta.clear('quota_reset')
+    return learned
+  }
+}
+
+function promised(now: number, retryAfterMs: number | undefined): number | null {
+  return retryAfterMs !== undefined && retryAfterMs > 0 && retryAfterMs <= LONGEST_PROMISE_MS
+    ? Math.round(now + retryAfterMs)
+    : null
+}
+
+function stands(promise: number | null, now: number): boolean {
+  return promise !== null && now < promise
+}

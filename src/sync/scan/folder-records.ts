@@ -1,0 +1,163 @@
+import type { FolderLook } from '../../local/look.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
+import type { FolderRow } from '../../synced/tables/folders.ts'
+import type { Tell } from '../pass-events.ts'
+import {
+  type Deletions,
+  type FileChange,
+  type PlanPolicy,
+  planFolder,
+  planMissingFolder,
+  type Whereabouts,
+} from '../plan.ts'
+import { recordRunning } from '../record-states.ts'
+import { noteChange } from '../records/picture-history.ts'
+import { pathOf } from '../tree-path.ts'
+import type { DoubtCode } from './doubts.ts'
+
+export interface RecordsParts {
+  synced: Synced
+  /** The mirror's row. */
+  mirror: number
+  folder: string
+  deletions: Deletions
+  /** Whether images of pictures that an ignore rule hides are given up like those of deleted ones. */
+  pruneIgnored?: boolean
+  /** How long a file must be gone before its image goes. */
+  graceMs: number
+  /** Running time in milliseconds. */
+  running: () => number
+  /** Milliseconds since 1970. */
+  now: () => number
+  tell: Tell
+}
+
+/** Writes down what a scan found, folder by folder. Its calls belong into a commit. */
+export class FolderRecords {
+  readonly #parts: RecordsParts
+  readonly #synced: Synced
+  readonly #policy: PlanPolicy
+
+  constructor(parts: RecordsParts) {
+    this.#parts = parts
+    this.#synced = parts.synced
+    this.#policy = { deletions: parts.deletions, prunes: file => this.#prunes(file) }
+  }
+
+  /** What a look means for the folder's files. */
+  changes(folder: FolderRow, look: FolderLook): FileChange[] {
+    return planFolder(
+      folder.id,
+      this.#synced.files.ofFolder(folder.id),
+      look,
+      this.#policy,
+      this.#parts.now(),
+    )
+  }
+
+  /**
+   * The pictures with an image that a folder has lost, where it has lost all that it held and got no others. Empty in
+   * any other case.
+   */
+  lostWith(folder: FolderRow, look: FolderLook): FileRow[] {
+    if (look.files.length > 0) return []
+    const held = this.#synced.files.ofFolder(folder.id).filter(({ state }) => state !== 'gone')
+    const gone = this.changes(folder, look).filter(({ kind }) => kind === 'gone')
+    if (gone.length < held.filter(({ state }) => state !== 'kept').length) return []
+    return gone.map(({ file }) => file).filter(({ image }) => image !== null)
+  }
+
+  look(folder: FolderRow, digest: string | null, ignoreText: string | null, look: FolderLook): void {
+    const { folders, failures } = this.#synced
+    this.#apply(folder.path, this.changes(folder, look))
+    failures.clearLook(folder.id)
+    for (const { name, code, message } of look.problems)
+      failures.put({ folder: folder.id, name, source: 'look', code, message, next_attempt_at: null })
+    folders.looked(folder.id, digest, ignoreText, look)
+    folder.digest = digest
+    folder.ignore_text = ignoreText
+    folder.unknown = null
+    folder.mount = look.mount ? 1 : 0
+    folder.mounted_ino = look.mount ? look.identity.ino : null
+    folder.mounted_birthtime = look.mount ? look.identity.birthtime : null
+    folder.accept = 0
+  }
+
+  /** A folder is not there, or left out; so are those below it, each of which has its own call. */
+  missing(folder: FolderRow, where: Whereabouts): void {
+    const { files, folders, failures } = this.#synced
+    const known = files.ofFolder(folder.id)
+    this.#apply(folder.path, planMissingFolder(known, where, this.#policy, this.#parts.now()))
+    failures.clearAll(folder.id)
+    if (where === 'gone') folders.unmounted(folder.id)
+    folders.gone(folder.id)
+    folders.removeIfEmpty(folder.id)
+  }
+
+  /** A rule hides a folder, and a person asked to give up what it holds: also what was left out before. */
+  prune(path: string): void {
+    for (const folder of this.#synced.folders.from(this.#parts.mirror, path)) this.missing(folder, 'ignored')
+  }
+
+  /** What it holds is not known: all stays as it is. */
+  doubt(folder: FolderRow, code: DoubtCode, message: string): void {
+    const { folders, failures } = this.#synced
+    folder.digest = null
+    folder.unknown = message
+    folder.accept = 0
+    folders.setUnknown(folder.id, message)
+    failures.put({ folder: folder.id, name: '', source: 'look', code, message, next_attempt_at: null })
+  }
+
+  #apply(path: string, changes: FileChange[]): void {
+    const { tell, folder: root, mirror, now } = this.#parts
+    for (const change of changes) {
+      const { kind, file, reason, leaves } = change
+      const at = pathOf(path, file.name)
+      tell({ event: 'change_found', mirror: root, path: at, change: kind, reason })
+      noteChange(this.#synced, { mirror, path: at }, change, now())
+      this.#synced.failures.clear(file.folder, file.name)
+      if (leaves !== undefined) this.#synced.images.keep(leaves)
+      if (kind === 'gone') this.#recordGone(path, file, 'deleted')
+      else if (kind === 'pruned') this.#recordGone(path, file, 'ignored')
+      else this.#recordThere(file)
+    }
+  }
+
+  #recordGone(path: string, file: FileRow, reason: EscrowRow['reason']): void {
+    const { files, escrow } = this.#synced
+    const { mirror, now, running, graceMs } = this.#parts
+    if (file.image === null) {
+      files.remove(file)
+      return
+    }
+    files.put(file)
+    escrow.put({
+      image: file.image,
+      mirror,
+      path: pathOf(path, file.name),
+      reason,
+      state: 'grace',
+      since: now(),
+      due_at: running() + graceMs,
+    })
+    recordRunning(this.#parts)
+  }
+
+  /** What stood for it is needed again, whatever was to become of it. */
+  #recordThere(file: FileRow): void {
+    const { files, escrow } = this.#synced
+    files.put(file)
+    if (file.image === null) return
+    escrow.takeBack(file.image)
+    files.dropGone(file.image)
+  }
+
+  /** What a person asked for once stays asked for, held or not, until it is done. */
+  #prunes({ state, image }: FileRow): boolean {
+    if (this.#parts.pruneIgnored) return true
+    return state === 'gone' && image !== null && this.#synced.escrow.of(image)?.reason === 'ignored'
+  }
+}

@@ -1,0 +1,119 @@
+import type { Disk } from '../../local/disk.ts'
+import { readRemedy } from '../../local/read-remedy.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
+import { isAtOrBelow, pathOf } from '../tree-path.ts'
+import { trustCommand } from './doubts.ts'
+
+/**
+ * Whether a mirror's root is the one that was scanned before. `accepted`: a person said that what it holds now is the
+ * truth. One that is not trusted can be trusted by a person where it could be looked at.
+ */
+export type RootCheck =
+  | { trusted: true; identity: RootIdentity; empty: boolean; accepted: boolean }
+  | { trusted: false; reason: string; found: { identity: RootIdentity; empty: boolean } | null }
+
+interface KnownFile {
+  /** Below the root. */
+  path: string
+  size: number
+  mtime: number
+}
+
+/** How many known files are looked for where the root's identity differs. */
+const SAMPLE = 200
+
+/**
+ * Looks at the root before anything is concluded from what it holds. Device numbers change over reboots and a restore
+ * makes new inodes: where most of the known files are there by name, size and time, it is the same root all the same.
+ */
+export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
+  const { folder } = mirror
+  const doubt = (reason: string): RootCheck => ({ trusted: false, reason, found: null })
+  let identity: RootIdentity
+  let empty: boolean
+  try {
+    const stat = disk.lstat(folder)
+    if (stat.kind !== 'folder') return doubt(`${folder} is not a folder; is its disk mounted?`)
+    identity = { dev: stat.dev, ino: stat.ino, birthtime: stat.birthtime }
+    empty = disk.readFolder(folder).every(entry => entry.name.startsWith('.') || entry.name === 'lost+found')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ENOTDIR'
+      ? doubt(`${folder} is not there; is its disk mounted?`)
+      : doubt(`${folder} can't be read (${code}); ${readRemedy(code)}`)
+  }
+  const found = { identity, empty }
+  const isIt = isSame(identity, mirror)
+  const accepted = isIt && mirror.accept === 1
+  const trusted: RootCheck = { trusted: true, ...found, accepted }
+  if (accepted || (isIt && empty && mirror.accept === 2)) return trusted
+  if (isIt && !empty && identity.birthtime !== 0) return trusted
+  const known = sample(synced, mirror.id)
+  // Disks without birth times that are put into one place by turns bear one identity: then the files must tell.
+  if (isIt && !empty && (known.length === 0 || known.some(file => isThere(disk, folder, file))))
+    return trusted
+  if (known.length === 0 && (isIt || !synced.files.anyOfMirror(mirror.id))) return trusted
+  const remedy = `or run ${trustCommand(folder)} if it is meant to be so`
+  if (empty && known.length > 0) {
+    const reason = `${folder} is empty and held pictures before: mount its disk, ${remedy}`
+    return { trusted: false, reason, found }
+  }
+  if (mostAreThere(disk, folder, known)) return trusted
+  const reason = `${folder} is another folder than before: bring the old one back, ${remedy}`
+  return { trusted: false, reason, found }
+}
+
+/** Whether the root is still the very one that was checked. */
+export function isSameRoot(disk: Disk, folder: string, identity: RootIdentity): boolean {
+  try {
+    const { kind, dev, ino, birthtime } = disk.lstat(folder)
+    return kind === 'folder' && isSame(identity, { dev, ino, birthtime })
+  } catch {
+    return false
+  }
+}
+
+function isSame(
+  a: RootIdentity,
+  b: { dev: number | null; ino: number | null; birthtime: number | null },
+): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.birthtime === b.birthtime
+}
+
+/** Some of the known files, from folders all over the tree at and below `top`. */
+function sample(synced: Synced, mirror: number, top = ''): KnownFile[] {
+  const folders = synced.folders.withFiles(mirror).filter(({ path }) => isAtOrBelow(path, top))
+  const step = Math.max(1, Math.floor(folders.length / SAMPLE))
+  const chosen = folders.filter((_, at) => at % step === 0)
+  const each = Math.ceil(SAMPLE / Math.max(1, chosen.length))
+  return chosen.flatMap(folder =>
+    synced.files
+      .someOf(folder.id, each)
+      .map(({ name, size, mtime }) => ({ path: pathOf(folder.path, name), size, mtime })),
+  )
+}
+
+/** Whether most of the known files at and below a folder are there by name, size and time; so where none are known. */
+export function mostKnownAreThere(
+  disk: Disk,
+  synced: Synced,
+  { id, folder }: MirrorRow,
+  path: string,
+): boolean {
+  const known = sample(synced, id, path)
+  return known.length === 0 || mostAreThere(disk, folder, known)
+}
+
+function mostAreThere(disk: Disk, root: string, known: readonly KnownFile[]): boolean {
+  return known.filter(file => isThere(disk, root, file)).length * 2 > known.length
+}
+
+function isThere(disk: Disk, root: string, { path, size, mtime }: KnownFile): boolean {
+  try {
+    const stat = disk.lstat(`${root}/${path}`)
+    return stat.kind === 'file' && stat.size === size && stat.mtime === mtime
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,75 @@
+import type { Disk } from '../../local/disk.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { FolderRow } from '../../synced/tables/folders.ts'
+import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
+import { fullPath, isBelow, pathOf } from '../tree-path.ts'
+import { canBeTrusted } from './doubts.ts'
+import { isThere } from './is-there.ts'
+import { checkRoot } from './root-guard.ts'
+
+/** What a person's word about a folder of a mirror would change. */
+export type Trust =
+  /** `elsewhere`: the mirror's folders that are in doubt. */
+  | { kind: 'needless'; elsewhere: string[] }
+  /** It could not be looked at: there is nothing that could be taken for the truth. */
+  | { kind: 'impossible'; reason: string }
+  | { kind: 'root'; mirror: MirrorRow; reason: string; identity: RootIdentity }
+  | { kind: 'folder'; mirror: MirrorRow; reason: string; folder: FolderRow }
+
+/** Looks at what is in doubt now. `path`: below the mirror's root, '' for the root itself. */
+export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): Trust {
+  const root = checkRoot(disk, synced, mirror)
+  if (!root.trusted) {
+    const { reason, found } = root
+    if (found === null || path !== '') return { kind: 'impossible', reason }
+    return { kind: 'root', mirror, reason, identity: found.identity }
+  }
+  const doubts = synced.folders.unknown(mirror.id)
+  const folder = doubts.find(doubt => doubt.path === path)
+  if (!folder)
+    return { kind: 'needless', elsewhere: doubts.map(doubt => fullPath(mirror.folder, doubt.path)) }
+  const reason = `${fullPath(mirror.folder, path)}: ${folder.unknown}`
+  return canBeTrusted(folder.code)
+    ? { kind: 'folder', mirror, reason, folder }
+    : { kind: 'impossible', reason }
+}
+
+/**
+ * The pictures at and below a folder that have an image and are not there now, by their paths below the mirror's root.
+ * Looks at one after the other: there may be a million.
+ */
+export function* missingPictures(
+  disk: Disk,
+  synced: Synced,
+  { id, folder: root }: MirrorRow,
+  path: string,
+): Generator<string> {
+  // What an ignore rule hides with its folder is not looked at, whatever is missing there.
+  const absent = new Set(synced.folders.absent(id))
+  for (const folder of synced.folders.withFiles(id)) {
+    if (folder.path !== path && !isBelow(folder.path, path)) continue
+    for (const { name, image, state } of synced.files.ofFolder(folder.id)) {
+      if (image === null || state === 'kept' || (state === 'hidden' && absent.has(folder.path))) continue
+      const at = pathOf(folder.path, name)
+      if (!isThere(disk, fullPath(root, at))) yield at
+    }
+  }
+}
+
+/** Writes a person's word down, for the next scan. It holds for what is there now: another root is in doubt again. */
+export function recordTrust(synced: Synced, trust: Trust & { kind: 'root' | 'folder' }): Promise<void> {
+  const { mirrors, folders, commit } = synced
+  const { id, folder } = trust.mirror
+  return commit(() => {
+    const path = trust.kind === 'root' ? folder : fullPath(folder, trust.folder.path)
+    const reason = `${path} is trusted as it is: the next scan takes it as the truth`
+    if (trust.kind === 'root') {
+      mirrors.trusted(id, trust.identity)
+      mirrors.accept(id, 1)
+      mirrors.guard(id, { code: 'ROOT', reason })
+    } else {
+      folders.accept(trust.folder.id)
+      mirrors.guard(id, { code: 'FOLDER_UNKNOWN', reason })
+    }
+  })
+}

@@ -1,0 +1,196 @@
+import type { OpenPicture } from '../../local/picture-file.ts'
+import { exemptFromDimensions } from '../../protocol/formats.ts'
+import type { Picture } from '../../protocol/picture/picture.ts'
+import type { UploadRequest } from '../../protocol/records.ts'
+import type { Credential, HostFailure, ImageHost, Outcome, Sent } from '../../remote/host.ts'
+import type { OpenUpload } from '../../synced/tables/journal.ts'
+import type { Album } from '../albums/album.ts'
+import type { AlbumTree } from '../albums/album-tree.ts'
+import type { QuotaLedger } from '../quota/quota-ledger.ts'
+import type { Allowance } from '../quota/quota-state.ts'
+import { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from '../quota/size-limit.ts'
+import { refuteImage } from '../records/lost-image.ts'
+import type { UploadJob } from './upload-job.ts'
+import { type RecordsParts, recordImage } from './upload-records.ts'
+import { resultOfRefusal, type UploadResult } from './upload-result.ts'
+
+export interface SenderParts extends RecordsParts {
+  host: ImageHost
+  albums: AlbumTree
+  allowance: Allowance
+  quota: Pick<QuotaLedger, 'grant'>
+}
+
+/** A picture that was read, and where it goes. */
+export interface Parcel {
+  job: UploadJob
+  open: OpenPicture
+  picture: Picture
+  album: Album
+}
+
+/** How often a new credential is asked for before the upload node's refusals count against the file. */
+const CREDENTIALS = 4
+
+/** The host's two-step upload (§4.1, §4.2): credential, intent, bytes, record. */
+export async function send(parts: SenderParts, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
+  const { open, picture } = parcel
+  let skipDimensions = !exemptFromDimensions(picture.mime) && picture.width === null
+  const { size } = open.look
+  if (isTooLarge(parts, size)) {
+    const message = tooLarge(parts)
+    return { kind: 'failed', code: TOO_LARGE, message, retryAt: null, hash: open.hash }
+  }
+  const refused = async (failure: HostFailure) => {
+    if (failure.code === TOO_LARGE) await parts.synced.commit(() => noteTooLarge(parts, size))
+    return resultOfRefusal(failure, open.hash, parts.clock.wall())
+  }
+  let last: HostFailure | null = null
+  for (let tries = 0; tries < CREDENTIALS; tries++) {
+    const granted = await requestCredential(parts, parcel, skipDimensions, signal)
+    if (!granted.ok) return refused(granted.failure)
+    const { album, ...credential } = granted.value
+    const sent = await sendBytes(parts, { ...parcel, album }, credential, signal)
+    if (sent.ok)
+      return {
+        kind: 'uploaded',
+        cdnUrl: sent.value.cdnUrl,
+        imageId: sent.value.imageId,
+        size,
+      }
+    last = sent.failure
+    if (last.remedy === 'skip_dimensions' && !skipDimensions) skipDimensions = true
+    else if (last.remedy !== 'new_credential') return refused(last)
+    else await parts.clock.sleep(250 * 2 ** tries, signal)
+  }
+  return refused(last!)
+}
+
+async function requestCredential(
+  { albums, host }: SenderParts,
+  parcel: Parcel,
+  skipDimensions: boolean,
+  signal: AbortSignal,
+): Promise<Outcome<Credential & { album: Album }>> {
+  const ask = (album: Album) => host.requestUpload(requestFor({ ...parcel, album }, skipDimensions), signal)
+  let { album } = parcel
+  let granted = await ask(album)
+  if (!granted.ok && granted.failure.remedy === 'gone' && album) {
+    const again = await albums.lookAgain(parcel.job.albumPath, signal, album)
+    if (!again.ok) return again
+    album = again.value
+    granted = await ask(album)
+  }
+  return granted.ok ? { ok: true, value: { ...granted.value, album } } : granted
+}
+
+async function sendBytes(
+  parts: SenderParts,
+  parcel: Parcel,
+  credential: Credential,
+  signal: AbortSignal,
+): Promise<Outcome<Sent>> {
+  const { synced, host, clock, quota } = parts
+  const { job, open, picture, album } = parcel
+  const { folder, name } = job.file
+  const { size, mtime } = open.look
+  const { width, height, mime } = picture
+  const time = { since: clock.wall(), sent_at: Math.round(clock.monotonic()) }
+  const intent = await synced.commit(() => {
+    quota.grant()
+    if (album) synced.albums.used(album.id)
+    return synced.journal.openUpload(
+      {
+        folder,
+        name,
+        size,
+        mtime,
+        hash: open.hash,
+        mime,
+        width,
+        height,
+        cdn_url: credential.cdnUrl,
+        remote_id: credential.imageId,
+        album: album?.id ?? null,
+      },
+      time,
+    )
+  })
+  const lent = open.bytes && { bytes: open.bytes, released: open.lend() }
+  const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
+  const answer = await host.send(credential, body, signal)
+  return synced.commit(() => {
+    const sent = believed(parts, answer, credential, open)
+    if (sent.ok) {
+      const { imageId, cdnUrl } = sent.value
+      if (credential.cdnUrl !== null && credential.cdnUrl !== cdnUrl) synced.meta.set('promises', 'broken')
+      const place = {
+        remote_id: imageId,
+        cdn_url: cdnUrl,
+        album: album?.id ?? null,
+        proof: 'uploaded',
+      } as const
+      // What was only linked to another picture proves to have these bytes.
+      const known = synced.images.byRemoteId(imageId)
+      if (known && !known.hash.equals(open.hash)) refuteImage(synced, known, clock.wall())
+      recordImage(parts, job, open, picture, place)
+      noteTaken(parts, size)
+    }
+    // An outcome that is not known stays in the journal for recovery.
+    if (sent.ok || sent.failure.remedy !== 'find_out') synced.journal.close(intent)
+    return sent
+  })
+}
+
+/**
+ * An id that stands for other bytes of ours can't stand for these. Nor can one that an upload of other bytes was promised:
+ * where a node answers twice on a connection, each answer after it is that of the picture before.
+ */
+function believed(
+  { synced }: SenderParts,
+  sent: Outcome<Sent>,
+  promised: Credential,
+  { hash }: OpenPicture,
+): Outcome<Sent> {
+  if (!sent.ok) return sent
+  const { imageId, cdnUrl } = sent.value
+  const known = synced.images.byRemoteId(imageId)
+  const isKnown = known !== undefined && known.proof !== 'none' && !known.hash.equals(hash)
+  const isKept = cdnUrl === promised.cdnUrl || imageId === promised.imageId
+  // It may be the id alone that is another's.
+  const isOdd = !isKept || !names(promised.cdnUrl, imageId)
+  const isOf = (other: Pick<OpenUpload, 'cdn_url' | 'remote_id'>) =>
+    (!isKept && (other.cdn_url === cdnUrl || other.remote_id === imageId)) || names(other.cdn_url, imageId)
+  const isAnothers = () => synced.journal.openUploads().some(other => isOf(other) && !other.hash.equals(hash))
+  return isKnown || (isOdd && isAnothers()) ? { ok: false, failure: idOfAnother } : sent
+}
+
+/** Whether a delivery address holds this id, and not as a part of a longer one. */
+function names(address: string | null, id: string): boolean {
+  if (address === null) return false
+  for (let at = address.indexOf(id); at >= 0; at = address.indexOf(id, at + 1)) {
+    const around = [address[at - 1], address[at + id.length]]
+    if (around.every(char => char === undefined || !/[\w-]/.test(char))) return true
+  }
+  return false
+}
+
+const idOfAnother: HostFailure = {
+  remedy: 'find_out',
+  endpoint: 'send',
+  code: 'HOST_ANSWER',
+  message: 'the host answered with the id of another picture',
+}
+
+function requestFor({ job, open, picture, album }: Parcel, skipDimensions: boolean): UploadRequest {
+  const { mime, width, height } = picture
+  const undeclared = skipDimensions || exemptFromDimensions(mime) || width === null || height === null
+  return {
+    file_name: job.file.name,
+    file_size: open.look.size,
+    mime_type: mime,
+    ...(undeclared ? {} : { width, height }),
+    ...(skipDimensions && { skip_dimension_check: true }),
+    ...(album && { album_id: album.remote_id }),
+  }
+}

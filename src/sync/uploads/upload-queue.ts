@@ -1,0 +1,222 @@
+import type { Disk } from '../../local/disk.ts'
+import type { HostFailure, ImageHost } from '../../remote/host.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
+import { albumPathOf } from '../album-name.ts'
+import type { Clock } from '../clock.ts'
+import type { Interruption } from '../interruption.ts'
+import type { Tell } from '../pass-events.ts'
+import { rateOf } from '../quota/quota-forecast.ts'
+import type { QuotaLedger } from '../quota/quota-ledger.ts'
+import type { ScannedMirror } from '../scan/mirror-scans.ts'
+import { isMount } from '../scan/mounts.ts'
+import { isSameRoot } from '../scan/root-guard.ts'
+import { isAtOrBelow, pathOf } from '../tree-path.ts'
+import type { Only, Uploader } from './upload.ts'
+import type { UploadJob } from './upload-job.ts'
+import { recordFailed, recordStop, recordUncertain } from './upload-outcome.ts'
+import type { UploadResult } from './upload-result.ts'
+
+export interface UploadQueueParts {
+  disk: Disk
+  synced: Synced
+  clock: Clock
+  tell: Tell
+  host: ImageHost
+  uploader: Uploader
+  concurrency: number
+  order: 'newest' | 'oldest'
+  quota: QuotaLedger
+  /** What is done without sending anything, so that no quota is asked about. */
+  only: Only | null
+  credentialLifetimeMs: number
+}
+
+/** What one pass reads while uploads wait: something else may be due. */
+const COMPARE_MS = 600_000
+
+/** Sends what is pending, several at a time, until all is done or the host will not have more. */
+export class UploadQueue {
+  readonly #parts: UploadQueueParts
+  readonly #mirrors: Map<number, ScannedMirror>
+  #stopped: HostFailure | null = null
+  /** Uploads in a row whose outcome is not known. */
+  #inDoubt = 0
+  #uploaded = 0
+
+  constructor(parts: UploadQueueParts, mirrors: readonly ScannedMirror[]) {
+    this.#parts = parts
+    this.#mirrors = new Map(mirrors.map(mirror => [mirror.row.id, mirror]))
+  }
+
+  /** Answers what ended it early, or null. */
+  async run(interruption: Interruption): Promise<HostFailure | null> {
+    const { synced, clock, quota, tell, only } = this.#parts
+    const ids = [...this.#mirrors.keys()]
+    if (only === 'compare') {
+      const until = clock.monotonic() + COMPARE_MS
+      await this.#together(synced.files.notCompared(ids), interruption, () => clock.monotonic() < until)
+      return null
+    }
+    if (!synced.files.anyPending(ids)) return null
+    const state = only ? 'open' : quota.state()
+    if (state === 'exhausted') return this.#stop(quotaIsUsedUp)
+    if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
+    tell({ event: 'uploads_started', ...synced.files.pendingTotal(ids), quota_left: quota.left() })
+    const from = clock.monotonic()
+    await this.#upload(ids, state === 'probe', interruption)
+    const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))
+    if (rate !== null) await synced.commit(() => synced.meta.set('upload_rate', String(rate)))
+    return this.#stopped
+  }
+
+  async #upload(ids: number[], isProbe: boolean, interruption: Interruption): Promise<void> {
+    const { synced, quota, order } = this.#parts
+    let files = synced.files.pending(order, ids)
+    if (this.#letAsk(isProbe)) {
+      // One at a time goes ahead to ask; the others follow once it is taken.
+      quota.probe()
+      while (quota.granted === 0 && (await this.#next(files, interruption)));
+      if (quota.granted === 0) return
+    }
+    for (;;) {
+      await this.#together(files, interruption, () => !this.#isSparing())
+      if (!this.#isSparing()) return
+      // The others have come to their end: none of these is under way.
+      const { began } = quota.read()
+      const isToday = () => quota.read().began === began
+      await this.#together(this.#newToday(ids), interruption, isToday)
+      if (isToday()) break
+      // Another day has its own quota, and other pictures are new on it.
+      files = synced.files.pending(order, ids)
+    }
+    if (!isEnded(interruption) && synced.files.anyPending(ids)) this.#stop(reserveIsKept)
+  }
+
+  /** Opens what was shut and may be over. Answers whether the next request is to find out. */
+  #letAsk(isProbe: boolean): boolean {
+    const { synced, host, only } = this.#parts
+    if (only) return false
+    const shut = host.blocks().find(({ endpoint }) => endpoint === 'upload')
+    if (shut?.remedy === 'quota') host.unblock('upload')
+    return isProbe || (!shut && synced.account.blocks().some(({ endpoint }) => endpoint === 'upload'))
+  }
+
+  /** Whether what is left is kept for the day's new pictures. */
+  #isSparing(): boolean {
+    const { quota, order, only } = this.#parts
+    return order === 'newest' && only === null && quota.onlyReserveLeft()
+  }
+
+  #newToday(ids: number[], most?: number): Generator<FileRow> {
+    const { synced, quota } = this.#parts
+    return synced.files.pendingSince(quota.read().began, ids, most)
+  }
+
+  /** Several at a time. */
+  async #together(
+    files: Generator<FileRow>,
+    interruption: Interruption,
+    mayGoOn: () => boolean,
+  ): Promise<void> {
+    const work = async () => {
+      while (mayGoOn() && (await this.#next(files, interruption)));
+    }
+    await Promise.all(Array.from({ length: this.#parts.concurrency }, work))
+  }
+
+  /** Uploads one. False: there is none, or no more may go. */
+  async #next(files: Generator<FileRow>, interruption: Interruption): Promise<boolean> {
+    if (this.#stopped || isEnded(interruption)) return false
+    const next = files.next()
+    if (next.done) return false
+    const job = this.#job(next.value)
+    if (job) await this.#settle(job, await this.#parts.uploader.upload(job, interruption.cut))
+    return true
+  }
+
+  /** Null where the folder is in doubt. */
+  #job(file: FileRow): UploadJob | null {
+    const { synced, disk } = this.#parts
+    const folder = synced.folders.byId(file.folder)!
+    const { policy, unknown, identity, mounts } = this.#mirrors.get(folder.mirror)!
+    if (unknown.some(path => isAtOrBelow(folder.path, path))) return null
+    return {
+      file,
+      root: policy.folder,
+      path: pathOf(folder.path, file.name),
+      mirror: folder.mirror,
+      albumPath: albumPathOf(policy.album, folder.path),
+      deletions: policy.deletions,
+      isSameGround: () =>
+        mounts.every(at => !isAtOrBelow(folder.path, at) || isMount(disk, policy.folder, at)) &&
+        isSameRoot(disk, policy.folder, identity),
+    }
+  }
+
+  async #settle(job: UploadJob, result: UploadResult): Promise<void> {
+    const { synced, tell } = this.#parts
+    const { root: mirror, path, file } = job
+    switch (result.kind) {
+      case 'uploaded':
+        this.#inDoubt = 0
+        this.#uploaded++
+        return tell({ event: 'picture_uploaded', mirror, path, size: result.size, cdn_url: result.cdnUrl })
+      case 'unchanged': {
+        const { kind: _kind, ...bytes } = result
+        return tell({ event: 'picture_unchanged', mirror, path, ...bytes })
+      }
+      case 'linked':
+        return tell({ event: 'picture_linked', mirror, path })
+      case 'waits':
+        return tell({ event: 'picture_waits', mirror, path, ...waiting(result) })
+      case 'uncertain':
+        await synced.commit(() => recordUncertain(this.#parts, file, result))
+        tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
+        // More than one in a row is not chance: what goes on would only be more doubt.
+        if (!result.failure.repeated && ++this.#inDoubt > 1) this.#stop(result.failure)
+        return
+      case 'failed':
+        await synced.commit(() => recordFailed(this.#parts, file, result))
+        return tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
+      case 'stop': {
+        // What ends it after something else did, such as a quota, would be asked about once more.
+        const isNews = this.#stopped?.remedy !== result.failure.remedy
+        this.#stop(result.failure)
+        return isNews ? recordStop(this.#parts, result.failure) : undefined
+      }
+    }
+  }
+
+  #stop(failure: HostFailure): HostFailure {
+    if (this.#stopped || failure.remedy === 'cancelled') return failure
+    this.#stopped = failure
+    this.#parts.tell({ event: 'uploads_stopped', code: failure.code, message: failure.message })
+    return failure
+  }
+}
+
+function waiting({ message, retryInMs }: Extract<UploadResult, { kind: 'waits' }>) {
+  return { message, ...(retryInMs !== undefined && { retry_in_ms: Math.ceil(retryInMs) }) }
+}
+
+function isEnded({ stop, pauseUploads }: Interruption): boolean {
+  return stop.aborted || pauseUploads?.aborted === true
+}
+
+const reserveIsKept: HostFailure = {
+  remedy: 'quota',
+  endpoint: 'upload',
+  code: 'QUOTA_RESERVE',
+  message:
+    "what is left of today's uploads is kept for new pictures (quota.reserve); older ones go on tomorrow",
+  repeated: true,
+}
+
+const quotaIsUsedUp: HostFailure = {
+  remedy: 'quota',
+  endpoint: 'upload',
+  code: 'DAILY_LIMIT_REACHED',
+  message: "the host said that today's uploads are used up",
+  repeated: true,
+}

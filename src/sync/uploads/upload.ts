@@ -1,0 +1,207 @@
+import { type OpenPicture, PictureFileError } from '../../local/picture-file.ts'
+import type { Picture } from '../../protocol/picture/picture.ts'
+import type { HostFailure, Outcome } from '../../remote/host.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
+import type { Album } from '../albums/album.ts'
+import { ALBUM_IN_DOUBT } from '../albums/album-maker.ts'
+import { DefaultAlbum } from '../albums/default-album.ts'
+import { isLeaving } from '../albums/lost-albums.ts'
+import { lostAt } from '../lost-records.ts'
+import type { Tell } from '../pass-events.ts'
+import { type AdoptionParts, adopt, adoptLinked } from './adoption.ts'
+import type { IncompleteParts, IncompletePictures } from './incomplete-pictures.ts'
+import { type SenderParts, send } from './sender.ts'
+import { openSettled, type SettleParts } from './settled-picture.ts'
+import type { UploadJob } from './upload-job.ts'
+import { recordBytes, recordStanding } from './upload-records.ts'
+import { resultOfRefusal, type UploadResult } from './upload-result.ts'
+
+export interface UploaderParts extends SenderParts, AdoptionParts, SettleParts, IncompleteParts {
+  incomplete: IncompletePictures
+  tell: Tell
+  only: Only | null
+}
+
+/**
+ * What is done where nothing is sent. adopt: what the host holds already is linked, and no album is made.
+ * compare: what stands on an image is compared with it; the host is not asked.
+ */
+export type Only = 'adopt' | 'compare'
+
+/** Brings one file to the host, unless it is there. */
+export class Uploader {
+  readonly #parts: UploaderParts
+  readonly #default = new DefaultAlbum()
+
+  constructor(parts: UploaderParts) {
+    this.#parts = parts
+  }
+
+  async upload(job: UploadJob, signal: AbortSignal): Promise<UploadResult> {
+    const { clock, incomplete } = this.#parts
+    const waits = incomplete.recall(job.file, clock)
+    if (waits) return waits
+    let open: OpenPicture
+    try {
+      open = await openSettled(this.#parts, job, this.#standing(job)?.hash ?? null, signal)
+    } catch (error) {
+      if (!(error instanceof PictureFileError)) throw error
+      return error.code === 'UNREADABLE'
+        ? { kind: 'failed', code: error.code, message: error.message, retryAt: clock.wall(), hash: null }
+        : { kind: 'waits', message: error.message }
+    }
+    try {
+      return await this.#uploadOpen(job, open, signal)
+    } finally {
+      await open.close()
+    }
+  }
+
+  #standing({ file }: UploadJob): ImageRow | undefined {
+    return file.image === null ? undefined : this.#parts.synced.images.byId(file.image)
+  }
+
+  async #uploadOpen(job: UploadJob, open: OpenPicture, signal: AbortSignal): Promise<UploadResult> {
+    const { synced } = this.#parts
+    const { hash, picture } = open
+    // Another disk may be here since the scan.
+    if (!job.isSameGround()) return { kind: 'waits', message: 'its folder was replaced since it was scanned' }
+    const standing = this.#standing(job)
+    // An image whose deletion may have happened is as good as gone.
+    if (standing?.hash.equals(hash) && !synced.journal.deletionOf(standing.id)) {
+      await synced.commit(() => recordStanding(this.#parts, job, open, standing))
+      return { kind: 'unchanged', size: open.look.size }
+    }
+    if (this.#parts.only === 'compare') {
+      await synced.commit(() => recordBytes(this.#parts, job, open))
+      return { kind: 'waits', message: 'its bytes have changed; it is sent once uploads go on' }
+    }
+    if (synced.journal.openOnFile(job.file).some(intent => intent.hash.equals(hash)))
+      return { kind: 'uncertain', failure: sentBefore, hash }
+    const waits = this.#parts.incomplete.judge(this.#parts, job, open)
+    if (waits) return waits
+    if (!picture) {
+      const message = 'its bytes are no picture of a known format'
+      return { kind: 'failed', code: 'NOT_A_PICTURE', message, retryAt: null, hash }
+    }
+    if (standing?.proof === 'none' && !synced.resend.has(job.file)) {
+      const adopted = await adoptLinked(this.#parts, job, open, picture, standing, signal)
+      if (adopted) return adopted
+    }
+    const album = await this.#albumOf(job, signal)
+    if (!album.ok) return this.#blindly(album.failure, hash) ?? this.#refused(album.failure, hash)
+    if (album.value === undefined) return this.#notThere()
+    return this.#bring(job, open, picture, album.value, signal)
+  }
+
+  /** Where it goes, once it is known what is there. Undefined: there is no such album, and none is made. */
+  async #albumOf(job: UploadJob, signal: AbortSignal): Promise<Outcome<Album | undefined>> {
+    const { albums, contents, only, synced } = this.#parts
+    const blind = synced.resend.has(job.file)
+    const find = () =>
+      only ? albums.lookUp(job.albumPath, signal) : albums.find(job.albumPath, signal, blind)
+    for (let tries = 1; ; tries++) {
+      const found = await find()
+      if (!found.ok || found.value === undefined) return found
+      const album = found.value ?? this.#default.known(this.#parts) ?? null
+      if (album && isLeaving(this.#parts.synced, album)) return { ok: false, failure: leaving }
+      const looked = await contents.lookAt(this.#parts, album, signal)
+      if (looked.ok || blind) return { ok: true, value: album }
+      if (looked.failure.remedy !== 'gone' || album === null || tries > 1) return looked
+      await albums.doubt(album)
+    }
+  }
+
+  async #bring(
+    job: UploadJob,
+    open: OpenPicture,
+    picture: Picture,
+    album: Album,
+    signal: AbortSignal,
+  ): Promise<UploadResult> {
+    const left = leftFor(this.#parts, job, open, album)
+    if (left) {
+      await this.#parts.synced.commit(() => recordStanding(this.#parts, job, open, left))
+      return { kind: 'unchanged', size: open.look.size }
+    }
+    const adopted = await adopt(this.#parts, job, open, picture, album, signal)
+    if (adopted) return adopted
+    if (this.#parts.only) return this.#notThere()
+    if (lostAt(this.#parts.synced) !== null) return mayArrive
+    const parcel = { job, open, picture, album }
+    if (album !== null || this.#default.known(this.#parts) !== undefined)
+      return send(this.#parts, parcel, signal)
+    return this.#default.alone(async () => {
+      const learned = this.#default.known(this.#parts)
+      if (learned !== undefined) return send(this.#parts, { ...parcel, album: learned }, signal)
+      const result = await send(this.#parts, parcel, signal)
+      if (result.kind === 'uploaded') await this.#default.learn(this.#parts, result.imageId, signal)
+      return result
+    })
+  }
+
+  /** Records that know less, and a plan that does not list: what is there nobody can tell. */
+  #blindly({ endpoint, remedy }: HostFailure, hash: Buffer): UploadResult | null {
+    const { synced, clock } = this.#parts
+    if (endpoint !== 'list' || remedy !== 'plan' || synced.meta.get('restored') !== '1') return null
+    const message =
+      'it may be on the host already: the state was lost or restored, and the plan does not list albums; "albumd retry --resend" uploads it all the same'
+    return { kind: 'failed', code: 'STATE_RESTORED', message, retryAt: clock.wall() + HOUR_MS, hash }
+  }
+
+  /** Where the host lists nothing, nobody has seen that it is not there. */
+  #notThere(): UploadResult {
+    const shut = this.#parts.host.blocks().find(({ endpoint }) => endpoint === 'list')
+    return shut ? { kind: 'waits', message: `${CAN_NOT_ASK}: ${shut.message}` } : notThere
+  }
+
+  #refused(failure: HostFailure, hash: Buffer): UploadResult {
+    return resultOfRefusal(failure, hash, this.#parts.clock.wall())
+  }
+}
+
+/**
+ * An image of these bytes under this name that is about to be given up, or that was kept for good: the version that it
+ * stood for is back. One that was only linked does not take the place of another.
+ */
+function leftFor(
+  { synced }: UploaderParts,
+  { file }: UploadJob,
+  { hash }: OpenPicture,
+  album: Album,
+): ImageRow | undefined {
+  return synced.images.byHash(hash).find(image => {
+    const isSure = image.proof !== 'none' || file.image === null
+    const isHere = image.album === (album?.id ?? null) && image.name === file.name && isSure
+    const isFree = synced.files.onImage(image.id).every(({ state }) => state === 'gone')
+    return isHere && isFree && !synced.journal.deletionOf(image.id)
+  })
+}
+
+const HOUR_MS = 3_600_000
+
+const leaving: HostFailure = {
+  remedy: 'find_out',
+  endpoint: 'create_album',
+  code: ALBUM_IN_DOUBT,
+  message: 'whether its album was deleted is being found out',
+  repeated: true,
+}
+
+const notThere: UploadResult = { kind: 'waits', message: 'it is not on the host' }
+
+const CAN_NOT_ASK = 'the host could not be asked whether it is there'
+
+const mayArrive: UploadResult = {
+  kind: 'waits',
+  message:
+    'the state was lost while albumd worked: what it had sent may still arrive, and is waited for as long as the host would take it',
+}
+
+const sentBefore: HostFailure = {
+  remedy: 'find_out',
+  endpoint: 'send',
+  code: 'UNCERTAIN',
+  message: 'these bytes were sent before, and what became of them is not known',
+  repeated: true,
+}

@@ -1,0 +1,55 @@
+import type { Synced } from '../../synced/synced.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
+import type { Clock } from '../clock.ts'
+import { type CompareParts, type Comparison, compareBytes } from '../listing/compare-bytes.ts'
+import { refuteImage } from '../records/lost-image.ts'
+
+export interface Verified {
+  /** Images whose bytes are those of the file. */
+  equal: number
+  /** Images of another: their files are uploaded. */
+  other: number
+  unknown: number
+  /** Why the first of the unknown ones can't be compared; null where there are none. */
+  why: string | null
+}
+
+/** Fetches every linked image and compares its bytes with its file's. `between`: before each, others may work. */
+export async function verifyLinks(
+  parts: CompareParts & { clock: Clock },
+  signal: AbortSignal,
+  between: () => Promise<void> = async () => {},
+): Promise<Verified> {
+  const { synced } = parts
+  const verified: Verified = { equal: 0, other: 0, unknown: 0, why: null }
+  for (const { id } of synced.images.linked()) {
+    if (signal.aborted) break
+    await between()
+    const image = synced.images.byId(id)
+    if (image?.proof !== 'none') continue
+    const compared = await verifyLink(parts, image, signal)
+    verified[compared.verdict]++
+    if (compared.verdict === 'unknown') verified.why ??= compared.why
+  }
+  return verified
+}
+
+/** The same for one. Where its bytes are another's, its file stands on nothing any more. */
+export async function verifyLink(
+  parts: CompareParts & { clock: Clock },
+  image: ImageRow,
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const { synced, clock } = parts
+  const compared = await compareBytes(parts, image, image, signal)
+  if (compared.verdict === 'equal') await synced.commit(() => prove(synced, image, compared.cdnUrl))
+  if (compared.verdict === 'other') await synced.commit(() => refuteImage(synced, image, clock.wall()))
+  return compared
+}
+
+function prove({ images, files, escrow }: Synced, image: ImageRow, cdnUrl: string): void {
+  images.prove(image.id, image, cdnUrl)
+  escrow.proved(image.id)
+  for (const file of files.onImage(image.id))
+    if (file.state === 'linked') files.setState(file, 'synced', null)
+}

@@ -1,0 +1,87 @@
+import type { Db } from '../database.ts'
+
+export interface BlockRow {
+  endpoint: string
+  code: string
+  message: string
+  since: number
+  /** When the host said so the last time. */
+  said_at: number
+}
+
+/** A quota day. Times are milliseconds since 1970. */
+export interface QuotaRow {
+  /** Its beginning, in ISO 8601. */
+  day: string
+  /** Credentials that the host issued. */
+  used: number
+  /** When the host first said that it is used up; null where it did not. */
+  exhausted: number | null
+  /** When it last said so. */
+  said_at: number | null
+  /** How often it was asked and said so; several requests at once are one. */
+  refused: number
+  /** The end that it told. */
+  resumes_at: number | null
+  /** Between the wall clock and the monotonic one when it last said so. */
+  clock_offset: number | null
+}
+
+/** What the host has said about the account: its quota today, and what the plan forbids. */
+export function openAccount(db: Db) {
+  const putBlock = db.prepare<BlockRow>(
+    `INSERT INTO blocks (endpoint, code, message, since, said_at) VALUES (@endpoint, @code, @message, @since, @said_at)
+     ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message, said_at = excluded.said_at,
+       since = iif(code = excluded.code, since, excluded.since)`,
+  )
+  const clearBlocks = db.prepare<[string]>(
+    'DELETE FROM blocks WHERE endpoint NOT IN (SELECT value FROM json_each(?))',
+  )
+  const blocks = db.prepare<[], BlockRow>('SELECT * FROM blocks ORDER BY endpoint')
+  const use = db.prepare<[string]>(
+    'INSERT INTO quota (day, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1',
+  )
+  const exhaust = db.prepare<Omit<QuotaRow, 'used' | 'refused'>>(
+    `INSERT INTO quota (day, used, refused, exhausted, said_at, resumes_at, clock_offset)
+     VALUES (@day, 0, 1, @exhausted, @said_at, @resumes_at, @clock_offset)
+     ON CONFLICT DO UPDATE SET refused = refused + 1, exhausted = excluded.exhausted, said_at = excluded.said_at,
+       resumes_at = excluded.resumes_at, clock_offset = excluded.clock_offset`,
+  )
+  const forgetExhaustion = db.prepare(
+    'UPDATE quota SET exhausted = NULL, said_at = NULL, refused = 0, resumes_at = NULL, clock_offset = NULL',
+  )
+  const quota = db.prepare<[string], QuotaRow>('SELECT * FROM quota WHERE day = ?')
+  const usedAfter = db
+    .prepare<[string], number>('SELECT ifnull(sum(used), 0) FROM quota WHERE day > ?')
+    .pluck()
+  const prune = db.prepare<[number]>(
+    'DELETE FROM quota WHERE day NOT IN (SELECT day FROM quota ORDER BY day DESC LIMIT +?)',
+  )
+
+  return {
+    block: (row: BlockRow) => void putBlock.run(row),
+    /** All but these endpoints work. */
+    clearBlocks: (except: readonly string[]) => void clearBlocks.run(JSON.stringify(except)),
+    blocks: () => blocks.all(),
+    /** One credential was issued on this day. */
+    useQuota: (day: string) => void use.run(day),
+    /** The host said that the day's quota is used up. */
+    exhaustQuota: (row: Omit<QuotaRow, 'used' | 'refused'>) => void exhaust.run(row),
+    /** There may be quota again: a person says so, or a new day has begun. */
+    forgetExhaustion: () => void forgetExhaustion.run(),
+    quota: (day: string): QuotaRow => quota.get(day) ?? { ...UNUSED, day },
+    /** Credentials that the host issued on the days after this one. */
+    usedAfter: (day: string) => usedAfter.get(day)!,
+    /** Keeps so many days. */
+    pruneQuota: (days: number) => void prune.run(days),
+  }
+}
+
+const UNUSED: Omit<QuotaRow, 'day'> = {
+  used: 0,
+  exhausted: null,
+  said_at: null,
+  refused: 0,
+  resumes_at: null,
+  clock_offset: null,
+}

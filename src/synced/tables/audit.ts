@@ -1,0 +1,96 @@
+import type { Db } from '../database.ts'
+
+/**
+ * gone: an image of ours that is not listed any more. changed: it is listed with another name, size, dimensions or in
+ * another album. foreign: an image that is not ours. twice: one that no file needs, beside the one that stands.
+ */
+export type FindingKind = 'gone' | 'changed' | 'foreign' | 'twice'
+
+export interface Finding {
+  kind: FindingKind
+  /** The image's id on the host. */
+  remote_id: string
+  /** Where it is, or was; null is the host's root. */
+  album: number | null
+  name: string
+  /** What was found, in people's words. */
+  detail: string
+}
+
+type FindingRow = Omit<Finding, 'album'> & { album: number }
+
+/** What the audit under way has done, and what it has found. Album null is the host's root. */
+export function openAudit(db: Db) {
+  const albums = db.prepare<[], { album: number }>(
+    `SELECT id AS album FROM albums
+     WHERE ours = 1 OR EXISTS (SELECT 1 FROM images WHERE images.album = albums.id)
+     UNION SELECT 0 WHERE EXISTS (SELECT 1 FROM images WHERE album IS NULL) ORDER BY 1`,
+  )
+  const isDone = db.prepare<[number], { album: number }>('SELECT album FROM audit WHERE album = ?')
+  const setDone = db.prepare<[number, number]>(
+    'INSERT INTO audit (album, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
+  )
+  const clearDone = db.prepare('DELETE FROM audit')
+  const clearFindings = db.prepare('DELETE FROM audit_findings')
+  const put = db.prepare<FindingRow>(
+    `INSERT INTO audit_findings (kind, remote_id, album, name, detail) VALUES (@kind, @remote_id, @album, @name, @detail)
+     ON CONFLICT DO UPDATE SET album = excluded.album, name = excluded.name, detail = excluded.detail`,
+  )
+  const remove = db.prepare<[FindingKind, string]>(
+    'DELETE FROM audit_findings WHERE kind = ? AND remote_id = ?',
+  )
+  const has = db.prepare<[FindingKind, string], { kind: string }>(
+    'SELECT kind FROM audit_findings WHERE kind = ? AND remote_id = ?',
+  )
+  const all = db.prepare<[], FindingRow>('SELECT * FROM audit_findings ORDER BY kind, album, name, remote_id')
+  const count = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM audit_findings')
+  const deletedAt = db.prepare<[string], { at: number }>('SELECT at FROM deleted WHERE remote_id = ?')
+  const isLeaving = db.prepare<{ image: number }, { leaving: number }>(
+    `SELECT EXISTS (SELECT 1 FROM escrow WHERE image = @image)
+       OR EXISTS (SELECT 1 FROM journal JOIN files ON files.image = journal.image WHERE journal.image = @image)
+       AS leaving`,
+  )
+  const dropMoot = db.prepare<[number]>(
+    `DELETE FROM audit_findings WHERE CASE kind
+       WHEN 'foreign' THEN EXISTS (SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id)
+         OR EXISTS (SELECT 1 FROM deleted WHERE deleted.remote_id = audit_findings.remote_id AND deleted.at >= ?)
+       WHEN 'twice' THEN EXISTS (
+         SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id AND (
+           EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id)
+           OR EXISTS (SELECT 1 FROM files WHERE files.image = images.id AND files.state <> 'gone')))
+       ELSE NOT EXISTS (
+         SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id
+           AND NOT EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id)
+           AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.image = images.id))
+     END`,
+  )
+  const dropMovedFrom = db.prepare<[number]>(
+    `DELETE FROM audit_findings WHERE kind = 'changed' AND EXISTS (
+       SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id
+         AND coalesce(images.album, 0) = ? AND coalesce(images.album, 0) <> audit_findings.album)`,
+  )
+
+  return {
+    /** Where images of ours are, and the albums that albumd made. */
+    albums: () => albums.all().map(({ album }) => (album === 0 ? null : album)),
+    isDone: (album: number | null) => isDone.get(album ?? 0) !== undefined,
+    /** `at`: milliseconds since 1970. */
+    done: (album: number | null, at: number) => void setDone.run(album ?? 0, at),
+    /** Which albums were done counts no more. */
+    forgetDone: () => void clearDone.run(),
+    forgetFindings: () => void clearFindings.run(),
+    put: (finding: Finding) => void put.run({ ...finding, album: finding.album ?? 0 }),
+    remove: (kind: FindingKind, remoteId: string) => void remove.run(kind, remoteId),
+    has: (kind: FindingKind, remoteId: string) => has.get(kind, remoteId) !== undefined,
+    findings: (): Finding[] => all.all().map(row => ({ ...row, album: row.album === 0 ? null : row.album })),
+    count: () => count.get()!.n,
+    /** When albumd deleted the image of this id, in milliseconds since 1970. */
+    deletedAt: (remoteId: string) => deletedAt.get(remoteId)?.at,
+    /** Whether an image is to be given up, or may have been deleted while a file stands on it. */
+    isLeaving: (image: number) => isLeaving.get({ image })!.leaving === 1,
+    /** Forgets findings that what albumd did since `began` has settled. */
+    dropMoot: (began: number) => void dropMoot.run(began),
+    /** Forgets that images were seen elsewhere than in this album: it could not be compared, and may show them too. */
+    dropMovedFrom: (album: number | null) => void dropMovedFrom.run(album ?? 0),
+  }
+}

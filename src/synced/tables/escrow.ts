@@ -1,0 +1,124 @@
+import type { Db } from '../database.ts'
+
+export interface EscrowRow {
+  image: number
+  mirror: number
+  path: string
+  /** ignored: the file is there, an ignore rule hides it, and a person asked to give up such images. */
+  reason: 'deleted' | 'superseded' | 'ignored'
+  state: 'grace' | 'held' | 'unproved' | 'approved'
+  since: number
+  /** Not before this moment of running time: the grace in which it may come back. */
+  due_at: number
+  /** That moment is for another try: the host would not delete it, and its grace has ended. */
+  postponed: 0 | 1
+}
+
+type NewEscrowRow = Omit<EscrowRow, 'postponed'>
+
+/** What the hold weighs of one mirror. */
+export interface EscrowWeight {
+  /** To be given up, unasked: held or not. */
+  pending: number
+  /** Given up unasked within the window. */
+  given_up: number
+  /** Pictures whose image stays. */
+  standing: number
+}
+
+/** Images to be given up, each waiting until nothing speaks against it. */
+export function openEscrow(db: Db) {
+  const put = db.prepare<NewEscrowRow>(
+    `INSERT INTO escrow (image, mirror, path, reason, state, since, due_at)
+     VALUES (@image, @mirror, @path, @reason, @state, @since, @due_at)
+     ON CONFLICT DO UPDATE SET mirror = excluded.mirror, path = excluded.path, reason = excluded.reason,
+       since = excluded.since, due_at = excluded.due_at, postponed = 0 WHERE state = 'grace'`,
+  )
+  const ofMirror = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE mirror = +? ORDER BY path')
+  const held = db.prepare<[number, number], EscrowRow>(
+    `SELECT * FROM escrow WHERE mirror = +? AND state IN ('held','unproved') ORDER BY path LIMIT +?`,
+  )
+  // '0' follows '/' in the order of bytes.
+  const nextBelow = db.prepare<{ mirror: number; path: string }, EscrowRow>(
+    `SELECT * FROM escrow WHERE mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'
+       AND state IN ('grace','approved') ORDER BY due_at LIMIT 1`,
+  )
+  const atPath = db.prepare<[number, string], EscrowRow>(
+    'SELECT * FROM escrow WHERE mirror = +? AND path = +? ORDER BY since',
+  )
+  const of = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE image = ?')
+  const pathOfBytes = db.prepare<[Buffer], { path: string }>(
+    `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +? AND reason = 'deleted' LIMIT 1`,
+  )
+  const nextDue = db.prepare<[string], { due_at: number | null }>(
+    `SELECT min(due_at) AS due_at FROM escrow
+     WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
+  )
+  const takeBack = db.prepare<[number]>('DELETE FROM escrow WHERE image = ?')
+  const postpone = db.prepare<[number, number]>('UPDATE escrow SET due_at = ?, postponed = 1 WHERE image = ?')
+  const hurry = db.prepare<[number]>('UPDATE escrow SET due_at = min(due_at, +?) WHERE postponed = 1')
+  const postponed = db.prepare<[], EscrowRow>('SELECT * FROM escrow WHERE postponed = 1')
+  const approve = db.prepare<[number]>(`UPDATE escrow SET state = 'approved' WHERE image = ?`)
+  // Whose bytes stand elsewhere on the host, for another file, only moved: nothing is lost with it.
+  const losesBytes = `NOT EXISTS (
+    SELECT 1 FROM images AS lost JOIN images AS same ON same.hash = lost.hash JOIN files ON files.image = same.id
+    WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')`
+  const hold = db.prepare<[number]>(
+    `UPDATE escrow SET state = 'held' WHERE state IN ('grace','unproved') AND mirror = +? AND ${losesBytes}`,
+  )
+  const setUnproved = db.prepare<[number, number]>(
+    `UPDATE escrow SET state = 'unproved', due_at = ? WHERE image = ? AND state IN ('grace','unproved')`,
+  )
+  const proved = db.prepare<[number]>(
+    `UPDATE escrow SET state = 'grace' WHERE image = ? AND state = 'unproved'`,
+  )
+  const weight = db.prepare<{ mirror: number; since: number }, EscrowWeight>(
+    `SELECT
+       (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
+       (SELECT count(*) FROM given_up WHERE mirror = +@mirror AND at > +@since) AS given_up,
+       (SELECT count(*) FROM files JOIN folders ON folders.id = files.folder
+        WHERE mirror = +@mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS standing`,
+  )
+  const record = db.prepare<[number, number, number]>(
+    'INSERT INTO given_up (at, mirror, image) VALUES (?, ?, ?)',
+  )
+  const prune = db.prepare<[number]>('DELETE FROM given_up WHERE at <= +?')
+
+  return {
+    put: (row: NewEscrowRow) => void put.run(row),
+    ofMirror: (mirror: number) => ofMirror.all(mirror),
+    /** At most `most` that wait for a person, in the order of their paths. */
+    held: (mirror: number, most: number) => held.all(mirror, most),
+    /** Images that stood for this path. */
+    atPath: (mirror: number, path: string) => atPath.all(mirror, path),
+    /** The one below this folder that is to be deleted first. */
+    nextBelow: (mirror: number, path: string) => nextBelow.get({ mirror, path }),
+    of: (image: number) => of.get(image),
+    /** Where a picture of these bytes was that is gone, and whose image waits here; null where none is. */
+    pathOfBytes: (hash: Buffer) => pathOfBytes.get(hash)?.path ?? null,
+    /** When the next grace of these mirrors ends, in running time; null where none runs. */
+    nextDue: (mirrors: readonly number[]) => nextDue.get(JSON.stringify(mirrors))!.due_at,
+    /** It is needed again, or it is gone from the host. */
+    takeBack: (image: number) => void takeBack.run(image),
+    /** The host would not delete it: not before this moment of running time. */
+    postpone: (image: number, dueAt: number) => void postpone.run(dueAt, image),
+    /** What the host would not delete. */
+    postponed: () => postponed.all(),
+    /** What is postponed is due at this moment of running time. */
+    hurry: (now: number) => void hurry.run(now),
+    /** A person let it go. */
+    approve: (image: number) => void approve.run(image),
+    /** Everything that is pending waits for a person. Answers how many that are now. */
+    hold: (mirror: number) => hold.run(mirror).changes,
+    /** Its bytes can't be compared: it waits, for a person or for the next try at this moment of running time. */
+    unproved: (image: number, dueAt: number) => void setUnproved.run(dueAt, image),
+    /** Its bytes were compared. */
+    proved: (image: number) => void proved.run(image),
+    /** `since`: where the window begins, in running time. */
+    weight: (mirror: number, since: number) => weight.get({ mirror, since })!,
+    /** It was given up without having been asked about. */
+    record: (at: number, mirror: number, image: number) => void record.run(at, mirror, image),
+    /** Forgets what no window reaches any more. */
+    prune: (before: number) => void prune.run(before),
+  }
+}

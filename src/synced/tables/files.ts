@@ -1,0 +1,177 @@
+import type { FileLook } from '../../local/look.ts'
+import type { Db } from '../database.ts'
+
+/**
+ * pending: to be hashed and, where the bytes are new, uploaded.
+ * linked: a remote image matches by name, dimensions and size, its bytes not yet compared.
+ * uncertain: an upload whose outcome is not known. gone: no longer on the disk, its image waits in escrow.
+ * kept: no longer on the disk, its image stays for good. hidden: there and left out (ignored, empty, a link); its image stays.
+ */
+export type FileState = 'pending' | 'synced' | 'linked' | 'uncertain' | 'failed' | 'gone' | 'kept' | 'hidden'
+
+export interface FileRow extends FileLook {
+  folder: number
+  state: FileState
+  since: number | null
+  image: number | null
+  hash: Buffer | null
+}
+
+export type FileKey = Pick<FileRow, 'folder' | 'name'>
+
+type Cursor = Pick<FileRow, 'mtime' | 'folder' | 'name'>
+
+/** The files as last looked at, each with the image that stands for it. */
+export function openFiles(db: Db) {
+  const ofFolder = db.prepare<[number], FileRow>('SELECT * FROM files WHERE folder = +?')
+  const at = db.prepare<[number, string], FileRow>('SELECT * FROM files WHERE folder = ? AND name = ?')
+  // SQLite uses the index of open files only where the query repeats its condition.
+  const ofMirrors = `state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each(+@mirrors))`
+  const pendingAfter = (comparison: '<' | '>', direction: 'ASC' | 'DESC') =>
+    db.prepare<Cursor & { mirrors: string; most: number }, FileRow>(
+      `SELECT files.* FROM files CROSS JOIN folders ON folders.id = files.folder
+       WHERE ${ofMirrors} AND (mtime, folder, name) ${comparison} (+@mtime, +@folder, +@name)
+       ORDER BY mtime ${direction}, folder ${direction}, name ${direction} LIMIT +@most`,
+    )
+  const next = { newest: pendingAfter('<', 'DESC'), oldest: pendingAfter('>', 'ASC') }
+  const beginning = {
+    newest: { mtime: Number.MAX_SAFE_INTEGER, folder: Number.MAX_SAFE_INTEGER, name: '' },
+    oldest: { mtime: Number.MIN_SAFE_INTEGER, folder: 0, name: '' },
+  }
+  const anyPending = db.prepare<{ mirrors: string }, { any: number }>(
+    `SELECT EXISTS (SELECT 1 FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors}) AS any`,
+  )
+  const pendingTotal = db.prepare<{ mirrors: string }, { pictures: number; bytes: number }>(
+    `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes
+     FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors}`,
+  )
+  // Named, for SQLite would take the index of all that is open.
+  const newlyPending = db.prepare<
+    { since: number; below: number; folder: number; name: string; mirrors: string; most: number },
+    FileRow
+  >(
+    `SELECT files.* FROM files INDEXED BY files_pending_since CROSS JOIN folders ON folders.id = files.folder
+     WHERE state = 'pending' AND since >= +@since AND (since, folder, name) < (+@below, +@folder, +@name)
+       AND mirror IN (SELECT value FROM json_each(+@mirrors))
+     ORDER BY since DESC, folder DESC, name DESC LIMIT +@most`,
+  )
+  // Named, for SQLite would take the index of all that is open.
+  const notCompared = db.prepare<FileKey & { mirrors: string }, FileRow>(
+    `SELECT files.* FROM files INDEXED BY files_to_compare CROSS JOIN folders ON folders.id = files.folder
+     WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL AND (folder, name) > (+@folder, +@name)
+       AND mirror IN (SELECT value FROM json_each(+@mirrors))
+     ORDER BY folder, name LIMIT 256`,
+  )
+  const onImage = db.prepare<[number], FileRow>('SELECT * FROM files WHERE image = ?')
+  const openOfSize = db.prepare<[number], FileRow>(
+    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?`,
+  )
+  const openLike = db.prepare<[number, Buffer], FileRow>(
+    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?
+       AND (hash IS NULL OR hash = +?) LIMIT 1`,
+  )
+  const linkedTo = db.prepare<[number, Buffer], FileRow>(
+    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?
+       AND state = 'linked' AND hash = +?`,
+  )
+  const withBytes = db.prepare<[Buffer], FileRow>(
+    `SELECT files.* FROM images JOIN files ON files.image = images.id
+     WHERE images.hash = +? AND files.state = 'synced' LIMIT 1`,
+  )
+  const forgetResend = db.prepare<[number, string]>('DELETE FROM resend WHERE folder = ? AND name = ?')
+  const someOf = db.prepare<[number, number], FileRow>(
+    `SELECT * FROM files WHERE folder = +? AND state <> 'kept' LIMIT +?`,
+  )
+  const inState = db.prepare<[FileState], FileRow>(
+    `SELECT * FROM files WHERE state = ? AND state <> 'synced' ORDER BY folder, name`,
+  )
+  const anyOfMirror = db.prepare<[number], { any: number }>(
+    `SELECT EXISTS (SELECT 1 FROM folders JOIN files ON files.folder = folders.id WHERE mirror = +?) AS any`,
+  )
+  const put = db.prepare<FileRow>(
+    `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash)
+     VALUES (@folder, @name, @size, @mtime, @ctime, @ino, @state, @since, @image, @hash)
+     ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
+       ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash`,
+  )
+  const dropGone = db.prepare<[number]>(`DELETE FROM files WHERE image = ? AND state = 'gone'`)
+  const setState = db.prepare<[FileState, number | null, number, string]>(
+    'UPDATE files SET state = ?, since = ? WHERE folder = ? AND name = ?',
+  )
+  const retry = db.prepare<[number, string]>(
+    `UPDATE files SET state = 'pending' WHERE folder = ? AND name = ? AND state = 'failed'`,
+  )
+  const remove = db.prepare<[number, string]>('DELETE FROM files WHERE folder = ? AND name = ?')
+
+  return {
+    ofFolder: (folder: number) => ofFolder.all(folder),
+    at: ({ folder, name }: FileKey) => at.get(folder, name),
+    /** All that wait for their upload now, each once, whatever becomes of it meanwhile. */
+    *pending(order: 'newest' | 'oldest', mirrors: readonly number[]): Generator<FileRow> {
+      let cursor: Cursor = beginning[order]
+      for (;;) {
+        const rows = next[order].all({ ...cursor, mirrors: JSON.stringify(mirrors), most: 256 })
+        yield* rows
+        const last = rows.at(-1)
+        if (!last) return
+        cursor = { mtime: last.mtime, folder: last.folder, name: last.name }
+      }
+    },
+    /** Those that wait since then, the latest first, each once. */
+    *pendingSince(since: number, mirrors: readonly number[], most = 256): Generator<FileRow> {
+      const of = { since, mirrors: JSON.stringify(mirrors), most }
+      let after = { below: Number.MAX_SAFE_INTEGER, folder: 0, name: '' }
+      for (;;) {
+        const rows = newlyPending.all({ ...of, ...after })
+        yield* rows
+        const last = rows.at(-1)
+        if (!last) return
+        after = { below: last.since!, folder: last.folder, name: last.name }
+      }
+    },
+    /** Those that stood on an image and may do so still: only their bytes can tell. Each once. */
+    *notCompared(mirrors: readonly number[]): Generator<FileRow> {
+      let after: FileKey = { folder: 0, name: '' }
+      for (;;) {
+        const rows = notCompared.all({
+          folder: after.folder,
+          name: after.name,
+          mirrors: JSON.stringify(mirrors),
+        })
+        yield* rows
+        const last = rows.at(-1)
+        if (!last) return
+        after = last
+      }
+    },
+    anyPending: (mirrors: readonly number[]) =>
+      anyPending.get({ mirrors: JSON.stringify(mirrors) })!.any === 1,
+    pendingTotal: (mirrors: readonly number[]) => pendingTotal.get({ mirrors: JSON.stringify(mirrors) })!,
+    onImage: (image: number) => onImage.all(image),
+    /** Those that have yet to find their image and could be what was elsewhere before. */
+    openOfSize: (size: number) => openOfSize.all(size),
+    /** One of those that may have these bytes, or none. */
+    openLike: (hash: Buffer, size: number) => openLike.all(size, hash),
+    /** One that is synced and has these bytes, or none. */
+    withBytes: (hash: Buffer) => withBytes.get(hash),
+    /** Those with these bytes whose image was not compared yet. */
+    linkedTo: (hash: Buffer, size: number) => linkedTo.all(size, hash),
+    /** Some of the files that a folder held at the last look, or whose images are not settled since; hidden ones too. */
+    someOf: (folder: number, most: number) => someOf.all(folder, most),
+    /** Those in a state other than synced. */
+    inState: (state: Exclude<FileState, 'synced'>) => inState.all(state),
+    anyOfMirror: (mirror: number) => anyOfMirror.get(mirror)!.any === 1,
+    put: (row: FileRow) => void put.run(row),
+    setState({ folder, name }: FileKey, state: FileState, since: number | null): void {
+      setState.run(state, since, folder, name)
+    },
+    /** Forgets those that are gone and stood on this image, for it stays. */
+    dropGone: (image: number) => void dropGone.run(image),
+    /** A failed one is tried again. */
+    retry: ({ folder, name }: FileKey) => void retry.run(folder, name),
+    remove({ folder, name }: FileKey): void {
+      remove.run(folder, name)
+      forgetResend.run(folder, name)
+    },
+  }
+}

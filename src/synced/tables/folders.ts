@@ -1,0 +1,157 @@
+import type { FolderLook } from '../../local/look.ts'
+import type { Db } from '../database.ts'
+
+export interface FolderRow {
+  id: number
+  mirror: number
+  path: string
+  digest: string | null
+  ignore_text: string | null
+  ignore_gone: 0 | 1
+  unknown: string | null
+  /** 1: a mount point at the last look. */
+  mount: 0 | 1
+  /** Of the root of what was mounted there; null where nothing was. */
+  mounted_ino: number | null
+  mounted_birthtime: number | null
+  /** 1: a person said that it is to be believed as it is at the next look. */
+  accept: 0 | 1
+}
+
+/** A folder that is unknown, and the failure's code that says what kind of doubt it is. */
+export type DoubtfulFolder = FolderRow & { unknown: string; code: string | null }
+
+/** The folders as last looked at. */
+export function openFolders(db: Db) {
+  const columns =
+    'id, mirror, path, digest, ignore_text, ignore_gone, unknown, mount, mounted_ino, mounted_birthtime, accept'
+  const ofMirror = db.prepare<[number], FolderRow>(
+    `SELECT ${columns} FROM folders WHERE mirror = +? AND present = 1 ORDER BY path`,
+  )
+  const certain = db
+    .prepare<[number], string>(
+      'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NULL ORDER BY path',
+    )
+    .pluck()
+  const withFiles = db.prepare<[number], Pick<FolderRow, 'id' | 'path'>>(
+    `SELECT id, path FROM folders WHERE mirror = +? AND EXISTS (SELECT 1 FROM files WHERE folder = folders.id) ORDER BY id`,
+  )
+  const at = db.prepare<[number, string], FolderRow>(
+    `SELECT ${columns} FROM folders WHERE mirror = ? AND path = ?`,
+  )
+  const byId = db.prepare<[number], FolderRow>(`SELECT ${columns} FROM folders WHERE id = ?`)
+  const unknown = db.prepare<[number], DoubtfulFolder>(
+    `SELECT ${columns}, (SELECT code FROM failures WHERE folder = folders.id AND name = '' AND source = 'look') AS code
+     FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NOT NULL ORDER BY path`,
+  )
+  const mounts = db.prepare<[number], Pick<FolderRow, 'path'>>(
+    'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND mount = 1 ORDER BY path',
+  )
+  const absent = db.prepare<[number], Pick<FolderRow, 'path'>>(
+    'SELECT path FROM folders WHERE mirror = +? AND present = 0 ORDER BY path',
+  )
+  // '0' follows '/' in the order of bytes.
+  const from = db.prepare<{ mirror: number; path: string }, FolderRow>(
+    `SELECT ${columns} FROM folders
+     WHERE mirror = +@mirror AND (path = +@path OR (path > +@path || '/' AND path < +@path || '0')) ORDER BY path`,
+  )
+  const insert = db.prepare<[number, string]>(
+    'INSERT INTO folders (mirror, path) VALUES (?, ?) ON CONFLICT DO UPDATE SET present = 1',
+  )
+  const setLooked = db.prepare<
+    [
+      string | null,
+      string | null,
+      number,
+      number | null,
+      number | null,
+      ...counts: [number, number, number, number, number, number, number],
+    ]
+  >(
+    `UPDATE folders SET digest = ?, ignore_text = ?, ignore_gone = 0, unknown = NULL, accept = 0, mount = ?,
+       mounted_ino = ?, mounted_birthtime = ?, files = ?,
+       left_format = ?, left_ignored = ?, left_hidden = ?, left_empty = ?, left_links = ? WHERE id = ?`,
+  )
+  const setUnknown = db.prepare<[string, number]>(
+    'UPDATE folders SET unknown = ?, digest = NULL, accept = 0 WHERE id = ?',
+  )
+  const lookAgain = db.prepare<[number]>('UPDATE folders SET digest = NULL WHERE id = ?')
+  const setIgnoreGone = db.prepare<[number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?')
+  const setGone = db.prepare<[number]>(
+    `UPDATE folders SET present = 0, digest = NULL, unknown = NULL, accept = 0, ignore_text = NULL, files = 0, left_format = 0,
+       left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`,
+  )
+  const setNoMount = db.prepare<[number]>('UPDATE folders SET mount = 0 WHERE id = ?')
+  const setAccept = db.prepare<[number]>('UPDATE folders SET accept = 1 WHERE id = ?')
+  const removeIfEmpty = db.prepare<[number]>(
+    `DELETE FROM folders WHERE id = ? AND present = 0 AND NOT EXISTS (SELECT 1 FROM files WHERE folder = folders.id)
+       AND NOT EXISTS (SELECT 1 FROM journal WHERE kind = 'upload' AND journal.folder = folders.id)`,
+  )
+
+  const countFiles = db.prepare<[number], { n: number }>(
+    'SELECT ifnull(sum(files), 0) AS n FROM folders WHERE mirror = +?',
+  )
+
+  return {
+    /** Pictures that the last looks found. */
+    countFiles: (mirror: number) => countFiles.get(mirror)!.n,
+    /** Those that are there, parents before their children. */
+    ofMirror: (mirror: number) => ofMirror.all(mirror),
+    /** The paths of those that are there and not unknown, parents before their children. */
+    certain: (mirror: number) => certain.all(mirror),
+    /** Those with records of files, also where they or their files are gone. */
+    withFiles: (mirror: number) => withFiles.all(mirror),
+    at: (mirror: number, path: string) => at.get(mirror, path),
+    byId: (id: number) => byId.get(id),
+    /** Those that are there or should be, and that nothing certain is known of. */
+    unknown: (mirror: number) => unknown.all(mirror),
+    /** The paths of those that were mount points at their last look. */
+    mounts: (mirror: number) => mounts.all(mirror).map(({ path }) => path),
+    /** The paths of those that are gone or left out, and whose files still have images. */
+    absent: (mirror: number) => absent.all(mirror).map(({ path }) => path),
+    /** A folder and all below it, there or not. Not for the root. */
+    from: (mirror: number, path: string) => from.all({ mirror, path }),
+    add(mirror: number, path: string): FolderRow {
+      insert.run(mirror, path)
+      return at.get(mirror, path)!
+    },
+    looked(
+      id: number,
+      digest: string | null,
+      ignoreText: string | null,
+      { files, leftOut, mount, identity }: Pick<FolderLook, 'files' | 'leftOut' | 'mount' | 'identity'>,
+    ): void {
+      const { format, ignored, hidden, empty, links } = leftOut
+      setLooked.run(
+        digest,
+        ignoreText,
+        mount ? 1 : 0,
+        mount ? identity.ino : null,
+        mount ? identity.birthtime : null,
+        files.length,
+        format,
+        ignored,
+        hidden,
+        empty,
+        links,
+        id,
+      )
+    },
+    /** It could not be read: what it holds is not known. */
+    setUnknown(id: number, reason: string): void {
+      setUnknown.run(reason, id)
+    },
+    /** The next look at it comes back whole. */
+    lookAgain: (id: number) => void lookAgain.run(id),
+    /** Its ignore file is not where it was. */
+    ignoreGone: (id: number) => void setIgnoreGone.run(id),
+    /** It is no longer there; its row stays while its files still have images. What is left out stays a mount point. */
+    gone: (id: number) => void setGone.run(id),
+    /** It was a mount point, and is believed to be none. */
+    unmounted: (id: number) => void setNoMount.run(id),
+    /** A person said so: the next look is the truth. */
+    accept: (id: number) => void setAccept.run(id),
+    /** Forgets one that is gone and whose files are all settled. */
+    removeIfEmpty: (id: number) => void removeIfEmpty.run(id),
+  }
+}

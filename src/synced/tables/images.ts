@@ -1,0 +1,90 @@
+import type { Db } from '../database.ts'
+
+export interface ImageRow {
+  id: number
+  remote_id: string
+  /** Null: not known yet. */
+  cdn_url: string | null
+  album: number | null
+  name: string
+  hash: Buffer
+  size: number
+  mime: string
+  width: number | null
+  height: number | null
+  recorded_at: number
+  /** albumd uploaded it and was told so; its bytes were fetched and compared; or neither: it is linked. */
+  proof: 'uploaded' | 'compared' | 'none'
+  /** 1: a picture of a backup stood on it; it stays for good. */
+  kept: 0 | 1
+}
+
+type NewImage = Omit<ImageRow, 'id' | 'kept'>
+
+/** The images on the host that are ours. */
+export function openImages(db: Db) {
+  const byId = db.prepare<[number], ImageRow>('SELECT * FROM images WHERE id = ?')
+  const byRemoteId = db.prepare<[string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
+  const latest = db.prepare<[], ImageRow>('SELECT * FROM images ORDER BY id DESC LIMIT 1')
+  const insert = db.prepare<NewImage>(
+    `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof)
+     VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof)
+     ON CONFLICT (remote_id) DO NOTHING`,
+  )
+  const ofAlbum = db.prepare<[number], ImageRow>('SELECT * FROM images WHERE album = +?')
+  const ofRoot = db.prepare<[], ImageRow>('SELECT * FROM images WHERE album IS NULL')
+  const countOfAlbum = db.prepare<[number], { n: number }>(
+    'SELECT count(*) AS n FROM images WHERE album = +?',
+  )
+  const countOfRoot = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM images WHERE album IS NULL')
+  const fullestAlbums = db
+    .prepare<[number], number | null>(
+      'SELECT album FROM images GROUP BY album ORDER BY count(*) DESC LIMIT +?',
+    )
+    .pluck()
+  const acknowledged = db.prepare<[number], { remote_id: string; cdn_url: string; name: string }>(
+    `SELECT remote_id, cdn_url, name FROM images WHERE proof = 'uploaded' AND cdn_url IS NOT NULL
+     ORDER BY id DESC LIMIT +?`,
+  )
+  const byHash = db.prepare<[Buffer], ImageRow>('SELECT * FROM images WHERE hash = +? ORDER BY id')
+  const latestUploaded = db.prepare<[], ImageRow>(
+    `SELECT * FROM images WHERE proof = 'uploaded' ORDER BY id DESC LIMIT 1`,
+  )
+  const linked = db.prepare<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`)
+  const prove = db.prepare<[Buffer, number, string, number]>(
+    `UPDATE images SET proof = 'compared', hash = ?, size = ?, cdn_url = ? WHERE id = ?`,
+  )
+  const setAlbum = db.prepare<[number | null, number]>('UPDATE images SET album = ? WHERE id = ?')
+  const keep = db.prepare<[number]>('UPDATE images SET kept = 1 WHERE id = ?')
+  const remove = db.prepare<[number]>('DELETE FROM images WHERE id = ?')
+
+  return {
+    byId: (id: number) => byId.get(id),
+    byRemoteId: (remoteId: string) => byRemoteId.get(remoteId),
+    latest: () => latest.get(),
+    /** Records an image. A host may answer equal bytes with one id: then the row that stands is given. */
+    put(image: NewImage): ImageRow {
+      insert.run(image)
+      return byRemoteId.get(image.remote_id)!
+    },
+    /** Those recorded in an album; null is the root. */
+    inAlbum: (album: number | null) => (album === null ? ofRoot.all() : ofAlbum.all(album)),
+    countInAlbum: (album: number | null) => (album === null ? countOfRoot.get() : countOfAlbum.get(album))!.n,
+    /** The albums that most of them are in; null is the root. */
+    fullestAlbums: (most: number) => fullestAlbums.all(most),
+    /** The latest of those whose upload the host acknowledged. */
+    acknowledged: (most: number) => acknowledged.all(most),
+    byHash: (hash: Buffer) => byHash.all(hash),
+    latestUploaded: () => latestUploaded.get(),
+    /** Those whose bytes were never compared. */
+    linked: () => linked.all(),
+    /** Its bytes were fetched from `cdnUrl` and are these. */
+    prove(id: number, { hash, size }: Pick<ImageRow, 'hash' | 'size'>, cdnUrl: string): void {
+      prove.run(hash, size, cdnUrl, id)
+    },
+    moved: (id: number, album: number | null) => void setAlbum.run(album, id),
+    /** It stays for good. */
+    keep: (id: number) => void keep.run(id),
+    remove: (id: number) => void remove.run(id),
+  }
+}

@@ -1,0 +1,119 @@
+import type { Db } from '../database.ts'
+import type { FileKey } from './files.ts'
+
+/** An upload that is about to be sent: enough to find out later whether it arrived. */
+export interface UploadIntent {
+  folder: number
+  name: string
+  size: number
+  mtime: number
+  hash: Buffer
+  mime: string
+  width: number | null
+  height: number | null
+  /** Null for the presign form, which tells it afterwards. */
+  cdn_url: string | null
+  /** Only the presign form tells the image's id before sending. */
+  remote_id: string | null
+  album: number | null
+}
+
+/** An upload whose outcome is not known. */
+export interface OpenUpload extends UploadIntent {
+  id: number
+  since: number
+  /** Monotonic milliseconds of this boot. */
+  sent_at: number
+}
+
+/** A creation of an album whose outcome is not known. */
+export interface OpenCreation {
+  id: number
+  /** The parent; null is the root. */
+  album: number | null
+  album_name: string
+  sent_at: number
+}
+
+export interface JournalRow {
+  id: number
+  kind: 'upload' | 'create_album' | 'delete_image'
+  since: number
+  sent_at: number
+  folder: number | null
+  name: string | null
+  size: number | null
+  mtime: number | null
+  hash: Buffer | null
+  album: number | null
+  album_name: string | null
+  image: number | null
+}
+
+/** When an intent is opened, in milliseconds: since 1970, and of the monotonic clock. */
+export interface IntentTime {
+  since: number
+  sent_at: number
+}
+
+/** Intent before effect: what changes the host stands here first. Each `open…` answers the entry's id. */
+export function openJournal(db: Db) {
+  const upload = db.prepare<UploadIntent & IntentTime>(
+    `INSERT INTO journal (kind, since, sent_at, folder, name, size, mtime, hash, mime, width, height, cdn_url, remote_id, album)
+     VALUES ('upload', @since, @sent_at, @folder, @name, @size, @mtime, @hash, @mime, @width, @height, @cdn_url, @remote_id, @album)`,
+  )
+  const createAlbum = db.prepare<IntentTime & { parent: number | null; name: string }>(
+    `INSERT INTO journal (kind, since, sent_at, album, album_name)
+     VALUES ('create_album', @since, @sent_at, @parent, @name)`,
+  )
+  const openUploads = db.prepare<[], OpenUpload>(`SELECT * FROM journal WHERE kind = 'upload' ORDER BY id`)
+  const openCreation = db.prepare<[number, string], OpenCreation>(
+    `SELECT * FROM journal WHERE kind = 'create_album' AND coalesce(album, 0) = ? AND album_name = ?`,
+  )
+  const restartClocks = db.prepare<[number]>('UPDATE journal SET sent_at = ?')
+  const oldest = db.prepare<[], { at: number | null }>(
+    `SELECT min(sent_at) AS at FROM journal WHERE kind <> 'delete_image'`,
+  )
+  const deleteImage = db.prepare<[number, number]>(
+    `INSERT INTO journal (kind, since, image) VALUES ('delete_image', ?, ?)`,
+  )
+  const forgetImage = db.prepare<[number]>('DELETE FROM journal WHERE image = ?')
+  const open = db.prepare<[], JournalRow>('SELECT * FROM journal ORDER BY id')
+  const openOnFile = db.prepare<[number, string], OpenUpload>(
+    `SELECT * FROM journal WHERE kind = 'upload' AND folder = ? AND name = ?`,
+  )
+  const deletionOf = db.prepare<[number], JournalRow>(
+    `SELECT * FROM journal WHERE image = ? AND kind = 'delete_image'`,
+  )
+  const close = db.prepare<[number]>('DELETE FROM journal WHERE id = ?')
+
+  const newestCreation = db.prepare<[], { at: number | null }>(
+    `SELECT max(sent_at) AS at FROM journal WHERE kind = 'create_album'`,
+  )
+
+  return {
+    openUpload: (intent: UploadIntent, time: IntentTime) =>
+      Number(upload.run({ ...intent, ...time }).lastInsertRowid),
+    openAlbumCreation: (parent: number | null, name: string, time: IntentTime) =>
+      Number(createAlbum.run({ ...time, parent, name }).lastInsertRowid),
+    openUploads: () => openUploads.all(),
+    /** A creation of an album of this name in `parent` that may have happened. */
+    openCreation: (parent: number | null, name: string) => openCreation.get(parent ?? 0, name),
+    /** Another boot has another monotonic clock: what was measured by the old one begins anew. */
+    restartClocks: (monotonic: number) => void restartClocks.run(monotonic),
+    /** When the newest open creation was sent; null where none is open. */
+    newestCreation: () => newestCreation.get()!.at,
+    /** When the oldest open upload or creation was sent; null where none is open. */
+    oldestInDoubt: () => oldest.get()!.at,
+    openImageDeletion: (image: number, since: number) =>
+      Number(deleteImage.run(since, image).lastInsertRowid),
+    /** The image is gone: no intent may refer to it. */
+    forgetImage: (image: number) => void forgetImage.run(image),
+    /** A deletion of this image that may have happened. */
+    deletionOf: (image: number) => deletionOf.get(image),
+    open: () => open.all(),
+    /** Uploads of this file whose outcome is not known. */
+    openOnFile: ({ folder, name }: FileKey) => openOnFile.all(folder, name),
+    close: (id: number) => void close.run(id),
+  }
+}

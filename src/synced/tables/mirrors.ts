@@ -1,0 +1,74 @@
+import type { Db } from '../database.ts'
+
+export interface RootIdentity {
+  dev: number
+  ino: number
+  birthtime: number
+}
+
+/** The root is in doubt; a folder below it can't be read; the last scan was ended early. */
+export type GuardCode = 'ROOT' | 'FOLDER_UNKNOWN' | 'SCAN_ENDED'
+
+export interface Guard {
+  code: GuardCode
+  reason: string
+}
+
+export interface MirrorRow {
+  id: number
+  folder: string
+  album: string
+  dev: number | null
+  ino: number | null
+  birthtime: number | null
+  guard: string | null
+  guard_code: GuardCode | null
+  phase: 'scanning' | 'syncing' | null
+  /**
+   * What a person said of the root that `dev`, `ino` and `birthtime` name. 1: the next whole scan takes what is there
+   * as the truth, whatever it is. 2: that scan found it empty, and so it may be.
+   */
+  accept: 0 | 1 | 2
+}
+
+/** The mirrors that this state knows, configured or not: one taken out of the config keeps its records. */
+export function openMirrors(db: Db) {
+  const byFolder = db.prepare<[string], MirrorRow>('SELECT * FROM mirrors WHERE folder = ?')
+  const byId = db.prepare<[number], MirrorRow>('SELECT * FROM mirrors WHERE id = ?')
+  const all = db.prepare<[], MirrorRow>('SELECT * FROM mirrors')
+  const insert = db.prepare<[string, string]>('INSERT INTO mirrors (folder, album) VALUES (?, ?)')
+  const setTrusted = db.prepare<[number, number, number, number]>(
+    'UPDATE mirrors SET dev = ?, ino = ?, birthtime = ? WHERE id = ?',
+  )
+  const setAccept = db.prepare<[MirrorRow['accept'], number]>('UPDATE mirrors SET accept = ? WHERE id = ?')
+  const setGuard = db.prepare<[string | null, GuardCode | null, number]>(
+    'UPDATE mirrors SET guard = ?, guard_code = ? WHERE id = ?',
+  )
+  const setPhase = db.prepare<[MirrorRow['phase'], number]>('UPDATE mirrors SET phase = ? WHERE id = ?')
+  const endPhases = db.prepare('UPDATE mirrors SET phase = NULL')
+
+  const endScans = db.prepare(
+    `UPDATE mirrors SET guard = NULL, guard_code = NULL WHERE guard_code = 'SCAN_ENDED'`,
+  )
+
+  return {
+    of: (folder: string) => byFolder.get(folder),
+    byId: (id: number) => byId.get(id),
+    all: () => all.all(),
+    add(folder: string, album: string): MirrorRow {
+      insert.run(folder, album)
+      return byFolder.get(folder)!
+    },
+    /** This is the mirror's root. */
+    trusted: (id: number, { dev, ino, birthtime }: RootIdentity) =>
+      void setTrusted.run(dev, ino, birthtime, id),
+    accept: (id: number, accept: MirrorRow['accept']) => void setAccept.run(accept, id),
+    phase: (id: number, phase: MirrorRow['phase']) => void setPhase.run(phase, id),
+    /** Whoever works with this state next looks at everything first. */
+    endScans: () => void endScans.run(),
+    endPhases: () => void endPhases.run(),
+    guard(id: number, guard: Guard | null): void {
+      setGuard.run(guard?.reason ?? null, guard?.code ?? null, id)
+    },
+  }
+}
