@@ -1,8 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { historyOf } from './kept-histories.ts'
-import type { Violation } from './oracle.ts'
-import { play } from './play.ts'
-import type { Kits } from './world.ts'
+import { openStateKit } from './engine/state-kit.ts'
+import { type Kits, World } from './engine/world.ts'
+import type { History } from './histories/history.ts'
+import { historyOf } from './histories/kept-histories.ts'
+import { openHostKit } from './host/host-kit.ts'
+import { mustConverge } from './judges/convergence.ts'
+import type { Violation } from './judges/oracle.ts'
 
 export interface Failure extends Violation {
   seed: number
@@ -47,4 +50,29 @@ async function playSeed(seed: number, kits: Kits): Promise<{ violation: Violatio
 
 export function* range(from: number, count: number): Generator<number> {
   for (let seed = from; seed < from + count; seed++) yield seed
+}
+
+export function openKits(): Kits {
+  return { host: openHostKit(), state: openStateKit() }
+}
+
+export interface Played {
+  /** Null: every invariant held. */
+  violation: Violation | null
+  steps: number
+}
+
+/** Plays one history to its end. `log` takes what happens, for people. */
+export async function play(history: History, kits: Kits, log: string[] | null = null): Promise<Played> {
+  const world = new World(history, kits, log)
+  const { oracle } = world
+  for (const [pass, pause] of history.pauses.entries()) {
+    await world.passes.run(pass)
+    if (oracle.violation) break
+    await world.rest(pause)
+    if (oracle.violation) break
+  }
+  if (!oracle.violation) await mustConverge(world, history.pauses.length)
+  oracle.secrecy.records()
+  return { violation: oracle.violation, steps: world.passes.steps }
 }

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { playSeeds } from './campaign.ts'
-import { playMutant } from './catch-mutant.ts'
-import { openKits } from './kits.ts'
-import { MUTANTS } from './mutants.ts'
+import { openKits, playSeeds } from './campaign.ts'
+import { playMutant } from './mutants/catch-mutant.ts'
+import { MUTANTS } from './mutants/mutants.ts'
 
 describe('the simulation notices', () => {
-  // Where a seed no longer shows its mutant, `node test/sim/find-mutants.ts` finds another.
+  // Where a seed no longer shows its mutant, `node test/sim/mutants/find-mutants.ts` finds another.
   it.each(MUTANTS)('$name: $why', async mutant => {
     const { failures: without } = await playSeeds([mutant.seed], openKits())
     expect(without).toEqual([])

@@ -1,11 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import type { Failure, Tally } from './campaign.ts'
-import { historyOf } from './kept-histories.ts'
-import { openKits } from './kits.ts'
+import { type Failure, openKits, play, type Tally } from './campaign.ts'
+import { historyOf } from './histories/kept-histories.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
-import { play } from './play.ts'
-import { printed } from './print.ts'
-import { shrink } from './shrink.ts'
+import { printed, shrink } from './print.ts'
 
 /*
  * The simulation: `npm run sim -- --seeds 10000 [--from N] [--workers N]`, or `--seed N` for one history, printed whole

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { playSeeds, range } from './campaign.ts'
-import { LATER, LATEST } from './history.ts'
-import { openKits } from './kits.ts'
-import { REGRESSIONS } from './regressions.ts'
+import { openKits, playSeeds, range } from './campaign.ts'
+import { LATER, LATEST } from './histories/history.ts'
+import { REGRESSIONS } from './histories/regressions.ts'
 
 const SEEDS = 2000
 const LOTS = 8

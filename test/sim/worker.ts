@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { playSeeds, range, type Tally } from './campaign.ts'
-import { openKits } from './kits.ts'
+import { openKits, playSeeds, range, type Tally } from './campaign.ts'
 
 /** Plays batches of seeds, each as its parent asks for it: {from, count} is answered with the tally. */
 const kits = openKits()

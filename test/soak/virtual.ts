@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
-import { mustConverge } from '../sim/convergence.ts'
-import { type Action, byTime, type Deed, type History } from '../sim/history.ts'
-import { openKits } from '../sim/kits.ts'
-import { Random } from '../sim/random.ts'
-import { PLAIN_SETTING } from '../sim/setting.ts'
-import { PLAIN } from '../sim/variations.ts'
-import { World } from '../sim/world.ts'
+import { openKits } from '../sim/campaign.ts'
+import { World } from '../sim/engine/world.ts'
+import { type Action, byTime, type Deed, type History } from '../sim/histories/history.ts'
+import { Random } from '../sim/histories/random.ts'
+import { PLAIN_SETTING } from '../sim/histories/setting.ts'
+import { PLAIN } from '../sim/histories/variations.ts'
+import { mustConverge } from '../sim/judges/convergence.ts'
 import { inWords } from './slope.ts'
 
 /*

@@ -1,0 +1,163 @@
+import type { Disk, DiskStat } from '../../../src/local/disk.ts'
+import { type OpenPicture, PictureFileError } from '../../../src/local/picture-file.ts'
+import { UNCLEAR } from '../../../src/protocol/picture/ending/ending.ts'
+import { PictureChanged } from '../../../src/remote/host.ts'
+import type { OpenPictureAt } from '../../../src/sync/uploads/settled-picture.ts'
+import { endingOf, readTiny } from './tiny-picture.ts'
+import { diskError, type FileNode, type Found, upwards } from './tree.ts'
+import type { VirtualDisk } from './virtual-disk.ts'
+
+/** What the engine has last looked at, and when. */
+export class Looks {
+  readonly #running: () => number
+  readonly #read = new Map<string, number>()
+  readonly #stated = new Map<string, number>()
+  readonly #met = new Map<string, number>()
+  readonly #missed = new Map<string, number>()
+  /** The names that looks ever found in a folder. */
+  readonly #listed = new Map<string, Set<string>>()
+
+  /** `running`: true time that albumd ran, in milliseconds. */
+  constructor(running: () => number) {
+    this.#running = running
+  }
+
+  clear(): void {
+    this.#read.clear()
+    this.#stated.clear()
+    this.#met.clear()
+    this.#missed.clear()
+  }
+
+  /** When the folder was last read, or tried to be. */
+  readAt = (path: string): number => this.#read.get(path) ?? 0
+  /** When the place was last looked at. */
+  statedAt = (path: string): number => this.#stated.get(path) ?? 0
+  /** When a look last did not find it, or a folder above it, where one before had found it. */
+  missedAt = (path: string): number =>
+    Math.max(...[...upwards(path)].map(above => this.#missed.get(above) ?? 0))
+
+  noteRead = (path: string, at: number): void => void this.#read.set(path, at)
+  noteListed(path: string, names: ReadonlySet<string>, at: number): void {
+    const known = this.#listed.get(path) ?? new Set()
+    for (const name of known) if (!names.has(name)) this.#missed.set(`${path}/${name}`, at)
+    this.#listed.set(path, new Set([...known, ...names]))
+  }
+  noteStat = (path: string, at: number): void => void this.#stated.set(path, at)
+
+  /** When a look last met these bytes at the place, in running time; undefined: never. */
+  metAt = (path: string, hash: string): number | undefined => this.#met.get(`${path} ${hash}`)
+  noteMet = (path: string, hash: string): void => void this.#met.set(`${path} ${hash}`, this.#running())
+}
+
+/** The virtual disk as the scanner sees it. `step` lets the world go on before each call. */
+export function diskFor(disk: VirtualDisk, looks: Looks, wall: () => number, step: () => void): Disk {
+  return {
+    readFolder(path) {
+      step()
+      const at = disk.happens()
+      looks.noteRead(path, at)
+      const { node } = reachable(disk, path)
+      if (node.kind !== 'folder') throw diskError('ENOTDIR', path)
+      if (!node.readable) throw diskError('EACCES', path)
+      looks.noteListed(path, new Set(node.children.keys()), at)
+      return [...node.children].map(([name, child]) => ({ name, validUtf8: true, kind: child.kind }))
+    },
+    lstat(path) {
+      step()
+      looks.noteStat(path, disk.happens())
+      const found = reachable(disk, path)
+      const { kind, mtime, ctime, birthtime, ino } = found.node
+      const size = found.node.kind === 'file' ? found.node.bytes.length : 0
+      if (found.node.kind === 'file') looks.noteMet(path, found.node.hash)
+      return { kind, size, mtime, ctime, birthtime, ino, dev: found.dev } satisfies DiskStat
+    },
+    mountPoints: folder => disk.mountPoints(folder),
+    isRemote: () => false,
+    readText(path) {
+      step()
+      looks.noteRead(path, disk.happens())
+      return readableFile(disk, path).bytes.toString()
+    },
+    now: () => wall() * 1000,
+  }
+}
+
+/** Throws where nothing is there, or a folder above may not be entered. */
+function reachable(disk: VirtualDisk, path: string): Found {
+  for (const above of upwards(path))
+    if (above !== path && disk.find(above)?.node.readable === false) throw diskError('EACCES', path)
+  const found = disk.find(path)
+  if (!found) throw diskError('ENOENT', path)
+  return found
+}
+
+function readableFile(disk: VirtualDisk, path: string): FileNode {
+  const { node } = reachable(disk, path)
+  if (node.kind === 'link') throw diskError('ELOOP', path)
+  if (node.kind !== 'file') throw diskError('EISDIR', path)
+  if (!node.readable) throw diskError('EACCES', path)
+  return node
+}
+
+/** By what gives its bytes: the path that a picture was opened at, and when. */
+export type Sources = WeakMap<OpenPicture['chunks'], { path: string; openedAt: number }>
+
+/**
+ * Opens pictures as the real opener does. `pause` passes some time; `inMemory` says whether a picture's bytes are held
+ * at once or read a second time while they are sent; `endings`, whether pictures tell where they end.
+ */
+export function openerFor(
+  disk: VirtualDisk,
+  wall: () => number,
+  pause: () => Promise<void>,
+  inMemory: () => boolean,
+  sources: Sources,
+  endings: boolean,
+): OpenPictureAt {
+  return async (root, path) => {
+    const full = `${root}/${path}`
+    const readAt = wall() * 1000
+    const file = openFile(disk, full)
+    const openedAt = disk.happens()
+    const { bytes, ctime } = file
+    await pause()
+    if (disk.find(full)?.node !== file || file.ctime !== ctime)
+      throw new PictureFileError('CHANGING', 'it changed while albumd read it')
+    const { mtime, ino, hash } = file
+    const open: OpenPicture = {
+      look: { size: bytes.length, mtime, ctime, ino },
+      bornAt: file.birthtime,
+      readAt,
+      hash: Buffer.from(hash, 'hex'),
+      picture: readTiny(bytes),
+      // Where they don't, half pictures look like whole ones: only that nobody writes to them tells.
+      ending: endings ? endingOf(bytes) : UNCLEAR,
+      bytes: inMemory() ? bytes : null,
+      async *chunks() {
+        await pause()
+        yield bytes.subarray(0, bytes.length >> 1)
+        await pause()
+        // What is open stays what it was, whatever has become of its name; only writing into it changes it.
+        if (file.hash !== hash) throw new PictureChanged(path)
+        yield bytes.subarray(bytes.length >> 1)
+      },
+      lend: () => () => {},
+      close: async () => {},
+    }
+    sources.set(open.chunks, { path: full, openedAt })
+    return open
+  }
+}
+
+function openFile(disk: VirtualDisk, path: string): FileNode {
+  try {
+    return readableFile(disk, path)
+  } catch (error) {
+    const { code } = error as { code: string }
+    if (code === 'ENOENT') throw new PictureFileError('VANISHED', 'it is no longer there')
+    if (code === 'ELOOP') throw new PictureFileError('CHANGING', 'it became a symbolic link')
+    if (code === 'EISDIR') throw new PictureFileError('CHANGING', 'it is no longer a regular file')
+    throw new PictureFileError('UNREADABLE', `it can't be read (${code})`)
+  }
+}

@@ -1,0 +1,90 @@
+import { BLANK, CLOSED, cut, type Ending, UNCLEAR } from '../../../src/protocol/picture/ending/ending.ts'
+import type { Picture } from '../../../src/protocol/picture/picture.ts'
+
+/** Pictures of a few bytes, read by a function of their own: what is simulated is who has which, not formats. */
+export interface TinyPicture {
+  format: 'gif' | 'svg'
+  width: number
+  height: number
+  /** Tells it from others. */
+  version: number
+  /** Bytes; sizes from 1000 on are listed rounded (§2). */
+  size: number
+}
+
+const HEAD = 12
+
+export function bytesOf({ format, width, height, version, size }: TinyPicture): Buffer {
+  const bytes = Buffer.alloc(Math.max(HEAD, size))
+  bytes.write(format, 'latin1')
+  bytes.writeUInt16LE(width, 4)
+  bytes.writeUInt16LE(height, 6)
+  bytes.writeUInt32LE(version, 8)
+  return bytes
+}
+
+/** What is there of a picture that is being written; the fourth byte says it. */
+const CUT = 0x2f
+const MIXED = 0x2e
+const ROOM = 0x2d
+
+/** What is written first of a picture that takes its time: no other picture has these bytes. */
+export function halfOf(bytes: Buffer, length = bytes.length >> 1, at = 0): Buffer {
+  return marked(bytes.subarray(0, Math.max(HEAD, length)), CUT, at)
+}
+
+/** What lies between two versions while one is written over the other: it looks whole. */
+export function mixedOf(bytes: Buffer, at: number): Buffer {
+  return marked(bytes, MIXED, at)
+}
+
+/** Room for a picture, its end yet to be written. */
+export function roomFor(bytes: Buffer): Buffer {
+  return marked(bytes, ROOM)
+}
+
+/** `at`: how many there were before, all of which are others. */
+function marked(bytes: Buffer, mark: number, at = 0): Buffer {
+  const copy = Buffer.from(bytes)
+  copy[3] = mark
+  copy[11] = at
+  return copy
+}
+
+/** Whether somebody is writing it, whatever it looks like. */
+export function isHalf(bytes: Buffer): boolean {
+  return bytes.length >= HEAD && bytes[3] !== 0
+}
+
+/** What its bytes tell of its end, where its format tells any. */
+export function endingOf(bytes: Buffer): Ending {
+  if (!tellsItsEnd(bytes)) return UNCLEAR
+  if (bytes[3] === ROOM) return BLANK
+  return bytes[3] === CUT ? cut('its second half') : CLOSED
+}
+
+export function tellsItsEnd(bytes: Buffer): boolean {
+  return readTiny(bytes)?.format === 'gif'
+}
+
+/** Null: no picture. An SVG without a size has no dimensions. */
+export function readTiny(bytes: Uint8Array): Picture | null {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (buffer.length < HEAD) return null
+  const format = buffer.toString('latin1', 0, 3)
+  if (format === 'svg') return { format, mime: 'image/svg+xml', width: null, height: null }
+  if (format !== 'gif') return null
+  return { format, mime: 'image/gif', width: buffer.readUInt16LE(4), height: buffer.readUInt16LE(6) }
+}
+
+/** For people who read a history. */
+export function nameOfBytes(bytes: Buffer): string {
+  if (bytes.length < HEAD) return `${bytes.length} bytes`
+  const half = isHalf(bytes) ? 'half of ' : ''
+  const size = `${buffer16(bytes, 4)}×${buffer16(bytes, 6)}, ${bytes.length} bytes`
+  return `${half}version ${bytes.readUInt32LE(8)} (${bytes.toString('latin1', 0, 3)}, ${size})`
+}
+
+function buffer16(bytes: Buffer, at: number): number {
+  return bytes.readUInt16LE(at)
+}

@@ -1,0 +1,75 @@
+import { lookAtFolder } from '../../../src/local/look-at-folder.ts'
+import { noteBoot } from '../../../src/sync/boot.ts'
+import { fileAges } from '../../../src/sync/file-ages.ts'
+import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
+import { noteLost } from '../../../src/sync/lost-records.ts'
+import type { PassParts } from '../../../src/sync/pass.ts'
+import { VanishedRules } from '../../../src/sync/scan/vanished-rules.ts'
+import { IncompletePictures } from '../../../src/sync/uploads/incomplete-pictures.ts'
+import { RecoveryPace } from '../../../src/sync/uploads/recovery-pace.ts'
+import { diskFor, openerFor } from '../disk/disk-port.ts'
+import { LIFETIME_MS } from '../histories/variations.ts'
+import { HostPort } from '../host/host-port.ts'
+import type { Life } from './virtual-clock.ts'
+import type { World } from './world.ts'
+
+const SETTLE_MS = 1000
+
+/** One process: the engine between the virtual disk, host and clock. `knowsLess`: its state is lost or an old one. */
+export function compose(world: World, life: Life, knowsLess: boolean): Omit<PassParts, 'onlyLook'> {
+  const { disk, looks, machine, random, history, host, oracle, sources } = world
+  const synced = world.state.of(life, random)
+  if (knowsLess) {
+    synced.meta.set('restored', '1')
+    synced.contents.forget()
+    noteLost(synced, machine.monotonic())
+  }
+  noteBoot(synced, `boot ${machine.boot}`, machine.monotonic())
+  const runBefore = Number(synced.meta.get('running_ms') ?? 0)
+  const began = machine.monotonic()
+  const view = diskFor(disk, looks, machine.wall, () => {
+    if (!life.dead) life.step('a look')
+  })
+  const pause = () => life.pause('reading')
+  return {
+    synced,
+    host: new HostPort(host, life, oracle),
+    disk: view,
+    clock: life.clock,
+    tell(told) {
+      oracle.secrecy.event(told)
+      world.hear(() => `    ${told.event}: ${saying(told)}`)
+    },
+    lookAt: root => async batch => {
+      await life.pause('before a look')
+      return batch.map(folder => lookAtFolder(view, root, folder))
+    },
+    graceMs: history.graceMs,
+    openPicture: openerFor(
+      disk,
+      machine.wall,
+      pause,
+      () => random.chance(0.5),
+      sources,
+      history.setting.endings,
+    ),
+    allowance: world.allowance,
+    settleMs: SETTLE_MS,
+    incomplete: new IncompletePictures({ afterMs: 600_000, deed: 'leave' }),
+    ages: fileAges(synced),
+    vanishedRules: new VanishedRules(life.clock),
+    concurrency: history.concurrency,
+    order: history.order,
+    hold: history.hold,
+    credentialLifetimeMs: LIFETIME_MS,
+    contents: new AlbumContents(),
+    pace: new RecoveryPace(),
+    albumDeletions: history.albumDeletions,
+    running: () => Math.round(runBefore + machine.monotonic() - began),
+  }
+}
+
+function saying(told: Record<string, unknown>): string {
+  const { event: _, ...rest } = told
+  return Object.values(rest).join(', ')
+}

@@ -1,0 +1,224 @@
+import { pauseAt } from '../../../src/daemon/loop/pause.ts'
+import type { Interruption } from '../../../src/sync/interruption.ts'
+import { type PassReport, runPass } from '../../../src/sync/pass.ts'
+import type { MirrorPolicy, Scope } from '../../../src/sync/scan/mirror-scans.ts'
+import type { VirtualDisk } from '../disk/virtual-disk.ts'
+import type { Action } from '../histories/history.ts'
+import { isOpen, openFor } from '../histories/setting.ts'
+import { believeGone } from '../judges/ignore-judge.ts'
+import type { Oracle } from '../judges/oracle.ts'
+import { DEEDS } from '../people/deeds.ts'
+import { HOST_DEEDS } from '../people/host-deeds.ts'
+import { ENDED, Interruptions } from './interruptions.ts'
+import { type Life, quiet, type Timeline } from './virtual-clock.ts'
+import type { World } from './world.ts'
+
+/** More steps in one pass mean that it does not end. */
+const STEPS_MAX = 3000
+const REQUEST = / (served|refused|in silence)$|delivery/
+
+/** The passes of a history, and what happens at their steps. */
+export class Passes {
+  readonly #world: World
+  readonly #interruptions: Interruptions
+  steps = 0
+  #stepOfPass = 0
+  #actions: Action[] = []
+  #inPass = false
+
+  constructor(world: World) {
+    this.#world = world
+    this.#interruptions = new Interruptions(world.time)
+  }
+
+  get isUnderWay(): boolean {
+    return this.#inPass
+  }
+
+  /** Runs one pass, with the actions that fall into it. Null where the process ended before. */
+  async run(number: number, everything = false): Promise<PassReport | null> {
+    const world = this.#world
+    const { actions, pauses } = world.history
+    // What follows these passes is the end, in which nothing happens any more.
+    this.#actions = number < pauses.length ? actions.filter(({ pass }) => pass === number) : []
+    this.#stepOfPass = 0
+    this.#act()
+    world.resending.inPeace()
+    if (world.isDown) await world.rest(0)
+    const isFresh = world.startProcess()
+    this.#inPass = true
+    this.#say(`pass ${number}`)
+    const life = world.life!
+    const prunes = world.pruning.passBegins()
+    const whole = prunes || everything || isFresh || world.random.chance(0.5)
+    const scopes = whole ? 'everything' : takeStale(world.disk, world.mirrors)
+    if (scopes === 'everything') world.disk.stale.clear()
+    this.#beginPass()
+    const interruption = this.#interruptions.begin()
+    const ended = new AbortController()
+    const paused = world.pausing.holdsAt(world.machine.wall())
+    this.#mindHours(life, ended.signal)
+    const asked = world.host.askedInAll()
+    const work = runPass(
+      { ...world.parts!, onlyLook: this.#isPaused() },
+      prunes ? world.mirrors.map(mirror => ({ ...mirror, pruneIgnored: true })) : world.mirrors,
+      ({ folder }) => (scopes === 'everything' ? scopes : (scopes.get(folder) ?? [])),
+      interruption,
+    )
+    const report = await drive(work, life, world.time, world.oracle)
+    ended.abort(ENDED)
+    world.oracle.secrecy.failures(report?.stopped ?? [])
+    if (paused && world.host.askedInAll() > asked)
+      world.oracle.report('nothing-while-paused', 'albumd asked the host for something')
+    if (world.auditing.isAsked && !life.dead && !this.#interruptions.stopped)
+      await this.#audit(life, interruption)
+    // What was to happen at a later step happens now.
+    this.#stepOfPass = Number.POSITIVE_INFINITY
+    this.#act()
+    this.#stepOfPass = 0
+    world.resending.inPeace()
+    if (this.#interruptions.stopped && !life.dead) world.endProcess()
+    world.pruning.passEnds()
+    if (!life.dead) world.pausing.passEnded()
+    this.#inPass = false
+    return report
+  }
+
+  async #audit(life: Life, interruption: Interruption): Promise<void> {
+    const work = this.#world.auditing.stretch(this.#world.parts!, interruption, () => this.#passOfAudit(life))
+    await drive(work, life, this.#world.time, this.#world.oracle)
+  }
+
+  /** A look at everything, and what follows from it, to its end: a person has asked for it, and minds no hours. */
+  async #passOfAudit(life: Life): Promise<PassReport> {
+    for (;;) {
+      this.#beginPass()
+      this.#world.disk.stale.clear()
+      this.#world.oracle.passBegins(null)
+      const parts = { ...this.#world.parts!, onlyLook: this.#isPaused() }
+      const report = await runPass(parts, this.#world.mirrors, () => 'everything', this.#interruptions.goOn())
+      if (!life.dead) this.#world.pausing.passEnded()
+      if (!this.#interruptions.madeWay || this.#interruptions.stopped) return report
+    }
+  }
+
+  #beginPass(): void {
+    const { grounds, looks, disk, time } = this.#world
+    believeGone(grounds, looks)
+    grounds.pass = disk.happens()
+    grounds.passAt = time.now
+  }
+
+  #isPaused(): boolean {
+    return pauseAt(this.#world.state.synced, this.#world.machine.wall()) !== null
+  }
+
+  step(what: string): void {
+    this.steps++
+    this.#stepOfPass++
+    if (this.#world.log && REQUEST.test(what)) this.#world.log.push(`      ${what}`)
+    if (this.#stepOfPass > STEPS_MAX) this.#world.oracle.report('converges', `a pass did not end (${what})`)
+    if (this.#actions.length > 0 && this.#actions[0]!.step <= this.#stepOfPass) this.#act(what)
+  }
+
+  /** As SIGTERM: nothing new is begun, and after a while what is under way is cut off. */
+  end(graceMs: number): void {
+    this.#interruptions.end(graceMs)
+  }
+
+  pauseUploads(): void {
+    this.#interruptions.pauseUploads()
+    this.#world.oracle.uploads.shut('uploads pause')
+  }
+
+  /** A person wants something of albumd: it is done once the pass has made way, or at once. */
+  ask(deed: () => void): void {
+    if (this.#world.auditing.isUnderWay) {
+      this.#world.auditing.makeWay()
+      deed()
+    } else if (this.#inPass && this.#world.life) {
+      this.#interruptions.makeWay()
+      this.#world.oracle.makesWay()
+      this.#world.pausing.ask(deed)
+    } else deed()
+  }
+
+  /** As the daemon: outside their hours no uploads begin, and at the border those under way come to their end. */
+  #mindHours(life: Life, ended: AbortSignal): void {
+    const { hours, machine, oracle } = this.#world
+    const why = 'outside its hours'
+    const open = hours === null || isOpen(hours, machine.wall())
+    oracle.passBegins(open ? null : why)
+    const close = () => {
+      this.#interruptions.pauseUploads()
+      oracle.uploads.shut(why)
+    }
+    if (!open) close()
+    else if (hours)
+      void life.clock.sleep(openFor(hours, machine.wall()), ended).then(() => {
+        if (!ended.aborted) close()
+      })
+  }
+
+  #act(where = 'in peace'): void {
+    while (this.#actions.length > 0 && this.#actions[0]!.step <= this.#stepOfPass) {
+      const { deed, a, b } = this.#actions.shift()!
+      const act = DEEDS[deed] ?? HOST_DEEDS[deed]!
+      const what = act(this.#world, a, b)
+      this.#world.pruning.somethingHappened()
+      this.#say(`  ${deed}: ${what} (${where})`)
+    }
+  }
+
+  #say(line: string): void {
+    this.#world.log?.push(line)
+  }
+}
+
+/** What watchers have told of since they were last asked: by mirror, the folders below it. */
+export function takeStale(disk: VirtualDisk, mirrors: readonly MirrorPolicy[]): Map<string, Scope> {
+  const stale = [...disk.stale]
+  disk.stale.clear()
+  return new Map(
+    mirrors.map(({ folder }) => [
+      folder,
+      stale
+        .filter(path => path === folder || path.startsWith(`${folder}/`))
+        .map(path => path.slice(folder.length + 1)),
+    ]),
+  )
+}
+
+/**
+ * Lets time pass until the work of a process is done, the process has ended, or an invariant is violated. Answers what
+ * came of it, or null.
+ */
+export async function drive<T>(
+  work: Promise<T>,
+  life: Life,
+  time: Timeline,
+  oracle: Oracle,
+): Promise<T | null> {
+  let over = false
+  let result: T | null = null
+  work.then(
+    value => {
+      result = value
+      over = true
+    },
+    error => {
+      over = true
+      // Whoever is dead may stumble over the records of those who come after.
+      if (!life.dead) oracle.report('never-throws', String((error as Error).stack ?? error))
+    },
+  )
+  for (;;) {
+    await quiet()
+    if (over || life.dead || oracle.violation) return result
+    if (time.next() === null) {
+      oracle.report('converges', 'a pass waits for ever')
+      return null
+    }
+    time.advance()
+  }
+}

@@ -1,0 +1,58 @@
+import { type Pause, pause, resume } from '../../../src/daemon/loop/pause.ts'
+import type { Synced } from '../../../src/synced/synced.ts'
+
+/** A person's word that nothing is to be sent or deleted, and what the person knows of it. */
+export class Pausing {
+  readonly #synced: Pick<Synced, 'meta'>
+  #held: Pause | null = null
+  #asked: (() => void) | null = null
+
+  constructor(synced: Pick<Synced, 'meta'>) {
+    this.#synced = synced
+  }
+
+  /** Whether the person counts on it at this moment by the wall clock. */
+  holdsAt(wall: number): boolean {
+    return this.#held !== null && (this.#held.until === null || wall < this.#held.until)
+  }
+
+  pause(until: number | null): void {
+    this.#held = { until }
+    void pause(this.#atOnce(), until)
+  }
+
+  resume(): void {
+    this.#held = null
+    void resume(this.#atOnce())
+  }
+
+  /** To be done when the pass has made way. */
+  ask(deed: () => void): void {
+    this.#asked = deed
+  }
+
+  /** The pass has ended: what was asked for meanwhile is done. */
+  passEnded(): void {
+    this.#asked?.()
+    this.#asked = null
+  }
+
+  /** Who asked hears that the process has ended. */
+  processEnded(): void {
+    this.#asked = null
+  }
+
+  saved(): Pause | null {
+    return this.#held
+  }
+
+  /** The state is another one. */
+  restored(held: Pause | null): void {
+    this.#held = held
+  }
+
+  #atOnce() {
+    const commit = async <T>(change: () => T) => change()
+    return { meta: this.#synced.meta, commit }
+  }
+}

@@ -1,0 +1,188 @@
+import { albumPathOf } from '../../../src/sync/album-name.ts'
+import type { PassParts } from '../../../src/sync/pass.ts'
+import type { Allowance } from '../../../src/sync/quota/quota-state.ts'
+import type { MirrorPolicy } from '../../../src/sync/scan/mirror-scans.ts'
+import { Looks, type Sources } from '../disk/disk-port.ts'
+import type { FileNode } from '../disk/tree.ts'
+import { VirtualDisk } from '../disk/virtual-disk.ts'
+import type { History } from '../histories/history.ts'
+import { Random } from '../histories/random.ts'
+import { allowanceOf, type Hours, PLAIN_SETTING } from '../histories/setting.ts'
+import type { HostKit } from '../host/host-kit.ts'
+import { VirtualHost } from '../host/virtual-host.ts'
+import { Emptied } from '../judges/emptied.ts'
+import type { Grounds } from '../judges/grounds.ts'
+import type { Oracle } from '../judges/oracle.ts'
+import { oracleOf } from '../judges/oracle-parts.ts'
+import { Pruning } from '../judges/pruning.ts'
+import { makeFirstDisk } from '../people/first-disk.ts'
+import { Tree } from '../people/people-tree.ts'
+import { Auditing } from './auditing.ts'
+import { compose } from './compose.ts'
+import { Passes } from './passes.ts'
+import { Pausing } from './pausing.ts'
+import { Resending } from './resending.ts'
+import { heldPictures, holdsPictures, SavedState, type StateKit } from './state-kit.ts'
+import { Life, MachineClock, quiet, Timeline } from './virtual-clock.ts'
+
+/** Databases are opened once and emptied between histories. */
+export interface Kits {
+  host: HostKit
+  state: StateKit
+}
+
+/** Disk, host, machine and process of one history, and what happens to them. */
+export class World {
+  readonly time = new Timeline()
+  readonly machine = new MachineClock(this.time)
+  readonly disk: VirtualDisk
+  readonly looks = new Looks(() => this.#running())
+  readonly sources: Sources = new WeakMap()
+  readonly grounds: Grounds = {
+    otherRoot: new Map(),
+    trusted: new Set(),
+    lostMount: new Map(),
+    ignoreGone: new Map(),
+    emptied: mirror => this.emptied.doubtAbout(mirror),
+    heldPictures: folder => heldPictures(this.state.synced, folder),
+    holdsPictures: folder => holdsPictures(this.state.synced, folder),
+    pass: 0,
+    passAt: 0,
+  }
+  readonly mirrors: MirrorPolicy[]
+  readonly host: VirtualHost
+  readonly oracle: Oracle
+  readonly tree: Tree
+  readonly history: History
+  readonly state: StateKit
+  readonly random: Random
+  /** What happened, for people; null where nobody reads it. */
+  readonly log: string[] | null
+  /** What people deleted last, and may want back. */
+  readonly trash = new Map<string, FileNode>()
+  readonly saved = new SavedState(this)
+  readonly pausing: Pausing
+  readonly auditing = new Auditing(this)
+  readonly resending = new Resending(this)
+  readonly pruning = new Pruning(this, () => this.#running())
+  readonly emptied = new Emptied(this)
+  /** What the config says of the quota. */
+  readonly allowance: Allowance
+  /** When uploads may begin; null: always. */
+  hours: Hours | null
+  readonly passes = new Passes(this)
+  /** The process that runs now, and what it is made of. */
+  life: Life | null = null
+  parts: PassParts | null = null
+  #extraPause = 0
+  #ranBefore = 0
+  #bornAt = 0
+
+  constructor(history: History, kits: Kits, log: string[] | null = null) {
+    this.history = history
+    this.log = log
+    this.disk = new VirtualDisk(this.time, this.machine, history.setting)
+    this.random = new Random(history.seed, 1)
+    this.state = kits.state
+    this.state.clear()
+    this.pausing = new Pausing(this.state.synced)
+    this.allowance = allowanceOf(history.setting)
+    this.hours = history.setting.hours
+    this.mirrors = history.mirrors.map(({ album, deletions }, at) => ({
+      folder: `/m${at}`,
+      album,
+      deletions,
+      ignore: [],
+    }))
+    this.oracle = oracleOf(this, () => this.#running())
+    this.tree = new Tree(this, () => this.life !== null)
+    this.host = new VirtualHost(
+      kits.host,
+      this.time,
+      new Random(history.seed, 2),
+      history.variations,
+      this.oracle,
+    )
+    this.oracle.watch(this.host.truth)
+    this.oracle.albumsMissing = () => this.host.faults.albumRefused
+    this.oracle.listRefused = () => this.host.faults.listRefused
+    makeFirstDisk(this)
+  }
+
+  /** Lets time pass, and with it what was under way. */
+  async rest(ms: number): Promise<void> {
+    const end = this.time.now + ms + this.#extraPause
+    this.#extraPause = 0
+    for (let next = this.time.next(); next !== null && next <= end; next = this.time.next()) {
+      this.time.advance()
+      await quiet()
+    }
+    this.time.now = Math.max(this.time.now, end)
+  }
+
+  kill(downMs: number): void {
+    this.#extraPause += downMs
+    this.endProcess()
+  }
+
+  /** Whether time is to pass before anything else happens. */
+  get isDown(): boolean {
+    return this.#extraPause > 0
+  }
+
+  waitLonger(ms: number): void {
+    this.#extraPause += ms
+  }
+
+  /** Whatever kept albumd from its work is over. */
+  calm(): void {
+    this.pausing.resume()
+    this.auditing.forget()
+    this.resending.forget()
+    this.hours = null
+    this.allowance.limit = PLAIN_SETTING.limit
+  }
+
+  /** True time that albumd ran, in milliseconds. */
+  #running(): number {
+    return this.#ranBefore + (this.life ? this.time.now - this.#bornAt : 0)
+  }
+
+  /** What another person does takes no time. */
+  other(work: Promise<void>): void {
+    // The host may refuse others too.
+    work.catch(() => {})
+  }
+
+  albumPathOf(folder: string): string {
+    const mirror = this.mirrors.find(each => folder === each.folder || folder.startsWith(`${each.folder}/`))!
+    return albumPathOf(mirror.album, folder.slice(mirror.folder.length + 1)).join('/')
+  }
+
+  /** Starts a process where none runs. Answers whether it did. */
+  startProcess(): boolean {
+    if (this.life && !this.life.dead) return false
+    this.life = new Life(this.time, this.machine, this.random, what => this.passes.step(what))
+    this.#bornAt = this.time.now
+    this.parts = compose(this, this.life, this.saved.knowsLess)
+    this.saved.knowsLess = false
+    this.log?.push('a process starts')
+    return true
+  }
+
+  endProcess(): void {
+    if (!this.life || this.life.dead) return
+    this.life.dead = true
+    this.oracle.secrecy.records()
+    if (this.passes.isUnderWay) this.oracle.quota.processEnded()
+    this.pausing.processEnded()
+    this.auditing.processEnded()
+    this.#ranBefore += this.time.now - this.#bornAt
+    this.life = null
+  }
+
+  /** What the engine tells, for people. */
+  hear(line: () => string): void {
+    if (this.log) this.log.push(line())
+  }
+}

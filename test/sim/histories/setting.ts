@@ -1,0 +1,75 @@
+import { daysFrom } from '../../../src/sync/quota/quota-day.ts'
+import type { Allowance } from '../../../src/sync/quota/quota-state.ts'
+import type { Random } from './random.ts'
+
+/** What a history is set in: what a person has configured, and of what kind the disk and its pictures are. */
+export interface Setting {
+  /** When uploads may begin; null: always. */
+  hours: Hours | null
+  /** Images a day by albumd's own count, and the share of them that is kept for the day's new ones. */
+  limit: number
+  reserve: number
+  /** Pictures tell by their bytes where they end, SVGs aside. */
+  endings: boolean
+  /** The disk stamps with its last tick, in milliseconds. */
+  tickMs: number
+  /** The system lists what is mounted: only so a mount of the same device is noticed. */
+  mountsListed: boolean
+}
+
+export const PLAIN_SETTING: Setting = {
+  hours: null,
+  limit: 5000,
+  reserve: 0.1,
+  endings: false,
+  tickMs: 4,
+  mountsListed: false,
+}
+
+/** Histories begin at 13:00. */
+const HOURS: readonly Hours[] = [
+  { from: 22 * 60, to: 7 * 60 },
+  { from: 0, to: 60 },
+  { from: 13 * 60 + 30, to: 15 * 60 },
+  { from: 12 * 60, to: 13 * 60 + 1 },
+]
+
+export function drawSetting(random: Random): Setting {
+  return {
+    hours: random.chance(0.25) ? random.pick(HOURS) : null,
+    ...(random.chance(0.25)
+      ? { limit: 2 + random.below(5), reserve: random.pick([0.3, 0.5, 0.8]) }
+      : { limit: PLAIN_SETTING.limit, reserve: PLAIN_SETTING.reserve }),
+    endings: random.chance(0.6),
+    tickMs: random.chance(0.1) ? random.pick([10, 1000]) : PLAIN_SETTING.tickMs,
+    mountsListed: random.chance(0.7),
+  }
+}
+
+const PROBE_EVERY_MS = 900_000
+
+/** Where few may go in a day, its days are those of UTC. */
+export function allowanceOf({ limit, reserve }: Setting): Allowance {
+  const days = limit === PLAIN_SETTING.limit ? null : daysFrom(0)
+  return { plan: 'professional', limit, reserve, days, probeEveryMs: PROBE_EVERY_MS }
+}
+
+/** In minutes after midnight, UTC: a history is the same on every machine. `from` belongs to them, `to` does not. */
+export interface Hours {
+  from: number
+  to: number
+}
+
+const MINUTE_MS = 60_000
+const DAY_MINUTES = 24 * 60
+
+export function isOpen({ from, to }: Hours, wall: number): boolean {
+  const minute = Math.floor(wall / MINUTE_MS) % DAY_MINUTES
+  return from < to ? from <= minute && minute < to : from <= minute || minute < to
+}
+
+/** How long they stay open, in milliseconds. */
+export function openFor({ to }: Hours, wall: number): number {
+  const dayMs = DAY_MINUTES * MINUTE_MS
+  return (((to * MINUTE_MS - wall) % dayMs) + dayMs) % dayMs
+}

@@ -1,0 +1,117 @@
+import { CREDENTIAL_LIFETIME_MS } from '../../../src/protocol/limits.ts'
+import type { Action, Deed } from './history.ts'
+import type { Random } from './random.ts'
+
+/** What the specification does not show of a host, decided for one history. */
+export interface Variations {
+  order: 'oldest' | 'newest' | 'shuffled'
+  albumsOn: 'all' | 'first' | 'last'
+  perPage: number
+  quotaAt: 'credential' | 'sent'
+  /** How long a new image may be missing in lists. */
+  listLagMs: number
+  /** How long a deleted image may still be listed and delivered. */
+  deletionLagMs: number
+  /** Equal bytes get one id. */
+  oneId: boolean
+  /** Of the account's default album; null: it has none. */
+  defaultAlbum: string | null
+  without: readonly ('list' | 'delete' | 'create_album')[]
+  depthMax: number
+  delivery: 'id' | 'file' | 'dated' | 'other' | 'nothing'
+  /** Delivery remembers what it did not find. */
+  cachesAbsence: boolean
+  /** An SVG without a size has no dimensions in a list. */
+  oddSvg: boolean
+  /** Every other walk of an album, odd or even ones, is served by a machine that has not heard of the newest image. */
+  blinks: 'odd' | 'even' | null
+}
+
+/** The host as the embedded one is. */
+export const PLAIN: Variations = {
+  order: 'oldest',
+  albumsOn: 'all',
+  perPage: 20,
+  quotaAt: 'credential',
+  listLagMs: 0,
+  deletionLagMs: 0,
+  oneId: false,
+  defaultAlbum: null,
+  without: [],
+  depthMax: 10,
+  delivery: 'id',
+  cachesAbsence: false,
+  oddSvg: false,
+  blinks: null,
+}
+
+/** Most hosts differ in a thing or two. */
+export function drawVariations(random: Random): Variations {
+  const seldom = <T>(usual: T, other: T, odds = 0.15) => (random.chance(odds) ? other : usual)
+  return {
+    order: random.pick(['oldest', 'newest', 'shuffled']),
+    albumsOn: random.pick(['all', 'first', 'last']),
+    perPage: random.pick([20, 20, 3, 2]),
+    quotaAt: random.pick(['credential', 'sent']),
+    listLagMs: seldom(0, 1000 * (1 + random.below(300)), 0.25),
+    deletionLagMs: seldom(0, 1000 * (1 + random.below(300)), 0.25),
+    oneId: seldom(false, true, 0.08),
+    defaultAlbum: seldom(null, 'Inbox', 0.1),
+    without: seldom([], [random.pick(['list', 'delete', 'create_album'] as const)], 0.12),
+    depthMax: seldom(10, 1 + random.below(2), 0.06),
+    delivery: random.pick(['id', 'id', 'file', 'other']),
+    cachesAbsence: seldom(false, true),
+    oddSvg: seldom(false, true),
+    blinks: null,
+  }
+}
+
+/** What fresh seeds alone have. */
+export function drawMoreVariations(drawn: Variations, random: Random, another: Random): Variations {
+  const blinks = another.chance(0.1) ? another.pick(['odd', 'even'] as const) : null
+  return random.chance(0.15) ? { ...drawn, blinks, delivery: 'dated' } : { ...drawn, blinks }
+}
+
+export const LIFETIME_MS = CREDENTIAL_LIFETIME_MS
+
+/** Deeds that show something only one after the other. */
+export interface Scene {
+  actions: Action[]
+  /** How many passes the history needs for them. */
+  passes: number
+}
+
+/** Few have very many pictures: each costs time. */
+const MANY_ODDS = 0.025
+const RULES_ODDS = 0.12
+
+/** What is drawn beside the other actions of a history of so many passes. */
+export function drawScene(random: Random, passes: number): Scene {
+  const kind = random.below(1000) / 1000
+  if (kind < MANY_ODDS) return manyPictures(random, passes)
+  return kind < MANY_ODDS + RULES_ODDS ? changingRules(random, passes) : { actions: [], passes }
+}
+
+/** A folder loses all that it holds, and may get it back. */
+function manyPictures(random: Random, passes: number): Scene {
+  const emptied = 1 + random.below(Math.max(1, passes - 1))
+  const after = emptied + random.below(2)
+  const actions = [act(random, 0, 'fillFolder'), act(random, emptied, 'emptyFolder')]
+  if (random.chance(0.5)) actions.push(act(random, after, 'bringBack'))
+  return { actions, passes: Math.max(passes, after + 1) }
+}
+
+/** There are rules, and then others, or nobody knows which. */
+function changingRules(random: Random, passes: number): Scene {
+  const begun = random.below(2)
+  const after = begun + random.below(2)
+  const end: Deed = random.pick(['unignore', 'unignore', 'ignoreFileUnreadable', 'prune'])
+  const actions = [act(random, begun, 'ignore'), act(random, after, end)]
+  if (end === 'prune' && random.chance(0.5)) actions.push(act(random, after, 'unignore'))
+  return { actions, passes: Math.max(passes, after + 1) }
+}
+
+function act(random: Random, pass: number, deed: Deed): Action {
+  const step = random.chance(0.5) ? 0 : 1 + random.below(2 ** (3 + random.below(6)))
+  return { pass, step, deed, a: random.next(), b: random.next() }
+}

@@ -1,0 +1,243 @@
+import { Refusal } from '../../../src/host/refusal.ts'
+import type { Endpoint } from '../../../src/protocol/endpoints.ts'
+import { STATUS_OF } from '../../../src/protocol/errors.ts'
+import {
+  cancelled,
+  changedUnderway,
+  doubted,
+  garbled,
+  isTrouble,
+  refused,
+  unanswered,
+  wasNotDone,
+} from '../../../src/remote/failures.ts'
+import { Blocks } from '../../../src/remote/gate/blocks.ts'
+import type { Block } from '../../../src/remote/host.ts'
+import {
+  type Delivered,
+  type HostFailure,
+  type ImageHost,
+  type Outcome,
+  type PictureBody,
+  PictureChanged,
+} from '../../../src/remote/host.ts'
+import { hashOf } from '../disk/tree.ts'
+import type { Life } from '../engine/virtual-clock.ts'
+import { LIFETIME_MS } from '../histories/variations.ts'
+import type { Watch } from '../judges/oracle-parts.ts'
+import { SECRET } from '../judges/secrecy.ts'
+import type { VirtualHost } from './virtual-host.ts'
+
+const NODE = `https://node.example/${SECRET}/`
+
+/** The image host as one process sees it: with the gate's memory, and with all that goes wrong on the way. */
+export class HostPort implements ImageHost {
+  readonly #host: VirtualHost
+  readonly #life: Life
+  readonly #watch: Watch
+  readonly #blocks = new Blocks()
+
+  constructor(host: VirtualHost, life: Life, watch: Watch) {
+    this.#host = host
+    this.#life = life
+    this.#watch = watch
+  }
+
+  requestUpload(request: Parameters<ImageHost['requestUpload']>[0], signal: AbortSignal) {
+    const serve = async () => {
+      const { token, cdnUrl } = this.#host.requestUpload(request, 'albumd')
+      return { uploadUrl: NODE + token, cdnUrl, imageId: null }
+    }
+    return this.#persist('upload', signal, serve, () => this.#watch.credential(request.file_name))
+  }
+
+  async send(credential: { uploadUrl: string }, picture: PictureBody, signal: AbortSignal) {
+    const token = credential.uploadUrl.slice(NODE.length)
+    const source = this.#watch.sending(picture)
+    let bytes: Buffer
+    try {
+      bytes = await whole(picture)
+    } catch (error) {
+      if (error instanceof PictureChanged) return { ok: false as const, failure: changedUnderway() }
+      throw error
+    }
+    return this.#persist('send', signal, () => this.#host.send(token, picture.fileName, bytes, source))
+  }
+
+  list(album: string | null, page: number, signal: AbortSignal) {
+    return this.#persist('list', signal, async () => this.#host.list(album, page))
+  }
+
+  deleteImage(id: string, signal: AbortSignal, mayGo?: () => boolean) {
+    const leaves = () => this.#watch.imageDeletion(id)
+    return this.#persist('delete', signal, () => this.#host.deleteImage(id, 'albumd'), leaves, mayGo)
+  }
+
+  deleteAlbum(id: string, signal: AbortSignal, mayGo?: () => boolean) {
+    const leaves = () => this.#watch.albumDeletion(id)
+    return this.#persist('delete', signal, () => this.#host.deleteAlbum(id, 'albumd'), leaves, mayGo)
+  }
+
+  createAlbum({ name, parent_album }: Parameters<ImageHost['createAlbum']>[0], signal: AbortSignal) {
+    let sawUntil = 0
+    const leaves = () => {
+      sawUntil = this.#watch.albumCreation()
+    }
+    const serve = async () => this.#host.makeAlbum(name, parent_album ?? null, 'albumd', sawUntil)
+    return this.#persist('create_album', signal, serve, leaves)
+  }
+
+  async fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered> {
+    await this.#life.pause('delivery')
+    if (signal.aborted) return { ok: false, code: 'CANCELLED', message: 'it was cancelled' }
+    this.#host.asked.others++
+    const image = this.#host.deliver(cdnUrl)
+    const bytes = image?.bytes ?? Buffer.from('not found')
+    if (bytes.length > maxBytes) return { ok: false, code: 'HOST_ANSWER', message: 'it is too long' }
+    if (image) this.#watch.fetched(image.id)
+    const sha256 = Buffer.from(hashOf(bytes), 'hex')
+    return { ok: true, status: image ? 200 : 404, size: bytes.length, sha256 }
+  }
+
+  blocks(): Block[] {
+    return this.#blocks.list()
+  }
+
+  unblock(endpoint: Endpoint): void {
+    this.#blocks.open(endpoint)
+  }
+
+  async close(): Promise<void> {}
+
+  /** As the gate: a state of the account is remembered, passing trouble is waited out once. */
+  async #persist<T>(
+    endpoint: Endpoint,
+    signal: AbortSignal,
+    serve: () => Promise<T>,
+    leaves: () => void = () => {},
+    mayGo: () => boolean = () => true,
+  ): Promise<Outcome<T>> {
+    let unsure = false
+    for (let tries = 1; ; tries++) {
+      const blocked = signal.aborted ? cancelled(endpoint, 'nothing') : this.#blocks.of(endpoint)
+      if (blocked) return unsure ? doubted(blocked) : { ok: false, failure: blocked }
+      const hear = this.#ask(endpoint)
+      const once = await this.#once(endpoint, signal, serve, leaves, mayGo)
+      hear(once)
+      const outcome = unsure && !once.ok ? doubted(once.failure) : once
+      unsure ||= !once.ok && !wasNotDone(once.failure)
+      if (!outcome.ok) this.#blocks.note(outcome.failure, this.#life.clock.monotonic())
+      const again = !outcome.ok && outcome.failure.remedy === 'later' && isTrouble(outcome.failure)
+      if (!again || tries > 1) return outcome
+      await this.#life.clock.sleep(1000, signal)
+    }
+  }
+
+  /** A request has passed the gate. Answers who hears what it is answered. */
+  #ask(endpoint: Endpoint): (outcome: Outcome<unknown>) => void {
+    const { quota } = this.#watch
+    if (endpoint !== 'upload' || this.#life.dead) return () => {}
+    const request = quota.asked()
+    return outcome => {
+      if (this.#life.dead) return
+      if (outcome.ok) quota.granted(request)
+      else if (outcome.failure.remedy === 'quota') quota.refused(request)
+    }
+  }
+
+  async #once<T>(
+    endpoint: Endpoint,
+    signal: AbortSignal,
+    serve: () => Promise<T>,
+    leaves: () => void,
+    mayGo: () => boolean,
+  ): Promise<Outcome<T>> {
+    const life = this.#life
+    await life.pause(`before ${endpoint}`)
+    this.#host.asked[endpoint === 'list' ? 'lists' : 'others']++
+    if (signal.aborted || !mayGo()) return { ok: false, failure: cancelled(endpoint, 'nothing') }
+    // The last look may have been its end.
+    if (life.dead) return new Promise(() => {})
+    const fault = this.#host.faults.take(endpoint)
+    if (fault?.kind === 'unreached') return this.#silence(endpoint, 'nothing')
+    if (fault?.kind === 'refused') {
+      await life.pause(`${endpoint} refused`)
+      return { ok: false, failure: refusal(endpoint, fault.code, 'The host says so.') }
+    }
+    leaves()
+    if (fault?.kind === 'cut') return this.#silence(endpoint, endpoint === 'send' ? 'part' : 'all')
+    if (fault?.kind === 'never') return this.#silence(endpoint, 'all')
+    const { random } = this.#host
+    const lag = 5 + random.below(400)
+    if (fault?.kind === 'late') {
+      life.time.after(lag + random.below(LIFETIME_MS - 60_000), () => void served(endpoint, serve))
+      return this.#silence(endpoint, 'all')
+    }
+    const answer = this.#onItsWay(endpoint, signal, serve, lag)
+    if (fault === null) return answer
+    await answer
+    if (fault.kind === 'lost') return this.#silence(endpoint, 'all')
+    return { ok: false, failure: garbled(endpoint, 'all', 502, 'the answer is not of the interface') }
+  }
+
+  /** What has left is served or not, whatever becomes of its sender meanwhile. */
+  #onItsWay<T>(
+    endpoint: Endpoint,
+    signal: AbortSignal,
+    serve: () => Promise<T>,
+    lag: number,
+  ): Promise<Outcome<T>> {
+    const life = this.#life
+    const { random } = this.#host
+    const dropped = random.chance(0.5)
+    const back = 1 + random.below(100)
+    return new Promise(resolve => {
+      const end = () => {
+        if (!life.dead) resolve({ ok: false, failure: cancelled(endpoint, 'all') })
+      }
+      signal.addEventListener('abort', end)
+      life.time.after(lag, async () => {
+        if (dropped && (life.dead || signal.aborted)) return
+        life.step(`${endpoint} arrives`)
+        const outcome = await served(endpoint, serve)
+        life.step(`${endpoint} served`)
+        life.time.after(back, () => {
+          signal.removeEventListener('abort', end)
+          if (!life.dead) resolve(outcome)
+        })
+      })
+    })
+  }
+
+  async #silence(
+    endpoint: Endpoint,
+    left: 'nothing' | 'part' | 'all',
+  ): Promise<{ ok: false; failure: HostFailure }> {
+    await this.#life.pause(`${endpoint} in silence`)
+    const message = 'the host did not answer'
+    return {
+      ok: false,
+      failure: unanswered(endpoint, { kind: 'silence', left, code: 'HOST_UNREACHABLE', message }),
+    }
+  }
+}
+
+async function whole(picture: PictureBody): Promise<Buffer> {
+  if (picture.bytes) return Buffer.from(picture.bytes)
+  const parts: Uint8Array[] = []
+  for await (const part of picture.chunks()) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+async function served<T>(endpoint: Endpoint, serve: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { ok: true, value: await serve() }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { ok: false, failure: refusal(endpoint, error.code, error.message) }
+  }
+}
+
+function refusal(endpoint: Endpoint, code: Refusal['code'], error: string): HostFailure {
+  return refused(endpoint, STATUS_OF[code], { error, code }, [])
+}

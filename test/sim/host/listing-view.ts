@@ -1,0 +1,65 @@
+import { humanSize } from '../../../src/host/human-size.ts'
+import type { ListPage } from '../../../src/remote/host.ts'
+import type { Random } from '../histories/random.ts'
+import type { Variations } from '../histories/variations.ts'
+import type { HostTruth, TrueImage } from './host-truth.ts'
+
+type Listing = Pick<ListPage, 'albums' | 'images'>
+
+/** One page of an album as this host shows it: late, in its own order, on pages of its own size. */
+export function viewOf(
+  truth: HostTruth,
+  variations: Variations,
+  random: Random,
+  now: number,
+  listed: Listing,
+  album: string | null,
+  page: number,
+): ListPage {
+  const isShown = ({ id }: { id: string }) => (truth.images.get(id)?.listedFrom ?? 0) <= now
+  const shown = listed.images.filter(isShown)
+  for (const image of truth.images.values())
+    if (image.gone && image.shownUntil > now && (image.album?.id ?? null) === album)
+      shown.push(recordOf(image) as ListPage['images'][number])
+  const images = inOrder(shown.map(odd(truth, variations)), variations, random)
+  const pages = Math.ceil(images.length / variations.perPage)
+  const isHere = { all: true, first: page === 1, last: page >= pages }[variations.albumsOn]
+  const counted = listed.albums.map(record => ({ ...record, image_count: countShown(truth, record.id, now) }))
+  return {
+    albums: isHere ? inOrder(counted, variations, random) : [],
+    images: images.slice((page - 1) * variations.perPage, page * variations.perPage),
+    pagination: {
+      page,
+      per_page: variations.perPage,
+      total_pages: pages,
+      total_images: images.length,
+    },
+    cdn_base_url: 'https://cdn.example',
+  }
+}
+
+function inOrder<T>(items: T[], { order }: Variations, random: Random): T[] {
+  if (order === 'oldest') return items
+  // An order that differs from page to page repeats some images and leaves others out.
+  return order === 'newest' ? items.toReversed() : random.chance(0.8) ? items : random.shuffled(items)
+}
+
+function countShown(truth: HostTruth, album: string, now: number): number {
+  let count = 0
+  for (const image of truth.images.values())
+    if (image.album?.id === album && (image.gone ? image.shownUntil > now : image.listedFrom <= now)) count++
+  return count
+}
+
+function recordOf(image: TrueImage) {
+  const { id, name, bytes, width, height, at } = image
+  return { id, name, size: humanSize(bytes.length), width, height, time: new Date(at).toISOString() }
+}
+
+function odd({ images }: HostTruth, { oddSvg }: Variations) {
+  return (record: ListPage['images'][number]) => {
+    if (!oddSvg || images.get(record.id)?.bytes.toString('latin1', 0, 3) !== 'svg') return record
+    const { width, height, ...rest } = record as { width?: number; height?: number; id: string }
+    return rest as ListPage['images'][number]
+  }
+}

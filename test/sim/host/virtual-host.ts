@@ -1,0 +1,327 @@
+import { Refusal } from '../../../src/host/refusal.ts'
+import type { Endpoint } from '../../../src/protocol/endpoints.ts'
+import type { ErrorCode } from '../../../src/protocol/errors.ts'
+import type { UploadRequest } from '../../../src/protocol/records.ts'
+import type { CreatedAlbum, ListPage } from '../../../src/remote/host.ts'
+import { readTiny } from '../disk/tiny-picture.ts'
+import { hashOf } from '../disk/tree.ts'
+import type { Timeline } from '../engine/virtual-clock.ts'
+import type { Random } from '../histories/random.ts'
+import { LIFETIME_MS, type Variations } from '../histories/variations.ts'
+import { type HostKit, KEY } from './host-kit.ts'
+import { type Actor, HostTruth, pathOfAlbum, type TrueAlbum, type TrueImage } from './host-truth.ts'
+import { viewOf } from './listing-view.ts'
+
+const DAY_MS = 86_400_000
+const ABSENCE_MS = 300_000
+
+/** What the oracle hears of. */
+export interface HostEvents {
+  stored(image: TrueImage): void
+  albumMade(album: TrueAlbum, sawUntil: number): void
+  goneWithAlbum(images: readonly TrueImage[]): void
+}
+
+/** The real host's logic with one history's variations and faults. Calls throw Refusal where the host says no. */
+export class VirtualHost {
+  readonly truth: HostTruth
+  /** A state that is lost while a list blinks can't be made anew by any means. */
+  mayBlink = true
+  readonly #walks = new Map<string | null, number>()
+  readonly faults = new Faults()
+  readonly random: Random
+  readonly variations: Variations
+  /** Images a day; Infinity where nobody has lowered it. */
+  quota = Number.POSITIVE_INFINITY
+  /** So many of albumd's next deletions are answered and not done. */
+  keepsDeleted = 0
+  /** What albumd has asked for so far: lists, and all else. */
+  readonly asked = { lists: 0, others: 0 }
+  readonly #kit: HostKit
+  readonly #time: Timeline
+  readonly #events: HostEvents
+  readonly #account
+  readonly #credentials = new Map<string, { imageId: string; album: TrueAlbum | null; at: number }>()
+  readonly #used = new Map<number, number>()
+  readonly #absent = new Map<string, number>()
+  /** By image, its address where addresses tell the day and the kind of file. */
+  readonly #dated = new Map<string, string>()
+
+  constructor(kit: HostKit, time: Timeline, random: Random, variations: Variations, events: HostEvents) {
+    this.#kit = kit
+    this.#time = time
+    this.#events = events
+    this.random = random
+    this.variations = variations
+    this.truth = new HostTruth(time)
+    kit.reset(() => time.now, random)
+    this.#account = kit.service.identify(KEY)
+    if (variations.defaultAlbum !== null) this.makeAlbum(variations.defaultAlbum, null, 'other')
+  }
+
+  askedInAll(): number {
+    return this.asked.lists + this.asked.others
+  }
+
+  requestUpload(request: UploadRequest, by: Actor): { token: string; cdnUrl: string } {
+    const album_id = request.album_id ?? this.#defaultAlbum()
+    this.#useQuota('credential', by)
+    const { token, imageId } = this.#kit.service.requestUpload(this.#account, { ...request, album_id })
+    const album = this.truth.album(album_id ?? null)
+    this.#credentials.set(token, { imageId, album, at: this.#time.now })
+    this.#dated.set(imageId, datedAddress(imageId, request.file_name, this.#time.now))
+    return { token, cdnUrl: this.#cdnUrl(imageId) }
+  }
+
+  /** `source`: the path that it is sent for; null for another person's. */
+  async send(token: string, name: string, bytes: Buffer, source: string | null) {
+    const { service } = this.#kit
+    const { credential } = service.admitUpload(token)
+    const id = await service.send(credential, once(bytes))
+    this.#useQuota('sent', source === null ? 'other' : 'albumd')
+    const issued = this.#credentials.get(token)!
+    const twin = this.#twinOf(bytes)
+    if (twin) {
+      await service.delete(this.#account, { img: id, album: null })
+      // It stands for a picture again.
+      if (twin.keptDeleted) Object.assign(twin, { keptDeleted: false, deletionAsked: false })
+      return { imageId: twin.id, cdnUrl: this.#cdnUrl(twin.id) }
+    }
+    const picture = readTiny(bytes)
+    const { now } = this.#time
+    const lag = this.variations.listLagMs > 0 ? this.random.below(this.variations.listLagMs) : 0
+    const image: TrueImage = {
+      id,
+      album: issued.album,
+      name,
+      hash: hashOf(bytes),
+      bytes,
+      width: picture?.width ?? 1,
+      height: picture?.height ?? 1,
+      by: source === null ? 'other' : 'albumd',
+      source,
+      at: now,
+      askedAt: issued.at,
+      listedFrom: Math.min(now + lag, Math.max(now, issued.at + LIFETIME_MS)),
+      deletionAsked: false,
+      keptDeleted: false,
+      gone: null,
+      shownUntil: 0,
+    }
+    this.truth.images.set(id, image)
+    this.#events.stored(image)
+    return { imageId: id, cdnUrl: this.#cdnUrl(id) }
+  }
+
+  list(album: string | null, page: number): ListPage {
+    this.#refuseWithout('list')
+    const { service } = this.#kit
+    const listed = service.list(this.#account, album, '1')
+    for (let more = 2; more <= listed.pagination.total_pages; more++)
+      listed.images.push(...service.list(this.#account, album, String(more)).images)
+    if (this.#blinks(album, page)) listed.images = withoutNewest(this.truth, listed.images)
+    return viewOf(this.truth, this.variations, this.random, this.#time.now, listed, album, page)
+  }
+
+  /** Whether this page belongs to a walk that the newest image is missing in. */
+  #blinks(album: string | null, page: number): boolean {
+    const walks = (this.#walks.get(album) ?? 0) + (page === 1 ? 1 : 0)
+    this.#walks.set(album, walks)
+    return this.mayBlink && this.variations.blinks === (walks % 2 === 1 ? 'odd' : 'even')
+  }
+
+  async deleteImage(id: string, by: Actor): Promise<void> {
+    if (by === 'albumd') this.#refuseWithout('delete')
+    const image = this.truth.images.get(id)
+    if (by === 'albumd' && image?.gone === null && this.keepsDeleted > 0) {
+      this.keepsDeleted--
+      image.keptDeleted = true
+      return
+    }
+    await this.#kit.service.delete(this.#account, { img: id, album: null })
+    const shown = this.variations.deletionLagMs
+    this.truth.deleteImage(this.truth.images.get(id)!, by, shown > 0 ? this.random.below(shown) : 0)
+  }
+
+  async deleteAlbum(id: string, by: Actor): Promise<void> {
+    if (by === 'albumd') this.#refuseWithout('delete')
+    const album = this.truth.albums.get(id)
+    const deletion = this.#kit.service.delete(this.#account, { img: null, album: id })
+    // The host lists none of it any more: it clears away many files in turns of their own, for which no time passes here.
+    const inside = album && !album.gone ? this.truth.deleteAlbum(album, by) : []
+    await deletion
+    if (by === 'albumd') this.#events.goneWithAlbum(inside)
+  }
+
+  /** `sawUntil`: what others made before that is known to whoever asks. */
+  makeAlbum(name: string, parent: string | null, by: Actor, sawUntil = 0): CreatedAlbum {
+    const above = this.truth.album(parent)
+    if (by === 'albumd') {
+      this.#refuseWithout('create_album')
+      const depth = above === null ? 1 : pathOfAlbum(above).split('/').length + 1
+      if (depth > this.variations.depthMax) throw new Refusal('INVALID_PARAMS', 'Albums are nested too deep.')
+    }
+    const made = this.#kit.service.createAlbum(this.#account, { name, parent_album: parent })
+    const album: TrueAlbum = { id: made.id, parent: above, name, by, at: this.#time.now, gone: false }
+    this.truth.albums.set(made.id, album)
+    this.#events.albumMade(album, sawUntil)
+    return made
+  }
+
+  /** Null: not found. */
+  deliver(cdnUrl: string): TrueImage | null {
+    const { now } = this.#time
+    if (this.variations.delivery === 'nothing') return null
+    if ((this.#absent.get(cdnUrl) ?? 0) > now) return null
+    for (const image of this.truth.images.values())
+      if (this.#cdnUrl(image.id) === cdnUrl && (image.gone === null || image.shownUntil > now)) return image
+    if (this.variations.cachesAbsence) this.#absent.set(cdnUrl, now + ABSENCE_MS)
+    return null
+  }
+
+  /** Another person uploads an image. */
+  async upload(album: string | null, name: string, bytes: Buffer): Promise<void> {
+    const picture = readTiny(bytes)!
+    const request: UploadRequest = { file_name: name, file_size: bytes.length, mime_type: picture.mime }
+    if (picture.width !== null && picture.height !== null)
+      Object.assign(request, { width: picture.width, height: picture.height })
+    if (album !== null) request.album_id = album
+    const { token } = this.requestUpload(request, 'other')
+    await this.send(token, name, bytes, null)
+  }
+
+  /** The quota of today is used up, but for so many. */
+  lowerQuota(left: number): void {
+    this.quota = (this.#used.get(this.#day()) ?? 0) + left
+  }
+
+  #cdnUrl(id: string): string {
+    if (this.variations.delivery === 'id') return `https://cdn.example/i/${id}`
+    if (this.variations.delivery === 'dated') return this.#dated.get(id)!
+    if (this.variations.delivery === 'file') return `https://cdn.example/files/${id}.img`
+    // Nothing in it is the image's id.
+    return `https://cdn.example/x/${hashOf(Buffer.from(id)).slice(0, 16)}`
+  }
+
+  #defaultAlbum(): string | undefined {
+    const { defaultAlbum } = this.variations
+    if (defaultAlbum === null) return undefined
+    return this.truth.liveAlbums().find(({ name, parent }) => name === defaultAlbum && parent === null)?.id
+  }
+
+  /** Of albumd's alone: what others have put there is another matter. */
+  #twinOf(bytes: Buffer): TrueImage | undefined {
+    if (!this.variations.oneId) return undefined
+    const hash = hashOf(bytes)
+    return this.truth.live().find(image => image.by === 'albumd' && image.hash === hash)
+  }
+
+  #useQuota(at: Variations['quotaAt'], by: Actor): void {
+    if (by === 'other') return
+    const used = this.#used.get(this.#day()) ?? 0
+    if (at === 'credential' && used >= this.quota)
+      throw new Refusal('DAILY_LIMIT_REACHED', "The day's images are used up.")
+    if (at === this.variations.quotaAt) this.#used.set(this.#day(), used + 1)
+  }
+
+  #day(): number {
+    return Math.floor(this.#time.now / DAY_MS)
+  }
+
+  #refuseWithout(endpoint: Variations['without'][number]): void {
+    if (this.variations.without.includes(endpoint))
+      throw new Refusal('PLAN_NOT_SUPPORTED' satisfies ErrorCode, 'This endpoint begins with another plan.')
+  }
+}
+
+/** Without the newest of what albumd has sent there. */
+function withoutNewest<T extends { id: string }>({ images }: HostTruth, listed: T[]): T[] {
+  const ours = listed.flatMap(({ id }) => images.get(id) ?? []).filter(({ by }) => by === 'albumd')
+  const newest = ours.toSorted((one, other) => other.at - one.at)[0]
+  return listed.filter(({ id }) => id !== newest?.id)
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+function datedAddress(id: string, name: string, at: number): string {
+  const day = new Date(at).toISOString().slice(0, 10).replaceAll('-', '/')
+  return `https://cdn.example/${day}/${id}${name.slice(name.lastIndexOf('.'))}`
+}
+
+/**
+ * What goes wrong with a request. unreached: nothing left. cut: a part of it left. lost: served, without an answer.
+ * late: served after its sender gave up. never: it left and was not served, nobody says so. garbled: served, and the
+ * answer is no answer of the interface. refused: the host says no.
+ */
+export type Fault =
+  | { kind: 'unreached' | 'cut' | 'lost' | 'late' | 'never' | 'garbled' }
+  | { kind: 'refused'; code: ErrorCode }
+
+const KINDS: readonly Fault[] = [
+  { kind: 'lost' },
+  { kind: 'late' },
+  { kind: 'never' },
+  { kind: 'garbled' },
+  { kind: 'unreached' },
+  { kind: 'cut' },
+]
+
+/** By endpoint, what the host may answer. */
+const CODES: Readonly<Record<Endpoint, readonly ErrorCode[]>> = {
+  upload: [
+    'NO_AVAILABLE_IO_NODE',
+    'STORAGE_LIMIT_REACHED',
+    'DAILY_LIMIT_REACHED',
+    'FILE_TOO_LARGE',
+    'NOT_FOUND',
+    'VALIDATION_ERROR',
+    'INVALID_API_KEY',
+  ],
+  send: ['DIMENSION_MISMATCH', 'UNREADABLE_DIMENSION', 'NO_AVAILABLE_IO_NODE', 'FORBIDDEN', 'NOT_FOUND'],
+  list: ['RATE_LIMITED', 'PLAN_NOT_SUPPORTED', 'INVALID_API_KEY'],
+  delete: ['DELETE_FAILED', 'FORBIDDEN', 'PLAN_NOT_SUPPORTED', 'RATE_LIMITED'],
+  create_album: ['RATE_LIMITED', 'FORBIDDEN', 'PLAN_NOT_SUPPORTED', 'INVALID_PARAMS'],
+}
+
+const ENDPOINTS: readonly Endpoint[] = ['send', 'delete', 'create_album', 'list', 'upload']
+
+/** The faults that wait for their requests: each strikes so many of the next ones at its endpoint. */
+export class Faults {
+  readonly #waiting = new Map<Endpoint, { fault: Fault; left: number }[]>()
+
+  /** The host refused an album: its images lie elsewhere from then on, and stay there. */
+  albumRefused = false
+  /** It refused to list as if its plan had no list. */
+  listRefused = false
+
+  clear(): void {
+    this.#waiting.clear()
+  }
+
+  /** From raw numbers. Answers what it is, for people. */
+  add(a: number, b: number): string {
+    const endpoint = ENDPOINTS[a % 5]!
+    const choice = (a >>> 3) % (KINDS.length + 3)
+    const codes = CODES[endpoint]
+    const fault = KINDS[choice] ?? { kind: 'refused' as const, code: codes[(a >>> 8) % codes.length]! }
+    const left = 1 + (b % 3)
+    const waiting = this.#waiting.get(endpoint)
+    if (waiting) waiting.push({ fault, left })
+    else this.#waiting.set(endpoint, [{ fault, left }])
+    const what = fault.kind === 'refused' ? `refused ${fault.code}` : fault.kind
+    return `the next ${left} at ${endpoint}: ${what}`
+  }
+
+  take(endpoint: Endpoint): Fault | null {
+    const waiting = this.#waiting.get(endpoint)
+    const first = waiting?.[0]
+    if (!first) return null
+    if (--first.left === 0) waiting!.shift()
+    if (endpoint === 'create_album' && first.fault.kind === 'refused') this.albumRefused = true
+    const code = first.fault.kind === 'refused' ? first.fault.code : null
+    if (endpoint === 'list' && code === 'PLAN_NOT_SUPPORTED') this.listRefused = true
+    return first.fault
+  }
+}

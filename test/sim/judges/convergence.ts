@@ -1,0 +1,222 @@
+import type { MirrorPolicy } from '../../../src/sync/scan/mirror-scans.ts'
+import type { FileRow } from '../../../src/synced/tables/files.ts'
+import { isIgnored, type LivePicture, livePictures } from '../disk/live-pictures.ts'
+import { readTiny } from '../disk/tiny-picture.ts'
+import { rowAt } from '../engine/state-kit.ts'
+import type { World } from '../engine/world.ts'
+import { LATEST } from '../histories/history.ts'
+import type { TrueImage } from '../host/host-truth.ts'
+import { approveHeld, trustDoubtful } from '../people/person.ts'
+import { isEmpty } from './grounds.ts'
+import { needless, standsFor } from './needless.ts'
+
+/** After each pass of the end: a minute, credentials' lives, graces, and the hours until what failed is tried again. */
+const RESTS_MS = [
+  61_000, 800_000, 800_000, 800_000, 3_700_000, 800_000, 800_000, 90_000_000, 800_000, 800_000, 3_700_000,
+  90_000_000, 800_000, 800_000, 800_000, 800_000,
+]
+
+/** Longer than any list shows what is gone. */
+const LATE_MS = 400_000
+
+/** One doubt may hide another: a folder whose pictures had gone to one that was emptied too. */
+const DOUBTS_MOST = 3
+
+/** A pass with nothing to do may ask for so many lists. */
+const IDLE_LISTS = 3
+
+/**
+ * All trouble is over, and time passes: disk and host must come to agree, and stay so by themselves; then once more, where
+ * a person has trusted what was left in doubt.
+ */
+export async function mustConverge(world: World, from: number): Promise<void> {
+  world.host.faults.clear()
+  world.host.quota = Number.POSITIVE_INFINITY
+  world.tree.calm()
+  world.calm()
+  await mustAgree(world, from)
+  for (let doubts = 0; !world.oracle.violation && trustDoubtful(world) > 0; doubts++) {
+    if (doubts === DOUBTS_MOST)
+      return world.oracle.report('converges', 'doubts go on, whatever a person says')
+    // An ignore file that has just vanished hides other doubts, and only time tells what became of it.
+    await world.rest(RESTS_MS[0]!)
+    await mustAgree(world, from + RESTS_MS.length)
+  }
+  if (!world.oracle.violation) await mustMend(world, from + 2 * RESTS_MS.length)
+  if (world.oracle.violation || world.history.seed < LATEST || !world.pruning.hidesAnything()) return
+  await waitForRules(world, from + 3 * RESTS_MS.length)
+  world.pruning.ask()
+  await mustAgree(world, from + 4 * RESTS_MS.length, true)
+}
+
+/** A prune leaves alone what lies under an ignore file that went some seconds ago: by then that is believed. */
+async function waitForRules(world: World, number: number): Promise<void> {
+  if (!world.mirrors.some(mirror => isGuarded(world, mirror))) return
+  await world.rest(RESTS_MS[0]!)
+  await world.passes.run(number, true)
+}
+
+/** A person has sent again what is in doubt, and an audit mend what others did: then that excuses nothing any more. */
+async function mustMend(world: World, from: number): Promise<void> {
+  const { oracle, host, auditing, resending } = world
+  const people = new Set(world.history.actions.map(({ deed }) => deed))
+  if (people.has('resend') && resending.allAtLast()) await mustAgree(world, from)
+  if (!people.has('auditRepair') || oracle.violation) return
+  host.keepsDeleted = 0
+  await letTimePass(world)
+  // What one that was begun long ago calls new is only for the next.
+  for (let at = 0; at < 2 && !oracle.violation; at++) {
+    auditing.ask(true, false)
+    await world.passes.run(from + RESTS_MS.length, true)
+  }
+  if (oracle.violation || !auditing.last?.complete || auditing.last.stopped.length > 0) return
+  oracle.mended = true
+  await mustAgree(world, from + RESTS_MS.length + 1)
+}
+
+/** An audit looks at what was recorded before it by the clock: one that was set back is waited for, as is a late list. */
+async function letTimePass(world: World): Promise<void> {
+  await world.rest(Math.max(0, -world.machine.offset) + LATE_MS)
+}
+
+/** `pruned`: nothing of what rules hide is to be left either. */
+async function mustAgree(world: World, from: number, pruned = false): Promise<void> {
+  let left: string[] = []
+  for (const [at, rest] of RESTS_MS.entries()) {
+    const before = world.oracle.effects
+    const untouched = () => world.disk.stale.size === 0
+    const idle = at > 0 && left.length === 0 && untouched() && isIdle(world)
+    const asked = { ...world.host.asked }
+    // Each album of no use is looked at before it goes.
+    const lists = IDLE_LISTS + world.state.synced.emptied.unused().length
+    await world.passes.run(from + at, true)
+    if (idle && untouched()) mustBeQuiet(world, asked, lists)
+    if (world.oracle.violation) return
+    const quiet = world.oracle.effects === before
+    approveHeld(world)
+    left = differences(world, pruned)
+    if (quiet && left.length === 0 && !somethingWaits(world)) return
+    await world.rest(rest)
+    if (world.oracle.violation) return
+    if (quiet && at === RESTS_MS.length - 1 && left.length === 0) return
+  }
+  world.oracle.report('converges', left.length > 0 ? left.join('; ') : 'passes go on changing the host')
+}
+
+/** Nothing to do, and nothing in doubt. */
+function isIdle(world: World): boolean {
+  const { synced } = world.state
+  const open = synced.mirrors.all().some(({ id, guard }) => {
+    const { uncertain, linked, failed, pending_uploads, pending_deletions, held_deletions } =
+      synced.summaries.mirror(id)
+    return (
+      guard !== null || uncertain + linked + failed + pending_uploads + pending_deletions + held_deletions > 0
+    )
+  })
+  return (
+    !open && !somethingWaits(world) && synced.journal.open().length === 0 && synced.emptied.all().length === 0
+  )
+}
+
+/** A pass with nothing to do asks for nearly nothing. */
+function mustBeQuiet({ host, oracle }: World, before: World['host']['asked'], mostLists: number): void {
+  const lists = host.asked.lists - before.lists
+  const others = host.asked.others - before.others
+  if (lists > mostLists || others > 0)
+    oracle.report('quiet', `a pass with nothing to do asked for ${lists} lists and ${others} other things`)
+}
+
+function somethingWaits({ state: { synced }, mirrors }: World): boolean {
+  const ids = mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
+  return synced.escrow.nextDue(ids) !== null || synced.journal.openUploads().length > 0
+}
+
+/** Where disk and host differ, apart from what they may differ in. */
+function differences(world: World, pruned: boolean): string[] {
+  const { disk, mirrors, host } = world
+  const usual = mirrors.filter(mirror => !isGuarded(world, mirror))
+  const pictures = [...livePictures(disk, usual)]
+  const wanted = pruned ? pictures.filter(({ path }) => !isIgnored(disk, mirrors, path)) : pictures
+  const images = host.truth.live()
+  return [
+    ...mirrors.flatMap(mirror => needlessGuard(world, mirror) ?? []),
+    ...pictures.flatMap(picture => missing(world, picture, images) ?? []),
+    // Where one mirror is in doubt, pictures of the others may have gone there.
+    ...(usual.length < mirrors.length
+      ? []
+      : images.flatMap(image => needless(world, usual, image, wanted, pruned) ?? [])),
+  ]
+}
+
+function isGuarded({ state: { synced } }: World, { folder }: MirrorPolicy): boolean {
+  return (synced.mirrors.of(folder)?.guard ?? null) !== null
+}
+
+/** A root comes back by itself where it is the very one that was, and holds something; else by a person's word. */
+function needlessGuard({ disk, grounds, state: { synced } }: World, { folder }: MirrorPolicy): string | null {
+  const row = synced.mirrors.of(folder)
+  if (row?.guard_code === 'ROOT' && grounds.trusted.has(folder))
+    return `${folder} is guarded, and a person trusts it`
+  const root = disk.find(folder)
+  if (row?.guard_code !== 'ROOT' || !root || isEmpty(disk, folder)) return null
+  const { node, dev } = root
+  const isIt = row.dev === dev && row.ino === node.ino && row.birthtime === node.birthtime
+  return isIt ? `${folder} is guarded, and it is the root that it was` : null
+}
+
+function missing(world: World, picture: LivePicture, images: readonly TrueImage[]): string | null {
+  const { disk, mirrors, host } = world
+  const { path, node } = picture
+  if (world.resending.isInVain(path)) return `${path} stays in doubt, whatever a person says`
+  if (isIgnored(disk, mirrors, path) || images.some(image => standsFor(world, image, picture))) return null
+  const row = rowAt(world.state.synced, world.mirrors, path)
+  if (row?.state === 'linked') return resembles(world, row, node)
+  if (row?.state === 'uncertain') return null
+  if (row?.state === 'failed' && !triedAgain(world, row)) return null
+  // Without a list nobody can tell what is there: after its state was lost, or where an album's answer was.
+  const { without } = world.history.variations
+  if (
+    without.includes('list') &&
+    (world.oracle.stateLost || world.state.synced.journal.newestCreation() !== null)
+  )
+    return null
+  // Another person deleted it, or its album, or a state that knows nothing of it did: the host is never a source.
+  const taken = [...host.truth.images.values()].some(
+    ({ gone, hash }) =>
+      !world.oracle.mended &&
+      gone !== null &&
+      (gone.by === 'other' || world.oracle.stateLost) &&
+      hash === node.hash,
+  )
+  return taken ? null : `${path} is not on the host (${row?.state ?? 'not known'})`
+}
+
+/** What is only linked must at least look like it, as the host lists it. */
+function resembles(
+  { state: { synced }, host, history }: World,
+  row: FileRow,
+  { bytes }: LivePicture['node'],
+): string | null {
+  const remote = host.truth.images.get(synced.images.byId(row.image!)!.remote_id)
+  const picture = readTiny(bytes)
+  if (!remote || !picture || picture.width === null || picture.height === null) return null
+  const listsDimensions = !history.variations.oddSvg || remote.bytes.toString('latin1', 0, 3) !== 'svg'
+  const fits = !listsDimensions || (remote.width === picture.width && remote.height === picture.height)
+  return fits && remote.name === row.name ? null : `${row.name} is linked to an image of other dimensions`
+}
+
+/** Whether a file that failed is tried again by itself. */
+function triedAgain({ state: { synced } }: World, { folder, name }: FileRow): boolean {
+  const { mirror, path } = synced.folders.byId(folder)!
+  const place = path === '' ? name : `${path}/${name}`
+  // What is ambiguous waits for a person, however often it is looked at again.
+  return synced.summaries
+    .failures(1000)
+    .some(
+      failure =>
+        failure.mirror === mirror &&
+        failure.path === place &&
+        failure.next_attempt_at !== null &&
+        failure.code !== 'AMBIGUOUS',
+    )
+}

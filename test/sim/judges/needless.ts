@@ -1,0 +1,118 @@
+import type { MirrorPolicy } from '../../../src/sync/scan/mirror-scans.ts'
+import type { FileRow } from '../../../src/synced/tables/files.ts'
+import { isIgnored, type LivePicture } from '../disk/live-pictures.ts'
+import { split } from '../disk/tree.ts'
+import { pathOfRow, rowAt } from '../engine/state-kit.ts'
+import type { World } from '../engine/world.ts'
+import { pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
+
+/** A file in one of these may be the one that moved away from an image of its size. */
+const OPEN: ReadonlySet<string> = new Set(['failed', 'linked', 'uncertain'])
+
+/** What stands for nothing any more. `pruned`: what rules hide needs no image either. */
+export function needless(
+  world: World,
+  mirrors: readonly MirrorPolicy[],
+  image: TrueImage,
+  pictures: readonly LivePicture[],
+  pruned: boolean,
+): string | null {
+  const { oracle, history, disk } = world
+  const { without } = history.variations
+  if (image.by === 'other' || oracle.stateLost || oracle.kept.has(image.id)) return null
+  if (oracle.words.mayHaveLeft(image) || isKeptDeleted(world, image)) return null
+  if (without.includes('delete') || without.includes('list')) return null
+  const source = image.source!
+  const mirror = mirrors.find(({ folder }) => source.startsWith(`${folder}/`))
+  if (!mirror || mirror.deletions === 'keep') return null
+  if (pictures.some(picture => standsFor(world, image, picture))) return null
+  const given = pruned && isIgnored(disk, world.mirrors, source)
+  if (staysByRecord(world, image, given) || staysForItsPlace(world, source, pictures, given)) return null
+  // Where equal bytes have one id, a backup may keep it for a version that it had.
+  const isBackedUp = world.mirrors.some(
+    ({ folder, deletions }) =>
+      deletions === 'keep' &&
+      [...disk.paths()].some(path => path.startsWith(`${folder}/`) && disk.everHeld(path, image.hash)),
+  )
+  if (history.variations.oneId && isBackedUp) return null
+  // What failed, or was only linked, may be what moved away from there.
+  const waits = pictures.some(
+    ({ path, node }) => node.bytes.length === image.bytes.length && OPEN.has(rowOf(world, path)?.state ?? ''),
+  )
+  if (waits) return null
+  const ofSource = rowOf(world, source)?.state
+  if (ofSource === 'failed' || ofSource === 'uncertain') return null
+  // What became of it can't be told: another image looks like it.
+  if (world.state.synced.journal.openUploads().some(({ hash }) => hash.toString('hex') === image.hash))
+    return null
+  const where = `${pathOfAlbum(image.album)}/${image.name}`
+  return `image ${image.id.slice(0, 6)} (${where}) stands for nothing`
+}
+
+/** What is hidden, and what can't be uploaded, keeps its last image. `given`: a person gave up what is hidden there. */
+function staysForItsPlace(
+  world: World,
+  source: string,
+  pictures: readonly LivePicture[],
+  given: boolean,
+): boolean {
+  const there = world.disk.find(source)?.node
+  // No rule hides a link: it is left out for what it is.
+  if (given) return there?.kind === 'link'
+  if (isIgnored(world.disk, world.mirrors, source) || rowOf(world, source)?.state === 'hidden') return true
+  return there !== undefined && there.kind !== 'folder' && !pictures.some(({ path }) => path === source)
+}
+
+/** Only an audit tells that the host still has what albumd deleted. It deletes a few, and none while others are in doubt. */
+function isKeptDeleted(
+  { oracle, auditing, history, state: { synced } }: World,
+  { keptDeleted, album }: TrueImage,
+): boolean {
+  const mayDelete = auditing.last?.withheld === 0 && synced.journal.openUploads().length === 0
+  const remoteIds = synced.audit.albums().map(id => (id === null ? null : synced.albums.byId(id)!.remote_id))
+  // By a clock that was set an image may have come after albumd deleted one of its id: then it is another's.
+  const isTimed = history.actions.every(({ deed }) => deed !== 'clockJump')
+  const mustBeSeen = isTimed && history.variations.blinks === null && remoteIds.includes(album?.id ?? null)
+  return keptDeleted && !(oracle.mended && mayDelete && mustBeSeen)
+}
+
+/** Whether albumd has a reason of its own to leave it there. */
+function staysByRecord(
+  { state: { synced }, disk, mirrors }: World,
+  { id }: TrueImage,
+  pruned: boolean,
+): boolean {
+  const record = synced.images.byRemoteId(id)
+  if (!record) return false
+  // A picture of a backup stood on it.
+  if (record.kept === 1) return true
+  // It was only linked, and nothing has shown how to compare it: it waits for a person's word.
+  if (synced.escrow.of(record.id)?.state === 'unproved') return true
+  // One image may stand for several places, and one of them may be set aside, or keep it until its next version is taken.
+  const isPruned = (file: FileRow) => pruned && isIgnored(disk, mirrors, pathOfRow(synced, file))
+  return synced.files
+    .onImage(record.id)
+    .some(
+      file =>
+        file.state === 'failed' || file.state === 'kept' || (file.state === 'hidden' && !isPruned(file)),
+    )
+}
+
+function rowOf({ state: { synced }, mirrors }: World, path: string): FileRow | undefined {
+  return rowAt(synced, mirrors, path)
+}
+
+/** Whether an image is the one of a picture, as far as its bytes and its place tell. */
+export function standsFor(world: World, image: TrueImage, { path, node }: LivePicture): boolean {
+  if (image.hash !== node.hash) return false
+  const { oneId, without, depthMax, defaultAlbum } = world.history.variations
+  if (oneId) return true
+  const { folder, name } = split(path)
+  if (image.name !== name) return false
+  const anywhere =
+    without.includes('create_album') ||
+    depthMax < 10 ||
+    defaultAlbum !== null ||
+    world.host.faults.albumRefused
+  return anywhere || pathOfAlbum(image.album) === world.albumPathOf(folder)
+}

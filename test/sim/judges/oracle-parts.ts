@@ -1,0 +1,134 @@
+import type { PictureBody } from '../../../src/remote/host.ts'
+import { isOurs } from '../../../src/sync/audit/audit-repair.ts'
+import type { HoldPolicy } from '../../../src/sync/deletions/hold.ts'
+import type { Allowance } from '../../../src/sync/quota/quota-state.ts'
+import type { MirrorPolicy } from '../../../src/sync/scan/mirror-scans.ts'
+import type { Looks, Sources } from '../disk/disk-port.ts'
+import { split } from '../disk/tree.ts'
+import type { VirtualDisk } from '../disk/virtual-disk.ts'
+import { recordedAt } from '../engine/state-kit.ts'
+import type { World } from '../engine/world.ts'
+import type { Variations } from '../histories/variations.ts'
+import { pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
+import type { Grounds } from './grounds.ts'
+import { Oracle } from './oracle.ts'
+import type { Pruning } from './pruning.ts'
+import type { FindSecret } from './secrecy.ts'
+
+export interface OracleParts {
+  disk: VirtualDisk
+  looks: Looks
+  sources: Sources
+  mirrors: readonly MirrorPolicy[]
+  hold: HoldPolicy
+  variations: Variations
+  grounds: Grounds
+  pruning: Pick<Pruning, 'askedAt' | 'wasGoneBefore'>
+  /** True time that albumd ran, in milliseconds. */
+  running: () => number
+  /** How long a picture must be gone, in running time. */
+  graceMs: number
+  /** Whether albumd has an image recorded whose bytes were never compared. */
+  isLinked: (id: string) => boolean
+  /** Whether albumd has begun to delete an image and can't know whether that was done: it is as good as gone. */
+  mayBeDeleted: (id: string) => boolean
+  /** Whether an image's id is recorded as albumd's own, or as one that it deleted. */
+  isOurs: (id: string) => boolean
+  /** Why albumd guards a mirror's folder, or null. */
+  guardOf: (folder: string) => string | null
+  /** Whether a person has paused albumd. */
+  isPaused: () => boolean
+  /** True time. */
+  now: () => number
+  /** What albumd has recorded of a picture's place; `image`: the remote id that stands for it. */
+  recordOf: (
+    path: string,
+  ) => { state: string; since: number | null; size: number; image: string | null } | undefined
+  allowance: Allowance
+  order: 'newest' | 'oldest'
+  concurrency: number
+  /** The machine's clock. */
+  wall: () => number
+  findSecret: FindSecret
+  /** Whether albums go with all that is in them. */
+  wholeAlbums: boolean
+}
+
+/**
+ * Whether the engine has read the folder and looked at the picture since it came to be as it is. A root is read for its
+ * names alone before each deletion.
+ */
+export function isKnown({ disk, looks }: OracleParts, path: string): boolean {
+  const since = disk.changedAt(path)
+  return looks.readAt(split(path).folder) > since && looks.statedAt(path) > since
+}
+
+/** The mirror that an image belongs to. */
+export function mirrorOf({ mirrors }: OracleParts, { source, album }: TrueImage): MirrorPolicy | undefined {
+  if (source !== null) return mirrors.find(({ folder }) => source.startsWith(`${folder}/`))
+  const path = pathOfAlbum(album)
+  return mirrors.find(mirror => mirror.album === '' || `${path}/`.startsWith(`${mirror.album}/`))
+}
+
+/** For people. */
+export function nameOf(image: TrueImage): string {
+  const where = `${pathOfAlbum(image.album)}/${image.name}`
+  return `image ${image.id.slice(0, 6)} (${where}${image.by === 'other' ? ', of another person' : ''})`
+}
+
+/** The oracle of a world. `running`: true time that albumd ran, in milliseconds. */
+export function oracleOf(world: World, running: () => number): Oracle {
+  const { disk, looks, sources, mirrors, grounds, pruning, allowance, machine, pausing, time } = world
+  const { hold, variations, order, concurrency, albumDeletions } = world.history
+  const { synced, findSecret } = world.state
+  return new Oracle({
+    disk,
+    looks,
+    sources,
+    mirrors,
+    hold,
+    variations,
+    grounds,
+    pruning,
+    allowance,
+    order,
+    concurrency,
+    findSecret,
+    running,
+    graceMs: world.history.graceMs,
+    wall: machine.wall,
+    wholeAlbums: albumDeletions === 'recursive',
+    isOurs: id => isOurs(synced, { remote_id: id }),
+    guardOf: folder => synced.mirrors.of(folder)?.guard ?? null,
+    isPaused: () => pausing.holdsAt(machine.wall()),
+    now: () => time.now,
+    recordOf: path => recordedAt(synced, mirrors, path),
+    isLinked: id => synced.images.byRemoteId(id)?.proof === 'none',
+    mayBeDeleted(id) {
+      const image = synced.images.byRemoteId(id)
+      return image !== undefined && synced.journal.deletionOf(image.id) !== undefined
+    },
+  })
+}
+
+/** What the oracle is asked before a request leaves that can't be undone, and what it hears of answers. */
+export interface Watch {
+  imageDeletion(id: string): void
+  albumDeletion(id: string): void
+  /** An album is asked for. Answers the moment up to which those of others are known. */
+  albumCreation(): number
+  fetched(id: string): void
+  /** An upload of a file of this name is asked for. */
+  credential(name: string): void
+  /** Answers the path that the picture comes from. */
+  sending(picture: PictureBody): string
+  readonly quota: QuotaWatch
+}
+
+export interface QuotaWatch {
+  /** Albumd asks for leave to upload: nothing holds the request back any more. Answers its number. */
+  asked(): number
+  /** That request's answer has come: the host gives leave, or says that the day's quota is used up. */
+  granted(request: number): void
+  refused(request: number): void
+}

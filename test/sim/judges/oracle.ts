@@ -1,0 +1,247 @@
+import type { PictureBody } from '../../../src/remote/host.ts'
+import { split } from '../disk/tree.ts'
+import { type HostTruth, isIn, pathOfAlbum, type TrueAlbum, type TrueImage } from '../host/host-truth.ts'
+import { RepairJudge } from './audit-judge.ts'
+import { DeletionJudge } from './deletion-judge.ts'
+import { whatMayHide } from './ignore-judge.ts'
+import { nameOf, type OracleParts, type Watch } from './oracle-parts.ts'
+import { QuotaJudge } from './quota-judge.ts'
+import { SecrecyJudge } from './secrecy.ts'
+import { UploadJudge } from './upload-judge.ts'
+import { Words } from './words.ts'
+
+export interface Violation {
+  invariant: string
+  what: string
+}
+
+/**
+ * Knows what really happened to disk and host. Of what albumd believes it asks only what excuses it: what can't be known
+ * after a lost answer, and which image stands for which picture. It is asked before each request
+ * that can't be undone leaves, and hears of all that the host stores. Each invariant is one function.
+ */
+export class Oracle implements Watch {
+  violation: Violation | null = null
+  /** Images whose deletion a person has approved. */
+  readonly approved = new Set<string>()
+  /** Images that a person has chosen to keep, and when, in running time. */
+  readonly kept = new Map<string, number>()
+  /** Bytes that were half of a picture while somebody wrote it. */
+  readonly halves = new Set<string>()
+  /** Whether the host has refused to make an album, or to list, though its plan has both. */
+  albumsMissing: () => boolean = () => false
+  listRefused: () => boolean = () => false
+  /** Albumd can't know what it did: its state was lost or is an old one. */
+  stateLost = false
+  /** An audit has mended what others did. */
+  mended = false
+  /** Requests of albumd that changed the host, or could have. */
+  effects = 0
+  readonly #parts: OracleParts
+  #truth!: HostTruth
+  #judge!: DeletionJudge
+  readonly uploads: UploadJudge
+  readonly quota: QuotaJudge
+  readonly secrecy: SecrecyJudge
+  /** What a person has said of uploads in doubt. */
+  readonly words: Words
+  /** Judges what audits mend. */
+  repairs!: RepairJudge
+  /** What was asked to be deleted since a person has waited for the pass to end; null: nobody has. */
+  #deletedSince: Set<string> | null = null
+
+  constructor(parts: OracleParts) {
+    this.#parts = parts
+    const report = (invariant: string, what: string) => this.report(invariant, what)
+    this.uploads = new UploadJudge(parts, report)
+    this.quota = new QuotaJudge(parts, report)
+    this.secrecy = new SecrecyJudge(parts.findSecret, report)
+    this.words = new Words(parts.now)
+  }
+
+  watch(truth: HostTruth): void {
+    this.#truth = truth
+    const report = (invariant: string, what: string) => this.report(invariant, what)
+    this.#judge = new DeletionJudge(this.#parts, this, truth, report)
+    this.repairs = new RepairJudge(this.#parts, this, truth, report)
+  }
+
+  keeps(id: string): void {
+    this.kept.set(id, this.#parts.running())
+  }
+
+  report(invariant: string, what: string): void {
+    this.violation ??= { invariant, what }
+  }
+
+  /** The window in which deletions were counted is lost with the state. */
+  forgetDeletions(): void {
+    this.stateLost = true
+    this.#judge.forgetWindow()
+    // Albumd does not know any more that it deleted them.
+    for (const image of this.#truth.live()) if (image.keptDeleted) image.deletionAsked = false
+  }
+
+  fetched(id: string): void {
+    this.#judge.fetched(id)
+    this.repairs.fetched(id)
+  }
+
+  credential(name: string): void {
+    this.uploads.credential(name)
+  }
+
+  sending({ chunks }: PictureBody): string {
+    this.effects++
+    const source = this.#parts.sources.get(chunks)
+    if (source === undefined) throw new Error('a picture was sent that was never opened')
+    this.#nothingFromAnotherRoot(source)
+    this.#nothingThatMayBeHidden(source)
+    this.uploads.sending(source.path, this.stateLost || this.quota.wasRefused)
+    return source.path
+  }
+
+  imageDeletion(id: string): void {
+    this.effects++
+    this.#nothingBegins(id)
+    const image = this.#truth.images.get(id)
+    if (!image) return
+    if (image.gone) this.#judge.again(image)
+    else if (this.repairs.isUnderWay) this.repairs.judge(image)
+    else this.#judge.judge([image])
+  }
+
+  /** Each image that goes with it is judged like one that goes by itself. */
+  albumDeletion(id: string): void {
+    this.effects++
+    this.#nothingBegins(id)
+    const album = this.#truth.album(id)
+    if (!album || album.gone) return
+    const { grounds, wholeAlbums, mirrors } = this.#parts
+    const hanging = mirrors.find(mirror => `${mirror.album}/`.startsWith(`${pathOfAlbum(album)}/`))
+    if (hanging)
+      this.report('nothing-needed-deleted', `${pathOfAlbum(album)}, in which ${hanging.folder} hangs`)
+    for (const other of this.#truth.liveAlbums()) {
+      if (!isIn(other, album)) continue
+      if (other.by === 'other') this.report('nothing-foreign-deleted', `album ${pathOfAlbum(other)}`)
+      else if (other !== album && !wholeAlbums)
+        this.report('nothing-needed-deleted', `${pathOfAlbum(other)} with its album`)
+    }
+    const inside = this.#truth.live().filter(image => isIn(image.album, album))
+    if (!wholeAlbums)
+      for (const image of inside) this.report('nothing-needed-deleted', `${image.name} with its album`)
+    // Whole albums are for those who alone write to the account: what others put there just now is not seen.
+    else
+      this.#judge.judge(
+        inside.filter(
+          ({ by, listedFrom, keptDeleted }) =>
+            !keptDeleted && (by === 'albumd' || listedFrom < grounds.passAt),
+        ),
+      )
+  }
+
+  /** A pass begins, and uploads may; or (`why`) they may not. */
+  passBegins(why: string | null): void {
+    this.#deletedSince = null
+    this.uploads.passBegins(why)
+  }
+
+  /** A person waits for the pass to end: what is under way comes to its end, and nothing else is begun. */
+  makesWay(): void {
+    this.#deletedSince ??= new Set()
+    this.uploads.shut('a person waits')
+  }
+
+  #nothingBegins(id: string): void {
+    if (this.#deletedSince && this.#deletedSince.add(id).size > 1)
+      this.report('nothing-begins', `${id.slice(0, 6)} is deleted while a person waits`)
+  }
+
+  /** When an album's deletion is served, all that has come there meanwhile goes too. */
+  goneWithAlbum(images: readonly TrueImage[]): void {
+    for (const image of images)
+      if (image.by === 'albumd' && !image.deletionAsked)
+        this.report('nothing-needed-deleted', `${nameOf(image)} was in its album when that went`)
+  }
+
+  stored(image: TrueImage): void {
+    if (image.by === 'other') return
+    this.#nothingTwice(image)
+    this.#nothingHalf(image)
+  }
+
+  /** Of an album that is asked for what others made before this pass is known, however late it is made. */
+  albumCreation(): number {
+    return this.#parts.grounds.passAt
+  }
+
+  albumMade(album: TrueAlbum, sawUntil: number): void {
+    if (album.by === 'other') return
+    this.effects++
+    if (this.#parts.variations.without.includes('list')) return
+    // With all its records an album is made again where the host does not know it; old ones must not make any.
+    if (this.listRefused() && (!this.stateLost || this.words.any)) return
+    for (const other of this.#truth.liveAlbums())
+      if (
+        other !== album &&
+        (other.by === 'albumd' || other.at < sawUntil) &&
+        other.parent === album.parent &&
+        other.name === album.name
+      )
+        this.report('nothing-twice', `album ${pathOfAlbum(album)} was made twice`)
+  }
+
+  /** What was opened before is of the root that was. */
+  #nothingFromAnotherRoot({ path, openedAt }: { path: string; openedAt: number }): void {
+    const { grounds } = this.#parts
+    const root = `/${path.split('/')[1]}`
+    const since = grounds.otherRoot.get(root)
+    if (since !== undefined && openedAt > since)
+      this.report('no-deletion-in-doubt', `${path} is sent from a root that is another one`)
+  }
+
+  #nothingThatMayBeHidden(source: { path: string; openedAt: number }): void {
+    const { disk, looks, grounds } = this.#parts
+    const why = whatMayHide(disk, looks, grounds, source)
+    if (why) this.report('nothing-hidden-sent', `${source.path} is sent while ${why}`)
+  }
+
+  #nothingTwice(image: TrueImage): void {
+    const { variations } = this.#parts
+    if (this.stateLost && variations.without.includes('list')) return
+    for (const other of this.#truth.live()) {
+      if (other === image || other.by === 'other' || other.deletionAsked || other.source !== image.source)
+        continue
+      if (other.hash !== image.hash || other.name !== image.name) continue
+      if (pathOfAlbum(other.album) !== pathOfAlbum(image.album)) continue
+      if (this.words.allowBoth(other, image)) continue
+      // It was another picture in between: its image from then is given up.
+      const between = [...this.#truth.images.values()].some(
+        ({ source, hash, at }) => source === image.source && hash !== image.hash && at >= other.at,
+      )
+      const counts = !this.#isLinked(other) && !this.#standsElsewhere(other)
+      if (!between && counts && !this.#parts.mayBeDeleted(other.id))
+        this.report('nothing-twice', `${nameOf(image)} was sent twice`)
+    }
+  }
+
+  /** Where folders share an album, a picture of its bytes and name in another folder may have taken it over. */
+  #standsElsewhere({ id, source, name }: TrueImage): boolean {
+    const { disk, recordOf } = this.#parts
+    return [...disk.paths()].some(
+      path => path !== source && split(path).name === name && recordOf(path)?.image === id,
+    )
+  }
+
+  /** After its state was lost albumd may have taken it for another version, by its looks. */
+  #isLinked({ id }: TrueImage): boolean {
+    return this.stateLost && this.#parts.isLinked(id)
+  }
+
+  #nothingHalf(image: TrueImage): void {
+    const { disk } = this.#parts
+    if (this.halves.has(image.hash)) this.report('nothing-half', `${image.source} was sent half written`)
+    else if (!disk.everHeld(image.source!, image.hash))
+      this.report('nothing-half', `${image.source} never had the bytes of ${nameOf(image)}`)
+  }
+}

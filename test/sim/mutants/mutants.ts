@@ -1,0 +1,20 @@
+import { CHECKING } from './checking.ts'
+import { DELETIONS } from './deletions.ts'
+import { DOUBT } from './doubt.ts'
+import { GROUND } from './ground.ts'
+import type { Mutant } from './mutant.ts'
+import { PACING } from './pacing.ts'
+import { RULES } from './rules.ts'
+import { SECRETS } from './secrets.ts'
+import { SETTLING } from './settling.ts'
+
+export const MUTANTS: readonly Mutant[] = [
+  ...GROUND,
+  ...DELETIONS,
+  ...DOUBT,
+  ...SETTLING,
+  ...PACING,
+  ...CHECKING,
+  ...RULES,
+  ...SECRETS,
+]

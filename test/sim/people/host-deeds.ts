@@ -1,0 +1,136 @@
+import { Refusal } from '../../../src/host/refusal.ts'
+import { bytesOf, isHalf } from '../disk/tiny-picture.ts'
+import { split } from '../disk/tree.ts'
+import type { World } from '../engine/world.ts'
+import type { Deed } from '../histories/history.ts'
+import { LIFETIME_MS } from '../histories/variations.ts'
+import { pathOfAlbum } from '../host/host-truth.ts'
+import { CHECKING_DEEDS } from './deeds.ts'
+import { approveHeld, discardHeld } from './person.ts'
+import { placeOf } from './places.ts'
+
+/** Odd, so that no two jumps bring back the very moment of another time. */
+const JUMPS = [3_661_777, -3_661_777, 90_061_313, -90_061_313, 120_007, -120_007]
+
+/** Mostly less than what is under way takes to arrive at the latest. */
+const downFor = (b: number) => [2 * LIFETIME_MS, 20_000, 1000][b % 3]!
+
+/** What becomes of the host, the machine and the process. */
+export const HOST_DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) => string>> = {
+  clockJump(world, a) {
+    const by = JUMPS[a % JUMPS.length]!
+    world.machine.offset += by
+    return `the clock is set ${by > 0 ? 'forward' : 'back'} by ${Math.abs(by)} ms`
+  },
+  reboot(world, a) {
+    world.kill(20_000 + (a % 60_000))
+    world.machine.reboot()
+    return 'the machine starts anew'
+  },
+  kill(world, a, b) {
+    world.kill(b % 4 === 0 ? a % 1_500_000 : a % 3000)
+    return 'the process is killed'
+  },
+  end(world, a) {
+    world.passes.end(a % 3 === 0 ? 0 : a % 2000)
+    return 'the process is asked to end'
+  },
+  pauseUploads(world) {
+    world.passes.pauseUploads()
+    return 'uploads pause'
+  },
+  pause(world, a, b) {
+    const until = a % 3 === 0 ? null : world.machine.wall() + 1000 * (1 + (b % 20_000))
+    world.passes.ask(() => world.pausing.pause(until))
+    return `a person pauses albumd${until === null ? '' : ` for ${until - world.machine.wall()} ms`}`
+  },
+  resume(world) {
+    world.passes.ask(() => world.pausing.resume())
+    return 'a person lets albumd go on'
+  },
+  prune(world) {
+    world.passes.ask(() => world.pruning.ask())
+    return 'a person has albumd give up what rules hide'
+  },
+  saveState(world) {
+    world.saved.save()
+    return 'the state is saved'
+  },
+  restoreState(world, _, b) {
+    return world.saved.restore(downFor(b)) ? 'the saved state is restored' : 'nothing'
+  },
+  loseState(world, _, b) {
+    world.saved.lose(downFor(b))
+    return 'the state is lost'
+  },
+  fault: (world, a, b) => world.host.faults.add(a, b),
+  quota(world, a) {
+    world.host.lowerQuota(a % 3)
+    return `the host takes ${a % 3} more pictures today`
+  },
+  quotaBack(world) {
+    world.host.quota = Number.POSITIVE_INFINITY
+    return 'the quota is back'
+  },
+  otherUploads(world, a, b) {
+    const path = placeOf(world, a)
+    return upload(
+      world,
+      path,
+      bytesOf({ format: 'gif', width: 9, height: 9, version: 300 + (b % 9), size: 50 }),
+    )
+  },
+  otherLookAlike(world, a, b) {
+    const files = world.tree.files()
+    const path = files[a % files.length]
+    if (path === undefined) return 'nothing'
+    const bytes = Buffer.from(world.tree.fileAt(path)!.bytes)
+    if (bytes.length < 12 || isHalf(bytes)) return 'nothing'
+    // Mostly other bytes; sometimes the very same picture.
+    if (b % 4 !== 0) bytes.writeUInt32LE(400 + (b % 9), 8)
+    return upload(world, path, bytes)
+  },
+  otherDeletes(world, a) {
+    const images = world.host.truth.live()
+    const image = images[a % images.length]
+    if (!image) return 'nothing'
+    world.other(world.host.deleteImage(image.id, 'other'))
+    return `another person deletes image ${image.id.slice(0, 6)} (${pathOfAlbum(image.album)}/${image.name})`
+  },
+  otherAlbum(world, a) {
+    const albums = world.host.truth.liveAlbums()
+    const album = albums[a % albums.length]
+    const name = album?.name ?? 'Photos'
+    try {
+      world.host.makeAlbum(name, album?.parent?.id ?? null, 'other')
+    } catch (error) {
+      // Its parent may be gone on the host and still be shown.
+      if (!(error instanceof Refusal)) throw error
+      return 'nothing'
+    }
+    return `another person makes a second album ${name}`
+  },
+  otherDeletesAlbum(world, a) {
+    const albums = world.host.truth.liveAlbums()
+    const album = albums[a % albums.length]
+    if (!album) return 'nothing'
+    world.other(world.host.deleteAlbum(album.id, 'other'))
+    return `another person deletes the album ${pathOfAlbum(album)}`
+  },
+  approve: world => `a person approves ${approveHeld(world)} deletions`,
+  discard: world => `a person keeps ${discardHeld(world)} images that were to go`,
+  wait(world, a) {
+    world.waitLonger(1000 * (1 + (a % 100_000)))
+    return 'time passes'
+  },
+  ...CHECKING_DEEDS,
+}
+
+/** Into the album where the picture of this path belongs, as far as it is there. */
+function upload(world: World, path: string, bytes: Buffer): string {
+  const wanted = world.albumPathOf(split(path).folder)
+  const albums = world.host.truth.liveAlbums().filter(album => pathOfAlbum(album) === wanted)
+  if (wanted !== '' && albums.length === 0) return 'nothing'
+  world.other(world.host.upload(albums[0]?.id ?? null, split(path).name, bytes))
+  return `another person uploads ${wanted}/${split(path).name}`
+}

@@ -1,0 +1,117 @@
+import type { MirrorPolicy } from '../../../src/sync/scan/mirror-scans.ts'
+import type { Looks } from '../disk/disk-port.ts'
+import type { FileNode, Mount, Node } from '../disk/tree.ts'
+import type { VirtualDisk } from '../disk/virtual-disk.ts'
+import type { StateKit } from '../engine/state-kit.ts'
+import type { Random } from '../histories/random.ts'
+import type { Grounds } from '../judges/grounds.ts'
+
+interface Surroundings {
+  disk: VirtualDisk
+  looks: Looks
+  grounds: Grounds
+  mirrors: readonly MirrorPolicy[]
+  random: Random
+  state: StateKit
+}
+
+/** The mirrors' trees as people have them before them, with the roots and disks that come and go. */
+export class Tree {
+  readonly #world: Surroundings
+  readonly #runs: () => boolean
+  readonly #away = new Map<string, Node | Mount>()
+  readonly #subMounts = new Map<string, Mount>()
+
+  constructor(world: Surroundings, runs: () => boolean) {
+    this.#world = world
+    this.#runs = runs
+  }
+
+  /** A disk that is to be mounted at this folder. */
+  addSubMount(path: string, mount: Mount): void {
+    this.#subMounts.set(path, mount)
+  }
+
+  fileAt(path: string): FileNode | null {
+    const node = this.#world.disk.find(path)?.node
+    return node?.kind === 'file' ? node : null
+  }
+
+  /** Everything below the roots that are not away. */
+  everything(): string[] {
+    const on = this.#world.mirrors.filter(({ folder }) => this.isOn(folder))
+    return on.flatMap(({ folder }) => [...this.#world.disk.below(folder)].map(([path]) => path))
+  }
+
+  /** Without ignore files. */
+  files(): string[] {
+    return this.everything().filter(path => this.fileAt(path) && !path.includes('/.'))
+  }
+
+  folders(): string[] {
+    return this.everything().filter(path => this.#world.disk.find(path)!.node.kind === 'folder')
+  }
+
+  /** All trouble with the disk is over. */
+  calm(): void {
+    for (const { folder } of this.#world.mirrors) this.bringBack(folder)
+    this.mountSubs()
+    for (const path of this.everything()) this.#world.disk.setReadable(path, true)
+  }
+
+  /** Whether the root of a path is not away. */
+  isOn(path: string): boolean {
+    return !this.#away.has(`/${path.split('/')[1]}`)
+  }
+
+  takeOff(folder: string): void {
+    const { disk } = this.#world
+    this.#away.set(folder, disk.mountAt(folder) ? disk.mount(folder, null)! : disk.takeAway(folder)!)
+    // A mirror without records takes any root for its own.
+    const { grounds } = this.#world
+    if (grounds.heldPictures(folder)) grounds.otherRoot.set(folder, disk.happens())
+  }
+
+  bringBack(folder: string): void {
+    const what = this.#away.get(folder)
+    if (!what) return
+    this.#away.delete(folder)
+    this.#world.grounds.otherRoot.delete(folder)
+    if ('dev' in what) this.#world.disk.mount(folder, what, this.#world.random.chance(0.5))
+    else {
+      if (this.#world.disk.find(folder)) this.#world.disk.takeAway(folder)
+      this.#world.disk.putBack(folder, what)
+    }
+  }
+
+  unmountSub(path: string): void {
+    const mount = this.#world.disk.mount(path, null)
+    if (!mount) return
+    this.#subMounts.set(path, mount)
+    if (this.#wasLookedAt(path) && this.#runs())
+      this.#world.grounds.lostMount.set(path, this.#world.disk.happens())
+  }
+
+  /** A look that the process did not live to record is none, nor is one that was refused. */
+  #wasLookedAt(path: string): boolean {
+    const { looks, mirrors, state } = this.#world
+    if (looks.readAt(path) === 0) return false
+    const { folder } = mirrors.find(each => path.startsWith(`${each.folder}/`))!
+    const row = state.synced.mirrors.of(folder)
+    const record = row && state.synced.folders.at(row.id, path.slice(folder.length + 1))
+    return record !== undefined && (record.digest !== null || record.mount === 1)
+  }
+
+  mountSubs(): void {
+    for (const [path, mount] of this.#subMounts) {
+      if (!this.isOn(path)) continue
+      if (this.#world.disk.find(path)?.node.kind !== 'folder') {
+        if (this.#world.disk.find(path)) this.#world.disk.remove(path)
+        this.#world.disk.makeFolder(path)
+      }
+      this.#world.disk.mount(path, mount)
+      this.#subMounts.delete(path)
+      this.#world.grounds.lostMount.delete(path)
+    }
+  }
+}
