@@ -1,7 +1,7 @@
 import { chownSync, cpSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { PROGRAM, runFile } from '../e2e/stage.ts'
+import { PROGRAM, runFile } from '../e2e/stage/stage.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 /** Where the built program keeps its compiled code, after it has run from a folder of its own that `owner` has. */

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { PROGRAM } from '../e2e/stage.ts'
+import { PROGRAM } from '../e2e/stage/stage.ts'
 
 /** Where `albumd` is a command. */
 const bin = mkdtempSync(join(tmpdir(), 'albumd-bin-'))

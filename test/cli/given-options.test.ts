@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { runProgram } from '../e2e/stage.ts'
+import { runProgram } from '../e2e/stage/stage.ts'
 
 async function refusal(...args: string[]): Promise<string> {
   const { code, err } = await runProgram(args, import.meta.dirname)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { usageProblem } from '../../src/cli/words/usage-problem.ts'
-import { runProgram } from '../e2e/stage.ts'
+import { runProgram } from '../e2e/stage/stage.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 const OPTIONS = ['config', 'c', 'dry-run', 'json']

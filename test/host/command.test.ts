@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { startHost } from '../../src/host/embedded-host.ts'
-import { runProgram } from '../e2e/stage.ts'
+import { runProgram } from '../e2e/stage/stage.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 /** A line on standard error and exit code 2; `named` is what the line speaks of. */

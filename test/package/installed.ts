@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
-import { type Run, runFile } from '../e2e/stage.ts'
+import { type Run, runFile } from '../e2e/stage/stage.ts'
 import { startRegistry } from './registry.ts'
 
 const CHECKOUT = join(import.meta.dirname, '../..')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { startDaemon } from '../e2e/daemon-process.ts'
+import { startDaemon } from '../e2e/stage/process.ts'
 import { ask, type PageStage, setPageStage } from './page-stage.ts'
 
 const isRoot = process.getuid?.() === 0

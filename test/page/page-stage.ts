@@ -2,8 +2,8 @@ import { request } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { type DaemonProcess, startDaemon } from '../e2e/daemon-process.ts'
-import { type Stage, type StageOptions, setStage } from '../e2e/stage.ts'
+import { type DaemonProcess, startDaemon } from '../e2e/stage/process.ts'
+import { type Stage, type StageOptions, setStage } from '../e2e/stage/stage.ts'
 
 /** A stage whose daemon has a status page. */
 export interface PageStage extends Stage {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { startDaemon } from '../e2e/daemon-process.ts'
+import { startDaemon } from '../e2e/stage/process.ts'
 import { png } from '../pictures.ts'
 import { noBrowser, openBrowser, openPage } from './browser.ts'
 import { ask, setPageStage } from './page-stage.ts'

@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { DaemonProcess } from '../e2e/daemon-process.ts'
+import type { DaemonProcess } from '../e2e/stage/process.ts'
 import { png } from '../pictures.ts'
 import { type PageStage, setPageStage } from './page-stage.ts'
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFile
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
-import { execute, type Run, type Stage, type StageOptions, setStage } from '../e2e/stage.ts'
+import { execute, type Run, type Stage, type StageOptions, setStage } from '../e2e/stage/stage.ts'
 
 const CHECKOUT = join(import.meta.dirname, '../..')
 const OWN = ['--fork', '--pid', '--kill-child', '--mount', '--mount-proc', '--cgroup', '--uts', '--ipc']

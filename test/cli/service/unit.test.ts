@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { servicePlace } from '../../../src/cli/service/place.ts'
 import { unitText } from '../../../src/cli/service/unit-text.ts'
-import { runProgram } from '../../e2e/stage.ts'
+import { runProgram } from '../../e2e/stage/stage.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 const ENV = { HOME: '/home/anna' }

@@ -1,0 +1,139 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { lockState } from '../../../src/synced/lock.ts'
+import { png } from '../../pictures.ts'
+import { call, idOf } from '../stage/another-program.ts'
+import { runProgram, type Stage, setStage } from '../stage/stage.ts'
+
+const red = png(3, 2, 10).bytes
+
+async function withPictures(): Promise<Stage> {
+  const stage = await setStage()
+  stage.write('red.png', red)
+  stage.write('a/green.png', png(3, 2, 20).bytes)
+  await stage.sync()
+  return stage
+}
+
+const audit = (stage: Stage, ...more: string[]) => stage.albumd('audit', '--config', stage.config, ...more)
+
+/** Puts a picture that is not ours into the album Photos. */
+async function putForeign(stage: Stage): Promise<string> {
+  const { data } = await call(stage, 'GET', '/list')
+  const { bytes, width, height, mime } = png(9, 9)
+  const album_id = data.albums[0].id
+  const request = {
+    file_name: 'foreign.png',
+    file_size: bytes.length,
+    mime_type: mime,
+    width,
+    height,
+    album_id,
+  }
+  const credential = await call(stage, 'POST', '/upload', request)
+  const form = new FormData()
+  form.append('file', new Blob([new Uint8Array(bytes)]), 'foreign.png')
+  const sent = await fetch(credential.data.upload_url, { method: 'POST', body: form })
+  return ((await sent.json()) as { image_id: string }).image_id
+}
+
+it('finds nothing where both sides are as recorded: exit 0', async () => {
+  const stage = await withPictures()
+  const { code, out } = await audit(stage)
+  expect(out).toBe('2 albums compared: nothing found\n')
+  expect(code).toBe(0)
+  expect(await stage.json('audit')).toMatchObject({ complete: true, albums: 2, findings: [], repaired: 0 })
+})
+
+it('tells people and programs what it finds, and repairs what is ours: exit 3 while something is left', async () => {
+  const stage = await withPictures()
+  const gone = await idOf(stage, 'Photos/a/green.png')
+  await call(stage, 'DELETE', `/delete?img=${gone}`)
+  const foreign = await putForeign(stage)
+  const told = await audit(stage)
+  expect(told.code).toBe(3)
+  expect(told.out).toMatch(/^FOUND +IMAGE +ID +WHAT TO DO\n/)
+  expect(told.out).toMatch(new RegExp(`gone +Photos/a/green\\.png +${gone} .*albumd audit --repair`))
+  expect(told.out).toMatch(new RegExp(`foreign +Photos/foreign\\.png +${foreign} `))
+  expect(await stage.listing()).toHaveLength(2)
+
+  const repaired = await audit(stage, '--repair', '--json')
+  expect(repaired.code).toBe(3)
+  expect(JSON.parse(repaired.out)).toMatchObject({
+    complete: true,
+    albums: 2,
+    repaired: 1,
+    findings: [
+      { kind: 'foreign', album: 'Photos', name: 'foreign.png', image_id: foreign, repaired: false },
+      { kind: 'gone', album: 'Photos/a', name: 'green.png', image_id: gone, repaired: true },
+    ],
+  })
+  expect(await stage.paths()).toEqual(['Photos/a/green.png', 'Photos/foreign.png', 'Photos/red.png'])
+  await call(stage, 'DELETE', `/delete?img=${foreign}`)
+  expect(await audit(stage, '--repair')).toMatchObject({ code: 0 })
+})
+
+it('says why a repair with nothing to repair ends with 3', async () => {
+  const stage = await withPictures()
+  stage.write('broken.png', 'no picture')
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await audit(stage)).toMatchObject({ code: 0, out: '2 albums compared: nothing found\n' })
+  expect(await audit(stage, '--repair')).toMatchObject({
+    code: 3,
+    out: '2 albums compared: nothing found, 0 repaired\nnot everything is in sync (albumd status tells more)\n',
+  })
+})
+
+it('repairs an album that somebody deleted with all that was in it', async () => {
+  const stage = await withPictures()
+  const before = await stage.delivered()
+  const { data } = await call(stage, 'GET', '/list')
+  await call(stage, 'DELETE', `/delete?album=${data.albums[0].id}`)
+  expect(await stage.delivered()).toEqual({})
+  const { code, out, err } = await audit(stage, '--repair')
+  expect(err).toBe('')
+  expect(out).toContain('0 findings left, 2 repaired')
+  expect(code).toBe(0)
+  expect(await stage.delivered()).toEqual(before)
+})
+
+it('says in one line that a plan without listings has no audit, and that status shows it: exit 3', async () => {
+  const stage = await setStage({ host: { plansFrom: 'flagship' } })
+  stage.write('red.png', red)
+  await stage.sync()
+  const { code, out, err } = await audit(stage)
+  expect(out).toBe('')
+  expect(err.trimEnd().split('\n')).toHaveLength(1)
+  expect(err).toContain('PLAN_NOT_SUPPORTED')
+  expect(code).toBe(3)
+  expect((await stage.json('status')).blocks).toContainEqual(
+    expect.objectContaining({ endpoint: 'list', code: 'PLAN_NOT_SUPPORTED' }),
+  )
+})
+
+it('exit 5 for a key that the host refuses, 4 beside another albumd, 2 for an option that it does not have', async () => {
+  const stage = await withPictures()
+  writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
+  expect(await audit(stage)).toMatchObject({ code: 5, err: expect.stringContaining('check the key') })
+  expect(await audit(stage, '--mend')).toMatchObject({ code: 2 })
+  const lock = lockState(join(stage.home, 'state/lock.db'))
+  onTestFinished(() => lock.release())
+  expect(await audit(stage)).toMatchObject({ code: 4 })
+})
+
+it('does not upload again what was deleted here too', async () => {
+  const stage = await withPictures()
+  const gone = await idOf(stage, 'Photos/a/green.png')
+  await call(stage, 'DELETE', `/delete?img=${gone}`)
+  rmSync(join(stage.pictures, 'a'), { recursive: true })
+  mkdirSync(join(stage.pictures, 'b'))
+  expect(await audit(stage, '--repair')).toMatchObject({ code: 0 })
+  expect(await stage.paths()).toEqual(['Photos/red.png'])
+})
+
+it('is told by --help', async () => {
+  const stage = await setStage()
+  const { out } = await runProgram(['audit', '--help'], stage.home)
+  expect(out).toContain('--repair')
+})

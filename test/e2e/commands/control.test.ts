@@ -1,0 +1,222 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { png } from '../../pictures.ts'
+import { startDaemon } from '../stage/process.ts'
+import { type Stage, setStage, sha256 } from '../stage/stage.ts'
+
+const red = png(3, 2, 10).bytes
+const green = png(3, 2, 20).bytes
+
+describe('beside a running daemon', () => {
+  it('sync is carried out by it, with the same output, JSON and exit codes', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    const daemon = startDaemon(stage)
+    await daemon.told('picture_uploaded')
+    stage.write('a/green.png', green)
+    const { code, out } = await stage.sync()
+    expect(code).toBe(0)
+    // The daemon may have seen the new picture before the command came.
+    expect(out).toMatch(/1 picture uploaded\n$|nothing to do: all in sync\n$/)
+    expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/green.png', 'Photos/red.png'])
+    expect(await stage.json('sync')).toMatchObject({
+      exit_code: 0,
+      stopped: [],
+      mirrors: [{ state: 'idle', synced: 2, pending_uploads: 0 }],
+    })
+    stage.write('prose.png', 'no picture')
+    expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining('left: 1 failed') })
+    expect(daemon.events().filter(({ what }) => what === 'sync')).toHaveLength(3)
+    expect(await daemon.stop()).toBe(0)
+    expect(readdirSync(join(stage.home, 'state'))).not.toContain('control.sock')
+  })
+
+  it('shows what its pass does while it does it', async () => {
+    const stage = await setStage({ config: { watch: { poll: '1d' } } })
+    const daemon = startDaemon(stage)
+    await daemon.told('scan_finished')
+    stage.write('red.png', red)
+    const { code, out } = await stage.sync()
+    expect(code).toBe(0)
+    expect(out).toContain('uploaded red.png')
+    expect(out).toContain('1 picture uploaded\n')
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('retry, audit and adopt work, and what they refuse is said as without it', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    const daemon = startDaemon(stage)
+    await daemon.told('picture_uploaded')
+    const run = (...args: string[]) => stage.albumd(...args, '--config', stage.config)
+    expect(await run('audit')).toMatchObject({ code: 0, out: '1 album compared: nothing found\n' })
+    expect(await run('adopt', '--verify')).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('albumd: 0 linked images proved to be the same\n'),
+    })
+    expect(await run('retry', 'no/such.png')).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringContaining(
+        'albumd: retry no/such.png: nothing failed at or below it; "albumd status" lists what did\n',
+      ),
+    })
+    expect(daemon.events().flatMap(({ what }) => what ?? [])).toEqual(['audit', 'adopt', 'retry'])
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('deletions are let go and kept', async () => {
+    const stage = await setStage({ config: { deletions: { grace: '0', hold_above: '1%', hold_min: 0 } } })
+    for (let n = 0; n < 3; n++) stage.write(`${n}.png`, png(2 + n, 2).bytes)
+    const daemon = startDaemon(stage)
+    await daemon.told('picture_uploaded', 3)
+    rmSync(join(stage.pictures, '0.png'))
+    rmSync(join(stage.pictures, '1.png'))
+    await expect.poll(held(stage), { timeout: 40_000, interval: 1000 }).toBe(2)
+    expect(await stage.json('deletions', 'discard', '1.png')).toMatchObject({
+      deletions: [{ path: '1.png' }],
+    })
+    const approved = await stage.albumd('deletions', 'approve', '--config', stage.config)
+    expect(approved).toMatchObject({ code: 0, out: expect.stringContaining('1 image: it is approved') })
+    await daemon.told('image_deleted')
+    expect(await stage.paths()).toEqual(['Photos/1.png', 'Photos/2.png'])
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('a folder in doubt is trusted, and the daemon goes on with it', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    const daemon = startDaemon(stage)
+    await daemon.told('picture_uploaded')
+    renameSync(stage.pictures, `${stage.pictures}-old`)
+    mkdirSync(stage.pictures)
+    stage.write('green.png', green)
+    expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining('guarded') })
+    expect(await stage.json('trust', stage.pictures)).toMatchObject({ trusted: true, missing: 1 })
+    await daemon.told('picture_uploaded', 2)
+    const { code, err } = await stage.albumd('trust', stage.home, '--config', stage.config)
+    expect(code).toBe(2)
+    expect(err).toContain(`albumd: ${stage.home} lies in no mirror; the mirrors are ${stage.pictures}\n`)
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('needs no key, only the config that the daemon runs with', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    const daemon = startDaemon(stage)
+    await daemon.told('picture_uploaded')
+    const key = readFileSync(join(stage.home, 'api-key'))
+    rmSync(join(stage.home, 'api-key'))
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    writeFileSync(join(stage.home, 'api-key'), key, { mode: 0o600 })
+    stage.configure({ uploads: { concurrency: 3 } })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(4)
+    expect(err.trimEnd().split('\n').at(-1)).toContain(`kill -HUP ${daemon.pid}`)
+    // It looks at no mirror.
+    expect(await stage.albumd('resume', '--config', stage.config)).toMatchObject({ code: 0 })
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('its socket is for its user alone, and one that was left behind is replaced', async () => {
+    const stage = await setStage()
+    const socket = join(stage.home, 'state/control.sock')
+    const killed = startDaemon(stage)
+    await killed.told('scan_finished')
+    expect(statSync(socket).mode & 0o777).toBe(0o600)
+    killed.kill('SIGKILL')
+    await killed.ended
+    expect(statSync(socket).isSocket()).toBe(true)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    const daemon = startDaemon(stage)
+    await daemon.told('scan_finished')
+    await stage.sync()
+    expect(daemon.events()).toContainEqual(expect.objectContaining({ event: 'asked_for', what: 'sync' }))
+    expect(await daemon.stop()).toBe(0)
+  })
+})
+
+describe('SIGHUP', () => {
+  it('takes a changed config and goes on with what is left; a wrong one is refused', async () => {
+    const stage = await setStage({ config: { uploads: { order: 'oldest' } } })
+    for (let n = 0; n < 30; n++) stage.write(`${n}.png`, png(2 + n, 2).bytes)
+    stage.configure({
+      host: { base_url: stage.baseUrl, api_key_file: 'api-key', requests_per_second: { upload: 2 } },
+    })
+    const daemon = startDaemon(stage)
+    await daemon.told('picture_uploaded', 2)
+    stage.configure({ mirrors: [{ folder: 'pictures', albums: 'Photos' }] })
+    daemon.kill('SIGHUP')
+    await daemon.told('config_refused')
+    const [refused] = daemon.events().filter(({ event }) => event === 'config_refused')
+    expect(refused!.message).toContain('mirrors[0].album')
+    const unread = await stage.albumd('status', '--config', stage.config)
+    expect(unread).toMatchObject({ code: 2, out: '', err: expect.stringContaining('mirrors[0].album') })
+    stage.configure({ mirrors: [{ folder: 'pictures', album: 'Elsewhere' }] })
+    daemon.kill('SIGHUP')
+    await daemon.told('config_refused', 2)
+    expect(await stage.json('status')).toMatchObject({
+      other_config: true,
+      mirrors: [{ album: 'Elsewhere' }],
+    })
+    expect((await stage.albumd('status', '--config', stage.config)).out).toContain('(kill -HUP ')
+
+    const more = join(stage.home, 'more')
+    mkdirSync(more)
+    writeFileSync(join(more, 'green.png'), green)
+    stage.configure({
+      mirrors: [
+        { folder: 'pictures', album: 'Photos' },
+        { folder: 'more', album: 'More' },
+      ],
+    })
+    daemon.kill('SIGHUP')
+    await daemon.told('config_taken')
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    // `delivered` throws where a picture is there twice.
+    const delivered = await stage.delivered()
+    expect(Object.keys(delivered)).toHaveLength(31)
+    expect(delivered['More/green.png']).toBe(sha256(green))
+    expect(await stage.json('status')).toMatchObject({ other_config: false })
+    const warned = async () => (await stage.albumd('doctor', '--config', stage.config)).out
+    expect(await warned()).not.toContain('another config')
+    stage.configure({ uploads: { order: 'newest' } })
+    expect(await warned()).toMatch(/warn +daemon +it runs with another config/)
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('with another bandwidth has what was too slow tried again at once', async () => {
+    const stage = await setStage()
+    const host = { base_url: stage.baseUrl, api_key_file: 'api-key', credential_lifetime: '5s' }
+    stage.configure({ host, uploads: { bandwidth: '20kB/s' } })
+    stage.write('large.png', png(600, 500).bytes)
+    const daemon = startDaemon(stage)
+    expect(await daemon.told('picture_failed')).toMatchObject({ code: 'TOO_SLOW' })
+    stage.configure({ host })
+    daemon.kill('SIGHUP')
+    await daemon.told('picture_uploaded')
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('a key that was refused is tried again at once, and so is one whose file changes', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    const file = join(stage.home, 'api-key')
+    const key = readFileSync(file)
+    writeFileSync(file, 'wrong-key-abcdef')
+    const daemon = startDaemon(stage)
+    await daemon.told('uploads_stopped')
+    expect(await stage.sync()).toMatchObject({ code: 5 })
+    writeFileSync(file, key)
+    await daemon.told('key_taken')
+    await daemon.told('picture_uploaded')
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect((await stage.json('status')).blocks).toEqual([])
+    expect(await daemon.stop()).toBe(0)
+  })
+})
+
+function held(stage: Stage): () => Promise<number> {
+  return async () => (await stage.json('status')).mirrors[0].held_deletions
+}

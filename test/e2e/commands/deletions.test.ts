@@ -1,0 +1,152 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { png } from '../../pictures.ts'
+import { startEditProxy } from '../stage/edit-proxy.ts'
+import { startDaemon } from '../stage/process.ts'
+import { type Stage, setStage } from '../stage/stage.ts'
+
+const hold = { deletions: { hold_above: '25%', hold_min: 1 } }
+
+async function withHeld(): Promise<Stage> {
+  const stage = await setStage({ config: hold })
+  for (const n of [0, 1, 2, 3]) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
+  await stage.sync()
+  for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
+  const { code, out } = await stage.sync()
+  expect(code).toBe(3)
+  expect(out).toContain('3 images would be deleted')
+  expect(await stage.listing()).toHaveLength(4)
+  return stage
+}
+
+it('held deletions are listed with what would go, and go when they are approved', async () => {
+  const stage = await withHeld()
+  expect((await stage.json('status')).mirrors[0]).toMatchObject({ held_deletions: 3, pending_deletions: 0 })
+  const { deletions } = await stage.json('deletions', 'list')
+  expect(deletions).toMatchObject([
+    { path: 'a/0.png', reason: 'deleted' },
+    { path: 'a/1.png' },
+    { path: 'a/2.png' },
+  ])
+  const approved = await stage.albumd('deletions', 'approve', 'a/1.png', '--config', stage.config)
+  expect(approved.out).toContain('a/1.png')
+  expect(approved.out).not.toContain('a/0.png')
+  expect(await stage.listing()).toHaveLength(4)
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(Object.keys(await stage.delivered()).sort()).toEqual([
+    'Photos/a/0.png',
+    'Photos/a/2.png',
+    'Photos/a/3.png',
+  ])
+  await stage.albumd('deletions', 'approve', '--config', stage.config)
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(Object.keys(await stage.delivered())).toEqual(['Photos/a/3.png'])
+})
+
+it('held deletions are named by a path below the working folder too, as ls and why take it', async () => {
+  const stage = await withHeld()
+  const run = (...args: string[]) => stage.albumd('deletions', ...args, '--config', stage.config)
+  expect((await run('list', 'pictures/a')).out).toContain('3 images')
+  expect((await run('discard', 'pictures/a/0.png')).out).toContain('a/0.png (gone from the disk')
+  expect((await run('approve', 'pictures/a/1.png')).out).toContain('a/1.png (gone from the disk')
+  const { deletions } = await stage.json('deletions', 'list')
+  expect(deletions).toMatchObject([{ path: 'a/2.png' }])
+})
+
+it('held deletions that are approved go at once where a daemon runs, and approve says so', async () => {
+  const stage = await withHeld()
+  const daemon = startDaemon(stage)
+  await daemon.told('scan_finished')
+  const { out } = await stage.albumd('deletions', 'approve', 'a/1.png', '--config', stage.config)
+  expect(out).toContain('to be deleted now')
+  expect(out).not.toContain('next sync')
+  expect(await daemon.told('image_deleted')).toMatchObject({ path: 'a/1.png' })
+  expect(await daemon.stop()).toBe(0)
+})
+
+it('held deletions that are discarded leave the images for good, and a picture that comes back finds its own', async () => {
+  const stage = await withHeld()
+  await stage.albumd('deletions', 'discard', 'a', '--config', stage.config)
+  const before = await stage.listing()
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.listing()).toEqual(before)
+  stage.write('a/0.png', png(2, 2).bytes)
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.listing()).toEqual(before)
+})
+
+it('--dry-run tells held deletions from those that go, and leaves out what sync would leave alone', async () => {
+  const stage = await withHeld()
+  const held = await stage.sync('--dry-run')
+  for (const n of [0, 1, 2]) expect(held.out).toContain(`hold a/${n}.png (gone from the disk)`)
+  expect(held.out).not.toContain('delete ')
+  await stage.albumd('deletions', 'approve', 'a/0.png', '--config', stage.config)
+  const { out } = await stage.sync('--dry-run')
+  expect(out).toContain('delete a/0.png')
+  expect(out).toContain('hold a/1.png')
+  await stage.albumd('deletions', 'discard', '--config', stage.config)
+  expect((await stage.sync('--dry-run')).out).not.toMatch(/hold|delete a\/[12]/)
+})
+
+it('--dry-run tells what would be held, and replaces nothing in a backup', async () => {
+  const stage = await setStage({ config: hold })
+  for (const n of [0, 1, 2]) stage.write(`${n}.png`, png(2 + n, 2).bytes)
+  await stage.sync()
+  for (const n of [0, 1]) rmSync(join(stage.pictures, `${n}.png`))
+  stage.write('2.png', png(9, 9).bytes)
+  const mirror = await stage.sync('--dry-run')
+  expect(mirror.out).toContain('replace 2.png')
+  expect(mirror.out).toContain('hold 0.png')
+  stage.configure({ mirrors: [{ folder: 'pictures', album: 'Photos', deletions: 'keep' }] })
+  const backup = await stage.sync('--dry-run')
+  expect(backup.out).toContain('upload 2.png')
+  expect(backup.out).not.toMatch(/hold|delete|replace/)
+})
+
+it('status names the root when all of its pictures are gone at once', async () => {
+  const stage = await setStage({})
+  stage.write('a/stays.png', png(2, 1).bytes)
+  for (let n = 0; n < 20; n++) stage.write(`${n}.png`, png(2 + n, 2).bytes)
+  await stage.sync()
+  for (let n = 0; n < 20; n++) rmSync(join(stage.pictures, `${n}.png`))
+  await stage.sync()
+  const { out } = await stage.albumd('status', '--config', stage.config)
+  expect(out).toContain(`failed  ${stage.pictures}: all of its 20 pictures are gone at once`)
+})
+
+it('a deletion that the host refused is tried again whenever a person asks, and its grace stays', async () => {
+  const stage = await setStage()
+  let refusals = 0
+  const refused = new Set<string>()
+  const base_url = await startEditProxy(stage.baseUrl, ({ method }) => {
+    if (method !== 'DELETE' || refused.size === 0) return undefined
+    refusals++
+    return { status: 500, code: 'DELETE_FAILED' }
+  })
+  const configure = (grace: string) =>
+    stage.configure({ host: { base_url, api_key_file: 'api-key' }, deletions: { grace } })
+  configure('0s')
+  for (const n of [0, 1, 2]) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  rmSync(join(stage.pictures, 'a/0.png'))
+  refused.add('all')
+  expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining('1 to delete') })
+  const first = refusals
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(refusals).toBeGreaterThan(first)
+  refused.clear()
+  const retried = await stage.albumd('retry', 'a/0.png', '--config', stage.config)
+  expect(retried).toMatchObject({ code: 0, err: '' })
+  expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
+
+  // What the daemon has in its grace waits for that.
+  configure('10m')
+  const daemon = startDaemon(stage)
+  await daemon.told('scan_finished')
+  rmSync(join(stage.pictures, 'a/1.png'))
+  await expect.poll(async () => (await stage.json('status')).mirrors[0].pending_deletions).toBe(1)
+  await daemon.stop()
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
+})

@@ -1,0 +1,260 @@
+import { chmodSync, closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Finding } from '../../../src/daemon/doctor/finding.ts'
+import { png } from '../../pictures.ts'
+import { startAlbumd, startDaemon } from '../stage/process.ts'
+import { type Stage, setStage } from '../stage/stage.ts'
+
+interface Seen {
+  code: number
+  findings: Finding[]
+  /** Those of one check, as `status message`. */
+  of(check: Finding['check']): string[]
+}
+
+async function doctor(stage: Stage): Promise<Seen> {
+  const { code, out } = await stage.albumd('doctor', '--config', stage.config, '--json')
+  const { exit_code, findings } = JSON.parse(out) as { exit_code: number; findings: Finding[] }
+  expect(exit_code).toBe(code)
+  return {
+    code,
+    findings,
+    of: check => findings.filter(each => each.check === check).map(each => `${each.status} ${each.message}`),
+  }
+}
+
+const ENDPOINTS = ['list', 'upload', 'create_album', 'delete']
+
+describe('doctor', { timeout: 180_000 }, () => {
+  it('finds nothing where all is well, takes nothing of the quota and changes nothing on the host', async () => {
+    const stage = await setStage({ host: { dailyQuota: 2, tls: true } })
+    stage.write('a.png', png(3, 2).bytes)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    const before = [await stage.listing(), await stage.albums()]
+    const { code, findings, of } = await doctor(stage)
+    expect(findings.filter(({ status }) => status !== 'pass')).toEqual([])
+    expect(code).toBe(0)
+    expect(of('tls')).toEqual([
+      expect.stringMatching(/^pass the certificate of 127\.0\.0\.1 is trusted, until 20/),
+    ])
+    expect(of('endpoint')).toEqual(
+      ENDPOINTS.map(name => expect.stringMatching(`^pass ${name} .*: the plan allows`)),
+    )
+    expect([await stage.listing(), await stage.albums()]).toEqual(before)
+    stage.write('b.png', png(4, 2).bytes)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+  })
+
+  it('is not all well while a mirror is guarded', async () => {
+    const stage = await setStage()
+    stage.write('a.png', png(3, 2).bytes)
+    await stage.sync()
+    rmSync(stage.pictures, { recursive: true })
+    stage.write('other.png', png(9, 2).bytes)
+    const { code, of } = await doctor(stage)
+    expect(code).toBe(3)
+    expect(of('folder')).toContainEqual(expect.stringMatching(/^fail guarded: .*another folder than before/))
+  })
+
+  it.each(['http', 'https'])(
+    'broken off at a host of %s that is silent, it ends at once and is not all well',
+    async protocol => {
+      const silent = createTcpServer()
+      await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void silent.close())
+      const connected = new Promise<Socket>(resolve => silent.once('connection', resolve))
+      const stage = await setStage()
+      const { port } = silent.address() as AddressInfo
+      stage.configure({
+        host: { base_url: `${protocol}://127.0.0.1:${port}/api/v1`, api_key_file: 'api-key' },
+      })
+      const doctor = startAlbumd(stage, ['doctor'])
+      const socket = await connected
+      onTestFinished(() => void socket.destroy())
+      doctor.kill('SIGINT')
+      expect(await doctor.ended).toMatchObject({ code: 3 })
+      expect(doctor.out()).toMatch(/^broken off; so far 0 failed, /m)
+    },
+  )
+
+  it('says what a plan does not allow, and what that means', async () => {
+    const stage = await setStage({ host: { plan: 'professional', plansFrom: 'flagship' } })
+    const { code, findings } = await doctor(stage)
+    const endpoints = findings.filter(({ check }) => check === 'endpoint')
+    expect(endpoints.map(({ status }) => status)).toEqual(['warn', 'pass', 'warn', 'warn'])
+    expect(endpoints[3]).toMatchObject({
+      code: 'PLAN_NOT_SUPPORTED',
+      remedy: expect.stringContaining('keep their old images'),
+    })
+    expect(code).toBe(0)
+  })
+
+  it('ends with 5 where the key is refused, and warns where others can read it', async () => {
+    const stage = await setStage()
+    writeFileSync(join(stage.home, 'api-key'), 'another-key')
+    chmodSync(join(stage.home, 'api-key'), 0o644)
+    const { code, of, findings } = await doctor(stage)
+    expect(code).toBe(5)
+    expect(of('key')).toEqual([
+      expect.stringMatching(/^warn .*chmod 600/),
+      expect.stringMatching(/^fail the host refused it: .*INVALID_API_KEY/),
+    ])
+    expect(JSON.stringify(findings)).not.toContain('another-key')
+  })
+
+  it('ends with 5 where a changed key is of another account, as sync does, and records nothing', async () => {
+    const stage = await setStage({ host: { apiKeys: ['stage-key-0123456789', 'their-key-0123456789'] } })
+    stage.write('a.png', png(3, 2).bytes)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    writeFileSync(join(stage.home, 'api-key'), 'their-key-0123456789')
+    for (const _ of ['once', 'again']) {
+      const { code, findings, of } = await doctor(stage)
+      expect(code).toBe(5)
+      expect(of('key')).toEqual([
+        'pass the host takes it',
+        expect.stringMatching(/^fail the key was changed, .* another account's/),
+      ])
+      expect(findings.find(({ code: told }) => told === 'OTHER_ACCOUNT')?.remedy).toBe(
+        'put the old key back, or, where the account really is to be another, name another state_dir',
+      )
+    }
+    stage.write('b.png', png(4, 2).bytes)
+    expect(await stage.sync()).toMatchObject({ code: 5, err: expect.stringContaining('OTHER_ACCOUNT') })
+    writeFileSync(join(stage.home, 'api-key'), stage.key)
+    expect((await doctor(stage)).of('key')).toEqual(['pass the host takes it'])
+  })
+
+  it('tells all mistakes of the config at once, with exit code 2', async () => {
+    const stage = await setStage()
+    writeFileSync(stage.config, 'host: {base_ulr: x}\nmirrors: []\n')
+    const { code, of } = await doctor(stage)
+    expect(code).toBe(2)
+    expect(of('config')).toHaveLength(3)
+    expect(of('config')[0]).toMatch(/^fail .*albumd\.yaml:1:1: host\.base_url: is missing/)
+  })
+
+  it('minds who else may change the config, read the state, or the secret in it', async () => {
+    const stage = await setStage({ config: { notify: { heartbeat: 'https://hc-ping.com/secret' } } })
+    await stage.sync()
+    chmodSync(stage.config, 0o666)
+    chmodSync(join(stage.home, 'state'), 0o755)
+    const { code, of, findings } = await doctor(stage)
+    expect(code).toBe(0)
+    expect(of('config')).toEqual([
+      expect.stringContaining('can change it'),
+      expect.stringContaining('notify.heartbeat is a secret'),
+    ])
+    expect(of('state')).toEqual([expect.stringMatching(/^warn .*other users can look into it/)])
+    expect(JSON.stringify(findings)).not.toContain('hc-ping')
+  })
+
+  it('fails for a folder that is missing', async () => {
+    const stage = await setStage()
+    rmSync(stage.pictures, { recursive: true })
+    const { code, of } = await doctor(stage)
+    expect(code).toBe(3)
+    expect(of('folder')).toEqual([expect.stringMatching(/^fail mirrors\[0\]\.folder: .* is not there/)])
+  })
+
+  it('fails for records that are damaged, without an unexpected error', async () => {
+    const stage = await setStage()
+    for (let n = 0; n < 40; n++) stage.write(`${n}.png`, png(2 + n, 2).bytes)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    const database = join(stage.home, 'state/albumd.db')
+    const file = openSync(database, 'r+')
+    for (let page = 2; page < statSync(database).size / 4096; page++)
+      writeSync(file, Buffer.alloc(2048, 7), 0, 2048, page * 4096)
+    closeSync(file)
+    const { code, of } = await doctor(stage)
+    expect(code).toBe(3)
+    expect(of('database')).toEqual([expect.stringMatching(/^fail .*damaged/)])
+  })
+
+  it('tells of a host that is away, and of a certificate that nobody vouches for', async () => {
+    const stage = await setStage({ host: { tls: true } })
+    stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key' } })
+    const { code, of } = await doctor(stage)
+    expect(code).toBe(3)
+    expect(of('tls')).toEqual([expect.stringMatching(/^fail the certificate .* is not trusted/)])
+    stage.configure({ host: { base_url: 'http://127.0.0.1:9/api/v1', api_key_file: 'api-key' } })
+    const away = await doctor(stage)
+    expect(away.of('host')).toEqual([expect.stringMatching(/^fail 127\.0\.0\.1:9 refuses connections/)])
+    expect(away.of('endpoint')).toEqual([])
+  })
+
+  it('works beside a running daemon, asks none of the endpoints then, and tells what the host told that one', async () => {
+    const stage = await setStage({
+      host: { plan: 'professional', plansFrom: 'flagship' },
+      mirror: { album: 'A' },
+    })
+    stage.write('a.png', png(3, 2).bytes)
+    const daemon = startDaemon(stage)
+    await daemon.told('picture_uploaded')
+    const { code, of } = await doctor(stage)
+    expect(code).toBe(0)
+    expect(of('daemon')[0]).toBe(`pass albumd is at work with this state (pid ${daemon.pid})`)
+    expect(of('endpoint')).toHaveLength(4)
+    expect(of('endpoint')[1]).toMatch(/^pass upload .*: albumd is at work, and was refused nothing/)
+    expect(
+      of('endpoint').filter(line => /^warn .*the host told albumd PLAN_NOT_SUPPORTED/.test(line)),
+    ).not.toEqual([])
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('tells what to do where a running daemon was given a key of another account', async () => {
+    const stage = await setStage({ host: { apiKeys: ['stage-key-0123456789', 'their-key-0123456789'] } })
+    stage.write('a.png', png(3, 2).bytes)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    writeFileSync(join(stage.home, 'api-key'), 'their-key-0123456789')
+    stage.write('b.png', png(4, 2).bytes)
+    const daemon = startDaemon(stage)
+    await daemon.told('uploads_stopped')
+    await expect.poll(() => doctor(stage), { timeout: 60_000 }).toMatchObject({ code: 5 })
+    const { findings } = await doctor(stage)
+    expect(findings.find(({ code }) => code === 'OTHER_ACCOUNT')?.remedy).toContain('put the old key back')
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('asks a host one question an endpoint that can do nothing there, and reads its clock', async () => {
+    const asked: string[] = []
+    const server = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      asked.push(
+        `${request.headers['x-api-key'] ? 'key' : 'no key'} ${request.method} ${request.url} ${body}`,
+      )
+      response.setHeader('date', new Date(Date.now() - 3_600_000).toUTCString())
+      response.writeHead(404, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ success: false, error: 'not here', code: 'NOT_FOUND' }))
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const stage = await setStage()
+    const { port } = server.address() as AddressInfo
+    stage.configure({ host: { base_url: `http://127.0.0.1:${port}/api/v1`, api_key_file: 'api-key' } })
+    const { of } = await doctor(stage)
+    expect(asked).toEqual([
+      'no key GET /api/v1 ',
+      expect.stringMatching(/^key GET \/api\/v1\/list $/),
+      expect.stringMatching(/^key POST \/api\/v1\/upload .*"file_size":0/),
+      expect.stringMatching(/^key POST \/api\/v1\/create_album \{"name":"","parent_album":"[\da-f-]{36}"\}$/),
+      expect.stringMatching(/^key DELETE \/api\/v1\/delete\?img=[\da-f-]{36} $/),
+    ])
+    expect(of('clock')).toEqual([
+      expect.stringMatching(/^fail this machine's clock is 3[56]\d\d s ahead of the host's/),
+    ])
+    expect(of('endpoint')[0]).toMatch(/^fail list .*NOT_FOUND/)
+  })
+
+  it('for people: a line each, its remedy below, no colour off a terminal', async () => {
+    const stage = await setStage({ host: { plansFrom: 'flagship' } })
+    const { out, code } = await stage.albumd('doctor', '--config', stage.config)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^warn {2}endpoint {4}delete .*\n {18}→ deleted and changed pictures keep/m)
+    expect(out.trimEnd().split('\n').at(-1)).toMatch(/^0 failed, 3 warnings, \d+ passed$/)
+    expect(out).not.toContain('\u001b')
+  })
+})

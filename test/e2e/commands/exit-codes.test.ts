@@ -1,0 +1,250 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { stringify } from 'yaml'
+import { realDisk } from '../../../src/local/real-disk.ts'
+import { lockFolder, lockState } from '../../../src/synced/lock.ts'
+import { png } from '../../pictures.ts'
+import { oneLine } from '../stage/fault-stage.ts'
+import { inOneDay, oneDay } from '../stage/one-day.ts'
+import { runProgram, type Stage, setStage } from '../stage/stage.ts'
+
+const red = png(3, 2, 10).bytes
+
+async function stageWith(hostSettings: object): Promise<Stage> {
+  const stage = await setStage()
+  stage.write('red.png', red)
+  stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key', ...hostSettings } })
+  return stage
+}
+
+describe('exit codes', () => {
+  it('2 and the places where it looked, without a config', async () => {
+    const stage = await setStage()
+    rmSync(stage.config)
+    const { code, err } = await runProgram(['sync'], stage.home, { XDG_CONFIG_HOME: join(stage.home, 'xdg') })
+    expect(code).toBe(2)
+    const places = ['albumd.yaml', 'xdg/albumd/config.yaml'].map(place => join(stage.home, place))
+    oneLine(err, /^albumd: no config in .*; albumd init writes one/)
+    for (const place of [...places, '/etc/albumd/config.yaml']) expect(err).toContain(place)
+  })
+
+  it('2 with file, line and the likely key, for a config with a typo', async () => {
+    const stage = await setStage()
+    writeFileSync(
+      stage.config,
+      'host: {base_url: "http://127.0.0.1:1/api/v1"}\nmirors: []\nmirrors: [{folder: pictures, album: A}]\n',
+    )
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(err, /albumd\.yaml:2:1: mirors.*mirrors/)
+  })
+
+  it('2 for an option that does not exist', async () => {
+    const stage = await setStage()
+    const { code, err } = await stage.sync('--dry-runn')
+    expect(code).toBe(2)
+    oneLine(err, /dry-runn.*See albumd sync --help\.$/m)
+  })
+
+  it('2 for a folder that is missing', async () => {
+    const stage = await setStage()
+    rmSync(stage.pictures, { recursive: true })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(
+      err,
+      /mirrors\[0\]\.folder: .*pictures is not there; mount what holds it or bring it back; make it only if/,
+    )
+  })
+
+  it('2 for a key file that is missing', async () => {
+    const stage = await stageWith({ api_key_file: 'elsewhere' })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(err, /host\.api_key_file: no such file; it must hold the API key/)
+  })
+
+  it('2 for authorities that are missing or none, before anything is made', async () => {
+    for (const ca_file of ['nowhere.pem', 'api-key']) {
+      const stage = await stageWith({ ca_file })
+      const { code, err } = await stage.sync()
+      expect(code).toBe(2)
+      oneLine(err, /host\.ca_file: .*; it must hold the host's authority/)
+      expect(readdirSync(stage.home)).not.toContain('state')
+    }
+  })
+
+  // Node's own recursive mkdir never ends below /proc.
+  it.each(['api-key', '/proc/nope/state'])(
+    '2 for a state folder that can not be one: %s',
+    async state_dir => {
+      const stage = await setStage({ config: { state_dir } })
+      const { code, err } = await stage.sync()
+      expect(code).toBe(2)
+      oneLine(err, /check state_dir and its permissions/)
+    },
+  )
+
+  it('2 for a state that belongs to another host', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    await stage.sync()
+    const other = stage.baseUrl.replace('127.0.0.1', 'localhost')
+    stage.configure({ host: { base_url: other, api_key_file: 'api-key' } })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(err, /put host\.base_url back, or name another state_dir/)
+    expect(err).toContain(`belongs to ${stage.baseUrl}, the config says ${other}`)
+  })
+
+  it('2 for a mirror that was moved to another album', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    await stage.sync()
+    stage.configure({ mirrors: [{ folder: 'pictures', album: 'Elsewhere' }] })
+    const before = await stage.listing()
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(
+      err,
+      /is mirrored in the album "Photos", the config says "Elsewhere"; put mirrors\[\]\.album back/,
+    )
+    expect(await stage.listing()).toEqual(before)
+  })
+
+  it('2 for a mirror that was moved to another folder', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    await stage.sync()
+    mkdirSync(join(stage.home, 'elsewhere'))
+    stage.configure({ mirrors: [{ folder: 'elsewhere', album: 'Photos' }] })
+    const before = await stage.listing()
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(err, /the album "Photos" mirrors .*pictures, .*elsewhere; put mirrors\[\]\.folder back/)
+    expect(await stage.listing()).toEqual(before)
+  })
+
+  it('3 for a host that does not answer', async () => {
+    const stage = await stageWith({ base_url: 'http://127.0.0.1:9/api/v1' })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(3)
+    oneLine(err, /127\.0\.0\.1:9 refuses connections; .*\(HOST_UNREACHABLE\)/)
+    expect((await stage.json('status')).mirrors[0]).toMatchObject({ pending_uploads: 1, state: 'blocked' })
+  })
+
+  it('3 for a host that is something else', async () => {
+    const server = createServer((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+    )
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const stage = await stageWith({
+      base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
+    })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(3)
+    oneLine(err, /answered 200 with something else than the interface has \(HOST_ANSWER\)/)
+  })
+
+  it('3 for a certificate that is not trusted, with the key to set', async () => {
+    const stage = await setStage({ host: { tls: true } })
+    stage.write('red.png', red)
+    stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key' } })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(3)
+    oneLine(err, /is not trusted; .*host\.ca_file .*\(HOST_TLS\)/)
+  })
+
+  it(
+    '3 once the quota is used up, and the host is not asked again before the next probe',
+    inOneDay,
+    async () => {
+      await oneDay()
+      const stage = await setStage({ host: { dailyQuota: 2 } })
+      for (let shade = 0; shade < 5; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
+      const first = await stage.sync()
+      expect(first.code).toBe(3)
+      expect(first.err).toContain('DAILY_LIMIT_REACHED')
+      expect(await stage.json('status')).toMatchObject({
+        quota: { used: 2, exhausted: true },
+        mirrors: [{ synced: 2, pending_uploads: 3, failed: 0 }],
+      })
+      const again = await stage.json('sync')
+      expect(again).toMatchObject({ exit_code: 3, uploaded: 0, stopped: [{ code: 'DAILY_LIMIT_REACHED' }] })
+    },
+  )
+
+  it('4 while another albumd has the state', async () => {
+    const stage = await setStage()
+    mkdirSync(join(stage.home, 'state'))
+    const lock = lockState(join(stage.home, 'state/lock.db'))
+    onTestFinished(() => lock.release())
+    const { code, err } = await stage.sync()
+    expect(code).toBe(4)
+    oneLine(err, /state: another albumd has this state; stop it first/)
+    expect((await stage.json('status')).running).toBe(true)
+  })
+
+  it('4 while another albumd mirrors the folder, with a state of its own', async () => {
+    const stage = await setStage()
+    const lock = await lockFolder(stage.pictures, realDisk.lstat(stage.pictures))
+    onTestFinished(() => lock.release())
+    const { code, err } = await stage.sync()
+    expect(code).toBe(4)
+    oneLine(err, /pictures: another albumd mirrors this folder/)
+  })
+
+  it('5 for a key that the host refuses, even with nothing to send', async () => {
+    const stage = await setStage()
+    writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
+    const { code, err } = await stage.sync()
+    expect(code).toBe(5)
+    oneLine(err, /\(INVALID_API_KEY\); check the key: host\.api_key_file/)
+    expect(err).not.toContain('wrong-key-abcdef')
+  })
+
+  it('5 for a plan that has no use of the interface', async () => {
+    const stage = await setStage({ host: { plan: 'free' } })
+    stage.write('red.png', red)
+    const { code, err } = await stage.sync()
+    expect(code).toBe(5)
+    oneLine(err, /\(PLAN_NOT_SUPPORTED\); "albumd doctor" says/)
+  })
+
+  it('0 on a plan that can upload but not list, create albums or delete: pictures go to the root', async () => {
+    const stage = await setStage({ host: { plansFrom: 'flagship' } })
+    stage.write('a/red.png', red)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    const { out } = await stage.albumd('ls', '--format', 'json', '--config', stage.config)
+    expect(JSON.parse(out)).toMatchObject([{ state: 'synced', album: '' }])
+  })
+})
+
+describe('an error', () => {
+  it.each([['--log-level', 'debug'], ['--log-level=debug']])('shows its stack with %s', async (...level) => {
+    const stage = await setStage()
+    const { code, err } = await stage.albumd('status', '--config', 'nowhere', ...level)
+    expect(code).toBe(2)
+    expect(err).toContain('    at ')
+  })
+})
+
+describe('the config as YAML', () => {
+  it('names all its mistakes at once', async () => {
+    const stage = await setStage()
+    writeFileSync(
+      stage.config,
+      stringify({ host: { base_url: 'ftp://x' }, mirrors: [{ folder: 'pictures', album: '/A' }] }),
+    )
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    expect(err.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^albumd: .*albumd\.yaml:2:3: host\.base_url: must begin with https:/),
+      expect.stringMatching(/^albumd: .*albumd\.yaml:5:5: mirrors\[0\]\.album: is '\/A', must not begin/),
+    ])
+  })
+})

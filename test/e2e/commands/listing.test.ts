@@ -1,0 +1,88 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { recordPictures } from '../../daemon/recorded-pictures.ts'
+import { png } from '../../pictures.ts'
+import { runProgram, type Stage, setStage, sha256 } from '../stage/stage.ts'
+
+const albumd = (stage: Stage, ...args: string[]) => stage.albumd(...args, '--config', stage.config)
+
+async function mirrored(): Promise<Stage> {
+  const stage = await setStage()
+  for (const [n, path] of ['top.png', 'a/one.png', 'a/deep/two.png', 'a b/one.png'].entries())
+    stage.write(path, png(2 + n, 2).bytes)
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  return stage
+}
+
+it('ls lists all, a folder or a picture, with addresses that give its bytes', {
+  timeout: 180_000,
+}, async () => {
+  const stage = await mirrored()
+  const before = readFileSync(join(stage.home, 'state/albumd.db'))
+  const [all, folder, one, table, nowhere, outside] = await Promise.all([
+    albumd(stage, 'ls', '--format', 'json'),
+    albumd(stage, 'ls', 'a', '--format', 'url'),
+    albumd(stage, 'ls', './pictures/a b/one.png'),
+    albumd(stage, 'ls'),
+    albumd(stage, 'ls', 'nowhere'),
+    albumd(stage, 'ls', '/etc'),
+  ])
+  const listed: { path: string; url: string; sha256: string; album: string }[] = JSON.parse(all.out)
+  expect(listed.map(({ path, album }) => [path.slice(stage.pictures.length), album])).toEqual([
+    ['/top.png', 'Photos'],
+    ['/a/one.png', 'Photos/a'],
+    ['/a b/one.png', 'Photos/a b'],
+    ['/a/deep/two.png', 'Photos/a/deep'],
+  ])
+  for (const { path, url, sha256: hash } of listed) {
+    const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer())
+    expect([sha256(bytes), hash]).toEqual([sha256(readFileSync(path)), sha256(bytes)])
+  }
+  expect(folder).toMatchObject({ code: 0, err: '', out: `${listed[1]!.url}\n${listed[3]!.url}\n` })
+  expect(one.out).toMatch(/^PATH .*\na b\/one\.png +synced +\d+ B +\S+ +http\S+\n$/)
+  expect(table.out.split('\n')).toHaveLength(6)
+  expect(table.out).not.toContain('\u001b')
+  expect(nowhere).toMatchObject({ code: 2, out: '', err: expect.stringContaining('nothing is known of it') })
+  expect(outside).toMatchObject({ code: 2, out: '', err: expect.stringContaining('lies in no mirror') })
+  expect(readFileSync(join(stage.home, 'state/albumd.db'))).toEqual(before)
+})
+
+it('url gives one address and copies it, and says why it has none', { timeout: 180_000 }, async () => {
+  const image = { path: 'a/two.png', bytes: 'two' }
+  const { home, configFile, addressOf } = await recordPictures([
+    image,
+    { path: 'older.png', bytes: 'before', state: 'pending', changed: true },
+    { path: 'unsent.png', bytes: 'x', state: 'pending', image: null },
+  ])
+  const bin = join(home, 'bin')
+  const clipboard = join(home, 'clipboard')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'xsel'), `#!/bin/sh\n[ -z "$ALBUMD_API_KEY" ] && cat > '${clipboard}'\n`)
+  chmodSync(join(bin, 'xsel'), 0o755)
+  const desktop = {
+    PATH: `${bin}:/usr/bin:/bin`,
+    DISPLAY: ':7',
+    WAYLAND_DISPLAY: '',
+    ALBUMD_API_KEY: 'secret',
+  }
+  const url = (env: NodeJS.ProcessEnv, ...args: string[]) =>
+    runProgram(['url', ...args, '--config', configFile], home, env)
+
+  const copied = await url(desktop, 'a/two.png', '--copy')
+  expect(copied).toEqual({ code: 0, err: '', out: `${addressOf('a/two.png')}\n` })
+  expect(readFileSync(clipboard, 'utf8')).toBe(addressOf('a/two.png'))
+  const bare = await url({ DISPLAY: '', WAYLAND_DISPLAY: '' }, 'a/two.png', '--copy')
+  expect(bare).toMatchObject({ code: 2, out: copied.out, err: expect.stringContaining('not copied') })
+  const older = await url({}, 'older.png')
+  expect(older).toMatchObject({
+    code: 3,
+    out: expect.stringMatching(/^http/),
+    err: expect.stringContaining('older'),
+  })
+  const unsent = await url({}, 'unsent.png')
+  expect(unsent).toMatchObject({ code: 3, out: '', err: expect.stringContaining('is not on the host') })
+  const folder = await url({}, 'a')
+  expect(folder).toMatchObject({ code: 2, out: '', err: expect.stringContaining('is a folder') })
+  for (const { err } of [bare, older, unsent, folder]) expect(err.trimEnd().split('\n')).toHaveLength(1)
+})

@@ -1,0 +1,89 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { loadConfig } from '../../../src/config/load-config.ts'
+import { png } from '../../pictures.ts'
+import { startDaemon } from '../stage/process.ts'
+import { setStage, sha256 } from '../stage/stage.ts'
+
+const EXAMPLES = join(import.meta.dirname, '../../../examples')
+
+it('has a screenshot in the clipboard and on a page once it is uploaded, and no key in their environment', {
+  timeout: 180_000,
+}, async () => {
+  const stage = await setStage()
+  const bin = join(stage.home, 'bin')
+  const clipboard = join(stage.home, 'clipboard')
+  const seen = join(stage.home, 'environment')
+  mkdirSync(bin)
+  // The desktop's tools, as far as a machine without a desktop can have them.
+  writeFileSync(
+    join(bin, 'xclip'),
+    `#!/bin/sh\nenv > '${seen}'\ncat > '${clipboard}.new' && mv '${clipboard}.new' '${clipboard}'\n`,
+  )
+  writeFileSync(join(bin, 'notify-send'), '#!/bin/sh\n')
+  for (const tool of ['xclip', 'notify-send']) chmodSync(join(bin, tool), 0o755)
+  const page = join(stage.home, 'uploads.html')
+  const command = `'${EXAMPLES}/link-page/add-to-page.sh' '${page}' && '${EXAMPLES}/screenshot-link/copy-link.sh'`
+  stage.configure({ notify: { on_upload: command } })
+  const daemon = startDaemon(stage, [], {
+    PATH: `${bin}:${process.env.PATH}`,
+    DISPLAY: ':7',
+    WAYLAND_DISPLAY: '',
+    ALBUMD_API_KEY: stage.key,
+  })
+  await daemon.told('scan_finished')
+  const { bytes } = png(5, 5)
+  stage.write('sub/Shot <b>&"1\'.png', bytes)
+  const { cdn_url } = await daemon.told('picture_uploaded')
+  await expect
+    .poll(() => existsSync(clipboard) && readFileSync(clipboard, 'utf8'), { timeout: 30_000 })
+    .toBe(cdn_url)
+  const given = await fetch(String(cdn_url))
+  expect(sha256(new Uint8Array(await given.arrayBuffer()))).toBe(sha256(bytes))
+
+  const environment = readFileSync(seen, 'utf8')
+  expect(environment).toMatch(/^ALBUMD_ID=./m)
+  expect(environment).toMatch(/^ALBUMD_ALBUM=Photos\/sub$/m)
+  expect(environment).toContain(`ALBUMD_PATH=${stage.pictures}/sub/Shot <b>&"1'.png`)
+  expect(environment).not.toContain(stage.key)
+  expect(readFileSync(page, 'utf8').split('\n')).toEqual([
+    expect.stringContaining('<!doctype html>'),
+    expect.stringMatching(
+      /<a href="http[^"]+">.*alt="Shot &lt;b&gt;&amp;&quot;1&#39;\.png".*Photos\/sub\/Shot &lt;b/,
+    ),
+    '',
+  ])
+
+  // One that fails stops nothing, and is logged.
+  stage.configure({ notify: { on_upload: 'echo no such door >&2; exit 4' } })
+  daemon.kill('SIGHUP')
+  await daemon.told('config_taken')
+  stage.write('second.png', png(6, 5).bytes)
+  expect(await daemon.told('upload_command_failed')).toMatchObject({
+    path: 'second.png',
+    message: 'it ended with 4: no such door',
+  })
+  expect(await daemon.stop()).toBe(0)
+})
+
+it('runs for what sync uploads by itself, in order and to its end, and tells what went wrong once', async () => {
+  const stage = await setStage({ config: { notify: { on_upload: 'echo "$ALBUMD_PATH" >> seen' } } })
+  for (const n of [1, 2, 3]) stage.write(`${n}.png`, png(n, 2).bytes)
+  const { code, out, err } = await stage.sync()
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const order = [...out.matchAll(/^uploaded (\S+)/gm)].map(([, path]) => `${stage.pictures}/${path}`)
+  expect(order).toHaveLength(3)
+  expect(readFileSync(join(stage.home, 'seen'), 'utf8').trimEnd().split('\n')).toEqual(order)
+
+  stage.configure({ notify: { on_upload: 'echo no such door >&2; exit 4' } })
+  for (const n of [4, 5]) stage.write(`${n}.png`, png(n, 2).bytes)
+  const failing = await stage.sync()
+  expect(failing.code).toBe(0)
+  expect(failing.err).toMatch(/^albumd: notify\.on_upload \([45]\.png\): it ended with 4: no such door\n$/)
+})
+
+it.each(['screenshot-link', 'link-page'])('has an example %s whose config is right', example => {
+  const config = loadConfig(join(EXAMPLES, example, 'albumd.yaml'), { HOME: '/home/me' })
+  expect(config.notify.on_upload).toMatch(/\.sh/)
+})

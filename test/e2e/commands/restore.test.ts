@@ -1,0 +1,137 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  type Recorded,
+  type RecordedPicture,
+  recordPictures,
+  treeOf,
+} from '../../daemon/recorded-pictures.ts'
+import { png } from '../../pictures.ts'
+import { canMount, mountSmallDisk } from '../disk/small-disk.ts'
+import { startAlbumd, startDaemon } from '../stage/process.ts'
+import { type Run, setStage } from '../stage/stage.ts'
+
+const picture = (n: number) => png(2 + n, 2).bytes
+const stageOf = ({ home, configFile }: Recorded) => ({ home, config: configFile })
+
+async function run(
+  stage: { home: string; config: string },
+  args: string[],
+  through: readonly string[] = [],
+): Promise<Run> {
+  const child = startAlbumd(stage, ['restore', ...args], { through })
+  const { code } = await child.ended
+  return { code: code ?? -1, out: child.out(), err: child.err() }
+}
+
+const within = { timeout: 45_000 }
+const isAsked = ({ asked }: Recorded, path: string) => expect.poll(() => asked, within).toContain(path)
+
+describe('restore', { timeout: 180_000 }, () => {
+  it('brings back from a real host what is there, beside a daemon and without the key', async () => {
+    const stage = await setStage({ config: { deletions: { grace: '0', hold_min: 100 } } })
+    for (const [n, path] of [
+      'top.png',
+      'a/same.png',
+      'a/b/c/same.png',
+      'a b/Früh\nam Morgen.png',
+    ].entries()) {
+      stage.write(path, picture(n))
+      utimesSync(join(stage.pictures, path), 1_500_000_000 + n, 1_500_000_000.123456 + n)
+    }
+    stage.write('a/gone.png', picture(10))
+    stage.write('top.png', picture(11))
+    const daemon = startDaemon(stage)
+    await daemon.told('scan_finished')
+    await daemon.told('picture_uploaded', 5)
+    stage.write('top.png', picture(12))
+    rmSync(join(stage.pictures, 'a/gone.png'))
+    await daemon.told('image_deleted', 2)
+    rmSync(join(stage.home, 'api-key'))
+
+    const back = join(stage.home, 'back')
+    const restored = await run(stage, [back])
+    expect(restored).toMatchObject({ code: 0, err: '' })
+    expect(restored.out.trimEnd().split('\n').at(-1)).toMatch(/^4 pictures restored \(.*\)$/)
+    expect(treeOf(back)).toEqual(treeOf(stage.pictures))
+    for (const path of Object.keys(treeOf(back)))
+      expect(readFileSync(join(back, path))).toEqual(readFileSync(join(stage.pictures, path)))
+    expect(await run(stage, [back])).toMatchObject({ code: 2, err: expect.stringContaining('not empty') })
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('goes on after SIGKILL in the middle of a picture, and says in JSON what is missing', async () => {
+    const pictures: RecordedPicture[] = Array.from({ length: 12 }, (_, n) => ({
+      path: `${'abc'[n % 3]}/${n}.png`,
+      bytes: `${n}`.padEnd(100_000, 'x'),
+    }))
+    // It waits in the middle of that one until it is killed, however long a busy machine takes to do so.
+    const recorded = await recordPictures(pictures, {
+      timeout: '60s',
+      config: { uploads: { concurrency: 1 } },
+    })
+    recorded.answers.set('b/4.png', (response, bytes) => {
+      response.writeHead(200, { 'content-length': bytes.length }).write(bytes.subarray(0, 60_000))
+    })
+    const back = join(recorded.home, 'back')
+    const own = join(back, '.albumd-restore')
+    const first = startAlbumd(stageOf(recorded), ['restore', back])
+    await isAsked(recorded, 'b/4.png')
+    // Half of it is on the disk, under no name of its own.
+    await expect
+      .poll(() => readdirSync(own).map(name => statSync(join(own, name)).size), within)
+      .toContain(60_000)
+    first.kill('SIGKILL')
+    expect(await first.ended).toMatchObject({ signal: 'SIGKILL' })
+    expect(existsSync(join(back, 'b/4.png'))).toBe(false)
+    const before = Object.keys(treeOf(back)).length - 2
+
+    recorded.answers.set('b/4.png', response => void response.writeHead(404).end())
+    const second = await run(stageOf(recorded), [back, '--json'])
+    expect(second.code).toBe(3)
+    expect(JSON.parse(second.out)).toMatchObject({
+      problems: [{ path: 'b/4.png', code: 'NOT_FOUND' }],
+      exit_code: 3,
+      there: before,
+      restored: 11 - before,
+      missing: 1,
+    })
+    recorded.answers.delete('b/4.png')
+    expect(await run(stageOf(recorded), [back])).toMatchObject({ code: 0 })
+    expect(Object.keys(treeOf(back)).sort()).toEqual(pictures.map(({ path }) => path).sort())
+    for (const { path, bytes } of pictures) expect(treeOf(back)[path]![0]).toBe(bytes)
+  })
+
+  it.skipIf(!canMount() && !process.env.CI)(
+    'stops at a full disk in a line, and goes on once there is room',
+    async () => {
+      const pictures: RecordedPicture[] = Array.from({ length: 6 }, (_, n) => ({
+        path: `${n}.png`,
+        bytes: `${n}`.padEnd(200_000, 'x'),
+      }))
+      const recorded = await recordPictures(pictures, { config: { uploads: { concurrency: 1 } } })
+      const disk = await mountSmallDisk(join(recorded.home, 'small'), '3m')
+      recorded.answers.set('3.png', (response, bytes) => {
+        disk.fill()
+        response.end(bytes)
+      })
+      const back = join(recorded.home, 'small/back')
+      const full = await run(stageOf(recorded), [back], disk.through)
+      expect(full.code).toBe(3)
+      expect(full.err.trimEnd().split('\n')).toEqual([
+        expect.stringMatching(/the disk is full; make room there, then run the same command again/),
+      ])
+      expect(full.out).toMatch(/3 pictures restored/)
+      expect(full.out).toContain('\n3 pictures not tried yet\n')
+      disk.free()
+      recorded.answers.delete('3.png')
+      recorded.asked.length = 0
+      expect(await run(stageOf(recorded), [back], disk.through)).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/3 pictures restored .*, 3 there already/),
+      })
+      expect(recorded.asked).toEqual(['3.png', '4.png', '5.png'])
+    },
+  )
+})

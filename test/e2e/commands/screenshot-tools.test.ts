@@ -1,0 +1,97 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { expect, it, onTestFinished } from 'vitest'
+import { findBrowser } from '../../page/browser.ts'
+import { png } from '../../pictures.ts'
+import { localTree } from '../stage/fault-stage.ts'
+import { startDaemon } from '../stage/process.ts'
+import { setStage } from '../stage/stage.ts'
+
+const run = promisify(execFile)
+const has = (tool: string) => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0
+const canRun = ['Xvfb', 'scrot', 'import'].every(has) && findBrowser() !== null
+
+/** A display that nobody sees. Answers its name. */
+async function openDisplay(): Promise<string> {
+  const server: ChildProcess = spawn(
+    'Xvfb',
+    ['-displayfd', '3', '-screen', '0', '800x600x24', '-nolisten', 'tcp'],
+    {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    },
+  )
+  onTestFinished(() => void server.kill('SIGKILL'))
+  const number = await new Promise<string>((resolve, reject) => {
+    server.stdio[3]!.once('data', resolve)
+    server.once('error', reject)
+  })
+  return `:${String(number).trim()}`
+}
+
+/** Serves a picture in pieces, as a slow line does. Answers its address. */
+async function serveSlowly(bytes: Uint8Array): Promise<string> {
+  const server = createServer(async (_, response) => {
+    response.writeHead(200, {
+      'content-type': 'image/png',
+      'content-length': bytes.length,
+      'content-disposition': 'attachment; filename="download.png"',
+    })
+    for (let at = 0; at < bytes.length; at += 400) {
+      response.write(bytes.subarray(at, at + 400))
+      await sleep(150)
+    }
+    response.end()
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+/** A browser with a profile of its own, as a person has one, whose downloads go to this folder. */
+function download(address: string, folder: string, profile: string, display: string): void {
+  mkdirSync(join(profile, 'Default'), { recursive: true })
+  const preferences = { download: { default_directory: folder, prompt_for_download: false } }
+  writeFileSync(join(profile, 'Default/Preferences'), JSON.stringify(preferences))
+  const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  const quiet = ['--no-first-run', '--disable-gpu', '--disable-dev-shm-usage', '--password-store=basic']
+  const browser = spawn(findBrowser()!, [...asRoot, ...quiet, `--user-data-dir=${profile}`, address], {
+    env: { ...process.env, DISPLAY: display },
+    stdio: 'ignore',
+    detached: true,
+  })
+  // With all its processes, which write to its profile.
+  onTestFinished(() => void process.kill(-browser.pid!, 'SIGKILL'))
+}
+
+// Without a display of one's own there is nothing to take a picture of; where CI runs there must be.
+it.skipIf(!canRun && !process.env.CI)(
+  'what scrot, import and a browser put there is sent once, when it is whole',
+  { timeout: 180_000 },
+  async () => {
+    const stage = await setStage()
+    const daemon = startDaemon(stage)
+    await daemon.told('scan_finished')
+    const display = await openDisplay()
+    const env = { ...process.env, DISPLAY: display }
+    await run('scrot', [join(stage.pictures, 'scrot.png')], { env })
+    await run('import', ['-window', 'root', join(stage.pictures, 'import.png')], { env })
+    await run('import', ['-window', 'root', join(stage.pictures, 'import.jpg')], { env })
+    const address = await serveSlowly(png(60, 60, 7).bytes)
+    download(address, stage.pictures, join(stage.home, 'profile'), display)
+    await daemon.told('picture_uploaded', 4)
+    expect(await daemon.stop()).toBe(0)
+    expect(daemon.paths('picture_uploaded').sort()).toEqual([
+      'download.png',
+      'import.jpg',
+      'import.png',
+      'scrot.png',
+    ])
+    // `delivered` throws where a picture is there twice.
+    expect(await stage.delivered()).toEqual(localTree(stage))
+  },
+)

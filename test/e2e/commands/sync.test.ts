@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { png } from '../../pictures.ts'
+import { setStage, sha256 } from '../stage/stage.ts'
+
+const SAMPLES = join(import.meta.dirname, '../../../src/cli/try/pictures')
+const red = png(3, 2, 10).bytes
+const green = png(3, 2, 20).bytes
+const blue = png(3, 2, 30).bytes
+
+describe('sync', () => {
+  it('mirrors pictures of every format, byte for byte, in nested albums, over TLS', async () => {
+    const stage = await setStage({ host: { tls: true } })
+    const expected: Record<string, string> = {}
+    for (const path of readdirSync(SAMPLES, { recursive: true, encoding: 'utf8' })) {
+      if (!statSync(join(SAMPLES, path)).isFile()) continue
+      const bytes = readFileSync(join(SAMPLES, path))
+      stage.write(path, bytes)
+      if (!path.endsWith('.txt')) expected[`Photos/${path}`] = sha256(bytes)
+    }
+    const first = await stage.sync()
+    expect(first).toMatchObject({ code: 0, err: '' })
+    const status = await stage.json('status')
+    expect(status.mirrors[0]).toMatchObject({ files: 17, synced: 17, failed: 0, left_out: { format: 1 } })
+    expect(await stage.delivered()).toEqual(expected)
+  })
+
+  it('delivers what was mirrored, and a second run changes nothing', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    stage.write('a/green.png', green)
+    stage.write('a/b/c/blue.PNG', blue)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.delivered()).toEqual({
+      'Photos/red.png': sha256(red),
+      'Photos/a/green.png': sha256(green),
+      'Photos/a/b/c/blue.PNG': sha256(blue),
+    })
+    const before = await stage.listing()
+    const second = await stage.sync()
+    expect(second).toMatchObject({ code: 0, err: '' })
+    expect(second.out).toContain('nothing to do')
+    expect(await stage.listing()).toEqual(before)
+  })
+
+  it('makes good what was added, changed, moved and deleted while it was not running', async () => {
+    const stage = await setStage()
+    for (const name of ['stays', 'changes', 'movesaway', 'goes'])
+      stage.write(`a/${name}.png`, png(4, 4, name.length).bytes)
+    await stage.sync()
+    stage.write('a/changes.png', red)
+    stage.write('new/added.png', green)
+    renameSync(join(stage.pictures, 'a/movesaway.png'), join(stage.pictures, 'moved.png'))
+    rmSync(join(stage.pictures, 'a/goes.png'))
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.delivered()).toEqual({
+      'Photos/a/stays.png': sha256(png(4, 4, 5).bytes),
+      'Photos/a/changes.png': sha256(red),
+      'Photos/moved.png': sha256(png(4, 4, 9).bytes),
+      'Photos/new/added.png': sha256(green),
+    })
+  })
+
+  it('keeps the images of a mirror that is a backup', async () => {
+    const stage = await setStage({ mirror: { deletions: 'keep' } })
+    stage.write('goes.png', red)
+    stage.write('changes.png', green)
+    await stage.sync()
+    rmSync(join(stage.pictures, 'goes.png'))
+    stage.write('changes.png', blue)
+    stage.write('other.png', png(9, 9).bytes)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    const names = await stage.paths()
+    expect(names).toEqual(['Photos/changes.png', 'Photos/changes.png', 'Photos/goes.png', 'Photos/other.png'])
+  })
+
+  it('with --dry-run tells the plan with reasons and changes neither the host nor the state', async () => {
+    const stage = await setStage()
+    const untouched = await stage.sync('--dry-run')
+    expect(untouched).toMatchObject({ code: 0 })
+    expect(readdirSync(stage.home)).not.toContain('state')
+    stage.write('goes.png', red)
+    stage.write('changes.png', green)
+    await stage.sync()
+    rmSync(join(stage.pictures, 'goes.png'))
+    stage.write('changes.png', png(30, 30).bytes)
+    stage.write('b/new.png', blue)
+    const state = sha256(readFileSync(join(stage.home, 'state/albumd.db')))
+    const listing = await stage.listing()
+    const { code, out } = await stage.sync('--dry-run')
+    expect(code).toBe(0)
+    expect(out).toContain('upload b/new.png (new')
+    expect(out).toMatch(/replace changes\.png \(changed: \d+ bytes became \d+/)
+    expect(out).toContain('delete goes.png (gone from the disk)')
+    expect(out).toContain('use album "Photos/b"')
+    expect(sha256(readFileSync(join(stage.home, 'state/albumd.db')))).toBe(state)
+    expect(await stage.listing()).toEqual(listing)
+  })
+
+  it('says what is left and why it could not go on, once', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    writeFileSync(join(stage.home, 'api-key'), 'another-key')
+    const { code, out, err } = await stage.sync()
+    expect(code).toBe(5)
+    expect(out).toContain('nothing done; left: 1 to upload')
+    expect(`${out}${err}`.match(/INVALID_API_KEY/g)).toHaveLength(1)
+    expect(err).toContain('api_key_file')
+  })
+
+  it('goes on with its work when nobody reads along any more', async () => {
+    const stage = await setStage()
+    for (let shade = 0; shade < 30; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
+    const { err } = await stage.shell(`sync --config ${stage.config} | head -n 1`)
+    expect(err).toBe('')
+    await expect
+      .poll(async () => (await stage.json('status')).mirrors[0].synced, { timeout: 30_000 })
+      .toBe(30)
+  })
+
+  it('gives one summary object with --json', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    const { out, code } = await stage.sync('--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ exit_code: 0, uploaded: 1, failed: 0, stopped: [] })
+  })
+
+  it('reports what is no picture, and keeps the last image of a picture that became none', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    await stage.sync()
+    stage.write('red.png', 'no longer a picture')
+    stage.write('never.jpg', 'never was one')
+    const { code, out } = await stage.sync()
+    expect(code).toBe(3)
+    expect(out).toContain('failed never.jpg: its bytes are no picture')
+    expect(await stage.delivered()).toEqual({ 'Photos/red.png': sha256(red) })
+    const { failures, mirrors } = await stage.json('status')
+    expect(failures.map((failure: { path: string }) => failure.path).sort()).toEqual(['never.jpg', 'red.png'])
+    expect(mirrors[0]).toMatchObject({ failed: 2, files: 2, synced: 0 })
+    stage.write('red.png', green)
+    rmSync(join(stage.pictures, 'never.jpg'))
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.delivered()).toEqual({ 'Photos/red.png': sha256(green) })
+  })
+
+  it('keeps the image of a picture that was emptied', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    stage.write('green.png', green)
+    await stage.sync()
+    stage.write('red.png', '')
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.delivered()).toEqual({
+      'Photos/green.png': sha256(green),
+      'Photos/red.png': sha256(red),
+    })
+  })
+
+  it('uploads again only what changed where a picture was touched', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    await stage.sync()
+    const before = await stage.listing()
+    stage.write('red.png', red)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.listing()).toEqual(before)
+  })
+})

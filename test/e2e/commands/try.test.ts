@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { PROGRAM, runProgram } from '../stage/stage.ts'
+
+const SAMPLES = join(import.meta.dirname, '../../../src/cli/try/pictures')
+
+function home(): string {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-try-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A trial as its own process, with what it says. */
+function startTrial(cwd: string, ...args: string[]) {
+  const child = spawn(process.execPath, [PROGRAM, 'try', ...args], {
+    cwd,
+    env: { ...process.env, HOME: cwd, npm_lifecycle_event: 'start' },
+  })
+  let out = ''
+  child.stdout.on('data', chunk => {
+    out += chunk
+  })
+  child.stderr.on('data', chunk => {
+    out += chunk
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return {
+    said: (text: string) => expect.poll(() => out, { timeout: 40_000 }).toContain(text),
+    out: () => out,
+    stop: () =>
+      new Promise<number | null>(resolve => {
+        child.once('exit', resolve)
+        child.kill('SIGINT')
+      }),
+  }
+}
+
+describe('try', { timeout: 180_000 }, () => {
+  it('mirrors the samples, follows what is added and deleted, stops cleanly, and goes on where it was', async () => {
+    const cwd = home()
+    const trial = startTrial(cwd)
+    await trial.said('17 of 17 pictures on the host')
+    await trial.said('npx albumd status --config albumd-try/samples/albumd.yaml')
+    const [, page] = /in a browser {4}(http:\/\/127\.0\.0\.1:\d+\/)\n/.exec(trial.out()) ?? []
+    const pictures = join(cwd, 'albumd-try/samples/pictures')
+    mkdirSync(join(pictures, 'New/Deep'), { recursive: true })
+    cpSync(join(SAMPLES, 'Icons/Kite.svg'), join(pictures, 'New/Deep/Kite.svg'))
+    await trial.said('uploaded New/Deep/Kite.svg')
+    expect(await (await fetch(page!)).text()).toContain('New/Deep/Kite.svg')
+    rmSync(join(pictures, 'Icons/Sun.ico'))
+    await trial.said('deleted the image of Icons/Sun.ico')
+    expect(await trial.stop()).toBe(0)
+    const config = join(cwd, 'albumd-try/samples/albumd.yaml')
+    const { out } = await runProgram(['status', '--json', '--config', config], cwd)
+    expect(JSON.parse(out)).toMatchObject({
+      running: false,
+      mirrors: [{ files: 17, synced: 17, pending_deletions: 0 }],
+    })
+    const again = startTrial(cwd)
+    await again.said('17 of 17 pictures on the host')
+    expect(again.out()).not.toContain('uploaded ')
+    expect(await again.stop()).toBe(0)
+  })
+
+  it('never changes the folder that it is given, and writes nothing beside albumd-try', async () => {
+    const cwd = home()
+    const own = join(home(), 'My pictures')
+    cpSync(SAMPLES, own, { recursive: true })
+    const before = readdirSync(own, { recursive: true }).sort()
+    const trial = startTrial(cwd, own)
+    await trial.said('17 of 17 pictures on the host')
+    expect(await trial.stop()).toBe(0)
+    expect(readdirSync(own, { recursive: true }).sort()).toEqual(before)
+    expect(readdirSync(cwd)).toEqual(['albumd-try'])
+  })
+
+  it("mirrors one's own folder under its own name, whatever it is called", async () => {
+    const cwd = home()
+    const own = join(home(), 'pictures')
+    cpSync(join(SAMPLES, 'Icons'), own, { recursive: true })
+    const trial = startTrial(cwd, own)
+    await trial.said('pictures on the host')
+    expect(await trial.stop()).toBe(0)
+    const [trialName] = readdirSync(join(cwd, 'albumd-try'))
+    const config = join(cwd, 'albumd-try', trialName!, 'albumd.yaml')
+    const { out } = await runProgram(['status', '--json', '--config', config], cwd)
+    expect(JSON.parse(out).mirrors).toMatchObject([{ folder: own, album: 'pictures' }])
+  })
+
+  it('refuses a folder that is not there, or that holds the trial itself', async () => {
+    const cwd = home()
+    expect(await runProgram(['try', 'nowhere'], cwd)).toMatchObject({ code: 2 })
+    for (const folder of ['.', '..', '/'])
+      expect(await runProgram(['try', folder], cwd)).toMatchObject({ code: 2 })
+    expect(existsSync(join(cwd, 'albumd-try'))).toBe(false)
+  })
+})

@@ -1,0 +1,204 @@
+import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { localTime } from '../../../src/daemon/local-time.ts'
+import { png } from '../../pictures.ts'
+import { loseState } from '../stage/fault-stage.ts'
+import { runProgram, type Stage, setStage } from '../stage/stage.ts'
+
+const albumd = (stage: Stage, ...args: string[]) => stage.albumd(...args, '--config', stage.config)
+
+async function mirrored(config: object = {}): Promise<Stage> {
+  const stage = await setStage({ config })
+  for (const n of [0, 1, 2, 3]) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  return stage
+}
+
+describe('sync --dry-run', () => {
+  it('does not hold a folder that only moved, nor says that it asked the host', async () => {
+    const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
+    renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
+    const { out } = await stage.sync('--dry-run')
+    expect(out).toContain('delete a/0.png (moved: only once it is uploaded elsewhere)')
+    expect(out).toContain('upload b/0.png (new')
+    expect(out).not.toContain('hold ')
+    expect(out).toContain('the host was not asked')
+    expect(out).not.toContain('is linked')
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+  })
+
+  it('holds what has gone beside what moved, and one picture accounts for one', async () => {
+    const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
+    renameSync(join(stage.pictures, 'a/3.png'), join(stage.pictures, 'moved.png'))
+    for (const n of [0, 1]) rmSync(join(stage.pictures, `a/${n}.png`))
+    const plan = await stage.sync('--dry-run')
+    expect(plan.out).toContain('delete a/3.png (moved')
+    expect(plan.out).toContain('hold a/0.png')
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    const { deletions } = await stage.json('deletions', 'list')
+    expect(deletions).toMatchObject([{ path: 'a/0.png' }, { path: 'a/1.png' }])
+  })
+
+  it('weighs old versions with the deletions, as the pass does', async () => {
+    const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
+    for (const n of [0, 1, 2]) {
+      stage.write(`a/${n}.png`, png(12 + n, 9).bytes)
+      utimesSync(join(stage.pictures, `a/${n}.png`), 1, 1)
+    }
+    const { out } = await stage.sync('--dry-run')
+    for (const n of [0, 1, 2]) expect(out).toContain(`hold a/${n}.png (an older version)`)
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect((await stage.json('status')).mirrors[0]).toMatchObject({ held_deletions: 3 })
+  })
+
+  it('says of a guarded mirror that it is guarded, and counts no operation for it', async () => {
+    const stage = await mirrored()
+    rmSync(join(stage.pictures, 'a'), { recursive: true })
+    const { out } = await stage.sync('--dry-run')
+    const [said, summary] = out.trimEnd().split('\n')
+    expect(said).toMatch(/^guarded: .*albumd trust/)
+    expect(said).toContain(stage.pictures)
+    expect(summary).toMatch(/^0 operations, 1 mirror guarded; nothing was changed/)
+  })
+
+  it('says once of a state that is lost what becomes of what the host holds', async () => {
+    const stage = await mirrored()
+    loseState(stage)
+    const { out, err } = await stage.sync('--dry-run')
+    expect(out.match(/is linked, not uploaded/g)).toHaveLength(1)
+    expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining('the state is gone')])
+  })
+})
+
+describe('a lost state', () => {
+  it('is told by each command that meets it, and audit claims nothing', async () => {
+    const stage = await mirrored()
+    loseState(stage)
+    for (const command of [['status'], ['deletions', 'list']])
+      expect((await albumd(stage, ...command)).err).toContain('the state is gone')
+    const first = await albumd(stage, 'audit')
+    expect(first).toMatchObject({ code: 3, out: '' })
+    expect(first.err).toContain('the state is gone')
+    expect(first.err).toContain('nothing is recorded yet')
+    expect(await stage.json('audit')).toMatchObject({ complete: false, albums: 0 })
+  })
+
+  it('is linked anew in one line, and --verify says what it takes to compare', async () => {
+    const stage = await mirrored()
+    const before = await stage.listing()
+    loseState(stage)
+    const { out, err, code } = await albumd(stage, 'adopt', '--verify')
+    expect(code).toBe(3)
+    expect(out).not.toContain('linked a/0.png')
+    expect(out).not.toContain('adopt --verify')
+    expect(out).toContain('4 linked and not compared')
+    const second = await albumd(stage, 'adopt', '--verify', '--json')
+    expect(second.code).toBe(3)
+    expect(JSON.parse(second.out)).toMatchObject({ exit_code: 3 })
+    expect((await albumd(stage, 'adopt', '--verify')).out).not.toContain('all in sync')
+    expect(err).toContain('after the next picture was uploaded, run "albumd adopt --verify" again')
+    stage.write('a/new.png', png(30, 30).bytes)
+    await stage.sync()
+    const again = await albumd(stage, 'adopt', '--verify')
+    expect(again.err).toContain('4 linked images proved to be the same')
+    expect(again.code).toBe(0)
+    expect(await stage.listing()).toEqual(expect.arrayContaining(before))
+  })
+
+  it('makes sync tell how many were linked, and how they are compared', async () => {
+    const stage = await mirrored()
+    loseState(stage)
+    const { out } = await stage.sync()
+    expect(out.match(/adopt --verify/g)).toHaveLength(1)
+    expect(out).toContain('4 pictures linked to images that the host held already')
+    expect((await albumd(stage, 'status')).out).toMatch(
+      / 4 of 4 pictures on the host\n +4 of them linked .* their bytes are not compared yet/,
+    )
+  })
+})
+
+describe('a path with nothing there', () => {
+  it('is named: retry ends with 2, deletions approve with 0', async () => {
+    const stage = await mirrored()
+    const retried = await albumd(stage, 'retry', 'a/nowhere')
+    expect(retried).toMatchObject({ code: 2, out: '' })
+    expect(retried.err.trimEnd().split('\n')).toEqual([expect.stringContaining('a/nowhere')])
+    expect(await albumd(stage, 'deletions', 'approve', 'a/nowhere')).toMatchObject({
+      code: 0,
+      out: 'nothing is held at or below a/nowhere\n',
+    })
+  })
+
+  it('is not one where a picture failed', async () => {
+    const stage = await mirrored()
+    stage.write('b/broken.png', 'no picture')
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await albumd(stage, 'retry', 'b')).toMatchObject({ code: 3, err: '' })
+    // Below the working folder, as a shell completes it.
+    expect(await albumd(stage, 'retry', 'pictures/b')).toMatchObject({ code: 3, err: '' })
+  })
+})
+
+describe('status', () => {
+  it('shows nothing yet while another process makes the state', async () => {
+    const stage = await setStage()
+    mkdirSync(join(stage.home, 'state'))
+    writeFileSync(join(stage.home, 'state/albumd.db'), '')
+    expect(await stage.json('status')).toMatchObject({
+      running: false,
+      mirrors: [{ files: 0, state: 'idle' }],
+    })
+  })
+
+  it('counts the pictures left out whose image is on the host', async () => {
+    const stage = await mirrored()
+    stage.write('.albumdignore', 'a/\n')
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect((await albumd(stage, 'status')).out).toContain(
+      '4 pictures left out keep their images; "albumd sync --prune',
+    )
+    expect((await stage.json('status')).mirrors[0]).toMatchObject({ left_out_with_image: 4 })
+    await stage.sync('--prune-ignored')
+    expect((await stage.json('status')).mirrors[0]).toMatchObject({ left_out_with_image: 0 })
+  })
+
+  it('says of a block since when the host says so, also where a person had it asked again', async () => {
+    const stage = await setStage({ host: { plan: 'free' } })
+    stage.write('red.png', png(3, 2).bytes)
+    await stage.sync()
+    const { blocks } = await stage.json('status')
+    const [block] = blocks
+    const first = blocks.map(({ since }: { since: string }) => since).sort()[0]
+    expect((await albumd(stage, 'status')).out).toContain(`since ${localTime(first)}`)
+    expect(await albumd(stage, 'retry')).toMatchObject({ code: 5 })
+    const [again] = (await stage.json('status')).blocks
+    expect(again).toMatchObject({ endpoint: block.endpoint, since: block.since })
+    expect(Date.parse(again.said_at)).toBeGreaterThan(Date.parse(block.said_at))
+  })
+})
+
+it('deletions approve says what can not be undone before it lists and does it', async () => {
+  const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
+  for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  const lines = (await albumd(stage, 'deletions', 'approve')).out.trimEnd().split('\n')
+  expect(lines[0]).toContain('this can not be undone')
+  expect(lines[1]).toContain('a/0.png')
+  expect(lines.at(-1)).toContain('3 images: each is approved')
+})
+
+it('an option without its value is a usage error', async () => {
+  const stage = await setStage()
+  mkdirSync(join(stage.home, 'h'))
+  for (const args of [
+    ['host', '--data', 'h', '--api-key'],
+    ['sync', '-c'],
+  ]) {
+    const { code, err } = await runProgram(args, stage.home)
+    expect(code).toBe(2)
+    expect(err).toMatch(
+      new RegExp(`^albumd: Not enough arguments following: .*See albumd ${args[0]} --help\\.\n$`),
+    )
+  }
+})

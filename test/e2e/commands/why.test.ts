@@ -1,0 +1,79 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { png } from '../../pictures.ts'
+import { startDaemon } from '../stage/process.ts'
+import { type Stage, setStage } from '../stage/stage.ts'
+
+const why = (stage: Stage, path: string) => stage.albumd('why', path, '--config', stage.config)
+
+it('why makes no state, and tells a path in no mirror from one that is not there', async () => {
+  const stage = await setStage()
+  const [nowhere, outside] = await Promise.all([why(stage, 'nowhere.png'), why(stage, '/etc/passwd')])
+  expect(nowhere).toMatchObject({ code: 0, err: '' })
+  expect(nowhere.out).toContain('not there: it is not there, and nothing is known of it')
+  const mistyped = await stage.albumd('why', 'pictures/nowhere.png', '--config', stage.config)
+  expect(mistyped.out.split('\n')[0]).toBe(join(stage.pictures, 'nowhere.png'))
+  expect(outside).toMatchObject({ code: 2, out: '' })
+  expect(outside.err).toContain('lies in no mirror')
+  expect(existsSync(join(stage.home, 'state'))).toBe(false)
+})
+
+it('why shows the state, the image, what happens next and the history, and its commands work', async () => {
+  const stage = await setStage({ config: { deletions: { hold_above: '25%', hold_min: 1 } } })
+  for (const n of [0, 1, 2]) stage.write(`it's/${n}.png`, png(2 + n, 2).bytes)
+  await stage.sync()
+  const database = join(stage.home, 'state/albumd.db')
+  const before = readFileSync(database)
+  const { out } = await why(stage, "./pictures/it's/0.png")
+  expect(out).toMatch(/state {3}on the host/)
+  expect(out).toMatch(/album {3}"Photos\/it's"/)
+  expect(out).toMatch(/image {3}.*, uploaded, recorded .* http/)
+  expect(out).toMatch(/history .* found\n {10}.* uploaded/)
+  expect(readFileSync(database)).toEqual(before)
+
+  for (const n of [0, 1]) rmSync(join(stage.pictures, `it's/${n}.png`))
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  const held = await stage.json('why', "it's/0.png")
+  expect(held.state).toBe('gone')
+  const command: string = held.next[0].command
+  expect(await stage.shell(`${command.slice('albumd '.length)} -c '${stage.config}'`)).toMatchObject({
+    code: 0,
+  })
+  await stage.sync()
+  expect(await stage.json('why', "it's/0.png")).toMatchObject({ state: 'absent' })
+})
+
+it('why says of what a running albumd waits to be whole nothing else than that', async () => {
+  const stage = await setStage()
+  const daemon = startDaemon(stage, ['--log-level', 'debug'])
+  stage.write('half.png', png(40, 30).bytes.subarray(0, 600))
+  await daemon.told('picture_waits')
+  const { state, next } = await stage.json('why', 'half.png')
+  expect(state).toBe('pending')
+  expect(next).toMatchObject([
+    {
+      what: expect.stringMatching(/uploaded once it is whole; if it stays so, .* failure until it changes$/),
+    },
+  ])
+  stage.write('half.png', png(40, 30).bytes)
+  await daemon.told('picture_uploaded')
+  expect(await daemon.stop()).toBe(0)
+})
+
+it('why knows a name that is not UTF-8 as the shell hands it over, and says how it is written', async () => {
+  const stage = await setStage()
+  stage.write('a/good.png', png(2, 2).bytes)
+  const bytes = Buffer.concat([Buffer.from(`${stage.pictures}/a/(b`), Buffer.from([0xc3, 0xff])])
+  writeFileSync(Buffer.concat([bytes, Buffer.from(').png')]), png(3, 2).bytes)
+  for (const path of ['a', join(stage.pictures, 'a')]) {
+    const { code, out } = await stage.shell(
+      `why "$(printf '${path}/(b\\303\\377).png')" -c '${stage.config}'`,
+    )
+    expect(code).toBe(0)
+    expect(out).toContain(`${stage.pictures}/a/(b\\xc3\\xff).png\n`)
+    expect(out).toContain('has a name that is not valid UTF-8, and that is written (b\\xc3\\xff).png here')
+  }
+  const { out } = await stage.shell(`why "$(printf 'a/c\\377.png')" -c '${stage.config}'`)
+  expect(out).toContain('nothing is known of it')
+})

@@ -1,0 +1,109 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { png } from '../../pictures.ts'
+import {
+  ended,
+  expectInSync,
+  localTree,
+  says,
+  setFaultStage,
+  syncUntilDone,
+  within,
+} from '../stage/fault-stage.ts'
+import { stageThrough, startAlbumd } from '../stage/process.ts'
+import type { Stage } from '../stage/stage.ts'
+import { canFail, makeFailingDisk } from './failing-disk.ts'
+
+async function onFailingDisk() {
+  const plain = await setFaultStage()
+  for (const path of ['a/1.png', 'a/2.png', 'b/3.png', 'b/4.png']) write(plain, path)
+  const disk = makeFailingDisk(plain.home)
+  return { disk, stage: stageThrough(plain, disk) }
+}
+
+function write(stage: Stage, path: string): void {
+  stage.write(path, png(10 + Number(/\d+/.exec(path)![0]), 7).bytes)
+}
+
+describe.skipIf(!canFail() && !process.env.CI)('a disk that fails', () => {
+  it('at a picture leaves it as a failure, sends the others, and heals', async () => {
+    const { disk, stage } = await onFailingDisk()
+    disk.fail({ deed: 'read', path: join(stage.pictures, 'a/1.png') })
+    expect(await stage.sync()).toMatchObject({ code: 3, err: '' })
+    const status = await stage.json('status')
+    expect(status.failures).toMatchObject([
+      { path: 'a/1.png', code: 'UNREADABLE', message: expect.stringContaining('EIO') },
+    ])
+    expect(status.mirrors).toMatchObject([{ synced: 3, failed: 1 }])
+    disk.heal()
+    await syncUntilDone(stage)
+    await expectInSync(stage)
+  })
+
+  it('at a picture that is on the host already keeps its image', async () => {
+    const { disk, stage } = await onFailingDisk()
+    await syncUntilDone(stage)
+    const before = await stage.listing()
+    disk.fail({ deed: 'read', path: join(stage.pictures, 'a/1.png') })
+    // Its look is another one, so it is to be read.
+    write(stage, 'a/1.png')
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.listing()).toEqual(before)
+    disk.heal()
+    await syncUntilDone(stage)
+    expect(await stage.listing()).toEqual(before)
+  })
+
+  it('at a folder deletes nothing, anywhere, until it heals', async () => {
+    const { disk, stage } = await onFailingDisk()
+    await syncUntilDone(stage)
+    const before = await stage.listing()
+    disk.fail({ deed: 'list', path: join(stage.pictures, 'a') })
+    rmSync(join(stage.pictures, 'b/3.png'))
+    write(stage, 'b/5.png')
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.listing()).toEqual(expect.arrayContaining(before))
+    const { mirrors, failures } = await stage.json('status')
+    expect(mirrors).toMatchObject([{ state: 'guarded', reason: expect.stringContaining('EIO') }])
+    expect(failures).toMatchObject([{ path: 'a', message: expect.stringContaining('EIO') }])
+    expect(Object.keys(await stage.delivered())).toContain('Photos/b/5.png')
+    disk.heal()
+    await syncUntilDone(stage)
+    await expectInSync(stage)
+  })
+
+  it.each([
+    ['under the state of a sync that writes ends it with what to do', 'write', '-wal'],
+    ['under the state of a sync that begins ends it too', 'read', ''],
+  ] as const)('%s, and the next one goes on', async (_, deed, part) => {
+    const { disk, stage } = await onFailingDisk()
+    await syncUntilDone(stage)
+    write(stage, 'b/5.png')
+    disk.fail({ deed, path: join(stage.home, `state/albumd.db${part}`) })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(1)
+    expect(err).toMatch(
+      /^albumd: .*state\/albumd\.db: the state can't be read or written \(disk I\/O error\)[^\n]*\n$/,
+    )
+    disk.heal()
+    for (const { err } of await syncUntilDone(stage)) expect(err).toBe('')
+    await expectInSync(stage)
+  })
+
+  it('under the state of the daemon lets it wait, and go on by itself', async () => {
+    const { disk, stage } = await onFailingDisk()
+    const daemon = startAlbumd(stage, ['run'], disk)
+    await says(daemon, /picture_uploaded/)
+    disk.fail({ deed: 'write', path: join(stage.home, 'state/albumd.db-wal') })
+    write(stage, 'b/5.png')
+    await says(daemon, /can't be read or written/)
+    disk.heal()
+    await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
+    await says(daemon, /works again/)
+    await ended(daemon)
+    // It may have ended while it compared a file that was fresh.
+    await syncUntilDone(stage)
+    await expectInSync(stage)
+  })
+})

@@ -1,0 +1,134 @@
+import {
+  appendFileSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { formatOfName } from '../../../src/protocol/formats.ts'
+import { png } from '../../pictures.ts'
+import { startDaemon } from '../stage/process.ts'
+import { setStage, sha256 } from '../stage/stage.ts'
+
+const SAMPLES = join(import.meta.dirname, '../../../src/cli/try/pictures')
+const whole = png(40, 30, 9).bytes
+const half = whole.subarray(0, 600)
+
+const within = { timeout: 40_000 }
+
+describe('a picture of any format whose writer pauses', () => {
+  it('is sent once, when it is whole', async () => {
+    const stage = await setStage()
+    const daemon = startDaemon(stage, ['--log-level', 'debug'])
+    await daemon.told('scan_finished')
+    const samples = readdirSync(SAMPLES, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile() && formatOfName(entry.name))
+      .map(({ parentPath, name }) => ({ name, bytes: readFileSync(join(parentPath, name)) }))
+    const names = samples.map(({ name }) => name).sort()
+    for (const { name, bytes } of samples)
+      writeFileSync(join(stage.pictures, name), bytes.subarray(0, bytes.length >> 1))
+    await expect.poll(() => [...new Set(daemon.paths('picture_waits'))].sort(), within).toEqual(names)
+    // The settle time has long passed when another picture has gone by.
+    stage.write('another.png', whole)
+    await expect.poll(() => daemon.paths('picture_uploaded'), within).toEqual(['another.png'])
+    for (const { name, bytes } of samples)
+      appendFileSync(join(stage.pictures, name), bytes.subarray(bytes.length >> 1))
+    await expect
+      .poll(() => daemon.paths('picture_uploaded').sort(), within)
+      .toEqual([...names, 'another.png'].sort())
+    expect(await daemon.stop()).toBe(0)
+    const expected = samples.map(({ name, bytes }) => [`Photos/${name}`, sha256(bytes)])
+    expect(await stage.delivered()).toEqual({
+      ...Object.fromEntries(expected),
+      'Photos/another.png': sha256(whole),
+    })
+  })
+})
+
+describe('a picture that is finished under another name', () => {
+  it.each([
+    ['renamed', renameSync],
+    [
+      'linked',
+      (from: string, to: string) => {
+        linkSync(from, to)
+        unlinkSync(from)
+      },
+    ],
+    [
+      'renamed over an older one',
+      (from: string, to: string) => {
+        writeFileSync(to, half)
+        renameSync(from, to)
+      },
+    ],
+  ])('and %s is sent once', async (_, finish) => {
+    const stage = await setStage()
+    const daemon = startDaemon(stage)
+    await daemon.told('scan_finished')
+    for (const [aside, name] of [
+      ['.hidden', 'a.png'],
+      ['visible.part', 'b.png'],
+    ] as const) {
+      const file = join(stage.pictures, aside)
+      writeFileSync(file, half)
+      appendFileSync(file, whole.subarray(half.length))
+      finish(file, join(stage.pictures, name))
+    }
+    await expect.poll(() => daemon.paths('picture_uploaded').sort(), within).toEqual(['a.png', 'b.png'])
+    expect(await daemon.stop()).toBe(0)
+    expect(await stage.delivered()).toEqual({
+      'Photos/a.png': sha256(whole),
+      'Photos/b.png': sha256(whole),
+    })
+  })
+})
+
+describe('a picture that stays incomplete', () => {
+  const watch = { settle: '100ms', incomplete_after: '1s' }
+
+  it('is reported by the daemon, and sent once it is whole', async () => {
+    const stage = await setStage({ config: { watch } })
+    stage.write('a.png', half)
+    const daemon = startDaemon(stage)
+    await expect.poll(() => daemon.paths('picture_failed'), within).toEqual(['a.png'])
+    expect(await stage.json('status')).toMatchObject({
+      mirrors: [{ failed: 1, pending_uploads: 0 }],
+      failures: [{ path: 'a.png', code: 'PICTURE_INCOMPLETE', next_attempt_at: null }],
+    })
+    appendFileSync(join(stage.pictures, 'a.png'), whole.subarray(half.length))
+    await expect.poll(() => daemon.paths('picture_uploaded'), within).toEqual(['a.png'])
+    expect(await daemon.stop()).toBe(0)
+    expect(await stage.json('status')).toMatchObject({ failures: [] })
+  })
+
+  it('is sent as it is where the config says so', async () => {
+    const stage = await setStage({ config: { watch: { ...watch, incomplete: 'send' } } })
+    stage.write('a.png', half)
+    const daemon = startDaemon(stage)
+    await expect.poll(() => daemon.paths('picture_uploaded'), within).toEqual(['a.png'])
+    expect(await daemon.stop()).toBe(0)
+    expect(await stage.delivered()).toEqual({ 'Photos/a.png': sha256(half) })
+  })
+
+  it('is left by sync, without waiting for it', async () => {
+    const stage = await setStage()
+    stage.write('a.png', half)
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.json('status')).toMatchObject({ mirrors: [{ pending_uploads: 1 }], failures: [] })
+    stage.configure({ watch })
+    const failuresAfterSync = async () => {
+      await stage.sync()
+      return (await stage.json('status')).failures
+    }
+    await expect
+      .poll(failuresAfterSync, within)
+      .toMatchObject([{ path: 'a.png', code: 'PICTURE_INCOMPLETE' }])
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.delivered()).toEqual({})
+  })
+})

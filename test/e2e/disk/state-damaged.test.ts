@@ -1,0 +1,102 @@
+import { closeSync, openSync, readdirSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import {
+  ended,
+  expectTheSame,
+  localTree,
+  oneLine,
+  says,
+  setFaultStage,
+  stageOf,
+  syncUntilDone,
+  uploaded,
+  within,
+  writePictures,
+} from '../stage/fault-stage.ts'
+import { startAlbumd } from '../stage/process.ts'
+import type { Stage } from '../stage/stage.ts'
+
+/** The name of what was set aside. */
+const setAside = (stage: Stage) =>
+  readdirSync(join(stage.home, 'state')).filter(
+    name => /^albumd\.db\.damaged-\d/.test(name) && !/-wal|-shm/.test(name),
+  )
+
+describe('a damaged state', () => {
+  const damages: [string, (file: string) => void][] = [
+    [
+      'overwritten in the middle',
+      file => {
+        const open = openSync(file, 'r+')
+        writeSync(
+          open,
+          Buffer.alloc(3 * 4096, 0x5a),
+          0,
+          3 * 4096,
+          Math.floor(statSync(file).size / 8192) * 4096,
+        )
+        closeSync(open)
+      },
+    ],
+    ['cut short', file => truncateSync(file, Math.floor(statSync(file).size / 8192) * 4096)],
+    ['replaced by text', file => writeFileSync(file, 'these are no records\n'.repeat(1000))],
+  ]
+
+  it.each(damages)(
+    'that was %s is shown, set aside, and made anew without sending anything again',
+    async (_, damage) => {
+      const stage = await setFaultStage()
+      writePictures(stage, 0, 12)
+      await syncUntilDone(stage)
+      const before = await stage.listing()
+      damage(join(stage.home, 'state/albumd.db'))
+      const status = await stage.albumd('status', '--config', stage.config)
+      expect(status.code).toBe(1)
+      oneLine(status.err, /state\/albumd\.db: the state is damaged .*the next sync or run sets it aside/)
+      expect(setAside(stage)).toEqual([])
+      const sync = await stage.sync()
+      expect(sync.code).toBe(0)
+      oneLine(sync.err, /the state is damaged; it was set aside as albumd\.db\.damaged-/)
+      expect(setAside(stage)).toHaveLength(1)
+      await expectTheSame(stage, before)
+    },
+  )
+
+  /** Damage that shows at the next statement. */
+  function damageWhileRunning(stage: Stage): void {
+    const db = new Database(join(stage.home, 'state/albumd.db'))
+    db.unsafeMode(true)
+    db.pragma('writable_schema = ON')
+    db.exec(`UPDATE sqlite_schema SET rootpage = 999999 WHERE name = 'files'`)
+    const version = db.pragma('schema_version', { simple: true }) as number
+    db.pragma(`schema_version = ${version + 1}`)
+    db.close()
+  }
+
+  it('that shows during a sync ends it, and the next one makes it anew', async () => {
+    const stage = await stageOf(30)
+    const sync = startAlbumd(stage, ['sync'])
+    await uploaded(sync, 3)
+    damageWhileRunning(stage)
+    expect(await sync.ended).toMatchObject({ code: 1 })
+    oneLine(sync.err(), /the state is damaged/)
+    expect(setAside(stage)).toEqual([])
+    await syncUntilDone(stage)
+    expect(setAside(stage)).toHaveLength(1)
+    expect(await stage.delivered()).toEqual(localTree(stage))
+  })
+
+  it('that shows while the daemon runs is set aside, and the daemon goes on', async () => {
+    const stage = await stageOf(30)
+    const daemon = startAlbumd(stage, ['run'])
+    await uploaded(daemon, 3)
+    damageWhileRunning(stage)
+    await says(daemon, /set aside as albumd\.db\.damaged-/)
+    await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
+    await says(daemon, /works again/)
+    await ended(daemon)
+    expect(setAside(stage)).toHaveLength(1)
+  })
+})

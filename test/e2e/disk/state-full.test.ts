@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  ended,
+  expectInSync,
+  localTree,
+  oneLine,
+  says,
+  stageOf,
+  syncUntilDone,
+  uploaded,
+  within,
+  writePictures,
+} from '../stage/fault-stage.ts'
+import { type Process, stageThrough, startAlbumd } from '../stage/process.ts'
+import { canMount, mountSmallDisk } from './small-disk.ts'
+
+const times = (process: Process, what: string) => process.out().split(what).length - 1
+
+describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', () => {
+  async function onSmallDisk(pictures: number) {
+    const plain = await stageOf(pictures)
+    const disk = await mountSmallDisk(join(plain.home, 'state'), '8m')
+    return { disk, stage: stageThrough(plain, disk) }
+  }
+
+  it('ends a sync with what to do, and the next one goes on once there is room', async () => {
+    const { disk, stage } = await onSmallDisk(30)
+    const sync = startAlbumd(stage, ['sync'], disk)
+    await uploaded(sync, 3)
+    disk.fill()
+    expect(await sync.ended).toMatchObject({ code: 1 })
+    oneLine(
+      sync.err(),
+      /state\/albumd\.db: no room is left on the disk that holds the state .*; make room there/,
+    )
+    expect(await stage.sync()).toMatchObject({ code: 1 })
+    disk.free()
+    for (const { err } of await syncUntilDone(stage)) expect(err).not.toContain('restored')
+    await expectInSync(stage)
+  })
+
+  it('ends a sync that has nothing yet the same way', async () => {
+    const { disk, stage } = await onSmallDisk(2)
+    disk.fill()
+    const { code, err } = await stage.sync()
+    expect(code).toBe(1)
+    oneLine(err, /no room is left/)
+    expect(await stage.listing()).toEqual([])
+    disk.free()
+    await syncUntilDone(stage)
+    await expectInSync(stage)
+  })
+
+  it('lets the daemon wait, say it once, and go on by itself', async () => {
+    const { disk, stage } = await onSmallDisk(30)
+    const daemon = startAlbumd(stage, ['run'], disk)
+    await uploaded(daemon, 3)
+    disk.fill()
+    await says(daemon, /no room is left/)
+    writePictures(stage, 30, 33)
+    expect(await stage.json('status')).toMatchObject({
+      running: true,
+      pid: expect.any(Number),
+      mirrors: [{ state: 'blocked', reason: expect.stringContaining('no room is left') }],
+    })
+    disk.free()
+    await says(daemon, /works again/)
+    await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
+    expect((await stage.json('status')).mirrors).toMatchObject([{ reason: null }])
+    expect(times(daemon, 'no room is left')).toBe(1)
+    await ended(daemon)
+    // It may have ended while it compared files that were fresh.
+    await syncUntilDone(stage)
+    await expectInSync(stage)
+  })
+
+  it('does not keep the daemon from starting: it begins once there is room', async () => {
+    const { disk, stage } = await onSmallDisk(2)
+    disk.fill()
+    const daemon = startAlbumd(stage, ['run'], disk)
+    await says(daemon, /no room is left/)
+    expect(await stage.listing()).toEqual([])
+    disk.free()
+    await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
+    await ended(daemon)
+    // It may have ended while it compared files that were fresh.
+    await syncUntilDone(stage)
+    await expectInSync(stage)
+  })
+
+  it('lets the daemon end while it waits', async () => {
+    const { disk, stage } = await onSmallDisk(2)
+    disk.fill()
+    const daemon = startAlbumd(stage, ['run'], disk)
+    await says(daemon, /no room is left/)
+    await ended(daemon)
+  })
+})

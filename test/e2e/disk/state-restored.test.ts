@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { png } from '../../pictures.ts'
+import {
+  ended,
+  expectInSync,
+  expectTheSame,
+  oneLine,
+  says,
+  setFaultStage,
+  stageOf,
+  syncUntilDone,
+  uploaded,
+  within,
+  writePictures,
+} from '../stage/fault-stage.ts'
+import { startAlbumd } from '../stage/process.ts'
+
+describe('a state that was restored', () => {
+  it('is noticed before anything is sent, and nothing is sent again', async () => {
+    const stage = await setFaultStage()
+    writePictures(stage, 0, 6)
+    await syncUntilDone(stage)
+    const state = join(stage.home, 'state')
+    execFileSync('cp', ['-a', state, `${state}-backup`])
+    // Each album holds as many as the records of before say, but others.
+    for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `${n}/${n}.png`))
+    writePictures(stage, 6, 9)
+    await syncUntilDone(stage)
+    const before = await stage.listing()
+    rmSync(state, { recursive: true })
+    execFileSync('cp', ['-a', `${state}-backup`, state])
+    const { code, err } = await stage.sync()
+    expect(code).toBe(0)
+    oneLine(err, /the state was restored or changed by others; each album is compared/)
+    await expectTheSame(stage, before)
+    expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+  })
+
+  it('under a running daemon is noticed before the next picture is sent', async () => {
+    const stage = await stageOf(6)
+    const daemon = startAlbumd(stage, ['run'])
+    await uploaded(daemon, 6)
+    const state = join(stage.home, 'state')
+    // It looks after what it has just sent by itself, and no copy of one moment could be made meanwhile.
+    daemon.kill('SIGSTOP')
+    cpSync(state, `${state}-old`, { recursive: true, preserveTimestamps: true })
+    daemon.kill('SIGCONT')
+    stage.write('later.png', png(30, 30).bytes)
+    await uploaded(daemon, 7)
+    daemon.kill('SIGSTOP')
+    cpSync(`${state}-old`, state, { recursive: true, preserveTimestamps: true })
+    daemon.kill('SIGCONT')
+    stage.write('last.png', png(31, 31).bytes)
+    // SQLite may meet the change before albumd does, as an error of the disk.
+    await says(daemon, /replaced or removed|was restored or changed/)
+    await expect.poll(async () => Object.keys(await stage.delivered()).length, within).toBe(8)
+    await ended(daemon)
+    // What was linked is compared once the host has acknowledged an upload to this state.
+    stage.write('next.png', png(32, 32).bytes)
+    await syncUntilDone(stage)
+    await stage.json('adopt', '--verify')
+    await expectInSync(stage)
+  })
+
+  it('in a folder of its own is taken by the running daemon: it is seen, and does what it is asked', async () => {
+    const stage = await stageOf(3)
+    const daemon = startAlbumd(stage, ['run'])
+    await uploaded(daemon, 3)
+    const state = join(stage.home, 'state')
+    daemon.kill('SIGSTOP')
+    renameSync(state, `${state}-old`)
+    mkdirSync(state)
+    for (const name of readdirSync(`${state}-old`))
+      if (name.startsWith('albumd.')) copyFileSync(join(`${state}-old`, name), join(state, name))
+    daemon.kill('SIGCONT')
+    stage.write('later.png', png(30, 30).bytes)
+    await says(daemon, /replaced or removed|was restored or changed/)
+    // The picture itself may have gone before, in a pass that had begun on the folder of before.
+    await says(daemon, /the state works again/)
+    await uploaded(daemon, 4)
+    expect(await stage.json('status')).toMatchObject({ running: true })
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(daemon.out()).toContain('"what":"sync"')
+    await ended(daemon)
+  })
+
+  it('of which the lock alone is gone is taken again: no other albumd may begin beside the daemon', async () => {
+    const stage = await stageOf(2)
+    const daemon = startAlbumd(stage, ['run'])
+    await uploaded(daemon, 2)
+    // It looks after what it has just sent by itself, and would take the lock again before anybody looks.
+    daemon.kill('SIGSTOP')
+    rmSync(join(stage.home, 'state/lock.db'))
+    expect(await stage.json('status')).toMatchObject({ running: false })
+    daemon.kill('SIGCONT')
+    stage.write('later.png', png(30, 30).bytes)
+    await says(daemon, /the state works again/)
+    await uploaded(daemon, 3)
+    expect(await stage.json('status')).toMatchObject({ running: true })
+    expect(Object.keys(await stage.delivered())).toHaveLength(3)
+    await ended(daemon)
+    expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+  })
+
+  it('is none where the process was killed', async () => {
+    const stage = await stageOf(20)
+    const sync = startAlbumd(stage, ['sync'])
+    await uploaded(sync, 3)
+    sync.kill('SIGKILL')
+    await sync.ended
+    for (const { err } of await syncUntilDone(stage)) expect(err).toBe('')
+    await expectInSync(stage)
+  })
+})

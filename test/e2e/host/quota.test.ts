@@ -1,0 +1,141 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { HostOptions } from '../../../src/host/embedded-host.ts'
+import { openDatabase } from '../../../src/synced/database.ts'
+import { openSynced } from '../../../src/synced/synced.ts'
+import { png } from '../../pictures.ts'
+import { type FaultStage, setFaultStage } from '../stage/fault-stage.ts'
+import { inOneDay, oneDay } from '../stage/one-day.ts'
+import { type Logged, startDaemon } from '../stage/process.ts'
+
+const asked = ({ proxy }: FaultStage) => proxy.log.filter(({ kind }) => kind === 'upload').length
+
+function plant(stage: FaultStage, from: number, to: number) {
+  for (let shade = from; shade < to; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
+}
+
+/** Requests are counted: on a busy machine a credential of two seconds may end unused, and another is asked for. */
+async function stageOf(host: Partial<HostOptions>): Promise<FaultStage> {
+  await oneDay()
+  const life = { host: { credentialTtlMs: 600_000, ...host }, access: { credential_lifetime: '10m' } }
+  return setFaultStage(life)
+}
+
+/** The host's days, which are UTC's, go on when a test says so. */
+function days() {
+  const clock = {
+    offset: 0,
+    wall: () => Date.now() + clock.offset,
+    monotonic: () => performance.now(),
+  }
+  return clock
+}
+
+describe('a quota that the host says is used up', inOneDay, () => {
+  it("costs a day's requests and few more, is remembered over restarts, and goes on by a person's word", async () => {
+    const clock = days()
+    const stage = await stageOf({ dailyQuota: 20, clock })
+    plant(stage, 0, 40)
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(asked(stage)).toBeGreaterThan(20)
+    expect(asked(stage)).toBeLessThanOrEqual(28)
+    const first = asked(stage)
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(asked(stage)).toBe(first)
+
+    const { quota, backlog } = await stage.json('status')
+    // The embedded host says when its day ends.
+    const midnight = Math.ceil(Date.now() / 86_400_000) * 86_400_000
+    expect(quota).toMatchObject({ used: 20, exhausted: true })
+    expect(Math.abs(Date.parse(quota.resumes_at) - midnight)).toBeLessThan(60_000)
+    expect(backlog).toMatchObject({ pictures: 20, days: 1 })
+    const { out } = await stage.albumd('status', '--config', stage.config)
+    expect(out).toMatch(/^quota {3}20 of 5,000 today \(professional\), used up until /m)
+    expect(out).toContain('host.daily_quota')
+    const doctor = await stage.albumd('doctor', '--config', stage.config)
+    expect(doctor.out).toMatch(/warn +quota .*20 of 5,000.*\n.*host\.daily_quota/)
+
+    clock.offset = 86_400_000
+    expect(await stage.albumd('retry', '--config', stage.config)).toMatchObject({ code: 0 })
+    expect(asked(stage)).toBe(first + 20)
+    expect(await stage.json('status')).toMatchObject({ quota: { used: 40, exhausted: false } })
+  })
+})
+
+it(
+  'what a plan lacks stays in the status while the host is away, and so does that it is away',
+  inOneDay,
+  async () => {
+    const stage = await stageOf({ dailyQuota: 1, plansFrom: 'flagship' })
+    plant(stage, 0, 3)
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    const blocks = async () => (await stage.json('status')).blocks
+    const lacks = (endpoint: string) => ({ endpoint, code: 'PLAN_NOT_SUPPORTED' })
+    expect(await blocks()).toMatchObject([lacks('create_album'), lacks('list')])
+
+    stage.proxy.fail('list', 'each', 'reset')
+    // The quota is used up: but for the greeting nothing is asked.
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    const away = await blocks()
+    expect(away).toMatchObject([lacks('create_album'), { endpoint: 'list', code: 'HOST_UNREACHABLE' }])
+    expect((await stage.json('status')).mirrors).toMatchObject([{ state: 'blocked', pending_uploads: 2 }])
+  },
+)
+
+it('what a plan lacked is out of the status once the host lists again, also for a pass that asks nothing', async () => {
+  const stage = await setFaultStage()
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  const db = openDatabase(join(stage.home, 'state/albumd.db'))
+  const at = Date.now()
+  openSynced(db).account.block({
+    endpoint: 'list',
+    code: 'PLAN_NOT_SUPPORTED',
+    message: 'no',
+    since: at,
+    said_at: at,
+  })
+  db.close()
+  expect((await stage.json('status')).blocks).toHaveLength(1)
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect((await stage.json('status')).blocks).toEqual([])
+})
+
+describe('a storage that is full', inOneDay, () => {
+  it('is remembered by a daemon that is started over, and a person who asks costs one request', async () => {
+    const stage = await stageOf({ storageLimit: png(2, 2).bytes.length * 3 })
+    plant(stage, 0, 12)
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    const first = asked(stage)
+    expect(first).toBeLessThanOrEqual(3 + 8)
+    for (let start = 0; start < 2; start++) {
+      const stopped = await daemonUntil(stage, 'uploads_stopped')
+      expect(stopped).toMatchObject({ code: 'STORAGE_LIMIT_REACHED' })
+    }
+    expect(asked(stage)).toBe(first)
+    expect(await stage.json('status')).toMatchObject({
+      blocks: [{ code: 'STORAGE_LIMIT_REACHED', endpoint: 'upload' }],
+    })
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(asked(stage)).toBe(first + 1)
+  })
+
+  it('is asked about at once by a daemon whose config names another plan', async () => {
+    const stage = await stageOf({ storageLimit: 1 })
+    plant(stage, 0, 2)
+    await stage.sync()
+    const first = asked(stage)
+    stage.configure({
+      host: { base_url: stage.proxy.baseUrl, api_key_file: 'api-key', plan: 'flagship' },
+    })
+    await daemonUntil(stage, 'uploads_stopped')
+    expect(asked(stage)).toBeGreaterThan(first)
+  })
+})
+
+/** Runs the daemon until it tells of this, and ends it. Answers what it told. */
+async function daemonUntil(stage: FaultStage, event: string): Promise<Logged> {
+  const daemon = startDaemon(stage)
+  const told = await daemon.told(event)
+  expect(await daemon.stop()).toBe(0)
+  return told
+}

@@ -1,0 +1,161 @@
+import { renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, it } from 'vitest'
+import { type Db, openDatabase } from '../../../src/synced/database.ts'
+import { openEmptied } from '../../../src/synced/tables/emptied.ts'
+import { openJournal } from '../../../src/synced/tables/journal.ts'
+import { png } from '../../pictures.ts'
+import { expectInSync, type FaultStage, setFaultStage, syncUntilDone } from '../stage/fault-stage.ts'
+import { inParallel } from '../stage/in-parallel.ts'
+import { startAlbumd } from '../stage/process.ts'
+import type { KillAt } from './kill-at.ts'
+
+const PRELOAD = import.meta.resolve('./kill-at.ts')
+
+/** What statements are called here, by what only they have. */
+const NAMES: [pattern: RegExp, name: string][] = [
+  [/^INSERT.*'upload'/s, 'open upload'],
+  [/^INSERT.*'create_album'/s, 'open album creation'],
+  [/^INSERT.*'delete_image'/s, 'open image deletion'],
+  [/^DELETE.*WHERE image = /s, 'forget image'],
+  [/^DELETE FROM journal WHERE id = /s, 'close'],
+  [/^UPDATE journal SET sent_at/s, 'restart clocks'],
+  [/^INSERT INTO emptied/s, 'open album deletion'],
+  [/^DELETE FROM albums/s, 'forget album'],
+]
+
+interface Transition {
+  name: string
+  sql: string
+}
+
+/** Every statement by which the journal changes, or what is known of albums that go. */
+function transitions(open: (db: Db) => unknown): Transition[] {
+  const db = openDatabase(':memory:')
+  const writing = new Set<string>()
+  const prepare = db.prepare.bind(db)
+  db.prepare = ((sql: string) => {
+    const statement = prepare(sql)
+    if (!statement.readonly) writing.add(sql)
+    return statement
+  }) as typeof db.prepare
+  open(db)
+  db.close()
+  return [...writing].map(sql => ({ sql, name: NAMES.find(([pattern]) => pattern.test(sql))?.[1] ?? sql }))
+}
+
+const JOURNAL = transitions(openJournal)
+const ALBUM_DELETIONS = transitions(openEmptied).filter(({ name, sql }) => name !== sql)
+
+async function settledStage(): Promise<FaultStage> {
+  const stage = await setFaultStage({
+    before({ write }) {
+      for (const [shade, name] of ['stays', 'changes', 'moves', 'goes', 'goestoo'].entries())
+        write(`a/${name}.png`, png(4, 4, shade).bytes)
+    },
+  })
+  // All of these come in one pass: two albums, four uploads, four deletions.
+  stage.write('new/deep/first.png', png(7, 5, 1).bytes)
+  stage.write('new/second.png', png(7, 5, 2).bytes)
+  stage.write('a/changes.png', png(7, 5, 3).bytes)
+  renameSync(join(stage.pictures, 'a/moves.png'), join(stage.pictures, 'moved.png'))
+  for (const name of ['goes', 'goestoo']) rmSync(join(stage.pictures, `a/${name}.png`))
+  return stage
+}
+
+interface Scenario {
+  set: () => Promise<FaultStage>
+  transitions: Transition[]
+}
+
+const SCENARIOS: Record<string, Scenario> = {
+  'at work': { set: settledStage, transitions: JOURNAL },
+  /** An earlier process lost its answers, some of them to what was done, and it was before the machine started anew. */
+  'in recovery': { set: settledInDoubt, transitions: JOURNAL },
+  'albums going': { set: stageOfGoingAlbums, transitions: ALBUM_DELETIONS },
+}
+
+async function settledInDoubt(): Promise<FaultStage> {
+  const stage = await settledStage()
+  stage.proxy.fail('create_album', 2, 'drop_answer')
+  stage.proxy.fail('send', 1, 'drop_answer')
+  stage.proxy.fail('send', 2, 'reset')
+  stage.proxy.fail('delete', 1, 'drop_answer')
+  await stage.sync()
+  const db = new Database(join(stage.home, 'state/albumd.db'))
+  db.prepare(`UPDATE meta SET value = 'another' WHERE key = 'boot'`).run()
+  db.close()
+  return stage
+}
+
+/** Folders that are gone whole, each album by one request. */
+async function stageOfGoingAlbums(): Promise<FaultStage> {
+  const stage = await setFaultStage({
+    deletions: { albums: 'recursive' },
+    before({ write }) {
+      for (const [shade, name] of ['stays', 'a/one', 'a/deep/two', 'b/three'].entries())
+        write(`${name}.png`, png(4, 4, shade).bytes)
+    },
+  })
+  for (const name of ['a', 'b']) rmSync(join(stage.pictures, name), { recursive: true })
+  return stage
+}
+
+/** Runs `sync` until it kills itself or has nothing left to do. Answers whether it did. */
+async function syncUntilKilled(stage: FaultStage, at: KillAt): Promise<boolean> {
+  for (let run = 0; run < 25; run++) {
+    const sync = startAlbumd(stage, ['sync'], {
+      preload: PRELOAD,
+      env: { ALBUMD_KILL_AT: JSON.stringify(at) },
+    })
+    const { code, signal } = await sync.ended
+    if (signal === 'SIGKILL') return true
+    if (code === 0) return false
+    if (code !== 3) throw new Error(`sync ended with ${code}:\n${sync.out()}${sync.err()}`)
+  }
+  throw new Error('sync neither died nor came to its end')
+}
+
+/** What a scenario must reach; what is done for each picture or album, twice. */
+const MUST: Record<string, { once: string[]; twice: string[] }> = {
+  'at work': {
+    once: [],
+    twice: ['open upload', 'open album creation', 'open image deletion', 'forget image', 'close'],
+  },
+  'in recovery': { once: ['close', 'restart clocks'], twice: [] },
+  'albums going': { once: [], twice: ['open album deletion', 'forget album'] },
+}
+
+it('killed at any transition of the journal, both sides are equal in the end and nothing is twice', {
+  timeout: 1_200_000,
+}, async () => {
+  const rows: string[] = []
+  const reached = new Set<string>()
+  const moments = ['before', 'after'] as const
+  const cells = Object.entries(SCENARIOS).flatMap(([scenario, { set, transitions }]) =>
+    transitions.flatMap(({ name, sql }) =>
+      moments.flatMap(moment => [1, 2].map(nth => ({ scenario, set, name, moment, nth, sql }))),
+    ),
+  )
+  await inParallel(5, cells, async ({ scenario, set, name, moment, nth, sql }) => {
+    const stage = await set()
+    const killed = await syncUntilKilled(stage, { sql, moment, nth })
+    await stage.proxy.quiet()
+    const runs = await syncUntilDone(stage)
+    await expectInSync(stage)
+    if (killed) reached.add(`${scenario}: ${name}, ${moment}, ${nth}`)
+    const how = killed ? `survived, ${runs.length} more` : 'not reached'
+    rows.push(
+      `${scenario.padEnd(12)} ${name.padEnd(20)} ${moment.padEnd(6)} its commit, ${nth}. time: ${how}\n`,
+    )
+  })
+  process.stdout.write(rows.sort().join(''))
+  for (const [scenario, { once, twice }] of Object.entries(MUST))
+    for (const moment of moments) {
+      for (const name of [...once, ...twice]) expect(reached).toContain(`${scenario}: ${name}, ${moment}, 1`)
+      for (const name of twice) expect(reached).toContain(`${scenario}: ${name}, ${moment}, 2`)
+    }
+  const named = new Set(Object.values(MUST).flatMap(({ once, twice }) => [...once, ...twice]))
+  for (const { name } of [...JOURNAL, ...ALBUM_DELETIONS]) expect(named).toContain(name)
+})

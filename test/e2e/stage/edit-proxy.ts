@@ -1,0 +1,66 @@
+import { createServer, type IncomingHttpHeaders, request as openRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { VERSION_PATH } from '../../../src/protocol/endpoints.ts'
+
+/** A request below {base_url} that changes something, on its way to the host. */
+export interface Asked {
+  method: 'POST' | 'DELETE'
+  /** Below {base_url}, without the query. */
+  path: string
+  /** Undefined with DELETE. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests know what they send
+  body: any
+}
+
+/** What the proxy answers in the host's place. */
+export interface Refused {
+  status: number
+  code: string
+}
+
+/**
+ * A host that differs from the embedded one: what changes something passes `edit`, which changes its body, or refuses it.
+ * Answers the other host's {base_url}. Upload nodes and delivery addresses stay where they are.
+ */
+export async function startEditProxy(
+  hostBaseUrl: string,
+  edit: (asked: Asked) => Refused | undefined,
+): Promise<string> {
+  const upstream = new URL(hostBaseUrl).origin
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    let body: Buffer = Buffer.concat(chunks)
+    const { method } = request
+    if (method === 'POST' || method === 'DELETE') {
+      const asked: Asked = {
+        method,
+        path: request.url!.slice(VERSION_PATH.length).replace(/\?.*/, ''),
+        body: method === 'POST' ? JSON.parse(body.toString()) : undefined,
+      }
+      const refused = edit(asked)
+      if (refused) {
+        response.writeHead(refused.status, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ success: false, error: 'This is not done here.', code: refused.code }))
+        return
+      }
+      if (method === 'POST') body = Buffer.from(JSON.stringify(asked.body))
+    }
+    const { host, connection, ...rest } = request.headers
+    const headers: IncomingHttpHeaders = { ...rest }
+    if (body.length > 0) headers['content-length'] = String(body.length)
+    const passed = openRequest(upstream + request.url, { method: request.method!, headers }, answer => {
+      response.writeHead(answer.statusCode!, answer.headers)
+      answer.pipe(response)
+    })
+    passed.on('error', () => response.destroy())
+    passed.end(body)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${VERSION_PATH}`
+}

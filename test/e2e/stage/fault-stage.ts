@@ -1,0 +1,204 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect } from 'vitest'
+import type { HostOptions } from '../../../src/host/embedded-host.ts'
+import { albumPathOf } from '../../../src/sync/album-name.ts'
+import { UNLIMITED } from '../../host/choices.ts'
+import { png } from '../../pictures.ts'
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import type { Process } from './process.ts'
+import { QUICK, type Run, type Stage, type StageOptions, setStage, sha256 } from './stage.ts'
+
+/** How long albumd waits for an answer where nothing else is said. */
+const USUAL = '60s'
+
+/** A stage whose host is reached through a proxy alone, with credentials of two seconds and without the hold. */
+export interface FaultStage extends Stage {
+  proxy: FaultProxy
+  /** From here on albumd waits for answers as long as it usually does, whatever the stage was set with. */
+  waitLonger(): void
+}
+
+export interface FaultStageOptions {
+  host?: Partial<HostOptions>
+  /**
+   * Of the config's `host`. A timeout of a second is for answers that do not come: on a busy machine some that do come
+   * are lost by it.
+   */
+  access?: object
+  deletions?: object
+  /** Writes what is mirrored before anything goes wrong. */
+  before?: (stage: Stage) => void
+}
+
+export async function setFaultStage(options: FaultStageOptions = {}): Promise<FaultStage> {
+  const stage = await setStage({
+    host: { requestsPerSecond: UNLIMITED, credentialTtlMs: 2000, ...options.host },
+  })
+  const proxy = await startFaultProxy(stage.baseUrl)
+  const configure = (access: object) =>
+    stage.configure({
+      host: {
+        base_url: proxy.baseUrl,
+        api_key_file: 'api-key',
+        requests_per_second: QUICK,
+        ...access,
+      },
+      deletions: { grace: '300ms', hold_min: 1_000_000, ...options.deletions },
+    })
+  if (options.before) {
+    // With all the time of the world: on a busy machine the first answers too would be lost, and only acknowledged
+    // uploads show how delivery addresses are built from ids.
+    configure({ ...options.access, timeout: USUAL })
+    options.before(stage)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+  }
+  const access = { credential_lifetime: '2s', ...options.access }
+  configure(access)
+  return { ...stage, proxy, waitLonger: () => configure({ ...access, timeout: USUAL }) }
+}
+
+/** Runs `sync` until it finds that both sides agree. Answers the runs. Throws where so many were not enough. */
+export async function syncUntilDone(stage: Stage, most = 25): Promise<Run[]> {
+  const runs: Run[] = []
+  while (runs.at(-1)?.code !== 0) {
+    if (runs.length === most) {
+      const { code, out, err } = runs.at(-1)!
+      const status = JSON.stringify(await stage.json('status'), null, 1)
+      throw new Error(`sync did not come to its end, the last with ${code}:\n${out}${err}${status}`)
+    }
+    const run = await stage.sync()
+    if (run.code !== 0 && run.code !== 3)
+      throw new Error(`sync ended with ${run.code}:\n${run.out}${run.err}`)
+    runs.push(run)
+  }
+  return runs
+}
+
+const ALBUM_DEPTH_MAX = 10
+
+/** What the host should hold: an image's album path and name → SHA-256 of the file's bytes. */
+export function localTree({ pictures }: Stage): Record<string, string> {
+  const tree: Record<string, string> = {}
+  for (const entry of readdirSync(pictures, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    // Deeper than the host's albums may be, a picture is in the nearest album above (§8).
+    const album = albumPathOf('Photos', entry.parentPath.slice(pictures.length + 1)).slice(0, ALBUM_DEPTH_MAX)
+    tree[[...album, entry.name].join('/')] = sha256(readFileSync(join(entry.parentPath, entry.name)))
+  }
+  return tree
+}
+
+/**
+ * Both sides hold the same, once each, in albums without twins; the status has nothing to say; a further run sends and
+ * deletes no image.
+ */
+export async function expectInSync(stage: Stage): Promise<void> {
+  // `delivered` throws where an image is there twice.
+  expect(await stage.delivered()).toEqual(localTree(stage))
+  const albums = await stage.albums()
+  expect(albums).toEqual([...new Set(albums)])
+  const { mirrors, failures, blocks } = await stage.json('status')
+  expect(mirrors).toMatchObject([
+    {
+      state: 'idle',
+      reason: null,
+      uncertain: 0,
+      linked: 0,
+      pending_uploads: 0,
+      pending_deletions: 0,
+      held_deletions: 0,
+      failed: 0,
+    },
+  ])
+  expect({ failures, blocks }).toEqual({ failures: [], blocks: [] })
+  const before = await stage.listing()
+  // Emptied albums may still go: they are looked at twice, a credential's life apart.
+  expect(await stage.json('sync')).toMatchObject({ exit_code: 0, uploaded: 0, deleted: 0, albums_made: 0 })
+  expect(await stage.listing()).toEqual(before)
+}
+
+/** Slow enough that something can happen in the middle. */
+const SLOWLY = { requests_per_second: { upload: 10, list: 500, delete: 500, create_album: 500 } }
+
+export function writePictures(stage: Stage, from: number, to: number): void {
+  for (let n = from; n < to; n++) stage.write(`${n % 3}/${n}.png`, png(2 + n, 2).bytes)
+}
+
+/** With so many pictures, of which nothing was sent yet. */
+export async function stageOf(pictures: number): Promise<FaultStage> {
+  const stage = await setFaultStage({ access: SLOWLY })
+  writePictures(stage, 0, pictures)
+  return stage
+}
+
+export const within = { timeout: 45_000 }
+const uploads = (process: Process) => process.out().match(/picture_uploaded|^uploaded /gm)?.length ?? 0
+export const uploaded = (process: Process, atLeast: number) =>
+  expect.poll(() => uploads(process), within).toBeGreaterThanOrEqual(atLeast)
+export const says = (process: Process, what: RegExp) => expect.poll(process.out, within).toMatch(what)
+
+export function loseState({ home }: Stage): void {
+  for (const name of readdirSync(join(home, 'state')))
+    if (name.startsWith('albumd.db')) rmSync(join(home, 'state', name))
+}
+
+/** One line for a person: nothing of a stack. */
+export function oneLine(text: string, what: RegExp): void {
+  expect(text.trimEnd().split('\n')).toHaveLength(1)
+  expect(text).toMatch(/^albumd: /)
+  expect(text).toMatch(what)
+}
+
+/** Ends a daemon, which must have told no person of anything. */
+export async function ended(daemon: Process): Promise<void> {
+  daemon.kill('SIGTERM')
+  expect(await daemon.ended).toEqual({ code: 0, signal: null })
+  expect(daemon.err()).toBe('')
+}
+
+/** After the records were made anew: nothing was sent again, and nothing went. */
+export async function expectTheSame(stage: Stage, before: string[]): Promise<void> {
+  expect(await stage.listing()).toEqual(before)
+  expect(await stage.delivered()).toEqual(localTree(stage))
+  expect((await stage.json('status')).mirrors).toMatchObject([
+    { pending_uploads: 0, pending_deletions: 0, failed: 0, uncertain: 0 },
+  ])
+}
+
+/** A stage without limits on requests, and without the hold. */
+export function setting(options: StageOptions = {}): Promise<Stage> {
+  return setStage({
+    host: { requestsPerSecond: UNLIMITED },
+    ...options,
+    config: { deletions: { hold_min: 1_000_000 }, ...options.config },
+  })
+}
+
+/**
+ * Short-lived credentials end all doubt soon: about what a lost state had sent, and about empty albums. Not shorter: on
+ * a busy machine an upload takes seconds.
+ */
+export function configure(stage: Stage, changes: object = {}, baseUrl = stage.baseUrl): void {
+  stage.configure({
+    host: {
+      base_url: baseUrl,
+      api_key_file: 'api-key',
+      requests_per_second: QUICK,
+      credential_lifetime: '10s',
+    },
+    deletions: { hold_min: 1_000_000 },
+    ...changes,
+  })
+}
+
+export function move(stage: Stage, from: string, to: string): void {
+  mkdirSync(dirname(join(stage.pictures, to)), { recursive: true })
+  renameSync(join(stage.pictures, from), join(stage.pictures, to))
+}
+
+/** One pass that leaves nothing over, and both sides are the same. */
+export async function syncs(stage: Stage): Promise<void> {
+  expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+  expect(await stage.delivered()).toEqual(localTree(stage))
+}

@@ -1,0 +1,173 @@
+import { type ExecFileOptions, execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Agent } from 'undici'
+import { onTestFinished } from 'vitest'
+import { stringify } from 'yaml'
+import { type HostOptions, startHost } from '../../../src/host/embedded-host.ts'
+import { HostTree } from './host-tree.ts'
+
+const KEY = 'stage-key-0123456789'
+/** The program as it is shipped: the tests' set-up builds it. */
+export const PROGRAM = join(import.meta.dirname, '../../../dist/cli/albumd.js')
+
+/** For a config's host: more than any test sends. */
+export const QUICK = { upload: 500, send: 500, list: 500, delete: 500, create_album: 500 }
+
+/** What one run of the program left behind. */
+export interface Run {
+  code: number
+  out: string
+  err: string
+}
+
+/** A folder of pictures, a real host beside it, and the real program as a process. */
+export interface Stage {
+  /** Everything is below it. */
+  home: string
+  /** The mirrored folder. */
+  pictures: string
+  config: string
+  baseUrl: string
+  /** The one that the host knows. */
+  key: string
+  write(path: string, bytes: Uint8Array | string): void
+  albumd(...args: string[]): Promise<Run>
+  sync(...args: string[]): Promise<Run>
+  /** A command line of the program, as a shell runs it. */
+  shell(line: string): Promise<Run>
+  // biome-ignore lint/suspicious/noExplicitAny: tests say which fields they expect
+  json(...args: string[]): Promise<any>
+  /** The host's tree: an image's album path and name → SHA-256 of what its delivery address gives. */
+  delivered(): Promise<Record<string, string>>
+  /** The host's tree with ids: what a run that changes nothing must leave as it is. */
+  listing(): Promise<string[]>
+  /** The same without ids: a path as often as an image of it is there. */
+  paths(): Promise<string[]>
+  /** The paths of the host's albums, each as often as it is there. */
+  albums(): Promise<string[]>
+  configure(changes: object): void
+}
+
+export interface StageOptions {
+  host?: Partial<HostOptions>
+  /** The one mirror's settings beside its folder. */
+  mirror?: object
+  config?: object
+}
+
+export async function setStage({ host = {}, mirror = {}, config = {} }: StageOptions = {}): Promise<Stage> {
+  const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-stage-'))
+  // What was started here and killed may not be quite gone.
+  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
+  const running = await startHost({
+    data: join(home, 'host'),
+    listen: { host: '127.0.0.1', port: 0 },
+    apiKeys: [KEY],
+    plan: 'professional',
+    tls: false,
+    ...host,
+    // The stage lists too, beside the program.
+    requestsPerSecond: { ...host.requestsPerSecond, list: Number.POSITIVE_INFINITY },
+  })
+  onTestFinished(() => running.close())
+  const dispatcher = new Agent(running.caFile ? { connect: { ca: readFileSync(running.caFile) } } : {})
+  onTestFinished(() => dispatcher.close())
+  const pictures = join(home, 'pictures')
+  const configFile = join(home, 'albumd.yaml')
+  mkdirSync(pictures)
+  writeFileSync(join(home, 'api-key'), KEY, { mode: 0o600 })
+  const settings = {
+    host: {
+      base_url: running.baseUrl,
+      api_key_file: 'api-key',
+      ...(running.caFile && { ca_file: running.caFile }),
+    },
+    mirrors: [{ folder: 'pictures', album: 'Photos', ...mirror }],
+    watch: { settle: '100ms' },
+    state_dir: 'state',
+    // Several run at once, and there is but one usual port.
+    status_page: { listen: 'off' },
+    ...config,
+  }
+  // Whatever those who run the tests let others do with their files: doctor would have something to say.
+  const configure = (changes: object) =>
+    writeFileSync(configFile, stringify({ ...settings, ...changes }), { mode: 0o644 })
+  configure({})
+
+  const albumd = (...args: string[]) => runProgram([...args], home)
+  const tree = new HostTree({
+    baseUrl: running.baseUrl,
+    cdnBaseUrl: running.cdnBaseUrl,
+    key: KEY,
+    dispatcher,
+  })
+  const lines = async () => {
+    const found: string[] = []
+    for await (const { path, id } of tree.images()) found.push(`${path} ${id}`)
+    return found.sort()
+  }
+  return {
+    home,
+    pictures,
+    config: configFile,
+    baseUrl: running.baseUrl,
+    key: KEY,
+    write(path, bytes) {
+      mkdirSync(dirname(join(pictures, path)), { recursive: true })
+      writeFileSync(join(pictures, path), bytes)
+    },
+    albumd,
+    shell: line => runFile('sh', ['-c', `'${process.execPath}' '${PROGRAM}' ${line}`], home),
+    sync: (...args) => albumd('sync', '--config', configFile, ...args),
+    json: async (...args) => JSON.parse((await albumd(...args, '--config', configFile, '--json')).out),
+    async delivered() {
+      const hashes: Record<string, string> = {}
+      for await (const { path, id } of tree.images()) {
+        if (path in hashes) throw new Error(`${path} is on the host twice`)
+        hashes[path] = sha256(await tree.delivered(id))
+      }
+      return hashes
+    },
+    listing: lines,
+    paths: async () => (await lines()).map(line => line.slice(0, line.lastIndexOf(' '))),
+    albums: async () => (await tree.albums()).sort(),
+    configure,
+  }
+}
+
+export function sha256(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** The environment of whoever runs the tests, without what could lead the program to another config, key or state. */
+export function environmentIn(home: string): NodeJS.ProcessEnv {
+  const { ALBUMD_CONFIG, ALBUMD_API_KEY, CREDENTIALS_DIRECTORY, STATE_DIRECTORY, ...rest } = process.env
+  return { ...rest, HOME: home, NO_COLOR: '1' }
+}
+
+/** Runs the program to its end. */
+export function runProgram(args: string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<Run> {
+  return runFile(process.execPath, [PROGRAM, ...args], cwd, env)
+}
+
+/** Runs a file to its end. A variable of `env` that is undefined is left out. */
+export function runFile(
+  file: string,
+  args: string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Run> {
+  return execute(file, args, { cwd, env: { ...environmentIn(cwd), ...env } })
+}
+
+export function execute(file: string, args: string[], options: ExecFileOptions): Promise<Run> {
+  return new Promise(resolve => {
+    execFile(file, args, { ...options, maxBuffer: 64 * 2 ** 20 }, (error, out, err) => {
+      // What a signal ended has no code, and is no success.
+      resolve({ code: error ? Number(error.code ?? -1) : 0, out: String(out), err: String(err) })
+    })
+  })
+}
