@@ -1,4 +1,4 @@
-import type { Parts } from './document.ts'
+import type { Parts } from './view/document.ts'
 
 /** Whoever looks at the page. */
 interface Viewer {

@@ -1,5 +1,5 @@
-import type { Parts } from './document.ts'
 import type { Viewers } from './events.ts'
+import type { Parts } from './view/document.ts'
 
 /** Milliseconds between two looks, while something happens and while nothing does. */
 const SOON = 500

@@ -2,11 +2,11 @@ import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { isOwnHost, isOwnOrigin } from '../../src/page/guard.ts'
-import { html } from '../../src/page/html.ts'
 import { readOrMakeKey } from '../../src/page/key.ts'
 import { LogTail } from '../../src/page/log-tail.ts'
 import { userIn } from '../../src/page/peer.ts'
 import { UnderWayPictures } from '../../src/page/under-way.ts'
+import { html } from '../../src/page/view/html.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 it('a template escapes all that is put into it, in text and in attributes', () => {

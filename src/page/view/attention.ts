@@ -1,6 +1,67 @@
 import { count } from '../../daemon/quantities.ts'
-import type { Facts } from '../facts.ts'
-import { type Html, html } from '../html.ts'
+import type { HeldDeletion } from '../../daemon/report/held-deletions.ts'
+import { fullPath } from '../../sync/tree-path.ts'
+import type { Facts, Recorded } from '../facts.ts'
+import { deedButton, entries, SHOWN, time } from './elements.ts'
+import { type Html, html } from './html.ts'
+
+/** What could not be mirrored. `token`: for its buttons. */
+export function failures({ recorded }: Facts, token: string): Html | null {
+  if (recorded === null || recorded.status.failures.length === 0) return null
+  const { failures, mirrors } = recorded.status
+  const rows = failures.slice(0, SHOWN).map(failure => failureRow(failure, token))
+  const all = Math.max(
+    failures.length,
+    mirrors.reduce((sum, { failed, uncertain }) => sum + failed + uncertain, 0),
+  )
+  return html`<div class="row"><h2 class="wide">Not on the host <span class="aside">${all.toLocaleString('en')}</span></h2>
+${deedButton(token, 'retry', 'Retry all')}</div>
+${entries(rows, all, 'albumd status')}`
+}
+
+function failureRow(
+  { mirror, path, code, message, next_attempt_at }: Recorded['status']['failures'][number],
+  token: string,
+): Html {
+  const full = fullPath(mirror, path)
+  return html`<li class="row" id="failure-${full}"><div class="wide"><b class="name" title="${full}">${path === '' ? mirror : path}</b>
+<p>${message} <code>${code}</code></p>${
+    next_attempt_at !== null && html`<p class="aside">It is tried again at ${time(next_attempt_at)}.</p>`
+  }</div>
+${deedButton(token, 'retry', 'Retry', { path: full, about: path })}</li>`
+}
+
+/** Deletions that wait for a word. `token`: for its buttons. */
+export function held({ recorded }: Facts, token: string): Html | null {
+  if (recorded === null || recorded.held.length === 0) return null
+  const all = Math.max(
+    recorded.held.length,
+    recorded.status.mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0),
+  )
+  const images = count(all, 'image')
+  const rows = recorded.held.map(given => heldRow(given, token))
+  return html`<h2>Held deletions <span class="aside">${all.toLocaleString('en')}</span></h2>
+<p>Unusually many pictures are gone here, so their images wait for your word. <b>Approve</b> lets an image be deleted for
+good; <b>discard</b> drops the deletion and keeps the image on the host.</p>
+<div class="row">${deedButton(token, 'discard', 'Discard all', { most: all })}
+<details data-kind="bad"><summary>Approve all…</summary><p>This deletes ${images} on the host. They can not be had back from there.</p>
+${deedButton(token, 'approve', `Delete ${images}`, { most: all, kind: 'bad' })}</details></div>
+${entries(rows, all, 'albumd deletions list')}`
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  deleted: 'its picture is gone',
+  superseded: 'an old version of its picture',
+  ignored: 'a rule hides its picture',
+}
+
+function heldRow({ mirror, path, reason, since, image }: HeldDeletion, token: string): Html {
+  const full = fullPath(mirror, path)
+  return html`<li class="row" id="held-${image.id}"><div class="wide"><b class="name" title="${full}">${path}</b>
+<p class="aside">${REASONS[reason] ?? reason}, since ${time(since)}</p></div>
+<div class="row">${deedButton(token, 'approve', 'Approve', { path: full, about: path, kind: 'bad' })}
+${deedButton(token, 'discard', 'Discard', { path: full, about: path })}</div></li>`
+}
 
 /** What needs a person, and what people have asked for. */
 export function attention({ recorded, stateTrouble }: Facts): Html | null {

@@ -1,7 +1,6 @@
 import type { Facts } from '../facts.ts'
-import { type Html, html } from '../html.ts'
-import { time } from '../words.ts'
-import { deedButton } from './form.ts'
+import { deedButton, time } from './elements.ts'
+import { type Html, html } from './html.ts'
 
 /** In a word how it stands, and the switch that stops it. `token`: for its buttons. */
 export function head(facts: Facts, token: string): Html {
@@ -29,4 +28,16 @@ function pause({ status }: NonNullable<Facts['recorded']>, token: string): Html 
   // The button stands where "Resume" will: the focus stays on it.
   return html`<form class="row" method="post" action="/deeds/pause"><input type="hidden" name="token" value="${token}"><button>Pause</button>
 <label><span class="unseen">For how long</span><select name="for"><option value="1h">for 1 h</option><option value="8h">for 8 h</option><option value="">until I resume</option></select></label></form>`
+}
+
+const LEVELS = { debug: null, info: null, warn: 'warn', error: 'bad' } as const
+
+/** The log's last lines. */
+export function log({ log }: Facts): Html {
+  if (log.length === 0) return html`<h2>Log</h2><p class="aside">Nothing yet.</p>`
+  return html`<h2>Log</h2>
+<ol class="log" tabindex="0" aria-label="The log's last lines, the latest first">${log.map(
+    ({ time, level, text }) =>
+      html`<li data-kind="${LEVELS[level]}"><time datetime="${time}" data-clock>${time.slice(11, 19)}</time> <span class="tone">${level}</span> ${text}</li>`,
+  )}</ol>`
 }

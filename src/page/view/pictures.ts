@@ -1,18 +1,18 @@
 import { count, sizeInWords } from '../../daemon/quantities.ts'
+import type { LatestPicture } from '../../daemon/report/latest-pictures.ts'
 import { nameOf } from '../../sync/tree-path.ts'
 import type { Facts, Recorded } from '../facts.ts'
-import { type Html, html } from '../html.ts'
 import type { UnderWay } from '../under-way.ts'
-import { span, time } from '../words.ts'
-import { thumbnail } from './thumbnail.ts'
+import { albumInWords, span, thumbnail, time } from './elements.ts'
+import { type Html, html } from './html.ts'
 
-const SHOWN = 8
+const UNDER_WAY_SHOWN = 8
 
 /** What is on its way, how fast, and how long it will take. `now`: milliseconds since 1970. */
 export function underWay({ recorded, underWay, rate }: Facts, now: number): Html | null {
   if (recorded === null) return null
   const { status } = recorded
-  const few = underWay.slice(0, SHOWN)
+  const few = underWay.slice(0, UNDER_WAY_SHOWN)
   const more = underWay.length - few.length
   return html`<h2>Uploading</h2>
 <p>${pace(status, underWay, rate, now)}</p>
@@ -57,4 +57,31 @@ function sending({ id, mirror, path, size, sent }: UnderWay): Html {
 <div class="wide"><b class="name line" title="${mirror}/${path}">${path}</b>
 <progress max="${size}" value="${sent}" aria-label="${name}"></progress>
 <span class="aside">${sizeInWords(sent)} of ${sizeInWords(size)}</span></div></li>`
+}
+
+/** The pictures that came to the host last, with what it takes to show them to others. */
+export function latest({ recorded }: Facts): Html | null {
+  if (recorded === null) return null
+  if (recorded.latest.length === 0)
+    return html`<h2>Latest pictures</h2><p class="aside">None was uploaded yet.</p>`
+  return html`<h2>Latest pictures</h2>
+<ul class="list latest">${recorded.latest.map(picture)}</ul>
+<p class="aside">Who knows a delivery address sees the picture, and what its file says of time and place.</p>`
+}
+
+function picture({ image, mirror, path, album, cdn_url, size, at }: LatestPicture): Html {
+  const name = nameOf(path)
+  return html`<li id="picture-${image}">${thumbnail(`/thumbnails/picture/${image}?${at}`, name)}
+<b class="name line" title="${mirror}/${path}">${name}</b>
+<span class="aside line">${albumInWords(album)}</span>
+<span class="aside">${sizeInWords(size)} · ${time(at)}</span>
+<span class="row aside">${address(cdn_url)}<button type="button" data-copy="${cdn_url}">Copy<span class="unseen"> the address of ${name}</span></button></span></li>`
+}
+
+/** The host's word: only an address of the web is a link. */
+function address(url: string): Html {
+  const { protocol } = URL.parse(url) ?? {}
+  return protocol === 'https:' || protocol === 'http:'
+    ? html`<a class="wide line" href="${url}" target="_blank" rel="noopener noreferrer">${url}</a>`
+    : html`<span class="wide line">${url}</span>`
 }

@@ -1,15 +1,10 @@
-import { version } from '../daemon/version.ts'
-import type { Facts } from './facts.ts'
+import { version } from '../../daemon/version.ts'
+import type { Facts } from '../facts.ts'
+import { attention, failures, held, wishes } from './attention.ts'
+import { head, log } from './head.ts'
 import { type Html, html } from './html.ts'
-import { attention, wishes } from './view/attention.ts'
-import { failures } from './view/failures.ts'
-import { head } from './view/head.ts'
-import { held } from './view/held.ts'
-import { latest } from './view/latest.ts'
-import { log } from './view/log.ts'
-import { mirrors } from './view/mirrors.ts'
-import { underWay } from './view/now.ts'
-import { quota } from './view/quota.ts'
+import { mirrors, quota } from './mirrors.ts'
+import { latest, underWay } from './pictures.ts'
 
 /** The page's parts, by the id of the element that each fills. One that has nothing to say is ''. */
 export type Parts = Readonly<Record<string, string>>
