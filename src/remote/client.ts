@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { type Endpoint, PATHS } from '../protocol/endpoints.ts'
 import { answers, type CreateAlbumRequest, type UploadRequest } from '../protocol/records.ts'
+import { ask, type Connection, type Question } from './ask.ts'
 import type { Clock } from './clock.ts'
-import { fetchDelivered } from './delivery.ts'
-import { ask, type Question } from './gate/ask.ts'
+import { fetchDelivered } from './download.ts'
 import { openGate, type Patience, type RateLedger, type RequestEvent } from './gate/gate.ts'
 import type {
   Block,
@@ -17,10 +17,9 @@ import type {
   Sent,
 } from './host.ts'
 import { mayBeUsed, parseAddress } from './http/address.ts'
-import type { Connection } from './http/connection.ts'
 import { Http } from './http/http.ts'
-import { Bandwidth } from './line/bandwidth.ts'
 import { Line } from './line/line.ts'
+import { Bandwidth } from './line/pacing.ts'
 import { Secrets } from './secrets.ts'
 import { Uploads } from './uploads.ts'
 
@@ -31,38 +30,30 @@ export interface RemoteOptions {
   apiKey: string
   /** §4.1 or §4.3. */
   uploadForm: 'credential' | 'presign'
-  /** PEM of the authorities to trust, instead of those that Node knows. */
+  /** PEM of the authorities to trust instead of those that Node knows. */
   ca?: string
-  /** Without progress. */
+  /** The longest time without progress. */
   timeoutMs: number
-  /** The longest that an upload may take (§8). */
+  /** How long a credential may be used (§8), and so the longest that an upload may take. */
   credentialLifetimeMs: number
-  /** What all uploads together may take of the line, in bytes a second. Left out: whatever it gives. */
+  /** The most that all uploads together may send, in bytes a second. Left out: no limit. */
   bandwidth?: number
   requestsPerSecond: Readonly<Record<Endpoint, number>>
-  /** Requests to one endpoint at a time. */
+  /** How many requests to one endpoint may be under way at a time. */
   concurrency: number
   patience: Patience
   clock: Clock
-  /** From 0 to 1; left out: Math.random. */
+  /** A number from 0 to 1. Left out: Math.random. */
   random?(): number
-  /** Left out: no starts are known from before, and none are kept. */
+  /** Left out: starts of requests are not kept across restarts. */
   ledger?: RateLedger
-  /** What is known to be shut from before. */
+  /** Blocks that are known from an earlier process. */
   blocks?: readonly Block[]
   onRequest?(event: RequestEvent): void
 }
 
-/** The image host with what its gate can tell, and with what it delivers. */
-export interface RemoteHost extends ImageHost {
-  /** Lets the next request to this endpoint find out whether its block (the quota included) is over. */
-  unblock(endpoint: Endpoint): void
-}
-
-/**
- * Throws where an address or the key can't be used at all, which a checked config rules out. Sends nothing.
- */
-export function openImageHost(options: RemoteOptions): RemoteHost {
+/** Opens the host without sending anything. Throws TypeError for an address or a key that a checked config rules out. */
+export function openImageHost(options: RemoteOptions): ImageHost {
   const base = parseAddress(new URL(options.baseUrl).href)
   const site = parseAddress(new URL(options.siteUrl).href)
   if (!base || !site || !mayBeUsed(base, base) || !mayBeUsed(site, site))
@@ -76,8 +67,8 @@ export function openImageHost(options: RemoteOptions): RemoteHost {
     ...options,
   })
   const http = new Http({ timeoutMs, ...(ca !== undefined && { ca }) })
-  // Whoever asks waits: twice what silence is allowed is enough for any honest answer of a few kilobytes. undici's
-  // own timers are up to a second late.
+  // Answers have a few kilobytes. One that comes slowly, but without a pause of `timeoutMs`, is ended after twice that
+  // time. The 2 seconds are for a short `timeoutMs`, because undici's timers are up to a second late.
   const answerLimitMs = Math.max(timeoutMs * 2, timeoutMs + 2000)
   const connection = {
     base,
@@ -105,7 +96,7 @@ function uploadsOf(options: RemoteOptions, connection: Connection): Uploads {
   })
 }
 
-class Client implements RemoteHost {
+class Client implements ImageHost {
   readonly #connection: Connection
   readonly #uploads: Uploads
 

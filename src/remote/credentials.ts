@@ -1,12 +1,15 @@
 import type { z } from 'zod'
 import { PATHS, PRESIGN_PATH } from '../protocol/endpoints.ts'
 import { answers, type PresignRequest, type UploadRequest } from '../protocol/records.ts'
+import { ask, type Connection } from './ask.ts'
 import { addressWithSecret, badAddress, noAlbumInPresign } from './failures.ts'
-import { ask } from './gate/ask.ts'
 import type { Credential, Outcome } from './host.ts'
 import { givenAddress } from './http/address.ts'
-import type { Connection } from './http/connection.ts'
-import type { KnownCredentials } from './known-credentials.ts'
+
+/** More credentials than are under way before an answer that came twice is noticed. */
+const REMEMBERED = 1000
+/** Shorter values in an address's query are words, not credentials. */
+const SHORTEST_SECRET = 16
 
 /** §4.1. */
 export async function askCredential(
@@ -66,17 +69,32 @@ function checked({ base, apiKey }: Connection, credential: Credential): Outcome<
     failure: badAddress('upload', 'change_request', field),
   })
   if (!givenAddress(uploadUrl, base)) return bad('upload_url')
-  if (cdnUrl !== null && !givenAddress(cdnUrl, base)) return bad('cdn_url')
-  // It is stored and shown, which a secret must never be.
-  if (
-    cdnUrl !== null &&
-    [apiKey, uploadUrl, ...queryValues(uploadUrl)].some(secret => cdnUrl.includes(secret))
+  if (cdnUrl === null) return { ok: true, value: credential }
+  if (!givenAddress(cdnUrl, base)) return bad('cdn_url')
+  const inQuery = [...new URL(uploadUrl).searchParams.values()].filter(
+    value => value.length >= SHORTEST_SECRET,
   )
+  if ([apiKey, uploadUrl, ...inQuery].some(secret => cdnUrl.includes(secret)))
     return { ok: false, failure: addressWithSecret() }
   return { ok: true, value: credential }
 }
 
-/** Short ones are words. */
-function queryValues(url: string): string[] {
-  return [...new URL(url).searchParams.values()].filter(value => value.length >= 16)
+/**
+ * What the latest credentials were asked for, by their addresses. A host, or a proxy in front of it, may send an answer
+ * twice, and the second copy is then read as the answer to the next question on that connection.
+ */
+export class KnownCredentials {
+  readonly #requests = new Map<string, string>()
+
+  add(uploadUrl: string, request: UploadRequest | PresignRequest): void {
+    this.#requests.set(uploadUrl, JSON.stringify(request))
+    const [oldest] = this.#requests.keys()
+    if (this.#requests.size > REMEMBERED) this.#requests.delete(oldest!)
+  }
+
+  /** Whether the credential was granted to another request before, so that it can't be the answer to `request`. */
+  isForAnother(uploadUrl: string, request: UploadRequest | PresignRequest): boolean {
+    const known = this.#requests.get(uploadUrl)
+    return known !== undefined && known !== JSON.stringify(request)
+  }
 }

@@ -2,13 +2,13 @@ import type { Endpoint } from '../protocol/endpoints.ts'
 import { type ErrorCode, isErrorCode } from '../protocol/errors.ts'
 import type { HostFailure, Remedy } from './host.ts'
 import type { HttpResult, Left } from './http/exchange.ts'
-import { oneLine } from './http/message.ts'
 import type { Slowness } from './line/line.ts'
+import { oneLine } from './secrets.ts'
 
 /**
- * §7, each code by what may be done about it: at the endpoints below {base_url}, and at an upload node
- * (§4.2). What a node refuses it has not stored, so a new credential is the way on, unless the picture or the
- * account is at fault.
+ * What may be done about each code of §7: first at the endpoints below {base_url}, second at an upload node (§4.2). An
+ * upload node stores nothing when it refuses. So a new credential is the remedy there, unless the refusal is about the
+ * picture or the account.
  */
 const REMEDIES: Readonly<Record<ErrorCode, readonly [Remedy, Remedy]>> = {
   MISSING_FILE_SIZE: ['change_request', 'new_credential'],
@@ -40,7 +40,7 @@ const REMEDIES: Readonly<Record<ErrorCode, readonly [Remedy, Remedy]>> = {
   NO_AVAILABLE_IO_NODE: ['later', 'new_credential'],
 }
 
-/** A well-formed failure (§1): nothing was done. The code may be one that §7 does not list. */
+/** A well-formed failure (§1): nothing was done. §7 may not list the code; the status then decides. */
 export function refused(
   endpoint: Endpoint,
   status: number,
@@ -68,7 +68,7 @@ function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
   if (status === 402 || status === 403) return 'not_permitted'
   if (endpoint === 'upload' && (status === 413 || status === 415)) return 'change_picture'
   const passing = status === 408 || status === 429
-  // 404 included: only §7's NOT_FOUND may be taken for "deleted already".
+  // A 404 without §7's NOT_FOUND is no proof that the image does not exist: a wrong base_url gives it too.
   return status >= 400 && status < 500 && !passing ? 'change_request' : 'later'
 }
 
@@ -76,19 +76,19 @@ function nodeRemedyOfStatus(status: number): Remedy {
   return status === 413 || status === 415 ? 'change_picture' : 'new_credential'
 }
 
-/** An answer that is not of the interface, whatever its status. */
+/** An answer of a form that §1 does not know, whatever its status. */
 export function garbled(endpoint: Endpoint, left: Left, status: number, message: string): HostFailure {
   return { ...unknown(endpoint, left), code: 'HOST_ANSWER', message, status }
 }
 
-/** No redirect is followed: the key and the credential go where they were meant to go. */
+/** No redirect is followed, because the API key or the credential would go to an address that nobody configured. */
 export function redirected(endpoint: Endpoint, left: Left, status: number, where: string): HostFailure {
   const failure = unknown(endpoint, left)
   return {
     ...failure,
     remedy: failure.remedy === 'later' ? 'change_request' : failure.remedy,
     code: 'HOST_REDIRECT',
-    message: `${where} redirects to another address, and none is followed; set host.base_url to the final one`,
+    message: `${where} redirects to another address, which albumd does not follow; set host.base_url to the final address`,
     status,
   }
 }
@@ -102,26 +102,26 @@ export function unanswered(endpoint: Endpoint, result: Exclude<HttpResult, { kin
 export function cancelled(endpoint: Endpoint, left: Left): HostFailure {
   const remedy = mayBeDone(endpoint, left) ? 'find_out' : 'cancelled'
   const unsent = left === 'nothing' && ({ unsent: true } as const)
-  return { remedy, endpoint, code: 'CANCELLED', message: 'it was cancelled', ...unsent }
+  return { remedy, endpoint, code: 'CANCELLED', message: 'the request was cancelled', ...unsent }
 }
 
-/** `field` of an answer holds an address that is neither HTTPS nor, for a loopback host, loopback. */
+/** `field` of an answer holds an address that is neither HTTPS nor, with a loopback base_url, loopback (§5.4). */
 export function badAddress(endpoint: Endpoint, remedy: Remedy, field: string): HostFailure {
-  const message = `the host gave an address (${field}) that is not one of plain HTTPS; it is not used`
+  const message = `the host gave an address (${field}) that is not a plain HTTPS address; albumd does not use it`
   return { remedy, endpoint, code: 'HOST_ADDRESS', message }
 }
 
-/** A key as short as a word may stand in any address by chance: the message says what to look at. */
+/** Delivery addresses are stored and shown, and secrets must not be. A key as short as a word can be in one by chance. */
 export function addressWithSecret(): HostFailure {
   const message =
-    'the host gave an address (cdn_url) that holds the API key or the upload address; it is not used, for it would be stored and shown. A key of a few letters may be in it by chance: use a longer one'
+    'the host gave an address (cdn_url) that contains the API key or the upload address; albumd does not use it, because it would be stored and shown. A key of a few letters can be in it by chance: use a longer key'
   return { remedy: 'change_request', endpoint: 'upload', code: 'HOST_ADDRESS', message }
 }
 
-/** §4.3 names no album, and an image in the root is not what was asked for. */
+/** §4.3 has no album. Without an album the image would land in the root or the default album. */
 export function noAlbumInPresign(): HostFailure {
   const message =
-    'upload_form presign knows no albums; set host.upload_form to credential, or mirror on album ""'
+    'host.upload_form presign can not put a picture into an album; set it to credential, or mirror to album ""'
   return { remedy: 'change_request', endpoint: 'upload', code: 'PRESIGN_ALBUM', message }
 }
 
@@ -130,23 +130,23 @@ export function changedUnderway(): HostFailure {
   return { remedy: 'changed_underway', endpoint: 'send', code: 'PICTURE_CHANGED', message }
 }
 
-/** `lifetimeMs`: of a credential (§8). */
+/** `lifetimeMs`: how long a credential may be used (§8). */
 export function tooSlow(endpoint: Endpoint, slow: Slowness, lifetimeMs: number): HostFailure {
   const speed = `${Math.max(1, Math.round(slow.bytesPerSecond / 1024))} KB/s`
   const message =
     `it would take ${timeInWords(slow.ms)} at ${speed}, and an upload may take ${timeInWords(lifetimeMs)}; ` +
-    'it needs a faster line (or a higher uploads.bandwidth, where that is set), and is tried again by itself'
+    'it needs a faster line (or a higher uploads.bandwidth, if that is set), and is tried again by itself'
   return { remedy: 'faster_line', endpoint, code: 'TOO_SLOW', message }
 }
 
 export function gaveWay(): HostFailure {
-  const message = 'the line became too slow for all that was being sent; this one goes again later'
+  const message = 'the line became too slow for all uploads at once; this picture is sent again later'
   return { remedy: 'give_way', endpoint: 'send', code: 'GAVE_WAY', message }
 }
 
-/** Its turn came too late. */
+/** The gate's turn for the upload came after the end of the credential. */
 export function credentialExpired(): HostFailure {
-  const message = 'its credential ran out before it could be sent'
+  const message = 'its credential expired before it could be sent'
   return { remedy: 'new_credential', endpoint: 'send', code: 'CREDENTIAL_EXPIRED', message, unsent: true }
 }
 
@@ -156,17 +156,21 @@ function timeInWords(ms: number): string {
   return `${Math.ceil(ms / 3_600_000)} hours`
 }
 
+/** A request without an answer that can be understood. */
 function unknown(endpoint: Endpoint, left: Left): Pick<HostFailure, 'endpoint' | 'remedy'> {
   if (mayBeDone(endpoint, left)) return { endpoint, remedy: 'find_out' }
   return { endpoint, remedy: endpoint === 'send' ? 'new_credential' : 'later' }
 }
 
-/** A picture without its last byte is none. The others do no harm when they are done twice. */
+/**
+ * Whether the request may have had an effect that must be found out. An upload node does not store a picture whose last
+ * byte never left. Questions, listings and deletions do no harm when they are carried out twice.
+ */
 function mayBeDone(endpoint: Endpoint, left: Left): boolean {
   return (endpoint === 'send' && left === 'all') || (endpoint === 'create_album' && left !== 'nothing')
 }
 
-const TROUBLE = new Set([
+const OUTAGE = new Set([
   'HOST_UNREACHABLE',
   'HOST_TLS',
   'HOST_ANSWER',
@@ -174,36 +178,36 @@ const TROUBLE = new Set([
   'NO_AVAILABLE_IO_NODE',
 ])
 
-/** The host is in passing trouble, and not with this one request alone. */
-export function isTrouble({ code, status = 0 }: HostFailure): boolean {
-  return TROUBLE.has(code) || (!isErrorCode(code) && (status === 408 || status === 429 || status >= 500))
+/** The failure will pass and concerns other requests too: the host is overloaded, out of order or can't be reached. */
+export function isOutage({ code, status = 0 }: HostFailure): boolean {
+  return OUTAGE.has(code) || (!isErrorCode(code) && (status === 408 || status === 429 || status >= 500))
 }
 
 const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** Nobody is there to answer, at whatever endpoint: the network, or what stands before the host, says so. */
-export function isAway({ code, status = 0 }: HostFailure): boolean {
+/** No endpoint of the host can be reached: the network, or a proxy in front of the host, says so. */
+export function isUnreachable({ code, status = 0 }: HostFailure): boolean {
   return code === 'HOST_UNREACHABLE' || code === 'HOST_TLS' || (code === 'HOST_ANSWER' && GATEWAY.has(status))
 }
 
-/** What a request is answered that is not sent, because the trouble that `last` tells of lasts. */
+/** The answer to a request that is not sent because an outage lasts. `last`: the outage's last failure. */
 export function notAsked(endpoint: Endpoint, last: HostFailure): HostFailure {
   const { code, message } = last
   return { remedy: endpoint === 'send' ? 'new_credential' : 'later', endpoint, code, message, unsent: true }
 }
 
-/** The host's own word that nothing was done, or nothing was asked. */
+/** Certain that nothing was done: the host said so with a code of §7, or the request was not sent. */
 export function wasNotDone({ code, status, repeated, unsent, mayBeDone }: HostFailure): boolean {
   if (mayBeDone) return false
   return repeated === true || unsent === true || (status !== undefined && isErrorCode(code))
 }
 
-/** The same failure after a try that may have been done. */
+/** The same failure, when an earlier try of the request may have been carried out. */
 export function doubted(failure: HostFailure): { ok: false; failure: HostFailure } {
   return { ok: false, failure: { ...failure, mayBeDone: true } }
 }
 
-/** A refusal that says something of the one album or image that it was about; others may go all the same. */
+/** The refusal is about the one album or image of the request. Requests about others may succeed. */
 export function isOfThisOne({ code, remedy }: HostFailure): boolean {
   return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
 }

@@ -3,14 +3,14 @@ import type { Endpoint } from '../protocol/endpoints.ts'
 import type { AlbumRecord, answers, CreateAlbumRequest, UploadRequest } from '../protocol/records.ts'
 
 /**
- * The image host as the rest of albumd sees it. Every call passes the gate; every outcome is a value.
- * `signal` ends waiting and work alike. The outcome is then a failure CANCELLED: `cancelled`, or `find_out`
- * where it may have been done.
+ * The image host as the rest of albumd sees it. Every call passes the gate, and every outcome is a value. When `signal` is
+ * aborted, waiting and work end, and the outcome is a failure CANCELLED: with remedy `cancelled`, or `find_out` when the
+ * request may have been carried out.
  */
 export interface ImageHost {
   /**
-   * §4.1, or §4.3 with `upload_form: presign`. Sent again by itself where nothing can have happened. Waits until the
-   * line has room for the picture: its bytes are to follow at once.
+   * §4.1, or §4.3 with `upload_form: presign`. Waits until the line has room for the picture, because the picture is to be
+   * sent at once. Sent again by itself when it can't have been carried out.
    */
   requestUpload(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>>
   /** §4.2. Sent once, never again by itself. */
@@ -18,61 +18,55 @@ export interface ImageHost {
   /** §4.4. `albumId` null is the root. Sent again by itself. */
   list(albumId: string | null, page: number, signal: AbortSignal): Promise<Outcome<ListPage>>
   /**
-   * §4.5. Sent again by itself: a second deletion finds nothing. `mayGo` is asked just before each request leaves; where
-   * it says no, the outcome is `cancelled`.
+   * §4.5. Sent again by itself, because a second deletion finds nothing. `mayGo` is asked just before each request leaves;
+   * when it says no, the remedy is `cancelled`.
    */
   deleteImage(imageId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
   deleteAlbum(albumId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
-  /** §4.6. Sent once, unless nothing can have happened. */
+  /** §4.6. Sent again by itself only when it can't have been carried out. */
   createAlbum(request: CreateAlbumRequest, signal: AbortSignal): Promise<Outcome<CreatedAlbum>>
-  /** GET of a delivery address, without the key. Its bytes count towards no limit of §8; more than `maxBytes` are not taken. */
+  /** GET of a delivery address, without the API key. Counts towards no limit of §8. An answer above `maxBytes` is cut off. */
   fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
   /**
-   * What the account can't use for now: the plan, the quota, the storage or the key forbids it. `untried`: also what was
-   * unblocked and not asked since.
+   * What the account can't use for now, because of the plan, the quota, the storage or the key. `untried`: also what was
+   * unblocked and not tried yet.
    */
   blocks(untried?: 'untried'): Block[]
-  /**
-   * The next request to this endpoint finds out whether what shut it (plan, quota, storage, key), or the outage that it
-   * waits for, is over.
-   */
+  /** Lets the next request to this endpoint find out whether its block, or the outage that it waits out, is over. */
   unblock(endpoint: Endpoint): void
-  /** Waits for what is under way and closes connections. */
+  /** Waits for what is under way and closes the connections. */
   close(): Promise<void>
 }
 
 export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: HostFailure }
 
-/** What may be done about a failure. Each code of §7 belongs to one, said in one place. */
+/** What may be done about a failure. `failures.ts` gives each code of §7 its remedy. */
 export type Remedy =
-  /**
-   * Nothing was done there; the same request may go again later. The gate has waited out trouble as long as
-   * it may.
-   */
+  /** Nothing was done. Send the same request again later; the gate has already waited as long as it may. */
   | 'later'
-  /** It may have been done. Find out before anything else. */
+  /** The request may have been carried out. Find out before anything else. */
   | 'find_out'
-  /** The upload node refused or never had it whole: nothing was stored; ask for a new credential. */
+  /** Nothing was stored: the upload node refused, or never got the whole picture. Ask for a new credential. */
   | 'new_credential'
   /** Try once more with skip_dimension_check. */
   | 'skip_dimensions'
-  /** This picture is not wanted as it is. Wait until it changes. */
+  /** The host does not take this picture as it is. Wait until the picture changes. */
   | 'change_picture'
-  /** Our request does not suit this host. Repeating it is useless; the message says what the host minds. */
+  /** This host does not take a request of this form. Sending it again is useless; the message says what the host minds. */
   | 'change_request'
-  /** The resource does not exist (any more). */
+  /** The image or album does not exist (any more). */
   | 'gone'
   | 'not_permitted'
-  /** States of the account, with an end. */
+  /** The account's daily quota, storage, plan or key. Each ends some day. */
   | 'quota'
   | 'storage'
   | 'plan'
   | 'key'
-  /** The picture changed while it was being sent; its last byte never left. */
+  /** The picture changed while it was being sent. Nothing was stored: its last byte was not sent. */
   | 'changed_underway'
-  /** On a line this slow its credential ends before this picture is sent. Nothing was stored; try when it is faster. */
+  /** On this line the credential expires before the whole picture is sent. Nothing was stored; try on a faster line. */
   | 'faster_line'
-  /** On a line this slow it left the line to those that were sent already. Nothing was stored; try soon. */
+  /** The line became slower, and uploads that began earlier need all of it. Nothing was stored; try again soon. */
   | 'give_way'
   | 'cancelled'
 
@@ -80,20 +74,20 @@ export interface HostFailure {
   remedy: Remedy
   endpoint: Endpoint
   /**
-   * §7's code, another one that the host sent, or ours: HOST_UNREACHABLE, HOST_TLS, HOST_ANSWER,
+   * A code of §7, another code that the host sent, or one of albumd's: HOST_UNREACHABLE, HOST_TLS, HOST_ANSWER,
    * HOST_REDIRECT, HOST_ADDRESS, PRESIGN_ALBUM, PICTURE_CHANGED, TOO_SLOW, GAVE_WAY, CREDENTIAL_EXPIRED, CANCELLED.
    */
   code: string
   /** One line for a person, without secrets. */
   message: string
   status?: number
-  /** Said before: the gate answered from memory and asked nobody. */
+  /** The gate answered with an earlier failure and asked nobody. */
   repeated?: true
-  /** With DAILY_LIMIT_REACHED: in how many milliseconds there is quota again, where the host said so (§7). */
+  /** With DAILY_LIMIT_REACHED: in how many milliseconds there is quota again, if the host said so (§7). */
   retryAfterMs?: number
-  /** Nothing of it left. */
+  /** No byte of the request left. */
   unsent?: true
-  /** An earlier try of the same request may have been done. */
+  /** An earlier try of the same request may have been carried out. */
   mayBeDone?: true
 }
 
@@ -108,11 +102,11 @@ export interface Block {
 }
 
 export interface Credential {
-  /** Used exactly as given; never logged, never stored. */
+  /** Used exactly as the host gave it; never logged, never stored. */
   uploadUrl: string
-  /** Null for the presign form, until the picture is sent. */
+  /** Null with the presign form, which tells it only after the picture was sent. */
   cdnUrl: string | null
-  /** Only the presign form tells it before sending. */
+  /** Null with the credential form, which tells it only after the picture was sent. */
   imageId: string | null
 }
 
@@ -129,21 +123,41 @@ export type Delivered =
 export type ListPage = z.infer<typeof answers.list>['data']
 export type CreatedAlbum = Pick<AlbumRecord, 'id' | 'name' | 'depth' | 'created_at'>
 
-/** A picture on its way. */
+/** A picture to be sent. */
 export interface PictureBody {
   fileName: string
   mime: string
   /** Bytes; exactly as many come out of `chunks`. */
   size: number
-  /** Throws PictureChanged before the last chunk where the bytes are not those that were hashed. */
+  /** Throws PictureChanged before the last chunk when the bytes are not those that were hashed. */
   chunks(): AsyncIterable<Uint8Array>
-  /** Where the whole picture is in memory anyway: its bytes, already proved. `chunks` is then not asked. */
+  /** The whole picture, when it is in memory anyway; its hash is already checked. `chunks` is then not called. */
   bytes?: Uint8Array
-  /** Called once it is on the host and no connection reads `bytes` any more. Not always: who never hears of it keeps them. */
+  /**
+   * Called when the host has the picture and no connection reads `bytes` any more, so that the memory may be used again.
+   * The call may never come; the memory is then left to the garbage collector.
+   */
   released?(): void
 }
 
 export class PictureChanged extends Error {
   override name = 'PictureChanged'
   readonly code = 'PICTURE_CHANGED'
+}
+
+/** The same host, with some of its calls replaced. */
+export function hostWith(host: ImageHost, changes: Partial<ImageHost>): ImageHost {
+  const calls: ImageHost = {
+    requestUpload: (...args) => host.requestUpload(...args),
+    send: (...args) => host.send(...args),
+    list: (...args) => host.list(...args),
+    deleteImage: (...args) => host.deleteImage(...args),
+    deleteAlbum: (...args) => host.deleteAlbum(...args),
+    createAlbum: (...args) => host.createAlbum(...args),
+    fetchDelivered: (...args) => host.fetchDelivered(...args),
+    blocks: untried => host.blocks(untried),
+    unblock: endpoint => host.unblock(endpoint),
+    close: () => host.close(),
+  }
+  return { ...calls, ...changes }
 }

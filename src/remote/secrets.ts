@@ -1,6 +1,35 @@
-import { secretsOfAddress } from './http/message.ts'
+const LONGEST_MESSAGE = 300
+/** Shorter pieces of an address are words such as "upload". */
+const SHORTEST_CREDENTIAL = 8
 
-/** What may stand in no message: the API key, and what the addresses of credentials hold as long as they can be used. */
+/**
+ * Text from outside, made fit for a log and a terminal: one line of bounded length, without control characters, without
+ * addresses and without the secrets, which some hosts repeat in their errors.
+ */
+export function oneLine(text: string, secrets: Iterable<string>): string {
+  let clean = text
+  for (const secret of secrets) clean = clean.replaceAll(secret, '***')
+  // Any address in a host's text may hold a credential.
+  clean = clean.replace(/\bhttps?:\/\/\S+/gi, '(an address)')
+  clean = clean.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
+  return clean.length > LONGEST_MESSAGE ? `${clean.slice(0, LONGEST_MESSAGE)}…` : clean
+}
+
+/** An address that holds a credential (§4.2, §4.3), and all pieces of the address that can be the credential. */
+export function secretsOfAddress(url: string): string[] {
+  const pieces = url.split(/[/?&=]/).filter(piece => piece.length >= SHORTEST_CREDENTIAL)
+  return [url, ...pieces.flatMap(piece => [piece, decoded(piece)])]
+}
+
+function decoded(piece: string): string {
+  try {
+    return decodeURIComponent(piece)
+  } catch {
+    return piece
+  }
+}
+
+/** What no message may contain: the API key, and the credentials that can still be used. */
 export class Secrets implements Iterable<string> {
   readonly #apiKey: string
   readonly #uploadUrls = new Set<string>()

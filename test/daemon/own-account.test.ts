@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { hostOfOwnAccount } from '../../src/daemon/state/own-account.ts'
-import type { ImageHost } from '../../src/remote/host.ts'
-import { hostWith } from '../../src/remote/host-with.ts'
+import { hostWith, type ImageHost } from '../../src/remote/host.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import { listingWith, never } from '../sync/album-stage.ts'
 import { failure, green, openWorkshop, red, type Workshop } from '../sync/workshop.ts'

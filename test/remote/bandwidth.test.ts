@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
-import { Bandwidth } from '../../src/remote/line/bandwidth.ts'
 import { Line } from '../../src/remote/line/line.ts'
-import { paced } from '../../src/remote/line/paced-body.ts'
+import { Bandwidth, paced } from '../../src/remote/line/pacing.ts'
 import { never } from './client-of.ts'
 import { bytesOf, sha256 } from './pictures.ts'
 import { VirtualTime } from './virtual-time.ts'

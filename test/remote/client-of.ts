@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
-import { openImageHost, type RemoteHost, type RemoteOptions } from '../../src/remote/client.ts'
-import type { HostFailure, Outcome } from '../../src/remote/host.ts'
+import { openImageHost, type RemoteOptions } from '../../src/remote/client.ts'
+import type { HostFailure, ImageHost, Outcome } from '../../src/remote/host.ts'
 import { systemClock } from './system-clock.ts'
 
 export const API_KEY = 'key-0123456789-secret'
@@ -13,7 +13,7 @@ export const never = new AbortController().signal
 /**
  * A client of the host at `origin`, closed after the test. It tries each request once, unless told otherwise.
  */
-export function clientOf(origin: string, options: Partial<RemoteOptions> = {}): RemoteHost {
+export function clientOf(origin: string, options: Partial<RemoteOptions> = {}): ImageHost {
   const host = openImageHost({
     baseUrl: `${origin}/api/v1`,
     siteUrl: origin,

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import type { RemoteHost } from '../../src/remote/client.ts'
+import type { ImageHost } from '../../src/remote/host.ts'
 import { startDoublingProxy } from '../doubling-proxy.ts'
 import { clientOf, never, successOf } from './client-of.ts'
 import { bytesOf, inMemory } from './pictures.ts'
 import { bodyOf, failure, type Handler, json, serve } from './serve.ts'
 
 /** A client of a host behind a proxy that answers everything twice, the second time when the next request has left. */
-async function behindDoubling(handler: Handler, options = {}): Promise<{ host: RemoteHost; origin: string }> {
+async function behindDoubling(handler: Handler, options = {}): Promise<{ host: ImageHost; origin: string }> {
   const { origin } = await startDoublingProxy(await serve(handler), () => true)
   return { host: clientOf(origin, options), origin }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
 import { type ErrorCode, STATUS_OF } from '../../src/protocol/errors.ts'
-import { cancelled, garbled, isTrouble, redirected, refused, unanswered } from '../../src/remote/failures.ts'
+import { cancelled, garbled, isOutage, redirected, refused, unanswered } from '../../src/remote/failures.ts'
 import type { Remedy } from '../../src/remote/host.ts'
 
 const CODES = Object.keys(STATUS_OF) as ErrorCode[]
@@ -98,13 +98,13 @@ test('what does no harm twice may simply go again', () => {
 })
 
 test('trouble of the host is told from trouble with one request', () => {
-  expect(isTrouble(refusal('upload', 'RATE_LIMITED', 429))).toBe(true)
-  expect(isTrouble(refusal('upload', 'NO_AVAILABLE_IO_NODE', 503))).toBe(true)
-  expect(isTrouble(refusal('list', 'MAINTENANCE', 503))).toBe(true)
-  expect(isTrouble(garbled('list', 'all', 200, 'x'))).toBe(true)
-  expect(isTrouble(refusal('delete', 'DELETE_FAILED', 500))).toBe(false)
-  expect(isTrouble(refusal('upload', 'DAILY_LIMIT_REACHED', 429))).toBe(false)
-  expect(isTrouble(refusal('upload', 'FILE_TOO_LARGE', 400))).toBe(false)
-  expect(isTrouble(redirected('list', 'all', 301, 'h:1'))).toBe(false)
-  expect(isTrouble(cancelled('list', 'all'))).toBe(false)
+  expect(isOutage(refusal('upload', 'RATE_LIMITED', 429))).toBe(true)
+  expect(isOutage(refusal('upload', 'NO_AVAILABLE_IO_NODE', 503))).toBe(true)
+  expect(isOutage(refusal('list', 'MAINTENANCE', 503))).toBe(true)
+  expect(isOutage(garbled('list', 'all', 200, 'x'))).toBe(true)
+  expect(isOutage(refusal('delete', 'DELETE_FAILED', 500))).toBe(false)
+  expect(isOutage(refusal('upload', 'DAILY_LIMIT_REACHED', 429))).toBe(false)
+  expect(isOutage(refusal('upload', 'FILE_TOO_LARGE', 400))).toBe(false)
+  expect(isOutage(redirected('list', 'all', 301, 'h:1'))).toBe(false)
+  expect(isOutage(cancelled('list', 'all'))).toBe(false)
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
-import { Bandwidth } from '../../src/remote/line/bandwidth.ts'
 import { Line } from '../../src/remote/line/line.ts'
+import { Bandwidth } from '../../src/remote/line/pacing.ts'
 import { never } from './client-of.ts'
 import { type Upload, VirtualLine } from './virtual-line.ts'
 import { VirtualTime } from './virtual-time.ts'

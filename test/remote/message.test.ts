@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { oneLine, secretsOfAddress } from '../../src/remote/http/message.ts'
+import { oneLine, secretsOfAddress } from '../../src/remote/secrets.ts'
 
 test('what a host says is one line without control characters', () => {
   expect(oneLine('a\r\nb\u001b[31mc\u2028d\u0000', [])).toBe('a b [31mc d')

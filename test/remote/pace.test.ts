@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { backoffMs } from '../../src/remote/gate/backoff.ts'
-import { paceOf } from '../../src/remote/gate/rate-headers.ts'
+import { backoffMs } from '../../src/remote/gate/outage.ts'
+import { paceOf } from '../../src/remote/gate/rate-window.ts'
 
 test('Retry-After is understood in seconds and as a date of the host, and nothing else is', () => {
   const now = 'Tue, 03 Nov 2026 10:00:00 GMT'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Bandwidth } from '../../src/remote/line/bandwidth.ts'
-import { LineTooSlow, paced } from '../../src/remote/line/paced-body.ts'
+import { Bandwidth, LineTooSlow, paced } from '../../src/remote/line/pacing.ts'
 import { VirtualClock } from '../daemon/virtual-clock.ts'
 
 const KIB = 1024

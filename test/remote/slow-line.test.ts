@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import type { RemoteHost } from '../../src/remote/client.ts'
-import type { Outcome, PictureBody, Sent } from '../../src/remote/host.ts'
+import type { ImageHost, Outcome, PictureBody, Sent } from '../../src/remote/host.ts'
 import { clientOf, never, successOf } from './client-of.ts'
 import { serveRaw } from './serve.ts'
 
@@ -24,7 +23,7 @@ interface Seen {
 }
 
 /** A host behind a line that takes so many bytes a second of all connections together. */
-async function slowHost(bytesPerSecond: number): Promise<{ seen: Seen; host: RemoteHost }> {
+async function slowHost(bytesPerSecond: number): Promise<{ seen: Seen; host: ImageHost }> {
   const seen: Seen = { credentials: 0, most: 0, late: 0, stored: 0 }
   const granted = new Map<string, number>()
   const sending = new Set<Socket>()
@@ -89,7 +88,7 @@ function pictureOf(size: number): PictureBody {
   }
 }
 
-async function upload(host: RemoteHost, size: number): Promise<Outcome<Sent>> {
+async function upload(host: ImageHost, size: number): Promise<Outcome<Sent>> {
   const request = { file_name: 'a.jpg', file_size: size, mime_type: 'image/jpeg', width: 1, height: 1 }
   const granted = await host.requestUpload(request, never)
   return granted.ok ? host.send(granted.value, pictureOf(size), never) : granted

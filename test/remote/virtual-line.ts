@@ -1,6 +1,6 @@
-import type { Bandwidth } from '../../src/remote/line/bandwidth.ts'
 import { Line, type LineOptions } from '../../src/remote/line/line.ts'
-import { LineTooSlow, paced } from '../../src/remote/line/paced-body.ts'
+import type { Bandwidth } from '../../src/remote/line/pacing.ts'
+import { LineTooSlow, paced } from '../../src/remote/line/pacing.ts'
 import { never } from './client-of.ts'
 import type { VirtualTime } from './virtual-time.ts'
 

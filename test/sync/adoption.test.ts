@@ -1,7 +1,6 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import type { ImageHost } from '../../src/remote/host.ts'
-import { hostWith } from '../../src/remote/host-with.ts'
+import { hostWith, type ImageHost } from '../../src/remote/host.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { verifyLinks } from '../../src/sync/uploads/verify-links.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { HostFailure, ImageHost } from '../../src/remote/host.ts'
-import { hostWith } from '../../src/remote/host-with.ts'
+import { type HostFailure, hostWith, type ImageHost } from '../../src/remote/host.ts'
 import { png } from '../pictures.ts'
 import { found, listingWith, never, openAlbumStage } from './album-stage.ts'
 import { openWorkshop } from './workshop.ts'

@@ -1,5 +1,4 @@
-import type { ImageHost } from '../../src/remote/host.ts'
-import { hostWith } from '../../src/remote/host-with.ts'
+import { hostWith, type ImageHost } from '../../src/remote/host.ts'
 
 /** The host, with the names of the pictures that are sent written down. */
 export function counting(host: ImageHost, sent: string[]): ImageHost {

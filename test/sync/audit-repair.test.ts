@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hostWith } from '../../src/remote/host-with.ts'
+import { hostWith } from '../../src/remote/host.ts'
 import { deleteTwice, repairGone } from '../../src/sync/audit/audit-repair.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import { png } from '../pictures.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ImageHost } from '../../src/remote/host.ts'
-import { hostWith } from '../../src/remote/host-with.ts'
+import { hostWith, type ImageHost } from '../../src/remote/host.ts'
 import { runAudit } from '../../src/sync/audit/audit.ts'
 import { type Clock, systemClock } from '../../src/sync/clock.ts'
 import { png } from '../pictures.ts'

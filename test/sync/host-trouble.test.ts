@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Block, Sent } from '../../src/remote/host.ts'
-import { hostWith } from '../../src/remote/host-with.ts'
+import { type Block, hostWith, type Sent } from '../../src/remote/host.ts'
 import { png } from '../pictures.ts'
 import { ALLOWANCE, count, failure, green, openWorkshop, red, summary, type Workshop } from './workshop.ts'
 

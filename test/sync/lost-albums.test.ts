@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ImageHost } from '../../src/remote/host.ts'
-import { hostWith } from '../../src/remote/host-with.ts'
+import { hostWith, type ImageHost } from '../../src/remote/host.ts'
 import { png } from '../pictures.ts'
 import { found, lateListing, listingWith, never, openAlbumStage, times } from './album-stage.ts'
 import { failure, openWorkshop } from './workshop.ts'

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ImageHost } from '../../src/remote/host.ts'
-import { hostWith } from '../../src/remote/host-with.ts'
+import { hostWith, type ImageHost } from '../../src/remote/host.ts'
 import { png } from '../pictures.ts'
 import { putImage } from './remote-deeds.ts'
 import { failure, green, openWorkshop, red, summary, type Workshop } from './workshop.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { hostWith } from '../../src/remote/host-with.ts'
+import { hostWith } from '../../src/remote/host.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { DAY_MS, daysFrom, daysOf } from '../../src/sync/quota/quota-day.ts'

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { Credential, ImageHost, PictureBody } from '../../src/remote/host.ts'
-import { hostWith } from '../../src/remote/host-with.ts'
+import { type Credential, hostWith, type ImageHost, type PictureBody } from '../../src/remote/host.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { png } from '../pictures.ts'

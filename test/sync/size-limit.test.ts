@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hostWith } from '../../src/remote/host-with.ts'
+import { hostWith } from '../../src/remote/host.ts'
 import type { PassParts } from '../../src/sync/pass.ts'
 import { png } from '../pictures.ts'
 import { ALLOWANCE, failure, openWorkshop, type Workshop } from './workshop.ts'

@@ -7,7 +7,8 @@ import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { openPicture } from '../../src/local/picture-file.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { openScanPool } from '../../src/local/scan-pool.ts'
-import { openImageHost, type RemoteHost } from '../../src/remote/client.ts'
+import { openImageHost } from '../../src/remote/client.ts'
+import type { ImageHost } from '../../src/remote/host.ts'
 import { type HostFailure, PictureChanged } from '../../src/remote/host.ts'
 import { type Clock, systemClock } from '../../src/sync/clock.ts'
 import { FileAges } from '../../src/sync/file-ages.ts'
@@ -41,7 +42,7 @@ export interface Workshop {
   db: Db
   clock: Clock
   synced: Synced
-  host: RemoteHost
+  host: ImageHost
   events: PassEvent[]
   write(path: string, bytes: Uint8Array | string): void
   remove(path: string): void

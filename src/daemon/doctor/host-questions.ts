@@ -3,12 +3,11 @@ import type { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { API_KEY_HEADER, type Endpoint, PATHS, PRESIGN_PATH } from '../../protocol/endpoints.ts'
 import { answers } from '../../protocol/records.ts'
+import { COMMON_HEADERS, readAnswer } from '../../remote/ask.ts'
 import type { ListPage, Outcome } from '../../remote/host.ts'
 import { type Address, parseAddress } from '../../remote/http/address.ts'
-import { COMMON_HEADERS } from '../../remote/http/connection.ts'
 import type { HttpResult } from '../../remote/http/exchange.ts'
 import { Http } from '../../remote/http/http.ts'
-import { readAnswer } from '../../remote/http/read-answer.ts'
 
 /** Longer than a person would wait. */
 const LONGEST_MS = 15_000

@@ -1,5 +1,4 @@
-import type { PictureBody } from '../../remote/host.ts'
-import { hostWith } from '../../remote/host-with.ts'
+import { hostWith, type PictureBody } from '../../remote/host.ts'
 import type { PassParts } from '../../sync/pass.ts'
 
 /** How far a picture is on its way to the host. */

@@ -1,5 +1,5 @@
 import type { Downloaded, Downloads } from '../../remote/download.ts'
-import { backoffMs } from '../../remote/gate/backoff.ts'
+import { backoffMs } from '../../remote/gate/outage.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { BegunFile } from './place-files.ts'
 import type { Missing } from './restore-event.ts'

@@ -1,7 +1,6 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 import type { Endpoint } from '../../protocol/endpoints.ts'
-import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
-import { hostWith } from '../../remote/host-with.ts'
+import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
 import type { Clock } from '../../sync/clock.ts'
 import { canBe } from '../../sync/listing/likeness.ts'
 import type { Synced } from '../../synced/synced.ts'

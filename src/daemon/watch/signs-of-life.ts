@@ -1,7 +1,6 @@
 import type { Disk } from '../../local/disk.ts'
 import type { OpenPicture } from '../../local/picture-file.ts'
-import type { ImageHost } from '../../remote/host.ts'
-import { hostWith } from '../../remote/host-with.ts'
+import { hostWith, type ImageHost } from '../../remote/host.ts'
 
 /** Each of these tells `alive` of every step that it has taken: the engine gets on. What hangs tells nothing. */
 type Alive = () => void

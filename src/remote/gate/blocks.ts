@@ -4,52 +4,55 @@ import type { Block, HostFailure, Remedy } from '../host.ts'
 interface Shut {
   failure: HostFailure
   since: number
-  /** Somebody has reason to try again, and nothing was asked since. */
+  /** The block was opened for a try, and no request has been answered since. */
   untried: boolean
 }
 
-const ACCOUNT: ReadonlySet<Remedy> = new Set<Remedy>(['quota', 'storage', 'plan', 'key'])
+const OF_ACCOUNT: ReadonlySet<Remedy> = new Set<Remedy>(['quota', 'storage', 'plan', 'key'])
 
-/** States of the account (§5, §8) that shut an endpoint until someone has reason to try again. */
+/**
+ * States of the account (§5, §8) that block an endpoint: quota or storage used up, an endpoint outside the plan, a
+ * refused key. Requests to a blocked endpoint are answered without being sent, until somebody opens the block for a try.
+ */
 export class Blocks {
   readonly #shut = new Map<Endpoint, Shut>()
-  /** A refused key shuts all endpoints that ask for one. */
+  /** A refused key blocks all endpoints that need the key. */
   #key: Shut | null = null
 
-  /** Takes note of a failure, where it is of the account. */
+  /** Records a failure if it is a state of the account; ignores all other failures. */
   note(failure: HostFailure, since: number): void {
-    if (!ACCOUNT.has(failure.remedy)) return
+    if (!OF_ACCOUNT.has(failure.remedy)) return
     const shut = { since, untried: false }
     if (failure.remedy === 'key') {
       if (!this.#key || this.#key.untried) this.#key = { ...shut, failure }
     } else {
-      // What a node says of the account holds for the credentials that lead there.
+      // When an upload node says that the quota is used up, there is no point in asking for further credentials.
       const endpoint = failure.endpoint === 'send' ? 'upload' : failure.endpoint
       this.#shut.set(endpoint, { ...shut, failure: { ...failure, endpoint } })
     }
   }
 
-  /** What every request to this endpoint is answered without being sent. */
+  /** The answer to every request to this endpoint while it is blocked, else null. */
   of(endpoint: Endpoint): HostFailure | null {
     const shut = this.#over(endpoint).find(({ untried }) => !untried)
     return shut ? { ...shut.failure, endpoint, repeated: true } : null
   }
 
-  /** The next request may go. What it is answered decides whether the block is over. */
+  /** Lets the next request to this endpoint be sent. Its answer decides whether the block is over. */
   open(endpoint: Endpoint): void {
     if (this.#key) this.#key.untried = true
     const shut = this.#shut.get(endpoint)
     if (shut) shut.untried = true
   }
 
-  /** This endpoint did its work, or refused it for another reason: what was open to be tried is over. */
+  /** The endpoint did its work, or refused for a reason that is no block: blocks that were open for a try are over. */
   worked(endpoint: Endpoint): void {
     for (const shut of this.#over(endpoint).filter(({ untried }) => untried))
       if (shut === this.#key) this.#key = null
       else this.#shut.delete(endpoint)
   }
 
-  /** `untried`: with what was opened and not asked since. */
+  /** All blocks. `untried`: also those that were opened for a try and not tried yet. */
   list(untried?: 'untried'): Block[] {
     return [this.#key, ...ENDPOINTS.map(endpoint => this.#shut.get(endpoint))]
       .filter(shut => !!shut)
@@ -63,9 +66,9 @@ export class Blocks {
       }))
   }
 
-  /** What shuts this endpoint. */
+  /** What blocks this endpoint: the key and its own block. */
   #over(endpoint: Endpoint): Shut[] {
-    // A credential in hand needs no key (§5.3).
+    // Sending with a credential needs no key (§5.3).
     return [endpoint === 'send' ? null : this.#key, this.#shut.get(endpoint)].filter(shut => !!shut)
   }
 }

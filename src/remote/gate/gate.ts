@@ -1,19 +1,16 @@
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import type { Clock } from '../clock.ts'
-import { cancelled, doubted, isAway, isTrouble, notAsked, wasNotDone } from '../failures.ts'
+import { cancelled, doubted, isOutage, isUnreachable, notAsked, wasNotDone } from '../failures.ts'
 import type { Block, HostFailure, Outcome } from '../host.ts'
-import { type Lane, type LanesOptions, openLanes } from '../line/lanes.ts'
 import { Blocks } from './blocks.ts'
-import type { Pace } from './rate-headers.ts'
-import { type Slot, WINDOW_MS } from './rate-window.ts'
-import type { Trouble, Visit } from './trouble.ts'
+import { type Lane, type LanesOptions, openLanes } from './lanes.ts'
+import type { Outage, Visit } from './outage.ts'
+import { type Pace, type Slot, WINDOW_MS } from './rate-window.ts'
 
-export type { Patience, RateLedger } from '../line/lanes.ts'
+export type { RateLedger } from './lanes.ts'
+export type { Patience } from './outage.ts'
 
-/**
- * One request, after its end. `status` null: no answer. `code` null: it succeeded. `ms`: from its first byte
- * on.
- */
+/** One request after its end. `status`: null without an answer. `code`: null after a success. `ms`: from its first byte. */
 export interface RequestEvent {
   endpoint: Endpoint
   status: number | null
@@ -23,28 +20,33 @@ export interface RequestEvent {
 
 export interface GateOptions extends LanesOptions {
   clock: Clock
-  /** What is known to be shut from before. Left out: nothing. */
+  /** Blocks that are known from an earlier process. */
   blocks?: readonly Block[]
   onRequest(event: RequestEvent): void
 }
 
-/** What came of one request. */
+/** The result of sending one request once. */
 export interface Attempt<T> {
   outcome: Outcome<T>
+  /** Null without an answer. */
   status: number | null
   pace: Pace
 }
 
-/** Sends one request; says when its first byte leaves. */
+/** Sends one request once, and calls `started` when its first byte leaves. */
 export type Send<T> = (started: () => void) => Promise<Attempt<T>>
 
-/** A request's place, taken. */
+/** A request's place in the rate window and in each outage that it waits out. */
 interface Turn {
   slot: Slot
-  visits: ReadonlyMap<Trouble, Visit>
+  visits: ReadonlyMap<Outage, Visit>
 }
 
-/** The only door to the host: concurrency, rate, passing trouble and blocks of each endpoint. */
+/**
+ * The only way to the host. Each request takes four steps: the queue of its endpoint (concurrency), the blocks of the
+ * account, the outages, and the rate window. Then it is sent. A request that failed is sent again when the failure is an
+ * outage and sending it again can do no harm.
+ */
 export class Gate {
   readonly #options: GateOptions
   readonly #lanes: ReadonlyMap<Endpoint, Lane>
@@ -60,8 +62,9 @@ export class Gate {
   }
 
   /**
-   * Sends when it is this request's turn, and again where nothing was done and the trouble may pass. Rejects
-   * with what `send`, `mayGo` and the ledger throw, and after `close`. `mayGo` is asked each time that it is its turn.
+   * Sends a request when its turn comes, and again as long as `Patience` allows. `mayGo` is asked each time, just before
+   * the request would be sent; when `mayGo` says no, the outcome is CANCELLED. Rejects with what `send`, `mayGo` or the
+   * ledger throw, and after `close`.
    */
   async pass<T>(
     endpoint: Endpoint,
@@ -70,42 +73,34 @@ export class Gate {
     mayGo: () => boolean = () => true,
   ): Promise<Outcome<T>> {
     if (this.#closed) throw new Error('the gate is closed')
-    const work = this.#inTurn(this.#lanes.get(endpoint)!, signal, send, mayGo)
+    const lane = this.#lanes.get(endpoint)!
+    const work = lane.queue.inTurn(() => this.#persist(lane, signal, send, mayGo), signal)
     this.#underWay.add(work)
     try {
-      return await work
+      return (await work) ?? { ok: false, failure: cancelled(endpoint, 'nothing') }
     } finally {
       this.#underWay.delete(work)
     }
   }
 
-  /** What the account can't use for now. `untried`: with what was opened and not asked since. */
+  /** What the account can't use for now. `untried`: also what was unblocked and not tried yet. */
   blocks(untried?: 'untried'): Block[] {
     return this.#blocks.list(untried)
   }
 
-  /** The next request to this endpoint finds out whether its block, or the outage that it waits for, is over. */
+  /** Lets the next request to this endpoint find out whether its block or its outage is over. */
   unblock(endpoint: Endpoint): void {
     this.#blocks.open(endpoint)
-    for (const trouble of this.#lanes.get(endpoint)!.heeds) trouble.hurry()
+    for (const outage of this.#lanes.get(endpoint)!.waitsOut) outage.probeSoon()
   }
 
-  /** Takes no more requests and waits for those it has. */
+  /** Takes no more requests, and waits for the requests that are under way. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.allSettled(this.#underWay)
   }
 
-  async #inTurn<T>(
-    lane: Lane,
-    signal: AbortSignal,
-    send: Send<T>,
-    mayGo: () => boolean,
-  ): Promise<Outcome<T>> {
-    const outcome = await lane.queue.inTurn(() => this.#persist(lane, signal, send, mayGo), signal)
-    return outcome ?? { ok: false, failure: cancelled(lane.endpoint, 'nothing') }
-  }
-
+  /** Sends a request until it succeeds, fails for good, or the outage lasts. */
   async #persist<T>(
     lane: Lane,
     signal: AbortSignal,
@@ -113,22 +108,27 @@ export class Gate {
     mayGo: () => boolean,
   ): Promise<Outcome<T>> {
     const { attempts } = this.#options.patience
-    let unsure = false
+    // Whether an earlier try may have been carried out. Example: the answer to the first DELETE was lost, and the second
+    // is answered NOT_FOUND: the image may be gone because of the first.
+    let inDoubt = false
     for (let tries = 1; ; tries++) {
       const turn = await this.#turn(lane, signal, mayGo)
-      if (!turn.ok) return unsure ? doubted(turn.failure) : turn
+      if (!turn.ok) return inDoubt ? doubted(turn.failure) : turn
       const once = await this.#once(lane, turn.value, send)
-      const outcome = unsure && !once.ok ? doubted(once.failure) : once
-      unsure ||= !once.ok && !wasNotDone(once.failure)
-      const again = !outcome.ok && outcome.failure.remedy === 'later' && isTrouble(outcome.failure)
-      const failures = Math.max(tries, lane.trouble.failures, lane.away?.failures ?? 0)
+      const outcome = inDoubt && !once.ok ? doubted(once.failure) : once
+      inDoubt ||= !once.ok && !wasNotDone(once.failure)
+      const again = !outcome.ok && outcome.failure.remedy === 'later' && isOutage(outcome.failure)
+      const failures = Math.max(tries, lane.outage.failures, lane.hostOutage?.failures ?? 0)
       if (!again || failures >= attempts) return outcome
     }
   }
 
-  /** Waits until a request may start, and takes its place in the same turn of the event loop. */
+  /**
+   * Waits until a request may be sent, and takes its place. Nothing is awaited between the last check and taking the
+   * place, so that no other request takes the same place.
+   */
   async #turn(
-    { endpoint, window, heeds }: Lane,
+    { endpoint, window, waitsOut }: Lane,
     signal: AbortSignal,
     mayGo: () => boolean,
   ): Promise<Outcome<Turn>> {
@@ -138,12 +138,12 @@ export class Gate {
       const failure = this.#blocks.of(endpoint)
       if (failure) return { ok: false, failure }
       const now = clock.now()
-      const lasting = heeds.map(trouble => trouble.lasting(now)).find(last => last !== null)
+      const lasting = waitsOut.map(outage => outage.lasting(now)).find(last => last !== null)
       if (lasting) return { ok: false, failure: notAsked(endpoint, lasting) }
-      const wait = Math.max(window.waitMs(now), ...heeds.map(other => other.waitMs(now)))
+      const wait = Math.max(window.waitMs(now), ...waitsOut.map(outage => outage.waitMs(now)))
       if (wait <= 0 && !mayGo()) return { ok: false, failure: cancelled(endpoint, 'nothing') }
       if (wait <= 0) {
-        const visits = new Map(heeds.map(trouble => [trouble, trouble.enter(now)]))
+        const visits = new Map(waitsOut.map(outage => [outage, outage.enter(now)]))
         return { ok: true, value: { slot: window.take(), visits } }
       }
       await clock.sleep(wait, signal)
@@ -168,41 +168,41 @@ export class Gate {
       if (outcome.ok) this.#passed(lane, turn)
       else {
         if (outcome.failure.code === 'RATE_LIMITED') window.tooMuch()
-        this.#takeNote(outcome.failure, lane, turn, pace, now)
+        this.#failed(outcome.failure, lane, turn, pace, now)
       }
       const code = outcome.ok ? null : outcome.failure.code
       onRequest({ endpoint, status, code, ms: now - (began ?? now) })
       return outcome
     } finally {
       slot.release()
-      for (const [trouble, visit] of visits) trouble.leave(visit)
+      for (const [outage, visit] of visits) outage.leave(visit)
     }
   }
 
-  #takeNote(failure: HostFailure, lane: Lane, turn: Turn, { retryAfterMs }: Pace, now: number): void {
-    const { trouble, away } = lane
-    const isAnswer = failure.status !== undefined && !isTrouble(failure) && failure.remedy !== 'key'
+  #failed(failure: HostFailure, lane: Lane, turn: Turn, { retryAfterMs }: Pace, now: number): void {
+    const { outage, hostOutage } = lane
+    const isAnswer = failure.status !== undefined && !isOutage(failure) && failure.remedy !== 'key'
     if (isAnswer) this.#blocks.worked(lane.endpoint)
     this.#blocks.note(failure, now)
-    // After a second the host has forgotten what was too much for it (§8).
+    // After RATE_LIMITED the host needs a second without requests to forget those that were too many (§8).
     const least = failure.code === 'RATE_LIMITED' ? WINDOW_MS : null
-    const failed = (what: Trouble) => what.failed(turn.visits.get(what)!, now, failure, retryAfterMs ?? least)
-    if (isTrouble(failure)) failed(trouble)
-    else if (failure.status !== undefined) trouble.passed(turn.visits.get(trouble)!)
-    if (away && isAway(failure)) failed(away)
-    else if (failure.status !== undefined) this.#hostIsThere(lane, turn)
+    const count = (of: Outage) => of.failed(turn.visits.get(of)!, now, failure, retryAfterMs ?? least)
+    if (isOutage(failure)) count(outage)
+    else if (failure.status !== undefined) outage.passed(turn.visits.get(outage)!)
+    if (hostOutage && isUnreachable(failure)) count(hostOutage)
+    else if (failure.status !== undefined) this.#hostAnswered(lane, turn)
   }
 
   #passed(lane: Lane, turn: Turn): void {
     this.#blocks.worked(lane.endpoint)
-    lane.trouble.passed(turn.visits.get(lane.trouble)!)
-    this.#hostIsThere(lane, turn)
+    lane.outage.passed(turn.visits.get(lane.outage)!)
+    this.#hostAnswered(lane, turn)
   }
 
-  /** After an outage every endpoint may be asked at once. */
-  #hostIsThere({ away }: Lane, { visits }: Turn): void {
-    if (!away?.passed(visits.get(away)!)) return
-    for (const lane of this.#lanes.values()) if (lane.away === away) lane.trouble.hurry()
+  /** When the host answers again after an outage of the whole host, every endpoint may be probed at once. */
+  #hostAnswered({ hostOutage }: Lane, { visits }: Turn): void {
+    if (!hostOutage?.passed(visits.get(hostOutage)!)) return
+    for (const lane of this.#lanes.values()) if (lane.hostOutage === hostOutage) lane.outage.probeSoon()
   }
 }
 

@@ -1,68 +1,79 @@
-/** §8's "requests per second", read strictly: in no window of a second more than the limit. */
-const SECOND_MS = 1002 // Two clocks never tick quite alike.
+import type { IncomingHttpHeaders } from 'node:http'
+
 /**
- * The host counts arrivals, and we see departures and answers: so long, and no longer, a request is given to
- * arrive.
+ * §8's "requests per second" in the strictest reading: no window of one second, wherever it begins, holds more requests
+ * than the limit. Two milliseconds more, because the host's clock and ours do not run at exactly the same speed.
+ */
+const SECOND_MS = 1002
+/**
+ * The host counts arrivals, but we know only when a request left and when its answer came. A request counts as arriving
+ * at some time between its departure and this many milliseconds later, or its answer if that is sooner.
  */
 const GUARD_MS = 28
 /**
- * On a machine or a line that holds requests up for longer, the host says that it was too much: then the guard
- * doubles, up to this, and halves again after so many requests that were in order.
+ * When the machine or the network delays requests for longer, the host answers RATE_LIMITED. The guard then doubles, up
+ * to this, and halves again after `IN_ORDER` answered requests.
  */
 const GUARD_MOST_MS = 224
 const IN_ORDER = 1000
-/** After this, a host that counts strictly has forgotten a request. */
+/** After this long a host that counts strictly has forgotten a request. */
 export const WINDOW_MS = SECOND_MS + GUARD_MS
 
 /** A place in the window. */
 export interface Slot {
   /**
-   * The request is being written to its connection. Until then the place counts as taken, however long
-   * connecting takes.
+   * The request is being written to its connection at `now`. Until then the place counts as taken, because connecting
+   * can take any time.
    */
   start(now: number): void
-  /** So it had arrived. */
+  /** Its answer has come, so the request had arrived by `now`. */
   answered(now: number): void
-  /** Gives the place back where the request never started. */
+  /** Gives the place back if the request never started. */
   release(): void
 }
 
-/** When a request can have arrived. */
+/** The time span in which a request can have arrived at the host. */
 interface Arrival {
   earliest: number
   latest: number
 }
 
-/** The last requests of one endpoint on a monotonic clock, in milliseconds. */
+/**
+ * The recent requests of one endpoint. All times are milliseconds of a monotonic clock.
+ *
+ * Example, with a limit of 2 a second: request A leaves at 0 and its answer comes at 10; request B leaves at 5 and its
+ * answer is still out. A arrived between 0 and 10, B between 5 and 33 (the guard). A third request may leave at 1012,
+ * because A is then more than a second old wherever in its span it arrived. Had both answers been out, it would have to
+ * wait until 1030.
+ */
 export class RateWindow {
   readonly #most: number
   #limit: number
-  /** Those that started. */
   #arrivals: Arrival[]
-  /** Taken and not started. */
+  /** Places that were taken and whose request has not started yet. */
   #taken = 0
   #guardMs = GUARD_MS
   #inOrder = 0
 
-  /** `earlier` are starts before this process's. A limit of Infinity counts nothing. */
+  /** `earlier`: when requests of the process before this one started. A limit of Infinity counts nothing. */
   constructor(limit: number, earlier: readonly number[] = []) {
     this.#most = limit
     this.#limit = limit
     this.#arrivals = earlier.map(start => ({ earliest: start, latest: start + GUARD_MS }))
   }
 
-  /** Milliseconds after which a place may be free; 0 where one is. What is taken counts as starting now. */
+  /** Milliseconds after which a place may be free; 0 when one is free. Taken places count as if they started now. */
   waitMs(now: number): number {
     this.#arrivals = this.#arrivals.filter(({ latest }) => latest > now - SECOND_MS)
     const over = this.#arrivals.length + this.#taken - this.#limit
     if (over < 0) return 0
     const next = this.#arrivals.sort((a, b) => a.latest - b.latest)[over]
     if (!next) return WINDOW_MS
-    // An answer may still come, and shorten the wait.
+    // The wait is computed for the earliest possible arrival first: until then the answer may come and shorten the span.
     return (next.earliest > now - SECOND_MS ? next.earliest : next.latest) + SECOND_MS - now
   }
 
-  /** Only where `waitMs` is 0. */
+  /** Takes a place. Call it only when `waitMs` is 0. */
   take(): Slot {
     const arrival: Arrival = { earliest: Number.POSITIVE_INFINITY, latest: Number.POSITIVE_INFINITY }
     let waiting = true
@@ -87,7 +98,7 @@ export class RateWindow {
     }
   }
 
-  /** The host counted more than its limit: requests arrive closer together than they leave. */
+  /** The host answered RATE_LIMITED although the window was kept: requests arrive closer together than they leave. */
   tooMuch(): void {
     this.#setGuard(this.#guardMs * 2)
   }
@@ -97,8 +108,41 @@ export class RateWindow {
     this.#inOrder = 0
   }
 
-  /** The host's own word on the limit (§7). It may lower ours, never raise it. */
+  /** The limit that the host names in an answer (§7). It can lower the configured limit, but never raise it. */
   adopt(limit: number): void {
     this.#limit = Math.min(this.#most, limit)
   }
+}
+
+/** What the headers of an answer say about the rate (§7, "Rate-limit responses"). Null: no header, or not understood. */
+export interface Pace {
+  retryAfterMs: number | null
+  /** Requests a second. */
+  limit: number | null
+}
+
+export const NO_PACE: Pace = { retryAfterMs: null, limit: null }
+
+export function paceOf(headers: IncomingHttpHeaders): Pace {
+  return {
+    retryAfterMs: retryAfter(text(headers['retry-after']), text(headers.date)),
+    limit: positive(text(headers['x-ratelimit-limit'])),
+  }
+}
+
+/** undici gives a header that came twice as an array, although the type does not say so. */
+function text(value: string | string[] | undefined): string {
+  return (Array.isArray(value) ? value[0] : value)?.trim() ?? ''
+}
+
+/** Seconds or a date (RFC 9110, 10.2.3). A date is compared with the host's own `Date` header, because clocks differ. */
+function retryAfter(value: string, hostDate: string): number | null {
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000
+  if (!value.endsWith('GMT')) return null
+  const wait = Date.parse(value) - Date.parse(hostDate)
+  return Number.isNaN(wait) ? null : Math.max(0, wait)
+}
+
+function positive(value: string): number | null {
+  return /^[1-9]\d*$/.test(value) ? Number(value) : null
 }

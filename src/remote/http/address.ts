@@ -1,21 +1,21 @@
-/** An address split so that its path and query go over the wire byte for byte as they were given. */
+/** An address in parts. Its path and query are sent byte for byte as they were given. */
 export interface Address {
   origin: string
   /** Path and query, raw. */
   path: string
-  /** host:port, fit for messages: it holds no credential. */
+  /** host:port, for messages; it contains no credential. */
   where: string
   secure: boolean
   loopback: boolean
 }
 
-/**
- * The path is cut out by hand, because the URL parser rewrites it (`..`, `\`, spaces, quotes). What can't
- * stand in a request line as it is (spaces, control and non-ASCII characters), a fragment, and a user name
- * give null.
- */
 const ADDRESS = /^(https?:\/\/(?:[\w.~%-]+|\[[\da-f:.]+\])(?::\d+)?)([/?][!"$-~]*)?$/i
 
+/**
+ * The path is cut out with a regular expression, because the URL parser rewrites it (`..`, `\`, spaces, quotes) and a
+ * credential has to be used exactly as it was given. Null for an address with a user name, with a fragment, or with
+ * characters that a request line can't contain (spaces, control and non-ASCII characters).
+ */
 export function parseAddress(text: string): Address | null {
   const [, base, path = '/'] = ADDRESS.exec(text) ?? []
   if (!base || !URL.canParse(base)) return null
@@ -30,7 +30,7 @@ export function parseAddress(text: string): Address | null {
   }
 }
 
-/** `hostname` as the URL parser writes it: lower case, addresses in full. */
+/** `hostname` is as the URL parser writes it: in lower case, IP addresses in full. */
 function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
@@ -40,12 +40,12 @@ function isLoopback(hostname: string): boolean {
   )
 }
 
-/** §5.4: HTTPS alone, save between loopback addresses. */
+/** §5.4: only HTTPS, except from a loopback `base` to a loopback address. */
 export function mayBeUsed(address: Address, base: Address): boolean {
   return address.secure || (base.loopback && address.loopback)
 }
 
-/** An address that the host at `base` gave, where it may be used. */
+/** An address that the host at `base` gave; null when it may not be used. */
 export function givenAddress(text: string, base: Address): Address | null {
   const address = parseAddress(text)
   return address && mayBeUsed(address, base) ? address : null

@@ -4,10 +4,10 @@ import type { Dispatcher } from 'undici'
 import type { Address } from './address.ts'
 import { explainTransportError, type TransportError } from './transport-errors.ts'
 
-/** Bytes. Nothing that §4 answers comes near this. */
+/** Bytes. The longest answer of §4, a page of a listing, is far shorter. */
 const ANSWER_MAX = 4 * 2 ** 20
 
-/** A body of known length that comes in pieces. */
+/** A body that comes in pieces, and whose length is known before. */
 export interface ChunkedBody {
   /** Bytes. */
   length: number
@@ -20,22 +20,22 @@ export interface HttpRequest {
   headers: Record<string, string>
   body?: Uint8Array | ChunkedBody
   /**
-   * Whether an answer shows by itself that it is this request's: its connection may then carry another. Left out: none
-   * can, and the connection carries nothing else, before or after. A host, or a proxy before it, may answer twice, and the
-   * second answer would be taken for the next request's.
+   * Whether an answer itself shows that it belongs to this request. Only then is its connection used for another request,
+   * because a host, or a proxy in front of it, may send an answer twice, and the second copy would be read as the answer to
+   * the next request. Left out: no answer shows that, and the request gets a connection of its own.
    */
   isOwn?(answer: HttpResult): boolean
-  /** From the first byte to the end of the answer. */
+  /** The longest time from the first byte of the request to the end of the answer, in milliseconds. */
   limitMs?: number
-  /** Just before the first byte leaves. */
+  /** Called just before the first byte leaves. */
   onStart?(): void
-  /** Bytes of an answer, beyond which it is cut off. */
+  /** An answer with more bytes than this is cut off. */
   answerMax?: number
-  /** Takes the answer as it comes, instead of `body` of the result. */
+  /** Gets the answer's bytes as they come. The `body` of the result is then empty. */
   onChunk?(chunk: Uint8Array): void
 }
 
-/** How much of the request can have reached the host. */
+/** How much of the request can have reached the host. What the connection took counts, even if it is still in a buffer. */
 export type Left = 'nothing' | 'part' | 'all'
 
 export type HttpResult =
@@ -44,13 +44,18 @@ export type HttpResult =
   | ({ kind: 'silence'; left: Left; overLimit?: true } & TransportError)
   | { kind: 'cancelled'; left: Left }
 
-/** Never seen by anyone: the end was decided before. */
-const GIVEN_UP = new Error('given up')
+/** The reason that undici is given for an abort. Nobody sees it, because the result is settled before. */
+const ABORTED = new Error('aborted')
 
-/** One request and its answer, on undici's lowest level: only there one sees which bytes have left. */
+/**
+ * One request and its answer, on the lowest level of undici (`dispatch`), because only there it can be seen which bytes of
+ * the body the connection took. That decides what a lost answer means. Example: an upload of 5 MB ends with ECONNRESET.
+ * With `left: 'part'` the upload node never had the whole picture and stored nothing, so it can be sent again at once. With
+ * `left: 'all'` the picture may be stored, so recovery has to find out first.
+ */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest
-  /** Without progress, in milliseconds. */
+  /** The longest time without progress. */
   readonly #timeoutMs: number
   readonly #settled = Promise.withResolvers<HttpResult>()
   #over = false
@@ -61,7 +66,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {}
   readonly #answer: Uint8Array[] = []
   #answered = 0
-  /** Runs while a chunked body waits for the host. */
+  /** Runs while a chunked body waits for the host, and not while the body waits for us. */
   #stall: NodeJS.Timeout | null = null
   #release = () => {}
 
@@ -86,9 +91,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const payload = isChunked(body)
       ? {
           headers: { ...headers, 'content-length': String(body.length) },
-          // undici takes any async iterable, though its types say less.
+          // undici takes any async iterable, although its types say Readable.
           body: this.#watched(body.chunks) as unknown as Readable,
-          // undici's timer does not stop while we ourselves hold the next chunk back.
+          // undici's timer also runs while we hold the next chunk back (bandwidth, a slow disk). `#stall` stands for it.
           headersTimeout: 0,
         }
       : { headers, body: body ?? null }
@@ -98,8 +103,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // It may have been given up while it waited for its connection.
-    if (this.#over) controller.abort(GIVEN_UP)
+    // The request may have been cancelled while its connection was being made.
+    if (this.#over) controller.abort(ABORTED)
     else if (this.#start()) this.#startLimit()
   }
 
@@ -122,7 +127,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const { onChunk, address, answerMax = ANSWER_MAX } = this.#request
     this.#answered += chunk.byteLength
     if (this.#answered > answerMax)
-      this.#silence('HOST_ANSWER', `${address.where} answered more than ${answerMax} bytes; it was cut off`)
+      this.#silence(
+        'HOST_ANSWER',
+        `${address.where} answered with more than ${answerMax} bytes, and was cut off`,
+      )
     else if (onChunk) onChunk(chunk)
     else this.#answer.push(chunk)
   }
@@ -137,7 +145,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#silence(code, message)
   }
 
-  /** The chunks. What they throw is our side's doing, to be told from an error of the connection. */
+  /** The chunks. An error that they throw rejects `result`, and is not mistaken for an error of the connection. */
   async *#watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of chunks) {
@@ -152,7 +160,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#expectProgress()
   }
 
-  /** From here on the host is given its time to take the next piece, or to answer. */
+  /** Gives the host `timeoutMs` from now to take the next chunk, or to answer. */
   #expectProgress(): void {
     if (this.#over || !isChunked(this.#request.body)) return
     const message = `${this.#request.address.where} did not answer in time`
@@ -165,7 +173,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#stall = null
   }
 
-  /** False where our own side stopped it. */
+  /** False when `onStart` threw. */
   #start(): boolean {
     try {
       this.#request.onStart?.()
@@ -173,7 +181,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#fail(error)
       return false
     }
-    // Without chunks undici writes everything in this same turn.
+    // Without chunks undici writes the whole request in this same turn of the event loop.
     if (!isChunked(this.#request.body)) this.#left = 'all'
     return true
   }
@@ -181,7 +189,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #startLimit(): void {
     const { limitMs, address } = this.#request
     if (limitMs === undefined) return
-    const message = `${address.where} took longer than it may as a whole`
+    const message = `${address.where} did not finish its answer in time`
     const timer = setTimeout(() => this.#silence('HOST_UNREACHABLE', message, true), limitMs)
     const release = this.#release
     this.#release = () => {
@@ -199,14 +207,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#end({ kind: 'cancelled', left: this.#left })
   }
 
-  /** The first end holds. What has not ended by itself is cut off. */
+  /** Settles the result once; later ends are ignored. Without an answer the connection is aborted. */
   #end(result: HttpResult): void {
     if (this.#over) return
     this.#over = true
     this.#expectNothing()
     this.#release()
     this.#settled.resolve(result)
-    if (result.kind !== 'answer') this.#controller?.abort(GIVEN_UP)
+    if (result.kind !== 'answer') this.#controller?.abort(ABORTED)
   }
 }
 

@@ -1,21 +1,21 @@
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
-import { buildConnector } from 'undici'
-import { ConnectionPool } from './connection-pool.ts'
+import { buildConnector, Client } from 'undici'
 import { Exchange, type HttpRequest, type HttpResult } from './exchange.ts'
 
 const CONNECT_MS = 10_000
 
 export interface HttpOptions {
-  /** PEM. Instead of the authorities that Node knows. */
+  /** PEM of the authorities to trust instead of those that Node knows. */
   ca?: string
-  /** Without progress. */
+  /** The longest time without progress. */
   timeoutMs: number
 }
 
 /**
- * HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, bounded answers. As many connections as
- * there are requests at once: none may wait for one after it has taken its place in the rate window.
+ * HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, bounded answers. It opens as many
+ * connections as there are requests at once, because a request that waited for a connection would leave later than the
+ * rate window was told.
  */
 export class Http {
   readonly #pool: ConnectionPool
@@ -26,13 +26,13 @@ export class Http {
   constructor({ ca, timeoutMs }: HttpOptions) {
     this.#timeoutMs = timeoutMs
     const { signal } = this.#closed
-    // Each connection listens.
+    // Each connection adds a listener.
     setMaxListeners(0, signal)
     const connect = buildConnector({
       timeout: Math.min(timeoutMs, CONNECT_MS),
       ...(ca !== undefined && { ca }),
       signal,
-      // Over HTTP/2 nobody could tell when a body's last byte has left.
+      // Over HTTP/2 it can't be told when the last byte of a body has left.
       allowH2: false,
     })
     this.#pool = new ConnectionPool({
@@ -41,7 +41,7 @@ export class Http {
       connect: (options, connected) =>
         connect(options, (...result) => {
           const [, socket] = result
-          if (socket) this.#know(socket)
+          if (socket) this.#watch(socket)
           connected(...result)
         }),
       allowH2: false,
@@ -49,14 +49,14 @@ export class Http {
   }
 
   /**
-   * Whether a connection still reads from memory what was handed to it. A host may answer before it has taken all, and
-   * the rest leaves when it leaves.
+   * Whether any connection still has bytes to write from memory. A host may answer before it has taken the whole request;
+   * the connection then still reads the request's bytes.
    */
   isWriting(): boolean {
     return [...this.#sockets].some(socket => socket.writableLength > 0)
   }
 
-  /** Rejects with what `onStart` or the body's chunks threw, and with nothing else. */
+  /** Sends one request. Rejects with what `onStart` or the body's chunks throw, and with nothing else. */
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
     const { isOwn, address } = request
     const { origin } = address
@@ -74,7 +74,7 @@ export class Http {
     }
   }
 
-  #know(socket: Socket): void {
+  #watch(socket: Socket): void {
     this.#sockets.add(socket)
     socket.once('close', () => this.#sockets.delete(socket))
   }
@@ -82,7 +82,65 @@ export class Http {
   /** Ends what is still under way. */
   async close(): Promise<void> {
     await this.#pool.close()
-    // undici does not end those that are still being made, and the process would wait for them.
+    // undici does not end connections that are still being made, and the process would wait for them.
     this.#closed.abort()
+  }
+}
+
+/** Connections to any origin, each for one request at a time. */
+class ConnectionPool {
+  readonly #options: Client.Options
+  /** Connections without a request at the moment, by origin. */
+  readonly #idle = new Map<string, Set<Client>>()
+  readonly #all = new Set<Client>()
+  #closed = false
+
+  constructor(options: Client.Options) {
+    this.#options = options
+  }
+
+  /** A new connection. undici connects it when it gets a request. */
+  open(origin: string): Client {
+    const client = new Client(origin, this.#options)
+    this.#all.add(client)
+    // A destroyed client answers every request with an error.
+    if (this.#closed) void client.destroy()
+    client.on('disconnect', () => {
+      if (this.#idle.get(origin)?.has(client)) this.drop(origin, client)
+    })
+    return client
+  }
+
+  /** A kept connection if there is one, else a new one. */
+  take(origin: string): Client {
+    const [kept] = this.#idle.get(origin) ?? []
+    if (!kept) return this.open(origin)
+    this.#forgetIdle(origin, kept)
+    return kept
+  }
+
+  /** Keeps a connection for another request, as long as the host keeps it open. */
+  keep(origin: string, client: Client): void {
+    const idle = this.#idle.get(origin)
+    if (idle) idle.add(client)
+    else this.#idle.set(origin, new Set([client]))
+  }
+
+  drop(origin: string, client: Client): void {
+    this.#forgetIdle(origin, client)
+    this.#all.delete(client)
+    void client.destroy()
+  }
+
+  /** Ends what is still under way. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#all].map(client => client.destroy()))
+  }
+
+  #forgetIdle(origin: string, client: Client): void {
+    const idle = this.#idle.get(origin)
+    idle?.delete(client)
+    if (idle?.size === 0) this.#idle.delete(origin)
   }
 }

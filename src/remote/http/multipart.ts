@@ -3,9 +3,7 @@ import { FILE_PART } from '../../protocol/endpoints.ts'
 import { type PictureBody, PictureChanged } from '../host.ts'
 import type { ChunkedBody } from './exchange.ts'
 
-/**
- * Progress is counted in chunks: a connection that takes less than one within the timeout is held for dead.
- */
+/** A connection that does not take one chunk of these many bytes within the timeout counts as dead. */
 const CHUNK = 256 * 1024
 
 export interface MultipartBody extends ChunkedBody {
@@ -13,9 +11,8 @@ export interface MultipartBody extends ChunkedBody {
 }
 
 /**
- * §4.2: a picture as the one part `file` of a multipart/form-data body whose length is known ahead. The
- * closing boundary is a chunk of its own and comes last: without it the host can't take what it has for a
- * whole picture.
+ * §4.2: a picture as the only part, `file`, of a multipart/form-data body whose length is known before. The closing
+ * boundary is a chunk of its own and comes last: without the boundary the host can't mistake half a picture for a whole.
  */
 export function multipartOf(picture: PictureBody): MultipartBody {
   const boundary = `albumd-${randomUUID()}`
@@ -48,7 +45,7 @@ function* sliced(bytes: Uint8Array) {
   for (let at = 0; at < bytes.byteLength; at += CHUNK) yield bytes.subarray(at, at + CHUNK)
 }
 
-/** As browsers write it (WHATWG HTML, 4.10.21.8). */
+/** As browsers write a file name (WHATWG HTML, 4.10.21.8). */
 function escaped(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }

@@ -1,7 +1,4 @@
-/**
- * Why there is no answer, in our words: what Node and undici throw may name addresses, which can hold a
- * credential.
- */
+/** Why there is no answer. The message is albumd's own, because errors of Node and undici may contain an address. */
 export interface TransportError {
   code: 'HOST_UNREACHABLE' | 'HOST_TLS' | 'HOST_ANSWER'
   message: string
@@ -9,24 +6,24 @@ export interface TransportError {
 
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections; is the host running, and is its address right?',
-  ENOTFOUND: 'is a name that nobody knows; check the address of the host and the network',
-  EAI_AGAIN: 'has a name that could not be looked up now; check the network',
-  EHOSTUNREACH: 'is out of reach; check the network',
-  ENETUNREACH: 'is out of reach; check the network',
-  EHOSTDOWN: 'is out of reach; check the network',
-  ENETDOWN: 'is out of reach; check the network',
+  ENOTFOUND: 'is a name that does not exist; check the address of the host and the network',
+  EAI_AGAIN: 'has a name that could not be looked up; check the network',
+  EHOSTUNREACH: 'can not be reached; check the network',
+  ENETUNREACH: 'can not be reached; check the network',
+  EHOSTDOWN: 'can not be reached; check the network',
+  ENETDOWN: 'can not be reached; check the network',
   ECONNRESET: 'closed the connection before it had answered',
   ECONNABORTED: 'closed the connection before it had answered',
   EPIPE: 'closed the connection before it had answered',
   UND_ERR_SOCKET: 'closed the connection before it had answered',
-  ETIMEDOUT: 'did not take the connection in time',
-  UND_ERR_CONNECT_TIMEOUT: 'did not take the connection in time',
+  ETIMEDOUT: 'did not accept the connection in time',
+  UND_ERR_CONNECT_TIMEOUT: 'did not accept the connection in time',
   UND_ERR_HEADERS_TIMEOUT: 'did not answer in time',
   UND_ERR_BODY_TIMEOUT: 'stopped in the middle of an answer',
 }
 
 const UNTRUSTED =
-  'is not trusted; if the host has an authority of its own, name its certificate by host.ca_file (albumd init: --ca-file)'
+  "is not trusted; if the host has a certificate authority of its own, name the authority's certificate in host.ca_file (albumd init: --ca-file)"
 
 const CERTIFICATES: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired',
@@ -49,9 +46,12 @@ export function explainTransportError(error: Error, where: string): TransportErr
   const certificate = CERTIFICATES[code]
   if (certificate) return { code: 'HOST_TLS', message: `the certificate of ${where} ${certificate}` }
   if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_)/.test(code))
-    return { code: 'HOST_TLS', message: `no secure connection to ${where} (${code}); does it speak HTTPS?` }
+    return {
+      code: 'HOST_TLS',
+      message: `no secure connection to ${where} is possible (${code}); does it speak HTTPS?`,
+    }
   // undici leaves the code of its parser's errors undefined.
   if (NO_HTTP.includes(error.name))
-    return { code: 'HOST_ANSWER', message: `${where} answered something that is not HTTP` }
+    return { code: 'HOST_ANSWER', message: `${where} answered with something that is not HTTP` }
   return { code: 'HOST_UNREACHABLE', message: `the connection to ${where} failed (${code || error.name})` }
 }

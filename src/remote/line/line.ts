@@ -1,19 +1,28 @@
 import type { Clock } from '../clock.ts'
-import { LineRate } from './line-rate.ts'
 
-/** What a line takes of which nothing is known: half a megabit. Bytes a second. */
-const MODEST = 64 * 1024
-/** Of a credential's life (§8): within this all uploads that share the line are to end. */
+/** How fast a line is taken to be as long as nothing is known of it: half a megabit. Bytes a second. */
+const ASSUMED_RATE = 64 * 1024
+
+/** The following are shares of a credential's life (§8). All uploads that share the line are planned to end within this. */
 const SHARED = 0.5
-/** Within this one that has the line for itself. */
+/** An upload that would have the line for itself and take longer than this does not begin. */
 const ALONE = 0.8
-/** Over how much of it bytes count, how much of it must have been seen to count, and how long that counts. */
+/** The measured rate is a mean over about this time of sending. */
 const WINDOW = 0.1
+/** The measured rate counts once it was seen over this time of sending. */
 const SEEN = 0.05
+/** A measured rate is forgotten after this: the line may have become faster. */
 const FRESH = 3
-const LOOK_AGAIN_MS = 100
 
-/** What an upload would take by itself, in milliseconds, at so many bytes a second. */
+/** A waiting upload looks this often whether it may begin. */
+const POLL_MS = 100
+/**
+ * A connection that takes this long to take a piece has full buffers; from then on it takes bytes as fast as they leave.
+ * Before that the system takes some megabytes at once, however slow the line is.
+ */
+const FULL_MS = 20
+
+/** How long an upload would take if it had the line for itself. */
 export interface Slowness {
   ms: number
   bytesPerSecond: number
@@ -23,53 +32,68 @@ export interface LineOptions {
   clock: Clock
   /** How long a credential may be used (§8). */
   lifetimeMs: number
-  /** What uploads may take of the line at most, in bytes a second. */
+  /** The limit `uploads.bandwidth`, in bytes a second; Infinity without one. */
   ceiling: number
 }
 
-/** An upload that has its share of the line, from before its credential is asked for to its end. */
+/** An upload's share of the line, from before its credential is asked for until the upload ends. */
 export interface Passage {
-  /** The credential's life has begun. */
+  /** The credential's life begins now. */
   granted(): void
-  /** What is left of that life, in milliseconds. */
+  /** What is left of the credential's life, in milliseconds. */
   leftMs(): number
   /**
-   * The connection took so many bytes, for which it had been ready since `from`. False: the line has become so slow that
-   * this upload can't end in time, or not all that are under way can and this one came last.
+   * The connection took so many bytes; it could have taken them since `from`. Returns false when the upload has to end:
+   * the line has become so slow that the upload can't end in time, or that not all uploads can and this one began last.
    */
   taken(bytes: number, from: number): boolean
-  /** All of it has arrived. */
+  /** The whole picture has arrived at the host. */
   arrived(): void
   leave(): void
 }
 
 interface Underway {
-  /** Bytes that no connection has taken yet. */
+  /** Bytes that the connection has not taken yet. */
   unsent: number
-  /** Bytes that have not left yet: what the system keeps in its buffers is still before them. */
+  /** Bytes that have not left the machine: `unsent`, and those in the system's buffers. */
   left: number
   /** When its credential was granted. */
   since: number | null
 }
 
 /**
- * The line to the upload nodes, shared by all uploads: none begins that can't end well within its credential's life
- * beside those under way. So on a slow line fewer go at a time, in the order in which they came.
+ * The way to the upload nodes, which all uploads share. It lets an upload begin only if the upload, beside those under
+ * way, will end well within its credential's life. An upload that took longer would have cost quota for nothing, and its
+ * next try would fail in the same way.
+ *
+ * Example: eight pictures of 10 MB wait, on a line of 100 KB/s. All at once they would need 800 seconds, but a credential
+ * lives for 600: all eight would fail, over and over. So only as many begin at once as can be sent in half of the 600
+ * seconds, which is two or three. A picture of 60 MB needs 600 seconds even alone. It is not begun but answered with the
+ * time that it would take, and the smaller pictures go on.
+ *
+ * The line's rate is not known when the first upload begins, and it changes. Two measures are taken (`LineRate`): one
+ * from uploads that have arrived, which shows what the line can do at least, and one from connections that were kept
+ * waiting, which shows how fast it is now. When the line becomes slower, uploads under way may no longer all end in time.
+ * Then the one that began last ends, so that the others do end in time.
  */
 export class Line {
   readonly #options: LineOptions
   readonly #rate: LineRate
   /** In the order in which they began. */
   readonly #underway = new Set<Underway>()
+  /** In the order in which they came. The first to come is the first to begin, so that none waits for ever. */
   readonly #waiting: symbol[] = []
 
   constructor(options: LineOptions) {
     const { lifetimeMs } = options
     this.#options = options
-    this.#rate = new LineRate({ windowMs: lifetimeMs * WINDOW, freshMs: lifetimeMs * FRESH })
+    this.#rate = new LineRate(lifetimeMs * WINDOW, lifetimeMs * FRESH)
   }
 
-  /** Waits until an upload of so many bytes may begin. Null: cancelled. One that takes too long even alone is told so. */
+  /**
+   * Waits until an upload of so many bytes may begin. `slow`: it would take too long even alone, and does not begin. Null:
+   * cancelled.
+   */
   async enter(size: number, signal: AbortSignal): Promise<{ passage: Passage } | { slow: Slowness } | null> {
     const ticket = Symbol()
     this.#waiting.push(ticket)
@@ -77,11 +101,11 @@ export class Line {
       while (!signal.aborted) {
         const slow = this.tooSlowFor(size)
         if (slow) return { slow }
-        this.#forgetDead()
+        this.#forgetExpired()
         const isFirst = this.#waiting[0] === ticket
         if (isFirst && (this.#underway.size === 0 || this.#hasRoomFor(size)))
           return { passage: this.admit(size) }
-        await this.#options.clock.sleep(LOOK_AGAIN_MS, signal)
+        await this.#options.clock.sleep(POLL_MS, signal)
       }
       return null
     } finally {
@@ -89,7 +113,7 @@ export class Line {
     }
   }
 
-  /** Lets an upload begin, whatever the line. */
+  /** Lets an upload begin without looking at the line. */
   admit(size: number): Passage {
     const { clock } = this.#options
     const upload: Underway = { unsent: size, left: size, since: null }
@@ -110,7 +134,7 @@ export class Line {
     }
   }
 
-  /** Known: an upload of so many bytes takes too long for its credential, even alone. */
+  /** Whether an upload of so many bytes is known to take too long for its credential, even alone. */
   tooSlowFor(size: number): Slowness | null {
     const { lifetimeMs, ceiling } = this.#options
     const bytesPerSecond = this.#knownRate() ?? ceiling
@@ -118,7 +142,7 @@ export class Line {
     return ms > lifetimeMs * ALONE ? { ms, bytesPerSecond } : null
   }
 
-  /** Null: not seen for long enough, for the system's buffers come between. */
+  /** The measured rate; null when it was not seen for long enough to be trusted. */
   #knownRate(): number | null {
     const { clock, lifetimeMs, ceiling } = this.#options
     const measured = this.#rate.measured(clock.now())
@@ -128,14 +152,12 @@ export class Line {
   #hasRoomFor(size: number): boolean {
     const { clock, lifetimeMs, ceiling } = this.#options
     const now = clock.now()
-    // While buffers grow the line seems faster than it is: what arrived is the better witness for that.
-    const proved = Math.max(MODEST, this.#rate.atLeast(now))
-    const likely = Math.min(this.#knownRate() ?? ceiling, proved)
-    const all = [...this.#underway, { unsent: size, left: size, since: null }]
+    // While the system's buffers fill, the line seems faster than it is. What has arrived is the safer measure.
+    const proved = Math.max(ASSUMED_RATE, this.#rate.atLeast(now))
+    const rate = Math.min(this.#knownRate() ?? ceiling, proved, ceiling)
+    const all = [...this.#underway, { left: size, since: null }]
     const spare = lifetimeMs * (1 - SHARED)
-    return all.every(
-      upload => msBeside(upload, all, Math.min(likely, ceiling)) <= this.#leftMs(upload, now) - spare,
-    )
+    return all.every(upload => msBeside(upload, all, rate) <= this.#leftMs(upload, now) - spare)
   }
 
   #mayGoOn(upload: Underway): boolean {
@@ -148,19 +170,110 @@ export class Line {
     return areInTime([upload]) && (upload !== sending.at(-1) || areInTime(sending))
   }
 
-  #leftMs({ since }: Underway, now: number): number {
+  #leftMs({ since }: Pick<Underway, 'since'>, now: number): number {
     return this.#options.lifetimeMs - (since === null ? 0 : now - since)
   }
 
-  /** A credential that was never used holds no place for ever. */
-  #forgetDead(): void {
+  /** A credential that was granted and never used takes no room any more once it has expired. */
+  #forgetExpired(): void {
     const now = this.#options.clock.now()
     for (const upload of this.#underway) if (this.#leftMs(upload, now) <= 0) this.#underway.delete(upload)
   }
 }
 
-/** How long an upload takes where all share the line fairly: until then each of them has sent as much, or all it has. */
-function msBeside(upload: Underway, all: readonly Underway[], rate: number): number {
+/**
+ * How long an upload takes when all uploads share the line equally. By the time at which it ends, each other upload has
+ * sent as many bytes as this one, or all that it had.
+ */
+function msBeside(upload: { left: number }, all: readonly { left: number }[], rate: number): number {
   const bytes = all.reduce((sum, { left }) => sum + Math.min(left, upload.left), 0)
   return (bytes * 1000) / rate
+}
+
+/** One body on its way. Times are milliseconds of a monotonic clock. */
+interface Flow {
+  /**
+   * The connection has taken so many bytes; it could have taken them since `from`. Returns how many bytes have certainly
+   * left the machine: those that a connection with full buffers took, because for each of them another one left.
+   */
+  taken(bytes: number, from: number, now: number): number
+  /** The whole body has arrived. */
+  arrived(bytes: number, now: number): void
+}
+
+/**
+ * What a connection with full buffers took from the end of one long wait to the end of the next. The system frees its
+ * buffers in lumps: after a long wait it takes much at once, and only the wait and the bytes together show the rate.
+ */
+interface Lump {
+  bytes: number
+  from: number
+  until: number
+}
+
+/** The rate of the line, from what it took of all uploads together. */
+class LineRate {
+  readonly #windowMs: number
+  readonly #freshMs: number
+  /** Bytes of full connections and the time in which they were taken; both fade with `windowMs`. */
+  #bytes = 0
+  #ms = 0
+  #until = Number.NEGATIVE_INFINITY
+  /** The rate of the fastest upload that arrived lately. The line can do at least that. */
+  #proved = { rate: 0, at: Number.NEGATIVE_INFINITY }
+
+  /** `windowMs`: the time of sending over which the rate is a mean. `freshMs`: how long it is believed. */
+  constructor(windowMs: number, freshMs: number) {
+    this.#windowMs = windowMs
+    this.#freshMs = freshMs
+  }
+
+  open(): Flow {
+    let since: number | null = null
+    let lump: Lump | null = null
+    return {
+      taken: (bytes, from, now) => {
+        since ??= from
+        if (now - from >= FULL_MS) {
+          if (lump) this.#add(lump, now)
+          // The first long wait does not count: in that time the line may have sent what other uploads had in the buffers.
+          lump = { bytes: 0, from: lump?.until ?? now, until: now }
+        }
+        if (!lump) return 0
+        lump.bytes += bytes
+        lump.until = now
+        return bytes
+      },
+      arrived: (bytes, now) => {
+        if (since !== null && now > since) this.#prove((bytes * 1000) / (now - since), now)
+      },
+    }
+  }
+
+  /** Bytes a second, and over how many milliseconds of sending they were seen. Null: no connection was full lately. */
+  measured(now: number): { rate: number; seenMs: number } | null {
+    if (this.#ms === 0 || now - this.#until > this.#freshMs) return null
+    const rate = (this.#bytes * 1000) / this.#ms
+    const isNewer = this.#proved.at > this.#until
+    return { rate: isNewer ? Math.max(rate, this.#proved.rate) : rate, seenMs: this.#ms }
+  }
+
+  /** Bytes a second that the line can do at least; 0 when nothing is known. */
+  atLeast(now: number): number {
+    return now - this.#proved.at > this.#freshMs ? 0 : this.#proved.rate
+  }
+
+  #add({ bytes, from, until }: Lump, now: number): void {
+    if (now - this.#until > this.#freshMs) this.#bytes = this.#ms = 0
+    // Time in which several uploads were sending counts once.
+    const ms = Math.max(0, until - Math.max(from, this.#until))
+    const rest = Math.exp(-ms / this.#windowMs)
+    this.#bytes = this.#bytes * rest + bytes
+    this.#ms = this.#ms * rest + ms
+    this.#until = Math.max(this.#until, until)
+  }
+
+  #prove(rate: number, now: number): void {
+    if (rate >= this.atLeast(now)) this.#proved = { rate, at: now }
+  }
 }

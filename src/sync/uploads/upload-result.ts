@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
-import { isTrouble } from '../../remote/failures.ts'
+import { isOutage } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 
 /** What became of one file. Only `stop` concerns the others. `hash`: of its bytes, where they were read. */
@@ -27,7 +27,7 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number)
   // Only the pictures of that album wait until it is known whether it is there.
   if (remedy === 'find_out' && failure.endpoint === 'create_album') return { kind: 'waits', message }
   // A node in trouble, a redirect or an odd address is the host's matter, and what albums answer concerns no file.
-  if (isTrouble(failure) || code.startsWith('HOST_') || !OF_A_FILE.has(failure.endpoint)) {
+  if (isOutage(failure) || code.startsWith('HOST_') || !OF_A_FILE.has(failure.endpoint)) {
     return remedy === 'find_out' && failure.endpoint === 'send'
       ? { kind: 'uncertain', failure, hash }
       : { kind: 'stop', failure }

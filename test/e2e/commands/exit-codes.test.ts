@@ -147,7 +147,7 @@ describe('exit codes', () => {
     })
     const { code, err } = await stage.sync()
     expect(code).toBe(3)
-    oneLine(err, /answered 200 with something else than the interface has \(HOST_ANSWER\)/)
+    oneLine(err, /answered 200 with something that is not of the interface \(HOST_ANSWER\)/)
   })
 
   it('3 for a certificate that is not trusted, with the key to set', async () => {

@@ -6,14 +6,14 @@ import {
   changedUnderway,
   doubted,
   garbled,
-  isTrouble,
+  isOutage,
   refused,
   unanswered,
   wasNotDone,
 } from '../../../src/remote/failures.ts'
 import { Blocks } from '../../../src/remote/gate/blocks.ts'
-import type { Block } from '../../../src/remote/host.ts'
 import {
+  type Block,
   type Delivered,
   type HostFailure,
   type ImageHost,
@@ -89,7 +89,7 @@ export class HostPort implements ImageHost {
 
   async fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered> {
     await this.#life.pause('delivery')
-    if (signal.aborted) return { ok: false, code: 'CANCELLED', message: 'it was cancelled' }
+    if (signal.aborted) return { ok: false, code: 'CANCELLED', message: 'the request was cancelled' }
     this.#host.asked.others++
     const image = this.#host.deliver(cdnUrl)
     const bytes = image?.bytes ?? Buffer.from('not found')
@@ -127,7 +127,7 @@ export class HostPort implements ImageHost {
       const outcome = unsure && !once.ok ? doubted(once.failure) : once
       unsure ||= !once.ok && !wasNotDone(once.failure)
       if (!outcome.ok) this.#blocks.note(outcome.failure, this.#life.clock.monotonic())
-      const again = !outcome.ok && outcome.failure.remedy === 'later' && isTrouble(outcome.failure)
+      const again = !outcome.ok && outcome.failure.remedy === 'later' && isOutage(outcome.failure)
       if (!again || tries > 1) return outcome
       await this.#life.clock.sleep(1000, signal)
     }

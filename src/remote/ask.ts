@@ -1,0 +1,140 @@
+import type { z } from 'zod'
+import { API_KEY_HEADER, type Endpoint } from '../protocol/endpoints.ts'
+import { failure as failureEnvelope } from '../protocol/records.ts'
+import { garbled, redirected, refused, unanswered } from './failures.ts'
+import type { Attempt, Gate } from './gate/gate.ts'
+import { NO_PACE, type Pace, paceOf } from './gate/rate-window.ts'
+import type { HostFailure, Outcome } from './host.ts'
+import type { Address } from './http/address.ts'
+import type { HttpResult } from './http/exchange.ts'
+import type { Http } from './http/http.ts'
+import type { Secrets } from './secrets.ts'
+
+/** What all requests to one host share. */
+export interface Connection {
+  /** {base_url} (§9.1). */
+  base: Address
+  /** {site_url} (§9.1). */
+  site: Address
+  apiKey: string
+  secrets: Secrets
+  /** How long a question and its answer may take as a whole, even if the answer keeps coming slowly. Milliseconds. */
+  answerLimitMs: number
+  gate: Gate
+  http: Http
+}
+
+export const COMMON_HEADERS = { 'user-agent': 'albumd', accept: 'application/json' }
+
+/** A request with the API key (§5.1), and with JSON or no body. */
+export interface Question<T> {
+  endpoint: Endpoint
+  method: 'GET' | 'POST' | 'DELETE'
+  below: Address
+  /** The path below `below`, with its query. */
+  path: string
+  json?: unknown
+  /** The form of a success. */
+  schema: z.ZodType<T>
+  /** Whether a success can be the answer to this question. */
+  fits?: (answer: T) => boolean
+  /** Asked just before each try leaves; see `Gate.pass`. */
+  mayGo?: () => boolean
+}
+
+/** Asks the host through the gate. */
+export function ask<T>(
+  { apiKey, secrets, answerLimitMs, gate, http }: Connection,
+  { endpoint, method, below, path, json, schema, fits, mayGo }: Question<T>,
+  signal: AbortSignal,
+): Promise<Outcome<T>> {
+  const address = { ...below, path: `${below.path.replace(/\/$/, '')}${path}` }
+  const headers = { ...COMMON_HEADERS, [API_KEY_HEADER]: apiKey }
+  const request =
+    json === undefined
+      ? { method, address, headers }
+      : {
+          method,
+          address,
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: Buffer.from(JSON.stringify(json)),
+        }
+  const reading = { endpoint, schema, where: address.where, secrets, ...(fits && { fits }) }
+  // The answer to a question for a credential shows whose it is, because each credential is granted only once. A page of
+  // a listing does not say which album it shows, and the answer to a deletion does not say what was deleted.
+  const isOwn = endpoint === 'upload' && { isOwn: (answer: HttpResult) => readAnswer(reading, answer).ok }
+  const send = async (onStart: () => void) =>
+    attemptOf(reading, await http.exchange({ ...request, ...isOwn, limitMs: answerLimitMs, onStart }, signal))
+  return gate.pass(endpoint, signal, send, mayGo)
+}
+
+/** What the gate needs to know of a request. */
+export function attemptOf<T>(reading: Reading<T>, result: HttpResult): Attempt<T> {
+  const outcome = readAnswer(reading, result)
+  if (result.kind !== 'answer') return { outcome, status: null, pace: NO_PACE }
+  const pace = paceOf(result.headers)
+  return { outcome: withQuotaReset(outcome, pace), status: result.status, pace }
+}
+
+/** With DAILY_LIMIT_REACHED, `Retry-After` tells when there is quota again. The quota's keeper needs that, not the gate. */
+function withQuotaReset<T>(outcome: Outcome<T>, { retryAfterMs }: Pace): Outcome<T> {
+  if (outcome.ok || outcome.failure.remedy !== 'quota' || retryAfterMs === null) return outcome
+  return { ok: false, failure: { ...outcome.failure, retryAfterMs } }
+}
+
+/** How an answer is to be read. */
+export interface Reading<T> {
+  endpoint: Endpoint
+  /** The form of a success. */
+  schema: z.ZodType<T>
+  /** Whether a success can be the answer to this request. */
+  fits?(answer: T): boolean
+  /** host:port. */
+  where: string
+  /** What must not appear in a message, even if the host repeats it. */
+  secrets: Iterable<string>
+}
+
+/** Turns the result of a request into an outcome, by §1's envelopes. An answer of any other form is a failure of the host. */
+export function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
+  const { endpoint, schema, where, secrets } = reading
+  const failed = (failure: HostFailure): Outcome<T> => ({ ok: false, failure })
+  if (result.kind !== 'answer') return failed(unanswered(endpoint, result))
+  const { status, left } = result
+  const misfit = (message: string) =>
+    failed(garbled(endpoint, left, status, `${where} answered ${status} ${message}`))
+
+  if (status >= 300 && status < 400) return failed(redirected(endpoint, left, status, where))
+  const json = parsed(result.body)
+  const failure = failureEnvelope.safeParse(json)
+  if (failure.success) return failed(refused(endpoint, status, failure.data, secrets))
+  // A proxy in front of the host answers 429 in a form of its own.
+  if (status === 429) return misfit('(too many requests); albumd asks again later')
+  if (status < 200 || status > 299)
+    return misfit('in a form that is not of the interface; is the address of the host right?')
+  const success = schema.safeParse(json)
+  if (!success.success) {
+    const at = success.error.issues[0]?.path.join('.')
+    return misfit(
+      at
+        ? `with a field that does not fit the interface: ${at}`
+        : 'with something that is not of the interface',
+    )
+  }
+  if (reading.fits?.(success.data) === false) return misfit('with the answer to another request')
+  // The host says that it stored a picture before its last byte had left: it may have stored half of the picture.
+  if (left !== 'all')
+    return failed(
+      garbled(endpoint, 'all', status, `${where} answered before the whole request had been sent`),
+    )
+  return { ok: true, value: success.data }
+}
+
+/** Undefined when the bytes are no JSON. */
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
