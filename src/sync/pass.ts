@@ -1,60 +1,36 @@
-import type { HostFailure, ImageHost } from '../remote/host.ts'
+import type { HostFailure } from '../remote/host.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { EscrowRow } from '../synced/tables/escrow.ts'
 import type { FileRow } from '../synced/tables/files.ts'
 import type { OpenUpload } from '../synced/tables/journal.ts'
 import { findOutAboutAlbums } from './albums/lost-albums.ts'
+import type { EngineContext } from './context.ts'
 import { mayArriveFor } from './credential-life.ts'
 import { doubtAbout } from './deletions/doubt.ts'
 import { giveUpEmptyAlbums, repeatAlbumDeletions } from './deletions/empty-albums.ts'
 import { giveUpImages } from './deletions/give-up.ts'
 import { Ground } from './deletions/ground.ts'
-import { type HoldPolicy, weighDeletions } from './deletions/hold.ts'
+import { weighDeletions } from './deletions/hold.ts'
 import { keepImages } from './deletions/keep-images.ts'
 import { giveUpWholeAlbums } from './deletions/whole-albums.ts'
-import type { FileAges } from './file-ages.ts'
 import type { Interruption } from './interruption.ts'
-import type { AlbumContents } from './listing/album-contents.ts'
 import { endLoss } from './lost-records.ts'
 import { isPruningDue, prune } from './prune.ts'
 import { noticePlan } from './quota/plan-change.ts'
-import type { Allowance } from './quota/quota-state.ts'
 import { askAboutSize } from './quota/size-limit.ts'
 import { recordStates, recordTime } from './record-states.ts'
 import {
   checkRootsAgain,
   type MirrorPolicy,
   type ScannedMirror,
-  type ScanParts,
   type Scope,
   scanMirrors,
 } from './scan/mirror-scans.ts'
-import type { IncompletePictures } from './uploads/incomplete-pictures.ts'
 import { recoverUploads } from './uploads/recovery.ts'
-import type { RecoveryPace } from './uploads/recovery-pace.ts'
 import { comparePending, sendPending } from './uploads/send-pending.ts'
-import type { OpenPictureAt } from './uploads/settled-picture.ts'
 import { uncertainty } from './uploads/upload-outcome.ts'
 
-export interface PassParts extends ScanParts {
-  host: ImageHost
-  openPicture: OpenPictureAt
-  allowance: Allowance
-  settleMs: number
-  /** What this process has seen of pictures that are not all there. */
-  incomplete: IncompletePictures
-  ages: FileAges
-  concurrency: number
-  order: 'newest' | 'oldest'
-  hold: HoldPolicy
-  /** How long a credential may be used (§8). */
-  credentialLifetimeMs: number
-  /** What this process has seen of albums. */
-  contents: AlbumContents
-  /** How an album goes whose folder is gone whole. */
-  albumDeletions: 'one_by_one' | 'recursive'
-  /** When uploads in doubt were looked for. */
-  pace: RecoveryPace
+export interface PassParts extends EngineContext {
   /** True: pictures are linked to what the host holds already; nothing is sent, made or given up. */
   onlyAdopt?: boolean
   /** True: what there is on the disk is recorded, and the host is left alone. */

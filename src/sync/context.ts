@@ -1,0 +1,61 @@
+import type { Disk } from '../local/disk.ts'
+import type { ImageHost } from '../remote/host.ts'
+import type { Synced } from '../synced/synced.ts'
+import type { Clock } from './clock.ts'
+import type { HoldPolicy } from './deletions/hold.ts'
+import type { FileAges } from './file-ages.ts'
+import type { AlbumContents } from './listing/album-contents.ts'
+import type { Tell } from './pass-events.ts'
+import type { Allowance } from './quota/quota-state.ts'
+import type { LookAtFolders } from './scan/scan.ts'
+import type { VanishedRules } from './scan/vanished-rules.ts'
+import type { IncompletePictures } from './uploads/incomplete-pictures.ts'
+import type { RecoveryPace } from './uploads/recovery-pace.ts'
+import type { OpenPictureAt } from './uploads/settled-picture.ts'
+
+/**
+ * What the engine works with. Whoever runs it makes one for the life of the process. A function that needs two or three
+ * of these takes `Pick<EngineContext, 'synced' | 'clock'>`.
+ */
+export interface EngineContext extends EngineSettings, ProcessMemory {
+  synced: Synced
+  host: ImageHost
+  disk: Disk
+  clock: Clock
+  /** Milliseconds that albumd has run, over all its starts. A grace counts in this time. */
+  running: () => number
+  tell: Tell
+  openPicture: OpenPictureAt
+  /** Looks at the folders of one root, whose path is given. */
+  lookAt: (root: string) => LookAtFolders
+}
+
+/** What the config says. */
+export interface EngineSettings {
+  /** How long a picture must be missing, or replaced, before its image is deleted. */
+  graceMs: number
+  /** How long a picture must be left alone before it is uploaded. */
+  settleMs: number
+  /** How long a credential may be used (§8). */
+  credentialLifetimeMs: number
+  concurrency: number
+  order: 'newest' | 'oldest'
+  hold: HoldPolicy
+  /** How an album is deleted whose folder is gone. */
+  albumDeletions: 'one_by_one' | 'recursive'
+  allowance: Allowance
+}
+
+/** What this process has seen. The next process sees it anew, so nothing of this is recorded. */
+export interface ProcessMemory {
+  /** The images in albums. */
+  contents: AlbumContents
+  /** How long files have been left alone. */
+  ages: FileAges
+  /** Pictures whose end is missing. */
+  incomplete: IncompletePictures
+  /** When uploads in doubt were looked for. */
+  pace: RecoveryPace
+  /** Ignore files that were found gone. */
+  vanishedRules: VanishedRules
+}
