@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
 import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
 import { openImageHost, type RemoteOptions } from '../../src/remote/client.ts'
-import type { HostFailure, ImageHost, Outcome } from '../../src/remote/host.ts'
-import { systemClock } from './system-clock.ts'
+import type { Clock } from '../../src/remote/clock.ts'
+import type { HostFailure, ImageHost, Outcome, PictureBody } from '../../src/remote/host.ts'
 
 export const API_KEY = 'key-0123456789-secret'
 /** The credential in every upload address of these tests. */
@@ -47,3 +49,33 @@ export async function failureOf(outcome: Promise<Outcome<unknown>>): Promise<Hos
   expect(result.failure.message).toMatch(/^[^\p{Cc}]+$/u)
   return result.failure
 }
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
+}
+
+/** Bytes that look like nothing, the same for the same size. */
+export function bytesOf(size: number): Buffer {
+  const bytes = Buffer.alloc(size)
+  for (let i = 0; i < size; i++) bytes[i] = (i * 31 + (i >> 8)) & 0xff
+  return bytes
+}
+
+/** A picture that comes in chunks, as one too large for memory does. */
+export function chunked(bytes: Buffer, chunk = 64 * 1024): PictureBody {
+  return {
+    fileName: 'picture.jpg',
+    mime: 'image/jpeg',
+    size: bytes.length,
+    async *chunks() {
+      for (let at = 0; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk)
+    },
+  }
+}
+
+export function inMemory(bytes: Buffer): PictureBody {
+  return { ...chunked(bytes), bytes }
+}
+
+export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientOf, never } from './client-of.ts'
-import { bytesOf, sha256 } from './pictures.ts'
+import { bytesOf, clientOf, never, sha256 } from './client-of.ts'
 import { deadOrigin, serve } from './serve.ts'
 
 const SIZE = 6_000_000

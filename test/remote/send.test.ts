@@ -4,8 +4,18 @@ import { Busboy } from '@fastify/busboy'
 import { expect, test } from 'vitest'
 import { type Credential, PictureChanged } from '../../src/remote/host.ts'
 import { multipartOf } from '../../src/remote/http/multipart.ts'
-import { API_KEY, clientOf, failureOf, never, successOf, TOKEN } from './client-of.ts'
-import { bytesOf, chunked, inMemory, sha256 } from './pictures.ts'
+import {
+  API_KEY,
+  bytesOf,
+  chunked,
+  clientOf,
+  failureOf,
+  inMemory,
+  never,
+  sha256,
+  successOf,
+  TOKEN,
+} from './client-of.ts'
 import { bodyOf, deadOrigin, failure, json, serve, serveRaw } from './serve.ts'
 
 const stored = { success: true, image_id: 'I', cdn_url: 'https://c.example/i/I' }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { openRequestQueue } from '../../src/remote/gate/lanes.ts'
+import { openRequestQueue } from '../../../src/remote/gate/lanes.ts'
 
 const never = new AbortController().signal
 afterEach(() => void vi.restoreAllMocks())

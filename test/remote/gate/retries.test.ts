@@ -1,7 +1,9 @@
+import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import type { Endpoint } from '../../src/protocol/endpoints.ts'
-import type { Attempt } from '../../src/remote/gate/gate.ts'
-import { WINDOW_MS } from '../../src/remote/gate/rate-window.ts'
+import type { Endpoint } from '../../../src/protocol/endpoints.ts'
+import type { Attempt } from '../../../src/remote/gate/gate.ts'
+import { backoffMs } from '../../../src/remote/gate/outage.ts'
+import { WINDOW_MS } from '../../../src/remote/gate/rate-window.ts'
 import {
   all,
   clock,
@@ -110,4 +112,27 @@ test.each<[string, Endpoint, Attempt<string>]>([
   const { starts, pass } = through(gateOf(), endpoint, () => answer)
   await all([pass()])
   expect(starts).toHaveLength(1)
+})
+
+test('a wait grows no further than its limit, and is never less than what the host asked for', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 2000 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.option(fc.double({ min: 0, noNaN: true }), { nil: null }),
+      (failures, random, asked) => {
+        const wait = backoffMs(failures, asked, { random: () => random, maxDelayMs: 2000 })
+        expect(wait).toBeGreaterThanOrEqual(Math.min(asked ?? 0, 60_000))
+        expect(wait).toBeLessThanOrEqual(Math.max(2000, Math.min(asked ?? 0, 60_000)))
+      },
+    ),
+  )
+})
+
+test('waits double with each failure and spread over the whole of it', () => {
+  const at = (failures: number, random: number) =>
+    backoffMs(failures, null, { random: () => random, maxDelayMs: 300_000 })
+  expect([1, 2, 3, 4].map(failures => at(failures, 1))).toEqual([250, 500, 1000, 2000])
+  expect(at(4, 0)).toBe(0)
+  expect(at(4, 0.5)).toBe(1000)
 })

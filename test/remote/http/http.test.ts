@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { Http } from '../../src/remote/http/http.ts'
-import { clientOf, never, successOf, TOKEN } from './client-of.ts'
-import { bytesOf, inMemory } from './pictures.ts'
-import { bodyOf, json, serve, serveRaw } from './serve.ts'
+import { Http } from '../../../src/remote/http/http.ts'
+import { bytesOf, clientOf, inMemory, never, successOf, TOKEN } from '../client-of.ts'
+import { bodyOf, json, serve, serveRaw } from '../serve.ts'
 
 /** More than a system takes for a connection on which nobody reads. */
 const ENDLESS = 64 * 2 ** 20

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from 'vitest'
-import { ENDPOINTS, type Endpoint } from '../../src/protocol/endpoints.ts'
-import { type Attempt, type Gate, openGate } from '../../src/remote/gate/gate.ts'
-import { NO_PACE } from '../../src/remote/gate/rate-window.ts'
-import type { HostFailure } from '../../src/remote/host.ts'
-import { never } from './client-of.ts'
-import { VirtualTime } from './virtual-time.ts'
+import { ENDPOINTS, type Endpoint } from '../../../src/protocol/endpoints.ts'
+import { type Attempt, type Gate, openGate } from '../../../src/remote/gate/gate.ts'
+import { NO_PACE } from '../../../src/remote/gate/rate-window.ts'
+import type { HostFailure } from '../../../src/remote/host.ts'
+import { never } from '../client-of.ts'
+import { VirtualTime } from '../line/virtual-time.ts'
 
 const MANY = Number.POSITIVE_INFINITY
 const MINUTE = 60_000

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import type { Clock } from '../../src/remote/clock.ts'
-import { clientOf, failureOf, never, successOf } from './client-of.ts'
-import { bytesOf, inMemory } from './pictures.ts'
-import { bodyOf, failure, json, serve } from './serve.ts'
+import type { Clock } from '../../../src/remote/clock.ts'
+import { bytesOf, clientOf, failureOf, inMemory, never, successOf } from '../client-of.ts'
+import { bodyOf, failure, json, serve } from '../serve.ts'
 
 /** Real requests, and waits that pass at once: they are told instead. */
 function hurriedClock() {

@@ -1,9 +1,23 @@
-import { expect, test } from 'vitest'
-import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
-import { clientOf, never, successOf } from './client-of.ts'
-import { watchDepartures } from './departures.ts'
-import { bytesOf, inMemory } from './pictures.ts'
-import { bodyOf, failure, json, serve } from './serve.ts'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { REQUESTS_PER_SECOND } from '../../../src/protocol/limits.ts'
+import { bytesOf, clientOf, inMemory, never, successOf } from '../client-of.ts'
+import { bodyOf, failure, json, serve } from '../serve.ts'
+
+/**
+ * When a request of this process left, in milliseconds of `performance.now()`, for the server that it came to: a busy
+ * machine may hold requests that left apart, and hand them over together.
+ */
+function watchDepartures(): (request: IncomingMessage) => number {
+  const left = new Map<number, number>()
+  const onHeaders = (message: unknown) =>
+    void left.set((message as { socket: Socket }).socket.localPort!, performance.now())
+  subscribe('undici:client:sendHeaders', onHeaders)
+  onTestFinished(() => void unsubscribe('undici:client:sendHeaders', onHeaders))
+  return request => left.get(request.socket.remotePort!)!
+}
 
 /** Admits a request where fewer than `limit` were admitted in the second before it left. */
 function strictSecond(limit: number) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { RateWindow, WINDOW_MS } from '../../src/remote/gate/rate-window.ts'
+import { paceOf, RateWindow, WINDOW_MS } from '../../../src/remote/gate/rate-window.ts'
 
 interface Request {
   /** Milliseconds: when it comes, and then how long until it starts, arrives and is answered. */
@@ -131,4 +131,24 @@ test('the guard grows where the host counts more than its limit, and shrinks aga
   window.tooMuch()
   expect(gap(10_000, 0)).toBeGreaterThan(quiet)
   expect(gap(20_000, 1000)).toBe(quiet)
+})
+
+test('Retry-After is understood in seconds and as a date of the host, and nothing else is', () => {
+  const now = 'Tue, 03 Nov 2026 10:00:00 GMT'
+  const wait = (value: string) => paceOf({ 'retry-after': value, date: now }).retryAfterMs
+  expect(wait('3')).toBe(3000)
+  expect(wait('0')).toBe(0)
+  expect(wait('Tue, 03 Nov 2026 10:00:07 GMT')).toBe(7000)
+  expect(wait('Tue, 03 Nov 2026 09:00:00 GMT')).toBe(0)
+  expect(wait('-1')).toBeNull()
+  expect(wait('soon')).toBeNull()
+  expect(paceOf({}).retryAfterMs).toBeNull()
+})
+
+test('X-RateLimit-Limit is understood where it is a positive number', () => {
+  const limit = (value: string) => paceOf({ 'x-ratelimit-limit': value }).limit
+  expect(limit('5')).toBe(5)
+  expect(limit('0')).toBeNull()
+  expect(limit('10, 10;w=1')).toBeNull()
+  expect(paceOf({ 'x-ratelimit-limit': ['4', '9'] as never }).limit).toBe(4)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { givenAddress, parseAddress } from '../../src/remote/http/address.ts'
+import { givenAddress, parseAddress } from '../../../src/remote/http/address.ts'
 
 test.each([
   ['https://h.example/a/../b/./c', '/a/../b/./c'],

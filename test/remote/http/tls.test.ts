@@ -1,7 +1,7 @@
 import { generate } from 'selfsigned'
 import { beforeAll, expect, test } from 'vitest'
-import { clientOf, failureOf, never, successOf } from './client-of.ts'
-import { json, serve } from './serve.ts'
+import { clientOf, failureOf, never, successOf } from '../client-of.ts'
+import { json, serve } from '../serve.ts'
 
 type Pem = Awaited<ReturnType<typeof generate>>
 

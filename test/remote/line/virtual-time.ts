@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/remote/clock.ts'
-import { quiet, Timeline } from '../sim/engine/virtual-clock.ts'
+import type { Clock } from '../../../src/remote/clock.ts'
+import { quiet, Timeline } from '../../sim/engine/virtual-clock.ts'
 
 /** Time that passes only where nothing else is left to do: hours of it cost nothing. */
 export class VirtualTime {

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import type { ImageHost, Outcome, PictureBody, Sent } from '../../src/remote/host.ts'
-import { clientOf, never, successOf } from './client-of.ts'
-import { serveRaw } from './serve.ts'
+import type { ImageHost, Outcome, PictureBody, Sent } from '../../../src/remote/host.ts'
+import { clientOf, never, successOf } from '../client-of.ts'
+import { serveRaw } from '../serve.ts'
 
 const MB = 2 ** 20
 const LIFE_MS = 6000
