@@ -26,18 +26,26 @@ export interface Connection {
 
 export const COMMON_HEADERS = { 'user-agent': 'albumd', accept: 'application/json' }
 
-/** A request with the API key (§5.1), and with JSON or no body. */
-export interface Question<T> {
+/** How an answer is to be read. */
+export interface Reading<T> {
   endpoint: Endpoint
+  /** The form of a success. */
+  schema: z.ZodType<T>
+  /** Whether a success can be the answer to this request. */
+  fits?: (answer: T) => boolean
+  /** host:port. */
+  where: string
+  /** What must not appear in a message, even if the host repeats it. */
+  secrets: Iterable<string>
+}
+
+/** A request with the API key (§5.1), and with JSON or no body. */
+export interface Question<T> extends Pick<Reading<T>, 'endpoint' | 'schema' | 'fits'> {
   method: 'GET' | 'POST' | 'DELETE'
   below: Address
   /** The path below `below`, with its query. */
   path: string
   json?: unknown
-  /** The form of a success. */
-  schema: z.ZodType<T>
-  /** Whether a success can be the answer to this question. */
-  fits?: (answer: T) => boolean
   /** Asked just before each try leaves; see `Gate.pass`. */
   mayGo?: () => boolean
 }
@@ -80,19 +88,6 @@ export function attemptOf<T>(reading: Reading<T>, result: HttpResult): Attempt<T
 function withQuotaReset<T>(outcome: Outcome<T>, { retryAfterMs }: Pace): Outcome<T> {
   if (outcome.ok || outcome.failure.remedy !== 'quota' || retryAfterMs === null) return outcome
   return { ok: false, failure: { ...outcome.failure, retryAfterMs } }
-}
-
-/** How an answer is to be read. */
-export interface Reading<T> {
-  endpoint: Endpoint
-  /** The form of a success. */
-  schema: z.ZodType<T>
-  /** Whether a success can be the answer to this request. */
-  fits?(answer: T): boolean
-  /** host:port. */
-  where: string
-  /** What must not appear in a message, even if the host repeats it. */
-  secrets: Iterable<string>
 }
 
 /** Turns the result of a request into an outcome, by §1's envelopes. An answer of any other form is a failure of the host. */

@@ -18,8 +18,6 @@ import type {
 } from './host.ts'
 import { mayBeUsed, parseAddress } from './http/address.ts'
 import { Http } from './http/http.ts'
-import { Line } from './line/line.ts'
-import { Bandwidth } from './line/pacing.ts'
 import { Secrets } from './secrets.ts'
 import { Uploads } from './uploads.ts'
 
@@ -57,9 +55,10 @@ export function openImageHost(options: RemoteOptions): ImageHost {
   const base = parseAddress(new URL(options.baseUrl).href)
   const site = parseAddress(new URL(options.siteUrl).href)
   if (!base || !site || !mayBeUsed(base, base) || !mayBeUsed(site, site))
-    throw new TypeError('base_url and site_url must be plain addresses of HTTPS')
-  if (!/^[!-~]+$/.test(options.apiKey)) throw new TypeError('the API key holds what no HTTP header can')
-  const { ca, timeoutMs } = options
+    throw new TypeError('base_url and site_url must be HTTPS addresses')
+  if (!/^[!-~]+$/.test(options.apiKey))
+    throw new TypeError('the API key contains a character that an HTTP header can not contain')
+  const { ca, timeoutMs, apiKey, clock } = options
   const gate = openGate({
     random: Math.random,
     ledger: { load: () => [], record: () => {} },
@@ -70,30 +69,15 @@ export function openImageHost(options: RemoteOptions): ImageHost {
   // Answers have a few kilobytes. One that comes slowly, but without a pause of `timeoutMs`, is ended after twice that
   // time. The 2 seconds are for a short `timeoutMs`, because undici's timers are up to a second late.
   const answerLimitMs = Math.max(timeoutMs * 2, timeoutMs + 2000)
-  const connection = {
-    base,
-    site,
-    apiKey: options.apiKey,
-    secrets: new Secrets(options.apiKey),
-    answerLimitMs,
-    gate,
-    http,
-  }
-  return new Client(connection, uploadsOf(options, connection))
-}
-
-function uploadsOf(options: RemoteOptions, connection: Connection): Uploads {
-  const { clock, credentialLifetimeMs: lifetimeMs, uploadForm: form } = options
-  const ceiling = options.bandwidth ?? Number.POSITIVE_INFINITY
-  const line = new Line({ clock, lifetimeMs, ceiling })
-  return new Uploads({
+  const connection = { base, site, apiKey, secrets: new Secrets(apiKey), answerLimitMs, gate, http }
+  const uploads = new Uploads({
     connection,
-    form,
-    line,
-    bandwidth: new Bandwidth(ceiling, clock),
+    form: options.uploadForm,
+    bytesPerSecond: options.bandwidth ?? Number.POSITIVE_INFINITY,
     clock,
-    lifetimeMs,
+    lifetimeMs: options.credentialLifetimeMs,
   })
+  return new Client(connection, uploads)
 }
 
 class Client implements ImageHost {

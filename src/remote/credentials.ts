@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { PATHS, PRESIGN_PATH } from '../protocol/endpoints.ts'
 import { answers, type PresignRequest, type UploadRequest } from '../protocol/records.ts'
-import { ask, type Connection } from './ask.ts'
+import { ask, type Connection, type Question } from './ask.ts'
 import { addressWithSecret, badAddress, noAlbumInPresign } from './failures.ts'
 import type { Credential, Outcome } from './host.ts'
 import { givenAddress } from './http/address.ts'
@@ -12,24 +12,19 @@ const REMEMBERED = 1000
 const SHORTEST_SECRET = 16
 
 /** §4.1. */
-export async function askCredential(
+export function askCredential(
   connection: Connection,
   known: KnownCredentials,
   json: UploadRequest,
   signal: AbortSignal,
 ): Promise<Outcome<Credential>> {
-  const { base: below } = connection
-  const { upload: schema } = answers
-  const fits = ({ data }: z.infer<typeof schema>) => !known.isForAnother(data.upload_url, json)
-  const answer = await ask(
-    connection,
-    { endpoint: 'upload', method: 'POST', below, path: PATHS.upload, json, schema, fits },
-    signal,
-  )
-  if (!answer.ok) return answer
-  const { upload_url, cdn_url } = answer.value.data
-  known.add(upload_url, json)
-  return checked(connection, { uploadUrl: upload_url, cdnUrl: cdn_url, imageId: null })
+  const question = { below: connection.base, path: PATHS.upload, json, schema: answers.upload }
+  const read = ({ data: { upload_url, cdn_url } }: z.infer<typeof answers.upload>) => ({
+    uploadUrl: upload_url,
+    cdnUrl: cdn_url,
+    imageId: null,
+  })
+  return askFor(connection, known, question, read, signal)
 }
 
 /** §4.3, which knows neither albums nor dimensions. */
@@ -40,28 +35,38 @@ export async function askPresigned(
   signal: AbortSignal,
 ): Promise<Outcome<Credential>> {
   if (album_id !== undefined) return { ok: false, failure: noAlbumInPresign() }
-  const { site: below } = connection
   const json: PresignRequest = { file_name, file_size, mime_type }
-  const { presign: schema } = answers
-  const fits = (answer: Presigned) => !known.isForAnother(presigned(answer), json)
-  const answer = await ask(
-    connection,
-    { endpoint: 'upload', method: 'POST', below, path: PRESIGN_PATH, json, schema, fits },
-    signal,
-  )
+  const question = { below: connection.site, path: PRESIGN_PATH, json, schema: answers.presign }
+  const read = ({ upload_url, upload_token, image_id }: z.infer<typeof answers.presign>) => {
+    const joint = upload_url.includes('?') ? '&' : '?'
+    const uploadUrl = `${upload_url}${joint}token=${encodeURIComponent(upload_token)}`
+    return { uploadUrl, cdnUrl: null, imageId: image_id }
+  }
+  return askFor(connection, known, question, read, signal)
+}
+
+type CredentialQuestion<T> = Pick<Question<T>, 'below' | 'path' | 'schema'> & {
+  json: UploadRequest | PresignRequest
+}
+
+/** `read`: the credential in a success. */
+async function askFor<T>(
+  connection: Connection,
+  known: KnownCredentials,
+  question: CredentialQuestion<T>,
+  read: (answer: T) => Credential,
+  signal: AbortSignal,
+): Promise<Outcome<Credential>> {
+  const { json } = question
+  const fits = (answer: T) => !known.isForAnother(read(answer).uploadUrl, json)
+  const answer = await ask(connection, { endpoint: 'upload', method: 'POST', ...question, fits }, signal)
   if (!answer.ok) return answer
-  const uploadUrl = presigned(answer.value)
-  known.add(uploadUrl, json)
-  return checked(connection, { uploadUrl, cdnUrl: null, imageId: answer.value.image_id })
+  const credential = read(answer.value)
+  known.add(credential.uploadUrl, json)
+  return checked(connection, credential)
 }
 
-type Presigned = z.infer<typeof answers.presign>
-
-function presigned({ upload_url, upload_token }: Presigned): string {
-  const joint = upload_url.includes('?') ? '&' : '?'
-  return `${upload_url}${joint}token=${encodeURIComponent(upload_token)}`
-}
-
+/** Refuses a credential whose addresses must not be used, or whose delivery address shows a secret. */
 function checked({ base, apiKey }: Connection, credential: Credential): Outcome<Credential> {
   const { uploadUrl, cdnUrl } = credential
   const bad = (field: string): Outcome<Credential> => ({

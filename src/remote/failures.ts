@@ -5,40 +5,49 @@ import type { HttpResult, Left } from './http/exchange.ts'
 import type { Slowness } from './line/line.ts'
 import { oneLine } from './secrets.ts'
 
-/**
- * What may be done about each code of §7: first at the endpoints below {base_url}, second at an upload node (§4.2). An
- * upload node stores nothing when it refuses. So a new credential is the remedy there, unless the refusal is about the
- * picture or the account.
- */
-const REMEDIES: Readonly<Record<ErrorCode, readonly [Remedy, Remedy]>> = {
-  MISSING_FILE_SIZE: ['change_request', 'new_credential'],
-  MISSING_FILE_NAME: ['change_request', 'new_credential'],
-  MISSING_MIME_TYPE: ['change_request', 'new_credential'],
-  MISSING_WIDTH: ['skip_dimensions', 'skip_dimensions'],
-  MISSING_HEIGHT: ['skip_dimensions', 'skip_dimensions'],
-  INVALID_WIDTH: ['skip_dimensions', 'skip_dimensions'],
-  INVALID_HEIGHT: ['skip_dimensions', 'skip_dimensions'],
-  INVALID_DIMENSION: ['skip_dimensions', 'skip_dimensions'],
-  MISSING_DIMENSION: ['skip_dimensions', 'skip_dimensions'],
-  UNREADABLE_DIMENSION: ['skip_dimensions', 'skip_dimensions'],
-  DIMENSION_MISMATCH: ['skip_dimensions', 'skip_dimensions'],
-  INVALID_FILE_SIZE: ['change_request', 'new_credential'],
-  FILE_TOO_LARGE: ['change_picture', 'change_picture'],
-  MISSING_NAME: ['change_request', 'new_credential'],
-  INVALID_PARAMS: ['change_request', 'new_credential'],
-  MISSING_PARAMS: ['change_request', 'new_credential'],
-  VALIDATION_ERROR: ['change_request', 'new_credential'],
-  MISSING_API_KEY: ['key', 'new_credential'],
-  INVALID_API_KEY: ['key', 'new_credential'],
-  PLAN_NOT_SUPPORTED: ['plan', 'plan'],
-  FORBIDDEN: ['not_permitted', 'new_credential'],
-  STORAGE_LIMIT_REACHED: ['storage', 'storage'],
-  NOT_FOUND: ['gone', 'new_credential'],
-  DAILY_LIMIT_REACHED: ['quota', 'quota'],
-  RATE_LIMITED: ['later', 'new_credential'],
-  DELETE_FAILED: ['later', 'new_credential'],
-  NO_AVAILABLE_IO_NODE: ['later', 'new_credential'],
+/** What may be done about each code of §7 when an endpoint below {base_url} answers it. */
+const REMEDIES: Readonly<Record<ErrorCode, Remedy>> = {
+  MISSING_FILE_SIZE: 'change_request',
+  MISSING_FILE_NAME: 'change_request',
+  MISSING_MIME_TYPE: 'change_request',
+  MISSING_WIDTH: 'skip_dimensions',
+  MISSING_HEIGHT: 'skip_dimensions',
+  INVALID_WIDTH: 'skip_dimensions',
+  INVALID_HEIGHT: 'skip_dimensions',
+  INVALID_DIMENSION: 'skip_dimensions',
+  MISSING_DIMENSION: 'skip_dimensions',
+  UNREADABLE_DIMENSION: 'skip_dimensions',
+  DIMENSION_MISMATCH: 'skip_dimensions',
+  INVALID_FILE_SIZE: 'change_request',
+  FILE_TOO_LARGE: 'change_picture',
+  MISSING_NAME: 'change_request',
+  INVALID_PARAMS: 'change_request',
+  MISSING_PARAMS: 'change_request',
+  VALIDATION_ERROR: 'change_request',
+  MISSING_API_KEY: 'key',
+  INVALID_API_KEY: 'key',
+  PLAN_NOT_SUPPORTED: 'plan',
+  FORBIDDEN: 'not_permitted',
+  STORAGE_LIMIT_REACHED: 'storage',
+  NOT_FOUND: 'gone',
+  DAILY_LIMIT_REACHED: 'quota',
+  RATE_LIMITED: 'later',
+  DELETE_FAILED: 'later',
+  NO_AVAILABLE_IO_NODE: 'later',
 }
+
+/**
+ * Remedies that are about the picture or the account, and so are the same at an upload node (§4.2). For every other
+ * refusal of a node the remedy is a new credential: a node stores nothing when it refuses, and the credential may be what
+ * the node minds.
+ */
+const ALSO_AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
+  'skip_dimensions',
+  'change_picture',
+  'quota',
+  'storage',
+  'plan',
+])
 
 /** A well-formed failure (§1): nothing was done. §7 may not list the code; the status then decides. */
 export function refused(
@@ -51,11 +60,9 @@ export function refused(
     oneLine(said.code, secrets)
       .replace(/[^\w.-]/g, '_')
       .slice(0, 64) || 'UNNAMED'
-  const [below, node] = isErrorCode(code)
-    ? REMEDIES[code]
-    : [remedyOfStatus(endpoint, status), nodeRemedyOfStatus(status)]
+  const remedy = isErrorCode(code) ? REMEDIES[code] : remedyOfStatus(endpoint, status)
   return {
-    remedy: endpoint === 'send' ? node : below,
+    remedy: endpoint === 'send' && !ALSO_AT_NODE.has(remedy) ? 'new_credential' : remedy,
     endpoint,
     code,
     message: oneLine(said.error, secrets) || `the host answered ${code}`,
@@ -66,14 +73,11 @@ export function refused(
 function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
   if (status === 401) return 'key'
   if (status === 402 || status === 403) return 'not_permitted'
-  if (endpoint === 'upload' && (status === 413 || status === 415)) return 'change_picture'
+  const isOfPicture = endpoint === 'upload' || endpoint === 'send'
+  if (isOfPicture && (status === 413 || status === 415)) return 'change_picture'
   const passing = status === 408 || status === 429
   // A 404 without §7's NOT_FOUND is no proof that the image does not exist: a wrong base_url gives it too.
   return status >= 400 && status < 500 && !passing ? 'change_request' : 'later'
-}
-
-function nodeRemedyOfStatus(status: number): Remedy {
-  return status === 413 || status === 415 ? 'change_picture' : 'new_credential'
 }
 
 /** An answer of a form that §1 does not know, whatever its status. */

@@ -17,15 +17,15 @@ import {
 import { givenAddress } from './http/address.ts'
 import type { HttpResult } from './http/exchange.ts'
 import { multipartOf } from './http/multipart.ts'
-import type { Line, Passage } from './line/line.ts'
-import { type Bandwidth, LineTooSlow, paced } from './line/pacing.ts'
+import { Line, type Passage } from './line/line.ts'
+import { Bandwidth, LineTooSlow, paced } from './line/pacing.ts'
 
 export interface UploadsOptions {
   connection: Connection
   /** §4.1 or §4.3. */
   form: 'credential' | 'presign'
-  line: Line
-  bandwidth: Bandwidth
+  /** The limit `uploads.bandwidth`; Infinity without one. */
+  bytesPerSecond: number
   clock: Clock
   /** How long a credential may be used (§8), in milliseconds. */
   lifetimeMs: number
@@ -34,18 +34,23 @@ export interface UploadsOptions {
 /** §4.1 to §4.3: asks for credentials, and sends pictures over the line that all uploads share. */
 export class Uploads {
   readonly #options: UploadsOptions
+  readonly #line: Line
+  readonly #bandwidth: Bandwidth
   /** The passages of credentials that were granted and not used yet, by the credential's address. */
   readonly #granted = new Map<string, Passage>()
   readonly #known = new KnownCredentials()
 
   constructor(options: UploadsOptions) {
+    const { clock, lifetimeMs, bytesPerSecond } = options
     this.#options = options
+    this.#line = new Line({ clock, lifetimeMs, ceiling: bytesPerSecond })
+    this.#bandwidth = new Bandwidth(bytesPerSecond, clock)
   }
 
   /** Waits for room on the line first, because a credential's life begins when the credential is granted. */
   async request(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>> {
-    const { connection, form, line, lifetimeMs } = this.#options
-    const entered = await line.enter(request.file_size, signal)
+    const { connection, form, lifetimeMs } = this.#options
+    const entered = await this.#line.enter(request.file_size, signal)
     if (!entered) return { ok: false, failure: cancelled('upload', 'nothing') }
     if ('slow' in entered) return { ok: false, failure: tooSlow('upload', entered.slow, lifetimeMs) }
     const { passage } = entered
@@ -80,7 +85,7 @@ export class Uploads {
     passage: Passage,
     signal: AbortSignal,
   ): Promise<Outcome<Sent>> {
-    const { connection, bandwidth, clock } = this.#options
+    const { connection, clock } = this.#options
     const { base, secrets, gate, http } = connection
     const address = givenAddress(credential.uploadUrl, base)
     if (!address) return { ok: false, failure: badAddress('send', 'change_request', 'upload_url') }
@@ -89,7 +94,7 @@ export class Uploads {
       const limitMs = passage.leftMs()
       if (limitMs <= 0) return endedHere(credentialExpired())
       const whole = multipartOf(picture)
-      const chunks = paced(whole.chunks, { bandwidth, passage, clock }, signal)
+      const chunks = paced(whole.chunks, { bandwidth: this.#bandwidth, passage, clock }, signal)
       const body = { length: whole.length, chunks }
       const headers = { ...COMMON_HEADERS, 'content-type': whole.contentType }
       const isOwn = (answer: HttpResult) => isOfCredential(readAnswer(reading, answer), credential)
@@ -119,9 +124,8 @@ export class Uploads {
 
   /** The failure of an upload that was ended because its credential would expire first. Its last byte has not left. */
   #outOfTime({ size }: PictureBody): HostFailure {
-    const { line, lifetimeMs } = this.#options
-    const slow = line.tooSlowFor(size)
-    return slow ? tooSlow('send', slow, lifetimeMs) : gaveWay()
+    const slow = this.#line.tooSlowFor(size)
+    return slow ? tooSlow('send', slow, this.#options.lifetimeMs) : gaveWay()
   }
 
   /** The passage under which the credential was asked for. A credential from elsewhere gets a new one, without waiting. */
@@ -129,7 +133,7 @@ export class Uploads {
     const granted = this.#granted.get(uploadUrl)
     this.#granted.delete(uploadUrl)
     if (granted) return granted
-    const passage = this.#options.line.admit(size)
+    const passage = this.#line.admit(size)
     passage.granted()
     return passage
   }
