@@ -39,29 +39,26 @@ test.each<[string, string]>([
   expect((await failureOf(clientOf(origin).createAlbum({ name: 'A' }, never))).remedy).toBe('find_out')
 })
 
-test('where nothing listens no album was made', async () => {
+test('when nothing listens, no album was made', async () => {
   const host = clientOf(await deadOrigin())
   expect(await failureOf(host.createAlbum({ name: 'A' }, never))).toMatchObject({ remedy: 'later' })
 })
 
-test.each([301, 302, 307, 308])(
-  'a redirect with %i is not followed, whatever it may lead to',
-  async status => {
-    const urls: string[] = []
-    const origin = await serve((request, response) => {
-      urls.push(request.url!)
-      response.writeHead(status, { location: '/api/v1/elsewhere' }).end()
-    })
-    expect(await failureOf(clientOf(origin).list(null, 1, never))).toMatchObject({
-      code: 'HOST_REDIRECT',
-      remedy: 'change_request',
-      status,
-    })
-    expect(urls).toHaveLength(1)
-  },
-)
+test.each([301, 302, 307, 308])('a redirect with %i is not followed, wherever it leads', async status => {
+  const urls: string[] = []
+  const origin = await serve((request, response) => {
+    urls.push(request.url!)
+    response.writeHead(status, { location: '/api/v1/elsewhere' }).end()
+  })
+  expect(await failureOf(clientOf(origin).list(null, 1, never))).toMatchObject({
+    code: 'HOST_REDIRECT',
+    remedy: 'change_request',
+    status,
+  })
+  expect(urls).toHaveLength(1)
+})
 
-test('an answer without end is cut off', async () => {
+test('an endless answer is cut off', async () => {
   let sent = 0
   const origin = await serve((_, response) => {
     const chunk = 'x'.repeat(64 * 1024)
@@ -78,7 +75,7 @@ test('an answer without end is cut off', async () => {
   expect(sent).toBeLessThan(64 * 2 ** 20)
 })
 
-test('a compressed answer is not unpacked: a small one may become a large one', async () => {
+test('a compressed answer is not decompressed, because a few bytes can become gigabytes', async () => {
   const origin = await serve((request, response) => {
     expect(request.headers['accept-encoding']).toBeUndefined()
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from('1f8b080000000000', 'hex'))
@@ -86,7 +83,7 @@ test('a compressed answer is not unpacked: a small one may become a large one', 
   expect((await failureOf(clientOf(origin).list(null, 1, never))).code).toBe('HOST_ANSWER')
 })
 
-test('an informational answer before the real one is passed over', async () => {
+test('an informational answer (1xx) before the real answer is ignored', async () => {
   const origin = await serve((_, response) => {
     response.writeProcessing()
     json(response, 200, { success: true, message: 'deleted' })
@@ -113,7 +110,7 @@ test.each<[string, () => Promise<string>, RegExp]>([
     /stopped in the middle/,
   ],
 ])(
-  'a host that %s is described in one line with its name and port, and nothing of the path',
+  'the message about a host that %s is one line with its name and port, without the path',
   async (_, open, line) => {
     const host = clientOf(await open(), { timeoutMs: 1000 })
     const { message, code, remedy } = await failureOf(host.deleteImage('private-id', never))
@@ -133,7 +130,7 @@ test('a request can be cancelled while the host is silent', async () => {
   expect(await listing).toMatchObject({ code: 'CANCELLED', remedy: 'cancelled' })
 })
 
-test('a request that was cancelled before is not sent', async () => {
+test('a request that is cancelled before its turn is not sent', async () => {
   let asked = 0
   const origin = await serve(() => asked++)
   expect(await failureOf(clientOf(origin).list(null, 1, AbortSignal.abort()))).toMatchObject({
@@ -152,7 +149,7 @@ test('closing does not wait for connections that are kept open', async () => {
 
 const request = { file_name: 'a.png', file_size: 1, mime_type: 'image/png', width: 1, height: 1 }
 
-test('an answer that comes drop by drop for ever is cut off', async () => {
+test('an answer that comes slowly and never ends is cut off', async () => {
   const origin = await serve((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     const drip = setInterval(() => response.write(' '), 20)
@@ -166,7 +163,7 @@ test.each([
   ['the API key', (origin: string) => `${origin}/i/${API_KEY}`],
   ['the upload credential', (origin: string) => `${origin}/i/1?c=0123456789abcdef0123`],
 ])(
-  'a delivery address that holds %s is not used, nor repeated, and the failure says that it does',
+  'a delivery address that contains %s is neither used nor shown, and the failure says why',
   async (_, cdnUrl) => {
     const origin: string = await serve((_, response) =>
       json(response, 200, {
@@ -182,7 +179,7 @@ test.each([
   },
 )
 
-test("a failure that repeats another upload's credential is told without it", async () => {
+test("another upload's credential is taken out of a failure that repeats it", async () => {
   const token = '0123456789abcdef0123'
   const origin: string = await serve((request, response) => {
     if (request.method === 'POST')
@@ -199,7 +196,7 @@ test("a failure that repeats another upload's credential is told without it", as
   expect(JSON.stringify(answer)).not.toContain(token)
 })
 
-test('an address in the words of a failure is not repeated: it may hold a credential', async () => {
+test('an address in a failure of the host is taken out, because it may contain a credential', async () => {
   const origin = await serve((_, response) =>
     json(response, 400, {
       success: false,

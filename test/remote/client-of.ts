@@ -12,9 +12,7 @@ export const TOKEN = 'token-9876543210-secret'
 
 export const never = new AbortController().signal
 
-/**
- * A client of the host at `origin`, closed after the test. It tries each request once, unless told otherwise.
- */
+/** A client of the host at `origin`, closed after the test. By default it sends each request only once. */
 export function clientOf(origin: string, options: Partial<RemoteOptions> = {}): ImageHost {
   const host = openImageHost({
     baseUrl: `${origin}/api/v1`,
@@ -39,7 +37,7 @@ export async function successOf<T>(outcome: Promise<Outcome<T>>): Promise<T> {
   return result.value
 }
 
-/** The failure of a call; none of these tests may have a secret in one, or more than a line. */
+/** The failure of a call. Checks that its message is one line and contains no secret. */
 export async function failureOf(outcome: Promise<Outcome<unknown>>): Promise<HostFailure> {
   const result = await outcome
   if (result.ok) throw new Error('it succeeded')
@@ -55,14 +53,14 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
 }
 
-/** Bytes that look like nothing, the same for the same size. */
+/** Arbitrary bytes, always the same for the same size. */
 export function bytesOf(size: number): Buffer {
   const bytes = Buffer.alloc(size)
   for (let i = 0; i < size; i++) bytes[i] = (i * 31 + (i >> 8)) & 0xff
   return bytes
 }
 
-/** A picture that comes in chunks, as one too large for memory does. */
+/** A picture that is read in chunks, as pictures that are too large for memory are. */
 export function chunked(bytes: Buffer, chunk = 64 * 1024): PictureBody {
   return {
     fileName: 'picture.jpg',

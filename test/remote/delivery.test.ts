@@ -4,7 +4,7 @@ import { deadOrigin, serve } from './serve.ts'
 
 const SIZE = 6_000_000
 
-test('a delivered picture is told by its hash and size, and asked for without the key', async () => {
+test('a delivered picture gives its hash and size, and is asked for without the API key', async () => {
   const origin = await serve((request, response) => {
     expect(request.headers['x-api-key']).toBeUndefined()
     response.end(bytesOf(SIZE))
@@ -14,7 +14,7 @@ test('a delivered picture is told by its hash and size, and asked for without th
   expect(delivered.ok && delivered.sha256.toString('hex')).toBe(sha256(bytesOf(SIZE)))
 })
 
-test('what is not there, and a redirect, are told by their status', async () => {
+test('a missing picture and a redirect give their status', async () => {
   const origin = await serve((request, response) => {
     response.writeHead(request.url === '/gone' ? 404 : 302, { location: '/elsewhere' }).end()
   })
@@ -23,13 +23,13 @@ test('what is not there, and a redirect, are told by their status', async () => 
   expect(await host.fetchDelivered(`${origin}/moved`, 10, never)).toMatchObject({ ok: true, status: 302 })
 })
 
-test('more than was asked for is cut off', async () => {
+test('an answer with more bytes than allowed is cut off', async () => {
   const origin = await serve((_, response) => response.end(bytesOf(SIZE)))
   const cut = await clientOf(origin).fetchDelivered(`${origin}/i/1`, SIZE - 1, never)
   expect(cut).toMatchObject({ ok: false, code: 'HOST_ANSWER' })
 })
 
-test('no address is asked that is not of HTTPS or, for a host on this machine, of this machine', async () => {
+test('only HTTPS addresses are asked, and loopback addresses when the host is a loopback address', async () => {
   const host = clientOf('http://127.0.0.1:1')
   expect(await host.fetchDelivered('http://images.example.com/i/1', 10, never)).toMatchObject({
     code: 'HOST_ADDRESS',
@@ -37,7 +37,7 @@ test('no address is asked that is not of HTTPS or, for a host on this machine, o
   expect(await host.fetchDelivered('file:///etc/passwd', 10, never)).toMatchObject({ code: 'HOST_ADDRESS' })
 })
 
-test('an address that does not answer says nothing', async () => {
+test('an address that does not answer is unreachable, which proves nothing', async () => {
   const origin = await deadOrigin()
   const silent = await clientOf(origin).fetchDelivered(`${origin}/i/1`, 10, never)
   expect(silent).toMatchObject({ ok: false, code: 'HOST_UNREACHABLE' })

@@ -9,7 +9,7 @@ const CODES = Object.keys(STATUS_OF) as ErrorCode[]
 const refusal = (endpoint: (typeof ENDPOINTS)[number], code: string, status: number) =>
   refused(endpoint, status, { error: 'no', code }, [])
 
-test('every code of §7 has a remedy at every endpoint, and none is in doubt: nothing was done', () => {
+test('every code of §7 has a remedy at every endpoint, and leaves no doubt: nothing was done', () => {
   for (const code of CODES)
     for (const endpoint of ENDPOINTS) {
       const { remedy } = refusal(endpoint, code, STATUS_OF[code])
@@ -17,7 +17,7 @@ test('every code of §7 has a remedy at every endpoint, and none is in doubt: no
     }
 })
 
-test('what an upload node refuses is never asked of it again as it is', () => {
+test('a picture that an upload node refused is never sent again with the same credential', () => {
   const allowed: Remedy[] = [
     'new_credential',
     'skip_dimensions',
@@ -63,13 +63,13 @@ test.each<[string, number, Remedy]>([
   expect(refusal('delete', code, status).remedy).toBe(remedy)
 })
 
-test('a code that is no code is made one', () => {
+test('a code with other characters than a code may have is made a code', () => {
   expect(refusal('list', 'no such\nthing!', 400).code).toBe('no_such_thing_')
   expect(refusal('list', '', 400).code).toBe('UNNAMED')
   expect(refusal('list', 'x'.repeat(500), 400).code).toHaveLength(64)
 })
 
-test('a picture may be there only when its last byte has left', () => {
+test('a picture may have been stored only when its last byte has left', () => {
   const silence = { kind: 'silence', code: 'HOST_UNREACHABLE', message: 'x' } as const
   expect(unanswered('send', { ...silence, left: 'nothing' }).remedy).toBe('new_credential')
   expect(unanswered('send', { ...silence, left: 'part' }).remedy).toBe('new_credential')
@@ -81,7 +81,7 @@ test('a picture may be there only when its last byte has left', () => {
   expect(cancelled('send', 'all').remedy).toBe('find_out')
 })
 
-test('an album may be there as soon as its request has left', () => {
+test('an album may have been made as soon as its request has left', () => {
   const silence = { kind: 'silence', code: 'HOST_UNREACHABLE', message: 'x' } as const
   expect(unanswered('create_album', { ...silence, left: 'nothing' }).remedy).toBe('later')
   expect(unanswered('create_album', { ...silence, left: 'all' }).remedy).toBe('find_out')
@@ -89,7 +89,7 @@ test('an album may be there as soon as its request has left', () => {
   expect(cancelled('create_album', 'all').remedy).toBe('find_out')
 })
 
-test('what does no harm twice may simply go again', () => {
+test('requests that do no harm twice may be sent again', () => {
   for (const endpoint of ['upload', 'list', 'delete'] as const) {
     expect(garbled(endpoint, 'all', 502, 'x').remedy).toBe('later')
     expect(cancelled(endpoint, 'all').remedy).toBe('cancelled')
@@ -97,7 +97,7 @@ test('what does no harm twice may simply go again', () => {
   }
 })
 
-test('trouble of the host is told from trouble with one request', () => {
+test('an outage is told from a refusal of one request', () => {
   expect(isOutage(refusal('upload', 'RATE_LIMITED', 429))).toBe(true)
   expect(isOutage(refusal('upload', 'NO_AVAILABLE_IO_NODE', 503))).toBe(true)
   expect(isOutage(refusal('list', 'MAINTENANCE', 503))).toBe(true)

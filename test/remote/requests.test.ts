@@ -11,7 +11,7 @@ interface Seen {
   body: string
 }
 
-/** A host that answers the same to everything, with what it was asked. */
+/** A host that gives every request the same answer, and the requests that it got. */
 async function hostAnswering(status: number, body: unknown, options: Partial<RemoteOptions> = {}) {
   const seen: Seen[] = []
   const origin = await serve(async (request, response) => {
@@ -24,7 +24,7 @@ async function hostAnswering(status: number, body: unknown, options: Partial<Rem
 
 const pictureRequest = { file_name: 'a b.png', file_size: 12, mime_type: 'image/png', width: 3, height: 4 }
 
-test('step 1 asks as §4.1 says, with the key in its header, and gives the credential', async () => {
+test('a credential is asked for as §4.1 says, with the API key in its header', async () => {
   const data = { upload_url: `https://n.example/up/${TOKEN}`, cdn_url: 'https://c.example/i/1', more: true }
   const { seen, host } = await hostAnswering(200, { success: true, data })
   const credential = await successOf(host.requestUpload({ ...pictureRequest, album_id: 'A' }, never))
@@ -43,7 +43,7 @@ test('step 1 asks as §4.1 says, with the key in its header, and gives the crede
   expect(JSON.parse(seen[0]!.body)).toEqual({ ...pictureRequest, album_id: 'A' })
 })
 
-test('the presign form asks the site as §4.3 says, and puts the token into the address', async () => {
+test('the presign form asks the site as §4.3 says, and puts the token into the upload address', async () => {
   const answer = { upload_token: `${TOKEN}/+`, upload_url: 'https://n.example/up', image_id: 'I' }
   const { seen, host } = await hostAnswering(200, answer, { uploadForm: 'presign' })
   const credential = await successOf(host.requestUpload(pictureRequest, never))
@@ -56,7 +56,7 @@ test('the presign form asks the site as §4.3 says, and puts the token into the 
   expect(JSON.parse(seen[0]!.body)).toEqual({ file_name: 'a b.png', file_size: 12, mime_type: 'image/png' })
 })
 
-test('the presign token joins a query that is there already', async () => {
+test('the presign token is added to a query of the upload address', async () => {
   const answer = { upload_token: 'T', upload_url: 'https://n.example/up?a=1', image_id: 'I' }
   const { host } = await hostAnswering(200, answer, { uploadForm: 'presign' })
   expect((await successOf(host.requestUpload(pictureRequest, never))).uploadUrl).toBe(
@@ -64,7 +64,7 @@ test('the presign token joins a query that is there already', async () => {
   )
 })
 
-test('the presign form, which knows no album, is not asked for one', async () => {
+test('with the presign form, a picture for an album is refused without asking the host', async () => {
   const { seen, host } = await hostAnswering(200, {}, { uploadForm: 'presign' })
   const failure = await failureOf(host.requestUpload({ ...pictureRequest, album_id: 'A' }, never))
   expect(failure).toMatchObject({ remedy: 'change_request', code: 'PRESIGN_ALBUM' })
@@ -90,7 +90,7 @@ const album = {
 const pagination = { page: 1, per_page: 20, total_pages: 1, total_images: 1 }
 const page = { albums: [album], images: [image], pagination, cdn_base_url: 'https://c.example' }
 
-test('a listing is asked for by album and page, and the root by none', async () => {
+test('a listing is asked for by album and page, and the root without an album', async () => {
   const { seen, host } = await hostAnswering(200, { success: true, data: page })
   expect(await successOf(host.list('a/b&c=1', 3, never))).toEqual(page)
   await successOf(host.list(null, 1, never))
@@ -101,7 +101,7 @@ test('a listing is asked for by album and page, and the root by none', async () 
   expect(seen[0]!.headers).toMatchObject({ 'x-api-key': API_KEY })
 })
 
-test('a listing with records that §2 does not describe is still a listing', async () => {
+test('a listing may have fields that §2 does not describe', async () => {
   const odd = { ...image, id: 'svg', width: null }
   const { host } = await hostAnswering(200, { success: true, data: { ...page, images: [odd, image] } })
   expect((await successOf(host.list(null, 1, never))).images).toEqual([
@@ -148,7 +148,7 @@ test('an album is created below its parent', async () => {
   expect(JSON.parse(seen[0]!.body)).toEqual({ name: 'A', parent_album: 'P' })
 })
 
-test("a failure carries the host's code, status and words", async () => {
+test("a failure has the host's code, status and message", async () => {
   const { host } = await hostAnswering(404, { success: false, error: 'no such image', code: 'NOT_FOUND' })
   expect(await failureOf(host.deleteImage('x', never))).toEqual({
     remedy: 'gone',
@@ -159,7 +159,7 @@ test("a failure carries the host's code, status and words", async () => {
   })
 })
 
-test('a key that the host repeats in its error is taken out', async () => {
+test('an API key that the host repeats in its error is taken out', async () => {
   const { host } = await hostAnswering(401, {
     success: false,
     error: `bad key ${API_KEY}\nsecond line`,
@@ -180,14 +180,14 @@ test.each([
   expect(failure.message).toContain(field)
 })
 
-test('a key or an address that no request can carry is refused at once, without showing it', () => {
+test('an API key or an address that no request can contain is refused at once, without showing it', () => {
   const withKey = (apiKey: string) => () => clientOf('http://127.0.0.1:1', { apiKey })
   expect(withKey('two\nlines')).toThrow(/^the API key/)
   expect(withKey('')).toThrow(/^the API key/)
   expect(() => clientOf('http://images.example.com')).toThrow(/HTTPS/)
 })
 
-test('a 429 is waited out and the request goes again, to the same place', async () => {
+test('after a 429 the same request is sent again', async () => {
   let asked = 0
   const origin = await serve((_, response) => {
     if (++asked === 1)
@@ -199,7 +199,7 @@ test('a 429 is waited out and the request goes again, to the same place', async 
   expect(asked).toBe(2)
 })
 
-test('the plan is remembered: an endpoint outside it is not asked twice', async () => {
+test('an endpoint outside the plan is not asked twice', async () => {
   const { seen, host } = await hostAnswering(403, { success: false, error: 'no', code: 'PLAN_NOT_SUPPORTED' })
   await failureOf(host.deleteImage('x', never))
   await failureOf(host.deleteImage('y', never))

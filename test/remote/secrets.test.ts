@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { oneLine, secretsOfAddress } from '../../src/remote/secrets.ts'
 
-test('what a host says is one line without control characters', () => {
+test('text of a host becomes one line without control characters', () => {
   expect(oneLine('a\r\nb\u001b[31mc\u2028d\u0000', [])).toBe('a b [31mc d')
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), text => {
@@ -11,15 +11,15 @@ test('what a host says is one line without control characters', () => {
   )
 })
 
-test('what a host says has a bounded length', () => {
+test('text of a host becomes of bounded length', () => {
   expect(oneLine('x'.repeat(10_000), []).length).toBeLessThan(400)
 })
 
-test('a key that the host repeats is taken out', () => {
+test('an API key in the text is taken out', () => {
   expect(oneLine('key sk-1 is wrong: sk-1', ['sk-1'])).toBe('key *** is wrong: ***')
 })
 
-test('every part of an address that can be its credential counts as a secret', () => {
+test('every piece of an upload address that can be the credential counts as a secret', () => {
   const secrets = secretsOfAddress('https://n.example/up/abcdefgh12?token=x%2Fyz123456&a=1')
   const said = oneLine('unknown abcdefgh12, x%2Fyz123456, x/yz123456', secrets)
   expect(said).toBe('unknown ***, ***, ***')

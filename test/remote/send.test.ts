@@ -20,14 +20,14 @@ import { bodyOf, deadOrigin, failure, json, serve, serveRaw } from './serve.ts'
 
 const stored = { success: true, image_id: 'I', cdn_url: 'https://c.example/i/I' }
 
-/** A credential for the node at `origin`. */
+/** A credential for the upload node at `origin`. */
 const credentialAt = (origin: string, path = `/up/${TOKEN}`): Credential => ({
   uploadUrl: `${origin}${path}`,
   cdnUrl: null,
   imageId: null,
 })
 
-/** What another program finds in a multipart body. */
+/** The parts of a multipart body, as an independent parser reads them. */
 async function partsOf(contentType: string, body: Readable) {
   const parts: { field: string; name: string; mime: string; bytes: Buffer }[] = []
   const reading: Promise<void>[] = []
@@ -49,7 +49,7 @@ async function partsOf(contentType: string, body: Readable) {
 const SIZES = [1, 1000, 256 * 1024, 256 * 1024 + 1, 3_000_000]
 
 test.each(SIZES.flatMap(size => [inMemory(bytesOf(size)), chunked(bytesOf(size))]))(
-  'a picture of $size bytes arrives whole as the one part "file", without the key, its length known ahead',
+  'a picture of $size bytes arrives whole as the only part "file", with a content-length and without the API key',
   async picture => {
     const origin = await serve(async (request, response) => {
       const parts = await partsOf(request.headers['content-type']!, request)
@@ -99,7 +99,7 @@ test('the upload address is used byte for byte', async () => {
   expect(url).toBe(path)
 })
 
-test('a node that refuses is believed: nothing was stored', async () => {
+test('when an upload node refuses, nothing was stored', async () => {
   const origin = await serve(async (request, response) => {
     await bodyOf(request)
     const said = `unknown credential ${request.url} (${TOKEN})`
@@ -109,7 +109,7 @@ test('a node that refuses is believed: nothing was stored', async () => {
   expect(refusal).toMatchObject({ remedy: 'new_credential', code: 'FORBIDDEN', status: 403 })
 })
 
-test('dimensions that the node does not accept are left out the next time', async () => {
+test('when the node does not accept the dimensions, the remedy is to leave them out', async () => {
   const origin = await serve(async (request, response) => {
     await bodyOf(request)
     failure(response, 400, 'DIMENSION_MISMATCH')
@@ -123,7 +123,7 @@ const LARGE = 32 * 2 ** 20
 test.each([
   ['in memory', inMemory],
   ['in chunks', chunked],
-])('an early refusal of a picture %s ends the sending, and is heard', async (_, make) => {
+])('a refusal before all of a picture %s was sent ends the sending, and is read', async (_, make) => {
   let arrived = 0
   const origin = await serve((request, response) => {
     request.on('data', chunk => {
@@ -141,13 +141,13 @@ test.each([
 test.each([
   ['in memory', inMemory],
   ['in chunks', chunked],
-])('a connection that breaks in the middle of a picture %s leaves nothing there', async (_, make) => {
+])('when the connection breaks in the middle of a picture %s, nothing was stored', async (_, make) => {
   const origin = await serveRaw(socket => socket.once('data', () => socket.resetAndDestroy()))
   const broken = await failureOf(clientOf(origin).send(credentialAt(origin), make(bytesOf(LARGE)), never))
   expect(broken).toMatchObject({ remedy: 'new_credential', code: 'HOST_UNREACHABLE' })
 })
 
-/** Talks when all of a request has come. */
+/** A server that calls `answer` when a whole request has arrived. */
 async function afterWhole(answer: (socket: Socket) => void): Promise<string> {
   return serveRaw(socket => {
     let text = ''
@@ -176,27 +176,27 @@ test.each<[string, (socket: Socket) => void]>([
   ],
   ['a redirect', socket => socket.end('HTTP/1.1 307 Go\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n')],
   ['no HTTP', socket => socket.end('220 mail.example ESMTP\r\n')],
-])('%s after the whole picture went leaves open what became of it', async (_, answer) => {
+])('%s after the whole picture was sent leaves the outcome in doubt', async (_, answer) => {
   const origin = await afterWhole(answer)
   const open = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(1000)), never))
   expect(open.remedy).toBe('find_out')
 })
 
-test('silence after the whole picture went leaves open what became of it', async () => {
+test('silence after the whole picture was sent leaves the outcome in doubt', async () => {
   const origin = await afterWhole(() => {})
   const host = clientOf(origin, { timeoutMs: 1000 })
   const open = await failureOf(host.send(credentialAt(origin), inMemory(bytesOf(1000)), never))
   expect(open).toMatchObject({ remedy: 'find_out', code: 'HOST_UNREACHABLE' })
 })
 
-test('a node that takes nothing in is given up, and has nothing', async () => {
+test('when an upload node stops reading, the upload ends and nothing was stored', async () => {
   const origin = await serveRaw(socket => socket.pause())
   const host = clientOf(origin, { timeoutMs: 300 })
   const stuck = await failureOf(host.send(credentialAt(origin), inMemory(bytesOf(LARGE)), never))
   expect(stuck).toMatchObject({ remedy: 'new_credential', code: 'HOST_UNREACHABLE' })
 })
 
-test('an upload that outlasts its credential is given up, though it makes progress', async () => {
+test('an upload ends when its credential expires, even if it makes progress', async () => {
   const origin = await serveRaw(socket => socket.resume())
   const host = clientOf(origin, { credentialLifetimeMs: 1000 })
   const slow = {
@@ -212,7 +212,7 @@ test('an upload that outlasts its credential is given up, though it makes progre
   expect(late).toMatchObject({ remedy: 'give_way', code: 'GAVE_WAY', endpoint: 'send' })
 })
 
-test('a success before the whole picture went is not believed, nor taken for nothing', async () => {
+test('a success before the whole picture was sent leaves the outcome in doubt', async () => {
   const body = JSON.stringify(stored)
   const origin = await serveRaw(socket =>
     socket.once('data', () =>
@@ -223,13 +223,13 @@ test('a success before the whole picture went is not believed, nor taken for not
   expect(early).toMatchObject({ remedy: 'find_out', code: 'HOST_ANSWER' })
 })
 
-test('where nothing listens nothing was sent', async () => {
+test('when nothing listens, nothing was sent', async () => {
   const origin = await deadOrigin()
   const dead = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(10)), never))
   expect(dead).toMatchObject({ remedy: 'new_credential', code: 'HOST_UNREACHABLE' })
 })
 
-/** A host that takes bodies in, and what it got of the first: null where it broke off. */
+/** A host that reads bodies. `body`: the first body, null when it broke off. */
 async function collecting() {
   const begun = Promise.withResolvers<void>()
   const body = Promise.withResolvers<Buffer | null>()
@@ -240,7 +240,7 @@ async function collecting() {
   return { origin, begun: begun.promise, body: body.promise }
 }
 
-/** A picture that, once the host has something of it, ends with what `end` does. */
+/** A picture that calls `end` when the host has some of its bytes. */
 const ending = (begun: Promise<void>, end: () => void) => ({
   ...chunked(bytesOf(500_000)),
   async *chunks() {
@@ -258,21 +258,24 @@ test.each<[string, () => void]>([
     },
   ],
   ['by getting shorter', () => {}],
-])('a picture that changes underway %s is not there: the host never had its end', async (_, end) => {
-  const { origin, begun, body } = await collecting()
-  const changed = await failureOf(clientOf(origin).send(credentialAt(origin), ending(begun, end), never))
-  expect(changed).toMatchObject({ remedy: 'changed_underway', code: 'PICTURE_CHANGED', endpoint: 'send' })
-  expect(await body).toBeNull()
-})
+])(
+  'a picture that changes while it is sent, %s, is not stored: its last byte is not sent',
+  async (_, end) => {
+    const { origin, begun, body } = await collecting()
+    const changed = await failureOf(clientOf(origin).send(credentialAt(origin), ending(begun, end), never))
+    expect(changed).toMatchObject({ remedy: 'changed_underway', code: 'PICTURE_CHANGED', endpoint: 'send' })
+    expect(await body).toBeNull()
+  },
+)
 
-test('a picture that grows underway is not there', async () => {
+test('a picture that grows while it is sent is not stored', async () => {
   const { origin } = await collecting()
   const grown = { ...chunked(bytesOf(500_000)), size: 400_000 }
   const changed = await failureOf(clientOf(origin).send(credentialAt(origin), grown, never))
   expect(changed.remedy).toBe('changed_underway')
 })
 
-test('an error of our own while a picture is sent is not taken for one of the host', async () => {
+test('an error of albumd while a picture is sent is not mistaken for a failure of the host', async () => {
   const { origin, begun } = await collecting()
   const broken = ending(begun, () => {
     throw new RangeError('a bug')
@@ -280,7 +283,7 @@ test('an error of our own while a picture is sent is not taken for one of the ho
   await expect(clientOf(origin).send(credentialAt(origin), broken, never)).rejects.toThrow('a bug')
 })
 
-test('cancelling says what may have become of the picture', async () => {
+test('a cancelled upload is in doubt only when the whole picture was sent', async () => {
   const whole = Promise.withResolvers<void>()
   const origin = await afterWhole(() => whole.resolve())
   const abort = new AbortController()
@@ -298,7 +301,7 @@ test('cancelling says what may have become of the picture', async () => {
   expect(await cut).toMatchObject({ remedy: 'cancelled', code: 'CANCELLED' })
 })
 
-test('a delivery address that is not of HTTPS is not taken on, though the picture is there', async () => {
+test('a delivery address that is not HTTPS is not used, although the picture is stored', async () => {
   const origin = await serve(async (request, response) => {
     await bodyOf(request)
     json(response, 200, { ...stored, cdn_url: 'http://c.example/i/I' })

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A real server on a free port, closed after the test. Its origin. */
+/** Starts a real server on a free port, closed after the test. Resolves to its origin. */
 export async function serve(handler: Handler, tls?: { key: string; cert: string }): Promise<string> {
   const server = tls ? https.createServer(tls, handler) : http.createServer(handler)
   const port = await listen(server)
@@ -13,7 +13,7 @@ export async function serve(handler: Handler, tls?: { key: string; cert: string 
   return `${tls ? 'https' : 'http'}://127.0.0.1:${port}`
 }
 
-/** A server that speaks whatever `talk` says. */
+/** A TCP server whose connections are handled by `talk`. */
 export async function serveRaw(talk: (socket: Socket) => void): Promise<string> {
   const server = net.createServer(socket => {
     socket.on('error', () => {})

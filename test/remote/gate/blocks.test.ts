@@ -3,7 +3,7 @@ import { all, failed, gateOf, holdTime, refused, succeeded, through } from './ga
 
 holdTime()
 
-test('no credential is asked for while upload nodes are in trouble', async () => {
+test('no credential is asked for during an outage of the upload nodes', async () => {
   const gate = gateOf({ patience: { attempts: 4, maxDelayMs: 60_000 } })
   const pace = { retryAfterMs: 30_000, limit: null }
   const send = through(gate, 'send', () => failed('send', 'find_out', 'HOST_ANSWER', 503, pace))
@@ -32,7 +32,7 @@ test('an endpoint outside the plan is not asked again until it is unblocked', as
   expect(gate.blocks()).toEqual([])
 })
 
-test('what was unblocked stays among the untried until an answer comes', async () => {
+test('what was unblocked is listed as untried until an answer comes', async () => {
   const gate = gateOf()
   const refuse = () => failed('delete', 'plan', 'PLAN_NOT_SUPPORTED', 403)
   await all([through(gate, 'delete', refuse).pass()])
@@ -52,7 +52,7 @@ test('what was unblocked stays among the untried until an answer comes', async (
   expect(gate.blocks('untried')).toEqual([])
 })
 
-test('a key that may be mended stays among the untried until it is taken, or refused anew', async () => {
+test('a refused key that was unblocked is listed as untried until the key is accepted or refused again', async () => {
   const gate = gateOf()
   const refuse = () => failed('list', 'key', 'INVALID_API_KEY', 401)
   await all([through(gate, 'list', refuse).pass()])
@@ -68,7 +68,7 @@ test('a key that may be mended stays among the untried until it is taken, or ref
   expect(gate.blocks('untried')).toEqual([])
 })
 
-test('a lasting outage is asked about at once where a person says so, and a wait that the host asked for is kept', async () => {
+test('unblocking ends the wait of an outage at once, but not a wait that the host asked for', async () => {
   const gate = gateOf({ patience: { attempts: 2, maxDelayMs: 300_000 } })
   let away = true
   const list = through(gate, 'list', () => (away ? refused('list') : succeeded()))
@@ -90,7 +90,7 @@ test('a lasting outage is asked about at once where a person says so, and a wait
   expect(upload.starts).toHaveLength(2)
 })
 
-test('a refused key shuts all endpoints that ask for it, and leaves credentials in hand alone', async () => {
+test('a refused key blocks all endpoints that need it, but not sending with a credential', async () => {
   const gate = gateOf()
   await all([through(gate, 'list', () => failed('list', 'key', 'INVALID_API_KEY', 401)).pass()])
   for (const endpoint of ['upload', 'list', 'delete', 'create_album'] as const) {
@@ -104,7 +104,7 @@ test('a refused key shuts all endpoints that ask for it, and leaves credentials 
   expect(gate.blocks()).toHaveLength(1)
 })
 
-test('a used-up quota stops requests for credentials, wherever the host said so', async () => {
+test('a used-up quota blocks requests for credentials, whether the host or an upload node said so', async () => {
   for (const endpoint of ['upload', 'send'] as const) {
     const gate = gateOf()
     await all([through(gate, endpoint, () => failed(endpoint, 'quota', 'DAILY_LIMIT_REACHED', 429)).pass()])

@@ -8,7 +8,7 @@ import type { HostFailure, Remedy } from '../../../src/remote/host.ts'
 
 export const never = new AbortController().signal
 
-/** For each test of a file: its timers stand still until it moves them. */
+/** Gives each test of a file fake timers, which stand still until the test moves them. */
 export function holdTime(): void {
   beforeEach(() => {
     vi.useFakeTimers()
@@ -16,7 +16,7 @@ export function holdTime(): void {
   })
 }
 
-/** On vitest's timers, which stand still until a test moves them. */
+/** A clock on vitest's fake timers. */
 export const clock: Clock = {
   now: () => performance.now(),
   sleep: (ms, signal) =>
@@ -62,7 +62,7 @@ export function failed(
 
 export const refused = (endpoint: Endpoint) => failed(endpoint, 'later', 'HOST_UNREACHABLE')
 
-/** Passes requests through the gate; `answer` is given the time on the clock. Tells when each left. */
+/** Sends requests through the gate, each answered by `answer` after `takesMs`. `starts`: when they left. */
 export function through(
   gate: Gate,
   endpoint: Endpoint,
@@ -80,7 +80,7 @@ export function through(
   return { starts, pass }
 }
 
-/** Lets time pass until all of it is done. */
+/** Lets time pass until all the work is done. */
 export const all = async <T>(work: Promise<T>[]): Promise<T[]> => {
   const results = Promise.all(work)
   await vi.runAllTimersAsync()

@@ -18,7 +18,7 @@ import {
 
 holdTime()
 
-test('a cancelled request leaves queue, window and pause at once', async () => {
+test('a cancelled request leaves the queue, and a pause, at once', async () => {
   const gate = gateOf({ concurrency: 1 })
   const slow = through(gate, 'list', succeeded, 60_000)
   const first = slow.pass()
@@ -41,7 +41,7 @@ test('a cancelled request leaves queue, window and pause at once', async () => {
   expect(paused.starts).toHaveLength(1)
 })
 
-test('an error of our own passes through and leaves nothing taken', async () => {
+test('an error that `send` throws passes through, and its place in the window is given back', async () => {
   const gate = gateOf({ requestsPerSecond: { ...REQUESTS_PER_SECOND, list: 1 }, concurrency: 1 })
   const bug = gate.pass('list', never, async () => {
     throw new Error('a bug')
@@ -55,7 +55,7 @@ test('an error of our own passes through and leaves nothing taken', async () => 
   expect(starts[0]! - before).toBeLessThan(WINDOW_MS)
 })
 
-test('every request is told of, with what came of it', async () => {
+test('onRequest is called for every request, with its result', async () => {
   const events: RequestEvent[] = []
   const gate = gateOf({ onRequest: event => events.push(event) })
   const answers = [refused('list'), failed('list', 'gone', 'NOT_FOUND', 404)]
@@ -66,7 +66,7 @@ test('every request is told of, with what came of it', async () => {
   ])
 })
 
-test('closing waits for what is queued and takes nothing more', async () => {
+test('closing waits for queued requests and takes no new ones', async () => {
   const gate = gateOf({ concurrency: 1 })
   const { starts, pass } = through(gate, 'list', succeeded, 1000)
   const work = times(3, pass)
@@ -87,7 +87,7 @@ test('a sliding second never sees more requests than the limit, and all of it is
   expect(starts[59]! - starts[0]!).toBeLessThan(5 * 1010)
 })
 
-test('all endpoints at once get 97 % of what each may have, also where answers take long', async () => {
+test('all endpoints at once reach 97 % of their rates, even when answers take long', async () => {
   const gate = gateOf({ concurrency: 16 })
   const lanes = ENDPOINTS.map(endpoint => ({ endpoint, ...through(gate, endpoint, succeeded, 300) }))
   await all(lanes.flatMap(({ endpoint, pass }) => times(REQUESTS_PER_SECOND[endpoint] * 8 + 1, pass)))
@@ -99,7 +99,7 @@ test('all endpoints at once get 97 % of what each may have, also where answers t
   }
 })
 
-test("steps of the machine's clock change nothing", async () => {
+test("setting the machine's clock changes nothing", async () => {
   const steps = [-86_400_000, 3_600_000, 31_536_000_000, -1000]
   let asked = 0
   const wall = vi.spyOn(Date, 'now').mockImplementation(() => 1_795_262_400_000 + steps[asked++ % 4]!)
@@ -135,7 +135,7 @@ test('no more requests are under way at one endpoint than the concurrency allows
   expect(most).toBe(3)
 })
 
-test('starts from before a restart count, and every start is recorded before the request leaves', async () => {
+test('requests of the process before count, and every start is recorded before its request leaves', async () => {
   const recorded: number[] = []
   const now = clock.now()
   const gate = gateOf({
@@ -153,7 +153,7 @@ test('starts from before a restart count, and every start is recorded before the
   expect(recorded).toEqual(starts)
 })
 
-test('a lower limit in an answer is kept to from then on', async () => {
+test('a lower limit in an answer counts from then on', async () => {
   const pace = { retryAfterMs: null, limit: 2 }
   const { starts, pass } = through(gateOf({ concurrency: 1 }), 'list', () => ({ ...succeeded(), pace }))
   await all(times(8, pass))

@@ -11,9 +11,9 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
 let time: VirtualTime
-/** When a request left, and to which endpoint. */
+/** The requests that were sent. */
 let sent: { endpoint: Endpoint; at: number }[]
-/** What an endpoint answers at that moment; null: a success. */
+/** The failure that an endpoint answers with at that moment; null: a success. */
 let fault: (endpoint: Endpoint, now: number) => Omit<HostFailure, 'endpoint'> | null
 
 beforeEach(() => {
@@ -32,7 +32,7 @@ function daemonsGate(seed = 1): Gate {
     return state / 2_147_483_647
   }
   return openGate({
-    // Without limits nothing queues: Bottleneck has timers of its own.
+    // Without limits there is no Bottleneck, which has timers of its own.
     requestsPerSecond: { upload: MANY, send: MANY, list: MANY, delete: MANY, create_album: MANY },
     concurrency: 8,
     patience: { attempts: 4, maxDelayMs: 300_000 },
@@ -59,7 +59,7 @@ async function ask(gate: Gate, endpoint: Endpoint): Promise<boolean> {
   return outcome.ok
 }
 
-/** What a daemon with a backlog asks: each minute a pass with eight uploads at once, a search, deletions. */
+/** The requests of a daemon with a backlog: each minute eight uploads at once and one request to each other endpoint. */
 async function passes(gate: Gate, until: number, endpoints: readonly Endpoint[]): Promise<number[]> {
   const successes: number[] = []
   while (time.clock.now() < until) {
@@ -78,7 +78,7 @@ test.each([
   ['unreachable', unreachable],
   ['behind a gateway that answers 502', html502],
 ])(
-  'a host that is %s for four hours is asked once in some minutes, all endpoints together',
+  'a host that is %s for four hours gets one request in some minutes, from all endpoints together',
   async (_, failure) => {
     const gate = daemonsGate()
     const began = time.clock.now()
@@ -100,7 +100,7 @@ test.each([
   },
 )
 
-test('once it is back, no endpoint waits for its own next time', async () => {
+test('when the host is back, no endpoint waits for its own next probe', async () => {
   const gate = daemonsGate()
   const back = time.clock.now() + HOUR
   fault = (_endpoint, now) => (now < back ? unreachable : null)
@@ -114,7 +114,7 @@ test('once it is back, no endpoint waits for its own next time', async () => {
   expect(answered).toEqual(below.map(() => true))
 })
 
-test('what waits is told as soon as the trouble lasts, and only as many went as it took to know', async () => {
+test('waiting requests are answered once the outage lasts, and no more were sent than its attempts', async () => {
   const gate = daemonsGate()
   fault = () => unreachable
   const first = ask(gate, 'upload')
@@ -124,7 +124,7 @@ test('what waits is told as soon as the trouble lasts, and only as many went as 
   expect(sent).toHaveLength(4)
 })
 
-test('one endpoint that is broken does not shut the others', async () => {
+test('a broken endpoint does not stop the others', async () => {
   const gate = daemonsGate()
   fault = endpoint => (endpoint === 'list' ? html502 : null)
   const began = time.clock.now()
@@ -135,7 +135,7 @@ test('one endpoint that is broken does not shut the others', async () => {
   expect(to('list')).toBeLessThan(90)
 })
 
-test('while upload nodes are away a credential is asked for once in some minutes, for they cost quota', async () => {
+test('during an outage of the upload nodes few credentials are asked for, because each costs quota', async () => {
   const gate = daemonsGate()
   fault = endpoint =>
     endpoint === 'send' ? { remedy: 'new_credential', code: 'HOST_UNREACHABLE', message: 'no node' } : null
@@ -152,7 +152,7 @@ test('while upload nodes are away a credential is asked for once in some minutes
   expect(credentials.filter(({ at }) => at > began + HOUR).length).toBeLessThan(40)
 })
 
-test('what is refused unasked says that nothing of it left', async () => {
+test('a request that the gate answers during an outage is marked as unsent', async () => {
   const gate = daemonsGate()
   fault = () => ({ ...unreachable, remedy: 'find_out' })
   const make = () => gate.pass('create_album', never, async () => answer('create_album'))

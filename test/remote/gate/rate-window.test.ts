@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { paceOf, RateWindow, WINDOW_MS } from '../../../src/remote/gate/rate-window.ts'
 
 interface Request {
-  /** Milliseconds: when it comes, and then how long until it starts, arrives and is answered. */
+  /** All in milliseconds. `at`: when it is made; the others: how long each following step takes. */
   at: number
   connecting: number
   travelling: number
   answering: number
 }
 
-/** Lets requests through as they come; gives the times at which they reached the host. */
+/** Sends the requests through the window. Returns the times at which they reached the host. */
 function arrivalsOf(window: RateWindow, requests: Request[]): number[] {
   const arrivals: number[] = []
   const events: { at: number; happen: () => void }[] = []
@@ -40,7 +40,7 @@ function arrivalsOf(window: RateWindow, requests: Request[]): number[] {
   return arrivals
 }
 
-/** The most that a host sees in any second. */
+/** The most requests that a host sees in any second. */
 function mostInASecond(times: number[]): number {
   return Math.max(0, ...times.map(from => times.filter(at => at >= from && at < from + 1000).length))
 }
@@ -73,7 +73,7 @@ test('a host never sees more than the limit in any second, however long connecti
   )
 })
 
-test('of the rate a prompt host sees nearly all, and a slow one at least 97 %', () => {
+test('with a quick host nearly all of the rate is used, with a slow host at least 97 %', () => {
   const timeFor1000 = (answering: number) => {
     const all = Array(1001).fill({ at: 0, connecting: 0, travelling: 0, answering })
     return Math.max(...arrivalsOf(new RateWindow(10), all))
@@ -82,7 +82,7 @@ test('of the rate a prompt host sees nearly all, and a slow one at least 97 %', 
   expect(100_000 / timeFor1000(500)).toBeGreaterThan(0.97)
 })
 
-test('starts from before the process count', () => {
+test('requests of the process before count', () => {
   const window = new RateWindow(2, [900, 950])
   expect(window.waitMs(1000)).toBeGreaterThan(900)
   expect(window.waitMs(900 + WINDOW_MS)).toBe(0)
@@ -97,7 +97,7 @@ test('a place that was given back is free at once', () => {
   expect(window.waitMs(0)).toBe(0)
 })
 
-test('the host may lower the limit and not raise it', () => {
+test('the host may lower the limit, but not raise it', () => {
   const window = new RateWindow(3)
   window.adopt(10)
   for (let i = 0; i < 3; i++) window.take().start(0)
@@ -114,7 +114,7 @@ test('without a limit nothing waits', () => {
   expect(window.waitMs(0)).toBe(0)
 })
 
-test('the guard grows where the host counts more than its limit, and shrinks again', () => {
+test('the guard grows when the host counts more than its limit, and shrinks again', () => {
   const window = new RateWindow(1)
   const gap = (now: number, answers: number) => {
     for (let n = 0; n < answers; n++) {
@@ -133,7 +133,7 @@ test('the guard grows where the host counts more than its limit, and shrinks aga
   expect(gap(20_000, 1000)).toBe(quiet)
 })
 
-test('Retry-After is understood in seconds and as a date of the host, and nothing else is', () => {
+test('Retry-After is understood in seconds and as a date, and in no other form', () => {
   const now = 'Tue, 03 Nov 2026 10:00:00 GMT'
   const wait = (value: string) => paceOf({ 'retry-after': value, date: now }).retryAfterMs
   expect(wait('3')).toBe(3000)
@@ -145,7 +145,7 @@ test('Retry-After is understood in seconds and as a date of the host, and nothin
   expect(paceOf({}).retryAfterMs).toBeNull()
 })
 
-test('X-RateLimit-Limit is understood where it is a positive number', () => {
+test('X-RateLimit-Limit is understood when it is a positive number', () => {
   const limit = (value: string) => paceOf({ 'x-ratelimit-limit': value }).limit
   expect(limit('5')).toBe(5)
   expect(limit('0')).toBeNull()

@@ -7,8 +7,8 @@ import { bytesOf, clientOf, inMemory, never, successOf } from '../client-of.ts'
 import { bodyOf, failure, json, serve } from '../serve.ts'
 
 /**
- * When a request of this process left, in milliseconds of `performance.now()`, for the server that it came to: a busy
- * machine may hold requests that left apart, and hand them over together.
+ * Tells a test server when a request left this process, in milliseconds of `performance.now()`. On a busy machine the
+ * server may get requests together that left one after the other.
  */
 function watchDepartures(): (request: IncomingMessage) => number {
   const left = new Map<number, number>()
@@ -19,7 +19,7 @@ function watchDepartures(): (request: IncomingMessage) => number {
   return request => left.get(request.socket.remotePort!)!
 }
 
-/** Admits a request where fewer than `limit` were admitted in the second before it left. */
+/** Admits a request when fewer than `limit` requests were admitted in the second before it left. */
 function strictSecond(limit: number) {
   const admitted: number[] = []
   return (left: number) => {
@@ -71,7 +71,7 @@ test('a host with a strict sliding second never has to refuse, whichever endpoin
   expect(refusals).toEqual([])
 })
 
-test('a new process that knows the starts of the one before makes no burst', async () => {
+test('a new process that knows the requests of the process before makes no burst', async () => {
   const leftAt = watchDepartures()
   const lists = strictSecond(REQUESTS_PER_SECOND.delete)
   const refusals: number[] = []

@@ -4,7 +4,7 @@ import { openRequestQueue } from '../../../src/remote/gate/lanes.ts'
 const never = new AbortController().signal
 afterEach(() => void vi.restoreAllMocks())
 
-/** A queue's jobs, each of which ends when the test says so. */
+/** Jobs that end when the test says so. */
 function jobs() {
   const started: string[] = []
   const ends = new Map<string, () => void>()
@@ -23,7 +23,7 @@ describe.each([
   ['with a limit', 10, ['a', 'b']],
   ['without one', Number.POSITIVE_INFINITY, ['a', 'b', 'c']],
 ])('the queue of an endpoint %s', (_, limit, first) => {
-  it('lets in as many at a time as it has places for, in their order', async () => {
+  it('runs as many jobs at a time as it has places, in the order in which they came', async () => {
     const { started, job, end } = jobs()
     const queue = openRequestQueue(2, limit)
     const all = ['a', 'b', 'c'].map(name => queue.inTurn(job(name), never))
@@ -35,15 +35,15 @@ describe.each([
     expect(await Promise.all(all)).toEqual(['a', 'b', 'c'])
   })
 
-  it('passes on what a job throws, and goes on', async () => {
+  it('passes on the error of a job, and goes on', async () => {
     const queue = openRequestQueue(1, limit)
     await expect(queue.inTurn(() => Promise.reject(new Error('no')), never)).rejects.toThrow('no')
     expect(await queue.inTurn(async () => 'yes', never)).toBe('yes')
   })
 })
 
-describe('a request that waits', () => {
-  it('leaves at once when it is cancelled, and never runs', async () => {
+describe('a queued request', () => {
+  it('is answered at once when it is cancelled, and never runs', async () => {
     const { started, job, end } = jobs()
     const queue = openRequestQueue(1, 10)
     const first = queue.inTurn(job('a'), never)
@@ -61,13 +61,13 @@ describe('a request that waits', () => {
   })
 })
 
-describe('a clock that is set back keeps no request from its turn', () => {
+describe('when the clock is set back, no request waits for it', () => {
   const setBack = () => {
     const now = Date.now()
     vi.spyOn(Date, 'now').mockReturnValue(now - 3_600_000)
   }
 
-  it('after others', async () => {
+  it('the second request', async () => {
     const { started, job, end } = jobs()
     const queue = openRequestQueue(1, 10)
     const first = queue.inTurn(job('a'), never)
@@ -80,7 +80,7 @@ describe('a clock that is set back keeps no request from its turn', () => {
     expect(await Promise.all([first, second])).toEqual(['a', 'b'])
   })
 
-  it('as the first', async () => {
+  it('the first request', async () => {
     const { started, job, end } = jobs()
     const queue = openRequestQueue(1, 10)
     await new Promise(resolve => setTimeout(resolve, 50))

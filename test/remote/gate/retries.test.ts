@@ -21,7 +21,7 @@ const HOUR = 3_600_000
 
 holdTime()
 
-test('each try asks whether it may still go', async () => {
+test('mayGo is asked before each try', async () => {
   const asked: number[] = []
   const sent: number[] = []
   const work = gateOf().pass(
@@ -37,18 +37,18 @@ test('each try asks whether it may still go', async () => {
   const [outcome] = await all([work])
   expect(asked).toHaveLength(3)
   expect(sent).toEqual(asked.slice(0, 2))
-  // The host's own word is that none of them was done.
+  // The host said that none of the tries was carried out.
   expect(outcome).toMatchObject({ ok: false, failure: { remedy: 'cancelled' } })
   expect(outcome).not.toHaveProperty('failure.mayBeDone')
 })
 
-test('after a try that may have been done, the refusal of another does not say that nothing was', async () => {
+test('after a try that may have been carried out, a refused second try is no proof that nothing was done', async () => {
   const answers = [refused('delete'), failed('delete', 'not_permitted', 'FORBIDDEN', 403)]
   const [outcome] = await all([through(gateOf(), 'delete', () => answers.shift()!).pass()])
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'FORBIDDEN', mayBeDone: true } })
 })
 
-test('after a 429 all requests wait as long as the host asks, and then one goes ahead of the others', async () => {
+test('after a 429 all requests wait as long as the host asks, and then one of them goes first', async () => {
   const pace = { retryAfterMs: 5000, limit: null }
   let answered = 0
   const { starts, pass } = through(
@@ -64,7 +64,7 @@ test('after a 429 all requests wait as long as the host asks, and then one goes 
   for (const other of others) expect(other - ahead!).toBeGreaterThanOrEqual(700)
 })
 
-test('the success of a request from before a 429 does not end the wait that the host asked for', async () => {
+test('the success of a request that was sent before a 429 does not end the wait', async () => {
   const gate = gateOf()
   const pace = { retryAfterMs: 5000, limit: null }
   const slow = through(gate, 'list', succeeded, 300)
@@ -76,14 +76,14 @@ test('the success of a request from before a 429 does not end the wait that the 
   for (const start of limited.starts.slice(1)) expect(start - limited.starts[0]!).toBeGreaterThanOrEqual(5000)
 })
 
-test('a 429 without headers is waited out for a second', async () => {
+test('after a 429 without headers requests wait for a second', async () => {
   const answers = [failed('list', 'later', 'RATE_LIMITED', 429), succeeded()]
   const { starts, pass } = through(gateOf({ random: () => 0 }), 'list', () => answers.shift()!)
   await all([pass()])
   expect(starts[1]! - starts[0]!).toBeGreaterThanOrEqual(WINDOW_MS)
 })
 
-test('an outage of hours costs few requests, and the work goes on by itself afterwards', async () => {
+test('an outage of hours costs few requests, and waiting requests are sent afterwards', async () => {
   const gate = gateOf({ patience: { attempts: Number.POSITIVE_INFINITY, maxDelayMs: 300_000 } })
   const end = clock.now() + 4 * HOUR
   const { starts, pass } = through(gate, 'list', now => (now < end ? refused('list') : succeeded()))
@@ -92,7 +92,7 @@ test('an outage of hours costs few requests, and the work goes on by itself afte
   expect(starts.filter(start => start < end).length).toBeLessThan(80)
 })
 
-test('requests give up when the trouble outlasts their patience', async () => {
+test('requests fail when an outage outlasts their patience', async () => {
   const { starts, pass } = through(gateOf(), 'list', () => refused('list'))
   const [outcome] = await all([pass()])
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'HOST_UNREACHABLE' } })
@@ -100,21 +100,29 @@ test('requests give up when the trouble outlasts their patience', async () => {
 })
 
 test.each<[string, Endpoint, Attempt<string>]>([
-  ['what may have been done', 'create_album', failed('create_album', 'find_out', 'HOST_ANSWER', 502)],
-  ['a picture whose last byte never left', 'send', failed('send', 'new_credential', 'HOST_UNREACHABLE')],
-  ['one image that can not be deleted now', 'delete', failed('delete', 'later', 'DELETE_FAILED', 500)],
   [
-    'what the host understood and refused',
+    'a request that may have been carried out',
+    'create_album',
+    failed('create_album', 'find_out', 'HOST_ANSWER', 502),
+  ],
+  ['a picture whose last byte never left', 'send', failed('send', 'new_credential', 'HOST_UNREACHABLE')],
+  [
+    'the deletion of one image that the host can not delete now',
+    'delete',
+    failed('delete', 'later', 'DELETE_FAILED', 500),
+  ],
+  [
+    'a request that the host understood and refused',
     'upload',
     failed('upload', 'change_request', 'INVALID_PARAMS', 400),
   ],
-])('%s is not asked again', async (_, endpoint, answer) => {
+])('%s is not sent again', async (_, endpoint, answer) => {
   const { starts, pass } = through(gateOf(), endpoint, () => answer)
   await all([pass()])
   expect(starts).toHaveLength(1)
 })
 
-test('a wait grows no further than its limit, and is never less than what the host asked for', () => {
+test('a delay is never more than its limit, and never less than the host asked for', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 2000 }),
@@ -129,7 +137,7 @@ test('a wait grows no further than its limit, and is never less than what the ho
   )
 })
 
-test('waits double with each failure and spread over the whole of it', () => {
+test('delays double with each failure, with full jitter', () => {
   const at = (failures: number, random: number) =>
     backoffMs(failures, null, { random: () => random, maxDelayMs: 300_000 })
   expect([1, 2, 3, 4].map(failures => at(failures, 1))).toEqual([250, 500, 1000, 2000])

@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/remote/clock.ts'
 import { bytesOf, clientOf, failureOf, inMemory, never, successOf } from '../client-of.ts'
 import { bodyOf, failure, json, serve } from '../serve.ts'
 
-/** Real requests, and waits that pass at once: they are told instead. */
+/** A clock for real requests on which waits end at once. `waits`: how long they would have been. */
 function hurriedClock() {
   const waits: number[] = []
   const began = performance.now()
@@ -29,7 +29,7 @@ const empty = {
   },
 }
 
-/** A host that answers so many requests with what `storm` says, and then as it should. */
+/** A host that answers the first `lasts` requests with `storm`, and the later ones as it should. */
 async function hostIn(
   storm: (response: ServerResponse, request: IncomingMessage) => void,
   lasts: number,
@@ -65,14 +65,17 @@ test.each<[string, (response: ServerResponse) => void, number]>([
     response => response.writeHead(429, { 'retry-after': '7' }).end('<html>slow down</html>'),
     5 * 7000,
   ],
-])('a storm of 429 %s is waited out as long as it says, and the request goes on', async (_, storm, least) => {
-  const { host, asked, passed } = await hostIn(storm, 5)
-  await successOf(host.list(null, 1, never))
-  expect(asked()).toBe(6)
-  expect(passed()).toBeGreaterThanOrEqual(least)
-})
+])(
+  'after a storm of 429 %s, and the waits that it asks for, the request succeeds',
+  async (_, storm, least) => {
+    const { host, asked, passed } = await hostIn(storm, 5)
+    await successOf(host.list(null, 1, never))
+    expect(asked()).toBe(6)
+    expect(passed()).toBeGreaterThanOrEqual(least)
+  },
+)
 
-test('X-RateLimit-Limit of a storm is kept to afterwards', async () => {
+test('X-RateLimit-Limit of a 429 counts afterwards', async () => {
   const { host, passed, asked } = await hostIn(limited({ 'x-ratelimit-limit': '1' }), 1)
   for (let n = 0; n < 4; n++) await successOf(host.list(null, 1, never))
   expect(asked()).toBe(5)
@@ -90,8 +93,8 @@ test.each<[string, (response: ServerResponse, request: IncomingMessage) => void]
   ],
   ['silence', () => {}],
   ['HTML', response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hi</html>')],
-])('%s are waited out with growing pauses where asking twice does no harm', async (name, storm) => {
-  // Silence takes so long, each time; what is no silence must not.
+])('after %s, a request that does no harm twice is sent again with growing delays', async (name, storm) => {
+  // Each silence takes as long as the timeout. The other storms are not to run into the timeout.
   const { host, asked, waits } = await hostIn(storm, 5, name === 'silence' ? 1500 : undefined)
   await successOf(host.list(null, 1, never))
   expect(asked()).toBe(6)
@@ -99,7 +102,7 @@ test.each<[string, (response: ServerResponse, request: IncomingMessage) => void]
   expect(pauses).toEqual([1, 2, 4, 8, 16])
 })
 
-test('none of them makes an album twice, or a picture', async () => {
+test('no storm makes an album or a picture twice', async () => {
   const storm = (response: ServerResponse) => response.writeHead(502).end('<html>bad gateway</html>')
   const album = await hostIn(storm, 100)
   expect((await failureOf(album.host.createAlbum({ name: 'A' }, never))).remedy).toBe('find_out')
@@ -118,7 +121,7 @@ test('none of them makes an album twice, or a picture', async () => {
   expect(sent).toBe(1)
 })
 
-test('a storm that outlasts its patience is told, and asked about again only after a while', async () => {
+test('when a storm outlasts the patience, requests fail, and later requests are answered without being sent', async () => {
   const { host, asked } = await hostIn(response => response.writeHead(503).end('<html>'), 1000)
   await failureOf(host.list(null, 1, never))
   expect(asked()).toBe(10)

@@ -29,7 +29,7 @@ test.each([
   expect(parseAddress(text)).toBeNull()
 })
 
-test('the place in messages is host and port alone', () => {
+test('messages show only host and port', () => {
   expect(parseAddress('https://H.example/secret?token=1')?.where).toBe('h.example:443')
   expect(parseAddress('http://[::1]:8080/')?.where).toBe('[::1]:8080')
 })
@@ -44,7 +44,7 @@ test.each([
   'http://localhost/x',
   'http://a.localhost/x',
   'http://[::1]/x',
-])('%s may be used for a host on this machine, and for no other', text => {
+])('%s may be used when the host is a loopback address, and else not', text => {
   expect(givenAddress(text, local)).not.toBeNull()
   expect(givenAddress(text, secureLocal)).not.toBeNull()
   expect(givenAddress(text, remote)).toBeNull()
@@ -55,12 +55,12 @@ test.each([
   'http://127.0.0.1.example.com/x',
   'http://10.0.0.1/x',
   'http://localhost.example/',
-])('%s may not be used, for any host', text => {
+])('%s may never be used', text => {
   expect(givenAddress(text, local)).toBeNull()
   expect(givenAddress(text, remote)).toBeNull()
 })
 
-test('HTTPS may be used wherever it leads', () => {
+test('any HTTPS address may be used', () => {
   expect(givenAddress('https://node7.example.net/up/1', remote)).not.toBeNull()
   expect(givenAddress('https://node7.example.net/up/1', local)).not.toBeNull()
 })

@@ -7,7 +7,7 @@ import { bodyOf, failure, type Handler, json, serve, serveRaw } from '../serve.t
 
 const TIME = '2026-01-01T00:00:00+08:00'
 
-/** Answers each request after a while, and once more when the next one has left. */
+/** Answers each request after 40 ms and again after 60 ms, when the next request has been sent. */
 function answeringTwice(answerTo: (method: string, path: string) => unknown): Promise<string> {
   return serveRaw((socket: Socket) => {
     let received = ''
@@ -26,7 +26,7 @@ function answeringTwice(answerTo: (method: string, path: string) => unknown): Pr
   })
 }
 
-test('a listing that is answered twice is not taken for that of the next album', async () => {
+test('the second copy of a listing is not read as the listing of the next album', async () => {
   const origin = await answeringTwice((_, path) => {
     const album = new URLSearchParams(path.split('?')[1]).get('album_id')!
     return {
@@ -46,7 +46,7 @@ test('a listing that is answered twice is not taken for that of the next album',
   }
 })
 
-test('a deletion that is answered twice deletes nothing else', async () => {
+test('the second copy of the answer to a deletion is not read as the answer to the next deletion', async () => {
   const origin = await answeringTwice((_, path) =>
     path.includes('img=here')
       ? { success: true, message: 'deleted' }
@@ -60,7 +60,7 @@ test('a deletion that is answered twice deletes nothing else', async () => {
   })
 })
 
-test('an album that is answered twice is not taken for the next one', async () => {
+test('the second copy of a new album is not read as the next new album', async () => {
   let made = 0
   const origin = await answeringTwice(() => {
     made++
@@ -71,13 +71,13 @@ test('an album that is answered twice is not taken for the next one', async () =
     expect(await client.createAlbum({ name: 'A' }, never)).toMatchObject({ ok: true, value: { id } })
 })
 
-/** A client of a host behind a proxy that answers everything twice, the second time when the next request has left. */
+/** A client of a host behind a proxy that sends each answer again when the next request has been sent. */
 async function behindDoubling(handler: Handler, options = {}): Promise<{ host: ImageHost; origin: string }> {
   const { origin } = await startDoublingProxy(await serve(handler), () => true)
   return { host: clientOf(origin, options), origin }
 }
 
-test('a picture is not taken for refused because the one before it was', async () => {
+test('the second copy of a refusal is not read as the answer to the next picture', async () => {
   const { host, origin } = await behindDoubling(async (request, response) => {
     await bodyOf(request)
     if (request.url === '/up/refused') failure(response, 400, 'UNREADABLE_DIMENSION')
@@ -93,7 +93,7 @@ test('a picture is not taken for refused because the one before it was', async (
   expect(await send('stored')).toMatchObject({ ok: true })
 })
 
-test('no picture gets the credential of another', async () => {
+test('no picture gets the credential of another picture', async () => {
   let asked = 0
   const { host } = await behindDoubling(
     async (request, response) => {

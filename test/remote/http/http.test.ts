@@ -4,12 +4,12 @@ import { Http } from '../../../src/remote/http/http.ts'
 import { bytesOf, clientOf, inMemory, never, successOf, TOKEN } from '../client-of.ts'
 import { bodyOf, json, serve, serveRaw } from '../serve.ts'
 
-/** More than a system takes for a connection on which nobody reads. */
+/** More bytes than the system buffers for a connection that nobody reads. */
 const ENDLESS = 64 * 2 ** 20
 
 const stored = { success: true, image_id: 'I', cdn_url: 'https://c.example/i/I' }
 
-test('who answers before all was taken leaves a connection that still reads from memory', async () => {
+test('after an answer that came early the connection still writes the request from memory', async () => {
   const held = Promise.withResolvers<Socket>()
   const origin = await serveRaw(socket =>
     socket.once('data', () => {
@@ -31,7 +31,7 @@ test('who answers before all was taken leaves a connection that still reads from
   await expect.poll(() => http.isWriting()).toBe(false)
 })
 
-test('a picture that is on the host is released', async () => {
+test('the memory of a picture is released when the host has it', async () => {
   const origin = await serve(async (request, response) => {
     await bodyOf(request)
     json(response, 200, stored)
@@ -58,11 +58,11 @@ test.each([
   expect(released).not.toHaveBeenCalled()
 })
 
-/** Without that it would be given up after ten seconds. */
+/** If closing did not end it, the connection attempt would end by its own timeout of ten seconds. */
 test('closing ends a connection that is still being made', { timeout: 9000 }, async () => {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
-  // It never answers the greeting of TLS.
+  // It never answers the TLS handshake.
   const origin = await serveRaw(socket => {
     socket.once('data', () => begun.resolve())
     socket.once('close', () => ended.resolve())

@@ -7,7 +7,7 @@ type Pem = Awaited<ReturnType<typeof generate>>
 
 let authority: Pem
 
-/** A certificate for this machine's loopback address, or for another, signed by the authority. */
+/** A certificate for the address `ip`, signed by the authority. */
 function certificateFor(ip: string, notAfterDate = new Date('2100-01-01')): Promise<Pem> {
   return generate([{ name: 'commonName', value: 'albumd test' }], {
     algorithm: 'sha256',
@@ -32,12 +32,12 @@ beforeAll(async () => {
 const serveWith = ({ private: key, cert }: Pem) =>
   serve((_, response) => json(response, 200, { success: true, message: 'deleted' }), { key, cert })
 
-test('a host whose authority is known by ca_file is trusted', async () => {
+test('a host is trusted when ca_file names its authority', async () => {
   const origin = await serveWith(await certificateFor('127.0.0.1'))
   await successOf(clientOf(origin, { ca: authority.cert }).deleteImage('x', never))
 })
 
-test('a host of an unknown authority is not, and the message says what to set', async () => {
+test('a host of an unknown authority is not trusted, and the message says what to set', async () => {
   const origin = await serveWith(await certificateFor('127.0.0.1'))
   const untrusted = await failureOf(clientOf(origin).deleteImage('x', never))
   expect(untrusted).toMatchObject({ code: 'HOST_TLS', remedy: 'later' })
@@ -64,7 +64,7 @@ test('a host that does not speak TLS is refused', async () => {
   expect(plain).toMatchObject({ code: 'HOST_TLS' })
 })
 
-test('an album is not in doubt where no secure connection came about', async () => {
+test('without a secure connection, the creation of an album is not in doubt', async () => {
   const origin = await serveWith(await certificateFor('127.0.0.1'))
   expect((await failureOf(clientOf(origin).createAlbum({ name: 'A' }, never))).remedy).toBe('later')
 })

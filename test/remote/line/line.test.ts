@@ -5,7 +5,7 @@ import { Bandwidth, LineTooSlow, paced } from '../../../src/remote/line/pacing.t
 import { never } from '../client-of.ts'
 import { VirtualTime } from './virtual-time.ts'
 
-/** What became of an upload. Times in milliseconds, `ms` from its credential to its end. */
+/** The result of an upload. Times in milliseconds; it began when its credential was granted. */
 interface Upload {
   size: number
   result: 'arrived' | 'cut' | 'gave_way' | 'too_slow'
@@ -14,8 +14,8 @@ interface Upload {
 }
 
 /**
- * A line of so many bytes a second, shared piece by piece, with the system's buffers before it: each connection takes
- * `buffer` bytes at once, whatever the line.
+ * A line of so many bytes a second that all uploads share. As on a real system, a connection takes `buffer` bytes at once,
+ * however slow the line is.
  */
 class VirtualLine {
   bytesPerSecond: number
@@ -25,7 +25,7 @@ class VirtualLine {
   readonly #lifetimeMs: number
   #freeAt = 0
   underway = 0
-  /** The most at a time. */
+  /** The most uploads at a time. */
   most = 0
 
   constructor(bytesPerSecond: number, buffer: number, options: LineOptions) {
@@ -71,7 +71,7 @@ class VirtualLine {
     }
   }
 
-  /** Nothing gets through for so long. */
+  /** The line transports nothing for so long. */
   pause(ms: number): void {
     this.#freeAt = Math.max(this.#freeAt, this.#clock.now()) + ms
   }
@@ -101,7 +101,7 @@ beforeEach(() => {
 const options = () => ({ clock: time.clock, lifetimeMs: LIFE, ceiling: Number.POSITIVE_INFINITY })
 const lineOf = (bytesPerSecond: number, buffer = BUFFER) => new VirtualLine(bytesPerSecond, buffer, options())
 
-/** Several workers with one list of pictures, as the upload queue has them. */
+/** Uploads pictures with several workers, as the upload queue does. */
 async function work(line: VirtualLine, sizes: readonly number[], workers = 8): Promise<Upload[]> {
   const left = [...sizes]
   const free = new Bandwidth(Number.POSITIVE_INFINITY, time.clock)
@@ -116,14 +116,14 @@ async function work(line: VirtualLine, sizes: readonly number[], workers = 8): P
 
 const longest = (uploads: readonly Upload[]) => Math.max(...uploads.map(({ began, ended }) => ended - began))
 
-test('on a fast line as many go at a time as there are workers', async () => {
+test('on a fast line there are as many uploads at a time as workers', async () => {
   const line = lineOf(50 * MB)
   const uploads = await work(line, Array(100).fill(5 * MB))
   expect(uploads.every(({ result }) => result === 'arrived')).toBe(true)
   expect(line.most).toBe(8)
 })
 
-test('on a slow line fewer go at a time, and each ends well within its credential', async () => {
+test('on a slow line there are fewer uploads at a time, and each ends well within its credential', async () => {
   // Eight at a time would take 800 seconds each.
   const line = lineOf(100 * KB)
   const uploads = await work(line, Array(40).fill(10 * MB))
@@ -133,7 +133,7 @@ test('on a slow line fewer go at a time, and each ends well within its credentia
   expect(line.most).toBeGreaterThan(1)
 })
 
-test('whatever the line, its buffers and the pictures: what can easily end in time does', async () => {
+test('with any line, buffers and pictures, uploads that can easily end in time do', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 100, max: 5000 }),
@@ -152,7 +152,7 @@ test('whatever the line, its buffers and the pictures: what can easily end in ti
     ),
     {
       numRuns: 10,
-      // One that waits for long before others' buffers are empty, and then takes a piece.
+      // A connection waits long until the buffers of the others are empty, and then takes a piece.
       examples: [
         [100, 2304, [1417, 3916, 973, 3126, 3785, 5984]],
         [100, 1280, [1, 1, 1, 1035, 1, 1, 1267, 1315, 3977]],
@@ -161,15 +161,15 @@ test('whatever the line, its buffers and the pictures: what can easily end in ti
   )
 })
 
-test('small pictures go beside a large one where that does not cost it its time', async () => {
+test('small pictures are uploaded beside a large one if the large one still ends in time', async () => {
   const line = lineOf(100 * KB)
   const uploads = await work(line, [20 * MB, ...Array(50).fill(50 * KB)])
   expect(uploads.every(({ result }) => result === 'arrived')).toBe(true)
-  // The large one, which began first, ended last.
+  // The large picture began first and ended last.
   expect(uploads.at(-1)).toMatchObject({ size: 20 * MB })
 })
 
-test('what takes too long even alone is told so, once that is known, and the others go', async () => {
+test('once the rate is known, a picture that would take too long even alone is refused, and the others are uploaded', async () => {
   const line = lineOf(50 * KB)
   const uploads = await work(line, [5 * MB, 60 * MB, 1 * MB, 60 * MB, 1 * MB], 1)
   expect(uploads.map(({ result }) => result)).toEqual([
@@ -179,18 +179,18 @@ test('what takes too long even alone is told so, once that is known, and the oth
     'too_slow',
     'arrived',
   ])
-  // Known from the first: no byte of them left.
+  // The rate is known from the first picture: not a byte of the large one was sent.
   expect(uploads[1]!.ended - uploads[1]!.began).toBe(0)
 })
 
-test('a large picture on a line of which nothing is known goes alone, and ends as soon as it is clear that it can not', async () => {
+test('on an unknown line a large picture is uploaded alone, and ended as soon as it is clear that it takes too long', async () => {
   const line = lineOf(50 * KB)
   const [large] = await work(line, [60 * MB])
   expect(large).toMatchObject({ result: 'too_slow' })
   expect(longest([large!])).toBeLessThan(LIFE * 0.2)
 })
 
-test('when the line has become faster what was too slow goes', async () => {
+test('when the line has become faster, a picture that was refused is uploaded', async () => {
   const line = lineOf(50 * KB)
   expect((await work(line, [5 * MB, 60 * MB], 1))[1]).toMatchObject({ result: 'too_slow' })
   line.bytesPerSecond = 1 * MB
@@ -198,7 +198,7 @@ test('when the line has become faster what was too slow goes', async () => {
   expect((await work(line, [60 * MB]))[0]).toMatchObject({ result: 'arrived' })
 })
 
-test('what is known is forgotten after a while, so that an idle line is tried again', async () => {
+test('a measured rate is forgotten after a while, so that an idle line is tried again', async () => {
   const line = lineOf(50 * KB)
   expect((await work(line, [5 * MB, 60 * MB], 1))[1]).toMatchObject({ result: 'too_slow' })
   line.bytesPerSecond = 1 * MB
@@ -206,7 +206,7 @@ test('what is known is forgotten after a while, so that an idle line is tried ag
   expect((await work(line, [60 * MB]))[0]).toMatchObject({ result: 'arrived' })
 })
 
-test('when the line becomes slower on the way those that came last make way, and the first end in time', async () => {
+test('when the line becomes slower, the uploads that began last are ended, and the first end in time', async () => {
   const line = lineOf(1 * MB)
   await work(line, Array(8).fill(5 * MB))
   time.after(5000, () => {
@@ -219,7 +219,7 @@ test('when the line becomes slower on the way those that came last make way, and
   expect(results).not.toContain('cut')
 })
 
-test('a pause of the line is not taken for its rate', async () => {
+test('a pause of the line is not mistaken for its rate', async () => {
   const line = lineOf(1 * MB)
   await work(line, Array(4).fill(5 * MB))
   time.after(5000, () => line.pause(40_000))
@@ -227,14 +227,14 @@ test('a pause of the line is not taken for its rate', async () => {
   expect(uploads.map(({ result }) => result)).toEqual(Array(4).fill('arrived'))
 })
 
-test('a bandwidth that is set counts as the line', async () => {
+test('a bandwidth limit counts as the rate of the line', async () => {
   const ceiling = 50 * KB
   const line = new Line({ ...options(), ceiling })
   expect(line.tooSlowFor(60 * MB)).toMatchObject({ bytesPerSecond: ceiling })
   expect(line.tooSlowFor(20 * MB)).toBeNull()
 })
 
-test('a credential that nobody used holds its place no longer than it lives', async () => {
+test('a credential that was never used takes room on the line only until it expires', async () => {
   const line = new Line(options())
   line.admit(500 * MB).granted()
   const began = time.clock.now()
@@ -243,7 +243,7 @@ test('a credential that nobody used holds its place no longer than it lives', as
   expect(time.clock.now() - began).toBeGreaterThanOrEqual(LIFE)
 })
 
-test('who is cancelled while it waits leaves its place to the next', async () => {
+test('an upload that is cancelled while it waits lets the next one begin', async () => {
   const line = new Line(options())
   const first = line.admit(500 * MB)
   const abort = new AbortController()

@@ -20,7 +20,7 @@ interface Piece {
   bytes: number
 }
 
-/** Uploads of so many bytes each, all at once, with nothing to hold them back but the bandwidth. */
+/** Uploads of these sizes, all at once, on a line where only the bandwidth limit holds them back. */
 async function upload(bytesPerSecond: number, sizes: readonly number[]): Promise<Piece[]> {
   const bandwidth = new Bandwidth(bytesPerSecond, clock)
   const line = new Line({ clock, lifetimeMs: 600_000, ceiling: bytesPerSecond })
@@ -44,7 +44,7 @@ test.each([
   ['100 KB/s', 100 * KB, 400 * KB],
   ['2 MB/s', 2048 * KB, 8000 * KB],
 ])(
-  'at %s all uploads together never take more than that in a second, and nearly all of it',
+  'with a limit of %s all uploads together never send more in a second, and use nearly all of it',
   async (_, rate, size) => {
     const pieces = await upload(rate, [size, size, size])
     const [first, last] = [pieces[0]!.at, pieces.at(-1)!.at]
@@ -58,7 +58,7 @@ test.each([
   },
 )
 
-test('a rest is not saved up for a burst', async () => {
+test('bandwidth that was not used does not make a burst later', async () => {
   const bandwidth = new Bandwidth(100 * KB, clock)
   await time.all([bandwidth.take(KB, never)])
   await time.all([clock.sleep(3_600_000, never)])
@@ -67,7 +67,7 @@ test('a rest is not saved up for a burst', async () => {
   expect(clock.now() - began).toBeGreaterThanOrEqual(1700)
 })
 
-test('uploads have their turns: a small one does not wait for the end of a large one', async () => {
+test('uploads take turns: a small picture does not wait for the end of a large one', async () => {
   const bandwidth = new Bandwidth(100 * KB, clock)
   const line = new Line({ clock, lifetimeMs: 600_000, ceiling: 100 * KB })
   const ends: string[] = []
@@ -89,7 +89,7 @@ test('without a limit nothing waits', async () => {
   expect(clock.now()).toBe(began)
 })
 
-test('who is cancelled does not wait for its turn', async () => {
+test('a cancelled upload does not wait for its turn', async () => {
   const bandwidth = new Bandwidth(KB, clock)
   const abort = new AbortController()
   const waiting = bandwidth.take(1000 * KB, abort.signal)
@@ -97,7 +97,7 @@ test('who is cancelled does not wait for its turn', async () => {
   await waiting
 })
 
-test('the bytes stay what they were, in their order', async () => {
+test('the bytes stay the same, in the same order', async () => {
   const bandwidth = new Bandwidth(1000 * KB, clock)
   const passage = new Line({ clock, lifetimeMs: 600_000, ceiling: 1000 * KB }).admit(300_000)
   const bytes = bytesOf(300_000)
@@ -114,7 +114,7 @@ test('the bytes stay what they were, in their order', async () => {
   expect(sha256(Buffer.concat(parts))).toBe(sha256(bytes))
 })
 
-/** The sizes, in KB, of the pieces that a body of two chunks leaves in. `tookMs`: how long each of them is on its way. */
+/** The sizes, in KB, of the pieces of a body of two chunks. `tookMs`: how long the connection needs to take each piece. */
 async function piecesOf(
   tookMs: readonly number[],
   { bytesPerSecond = Number.POSITIVE_INFINITY, end = 99 } = {},
@@ -138,24 +138,24 @@ async function piecesOf(
   return sizes
 }
 
-describe('a body on its way', () => {
-  it('leaves in pieces that grow while the connection takes them at once', async () => {
+describe('a body is sent in pieces', () => {
+  it('that grow while the connection takes them at once', async () => {
     expect(await piecesOf([])).toEqual([32, 64, 128, 32, 256])
   })
 
-  it('leaves in small ones again once the connection keeps one waiting', async () => {
+  it('that become small again when the connection makes one wait', async () => {
     expect(await piecesOf([0, 6])).toEqual([32, 64, 32, 64, 64, 128, 128])
   })
 
-  it('leaves in small ones only where all of them wait', async () => {
+  it('that stay small when each of them waits', async () => {
     expect(await piecesOf(Array(16).fill(100))).toEqual(Array(16).fill(32))
   })
 
-  it('leaves in smaller ones where uploads may take little of the line', async () => {
+  it('that are smaller with a low bandwidth limit', async () => {
     expect((await piecesOf([], { bytesPerSecond: 256 * KB })).every(size => size === 16)).toBe(true)
   })
 
-  it('ends where it can not arrive in time', async () => {
+  it('until it can not arrive in time', async () => {
     await expect(piecesOf([], { end: 3 })).rejects.toBeInstanceOf(LineTooSlow)
   })
 })

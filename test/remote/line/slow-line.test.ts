@@ -6,7 +6,7 @@ import { serveRaw } from '../serve.ts'
 
 const MB = 2 ** 20
 const LIFE_MS = 6000
-/** On loopback the system takes in some megabytes at once, and makes room for more by the megabyte. */
+/** Quick enough for the system's buffers: on loopback they take some megabytes at once, and free space by the megabyte. */
 const RATE = 8 * MB
 const page = (body: unknown) => {
   const text = JSON.stringify(body)
@@ -15,20 +15,20 @@ const page = (body: unknown) => {
 
 interface Seen {
   credentials: number
-  /** Pictures under way at once. */
+  /** The most pictures under way at once. */
   most: number
-  /** Those whose last byte came when their credential was dead (§8). */
+  /** Pictures whose last byte came after their credential had expired (§8). */
   late: number
   stored: number
 }
 
-/** A host behind a line that takes so many bytes a second of all connections together. */
+/** A host behind a line that transports so many bytes a second, for all connections together. */
 async function slowHost(bytesPerSecond: number): Promise<{ seen: Seen; host: ImageHost }> {
   const seen: Seen = { credentials: 0, most: 0, late: 0, stored: 0 }
   const granted = new Map<string, number>()
   const sending = new Set<Socket>()
   let freeAt = 0
-  /** Holds the connection back for as long as its bytes take. Milliseconds. */
+  /** Stops reading the connection for as long as the line needs for these bytes. Returns the milliseconds. */
   const passLine = (socket: Socket, bytes: number) => {
     const now = performance.now()
     freeAt = Math.max(freeAt, now) + (bytes * 1000) / bytesPerSecond
@@ -68,14 +68,14 @@ async function slowHost(bytesPerSecond: number): Promise<{ seen: Seen; host: Ima
   return { seen, host: clientOf(origin, { credentialLifetimeMs: LIFE_MS }) }
 }
 
-/** undici writes a request's head in one piece. */
+/** The head of a request, which undici writes in one piece. */
 function beginningOf(chunk: Buffer): { path: string; left: number } {
   const text = chunk.toString('latin1')
   const length = Number(/content-length: (\d+)/.exec(text)![1])
   return { path: text.split(' ')[1]!, left: length - (chunk.length - text.indexOf('\r\n\r\n') - 4) }
 }
 
-/** Large, of one chunk over and over. */
+/** A large picture: one chunk over and over. */
 function pictureOf(size: number): PictureBody {
   const chunk = Buffer.alloc(256 * 1024)
   return {
@@ -94,13 +94,13 @@ async function upload(host: ImageHost, size: number): Promise<Outcome<Sent>> {
   return granted.ok ? host.send(granted.value, pictureOf(size), never) : granted
 }
 
-/** A machine so busy that it holds everything up looks like a slower line. */
+/** On a very busy machine the line seems slower than it is. */
 const retry = 2
 
-test('on a slow line uploads wait for each other before they ask for credentials, and none ends late', {
+test('on a slow line uploads wait for each other before they ask for credentials, and none ends too late', {
   retry,
 }, async () => {
-  // All eight at once would take eight seconds, and a credential lives six.
+  // All eight at once would take eight seconds, and a credential expires after six.
   const { seen, host } = await slowHost(RATE)
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => upload(host, 8 * MB)))
   expect(outcomes.map(({ ok }) => ok)).toEqual(Array(8).fill(true))
@@ -108,7 +108,7 @@ test('on a slow line uploads wait for each other before they ask for credentials
   expect(seen.most).toBeLessThan(5)
 })
 
-test('a picture too large for the line is told so with the time it would take, and asks for no credential', {
+test('a picture that is too large for the line fails with the time that it would take, without asking for a credential', {
   retry,
 }, async () => {
   const { seen, host } = await slowHost(RATE)
@@ -121,7 +121,9 @@ test('a picture too large for the line is told so with the time it would take, a
   await successOf(upload(host, 1000))
 })
 
-test('one of which that is not known yet ends as soon as it is, with nothing stored', { retry }, async () => {
+test('when the rate is not known yet, such a picture is ended as soon as it is, and nothing is stored', {
+  retry,
+}, async () => {
   const { seen, host } = await slowHost(RATE)
   const outcome = await upload(host, 200 * MB)
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'TOO_SLOW', endpoint: 'send' } })

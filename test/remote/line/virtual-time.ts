@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/remote/clock.ts'
 import { quiet, Timeline } from '../../sim/engine/virtual-clock.ts'
 
-/** Time that passes only where nothing else is left to do: hours of it cost nothing. */
+/** Time that passes only when nothing else is left to do, so that hours of it take no time. */
 export class VirtualTime {
   readonly #time = new Timeline()
 
@@ -10,7 +10,7 @@ export class VirtualTime {
     sleep: (ms, signal) =>
       new Promise(resolve => {
         if (signal.aborted) return resolve()
-        // Left behind, thousands of them would make each further one slow.
+        // Thousands of listeners that are left behind would make adding another one slow.
         const wake = () => {
           signal.removeEventListener('abort', wake)
           resolve()
@@ -24,7 +24,7 @@ export class VirtualTime {
     this.#time.after(ms, act)
   }
 
-  /** Lets time pass until all of it is done. */
+  /** Lets time pass until all the work is done. */
   async all<T>(work: readonly Promise<T>[]): Promise<T[]> {
     let over = false
     const results = Promise.all(work).finally(() => {
