@@ -57,7 +57,7 @@ export function openImageHost(options: RemoteOptions): ImageHost {
   if (!base || !site || !mayBeUsed(base, base) || !mayBeUsed(site, site))
     throw new TypeError('base_url and site_url must be HTTPS addresses')
   if (!/^[!-~]+$/.test(options.apiKey))
-    throw new TypeError('the API key contains a character that an HTTP header can not contain')
+    throw new TypeError('the API key contains a character that an HTTP header cannot contain')
   const { ca, timeoutMs, apiKey, clock } = options
   const gate = openGate({
     random: Math.random,

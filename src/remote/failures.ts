@@ -125,7 +125,7 @@ export function addressWithSecret(): HostFailure {
 /** §4.3 has no album. Without an album the image would land in the root or the default album. */
 export function noAlbumInPresign(): HostFailure {
   const message =
-    'host.upload_form presign can not put a picture into an album; set it to credential, or mirror to album ""'
+    'host.upload_form presign cannot put a picture into an album; set it to credential, or mirror to album ""'
   return { remedy: 'change_request', endpoint: 'upload', code: 'PRESIGN_ALBUM', message }
 }
 

@@ -81,7 +81,7 @@ export interface HostFailure {
   /** One line for a person, without secrets. */
   message: string
   status?: number
-  /** The gate answered with an earlier failure and asked nobody. */
+  /** The gate answered with an earlier failure, and the request was not sent. */
   repeated?: true
   /** With DAILY_LIMIT_REACHED: in how many milliseconds there is quota again, if the host said so (§7). */
   retryAfterMs?: number
