@@ -10,7 +10,7 @@ import type { Allowance } from './quota/quota-state.ts'
 import type { LookAtFolders } from './scan/scan.ts'
 import type { VanishedRules } from './scan/vanished-rules.ts'
 import type { IncompletePictures } from './uploads/incomplete-pictures.ts'
-import type { RecoveryPace } from './uploads/recovery-pace.ts'
+import type { RecoveryPace } from './uploads/recovery.ts'
 import type { OpenPictureAt } from './uploads/settled-picture.ts'
 
 /**

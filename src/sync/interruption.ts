@@ -6,6 +6,17 @@ export interface Interruption {
   pauseUploads?: AbortSignal
   /** Ends a pass's deletions alone: there is something to look at first. */
   pauseDeletions?: AbortSignal
-  /** Ends a pass soon, its scans aside: a person waits for something else. What it leaves is the next one's. */
+  /** Ends a pass soon, except its scans: a person waits for something else. The next pass does what is left. */
   makeWay?: AbortSignal
+}
+
+/** For steps that end at once when a person waits for something else. */
+export function endingForOthers({ stop, makeWay, ...rest }: Interruption): Interruption {
+  return { ...rest, stop: makeWay ? AbortSignal.any([stop, makeWay]) : stop }
+}
+
+/** For deletions. They may take hours at the host's rate, so they also end when there are new pictures. */
+export function endingForNews({ pauseDeletions, ...rest }: Interruption): Interruption {
+  const ending = endingForOthers(rest)
+  return pauseDeletions ? { ...ending, stop: AbortSignal.any([ending.stop, pauseDeletions]) } : ending
 }

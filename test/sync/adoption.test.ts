@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { hostWith, type ImageHost } from '../../src/remote/host.ts'
+import type { EngineContext } from '../../src/sync/context.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
-import type { PassParts } from '../../src/sync/pass.ts'
 import { verifyLinks } from '../../src/sync/uploads/verify-links.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
@@ -234,7 +234,7 @@ async function afresh(workshop: Workshop, changes: Partial<ImageHost> = {}, old?
     host: hostWith(counting(workshop.host, sent), changes),
     contents: new AlbumContents(),
     clock: workshop.clock,
-  } satisfies Partial<PassParts>
+  } satisfies Partial<EngineContext>
   await workshop.pass(parts)
   return { synced, sent, parts }
 }

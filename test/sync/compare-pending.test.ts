@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openPicture } from '../../src/local/picture-file.ts'
 import { hostWith, PictureChanged } from '../../src/remote/host.ts'
-import type { PassParts } from '../../src/sync/pass.ts'
+import type { EngineContext } from '../../src/sync/context.ts'
 import { png } from '../pictures.ts'
 import { ALLOWANCE, failure, openWorkshop } from './workshop.ts'
 
@@ -11,7 +11,7 @@ it('compares while uploads wait: what has the bytes of its image needs none, and
   const workshop = await openWorkshop()
   const { synced, pictures, mirror } = workshop
   const read: string[] = []
-  const parts: Partial<PassParts> = {
+  const parts: Partial<EngineContext> = {
     async openPicture(root, path) {
       read.push(path)
       const open = await openPicture(root, path, { changed: () => new PictureChanged() })

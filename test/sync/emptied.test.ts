@@ -153,7 +153,11 @@ describe('a folder that has lost all its many pictures at once', () => {
       running: () => 0,
     }
     const mirrors = [workshop.mirror, { ...workshop.mirror, folder: other, album: 'Other' }]
-    await scanMirrors(parts, mirrors, () => 'everything', new AbortController().signal)
+    await scanMirrors(parts, {
+      mirrors,
+      scopeOf: () => 'everything',
+      interruption: { stop: new AbortController().signal },
+    })
     expect(guard(workshop)).toBeNull()
     expect(summary(workshop)).toMatchObject({ files: 4, pending_deletions: 20 })
   })

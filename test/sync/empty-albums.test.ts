@@ -5,7 +5,7 @@ import { type HostFailure, hostWith, type ImageHost } from '../../src/remote/hos
 import { systemClock } from '../../src/sync/clock.ts'
 import { giveUpEmptyAlbums, repeatAlbumDeletions } from '../../src/sync/deletions/empty-albums.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
-import type { MirrorPolicy } from '../../src/sync/scan/mirror-scans.ts'
+import type { MirrorPolicy } from '../../src/sync/pass-request.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
 import { contentOf, putImage, remoteAlbum } from './remote-deeds.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { hostWith, type ImageHost } from '../../src/remote/host.ts'
-import type { PassParts } from '../../src/sync/pass.ts'
+import type { EngineContext } from '../../src/sync/context.ts'
 import { png } from '../pictures.ts'
 import { imagesOn } from './hosted-images.ts'
 import { count, failure, green, lookingAt, openWithoutRed, openWorkshop, red, summary } from './workshop.ts'
@@ -45,7 +45,7 @@ describe('a grace', () => {
     const before = Number(workshop.synced.meta.get('running_ms'))
     const later = before + 1_000_000
     let looks = 0
-    const lookAt: PassParts['lookAt'] = root => batch => {
+    const lookAt: EngineContext['lookAt'] = root => batch => {
       if (++looks > 1) throw new Error('the process ended')
       return lookingAt(realDisk)(root)(batch)
     }

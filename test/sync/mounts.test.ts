@@ -7,7 +7,7 @@ import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { hostWith } from '../../src/remote/host.ts'
 import { systemClock } from '../../src/sync/clock.ts'
-import type { PassParts } from '../../src/sync/pass.ts'
+import type { EngineContext } from '../../src/sync/context.ts'
 import { scanMirrors } from '../../src/sync/scan/mirror-scans.ts'
 import { recordTrust, trustIn } from '../../src/sync/scan/trust.ts'
 import { VanishedRules } from '../../src/sync/scan/vanished-rules.ts'
@@ -57,7 +57,7 @@ class Mounting {
     },
   }
 
-  pass(changes: Partial<PassParts> = {}) {
+  pass(changes: Partial<EngineContext> = {}) {
     return this.workshop.pass({ disk: this.disk, lookAt: lookingAt(this.disk), ...changes })
   }
 
@@ -294,7 +294,11 @@ describe('a disk that was mounted below the root', () => {
         graceMs: 0,
         running: () => 0,
       }
-      await scanMirrors(parts, [mounting.workshop.mirror], () => paths, new AbortController().signal)
+      await scanMirrors(parts, {
+        mirrors: [mounting.workshop.mirror],
+        scopeOf: () => paths,
+        interruption: { stop: new AbortController().signal },
+      })
     }
     await scope('album/usb/deep/er')
     expect(mounting.guard().guard_code).toBe('FOLDER_UNKNOWN')

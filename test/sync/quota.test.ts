@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { hostWith } from '../../src/remote/host.ts'
+import type { EngineContext } from '../../src/sync/context.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
-import type { PassParts } from '../../src/sync/pass.ts'
+import type { PassTask } from '../../src/sync/pass-request.ts'
 import { DAY_MS, daysFrom, daysOf } from '../../src/sync/quota/quota-day.ts'
 import { type Allowance, isUsedUpEarly, readQuota } from '../../src/sync/quota/quota-state.ts'
 import { openDatabase } from '../../src/synced/database.ts'
@@ -48,14 +49,14 @@ function openAccount(workshop: Workshop, dailyQuota: number, begins: number, mor
     waitForProbe() {
       now = account.read().exhausted!.ask - account.offset
     },
-    async pass(changes: Partial<PassParts> = {}) {
+    async pass(changes: Partial<EngineContext> = {}, task?: PassTask) {
       const before = account.asked.length
       const clock = {
         ...workshop.clock,
         wall: () => now + account.offset,
         monotonic: () => now - START + HOUR,
       }
-      await workshop.pass({ host, clock, allowance, concurrency: CONCURRENCY, ...changes })
+      await workshop.pass({ host, clock, allowance, concurrency: CONCURRENCY, ...changes }, task)
       return account.asked.length - before
     },
   }
@@ -243,7 +244,7 @@ describe('a quota that is used up', () => {
     const parts = { synced: lost, contents: new AlbumContents() }
     expect(await account.pass(parts)).toBe(0)
     expect(lost.summaries.mirror(1)).toMatchObject({ linked: 0, pending_uploads: 3 })
-    expect(await account.pass({ ...parts, onlyAdopt: true })).toBe(0)
+    expect(await account.pass(parts, 'adopt')).toBe(0)
     expect(lost.summaries.mirror(1)).toMatchObject({ linked: 3, pending_uploads: 0 })
   })
 })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type Credential, hostWith, type ImageHost, type PictureBody } from '../../src/remote/host.ts'
 import { systemClock } from '../../src/sync/clock.ts'
-import type { PassParts } from '../../src/sync/pass.ts'
+import type { EngineContext } from '../../src/sync/context.ts'
 import { png } from '../pictures.ts'
 import { counting, unreachable } from './altered-hosts.ts'
 import { imagesOn } from './hosted-images.ts'
@@ -143,7 +143,7 @@ const empty = { page: 1, per_page: 20, total_pages: 0, total_images: 0 }
 const down: ImageHost['list'] = async () => failure('later', 'HOST_UNREACHABLE', 'list')
 
 /** A pass long after the last one. */
-const later: Partial<PassParts> = {
+const later: Partial<EngineContext> = {
   clock: { ...systemClock, monotonic: () => systemClock.monotonic() + 3_600_000 },
 }
 

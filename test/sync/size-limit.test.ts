@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { hostWith } from '../../src/remote/host.ts'
-import type { PassParts } from '../../src/sync/pass.ts'
+import type { EngineContext } from '../../src/sync/context.ts'
 import { png } from '../pictures.ts'
 import { ALLOWANCE, failure, openWorkshop, type Workshop } from './workshop.ts'
 
@@ -14,7 +14,7 @@ function openPlan(workshop: Workshop, limit: number) {
     days: 0,
     /** Sizes that were asked about in the last pass. */
     asked: [] as number[],
-    async pass(changes: Partial<PassParts> = {}) {
+    async pass(changes: Partial<EngineContext> = {}) {
       plan.asked = []
       const wall = () => Date.parse('2026-11-21T10:00:00Z') + plan.days * DAY_MS
       const allowance = { ...ALLOWANCE, plan: plan.name }

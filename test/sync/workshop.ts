@@ -11,15 +11,16 @@ import { openImageHost } from '../../src/remote/client.ts'
 import type { ImageHost } from '../../src/remote/host.ts'
 import { type HostFailure, PictureChanged } from '../../src/remote/host.ts'
 import { type Clock, systemClock } from '../../src/sync/clock.ts'
+import type { EngineContext } from '../../src/sync/context.ts'
 import { FileAges } from '../../src/sync/file-ages.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
-import { type PassParts, type PassReport, runPass } from '../../src/sync/pass.ts'
+import { runPass } from '../../src/sync/pass.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
+import type { MirrorPolicy, PassReport, PassTask } from '../../src/sync/pass-request.ts'
 import type { Allowance } from '../../src/sync/quota/quota-state.ts'
-import type { MirrorPolicy } from '../../src/sync/scan/mirror-scans.ts'
 import { VanishedRules } from '../../src/sync/scan/vanished-rules.ts'
 import { IncompletePictures } from '../../src/sync/uploads/incomplete-pictures.ts'
-import { RecoveryPace } from '../../src/sync/uploads/recovery-pace.ts'
+import { RecoveryPace } from '../../src/sync/uploads/recovery.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { UNLIMITED } from '../host/choices.ts'
@@ -47,7 +48,7 @@ export interface Workshop {
   write(path: string, bytes: Uint8Array | string): void
   remove(path: string): void
   /** One pass; `changes` replace parts of the engine, such as a host that fails. */
-  pass(changes?: Partial<PassParts>): Promise<PassReport>
+  pass(changes?: Partial<EngineContext>, task?: PassTask): Promise<PassReport>
 }
 
 export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<Workshop> {
@@ -88,7 +89,7 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     ...policy,
   }
   const events: PassEvent[] = []
-  const parts: Omit<PassParts, 'vanishedRules'> = {
+  const parts: Omit<EngineContext, 'vanishedRules'> = {
     synced,
     host,
     disk: realDisk,
@@ -125,12 +126,10 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     },
     remove: path => rmSync(join(pictures, path), { recursive: true }),
     // Each as that of another process, which knows nothing of the last one's time.
-    pass: changes =>
+    pass: (changes, task) =>
       runPass(
         { ...parts, vanishedRules: new VanishedRules(systemClock), ...changes },
-        [mirror],
-        () => 'everything',
-        { stop: never, cut: never },
+        { mirrors: [mirror], interruption: { stop: never, cut: never }, task },
       ),
   }
 }
@@ -156,7 +155,7 @@ export const count = ({ events }: Workshop, event: string) =>
   events.filter(told => told.event === event).length
 
 /** Looks at folders as a disk shows them. */
-export function lookingAt(disk: Disk): PassParts['lookAt'] {
+export function lookingAt(disk: Disk): EngineContext['lookAt'] {
   return root => async batch => batch.map(folder => lookAtFolder(disk, root, folder))
 }
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isPruningDue, prune } from '../../src/sync/prune.ts'
+import { isPruningDue, prune } from '../../src/sync/record-pass.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { tempFile } from '../temp-folder.ts'

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Operation } from '../../daemon/report/preview-operations.ts'
-import type { MirrorPolicy } from '../../sync/scan/mirror-scans.ts'
+import type { MirrorPolicy } from '../../sync/pass-request.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import type { Interruption } from '../../sync/interruption.ts'
-import type { PassReport } from '../../sync/pass.ts'
 import type { PassEvent } from '../../sync/pass-events.ts'
+import type { PassReport } from '../../sync/pass-request.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Deed, Hearing, Means } from '../deeds/deed.ts'

@@ -1,6 +1,6 @@
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import { recordStates } from '../../sync/record-states.ts'
+import { recordStates } from '../../sync/record-pass.ts'
 import { type Pause, pauseAt } from '../loop/pause.ts'
 import { type MirrorStatus, statusOf } from '../report/status.ts'
 import { type Verdict, verdictOn } from '../report/verdict.ts'

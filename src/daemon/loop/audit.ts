@@ -3,8 +3,8 @@ import type { HostFailure } from '../../remote/host.ts'
 import { runAudit } from '../../sync/audit/audit.ts'
 import { albumName } from '../../sync/audit/audit-records.ts'
 import { deleteTwice, isOurs, type Repairs, repairGone } from '../../sync/audit/audit-repair.ts'
+import type { EngineContext } from '../../sync/context.ts'
 import type { Interruption } from '../../sync/interruption.ts'
-import type { PassParts } from '../../sync/pass.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import type { Mirroring } from './mirroring.ts'
@@ -44,7 +44,7 @@ export interface AuditResult {
  */
 export async function audit(
   config: Pick<Config, 'host' | 'deletions'>,
-  mirroring: Pick<Mirroring, 'pass'> & { readonly parts: PassParts },
+  mirroring: Pick<Mirroring, 'pass'> & { readonly parts: EngineContext },
   repair: boolean,
   interruption: Interruption,
   progress: (done: number, albums: number) => void,
@@ -87,7 +87,7 @@ export async function audit(
 const NOTHING: Repairs = { repaired: [], withheld: 0, stopped: null }
 
 /** Nothing is deleted while the local truth of a mirror is in doubt, nor from the moment on when a person pauses albumd. */
-function deleteIfSure(parts: PassParts, most: number, interruption: Interruption): Promise<Repairs> {
+function deleteIfSure(parts: EngineContext, most: number, interruption: Interruption): Promise<Repairs> {
   const { synced, clock } = parts
   const inDoubt = synced.mirrors.all().some(({ guard }) => guard !== null)
   const mayGo = () => pauseAt(synced, clock.wall()) === null

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import type { Interruption } from '../../sync/interruption.ts'
-import type { PassReport } from '../../sync/pass.ts'
 import type { PassEvent } from '../../sync/pass-events.ts'
+import type { PassReport } from '../../sync/pass-request.ts'
 import { Errands, type PassNeeds } from '../control/errands.ts'
 import { type MirrorWatcher, openMirrorWatcher } from '../watch/mirror-watcher.ts'
 import { StaleFolders } from '../watch/stale-folders.ts'

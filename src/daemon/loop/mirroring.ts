@@ -8,15 +8,16 @@ import { openImageHost } from '../../remote/client.ts'
 import type { RequestEvent } from '../../remote/gate/gate.ts'
 import { type HostFailure, PictureChanged } from '../../remote/host.ts'
 import { systemClock } from '../../sync/clock.ts'
+import type { EngineContext } from '../../sync/context.ts'
 import { fileAges } from '../../sync/file-ages.ts'
 import type { Interruption } from '../../sync/interruption.ts'
 import { AlbumContents } from '../../sync/listing/album-contents.ts'
-import { type PassParts, type PassReport, runPass } from '../../sync/pass.ts'
+import { runPass } from '../../sync/pass.ts'
 import type { Tell } from '../../sync/pass-events.ts'
-import type { MirrorPolicy, Scope } from '../../sync/scan/mirror-scans.ts'
+import type { MirrorPolicy, PassReport, PassTask, Scope } from '../../sync/pass-request.ts'
 import { VanishedRules } from '../../sync/scan/vanished-rules.ts'
 import { IncompletePictures } from '../../sync/uploads/incomplete-pictures.ts'
-import { RecoveryPace } from '../../sync/uploads/recovery-pace.ts'
+import { RecoveryPace } from '../../sync/uploads/recovery.ts'
 import type { OpenPictureAt } from '../../sync/uploads/settled-picture.ts'
 import { type Verified, verifyLinks } from '../../sync/uploads/verify-links.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -57,7 +58,7 @@ export interface PassOptions {
   pruneIgnored?: boolean
 }
 
-export type Engine = Mirroring & { readonly parts: PassParts }
+export type Engine = Mirroring & { readonly parts: EngineContext }
 
 /** The engine, put together: disk, host, clock and state. */
 export interface Mirroring {
@@ -113,7 +114,7 @@ export function openMirroring(
     return pictureWithSigns(picture, alive)
   }
   const outside = { host: hostWithSigns(host, alive), openPicture: openPictureAt }
-  const parts: PassParts = {
+  const parts: EngineContext = {
     synced: state.synced,
     ...(sending ? watchUploads(outside, sending) : outside),
     disk: diskWithSigns(rememberRemotes(realDisk), alive),
@@ -143,9 +144,9 @@ export function openMirroring(
     running: state.running,
   }
   const pass = async (
-    changes: Partial<PassParts>,
+    task: PassTask,
     interruption: Interruption,
-    scopeOf: (mirror: MirrorPolicy) => Scope,
+    scopeOf?: (mirror: MirrorPolicy) => Scope,
     { pruneIgnored = false }: PassOptions = {},
   ) => {
     const broken = new AbortController()
@@ -159,7 +160,7 @@ export function openMirroring(
       const mirrors = config.mirrors
         .filter(({ folder }) => !taken.has(folder))
         .map(mirror => ({ ...mirror, pruneIgnored }))
-      return await runPass({ ...parts, ...changes }, mirrors, scopeOf, { ...interruption, stop, cut })
+      return await runPass(parts, { mirrors, interruption: { ...interruption, stop, cut }, scopeOf, task })
     } catch (error) {
       // What goes on beside what failed must not go on without it.
       broken.abort()
@@ -170,10 +171,12 @@ export function openMirroring(
   }
   return {
     parts,
-    pass: (interruption, scopeOf = () => 'everything', options) =>
-      pass({ onlyLook: pauseAt(state.synced, systemClock.wall()) !== null }, interruption, scopeOf, options),
+    pass(interruption, scopeOf, options) {
+      const isPaused = pauseAt(state.synced, systemClock.wall()) !== null
+      return pass(isPaused ? 'look' : 'mirror', interruption, scopeOf, options)
+    },
     async adopt(interruption) {
-      const report = await pass({ onlyAdopt: true }, interruption, () => 'everything')
+      const report = await pass('adopt', interruption)
       const guarded = config.mirrors.some(({ folder }) => state.synced.mirrors.of(folder)?.guard != null)
       if (report.stopped.length === 0 && !guarded && !interruption.stop.aborted)
         await state.synced.commit(() => state.synced.meta.clear('restored'))

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import type { PassParts } from '../../sync/pass.ts'
+import type { EngineContext } from '../../sync/context.ts'
 import type { DaemonEvent, Note } from '../daemon-event.ts'
 import { audit } from './audit.ts'
 import type { Mirroring } from './mirroring.ts'
@@ -17,7 +17,7 @@ export function rescans({ watch }: Config): Recurring {
 /** `watch.audit`. Null: never. */
 export function audits(
   config: Config,
-  mirroring: Pick<Mirroring, 'pass'> & { readonly parts: PassParts },
+  mirroring: Pick<Mirroring, 'pass'> & { readonly parts: EngineContext },
   note: Note,
 ): ScheduledAudit | null {
   if (config.watch.audit === null) return null

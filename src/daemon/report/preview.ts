@@ -8,7 +8,8 @@ import { albumPathOf } from '../../sync/album-name.ts'
 import { systemClock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/interruption.ts'
 import type { PassEvent, Tell } from '../../sync/pass-events.ts'
-import { type MirrorPolicy, type ScannedMirror, scanMirrors } from '../../sync/scan/mirror-scans.ts'
+import type { MirrorPolicy } from '../../sync/pass-request.ts'
+import { type ScannedMirror, scanMirrors } from '../../sync/scan/mirror-scans.ts'
 import { VanishedRules } from '../../sync/scan/vanished-rules.ts'
 import { isBelow, pathOf } from '../../sync/tree-path.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
@@ -113,7 +114,7 @@ async function scan(
       graceMs: 0,
       running: () => running,
     }
-    return await scanMirrors(parts, mirrors, () => 'everything', stop)
+    return await scanMirrors(parts, { mirrors, scopeOf: () => 'everything', interruption: { stop } })
   } finally {
     for (const pool of pools.values()) await pool.close()
   }

@@ -1,5 +1,5 @@
 import { hostWith, type PictureBody } from '../../remote/host.ts'
-import type { PassParts } from '../../sync/pass.ts'
+import type { EngineContext } from '../../sync/context.ts'
 
 /** How far a picture is on its way to the host. */
 export interface Sending {
@@ -14,7 +14,7 @@ export interface Sending {
 
 export type TellSending = (sending: Sending) => void
 
-type Watched = Pick<PassParts, 'host' | 'openPicture'>
+type Watched = Pick<EngineContext, 'host' | 'openPicture'>
 
 /** Bytes. A picture that is in memory is counted in pieces of this size. */
 const PIECE = 64 * 1024

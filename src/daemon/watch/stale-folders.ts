@@ -1,5 +1,5 @@
 import type { Clock } from '../../sync/clock.ts'
-import type { Scope } from '../../sync/scan/mirror-scans.ts'
+import type { Scope } from '../../sync/pass-request.ts'
 
 /** Events come in bursts: a look waits until they pause for `quietMs`, and `burstMs` at most. */
 interface Patience {

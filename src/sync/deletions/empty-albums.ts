@@ -10,7 +10,7 @@ import type { Interruption } from '../interruption.ts'
 import type { AlbumContents } from '../listing/album-contents.ts'
 import { walkWhole } from '../listing/walk.ts'
 import type { Tell } from '../pass-events.ts'
-import type { MirrorPolicy } from '../scan/mirror-scans.ts'
+import type { MirrorPolicy } from '../pass-request.ts'
 import { doubtAbout } from './doubt.ts'
 import { leavingAlbums } from './leaving-albums.ts'
 

@@ -1,7 +1,7 @@
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { albumPathOf } from '../album-name.ts'
-import type { MirrorPolicy } from '../scan/mirror-scans.ts'
+import type { MirrorPolicy } from '../pass-request.ts'
 
 /** An album that may be given up, as far as the records tell. */
 export interface LeavingAlbum {

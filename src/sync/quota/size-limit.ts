@@ -1,5 +1,5 @@
 import type { Synced } from '../../synced/synced.ts'
-import type { Clock } from '../clock.ts'
+import type { EngineContext } from '../context.ts'
 
 /** What was learned of the largest file that the plan allows, which §8 does not tell. Sizes in bytes. */
 interface SizeLimit {
@@ -9,31 +9,27 @@ interface SizeLimit {
   askedAt: number
 }
 
-export interface SizeLimitParts {
-  synced: Synced
-  clock: Clock
-  allowance: { plan: string }
-}
+type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
 export const TOO_LARGE = 'FILE_TOO_LARGE'
 /** How often a picture asks whether the limit has grown. */
 const ASK_EVERY_MS = 86_400_000
 
 /** Whether the host would refuse a file of this size, by what it said of others. */
-export function isTooLarge(parts: SizeLimitParts, size: number): boolean {
-  const limit = limitOf(parts.synced)
-  return limit !== null && size >= limit.refused && !isDue(limit, parts)
+export function isTooLarge(context: Context, size: number): boolean {
+  const limit = limitOf(context.synced)
+  return limit !== null && size >= limit.refused && !isDue(limit, context)
 }
 
 /** The host refused a file of this size for it. What is smaller than others that it took is this one's matter alone. */
-export function noteTooLarge({ synced, clock }: SizeLimitParts, size: number): void {
+export function noteTooLarge({ synced, clock }: Context, size: number): void {
   if (size <= largestTaken(synced)) return
   const refused = Math.min(size, limitOf(synced)?.refused ?? size)
   synced.meta.set('size_limit', JSON.stringify({ refused, askedAt: clock.wall() } satisfies SizeLimit))
 }
 
 /** The host took a file of this size: where others were refused for less, the limit has grown, and they are tried again. */
-export function noteTaken({ synced }: SizeLimitParts, size: number): void {
+export function noteTaken({ synced }: Context, size: number): void {
   if (size > largestTaken(synced)) synced.meta.set('largest_taken', String(size))
   const limit = limitOf(synced)
   if (limit === null || size < limit.refused) return
@@ -42,23 +38,31 @@ export function noteTaken({ synced }: SizeLimitParts, size: number): void {
 }
 
 /** Once a day the smallest of those that were refused asks whether the limit has grown. */
-export async function askAboutSize(parts: SizeLimitParts): Promise<void> {
-  const { synced } = parts
+export async function askAboutSize(context: Context): Promise<void> {
+  const { synced } = context
   const limit = limitOf(synced)
-  if (limit === null || !isDue(limit, parts)) return
+  if (limit === null || !isDue(limit, context)) return
   const [smallest] = synced.failures.uploadsOfCode(TOO_LARGE)
   if (smallest) await synced.commit(() => synced.files.retry(smallest))
 }
 
-/** Another plan has another limit: what was refused is tried again. Belongs inside a commit. */
-export function forgetSizeLimit(synced: Synced): void {
-  synced.meta.clear('size_limit')
-  synced.meta.clear('largest_taken')
-  for (const file of synced.failures.uploadsOfCode(TOO_LARGE)) synced.files.retry(file)
+/** Another plan in the config has another quota and other limits, so what the host said before counts no longer. */
+export async function noticePlan({ synced, allowance: { plan } }: Context): Promise<void> {
+  const before = synced.meta.get('plan')
+  if (before === plan) return
+  await synced.commit(() => {
+    synced.meta.set('plan', plan)
+    if (before === null) return
+    synced.meta.clear('size_limit')
+    synced.meta.clear('largest_taken')
+    for (const file of synced.failures.uploadsOfCode(TOO_LARGE)) synced.files.retry(file)
+    synced.account.forgetExhaustion()
+    synced.account.clearBlocks([])
+  })
 }
 
 /** What a person reads of a file that was not asked about. */
-export function tooLarge({ synced, allowance: { plan } }: SizeLimitParts): string {
+export function tooLarge({ synced, allowance: { plan } }: Context): string {
   const refused = limitOf(synced)?.refused
   return `it is larger than the host takes, which refused a file of ${refused} bytes (plan ${plan}); it is not asked about before the file gets smaller or host.plan changes, or a day later`
 }
@@ -73,6 +77,6 @@ function largestTaken({ meta }: Synced): number {
 }
 
 /** A clock that was set back must not make it long. */
-function isDue({ askedAt }: SizeLimit, { clock }: Pick<SizeLimitParts, 'clock'>): boolean {
+function isDue({ askedAt }: SizeLimit, { clock }: Pick<Context, 'clock'>): boolean {
   return Math.abs(clock.wall() - askedAt) >= ASK_EVERY_MS
 }

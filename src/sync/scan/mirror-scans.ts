@@ -1,41 +1,20 @@
-import type { Disk } from '../../local/disk.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { Guard, MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
-import type { Clock } from '../clock.ts'
-import type { Tell } from '../pass-events.ts'
-import type { Deletions } from '../plan.ts'
+import type { EngineContext } from '../context.ts'
+import type { Interruption } from '../interruption.ts'
+import type { MirrorPolicy, Pass, Scope } from '../pass-request.ts'
 import { isMount, noticingMounts } from './mounts.ts'
 import { checkRoot, isSameRoot, mostKnownAreThere, type RootCheck } from './root-guard.ts'
-import { type LookAtFolders, MirrorScan } from './scan.ts'
-import type { VanishedRules } from './vanished-rules.ts'
+import { MirrorScan } from './scan.ts'
 
-export interface MirrorPolicy {
-  /** Real path. */
-  folder: string
-  album: string
-  deletions: Deletions
-  ignore: readonly string[]
-  /** Whether images of pictures that an ignore rule hides are given up like those of deleted ones. */
-  pruneIgnored?: boolean
-}
+/** A scan asks the host for nothing. */
+export type ScanContext = Pick<
+  EngineContext,
+  'synced' | 'disk' | 'clock' | 'tell' | 'lookAt' | 'graceMs' | 'running' | 'vanishedRules'
+>
 
-/** Folders below a mirror's root that need a look, or all of them. */
-export type Scope = 'everything' | readonly string[]
-
-export interface ScanParts {
-  synced: Synced
-  disk: Disk
-  clock: Clock
-  tell: Tell
-  lookAt: (root: string) => LookAtFolders
-  /** How long a picture must be gone, or replaced, before its image is given up. */
-  graceMs: number
-  /** Milliseconds that albumd ran and looked, over all its starts. */
-  running: () => number
-  /** Shared by the scans of one process. */
-  vanishedRules: VanishedRules
-}
+type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf'> & { interruption: Pick<Interruption, 'stop'> }
 
 /** A mirror whose root is the one it was. */
 export interface ScannedMirror {
@@ -56,57 +35,70 @@ interface BegunScan {
   scan: MirrorScan
 }
 
+/** Scans what the pass asks for. Left out of the answer are mirrors whose root is in doubt. */
+export function scanMirrors(context: ScanContext, pass: ScanRequest): Promise<ScannedMirror[]> {
+  context.vanishedRules.passBegins()
+  return scanAll(context, pass, pass.scopeOf)
+}
+
+/** Scans everything, later in the same pass. */
+export function scanEverythingAgain(context: ScanContext, pass: ScanRequest): Promise<ScannedMirror[]> {
+  return scanAll(context, pass, () => 'everything')
+}
+
 /**
- * Scans mirrors. Left out are those whose root is in doubt: nothing of them is sent or deleted. A picture that has left
- * one mirror is found in another one, whatever their order.
+ * Whether a folder was emptied or its pictures have moved is decided once all mirrors were looked at: a picture that has
+ * left one mirror may lie in another mirror, whose scan comes later.
  */
-export async function scanMirrors(
-  parts: ScanParts,
-  mirrors: readonly MirrorPolicy[],
-  scopeOf: (mirror: MirrorPolicy) => Scope,
-  signal: AbortSignal,
+async function scanAll(
+  context: ScanContext,
+  { mirrors, interruption: { stop } }: ScanRequest,
+  scopeOf: ScanRequest['scopeOf'],
 ): Promise<ScannedMirror[]> {
   const taken = new Set<string>()
   const scanned = new Map<MirrorPolicy, ScannedMirror | null>()
   const undecided: BegunScan[] = []
   for (const policy of mirrors) {
-    const begun = await beginScan(parts, policy, scopeOf(policy), signal)
+    const begun = await beginScan(context, policy, scopeOf(policy), stop)
     scanned.set(policy, null)
-    if (begun?.scan.isDecided()) scanned.set(policy, await finishScan(parts, begun, taken, signal))
+    if (begun?.scan.isDecided()) scanned.set(policy, await finishScan(context, begun, taken, stop))
     else if (begun) undecided.push(begun)
   }
-  for (const begun of undecided) scanned.set(begun.policy, await finishScan(parts, begun, taken, signal))
+  for (const begun of undecided) scanned.set(begun.policy, await finishScan(context, begun, taken, stop))
   return [...scanned.values()].filter(mirror => mirror !== null)
 }
 
 /** Before deletions: a root that was emptied while it was scanned is as much in doubt as one that was found empty. */
-export async function checkRootsAgain(parts: ScanParts, scanned: readonly ScannedMirror[]): Promise<void> {
-  const { synced, disk } = parts
+export async function checkRootsAgain(
+  context: ScanContext,
+  scanned: readonly ScannedMirror[],
+): Promise<void> {
+  const { synced, disk } = context
   for (const { row } of scanned) {
     const root = checkRoot(disk, synced, synced.mirrors.byId(row.id)!)
-    if (!root.trusted) await guardRoot(parts, row, root.reason)
+    if (!root.trusted) await guardRoot(context, row, root.reason)
   }
 }
 
 async function beginScan(
-  parts: ScanParts,
+  context: ScanContext,
   policy: MirrorPolicy,
   scope: Scope,
   signal: AbortSignal,
 ): Promise<BegunScan | null> {
-  const { synced, disk, clock, tell, lookAt } = parts
+  const { synced, disk, clock, tell, lookAt } = context
   const { folder } = policy
   const row =
     synced.mirrors.of(folder) ?? (await synced.commit(() => synced.mirrors.add(folder, policy.album)))
   const root = checkRoot(disk, synced, row)
-  if (!root.trusted) return guardRoot(parts, row, root.reason)
+  if (!root.trusted) return guardRoot(context, row, root.reason)
   tell({ event: 'scan_started', mirror: folder })
   await synced.commit(() => {
     synced.mirrors.phase(row.id, 'scanning')
     synced.mirrors.trusted(row.id, root.identity)
   })
   const scan = new MirrorScan({
-    ...parts,
+    ...context,
     ...policy,
     look: noticingMounts(lookAt(folder), disk, folder),
     mirror: row.id,
@@ -121,16 +113,16 @@ async function beginScan(
 }
 
 async function finishScan(
-  parts: ScanParts,
+  context: ScanContext,
   { policy, row, root, scan }: BegunScan,
   taken: Set<string>,
   signal: AbortSignal,
 ): Promise<ScannedMirror | null> {
-  const { synced, disk, tell } = parts
+  const { synced, disk, tell } = context
   const { folder } = policy
   const result = await scan.finish(taken, signal)
   if (result.rootProblem || !isSameRoot(disk, folder, root.identity))
-    return guardRoot(parts, row, `${folder}: ${result.rootProblem ?? 'it was replaced'}`)
+    return guardRoot(context, row, `${folder}: ${result.rootProblem ?? 'it was replaced'}`)
   const unknown = synced.folders.unknown(row.id)
   const guard = guardAfter(unknown[0], signal.aborted)
   await synced.commit(() => {
@@ -151,7 +143,7 @@ async function finishScan(
 }
 
 async function guardRoot(
-  { synced, tell }: ScanParts,
+  { synced, tell }: ScanContext,
   { id, folder }: MirrorRow,
   reason: string,
 ): Promise<null> {

@@ -1,76 +1,74 @@
-import type { ListedImage } from '../../protocol/records.ts'
-import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
+import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
-import type { Clock } from '../clock.ts'
+import type { EngineContext } from '../context.ts'
 import { mayArriveFor } from '../credential-life.ts'
-import type { AlbumContents } from '../listing/album-contents.ts'
-import { recordPlaces } from '../listing/album-places.ts'
-import { compareBytes, confirmedPattern, delivers } from '../listing/compare-bytes.ts'
-import { type Evidence, weighEvidence } from '../listing/evidence.ts'
-import { namesAreKept, unaccountedIn } from '../listing/unaccounted.ts'
-import { walkEverything, walkWhole } from '../listing/walk.ts'
-import type { Tell } from '../pass-events.ts'
-import { type Found, foundOut, recordAbsent, recordFound } from './recovered.ts'
-import type { RecoveryPace } from './recovery-pace.ts'
-
-export interface RecoveryParts {
-  synced: Synced
-  host: ImageHost
-  clock: Clock
-  /** Running time in milliseconds. */
-  running: () => number
-  graceMs: number
-  credentialLifetimeMs: number
-  tell: Tell
-  contents: AlbumContents
-  pace: RecoveryPace
-  /** The rows of the mirrors whose images may be deleted. */
-  propagating: ReadonlySet<number>
-}
-
-type Placed = ListedImage & { album: number | null }
-
-/** conclusive: the walk was whole, and the upload can't arrive any more. delivered: its address gives its bytes. */
-interface Looked extends WalkBefore {
-  conclusive: boolean
-  delivered: boolean
-}
-
-/** What the walk just before told, by the intents' numbers: one walk may miss what another shows. */
-interface WalkBefore {
-  /** The one image that can be it. */
-  alike: Map<number, string>
-  /** Those that it did not show, though it was whole and they can't arrive any more. */
-  missed: Set<number>
-}
-
-/** So long after it was sent an upload is looked for in its album at once; then not before it can't arrive any more. */
-const EARLY_MS = 60_000
-
-/** How often an album is looked at to see it whole twice in a row. */
-const LOOKS = 4
+import { confirmedPattern, delivers } from '../listing/compare-bytes.ts'
+import { endLoss } from '../lost-records.ts'
+import type { Pass } from '../pass-request.ts'
+import { EARLY_MS, lookAtAlbum, type Recovery, record } from './album-recovery.ts'
+import { uncertainty } from './upload-outcome.ts'
 
 /**
- * Finds out what became of the uploads whose outcome is not known. Nothing is sent. What can't be found out stays open.
- * No upload may be under way. Answers the failure that kept it from looking, or null.
+ * Recovery: what became of uploads whose answer is not known. Nothing is sent while it works.
+ *
+ * An example. `a.jpg` was sent at 10:00, and the connection broke after its last byte. Its intent stays open in the
+ * journal, and the file is `uncertain`. Recovery asks first whether the delivery address that the credential promised
+ * gives the bytes of `a.jpg`. Where it does not, recovery walks the album: an image with the promised id settles it, and
+ * so does the only unrecorded image of that name, once its bytes are compared. Where the album shows nothing alike, the
+ * upload may still arrive until its credential has expired (§8: after ten minutes). From then on two whole walks in a row
+ * without it prove that it never arrived, and the file is pending again.
  */
-export async function recoverUploads(parts: RecoveryParts, signal: AbortSignal): Promise<HostFailure | null> {
-  const { synced, clock, pace, credentialLifetimeMs } = parts
+export async function recoverUploads(context: EngineContext, pass: Pass): Promise<void> {
+  await endLoss(context)
+  await settleJournal(context)
+  if (pass.task !== 'look') pass.notRecovered = await findOut(context, pass)
+}
+
+/** Uploads that an earlier process left open are in doubt from here on, and failures are retried whose time has come. */
+async function settleJournal({ synced, clock, credentialLifetimeMs }: EngineContext): Promise<void> {
+  const open = synced.journal.openUploads()
+  const due = synced.failures.due(clock.wall())
+  if (open.length === 0 && due.length === 0) return
+  await synced.commit(() => {
+    for (const intent of open) doubtVersion(synced, intent, mayArriveFor(credentialLifetimeMs))
+    for (const { folder, name } of due) synced.files.retry({ folder, name })
+  })
+}
+
+/** The version that was sent may have arrived, so it is not sent again. A newer version of the file is. */
+function doubtVersion({ files, failures, history }: Synced, intent: OpenUpload, mayArriveMs: number): void {
+  const { hash, size, mtime, since } = intent
+  const file = files.at(intent)
+  if (file?.state !== 'pending' || file.size !== size || file.mtime !== mtime) return
+  files.put({ ...file, state: 'uncertain', since, hash })
+  const why = 'its upload was cut off when albumd ended'
+  failures.put(uncertainty(file, why, since + mayArriveMs))
+  history.ofFile(file, { at: since, event: 'uncertain', detail: why })
+}
+
+/**
+ * Looks for the uploads in doubt. What can't be found out stays open. No upload may be under way. Answers the failure
+ * that kept it from looking, or null.
+ */
+export async function findOut(context: EngineContext, pass: Pass): Promise<HostFailure | null> {
+  const { synced, clock, pace, credentialLifetimeMs } = context
+  const recovery = { ...context, propagating: propagatingMirrors(synced, pass) }
+  const signal = pass.interruption.cut
   const delivered = new Set<number>()
   const began = clock.monotonic()
   const due = () => synced.journal.openUploads().filter(intent => pace.isDue(intent, began))
   for (const intent of due()) {
     if (signal.aborted) return null
-    if (await lookAtDelivery(parts, intent, signal)) delivered.add(intent.id)
+    if (await lookAtDelivery(recovery, intent, signal)) delivered.add(intent.id)
   }
   const albums = new Set(due().map(({ album }) => album))
   let unlisted: HostFailure | null = null
   for (const album of albums) {
     if (signal.aborted) return null
-    const failure = await lookAtAlbum(parts, album, delivered, signal)
-    // Trouble passes; a plan that does not list stays as it is.
+    const failure = await lookAtAlbum(recovery, album, delivered, signal)
+    // An outage passes, so the rest waits for its end. A plan that does not list stays as it is.
     if (failure && failure.remedy !== 'plan') return failure
     unlisted ??= failure
   }
@@ -80,124 +78,26 @@ export async function recoverUploads(parts: RecoveryParts, signal: AbortSignal):
   return unlisted
 }
 
+/** The rows of the mirrors whose images may be deleted. */
+function propagatingMirrors({ mirrors: rows }: Synced, { mirrors }: Pass): ReadonlySet<number> {
+  return new Set(
+    mirrors.flatMap(({ folder, deletions }) =>
+      deletions === 'propagate' ? (rows.of(folder)?.id ?? []) : [],
+    ),
+  )
+}
+
 /** Whether the delivery address that the credential told gives its bytes; it may tell its id, too. */
-async function lookAtDelivery(
-  parts: RecoveryParts,
-  intent: OpenUpload,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: AbortSignal): Promise<boolean> {
   const { cdn_url, remote_id, album, hash } = intent
-  if (cdn_url === null || !(await delivers(parts.host, cdn_url, intent, signal))) return false
+  if (cdn_url === null || !(await delivers(recovery.host, cdn_url, intent, signal))) return false
   // Equal bytes may have one address and one id, whoever sent them.
-  const known = parts.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)
-  const id = remote_id ?? known?.remote_id ?? confirmedPattern(parts)?.idOf(cdn_url) ?? null
+  const known = recovery.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)
+  const id = remote_id ?? known?.remote_id ?? confirmedPattern(recovery)?.idOf(cdn_url) ?? null
   if (id === null) return true
   // Without an album it went to the account's default album, where that is known.
-  const place = known?.album ?? album ?? defaultAlbum(parts.synced)?.id ?? null
-  await record(parts, intent, { remoteId: id, cdnUrl: cdn_url, album: place, proof: 'uploaded' })
-  return true
-}
-
-async function lookAtAlbum(
-  parts: RecoveryParts,
-  album: number | null,
-  /** The open uploads whose bytes are delivered: they arrived, and only the id is not known. */
-  delivered: ReadonlySet<number>,
-  signal: AbortSignal,
-): Promise<HostFailure | null> {
-  const { synced, clock, credentialLifetimeMs } = parts
-  const ofAlbum = () => synced.journal.openUploads().filter(intent => intent.album === album)
-  const before: WalkBefore = { alike: new Map(), missed: new Set() }
-  for (let looks = 0; looks < LOOKS; looks++) {
-    // Before the listing is asked for: what arrives while it comes in is no part of it.
-    const now = clock.monotonic()
-    const ended = ({ sent_at }: OpenUpload) => now - sent_at > mayArriveFor(credentialLifetimeMs)
-    if (!ofAlbum().some(intent => ended(intent) || now - intent.sent_at < EARLY_MS)) return null
-    const listed = await listedIn(parts, album, signal)
-    if (!listed.ok) return listed.failure
-    const { images, complete, atOnce } = listed.value
-    if (!atOnce) forget(before)
-    const listing = {
-      unaccounted: unaccountedIn(synced, images),
-      pattern: confirmedPattern(parts),
-      promisesKept: synced.meta.get('promises') !== 'broken',
-      namesKept: namesAreKept(synced, images),
-    }
-    for (const [intent, evidence] of weighEvidence(ofAlbum(), listing))
-      await act(
-        parts,
-        intent,
-        evidence,
-        { conclusive: complete && ended(intent), delivered: delivered.has(intent.id), ...before },
-        signal,
-      )
-    const isSecond = looks > 0 && atOnce
-    if (!complete || isSecond || !ofAlbum().some(ended)) return null
-  }
-  return null
-}
-
-/** A walk that was not whole came between: those on both sides of it may be of those that lack the same image. */
-function forget({ alike, missed }: WalkBefore): void {
-  alike.clear()
-  missed.clear()
-}
-
-async function act(
-  parts: RecoveryParts,
-  intent: OpenUpload,
-  evidence: Evidence<Placed>,
-  looked: Looked,
-  signal: AbortSignal,
-): Promise<void> {
-  const { synced } = parts
-  const { conclusive, delivered } = looked
-  switch (evidence.kind) {
-    case 'exact': {
-      const { id, album } = evidence.image
-      const cdnUrl = intent.cdn_url ?? confirmedPattern(parts)?.addressOf(id, intent.name) ?? null
-      return record(parts, intent, { remoteId: id, cdnUrl, album, proof: 'uploaded' })
-    }
-    case 'alike':
-      if (await actOnAlike(parts, intent, evidence.image, looked, signal)) return
-      break
-    case 'unclear':
-      looked.alike.delete(intent.id)
-      return
-  }
-  if (!conclusive || delivered) return
-  if (!looked.missed.has(intent.id)) return void looked.missed.add(intent.id)
-  const told = foundOut(synced, intent, false)
-  await synced.commit(() => recordAbsent(synced, intent, parts.clock.wall()))
-  // Were it there all the same, the album's next look would show it.
-  parts.contents.forget(intent.album)
-  parts.tell(told)
-}
-
-/** One image can be it. Answers whether nothing more is to be concluded from this walk. */
-async function actOnAlike(
-  parts: RecoveryParts,
-  intent: OpenUpload,
-  { id, album }: Placed,
-  { conclusive, delivered, alike }: Looked,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const named = namesId(intent.cdn_url, id)
-  const isSeenAgain = alike.get(intent.id) === id
-  if (conclusive) alike.set(intent.id, id)
-  if (delivered && conclusive && !named && !isSeenAgain) return true
-  // It arrived, and its address names this image, or nothing else has come that can be it.
-  if (delivered && (conclusive || named)) {
-    await record(parts, intent, { remoteId: id, cdnUrl: intent.cdn_url, album, proof: 'uploaded' })
-    return true
-  }
-  const compared = await compareBytes(parts, { remote_id: id, name: intent.name }, intent, signal)
-  if (compared.verdict === 'other') return false
-  if (compared.verdict === 'equal')
-    await record(parts, intent, { remoteId: id, cdnUrl: compared.cdnUrl, album, proof: 'compared' })
-  // Else ours may still arrive beside it, and an older version waits for proof.
-  else if (conclusive && (parts.synced.files.at(intent)?.image ?? null) === null)
-    await record(parts, intent, { remoteId: id, cdnUrl: null, album, proof: 'none' })
+  const place = known?.album ?? album ?? defaultAlbum(recovery.synced)?.id ?? null
+  await record(recovery, intent, { remoteId: id, cdnUrl: cdn_url, album: place, proof: 'uploaded' })
   return true
 }
 
@@ -206,39 +106,29 @@ function defaultAlbum({ meta, albums }: Synced): AlbumRow | undefined {
   return id === null ? undefined : albums.byRemoteId(id)
 }
 
-/** Whether an address holds an id that is no chance. */
-function namesId(address: string | null, id: string): boolean {
-  return id.length >= 8 && (address?.includes(id) ?? false)
-}
+/** What could not be decided when nothing can arrive any more is asked about seldom: each look walks an album. */
+const UNDECIDED_MS = 3_600_000
+/** Before that, what was sent a short time ago may show any moment. */
+const SOON_MS = 10_000
 
-async function record(parts: RecoveryParts, intent: OpenUpload, found: Found): Promise<void> {
-  const told = foundOut(parts.synced, intent, true)
-  await parts.synced.commit(() => recordFound(parts, intent, found))
-  parts.tell(told)
-}
+/** When uploads in doubt are looked for. It lives as long as the process: a new one looks at once. */
+export class RecoveryPace {
+  readonly #next = new Map<number, number>()
 
-/** An upload without an album may be in the root, in the account's default album or, where that is not known, anywhere. */
-async function listedIn(
-  { synced, host }: RecoveryParts,
-  album: number | null,
-  signal: AbortSignal,
-): Promise<Outcome<{ images: Placed[]; complete: boolean; atOnce: boolean }>> {
-  if (album === null) {
-    const everything = await walkEverything(host, signal)
-    if (!everything.ok) return everything
-    const places = await synced.commit(() => recordPlaces(synced, everything.value))
-    const images = everything.value.images.map(image => ({
-      ...image,
-      album: places.get(image.album) ?? null,
-    }))
-    const { complete, atOnce } = everything.value
-    return { ok: true, value: { images, complete, atOnce } }
+  /** `now`: monotonic milliseconds. */
+  isDue({ id }: OpenUpload, now: number): boolean {
+    return now >= (this.#next.get(id) ?? Number.NEGATIVE_INFINITY)
   }
-  const walk = await walkWhole(host, synced.albums.byId(album)!.remote_id, signal)
-  // Somebody deleted the album, with all that was in it.
-  if (!walk.ok && walk.failure.remedy === 'gone')
-    return { ok: true, value: { images: [], complete: true, atOnce: true } }
-  if (!walk.ok) return walk
-  const { images, complete, atOnce } = walk.value
-  return { ok: true, value: { images: images.map(image => ({ ...image, album })), complete, atOnce } }
+
+  /** It was looked for, in vain. `earlyUntil`: until then it is looked for at once; `endsAt`: when it can't arrive. */
+  looked({ id }: OpenUpload, now: number, earlyUntil: number, endsAt: number): void {
+    const next = now < earlyUntil ? now + SOON_MS : now <= endsAt ? endsAt + 1 : now + UNDECIDED_MS
+    this.#next.set(id, next)
+  }
+
+  /** Those that are settled are forgotten. */
+  keepOnly(open: readonly OpenUpload[]): void {
+    const ids = new Set(open.map(({ id }) => id))
+    for (const id of this.#next.keys()) if (!ids.has(id)) this.#next.delete(id)
+  }
 }

@@ -4,7 +4,7 @@ import { explain } from '../../../src/daemon/why/explain.ts'
 import type { Explanation } from '../../../src/daemon/why/explanation.ts'
 import type { StepParts } from '../../../src/daemon/why/next-steps.ts'
 import { realDisk } from '../../../src/local/real-disk.ts'
-import type { MirrorPolicy } from '../../../src/sync/scan/mirror-scans.ts'
+import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { parse } from '../../config/config-text.ts'
 import { openWorkshop, type Workshop } from '../../sync/workshop.ts'
 

@@ -116,7 +116,7 @@ describe('why, of a picture', () => {
   it('tells what uploads wait for, and until when', async () => {
     const at = await asked()
     at.write('p.png', png(3, 3).bytes)
-    await at.pass({ onlyAdopt: true })
+    await at.pass({}, 'adopt')
     expect(at.why('p.png')).toMatchObject({
       state: 'pending',
       reason: 'new',
@@ -156,7 +156,7 @@ describe('why, of a picture', () => {
   it('tells that an older one waits while only the reserve is left, and a new one does not', async () => {
     const at = await asked()
     at.write('p.png', png(3, 3).bytes)
-    await at.pass({ onlyAdopt: true })
+    await at.pass({}, 'adopt')
     const found = at.synced.files.inState('pending')[0]!
     const now = Date.now()
     const day = new Date(now - 1000)

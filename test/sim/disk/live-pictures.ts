@@ -1,5 +1,5 @@
 import { formatOfName } from '../../../src/protocol/formats.ts'
-import type { MirrorPolicy } from '../../../src/sync/scan/mirror-scans.ts'
+import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { type FileNode, split, upwards } from './tree.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
 

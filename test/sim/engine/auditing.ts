@@ -1,7 +1,8 @@
 import { type AuditResult, audit } from '../../../src/daemon/loop/audit.ts'
 import { pauseAt } from '../../../src/daemon/loop/pause.ts'
+import type { EngineContext } from '../../../src/sync/context.ts'
 import type { Interruption } from '../../../src/sync/interruption.ts'
-import type { PassParts, PassReport } from '../../../src/sync/pass.ts'
+import type { PassReport } from '../../../src/sync/pass-request.ts'
 import { AuditJudge } from '../judges/audit-judge.ts'
 import type { World } from './world.ts'
 
@@ -47,7 +48,7 @@ export class Auditing {
 
   /** As much of it as there is time for: what is left is for the time after the next pass. */
   async stretch(
-    parts: PassParts,
+    parts: EngineContext,
     interruption: Interruption,
     pass: () => Promise<PassReport>,
   ): Promise<void> {

@@ -1,12 +1,12 @@
 import { lookAtFolder } from '../../../src/local/look-at-folder.ts'
 import { noteBoot } from '../../../src/sync/boot.ts'
+import type { EngineContext } from '../../../src/sync/context.ts'
 import { fileAges } from '../../../src/sync/file-ages.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import { noteLost } from '../../../src/sync/lost-records.ts'
-import type { PassParts } from '../../../src/sync/pass.ts'
 import { VanishedRules } from '../../../src/sync/scan/vanished-rules.ts'
 import { IncompletePictures } from '../../../src/sync/uploads/incomplete-pictures.ts'
-import { RecoveryPace } from '../../../src/sync/uploads/recovery-pace.ts'
+import { RecoveryPace } from '../../../src/sync/uploads/recovery.ts'
 import { diskFor, openerFor } from '../disk/disk-port.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
 import { HostPort } from '../host/host-port.ts'
@@ -16,7 +16,7 @@ import type { World } from './world.ts'
 const SETTLE_MS = 1000
 
 /** One process: the engine between the virtual disk, host and clock. `knowsLess`: its state is lost or an old one. */
-export function compose(world: World, life: Life, knowsLess: boolean): Omit<PassParts, 'onlyLook'> {
+export function compose(world: World, life: Life, knowsLess: boolean): EngineContext {
   const { disk, looks, machine, random, history, host, oracle, sources } = world
   const synced = world.state.of(life, random)
   if (knowsLess) {

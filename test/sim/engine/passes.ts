@@ -1,7 +1,7 @@
 import { pauseAt } from '../../../src/daemon/loop/pause.ts'
 import type { Interruption } from '../../../src/sync/interruption.ts'
-import { type PassReport, runPass } from '../../../src/sync/pass.ts'
-import type { MirrorPolicy, Scope } from '../../../src/sync/scan/mirror-scans.ts'
+import { runPass } from '../../../src/sync/pass.ts'
+import type { MirrorPolicy, PassReport, Scope } from '../../../src/sync/pass-request.ts'
 import type { VirtualDisk } from '../disk/virtual-disk.ts'
 import type { Action } from '../histories/history.ts'
 import { isOpen, openFor } from '../histories/setting.ts'
@@ -59,12 +59,12 @@ export class Passes {
     const paused = world.pausing.holdsAt(world.machine.wall())
     this.#mindHours(life, ended.signal)
     const asked = world.host.askedInAll()
-    const work = runPass(
-      { ...world.parts!, onlyLook: this.#isPaused() },
-      prunes ? world.mirrors.map(mirror => ({ ...mirror, pruneIgnored: true })) : world.mirrors,
-      ({ folder }) => (scopes === 'everything' ? scopes : (scopes.get(folder) ?? [])),
+    const work = runPass(world.parts!, {
+      mirrors: prunes ? world.mirrors.map(mirror => ({ ...mirror, pruneIgnored: true })) : world.mirrors,
       interruption,
-    )
+      scopeOf: ({ folder }) => (scopes === 'everything' ? scopes : (scopes.get(folder) ?? [])),
+      task: this.#task(),
+    })
     const report = await drive(work, life, world.time, world.oracle)
     ended.abort(ENDED)
     world.oracle.secrecy.failures(report?.stopped ?? [])
@@ -95,8 +95,12 @@ export class Passes {
       this.#beginPass()
       this.#world.disk.stale.clear()
       this.#world.oracle.passBegins(null)
-      const parts = { ...this.#world.parts!, onlyLook: this.#isPaused() }
-      const report = await runPass(parts, this.#world.mirrors, () => 'everything', this.#interruptions.goOn())
+      const { parts, mirrors } = this.#world
+      const report = await runPass(parts!, {
+        mirrors,
+        interruption: this.#interruptions.goOn(),
+        task: this.#task(),
+      })
       if (!life.dead) this.#world.pausing.passEnded()
       if (!this.#interruptions.madeWay || this.#interruptions.stopped) return report
     }
@@ -109,8 +113,8 @@ export class Passes {
     grounds.passAt = time.now
   }
 
-  #isPaused(): boolean {
-    return pauseAt(this.#world.state.synced, this.#world.machine.wall()) !== null
+  #task(): 'look' | 'mirror' {
+    return pauseAt(this.#world.state.synced, this.#world.machine.wall()) === null ? 'mirror' : 'look'
   }
 
   step(what: string): void {

@@ -1,7 +1,7 @@
 import { albumPathOf } from '../../../src/sync/album-name.ts'
-import type { PassParts } from '../../../src/sync/pass.ts'
+import type { EngineContext } from '../../../src/sync/context.ts'
+import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { Allowance } from '../../../src/sync/quota/quota-state.ts'
-import type { MirrorPolicy } from '../../../src/sync/scan/mirror-scans.ts'
 import { Looks, type Sources } from '../disk/disk-port.ts'
 import type { FileNode } from '../disk/tree.ts'
 import { VirtualDisk } from '../disk/virtual-disk.ts'
@@ -73,7 +73,7 @@ export class World {
   readonly passes = new Passes(this)
   /** The process that runs now, and what it is made of. */
   life: Life | null = null
-  parts: PassParts | null = null
+  parts: EngineContext | null = null
   #extraPause = 0
   #ranBefore = 0
   #bornAt = 0

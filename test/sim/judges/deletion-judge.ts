@@ -1,4 +1,4 @@
-import type { MirrorPolicy } from '../../../src/sync/scan/mirror-scans.ts'
+import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { isIgnored, livePictures } from '../disk/live-pictures.ts'
 import { type FileNode, split } from '../disk/tree.ts'
 import { type HostTruth, pathOfAlbum, type TrueImage } from '../host/host-truth.ts'

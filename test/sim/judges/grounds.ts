@@ -1,4 +1,4 @@
-import type { MirrorPolicy } from '../../../src/sync/scan/mirror-scans.ts'
+import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { Looks } from '../disk/disk-port.ts'
 import { IGNORE_FILE, isIgnored } from '../disk/live-pictures.ts'
 import { split, upwards } from '../disk/tree.ts'

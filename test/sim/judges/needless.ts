@@ -1,4 +1,4 @@
-import type { MirrorPolicy } from '../../../src/sync/scan/mirror-scans.ts'
+import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { isIgnored, type LivePicture } from '../disk/live-pictures.ts'
 import { split } from '../disk/tree.ts'

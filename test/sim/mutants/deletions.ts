@@ -36,8 +36,8 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'no second look at everything',
     edits: [
       {
-        file: 'sync/pass.ts',
-        find: "const scanned = await mirrorUp(parts, mirrors, () => 'everything', interruption, stopped)",
+        file: 'sync/deletions/delete-due.ts',
+        find: 'const scanned = await scanEverythingAgain(context, pass)\n  await uploadPending(context, pass, scanned)',
         replace: 'const scanned = [...before]',
       },
     ],
@@ -184,9 +184,9 @@ export const DELETIONS: readonly Mutant[] = [
         replace: "if (deletions === 'keep' && file.image === undefined)",
       },
       {
-        file: 'sync/pass.ts',
-        find: "if (mirror.policy.deletions === 'keep') await keepAll(parts, mirror)",
-        replace: 'if (mirror === null) await keepAll(parts, mirror)',
+        file: 'sync/deletions/delete-due.ts',
+        find: "if (mirror.policy.deletions === 'keep') await keepAll(context, mirror)",
+        replace: 'if (mirror === null) await keepAll(context, mirror)',
       },
       {
         file: 'sync/deletions/ground.ts',

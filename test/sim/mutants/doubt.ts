@@ -6,7 +6,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'no journal',
     edits: [
       {
-        file: 'sync/pass.ts',
+        file: 'sync/uploads/recovery.ts',
         find: 'const open = synced.journal.openUploads()\n',
         replace:
           'const open: OpenUpload[] = []\n  for (const { id } of synced.journal.openUploads()) synced.journal.close(id)\n',
@@ -49,7 +49,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'one walk for two',
     edits: [
       {
-        file: 'sync/uploads/recovery.ts',
+        file: 'sync/uploads/album-recovery.ts',
         find: 'if (!looked.missed.has(intent.id)) return',
         replace: 'if (looked.missed.has(intent.id)) return',
       },
@@ -61,7 +61,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'recovery believes two walks with another between them',
     edits: [
       {
-        file: 'sync/uploads/recovery.ts',
+        file: 'sync/uploads/album-recovery.ts',
         find: 'if (!atOnce) forget(before)',
         replace: 'if (before === null) forget(before)',
       },

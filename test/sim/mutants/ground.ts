@@ -30,7 +30,7 @@ export const GROUND: readonly Mutant[] = [
     name: 'an unknown folder is no doubt',
     edits: [
       {
-        file: 'sync/pass.ts',
+        file: 'sync/deletions/delete-due.ts',
         find: 'const doubt = doubtAbout(synced, mirrors)',
         replace: 'const doubt = null as string | null',
       },
@@ -67,7 +67,7 @@ export const GROUND: readonly Mutant[] = [
     name: "another mirror's root is not looked at before each deletion",
     edits: [
       {
-        file: 'sync/pass.ts',
+        file: 'sync/deletions/delete-due.ts',
         find: 'const doubt = () => ground.doubtOfAny()',
         replace: 'const doubt = () => ground.doubt(mirror)',
       },

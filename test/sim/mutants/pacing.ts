@@ -55,10 +55,9 @@ export const PACING: readonly Mutant[] = [
     name: 'a paused pass looks for what is in doubt',
     edits: [
       {
-        file: 'sync/pass.ts',
-        find: 'if (parts.onlyLook) return look(parts, mirrors, scopeOf, interruption)',
-        replace:
-          'if (parts.onlyLook) return findOut(parts, mirrors, interruption).then(() => look(parts, mirrors, scopeOf, interruption))',
+        file: 'sync/uploads/recovery.ts',
+        find: "if (pass.task !== 'look') pass.notRecovered = await findOut(context, pass)",
+        replace: 'pass.notRecovered = await findOut(context, pass)',
       },
     ],
     why: 'the host is asked while a person has paused albumd',
@@ -92,7 +91,7 @@ export const PACING: readonly Mutant[] = [
     name: 'outside their hours uploads begin',
     edits: [
       {
-        file: 'sync/pass.ts',
+        file: 'sync/uploads/upload-pending.ts',
         find: 'const mayBegin = stopped.length === 0 && !interruption.pauseUploads?.aborted',
         replace: 'const mayBegin = stopped.length === 0',
       },
@@ -109,7 +108,7 @@ export const PACING: readonly Mutant[] = [
     name: 'deletions go on while a person waits',
     edits: [
       {
-        file: 'sync/pass.ts',
+        file: 'sync/interruption.ts',
         find: 'return { ...rest, stop: makeWay ? AbortSignal.any([stop, makeWay]) : stop }',
         replace: 'return { ...rest, stop }',
       },

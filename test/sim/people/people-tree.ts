@@ -1,4 +1,4 @@
-import type { MirrorPolicy } from '../../../src/sync/scan/mirror-scans.ts'
+import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { Looks } from '../disk/disk-port.ts'
 import type { FileNode, Mount, Node } from '../disk/tree.ts'
 import type { VirtualDisk } from '../disk/virtual-disk.ts'

@@ -1,0 +1,92 @@
+import type { HostFailure } from '../../remote/host.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
+import { findOutAboutAlbums } from '../albums/lost-albums.ts'
+import type { EngineContext } from '../context.ts'
+import { endingForNews } from '../interruption.ts'
+import type { Pass } from '../pass-request.ts'
+import { checkRootsAgain, type ScannedMirror, scanEverythingAgain } from '../scan/mirror-scans.ts'
+import { uploadPending } from '../uploads/upload-pending.ts'
+import { doubtAbout } from './doubt.ts'
+import { giveUpEmptyAlbums, repeatAlbumDeletions } from './empty-albums.ts'
+import { giveUpImages } from './give-up.ts'
+import { Ground } from './ground.ts'
+import { weighDeletions } from './hold.ts'
+import { keepImages } from './keep-images.ts'
+import { giveUpWholeAlbums } from './whole-albums.ts'
+
+/** At the start of a pass: finds out about deletions of albums whose answer was lost. */
+export async function recoverAlbumDeletions(context: EngineContext, pass: Pass): Promise<void> {
+  const { mirrors, interruption, task, stopped } = pass
+  if (task !== 'mirror') return
+  const failure =
+    (await findOutAboutAlbums(context, interruption.cut)) ??
+    (await repeatAlbumDeletions(context, mirrors, interruption))
+  if (failure) stopped.push(failure)
+}
+
+/**
+ * Deletes the images whose grace is over, after everything was scanned once more: when a picture was moved behind the
+ * first scan's back, the second scan finds it in its new place, and it is uploaded first. What only the second scan
+ * finds missing waits for the next pass.
+ */
+export async function deleteDueImages(
+  context: EngineContext,
+  pass: Pass,
+  before: readonly ScannedMirror[],
+): Promise<void> {
+  const { synced } = context
+  const { mirrors, interruption, task, stopped } = pass
+  const due = synced.escrow.nextDue(before.map(({ row }) => row.id))
+  if (task !== 'mirror' || due === null || due > context.running() || interruption.makeWay?.aborted) return
+  const known = new Set(before.flatMap(({ row }) => synced.escrow.ofMirror(row.id).map(({ image }) => image)))
+  const scanned = await scanEverythingAgain(context, pass)
+  await uploadPending(context, pass, scanned)
+  await checkRootsAgain(context, scanned)
+  const doubt = doubtAbout(synced, mirrors)
+  for (const mirror of scanned) {
+    if (mirror.policy.deletions === 'keep') await keepAll(context, mirror)
+    else if (doubt === null) {
+      const failure = await deleteOfMirror(context, pass, mirror, scanned, known)
+      if (failure) stopped.push(failure)
+    }
+  }
+}
+
+/** At the end of a pass: the albums that albumd created and that nothing needs any more. */
+export async function deleteUnusedAlbums(context: EngineContext, pass: Pass): Promise<void> {
+  const { mirrors, interruption, task, stopped } = pass
+  if (task !== 'mirror' || stopped.length > 0) return
+  const failure = await giveUpEmptyAlbums(context, mirrors, endingForNews(interruption))
+  if (failure) stopped.push(failure)
+}
+
+/** The mirror was set to keep images while some of its images waited for their deletion. */
+async function keepAll({ synced, clock }: EngineContext, { row }: ScannedMirror): Promise<void> {
+  const images = synced.escrow.ofMirror(row.id).map(({ image }) => image)
+  if (images.length > 0) await synced.commit(() => keepImages(synced, images, clock.wall()))
+}
+
+async function deleteOfMirror(
+  context: EngineContext,
+  pass: Pass,
+  mirror: ScannedMirror,
+  scanned: readonly ScannedMirror[],
+  known: ReadonlySet<number>,
+): Promise<HostFailure | null> {
+  const { synced, tell, hold, running, clock } = context
+  const interruption = endingForNews(pass.interruption)
+  const named = { id: mirror.row.id, folder: mirror.policy.folder }
+  await weighDeletions(synced, tell, named, hold, running(), clock.wall())
+  const ground = new Ground(context, scanned)
+  const doubt = () => ground.doubtOfAny()
+  const whyNotGone = (file: FileRow) => ground.whyNotGone(file)
+  const whyThere = ({ path }: EscrowRow) => ground.whyThere(mirror, path)
+  const means = { ...context, doubt, whyNotGone, whyThere, known }
+  const policies = scanned.map(({ policy }) => policy)
+  const whole =
+    context.albumDeletions === 'recursive'
+      ? await giveUpWholeAlbums(means, policies, named, interruption)
+      : null
+  return whole ?? giveUpImages(means, named, interruption)
+}

@@ -1,0 +1,49 @@
+import type { HostFailure } from '../remote/host.ts'
+import type { Interruption } from './interruption.ts'
+import type { Deletions } from './plan.ts'
+
+export interface MirrorPolicy {
+  /** Real path. */
+  folder: string
+  album: string
+  deletions: Deletions
+  ignore: readonly string[]
+  /** Whether the images of pictures that an ignore rule hides are deleted like the images of deleted pictures. */
+  pruneIgnored?: boolean
+}
+
+/** The folders below a mirror's root that need a scan, or all of them. */
+export type Scope = 'everything' | readonly string[]
+
+/**
+ * mirror: everything that a pass can do.
+ * adopt: pictures are linked to images that the host holds already. Nothing is sent, created or deleted.
+ * look: what lies on the disk is recorded, and the host is not asked for anything. So it is while albumd is paused.
+ */
+export type PassTask = 'mirror' | 'adopt' | 'look'
+
+export interface PassRequest {
+  mirrors: readonly MirrorPolicy[]
+  interruption: Interruption
+  /** Left out: everything. */
+  scopeOf?: ((mirror: MirrorPolicy) => Scope) | undefined
+  /** Left out: mirror. */
+  task?: PassTask | undefined
+}
+
+/** A pass under way: its request, and what its steps tell the steps after them. */
+export interface Pass {
+  mirrors: readonly MirrorPolicy[]
+  interruption: Interruption
+  scopeOf: (mirror: MirrorPolicy) => Scope
+  task: PassTask
+  /** What ended uploads or deletions early. */
+  stopped: HostFailure[]
+  /** Why the uploads in doubt could not be looked for, or null. */
+  notRecovered: HostFailure | null
+}
+
+export interface PassReport {
+  /** What ended uploads or deletions early, or kept recovery from looking. */
+  stopped: HostFailure[]
+}

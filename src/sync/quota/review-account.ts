@@ -1,0 +1,25 @@
+import type { EngineContext } from '../context.ts'
+import type { Pass } from '../pass-request.ts'
+import { askAboutSize, noticePlan } from './size-limit.ts'
+
+/** How often a refused key is tried again. */
+const HOUR_MS = 3_600_000
+
+/** Before a pass asks the host: what was refused long enough ago is tried again. */
+export async function reviewAccount(context: EngineContext, { task }: Pass): Promise<void> {
+  await noticePlan(context)
+  if (task === 'look') return
+  unblockEndpoints(context)
+  await askAboutSize(context)
+}
+
+/** A used-up quota stays: the upload queue asks about it. */
+function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): void {
+  const recorded = new Set(synced.account.blocks().map(({ endpoint }) => endpoint))
+  for (const { endpoint, remedy, since } of host.blocks()) {
+    const every = remedy === 'key' ? HOUR_MS : allowance.probeEveryMs
+    // When a block was recorded and the record is gone, a person has asked to try again ("albumd retry").
+    const isOver = clock.monotonic() - since >= every || !recorded.has(endpoint)
+    if (remedy !== 'quota' && isOver) host.unblock(endpoint)
+  }
+}

@@ -1,0 +1,86 @@
+import type { Block, HostFailure } from '../remote/host.ts'
+import type { EngineContext } from './context.ts'
+import { forgetOldDeletions } from './deletions/hold.ts'
+import { endingForOthers } from './interruption.ts'
+import type { Pass } from './pass-request.ts'
+import { recordTime } from './record-states.ts'
+
+const HOUR_MS = 3_600_000
+/** How long history and the ids of deleted images are kept. No host lists a deleted image for so long. */
+const KEPT_MS = 90 * 24 * HOUR_MS
+/** Rows and pages of one commit. They are few, because uploads wait for the commit. */
+const ROWS = 500
+const PAGES = 256
+/** How many commits one pass spends on this. New pictures wait meanwhile, so the rest is done an hour later. */
+const COMMITS = 20
+
+/** At the end of a pass: records how things are for whoever asks, and once an hour forgets what is too old. */
+export async function recordPass(context: EngineContext, pass: Pass): Promise<void> {
+  const { synced, clock } = context
+  const { task, stopped, notRecovered, interruption } = pass
+  if (task === 'look') return synced.commit(() => recordTime(context))
+  if (notRecovered && synced.journal.oldestInDoubt() !== null) stopped.push(notRecovered)
+  const mayPrune = await synced.commit(() => {
+    recordStates(context, stopped)
+    return isPruningDue(synced, clock.wall())
+  })
+  if (mayPrune) await prune(context, endingForOthers(interruption).stop)
+}
+
+/** Records what the host refuses at present, for `status` and for the next process. */
+export function recordStates(context: EngineContext, stopped: readonly HostFailure[]): void {
+  const { synced, host, clock, running } = context
+  const now = clock.wall()
+  const saidAt = (block: Block) => ({ ...block, said_at: now - (clock.monotonic() - block.since) })
+  const said = stopped.filter(({ remedy, repeated }) => remedy !== 'cancelled' && !repeated)
+  // A block may have ended nothing in this pass, and a block that was not tried again still holds.
+  const all = [
+    ...host.blocks('untried').map(saidAt),
+    ...said.map(failure => ({ ...failure, said_at: now })),
+    ...host.blocks().map(saidAt),
+  ]
+  recordTime(context)
+  forgetOldDeletions(synced, running())
+  const told = all.filter(({ remedy }) => remedy !== 'quota')
+  // Of several blocks of one endpoint the last counts.
+  const blocks = [...new Map(told.map(block => [block.endpoint, block])).values()]
+  synced.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
+  for (const { endpoint, code, message, said_at } of blocks)
+    synced.account.block({
+      endpoint,
+      code,
+      message,
+      since: Math.round(said_at),
+      said_at: Math.round(said_at),
+    })
+}
+
+/** Once an hour: what may be forgotten is found by counting all rows. */
+export function isPruningDue({ meta }: EngineContext['synced'], now: number): boolean {
+  const before = Number(meta.get('pruned_at') ?? Number.NaN)
+  // After a clock was set back, the last time lies in the future.
+  if (before <= now && now - before < HOUR_MS) return false
+  meta.set('pruned_at', String(now))
+  return true
+}
+
+/** Forgets history and deleted ids in small steps, and gives the free space of the database back to the disk. */
+export async function prune(
+  { synced, clock }: Pick<EngineContext, 'synced' | 'clock'>,
+  stop: AbortSignal,
+): Promise<void> {
+  const { history, deleted, space, commit } = synced
+  const before = clock.wall() - KEPT_MS
+  let excess = history.excess()
+  let old = history.isFrom(before)
+  let longGone = deleted.isFrom(before)
+  for (let commits = 0; commits < COMMITS && !stop.aborted; commits++) {
+    if (old) old = (await commit(() => history.dropBefore(before, ROWS))) === ROWS
+    else if (excess > 0) {
+      await commit(() => history.dropOldest(Math.min(ROWS, excess)))
+      excess -= ROWS
+    } else if (longGone) longGone = (await commit(() => deleted.dropBefore(before, ROWS))) === ROWS
+    else if (space.isTooMuch()) await commit(() => space.giveBack(PAGES))
+    else return
+  }
+}
