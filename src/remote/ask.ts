@@ -6,7 +6,7 @@ import type { Attempt, Gate } from './gate/gate.ts'
 import { NO_PACE, type Pace, paceOf } from './gate/rate-window.ts'
 import type { HostFailure, Outcome } from './host.ts'
 import type { Address } from './http/address.ts'
-import type { HttpResult } from './http/exchange.ts'
+import type { HttpRequest, HttpResult } from './http/exchange.ts'
 import type { Http } from './http/http.ts'
 import type { Secrets } from './secrets.ts'
 
@@ -53,27 +53,29 @@ export interface Question<T> extends Pick<Reading<T>, 'endpoint' | 'schema' | 'f
 /** Asks the host through the gate. */
 export function ask<T>(
   { apiKey, secrets, answerLimitMs, gate, http }: Connection,
-  { endpoint, method, below, path, json, schema, fits, mayGo }: Question<T>,
+  question: Question<T>,
   signal: AbortSignal,
 ): Promise<Outcome<T>> {
-  const address = { ...below, path: `${below.path.replace(/\/$/, '')}${path}` }
-  const headers = { ...COMMON_HEADERS, [API_KEY_HEADER]: apiKey }
-  const request =
-    json === undefined
-      ? { method, address, headers }
-      : {
-          method,
-          address,
-          headers: { ...headers, 'content-type': 'application/json' },
-          body: Buffer.from(JSON.stringify(json)),
-        }
-  const reading = { endpoint, schema, where: address.where, secrets, ...(fits && { fits }) }
+  const { endpoint, schema, fits, mayGo } = question
+  const request = requestOf(question, apiKey)
+  const reading = { endpoint, schema, where: request.address.where, secrets, ...(fits && { fits }) }
   // The answer to a question for a credential shows whose it is, because each credential is granted only once. A page of
   // a listing does not say which album it shows, and the answer to a deletion does not say what was deleted.
   const isOwn = endpoint === 'upload' && { isOwn: (answer: HttpResult) => readAnswer(reading, answer).ok }
   const send = async (onStart: () => void) =>
     attemptOf(reading, await http.exchange({ ...request, ...isOwn, limitMs: answerLimitMs, onStart }, signal))
   return gate.pass(endpoint, signal, send, mayGo)
+}
+
+export function requestOf(
+  { method, below, path, json }: Pick<Question<unknown>, 'method' | 'below' | 'path' | 'json'>,
+  apiKey: string,
+): HttpRequest {
+  const address = { ...below, path: `${below.path.replace(/\/$/, '')}${path}` }
+  const headers = { ...COMMON_HEADERS, [API_KEY_HEADER]: apiKey }
+  if (json === undefined) return { method, address, headers }
+  const body = Buffer.from(JSON.stringify(json))
+  return { method, address, headers: { ...headers, 'content-type': 'application/json' }, body }
 }
 
 /** What the gate needs to know of a request. */

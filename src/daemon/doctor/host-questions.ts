@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
-import { API_KEY_HEADER, type Endpoint, PATHS, PRESIGN_PATH } from '../../protocol/endpoints.ts'
+import { type Endpoint, PATHS, PRESIGN_PATH } from '../../protocol/endpoints.ts'
 import { answers } from '../../protocol/records.ts'
-import { COMMON_HEADERS, readAnswer } from '../../remote/ask.ts'
+import { COMMON_HEADERS, type Question, readAnswer, requestOf } from '../../remote/ask.ts'
 import type { ListPage, Outcome } from '../../remote/host.ts'
 import { type Address, parseAddress } from '../../remote/http/address.ts'
 import type { HttpResult } from '../../remote/http/exchange.ts'
@@ -26,13 +25,7 @@ export interface HostQuestions {
   close(): Promise<void>
 }
 
-interface Question<T = unknown> {
-  method: 'GET' | 'POST' | 'DELETE'
-  below: Address
-  path: string
-  json?: object
-  schema: z.ZodType<T>
-}
+type AskedQuestion<T = unknown> = Omit<Question<T>, 'endpoint' | 'fits' | 'mayGo'>
 
 /** `ca`: PEM, or null for the authorities that Node knows. */
 export function openHostQuestions(
@@ -44,20 +37,11 @@ export function openHostQuestions(
   const http = new Http({ timeoutMs, ...(ca !== null && { ca }) })
   const base = addressOf(host.base_url)
   const questions = questionsFor(base, addressOf(host.site_url), host.upload_form)
-  const put = async <T>(
-    endpoint: AskedEndpoint,
-    { method, below, path, json, schema }: Question<T>,
-    signal: AbortSignal,
-  ) => {
-    const address = { ...below, path: `${below.path.replace(/\/$/, '')}${path}` }
-    const headers = {
-      ...COMMON_HEADERS,
-      [API_KEY_HEADER]: apiKey,
-      ...(json && { 'content-type': 'application/json' }),
-    }
-    const body = json && { body: Buffer.from(JSON.stringify(json)) }
-    const result = await http.exchange({ method, address, headers, ...body, limitMs: LONGEST_MS }, signal)
-    return readAnswer({ endpoint, schema, where: address.where, secrets: [apiKey] }, result)
+  const put = async <T>(endpoint: AskedEndpoint, question: AskedQuestion<T>, signal: AbortSignal) => {
+    const request = requestOf(question, apiKey)
+    const result = await http.exchange({ ...request, limitMs: LONGEST_MS }, signal)
+    const { schema } = question
+    return readAnswer({ endpoint, schema, where: request.address.where, secrets: [apiKey] }, result)
   }
   return {
     greet: signal =>
@@ -82,7 +66,7 @@ function questionsFor(
   base: Address,
   site: Address,
   form: Config['host']['upload_form'],
-): Record<AskedEndpoint, Question> {
+): Record<AskedEndpoint, AskedQuestion> {
   const nothing = randomUUID()
   const picture = { file_name: 'albumd-doctor.png', file_size: 0, mime_type: 'image/png' }
   return {
