@@ -67,6 +67,7 @@ export function ask<T>(
   return gate.pass(endpoint, signal, send, mayGo)
 }
 
+/** A question as an HTTP request, with the API key in its header. */
 export function requestOf(
   { method, below, path, json }: Pick<Question<unknown>, 'method' | 'below' | 'path' | 'json'>,
   apiKey: string,

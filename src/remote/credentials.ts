@@ -6,7 +6,7 @@ import { addressWithSecret, badAddress, noAlbumInPresign } from './failures.ts'
 import type { Credential, Outcome } from './host.ts'
 import { givenAddress } from './http/address.ts'
 
-/** More credentials than are under way before an answer that came twice is noticed. */
+/** How many of the latest credentials are remembered: far more than are granted between an answer and its second copy. */
 const REMEMBERED = 1000
 /** Shorter values in an address's query are words, not credentials. */
 const SHORTEST_SECRET = 16

@@ -7,7 +7,7 @@ import type { TransportError } from './http/transport-errors.ts'
 
 /** An answer that is not the picture, such as an error page, may have this many bytes. */
 const OTHER_MAX = 2 ** 20
-/** A download may take `LEAST_LIMIT_MS`, and as long as its bytes take at this many bytes a second. */
+/** A download may take `LEAST_LIMIT_MS` plus the time that its bytes need at this many bytes a second. */
 const SLOWEST = 4096
 const LEAST_LIMIT_MS = 600_000
 
