@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts'
-import type { DeedName, RequestOf, ResultOf } from '../daemon/deeds/all.ts'
-import type { Hearing } from '../daemon/deeds/deed.ts'
+import type { CommandName, RequestOf, ResultOf } from '../daemon/commands/all.ts'
+import type { CommandOutput } from '../daemon/commands/command.ts'
 import type { Interruption } from '../sync/interruption.ts'
 import { printable } from './words/wording.ts'
 
@@ -13,31 +13,31 @@ export function sayAside(line: string): void {
 }
 
 /** For those who need not hear of the work while it goes on. */
-export const silently: Hearing = { tell() {}, say: sayAside, progress() {} }
+export const silently: CommandOutput = { tell() {}, say: sayAside, progress() {} }
 
-/** Has a deed done, by the daemon where one has this state, else here. Throws what the deed throws. */
-export async function carryOut<N extends DeedName>(
+/** Has a command done, by the daemon where one has this state, else here. Throws what the command throws. */
+export async function carryOut<N extends CommandName>(
   ...asked: Parameters<typeof carryOutBySomebody<N>>
 ): Promise<ResultOf<N>> {
   return (await carryOutBySomebody(...asked)).done
 }
 
 /** The same, and says who did it. */
-export async function carryOutBySomebody<N extends DeedName>(
+export async function carryOutBySomebody<N extends CommandName>(
   config: Config,
   name: N,
   request: RequestOf<N>,
-  hearing: Hearing,
+  output: CommandOutput,
   interruption: Interruption,
 ): Promise<{ done: ResultOf<N>; byDaemon: boolean }> {
   const { askDaemon } = await import('../daemon/control/client.ts')
-  const { carryOutHere } = await import('../daemon/loop/carry-out-here.ts')
-  const { deeds } = await import('../daemon/deeds/all.ts')
+  const { carryOutHere } = await import('../daemon/commands/carry-out-here.ts')
+  const { commands } = await import('../daemon/commands/all.ts')
   const { stateFiles } = await import('../daemon/state/state.ts')
-  const { refuseClosed } = await import('../daemon/state/state-trouble.ts')
+  const { refuseClosed } = await import('../daemon/state/state-problem.ts')
   refuseClosed(config.state_dir)
-  const waiting = setTimeout(() => hearing.say('waiting for what albumd is in the middle of'), PATIENCE_MS)
-  const asking = { ...hearing, begun: () => clearTimeout(waiting) }
+  const waiting = setTimeout(() => output.say('waiting for what albumd is in the middle of'), PATIENCE_MS)
+  const asking = { ...output, begun: () => clearTimeout(waiting) }
   try {
     const { control } = stateFiles(config.state_dir)
     const answer = await askDaemon(control, config, name, request, asking, interruption.stop)
@@ -46,7 +46,7 @@ export async function carryOutBySomebody<N extends DeedName>(
     clearTimeout(waiting)
   }
   const { readAccess } = await import('./read-config.ts')
-  const access = deeds[name].needsHost ? readAccess(config) : null
-  const done = await carryOutHere(config, access, name, request, hearing, interruption)
+  const access = commands[name].needsHost ? readAccess(config) : null
+  const done = await carryOutHere(config, access, name, request, output, interruption)
   return { done, byDaemon: false }
 }

@@ -1,7 +1,7 @@
 import { KEY_REMEDY } from '../config/api-key.ts'
 import type { Config } from '../config/schema.ts'
-import type { DeedName, RequestOf, ResultOf } from '../daemon/deeds/all.ts'
-import type { PassResult } from '../daemon/deeds/pass-result.ts'
+import type { CommandName, RequestOf, ResultOf } from '../daemon/commands/all.ts'
+import type { PassResult } from '../daemon/commands/pass-result.ts'
 import { pauseInWords } from '../daemon/loop/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
@@ -14,8 +14,8 @@ import { progressOn } from './terminal/progress-on.ts'
 import { ALL_IN_SYNC, Tally } from './terminal/tally.ts'
 import { printable } from './words/wording.ts'
 
-/** The deeds that make a pass. */
-type PassName = { [N in DeedName]: ResultOf<N> extends PassResult ? N : never }[DeedName]
+/** The commands that make a pass. */
+type PassName = { [N in CommandName]: ResultOf<N> extends PassResult ? N : never }[CommandName]
 
 export interface OnePassOptions<Result> {
   json: boolean
@@ -35,7 +35,7 @@ export async function onePass<N extends PassName>(
   const progress = json ? noProgress : await progressOn(process.stdout)
   const interrupts = onInterrupts(() => progress.say('stopping'))
   const done = new Tally()
-  const hearing = {
+  const output = {
     tell(told: PassEvent) {
       done.add(told)
       // Why it stopped is said once, at the end.
@@ -45,7 +45,7 @@ export async function onePass<N extends PassName>(
     progress() {},
   }
   try {
-    const result: ResultOf<N> & PassResult = await carryOut(config, name, request, hearing, interrupts)
+    const result: ResultOf<N> & PassResult = await carryOut(config, name, request, output, interrupts)
     progress.end()
     const links = notCompared?.(result) ?? null
     const exitCode = links ? Math.max(exitCodeOf(result), EXIT.left) : exitCodeOf(result)

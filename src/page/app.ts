@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { Assets } from './assets.ts'
-import type { Fields } from './deeds.ts'
+import type { Fields } from './commands.ts'
 import { HEADERS, isAskedByOthers, isOwnHost, isOwnOrigin } from './guard.ts'
 import type { Health } from './health.ts'
 import { isEqual } from './key.ts'
@@ -22,13 +22,13 @@ export interface Sources {
   metrics(): Promise<{ type: string; text: string }>
   health(): Health
   /** False: that is no form of the page. */
-  askFor(deed: string, fields: Fields): boolean
+  askFor(command: string, fields: Fields): boolean
   /** Something went wrong that nobody foresaw. */
   failed(error: Error): void
 }
 
 /** Who asks, as the connection and the request tell. */
-export interface Door {
+export interface PageAccess {
   /** Whether its Host may be any: nobody but this user reaches it. */
   anyHost: boolean
   /** Whether this is the user of this albumd, or root, or somebody who has the key. */
@@ -45,11 +45,11 @@ const notTooLarge = bodyLimit({
   onError: context => refused(context, 413, 'That is too large for a form of this page.'),
 })
 
-/** The status page behind one door. */
-export function pageApp(sources: Sources, door: Door): Hono {
+/** The status page behind one access. */
+export function pageApp(sources: Sources, access: PageAccess): Hono {
   const app = new Hono()
   app.use(async (context, next) => {
-    if (!door.anyHost && !isOwnHost(context.req.header('host')))
+    if (!access.anyHost && !isOwnHost(context.req.header('host')))
       return refused(context, 421, 'This page is reached by an address such as 127.0.0.1, or by localhost.')
     await next()
     for (const [name, value] of Object.entries(HEADERS))
@@ -60,7 +60,7 @@ export function pageApp(sources: Sources, door: Door): Hono {
   // Anybody may ask these: they name no file.
   app.get('/healthz', context => {
     const { well, text } = sources.health()
-    return context.text(text(door.isUser(context)), well ? 200 : 503)
+    return context.text(text(access.isUser(context)), well ? 200 : 503)
   })
   app.get('/metrics', async context => {
     const { type, text } = await sources.metrics()
@@ -73,9 +73,9 @@ export function pageApp(sources: Sources, door: Door): Hono {
   app.use(async (context, next) => {
     if (isAskedByOthers(context.req.header('sec-fetch-site'), context.req.header('sec-fetch-mode')))
       return refused(context, 403, 'Another site may not ask for this.')
-    if (door.isUser(context)) return next()
+    if (access.isUser(context)) return next()
     context.header('www-authenticate', 'Basic realm="albumd", charset="UTF-8"')
-    return refused(context, 401, door.whoMay)
+    return refused(context, 401, access.whoMay)
   })
 
   app.get('/', context => context.html(sources.document()))
@@ -98,13 +98,13 @@ export function pageApp(sources: Sources, door: Door): Hono {
       'content-security-policy': "default-src 'none'; sandbox",
     })
   })
-  app.post('/deeds/:deed{[a-z]+}', notTooLarge, async context => {
+  app.post('/commands/:command{[a-z]+}', notTooLarge, async context => {
     if (!isOwnOrigin(context.req.header('origin'), context.req.header('host')))
       return refused(context, 403, 'Only this page itself may ask for that.')
     const fields = (await context.req.parseBody()) as Fields
     if (typeof fields.token !== 'string' || !isEqual(fields.token, sources.token))
       return refused(context, 403, 'albumd was started again since this page was loaded. Load it again.')
-    if (!sources.askFor(context.req.param('deed'), fields))
+    if (!sources.askFor(context.req.param('command'), fields))
       return refused(context, 400, 'That is nothing that this page can ask for.')
     return context.redirect('/', 303)
   })

@@ -1,16 +1,16 @@
-import { healthOf, type Trouble } from '../daemon/notify/trouble.ts'
-import type { Desk } from '../daemon/report/display.ts'
+import { type Alert, healthOf } from '../daemon/notify/alert.ts'
+import type { DaemonView } from '../daemon/report/display.ts'
 import { firstHeld, type HeldDeletion } from '../daemon/report/held-deletions.ts'
 import { type LatestPicture, latestPictures } from '../daemon/report/latest-pictures.ts'
 import { type Status, statusOf } from '../daemon/report/status.ts'
+import type { PageCommand } from './commands.ts'
 import type { LogLine } from './log-tail.ts'
 import type { UnderWay } from './under-way.ts'
-import type { Wish } from './wishes.ts'
 
 /** What is recorded, as the page shows it. */
 export interface Recorded {
   status: Status
-  troubles: Trouble[]
+  alerts: Alert[]
   latest: LatestPicture[]
   held: HeldDeletion[]
 }
@@ -20,11 +20,11 @@ export interface Facts {
   /** Null: the state is not open. */
   recorded: Recorded | null
   /** What keeps albumd from its state. */
-  stateTrouble: string | null
+  stateProblem: string | null
   underWay: UnderWay[]
   /** Bytes a second. */
   rate: number
-  wishes: Wish[]
+  commands: PageCommand[]
   log: LogLine[]
 }
 
@@ -33,14 +33,14 @@ const LATEST_SHOWN = 12
 const HELD_SHOWN = 50
 
 /** Null where the state is not open. `now`: milliseconds since 1970. `quietMs`: since albumd's last sign of life. */
-export function readRecorded({ errands }: Desk, now: number, quietMs: number): Recorded | null {
-  const { workplace } = errands
-  if (workplace === null) return null
-  const { config, synced } = workplace
+export function readRecorded({ queue }: DaemonView, now: number, quietMs: number): Recorded | null {
+  const { session } = queue
+  if (session === null) return null
+  const { config, synced } = session
   const status = statusOf(config, synced, true, now)
   return {
     status,
-    troubles: healthOf(status, config.notify.max_age, now, quietMs).troubles,
+    alerts: healthOf(status, config.notify.max_age, now, quietMs).alerts,
     latest: latestPictures(config, synced, LATEST_SHOWN),
     held: firstHeld(config, synced, HELD_SHOWN),
   }

@@ -1,5 +1,5 @@
-import { healthOf } from '../daemon/notify/trouble.ts'
-import type { Desk } from '../daemon/report/display.ts'
+import { healthOf } from '../daemon/notify/alert.ts'
+import type { DaemonView } from '../daemon/report/display.ts'
 import { statusOf } from '../daemon/report/status.ts'
 
 /** What `/healthz` answers. */
@@ -11,27 +11,31 @@ export interface Health {
 }
 
 /** `now`: milliseconds since 1970. `quietMs`: since albumd's last sign of life. */
-export function readHealth(desk: Desk | null, now: number, quietMs: number): Health {
-  const troubles = troublesOf(desk, now, quietMs)
+export function readHealth(daemon: DaemonView | null, now: number, quietMs: number): Health {
+  const alerts = alertsOf(daemon, now, quietMs)
   return {
-    well: troubles.length === 0,
+    well: alerts.length === 0,
     text: mayRead =>
-      troubles.length === 0
+      alerts.length === 0
         ? 'ok\n'
-        : troubles
+        : alerts
             .map(({ code, message }) => `${mayRead ? `${code}: ${message.replace(/\p{C}/gu, '?')}` : code}\n`)
             .join(''),
   }
 }
 
-function troublesOf(desk: Desk | null, now: number, quietMs: number): { code: string; message: string }[] {
-  const trouble = desk?.trouble() ?? null
+function alertsOf(
+  daemon: DaemonView | null,
+  now: number,
+  quietMs: number,
+): { code: string; message: string }[] {
+  const trouble = daemon?.problem() ?? null
   if (trouble !== null) return [{ code: 'STATE', message: trouble }]
-  const workplace = desk?.errands.workplace ?? null
-  if (workplace === null) return []
-  const { config, synced } = workplace
+  const session = daemon?.queue.session ?? null
+  if (session === null) return []
+  const { config, synced } = session
   try {
-    return healthOf(statusOf(config, synced, true, now), config.notify.max_age, now, quietMs).troubles
+    return healthOf(statusOf(config, synced, true, now), config.notify.max_age, now, quietMs).alerts
   } catch (error) {
     return [{ code: 'STATE', message: (error as Error).message }]
   }

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Desk } from '../daemon/report/display.ts'
+import type { DaemonView } from '../daemon/report/display.ts'
 import { statusOf } from '../daemon/report/status.ts'
 import { version } from '../daemon/version.ts'
 import type { RequestEvent } from '../remote/gate/gate.ts'
@@ -93,16 +93,16 @@ export class Metrics {
   }
 
   /** Prometheus' text. `wall`: milliseconds since 1970. */
-  text(desk: Desk | null, wall: number): Promise<string> {
-    this.#read(desk, wall)
+  text(daemon: DaemonView | null, wall: number): Promise<string> {
+    this.#read(daemon, wall)
     return this.#registry.metrics()
   }
 
-  #read(desk: Desk | null, wall: number): void {
-    const workplace = desk?.errands.workplace ?? null
-    this.#open.set(workplace === null ? 0 : 1)
-    if (workplace === null) return
-    const { config, synced } = workplace
+  #read(daemon: DaemonView | null, wall: number): void {
+    const session = daemon?.queue.session ?? null
+    this.#open.set(session === null ? 0 : 1)
+    if (session === null) return
+    const { config, synced } = session
     const { mirrors, quota, backlog, paused } = statusOf(config, synced, true, wall)
     for (const gauge of [this.#pictures, this.#held, this.#pending, this.#guarded, this.#oldest])
       gauge.reset()

@@ -1,14 +1,14 @@
 import type { Hono } from 'hono'
 import { type ControlServer, serveControl } from '../daemon/control/server.ts'
 import type { Listener } from '../daemon/listener.ts'
-import type { Desk, Display } from '../daemon/report/display.ts'
+import type { DaemonView, Display } from '../daemon/report/display.ts'
 import { placeOfImage } from '../daemon/report/latest-pictures.ts'
 import { stateFiles } from '../daemon/state/state.ts'
 import { version } from '../daemon/version.ts'
 import type { Clock } from '../sync/clock.ts'
-import { type Door, pageApp, type Sources } from './app.ts'
+import { type PageAccess, pageApp, type Sources } from './app.ts'
 import { readAssets } from './assets.ts'
-import { askFor } from './deeds.ts'
+import { askFor, PageCommands } from './commands.ts'
 import { Viewers } from './events.ts'
 import { type Recorded, readRecorded } from './facts.ts'
 import { hasKey, isForwarded } from './guard.ts'
@@ -22,7 +22,6 @@ import { isOwnUser } from './server.ts'
 import { Thumbnails } from './thumbnails.ts'
 import { UnderWayPictures } from './under-way.ts'
 import { documentOf, type Parts, partsOf } from './view/document.ts'
-import { Wishes } from './wishes.ts'
 
 /**
  * The status page of a running daemon: in a browser at `status_page.listen`, and on a socket in the state folder. It hears
@@ -39,8 +38,8 @@ export class StatusPage implements Display {
   readonly #viewers = new Viewers()
   readonly #token = newSecret()
   readonly #live: Live
-  readonly #wishes: Wishes
-  #desk: Desk | null = null
+  readonly #commands: PageCommands
+  #daemon: DaemonView | null = null
   #listening: Listening | null = null
   #socket: ControlServer | null = null
   #openSocket: () => Promise<ControlServer | null> = async () => null
@@ -56,7 +55,7 @@ export class StatusPage implements Display {
     this.#underWay = new UnderWayPictures(now)
     this.#metrics = new Metrics(now)
     this.#live = new Live(this.#viewers, () => this.#parts(), now, this.#failed)
-    this.#wishes = new Wishes(this.#live.changed, now)
+    this.#commands = new PageCommands(this.#live.changed, now)
     this.#signAt = now()
   }
 
@@ -72,8 +71,8 @@ export class StatusPage implements Display {
       },
       note: event => {
         listener.note(event)
-        if (event.event === 'config_taken' && this.#desk)
-          void this.#listening?.at(this.#desk.config().status_page.listen)
+        if (event.event === 'config_taken' && this.#daemon)
+          void this.#listening?.at(this.#daemon.config().status_page.listen)
         this.#live.changed()
       },
       alive: () => {
@@ -98,13 +97,13 @@ export class StatusPage implements Display {
     this.#live.changed()
   }
 
-  async open(desk: Desk): Promise<void> {
-    this.#desk = desk
-    const config = desk.config()
+  async open(daemon: DaemonView): Promise<void> {
+    this.#daemon = daemon
+    const config = daemon.config()
     const { page, pageKey } = stateFiles(config.state_dir)
     const sources = this.#sources()
     const key = readOrMakeKey(pageKey)
-    const browsers: Door = {
+    const browsers: PageAccess = {
       anyHost: false,
       isUser: context => {
         const header = (name: string) => context.req.header(name)
@@ -171,12 +170,12 @@ export class StatusPage implements Display {
       },
       metrics: async () => ({
         type: this.#metrics.contentType,
-        text: await this.#metrics.text(this.#desk, this.#clock.wall()),
+        text: await this.#metrics.text(this.#daemon, this.#clock.wall()),
       }),
-      health: () => readHealth(this.#desk, this.#clock.wall(), quietMs()),
-      askFor: (deed, fields) => {
-        const understood = askFor(this.#wishes, this.#desk!.errands, deed, fields)
-        if (understood) this.#asked(deed)
+      health: () => readHealth(this.#daemon, this.#clock.wall(), quietMs()),
+      askFor: (command, fields) => {
+        const understood = askFor(this.#commands, this.#daemon!.queue, command, fields)
+        if (understood) this.#asked(command)
         return understood
       },
       failed: this.#failed,
@@ -184,18 +183,18 @@ export class StatusPage implements Display {
   }
 
   #placeOf(image: number): { mirror: string; path: string } | null {
-    const { workplace } = this.#desk!.errands
-    return workplace && placeOfImage(workplace.config, workplace.synced, image)
+    const { session } = this.#daemon!.queue
+    return session && placeOfImage(session.config, session.synced, image)
   }
 
   #parts(): Parts {
     const now = this.#clock.wall()
     const facts = {
       recorded: this.#recorded(now),
-      stateTrouble: this.#desk!.trouble(),
+      stateProblem: this.#daemon!.problem(),
       underWay: this.#underWay.pictures(),
       rate: this.#underWay.rate(),
-      wishes: this.#wishes.latest(),
+      commands: this.#commands.latest(),
       log: this.#log.lines(),
     }
     return partsOf(facts, this.#token, now)
@@ -204,7 +203,7 @@ export class StatusPage implements Display {
   /** Null too where the state can't be read. */
   #recorded(now: number): Recorded | null {
     try {
-      return readRecorded(this.#desk!, now, this.#clock.monotonic() - this.#signAt)
+      return readRecorded(this.#daemon!, now, this.#clock.monotonic() - this.#signAt)
     } catch (error) {
       this.#failed(error)
       return null

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
+import { CommandQueue, NotNow } from '../../src/daemon/commands/queue.ts'
 import { controlApp } from '../../src/daemon/control/app.ts'
 import { askDaemon } from '../../src/daemon/control/client.ts'
-import { Errands, NotNow } from '../../src/daemon/control/errands.ts'
 import { serveControl } from '../../src/daemon/control/server.ts'
 import type { Engine } from '../../src/daemon/loop/mirroring.ts'
 import { pauseAt } from '../../src/daemon/loop/pause.ts'
@@ -17,18 +17,18 @@ import { tempFolder } from '../temp-folder.ts'
 
 const never = new AbortController().signal
 const NO_CONFIG = { mirrors: [], state_dir: '/s', log: {}, status_page: {} } as unknown as Config
-const hearing = { tell() {}, say() {}, progress() {}, begun() {} }
+const output = { tell() {}, say() {}, progress() {}, begun() {} }
 
-/** A control socket with nothing behind it but a queue of errands; tests play the daemon's loop. */
+/** A control socket with nothing behind it but a command queue; tests play the daemon's loop. */
 async function serve(below = '') {
   const folder = join(tempFolder(), below)
   mkdirSync(folder, { recursive: true })
   const file = join(folder, 'control.sock')
   const synced = openSynced(openDatabase(':memory:'))
-  const errands = new Errands()
+  const queue = new CommandQueue()
   const what: string[] = []
   const open = () =>
-    errands.open({
+    queue.open({
       config: NO_CONFIG,
       synced,
       engine: null as unknown as Engine,
@@ -37,10 +37,10 @@ async function serve(below = '') {
     })
   const start = () =>
     serveControl(
-      controlApp(errands, name => what.push(name)),
+      controlApp(queue, name => what.push(name)),
       file,
     )
-  return { file, synced, errands, what, open, start }
+  return { file, synced, queue, what, open, start }
 }
 
 type Served = Awaited<ReturnType<typeof serve>>
@@ -54,7 +54,7 @@ async function post({ file }: Served, path: string, body: string): Promise<unkno
   return answer.body.json()
 }
 
-const discard = ({ file }: Served, leave = never, heard = hearing) =>
+const discard = ({ file }: Served, leave = never, heard = output) =>
   askDaemon(file, NO_CONFIG, 'deletions', { action: 'discard' }, heard, leave)
 
 describe('the control socket', () => {
@@ -67,8 +67,8 @@ describe('the control socket', () => {
     const control = await served.start()
     expect(statSync(served.file).mode & 0o777).toBe(0o600)
     const asked = discard(served)
-    await once(served.errands.asked, 'abort')
-    await served.errands.carryOut()
+    await once(served.queue.asked, 'abort')
+    await served.queue.carryOut()
     expect(await asked).toEqual({ done: { held: [] } })
     await control.close()
     expect(existsSync(served.file)).toBe(false)
@@ -79,7 +79,7 @@ describe('the control socket', () => {
     const served = await serve('a-folder-with-a-long-name/'.repeat(8))
     served.open()
     const control = await served.start()
-    expect(await askDaemon(served.file, NO_CONFIG, 'resume', {}, hearing, never)).toEqual({
+    expect(await askDaemon(served.file, NO_CONFIG, 'resume', {}, output, never)).toEqual({
       done: { paused: null },
     })
     await control.close()
@@ -94,13 +94,13 @@ describe('the control socket', () => {
     const asked = discard(served).then(() => {
       done = true
     })
-    await once(served.errands.asked, 'abort')
-    await askDaemon(served.file, NO_CONFIG, 'pause', { forMs: null }, hearing, never)
+    await once(served.queue.asked, 'abort')
+    await askDaemon(served.file, NO_CONFIG, 'pause', { forMs: null }, output, never)
     expect(pauseAt(served.synced, Date.now())).toEqual({ until: null })
     expect(done).toBe(false)
-    await served.errands.carryOut()
+    await served.queue.carryOut()
     await asked
-    expect(served.errands.asked.aborted).toBe(false)
+    expect(served.queue.asked.aborted).toBe(false)
     expect(served.what).toEqual(['deletions', 'pause'])
     await control.close()
   })
@@ -110,18 +110,19 @@ describe('the control socket', () => {
     served.open()
     const control = await served.start()
     const other = { ...NO_CONFIG, mirrors: [{ folder: '/x' }] } as unknown as Config
-    const asked = askDaemon(served.file, other, 'deletions', { action: 'discard' }, hearing, never)
-    await once(served.errands.asked, 'abort')
+    const asked = askDaemon(served.file, other, 'deletions', { action: 'discard' }, output, never)
+    await once(served.queue.asked, 'abort')
     await Promise.all([
       expect(asked).rejects.toMatchObject({ code: 'OTHER_CONFIG' }),
-      served.errands.carryOut(),
+      served.queue.carryOut(),
     ])
     const wrong = { action: 'list' } as unknown as { action: 'discard' }
-    await expect(askDaemon(served.file, NO_CONFIG, 'deletions', wrong, hearing, never)).rejects.toMatchObject(
-      { code: 'NOT_UNDERSTOOD', message: expect.not.stringContaining('\n') },
-    )
+    await expect(askDaemon(served.file, NO_CONFIG, 'deletions', wrong, output, never)).rejects.toMatchObject({
+      code: 'NOT_UNDERSTOOD',
+      message: expect.not.stringContaining('\n'),
+    })
     const body = JSON.stringify({ version: '0.0.0-other', config: '', request: {} })
-    expect(await post(served, '/deeds/resume', body)).toEqual({
+    expect(await post(served, '/commands/resume', body)).toEqual({
       code: 'OTHER_VERSION',
       message: expect.stringMatching(
         /^the albumd that runs is .*, this is 0\.0\.0-other; stop the one that runs/,
@@ -137,18 +138,18 @@ describe('the control socket', () => {
     const control = await served.start()
     const leaving = new AbortController()
     const left = expect(discard(served, leaving.signal)).rejects.toMatchObject({ code: 'LEFT' })
-    await once(served.errands.asked, 'abort')
+    await once(served.queue.asked, 'abort')
     leaving.abort()
     await left
     let begun = false
     const second = discard(served, never, {
-      ...hearing,
+      ...output,
       begun() {
         begun = true
       },
     })
     await expect.poll(() => served.what).toHaveLength(2)
-    await served.errands.carryOut()
+    await served.queue.carryOut()
     expect(await second).toEqual({ done: { held: [] } })
     expect(begun).toBe(true)
     await control.close()
@@ -160,7 +161,7 @@ describe('the control socket', () => {
     ending.listen(file)
     await once(ending, 'listening')
     onTestFinished(() => void ending.close())
-    const asked = askDaemon(file, NO_CONFIG, 'resume', {}, hearing, never)
+    const asked = askDaemon(file, NO_CONFIG, 'resume', {}, output, never)
     await expect(asked).rejects.toMatchObject({ code: 'DAEMON_ENDED' })
   })
 
@@ -169,7 +170,7 @@ describe('the control socket', () => {
     const control = await served.start()
     const asked = expect(discard(served)).rejects.toMatchObject({ code: 'DAEMON_ENDED', message: 'it ends' })
     await expect.poll(() => served.what).toHaveLength(1)
-    served.errands.close(new NotNow('DAEMON_ENDED', 'it ends'))
+    served.queue.close(new NotNow('DAEMON_ENDED', 'it ends'))
     await asked
     await control.close()
   })

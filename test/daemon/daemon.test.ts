@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
-import { Errands } from '../../src/daemon/control/errands.ts'
-import type { Means } from '../../src/daemon/deeds/deed.ts'
+import type { CommandContext } from '../../src/daemon/commands/command.ts'
+import { CommandQueue } from '../../src/daemon/commands/queue.ts'
 import { Daemon, type DaemonParts } from '../../src/daemon/loop/daemon.ts'
 import type { Hours } from '../../src/daemon/loop/hours.ts'
 import type { Engine, Mirroring } from '../../src/daemon/loop/mirroring.ts'
@@ -59,7 +59,7 @@ type FirstPass = (
 interface More {
   hours?: Hours
   audit?: DaemonParts['audit']
-  errands?: Errands
+  queue?: CommandQueue
 }
 
 /** Comes every so many milliseconds, whenever it was attended to. */
@@ -86,7 +86,7 @@ function every(ms: number, clock: VirtualClock): Recurring {
 function start(
   prepare: Prepare = () => {},
   firstPass: FirstPass = async () => {},
-  { hours, audit = null, errands = new Errands() }: More = {},
+  { hours, audit = null, queue = new CommandQueue() }: More = {},
 ): Stage {
   const folder = tempFolder()
   const synced = openSynced(openDatabase(':memory:'))
@@ -103,7 +103,7 @@ function start(
     running: clock.monotonic,
     rescan: every(6 * HOUR, clock),
     audit,
-    errands,
+    queue,
     onPass: () => whole++,
     say() {},
     alive() {},
@@ -334,9 +334,9 @@ describe('the daemon', () => {
   })
 
   it('rests for nobody who waits for a pass: one that gave way, went on and then wants a look has it at once', async () => {
-    const errands = new Errands()
-    const { clock, passes, synced, stop } = start(undefined, undefined, { errands })
-    errands.open({
+    const queue = new CommandQueue()
+    const { clock, passes, synced, stop } = start(undefined, undefined, { queue })
+    queue.open({
       config: {} as Config,
       synced,
       engine: {} as Engine,
@@ -345,13 +345,13 @@ describe('the daemon', () => {
     })
     await clock.pass(MINUTE)
     let done = false
-    const carryOut = async ({ giveWay, pass }: Means) => {
+    const carryOut = async ({ giveWay, pass }: CommandContext) => {
       await giveWay()
       await pass()
       done = true
     }
-    const hearing = { tell() {}, say() {}, progress() {} }
-    void errands.ask({ carryOut }, null, hearing, stop.signal)
+    const output = { tell() {}, say() {}, progress() {} }
+    void queue.ask({ carryOut }, null, { output, left: stop.signal })
     await clock.pass(SECOND)
     expect(done).toBe(true)
     expect(passes).toEqual([

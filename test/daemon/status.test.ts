@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { configExample } from '../../src/config/example.ts'
 import type { Config } from '../../src/config/schema.ts'
-import { healthOf } from '../../src/daemon/notify/trouble.ts'
+import { healthOf } from '../../src/daemon/notify/alert.ts'
 import { auditInWords } from '../../src/daemon/report/audit-status.ts'
 import { readStatus, statusOf } from '../../src/daemon/report/status.ts'
 import { stateFiles } from '../../src/daemon/state/state.ts'
@@ -94,9 +94,7 @@ it('shows what waits for a person before what is tried again, and no more than a
   expect(status.failures).toHaveLength(1000)
   expect(status.failures[0]).toMatchObject({ mirror: join(home, 'two'), path: 'b.png' })
   expect(status.mirrors).toMatchObject([{ failed: 1200 }, { failed: 1 }])
-  expect(healthOf(status, Number.MAX_SAFE_INTEGER, Date.now(), 0).troubles).toMatchObject([
-    { code: 'FAILED' },
-  ])
+  expect(healthOf(status, Number.MAX_SAFE_INTEGER, Date.now(), 0).alerts).toMatchObject([{ code: 'FAILED' }])
 })
 
 it('says that an audit is under way only where somebody can be at it', async () => {

@@ -68,7 +68,7 @@ it('other sites get nothing: by no other name, in no frame, with no form, whatev
     ask({
       port,
       method: 'POST',
-      path: '/deeds/pause',
+      path: '/commands/pause',
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
         ...(origin !== null && { origin }),
@@ -86,7 +86,7 @@ it('other sites get nothing: by no other name, in no frame, with no form, whatev
     expect(await post(origin, `token=${token}&for=`)).toMatchObject({ status: 403 })
   for (const wrong of ['', 'token=', `token=${token.slice(1)}`, `token=${token}x`])
     expect(await post(own, `${wrong}&for=`)).toMatchObject({ status: 403 })
-  expect(await ask({ port, path: '/deeds/pause' })).toMatchObject({ status: 404 })
+  expect(await ask({ port, path: '/commands/pause' })).toMatchObject({ status: 404 })
   expect(await stage.json('status')).toMatchObject({ paused: null })
 
   for (const form of [

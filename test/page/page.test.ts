@@ -61,7 +61,7 @@ it.skipIf(noBrowser)(
     await page.keyboard.press('Enter')
     // A picture on its way comes to its end first.
     await expect
-      .poll(text('#wishes'), { timeout: 200_000, interval: 1000 })
+      .poll(text('#commands'), { timeout: 200_000, interval: 1000 })
       .toMatch(/Discarding .*Icons\/Kite\.svg is done/)
     await expect.poll(text('#held'), LONG).not.toContain('Kite.svg')
     await page.getByRole('button', { name: 'Approve Icons/Sun.ico' }).click()
@@ -71,7 +71,7 @@ it.skipIf(noBrowser)(
     const token = await page.locator('#held input[name=token]').first().getAttribute('value')
     const approve = {
       method: 'POST',
-      path: '/deeds/approve',
+      path: '/commands/approve',
       headers: {
         origin: scene.url.slice(0, -1),
         'content-type': 'application/x-www-form-urlencoded',
@@ -80,7 +80,7 @@ it.skipIf(noBrowser)(
     const withMost = (most: string) => ask({ port: scene.port, ...approve, body: `token=${token}${most}` })
     for (const most of ['', '&most=', '&most=-1']) expect(await withMost(most)).toMatchObject({ status: 400 })
     expect(await withMost('&most=0')).toMatchObject({ status: 303 })
-    await expect.poll(text('#wishes'), LONG).toContain('1 image would go now, and you saw 0')
+    await expect.poll(text('#commands'), LONG).toContain('1 image would go now, and you saw 0')
     await page.getByRole('button', { name: 'Delete 1 image' }).click()
     await scene.daemon.told('image_deleted', 2)
     await expect.poll(() => page.locator('#held').innerHTML(), LONG).toBe('')
@@ -132,7 +132,7 @@ it.skipIf(noBrowser)(
     await second.getByRole('button', { name: 'Resume' }).tap()
     for (const tab of [first, second]) {
       await tab.getByRole('button', { name: 'Pause' }).waitFor()
-      await tab.locator('#wishes', { hasText: 'Resuming is done' }).waitFor()
+      await tab.locator('#commands', { hasText: 'Resuming is done' }).waitFor()
     }
 
     expect(await daemon.stop()).toBe(0)

@@ -42,12 +42,12 @@ async function run({ config: flag, repair, json }: AuditArgs): Promise<number> {
   if (repair) (await import('../read-config.ts')).refuseMissingFolders(config)
   const interrupts = onInterrupts(() => sayAside('stopping'))
   const progress = json ? null : await auditProgress(process.stderr)
-  const hearing = {
+  const output = {
     ...silently,
     progress: (done: number, albums: number) => progress?.compared(done, albums),
   }
   try {
-    const { result, verdict } = await carryOut(config, 'audit', { repair }, hearing, interrupts)
+    const { result, verdict } = await carryOut(config, 'audit', { repair }, output, interrupts)
     progress?.end()
     if (result === null) sayAside('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
     if (json) process.stdout.write(`${JSON.stringify(inJson(result ?? NOTHING))}\n`)

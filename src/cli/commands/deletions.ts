@@ -1,4 +1,4 @@
-import type { ShownDeletion } from '../../daemon/deeds/deletions.ts'
+import type { ShownDeletion } from '../../daemon/commands/deletions.ts'
 import { localTime } from '../../daemon/local-time.ts'
 import { carryOutBySomebody, silently } from '../carry-out.ts'
 import type { CommandWork } from '../command-work.ts'
@@ -38,7 +38,7 @@ async function settle({ action, path, config: flag, json }: DeletionsArgs): Prom
     await sayStateTrouble(config)
     const at = await pathToActOn(config, path)
     const { listHeld } = await import('../../daemon/report/held-deletions.ts')
-    const { showDeletion } = await import('../../daemon/deeds/deletions.ts')
+    const { showDeletion } = await import('../../daemon/commands/deletions.ts')
     const { readState } = await import('../../daemon/report/status.ts')
     tell(
       readState(config, synced => listHeld(config, synced, at).map(showDeletion)),

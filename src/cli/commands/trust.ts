@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { realPathOf } from '../../config/real-path.ts'
-import type { TrustResult } from '../../daemon/deeds/trust.ts'
+import type { TrustResult } from '../../daemon/commands/trust.ts'
 import { carryOut, silently } from '../carry-out.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'

@@ -1,9 +1,9 @@
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { deedNamed } from '../deeds/all.ts'
-import type { Deed, Hearing } from '../deeds/deed.ts'
+import { commandNamed } from '../commands/all.ts'
+import type { Command, CommandOutput } from '../commands/command.ts'
+import { type CommandQueue, NotNow } from '../commands/queue.ts'
 import { version } from '../version.ts'
-import { type Errands, NotNow } from './errands.ts'
 import { type Asking, asking, fingerprintOf, type Line, type Refusal, refusalOf } from './protocol.ts'
 
 /** Bytes. */
@@ -12,17 +12,17 @@ const LARGEST_REQUEST = 64 * 1024
 const MOST_LINES_AHEAD = 100_000
 
 /** The daemon's control, to be served on its socket. `onAsked` is told what a command wants. */
-export function controlApp(errands: Errands, onAsked: (what: string) => void): Hono {
+export function controlApp(queue: CommandQueue, onAsked: (what: string) => void): Hono {
   const app = new Hono()
-  app.post('/deeds/:name', bodyLimit({ maxSize: LARGEST_REQUEST }), async context => {
+  app.post('/commands/:name', bodyLimit({ maxSize: LARGEST_REQUEST }), async context => {
     const name = context.req.param('name')
-    const deed = deedNamed(name)
+    const command = commandNamed(name)
     const asked = asking.safeParse(await context.req.json().catch(() => null))
-    const request = deed?.request.safeParse(asked.data?.request)
+    const request = command?.request.safeParse(asked.data?.request)
     if (asked.success && asked.data.version !== version) return refused(context, otherVersion(asked.data))
-    if (!deed || !asked.success || !request?.success) return refused(context, NOT_UNDERSTOOD)
+    if (!command || !asked.success || !request?.success) return refused(context, NOT_UNDERSTOOD)
     onAsked(name)
-    const answer = answerTo(errands, underThatConfig(deed, asked.data.config), request.data)
+    const answer = answerTo(queue, underThatConfig(command, asked.data.config), request.data)
     return new Response(answer, { headers: { 'content-type': 'application/x-ndjson' } })
   })
   return app
@@ -42,29 +42,29 @@ function otherVersion({ version: theirs }: Asking): Refusal {
   return { code: 'OTHER_VERSION', message }
 }
 
-/** A person means what their config says: under another one the deed is not done. */
+/** A person means what their config says: under another one the command is not done. */
 function underThatConfig(
-  deed: Deed<unknown, unknown>,
+  command: Command<unknown, unknown>,
   fingerprint: string,
-): Pick<Deed<unknown, unknown>, 'carryOut' | 'atOnce'> {
+): Pick<Command<unknown, unknown>, 'carryOut' | 'atOnce'> {
   return {
-    ...deed,
-    async carryOut(means, request) {
-      if (!deed.anyConfig && fingerprintOf(means.config) !== fingerprint)
+    ...command,
+    async carryOut(context, request) {
+      if (!command.anyConfig && fingerprintOf(context.config) !== fingerprint)
         throw new NotNow(
           'OTHER_CONFIG',
-          `${means.config.state_dir}: the albumd that has this state runs with another config; ` +
+          `${context.config.state_dir}: the albumd that has this state runs with another config; ` +
             `let it read its config again (kill -HUP ${process.pid}), or name the one that it runs with`,
         )
-      return deed.carryOut(means, request)
+      return command.carryOut(context, request)
     },
   }
 }
 
 /** The lines of an answer, as they come. Whoever leaves does not stop what was begun. */
 function answerTo<Request>(
-  errands: Errands,
-  deed: Pick<Deed<Request, unknown>, 'carryOut' | 'atOnce'>,
+  queue: CommandQueue,
+  command: Pick<Command<Request, unknown>, 'carryOut' | 'atOnce'>,
   request: Request,
 ): ReadableStream<Uint8Array> {
   const left = new AbortController()
@@ -79,7 +79,7 @@ function answerTo<Request>(
           left.abort()
           lines.error(new Error('nobody reads'))
         }
-        const hearing: Hearing = {
+        const output: CommandOutput = {
           tell: told => {
             // What only a log shows is not worth its way: there may be one for each picture.
             if (told.event !== 'change_found') write({ told })
@@ -92,12 +92,10 @@ function answerTo<Request>(
           if (!left.signal.aborted) lines.close()
           left.abort()
         }
-        errands
-          .ask(deed, request, hearing, left.signal, () => write({ begun: true }))
-          .then(
-            done => end({ done }),
-            error => end({ failed: refusalOf(error) }),
-          )
+        queue.ask(command, request, { output, left: left.signal, begun: () => write({ begun: true }) }).then(
+          done => end({ done }),
+          error => end({ failed: refusalOf(error) }),
+        )
       },
       cancel: () => left.abort(),
     },

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Config } from '../../config/schema.ts'
-import type { DeedName, RequestOf, ResultOf } from '../deeds/all.ts'
-import type { Hearing } from '../deeds/deed.ts'
-import { closedState } from '../state/state-trouble.ts'
+import type { CommandName, RequestOf, ResultOf } from '../commands/all.ts'
+import type { CommandOutput } from '../commands/command.ts'
+import { closedState } from '../state/state-problem.ts'
 import { version } from '../version.ts'
 import { type Asking, fingerprintOf, type Line, type Refusal } from './protocol.ts'
 import { openSocketPath } from './socket.ts'
@@ -23,7 +23,7 @@ export class Refused extends Error {
 }
 
 /** How whoever asks the daemon hears of its work. */
-export interface RemoteHearing extends Hearing {
+export interface RemoteOutput extends CommandOutput {
   /** The daemon has taken it up. */
   begun(): void
 }
@@ -32,16 +32,16 @@ export interface RemoteHearing extends Hearing {
  * Has the daemon at this socket carry it out; null where none is there. Throws Refused; with the code LEFT where `leave`
  * is aborted before the end: the daemon goes on with what it has begun.
  */
-export async function askDaemon<N extends DeedName>(
+export async function askDaemon<N extends CommandName>(
   file: string,
   config: Config,
   name: N,
   asked: RequestOf<N>,
-  hearing: RemoteHearing,
+  output: RemoteOutput,
   leave: AbortSignal,
 ): Promise<{ done: ResultOf<N> } | null> {
   const body: Asking = { version, config: fingerprintOf(config), request: asked }
-  const answer = await post(file, `/deeds/${name}`, JSON.stringify(body), leave)
+  const answer = await post(file, `/commands/${name}`, JSON.stringify(body), leave)
   if (answer === null) return null
   try {
     if (answer.statusCode !== 200) throw new Refused(await refusalIn(answer))
@@ -49,7 +49,7 @@ export async function askDaemon<N extends DeedName>(
       const line = JSON.parse(text) as Line
       if ('done' in line) return line as { done: ResultOf<N> }
       if ('failed' in line) throw new Refused(line.failed)
-      hear(line, hearing)
+      hear(line, output)
     }
   } catch (error) {
     if (error instanceof Refused) throw error
@@ -60,11 +60,11 @@ export async function askDaemon<N extends DeedName>(
   throw leave.aborted ? left() : cutOff()
 }
 
-function hear(line: Exclude<Line, { done: unknown } | { failed: Refusal }>, hearing: RemoteHearing): void {
-  if ('told' in line) hearing.tell(line.told)
-  else if ('say' in line) hearing.say(line.say)
-  else if ('progress' in line) hearing.progress(line.progress.done, line.progress.albums)
-  else hearing.begun()
+function hear(line: Exclude<Line, { done: unknown } | { failed: Refusal }>, output: RemoteOutput): void {
+  if ('told' in line) output.tell(line.told)
+  else if ('say' in line) output.say(line.say)
+  else if ('progress' in line) output.progress(line.progress.done, line.progress.albums)
+  else output.begun()
 }
 
 /** No daemon has this socket: there is none, or it was left behind. */

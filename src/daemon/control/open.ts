@@ -1,17 +1,17 @@
+import type { CommandQueue } from '../commands/queue.ts'
 import type { Listener } from '../listener.ts'
 import { controlApp } from './app.ts'
-import type { Errands } from './errands.ts'
 import { type ControlServer, serveControl } from './server.ts'
 
 /** The daemon's control socket. Where there can be none, the daemon works without, and says so. */
 export async function openControl(
   file: string,
-  errands: Errands,
+  queue: CommandQueue,
   { say, note }: Pick<Listener, 'say' | 'note'>,
 ): Promise<ControlServer> {
   try {
     return await serveControl(
-      controlApp(errands, what => note({ event: 'asked_for', what })),
+      controlApp(queue, what => note({ event: 'asked_for', what })),
       file,
     )
   } catch (error) {

@@ -4,8 +4,8 @@ import type { Config } from '../../config/schema.ts'
 import type { PassEvent } from '../../sync/pass-events.ts'
 
 /**
- * What goes over the control socket: HTTP, `POST /deeds/<name>` with an Asking, answered 200 with lines of JSON, or with
- * another status and a Refusal. Both ends are of one version, so what the deeds themselves say is not checked again.
+ * What goes over the control socket: HTTP, `POST /commands/<name>` with an Asking, answered 200 with lines of JSON, or with
+ * another status and a Refusal. Both ends are of one version, so what the commands themselves say is not checked again.
  */
 export const asking = z.strictObject({
   version: z.string(),
@@ -37,7 +37,7 @@ export function refusalOf(error: unknown): Refusal {
   return { code: typeof code === 'string' ? code : null, message: String(message ?? error) }
 }
 
-/** Equal for configs under which a deed does the same. It tells nothing of what the config holds. */
+/** Equal for configs under which a command does the same. It tells nothing of what the config holds. */
 export function fingerprintOf(config: Config): string {
   const { log, status_page, ...obeyed } = config
   return createHash('sha256').update(JSON.stringify(obeyed)).digest('hex')

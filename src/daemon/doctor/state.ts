@@ -6,7 +6,7 @@ import { openDatabaseToRead } from '../../synced/database.ts'
 import { explained } from '../../synced/state-error.ts'
 import { readState } from '../report/status.ts'
 import { refuseOther, stateFiles } from '../state/state.ts'
-import { stateTrouble } from '../state/state-trouble.ts'
+import { stateProblem } from '../state/state-problem.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
 /** Bytes. Below the first the state may have no room for its next day, below the second hardly for its next hour. */
@@ -61,7 +61,7 @@ export function checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Find
 export function checkDatabase(config: Config): Finding[] {
   const { database } = stateFiles(config.state_dir)
   try {
-    const trouble = stateTrouble(config.state_dir)
+    const trouble = stateProblem(config.state_dir)
     if (trouble) return [fail('database', trouble, 'run "albumd sync"; no picture is uploaded twice for it')]
     if (!existsSync(database)) return [pass('database', 'nothing is recorded yet')]
     const faults = faultsIn(database)

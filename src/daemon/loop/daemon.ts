@@ -2,7 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Interruption } from '../../sync/interruption.ts'
 import type { PassEvent } from '../../sync/pass-events.ts'
 import type { PassReport } from '../../sync/pass-request.ts'
-import { Errands, type PassNeeds } from '../control/errands.ts'
+import { CommandQueue, type PassNeeds } from '../commands/queue.ts'
 import { type MirrorWatcher, openMirrorWatcher } from '../watch/mirror-watcher.ts'
 import { StaleFolders } from '../watch/stale-folders.ts'
 import { WatchRecord } from '../watch/watching.ts'
@@ -22,7 +22,7 @@ export interface DaemonParts extends DueParts {
   /** What is done between passes, when nothing else is to be done. Null: nothing. */
   audit: Pick<ScheduledAudit, 'start' | 'isDue' | 'goOn' | 'stop'> | null
   /** What people ask for while it runs. */
-  errands?: Errands
+  queue?: CommandQueue
   /** A pass has come to its end, all of its uploads tried. */
   onPass: () => void
   /** Something that a person should know. */
@@ -46,7 +46,7 @@ export class Daemon {
   readonly #parts: DaemonParts
   readonly #stale = new StaleFolders()
   readonly #bell = new Bell()
-  readonly #errands: Errands
+  readonly #queue: CommandQueue
   readonly #watchers = new Map<string, MirrorWatcher>()
   #uploadsBegin: () => void = () => {}
   #deletionsBegin: () => void = () => {}
@@ -60,7 +60,7 @@ export class Daemon {
 
   constructor(parts: DaemonParts) {
     this.#parts = parts
-    this.#errands = parts.errands ?? new Errands()
+    this.#queue = parts.queue ?? new CommandQueue()
   }
 
   /** Hears what the passes tell. */
@@ -98,24 +98,24 @@ export class Daemon {
     const ring = () => this.#bell.ring()
     rescan.start(ring)
     audit?.start(ring)
-    const errands = this.#errands
-    errands.onAsked = ring
-    errands.isBusy = () => this.#stale.any
+    const queue = this.#queue
+    queue.onAsked = ring
+    queue.isBusy = () => this.#stale.any
     this.#lookAtEverything()
     try {
       while (!stop.aborted) {
         alive()
         this.#bell.heard()
-        await errands.carryOut()
+        await queue.carryOut()
         if (stop.aborted) break
-        const needs = errands.needs()
+        const needs = queue.needs()
         if (rescan.isDue() || needs.everything) this.#lookAtEverything()
         const { report, paused } = await this.#pass(mirroring, interruption, needs)
-        if (!stop.aborted) await errands.passed(report, !paused)
+        if (!stop.aborted) await queue.passed(report, !paused)
         if (paused) continue
         onPass()
         // Who gave way, went on and now wants a pass of its own: nothing would wake the loop for it.
-        if (errands.awaitPass) continue
+        if (queue.awaitPass) continue
         const audits = audit?.isDue() === true && pauseAt(synced, clock.wall()) === null
         if (audits && (await this.#audit(audit, report, interruption))) continue
         await this.#rest(this.#restMs(report), stop, alive)
@@ -173,7 +173,7 @@ export class Daemon {
       giving ??= this.#pauseDeletionsInTime(pauseDeletions, ended.signal)
     }
     try {
-      const makeWay = this.#errands.asked
+      const makeWay = this.#queue.asked
       const pauseUploads = AbortSignal.any([pause.signal, makeWay])
       const report = await mirroring.pass(
         { ...interruption, pauseUploads, pauseDeletions: pauseDeletions.signal, makeWay },

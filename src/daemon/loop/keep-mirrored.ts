@@ -3,19 +3,19 @@ import { systemClock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/interruption.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { Errands, NotNow } from '../control/errands.ts'
+import { CommandQueue, NotNow } from '../commands/queue.ts'
 import { openControl } from '../control/open.ts'
 import type { Listener } from '../listener.ts'
-import { HealthWatch, openNotifier, stateTrouble } from '../notify/health-watch.ts'
+import { HealthWatch, openNotifier, stateProblem } from '../notify/health-watch.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import { openUploadCommand, type UploadCommand } from '../notify/upload-command.ts'
 import type { Display } from '../report/display.ts'
 import { reportTo } from '../service-manager/report.ts'
 import type { ServiceManager } from '../service-manager/service-manager.ts'
+import { beginProblemNote } from '../state/problem-note.ts'
 import { type Renewable, renew } from '../state/renewal.ts'
 import { CurrentSettings } from '../state/settings.ts'
 import { type Claim, claimState, openClaimed, stateFiles } from '../state/state.ts'
-import { beginTroubleNote } from '../state/trouble-note.ts'
 import { keepTrying } from './keep-trying.ts'
 import type { Access } from './mirroring.ts'
 import { runDaemon } from './run-daemon.ts'
@@ -45,24 +45,24 @@ export async function keepMirrored(
   const { control: socket, trouble: troubleFile } = stateFiles(config.state_dir)
   const claim = await claimState(config)
   const settings = new CurrentSettings({ config, access }, claim.roots)
-  const errands = new Errands()
-  let troubleNote = beginTroubleNote(troubleFile)
-  let control = await openControl(socket, errands, listener)
+  const queue = new CommandQueue()
+  let troubleNote = beginProblemNote(troubleFile)
+  let control = await openControl(socket, queue, listener)
   let trouble: string | null = null
-  await display?.open({ config: () => settings.current.config, errands, trouble: () => trouble })
+  await display?.open({ config: () => settings.current.config, queue, problem: () => trouble })
   const ended = new AbortController()
   const notifier = openNotifier(config, systemClock, listener.note)
   const notifying = notifier.run(ended.signal)
   const onUpload = openUploadCommand(listener.note)
   const tellingUploads = onUpload.run(ended.signal)
-  const renewing = renewable && renew(settings, errands, renewable, listener.note, ended.signal, manager)
+  const renewing = renewable && renew(settings, queue, renewable, listener.note, ended.signal, manager)
   const onStop = () => manager?.stopping()
   interruption.stop.addEventListener('abort', onStop)
   try {
     const tellTrouble = (line: string | null) => {
       trouble = line
       troubleNote.write(line)
-      if (line !== null) notifier.lookAt(stateTrouble(line), null)
+      if (line !== null) notifier.lookAt(stateProblem(line), null)
       if (line !== null) manager?.status(line)
       // It is up, though it waits.
       manager?.ready()
@@ -70,10 +70,10 @@ export async function keepMirrored(
     }
     const renewFolder = async () => {
       if (!claim.folder.renew()) return
-      troubleNote = beginTroubleNote(troubleFile)
+      troubleNote = beginProblemNote(troubleFile)
       troubleNote.write(trouble)
       await control.close()
-      control = await openControl(socket, errands, listener)
+      control = await openControl(socket, queue, listener)
       await display?.folderRenewed()
     }
     const work = async (allIsWell: () => void) => {
@@ -84,11 +84,11 @@ export async function keepMirrored(
         listener.onPass(synced)
       }
       const tellers = { notifier, onUpload, manager }
-      await workOn(settings, claim, errands, tellers, { ...listener, onPass }, interruption)
+      await workOn(settings, claim, queue, tellers, { ...listener, onPass }, interruption)
     }
     await keepTrying(work, tellTrouble, systemClock, interruption.stop)
   } finally {
-    errands.close(ENDED)
+    queue.close(ENDED)
     ended.abort()
     await renewing
     await notifying
@@ -119,7 +119,7 @@ interface Tellers {
 async function workOn(
   settings: CurrentSettings,
   claim: Claim,
-  errands: Errands,
+  queue: CommandQueue,
   { notifier, onUpload, manager }: Tellers,
   listener: Listener,
   interruption: Interruption,
@@ -135,13 +135,13 @@ async function workOn(
         const tell = onUpload.beside(listener.tell, config.notify.on_upload, state.synced)
         const reporting = reportTo(manager, { ...listener, tell }, config, state.synced, systemClock)
         manager?.ready()
-        const hearing = health.beside(reporting)
-        await runDaemon(config, access, state, errands, hearing, { ...interruption, stop })
+        const output = health.beside(reporting)
+        await runDaemon(config, access, state, queue, output, { ...interruption, stop })
       } catch (error) {
         throw state.failed(error)
       } finally {
         manager?.forget()
-        errands.leave(interruption.stop.aborted ? ENDED : RENEWED)
+        queue.leave(interruption.stop.aborted ? ENDED : RENEWED)
         state.close()
       }
     } catch (error) {
@@ -150,7 +150,7 @@ async function workOn(
         listener.note({ event: 'config_refused', message: `${error.message}; the config from before stays` })
         continue
       }
-      errands.close(new NotNow(error.code, error.message))
+      queue.close(new NotNow(error.code, error.message))
       throw error
     }
     if (!replaced.aborted) return

@@ -39,7 +39,7 @@ export interface Temper {
   graceMs: number
 }
 
-/** What opens the host's door. `ca`: PEM, or null for the authorities that Node knows. */
+/** What opens the host's access. `ca`: PEM, or null for the authorities that Node knows. */
 export interface Access {
   apiKey: string
   ca: string | null

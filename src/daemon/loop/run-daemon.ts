@@ -2,7 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/interruption.ts'
 import type { PassEvent } from '../../sync/pass-events.ts'
-import type { Errands } from '../control/errands.ts'
+import type { CommandQueue } from '../commands/queue.ts'
 import { fingerprintOf } from '../control/protocol.ts'
 import type { Listener } from '../listener.ts'
 import { onlyNews } from '../report/only-news.ts'
@@ -16,7 +16,7 @@ export async function runDaemon(
   config: Config,
   access: Access,
   state: State,
-  errands: Errands,
+  queue: CommandQueue,
   { tell, say, onPass, note, alive = () => {}, aliveEveryMs, ...observer }: Listener,
   interruption: Interruption,
 ): Promise<void> {
@@ -28,7 +28,7 @@ export async function runDaemon(
     alive()
     news(told)
     daemon.hear(told)
-    errands.tell(told)
+    queue.tell(told)
   }
   const mirroring = openMirroring(config, access, state, temper, hear, { ...observer, alive })
   const daemon = new Daemon({
@@ -39,13 +39,13 @@ export async function runDaemon(
     credentialLifetimeMs: config.host.credential_lifetime,
     rescan: rescans(config),
     audit: audits(config, mirroring, note),
-    errands,
+    queue,
     onPass: () => onPass(synced),
     say,
     alive,
     ...(aliveEveryMs !== undefined && { aliveEveryMs }),
   })
-  errands.open({ config, synced, engine: mirroring, interruption, failed: error => state.failed(error) })
+  queue.open({ config, synced, engine: mirroring, interruption, failed: error => state.failed(error) })
   try {
     await daemon.run(mirroring, interruption)
   } finally {

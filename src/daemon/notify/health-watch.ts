@@ -5,11 +5,11 @@ import type { Synced } from '../../synced/synced.ts'
 import type { Note } from '../daemon-event.ts'
 import type { Listener } from '../listener.ts'
 import { statusOf } from '../report/status.ts'
+import { type Health, healthOf } from './alert.ts'
 import { childEnvironment } from './child-environment.ts'
 import { sendHeartbeat } from './heartbeat.ts'
 import { Notifier } from './notifier.ts'
 import { runCommand } from './run-command.ts'
-import { type Health, healthOf } from './trouble.ts'
 
 /** After these there may be something to tell. Before the first of them the records are those of another time. */
 const NEWS: ReadonlySet<PassEvent['event']> = new Set([
@@ -92,6 +92,6 @@ export function openNotifier({ notify }: Pick<Config, 'notify'>, clock: Clock, n
 }
 
 /** What keeps the daemon from its state. */
-export function stateTrouble(line: string): () => Health {
-  return () => ({ troubles: [{ key: 'STATE', code: 'STATE', message: line }], oldestUnsyncedMs: 0 })
+export function stateProblem(line: string): () => Health {
+  return () => ({ alerts: [{ key: 'STATE', code: 'STATE', message: line }], oldestUnsyncedMs: 0 })
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { Note } from '../daemon-event.ts'
-import type { Health, Trouble } from './trouble.ts'
+import type { Alert, Health } from './alert.ts'
 
 export type NotifyConfig = Pick<Config['notify'], 'heartbeat' | 'every' | 'on_trouble'>
 
@@ -19,7 +19,7 @@ export interface NotifierParts {
 /** What goes with a state that is open. */
 export interface NotifySession {
   notify: NotifyConfig
-  /** Where it is kept over restarts which troubles were told: their keys. */
+  /** Where it is kept over restarts which alerts were told: their keys. */
   told: { get(): string | null; set(keys: string): void }
 }
 
@@ -89,9 +89,9 @@ export class Notifier {
       if (stop.aborted) return
       this.#nudge = new AbortController()
       const health = this.#health()
-      this.#well = health?.troubles.length === 0
+      this.#well = health?.alerts.length === 0
       if (health === null) continue
-      await this.#tell(health.troubles, stop)
+      await this.#tell(health.alerts, stop)
       if (this.#well) await this.#beat(health, stop)
     }
   }
@@ -119,10 +119,10 @@ export class Notifier {
     }
   }
 
-  async #tell(troubles: readonly Trouble[], stop: AbortSignal): Promise<void> {
+  async #tell(alerts: readonly Alert[], stop: AbortSignal): Promise<void> {
     const { clock, note } = this.#parts
     this.#told ??= this.#recall()
-    const keys = keysOf(troubles)
+    const keys = keysOf(alerts)
     const isNews = keys !== (this.#told ?? '')
     const now = clock.monotonic()
     // What comes and goes within the minute is never told.
@@ -131,25 +131,25 @@ export class Notifier {
     if (isNews) {
       this.#told = keys
       this.#commandFailures = 0
-      const [gravest] = troubles
-      if (gravest) note({ event: 'trouble', code: gravest.code, message: messageOf(troubles) })
+      const [gravest] = alerts
+      if (gravest) note({ event: 'trouble', code: gravest.code, message: messageOf(alerts) })
       else note({ event: 'trouble_resolved' })
     }
-    if (await this.#runCommand(troubles, stop)) this.#remember(keys)
+    if (await this.#runCommand(alerts, stop)) this.#remember(keys)
   }
 
   /** Answers whether it is done with: it ran well, or failed for good. */
-  async #runCommand(troubles: readonly Trouble[], stop: AbortSignal): Promise<boolean> {
+  async #runCommand(alerts: readonly Alert[], stop: AbortSignal): Promise<boolean> {
     const { clock, note, runCommand } = this.#parts
     const { on_trouble } = this.#notify
-    const [gravest] = troubles
+    const [gravest] = alerts
     this.#lastCommandAt = clock.monotonic()
     this.#commandAgainAt = Number.POSITIVE_INFINITY
     if (on_trouble === undefined) return true
     const said = {
       ALBUMD_EVENT: gravest ? 'trouble' : 'resolved',
       ALBUMD_CODE: gravest?.code ?? '',
-      ALBUMD_MESSAGE: gravest ? messageOf(troubles) : 'all is well again',
+      ALBUMD_MESSAGE: gravest ? messageOf(alerts) : 'all is well again',
     }
     const problem = await runCommand(on_trouble, said, stop)
     if (problem === null) {
@@ -195,16 +195,16 @@ export class Notifier {
   }
 }
 
-function keysOf(troubles: readonly Trouble[]): string {
-  return troubles
+function keysOf(alerts: readonly Alert[]): string {
+  return alerts
     .map(({ key }) => key)
     .sort()
     .join('\n')
 }
 
 /** A line each. The names of files may hold what no terminal, and no environment, should see. */
-function messageOf(troubles: readonly Trouble[]): string {
-  const lines = troubles.slice(0, TROUBLES_SAID).map(({ message }) => message.replace(/\p{C}/gu, '?'))
-  const more = troubles.length - lines.length
+function messageOf(alerts: readonly Alert[]): string {
+  const lines = alerts.slice(0, TROUBLES_SAID).map(({ message }) => message.replace(/\p{C}/gu, '?'))
+  const more = alerts.length - lines.length
   return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
 }

@@ -1,14 +1,14 @@
 import type { Config } from '../../config/schema.ts'
-import type { Errands } from '../control/errands.ts'
+import type { CommandQueue } from '../commands/queue.ts'
 
 /** What the daemon lets those who show it see, and what they may ask it for. */
-export interface Desk {
+export interface DaemonView {
   /** The config that it runs with. */
   config(): Config
-  /** Its workplace, where it has one, and a way to have deeds carried out. */
-  errands: Errands
+  /** Its session, where it has one, and a way to have commands carried out. */
+  queue: CommandQueue
   /** What keeps it from its state, in a line; null: nothing. */
-  trouble(): string | null
+  problem(): string | null
 }
 
 /**
@@ -16,7 +16,7 @@ export interface Desk {
  * can't be opened, it says so, and the daemon goes on.
  */
 export interface Display {
-  open(desk: Desk): Promise<void>
+  open(daemon: DaemonView): Promise<void>
   /** The state folder is another: what stood in it is to be made again. */
   folderRenewed(): Promise<void>
   close(): Promise<void>

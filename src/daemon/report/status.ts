@@ -9,8 +9,8 @@ import { openSynced, type Synced } from '../../synced/synced.ts'
 import { fingerprintOf } from '../control/protocol.ts'
 import { uploadsWaitUntil } from '../loop/hours.ts'
 import { type Pause, pauseAt, pauseInWords } from '../loop/pause.ts'
+import { readProblemNote } from '../state/problem-note.ts'
 import { stateFiles } from '../state/state.ts'
-import { readTroubleNote } from '../state/trouble-note.ts'
 import { version } from '../version.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
 import { type AuditStatus, auditStatus } from './audit-status.ts'
@@ -66,7 +66,7 @@ export const FAILURES_SHOWN = 1000
 export function readStatus(config: Config, now: number): Status {
   const { lock, trouble } = stateFiles(config.state_dir)
   const running = stateIsLocked(lock)
-  const note = running ? readTroubleNote(trouble) : null
+  const note = running ? readProblemNote(trouble) : null
   const status = readState(config, synced => statusOf(config, synced, running, now))
   if (!running) return { ...status, mirrors: withMissingFolders(config, status.mirrors) }
   if (note === null) return status

@@ -1,6 +1,6 @@
 import { systemClock } from '../../sync/clock.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { Errands } from '../control/errands.ts'
+import type { CommandQueue } from '../commands/queue.ts'
 import type { Note } from '../daemon-event.ts'
 import type { ServiceManager } from '../service-manager/service-manager.ts'
 import { watchKeyFile } from './key-file.ts'
@@ -24,7 +24,7 @@ export interface Renewable {
  */
 export async function renew(
   settings: CurrentSettings,
-  errands: Errands,
+  queue: CommandQueue,
   from: Renewable,
   note: Note,
   stop: AbortSignal,
@@ -37,7 +37,7 @@ export async function renew(
   const readConfig = async () => {
     manager?.reloading()
     try {
-      await take(settings, errands, () => from.settings())
+      await take(settings, queue, () => from.settings())
       from.onTaken(settings.current)
       note({ event: 'config_taken' })
     } catch (error) {
@@ -50,7 +50,7 @@ export async function renew(
   }
   const readKey = async () => {
     try {
-      await take(settings, errands, () => {
+      await take(settings, queue, () => {
         const { config } = settings.current
         return { config, access: from.accessFor(config) }
       })
@@ -70,10 +70,8 @@ export async function renew(
 }
 
 /** Between passes where there are some. Where albumd waits for its state, at once. */
-function take(settings: CurrentSettings, errands: Errands, read: () => Settings): Promise<void> {
+function take(settings: CurrentSettings, queue: CommandQueue, read: () => Settings): Promise<void> {
   const next = (synced: Synced | null) => settings.take(read(), synced)
-  if (errands.workplace === null) return next(null)
-  const hearing = { tell() {}, say() {}, progress() {} }
-  const never = new AbortController().signal
-  return errands.ask({ carryOut: ({ synced }) => next(synced) }, {}, hearing, never)
+  if (queue.session === null) return next(null)
+  return queue.ask({ carryOut: ({ synced }) => next(synced) }, {})
 }

@@ -1,4 +1,4 @@
-// What the page does by itself: it shows the news as they come, sends its buttons' wishes without leaving, copies
+// What the page does by itself: it shows the news as they come, sends its buttons' commands without leaving, copies
 // addresses, and shows times by the reader's clock. Without it the page works, and is loaded again every half minute.
 
 const connection = document.getElementById('connection')

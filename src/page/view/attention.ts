@@ -2,7 +2,7 @@ import { count } from '../../daemon/quantities.ts'
 import type { HeldDeletion } from '../../daemon/report/held-deletions.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import type { Facts, Recorded } from '../facts.ts'
-import { deedButton, entries, SHOWN, time } from './elements.ts'
+import { commandButton, entries, SHOWN, time } from './elements.ts'
 import { type Html, html } from './html.ts'
 
 /** What could not be mirrored. `token`: for its buttons. */
@@ -15,7 +15,7 @@ export function failures({ recorded }: Facts, token: string): Html | null {
     mirrors.reduce((sum, { failed, uncertain }) => sum + failed + uncertain, 0),
   )
   return html`<div class="row"><h2 class="wide">Not on the host <span class="aside">${all.toLocaleString('en')}</span></h2>
-${deedButton(token, 'retry', 'Retry all')}</div>
+${commandButton(token, 'retry', 'Retry all')}</div>
 ${entries(rows, all, 'albumd status')}`
 }
 
@@ -28,7 +28,7 @@ function failureRow(
 <p>${message} <code>${code}</code></p>${
     next_attempt_at !== null && html`<p class="aside">It is tried again at ${time(next_attempt_at)}.</p>`
   }</div>
-${deedButton(token, 'retry', 'Retry', { path: full, about: path })}</li>`
+${commandButton(token, 'retry', 'Retry', { path: full, about: path })}</li>`
 }
 
 /** Deletions that wait for a word. `token`: for its buttons. */
@@ -43,9 +43,9 @@ export function held({ recorded }: Facts, token: string): Html | null {
   return html`<h2>Held deletions <span class="aside">${all.toLocaleString('en')}</span></h2>
 <p>Unusually many pictures are gone here, so their images wait for your word. <b>Approve</b> lets an image be deleted for
 good; <b>discard</b> drops the deletion and keeps the image on the host.</p>
-<div class="row">${deedButton(token, 'discard', 'Discard all', { most: all })}
+<div class="row">${commandButton(token, 'discard', 'Discard all', { most: all })}
 <details data-kind="bad"><summary>Approve all…</summary><p>This deletes ${images} on the host. They can not be had back from there.</p>
-${deedButton(token, 'approve', `Delete ${images}`, { most: all, kind: 'bad' })}</details></div>
+${commandButton(token, 'approve', `Delete ${images}`, { most: all, kind: 'bad' })}</details></div>
 ${entries(rows, all, 'albumd deletions list')}`
 }
 
@@ -59,20 +59,20 @@ function heldRow({ mirror, path, reason, since, image }: HeldDeletion, token: st
   const full = fullPath(mirror, path)
   return html`<li class="row" id="held-${image.id}"><div class="wide"><b class="name" title="${full}">${path}</b>
 <p class="aside">${REASONS[reason] ?? reason}, since ${time(since)}</p></div>
-<div class="row">${deedButton(token, 'approve', 'Approve', { path: full, about: path, kind: 'bad' })}
-${deedButton(token, 'discard', 'Discard', { path: full, about: path })}</div></li>`
+<div class="row">${commandButton(token, 'approve', 'Approve', { path: full, about: path, kind: 'bad' })}
+${commandButton(token, 'discard', 'Discard', { path: full, about: path })}</div></li>`
 }
 
 /** What needs a person, and what people have asked for. */
-export function attention({ recorded, stateTrouble }: Facts): Html | null {
-  const troubles =
-    stateTrouble === null
-      ? (recorded?.troubles ?? [])
-      : [{ key: 'STATE', code: 'STATE', message: stateTrouble }]
-  if (troubles.length === 0) return null
-  const few = troubles.slice(0, 8)
-  const more = troubles.length - few.length
-  return html`<h2>${troubles.length === 1 ? 'This needs you' : `${count(troubles.length, 'thing')} need you`}</h2>
+export function attention({ recorded, stateProblem }: Facts): Html | null {
+  const alerts =
+    stateProblem === null
+      ? (recorded?.alerts ?? [])
+      : [{ key: 'STATE', code: 'STATE', message: stateProblem }]
+  if (alerts.length === 0) return null
+  const few = alerts.slice(0, 8)
+  const more = alerts.length - few.length
+  return html`<h2>${alerts.length === 1 ? 'This needs you' : `${count(alerts.length, 'thing')} need you`}</h2>
 <ul>${few.map(({ code, message }) => html`<li>${message} <code>${code}</code></li>`)}${
     more > 0 && html`<li>and ${more} more</li>`
   }</ul>`
@@ -85,10 +85,10 @@ const STATES = {
   refused: ['can not be done', 'bad'],
 } as const
 
-export function wishes({ wishes }: Facts): Html | null {
-  if (wishes.length === 0) return null
-  return html`<ul>${wishes.map(({ id, what, state, why }) => {
+export function commands({ commands }: Facts): Html | null {
+  if (commands.length === 0) return null
+  return html`<ul>${commands.map(({ id, what, state, why }) => {
     const [words, kind] = STATES[state]
-    return html`<li id="wish-${id}" data-kind="${kind}"><b class="tone">${what}</b> ${words}${why !== null && `: ${why}`}</li>`
+    return html`<li id="command-${id}" data-kind="${kind}"><b class="tone">${what}</b> ${words}${why !== null && `: ${why}`}</li>`
   })}</ul>`
 }

@@ -1,6 +1,6 @@
 import { version } from '../../daemon/version.ts'
 import type { Facts } from '../facts.ts'
-import { attention, failures, held, wishes } from './attention.ts'
+import { attention, commands, failures, held } from './attention.ts'
 import { head, log } from './head.ts'
 import { type Html, html } from './html.ts'
 import { mirrors, quota } from './mirrors.ts'
@@ -13,7 +13,7 @@ export type Parts = Readonly<Record<string, string>>
 export function partsOf(facts: Facts, token: string, now: number): Parts {
   const parts: Record<string, Html | null> = {
     head: head(facts, token),
-    wishes: wishes(facts),
+    commands: commands(facts),
     attention: attention(facts),
     'under-way': underWay(facts, now),
     quota: quota(facts, now),
@@ -44,7 +44,7 @@ export function documentOf(parts: Parts): string {
 `.text.concat(`<body>
 <header class="row"><h1 class="wide">albumd</h1><div id="head" class="row">${parts.head}</div></header>
 <p id="connection" class="note" data-kind="warn" role="status"></p>
-<div id="wishes" class="note" role="status">${parts.wishes}</div>
+<div id="commands" class="note" role="status">${parts.commands}</div>
 <main>
 <section id="attention" data-kind="bad">${parts.attention}</section>
 <div class="beside">${section('under-way')}${section('quota')}</div>

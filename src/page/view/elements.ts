@@ -18,7 +18,7 @@ ${
 }
 
 /** What a page's button asks for. */
-export type ButtonDeed = 'retry' | 'approve' | 'discard' | 'pause' | 'resume'
+export type ButtonCommand = 'retry' | 'approve' | 'discard' | 'pause' | 'resume'
 
 /** What a button may have beside its label. */
 interface ButtonParts {
@@ -31,15 +31,15 @@ interface ButtonParts {
   kind?: 'bad' | null
 }
 
-/** A button that asks for a deed. `token` shows that it was this page. */
-export function deedButton(
+/** A button that asks for a command. `token` shows that it was this page. */
+export function commandButton(
   token: string,
-  deed: ButtonDeed,
+  command: ButtonCommand,
   label: string,
   { path = null, most = null, about = null, kind = null }: ButtonParts = {},
 ): Html {
   // As JSON: a browser would change line breaks in a name.
-  return html`<form method="post" action="/deeds/${deed}"><input type="hidden" name="token" value="${token}">${
+  return html`<form method="post" action="/commands/${command}"><input type="hidden" name="token" value="${token}">${
     path !== null && html`<input type="hidden" name="path" value="${JSON.stringify(path)}">`
   }${most !== null && html`<input type="hidden" name="most" value="${most}">`}<button data-kind="${kind}">${label}${about !== null && html`<span class="unseen"> ${about}</span>`}</button></form>`
 }

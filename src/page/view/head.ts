@@ -1,5 +1,5 @@
 import type { Facts } from '../facts.ts'
-import { deedButton, time } from './elements.ts'
+import { commandButton, time } from './elements.ts'
 import { type Html, html } from './html.ts'
 
 /** In a word how it stands, and the switch that stops it. `token`: for its buttons. */
@@ -8,11 +8,11 @@ export function head(facts: Facts, token: string): Html {
   return html`<b class="chip" data-kind="${kind}">${words}</b>${facts.recorded && pause(facts.recorded, token)}`
 }
 
-function standing({ recorded, stateTrouble, underWay }: Facts): ['good' | 'busy' | 'warn' | 'bad', Html] {
-  if (stateTrouble !== null) return ['bad', html`albumd waits for its state`]
+function standing({ recorded, stateProblem, underWay }: Facts): ['good' | 'busy' | 'warn' | 'bad', Html] {
+  if (stateProblem !== null) return ['bad', html`albumd waits for its state`]
   if (recorded === null) return ['busy', html`albumd begins`]
-  const { status, troubles } = recorded
-  if (troubles.length > 0) return ['bad', html`Something needs you`]
+  const { status, alerts } = recorded
+  if (alerts.length > 0) return ['bad', html`Something needs you`]
   if (status.paused !== null)
     return ['warn', html`Paused${status.paused.until !== null && html` until ${time(status.paused.until)}`}`]
   if (underWay.length > 0) return ['busy', html`Uploading`]
@@ -24,9 +24,9 @@ function standing({ recorded, stateTrouble, underWay }: Facts): ['good' | 'busy'
 const LEFT = ['pending_uploads', 'pending_deletions', 'failed', 'uncertain', 'linked'] as const
 
 function pause({ status }: NonNullable<Facts['recorded']>, token: string): Html {
-  if (status.paused !== null) return deedButton(token, 'resume', 'Resume')
+  if (status.paused !== null) return commandButton(token, 'resume', 'Resume')
   // The button stands where "Resume" will: the focus stays on it.
-  return html`<form class="row" method="post" action="/deeds/pause"><input type="hidden" name="token" value="${token}"><button>Pause</button>
+  return html`<form class="row" method="post" action="/commands/pause"><input type="hidden" name="token" value="${token}"><button>Pause</button>
 <label><span class="unseen">For how long</span><select name="for"><option value="1h">for 1 h</option><option value="8h">for 8 h</option><option value="">until I resume</option></select></label></form>`
 }
 

@@ -1,14 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { DaemonEvent } from '../../../src/daemon/daemon-event.ts'
-import { stateTrouble } from '../../../src/daemon/notify/health-watch.ts'
+import type { Alert } from '../../../src/daemon/notify/alert.ts'
+import { stateProblem } from '../../../src/daemon/notify/health-watch.ts'
 import { Notifier, type NotifySession } from '../../../src/daemon/notify/notifier.ts'
-import type { Trouble } from '../../../src/daemon/notify/trouble.ts'
 import { VirtualClock } from '../virtual-clock.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 
-const trouble = (code: string, about = ''): Trouble => ({
+const trouble = (code: string, about = ''): Alert => ({
   key: `${code} ${about}`,
   code,
   message: `${code} in words`,
@@ -30,7 +30,7 @@ function start(told = keep(), commandMs = 0) {
   const beats: { at: number; age: number }[] = []
   const commands: { at: number; event: string; code: string; message: string }[] = []
   const notes: DaemonEvent[] = []
-  const stage = { troubles: [] as Trouble[], problem: null as string | null, broken: false }
+  const stage = { alerts: [] as Alert[], problem: null as string | null, broken: false }
   const stop = new AbortController()
   const notify = { heartbeat: 'https://hc.example.com/x', every: 5 * MINUTE, on_trouble: 'tell-me' }
   const notifier = new Notifier({
@@ -54,7 +54,7 @@ function start(told = keep(), commandMs = 0) {
   })
   const look = () => {
     if (stage.broken) throw new Error('the state can not be read')
-    return { troubles: stage.troubles, oldestUnsyncedMs: 7000 }
+    return { alerts: stage.alerts, oldestUnsyncedMs: 7000 }
   }
   notifier.lookAt(look, { notify, told })
   return {
@@ -69,8 +69,8 @@ function start(told = keep(), commandMs = 0) {
       await ended
     },
     /** Something happens that may be trouble, or its end. */
-    async happens(...troubles: Trouble[]) {
-      stage.troubles = troubles
+    async happens(...alerts: Alert[]) {
+      stage.alerts = alerts
       notifier.nudge()
       await clock.pass(10 * SECOND)
     },
@@ -179,10 +179,10 @@ describe('the command on trouble', () => {
 
   it('is told of a state that can not be opened, and of the end of that', async () => {
     const { clock, commands, notifier } = start()
-    notifier.lookAt(stateTrouble('the disk is full'), null)
+    notifier.lookAt(stateProblem('the disk is full'), null)
     await clock.pass(2 * MINUTE)
     const told = keep()
-    notifier.lookAt(() => ({ troubles: [], oldestUnsyncedMs: 0 }), {
+    notifier.lookAt(() => ({ alerts: [], oldestUnsyncedMs: 0 }), {
       notify: { every: MINUTE, on_trouble: 'x' },
       told,
     })
@@ -233,7 +233,7 @@ describe('the command on trouble', () => {
     await again.clock.pass(300 * MINUTE)
     expect(again.commands).toHaveLength(5)
     again.stage.problem = null
-    const look = () => ({ troubles: again.stage.troubles, oldestUnsyncedMs: 0 })
+    const look = () => ({ alerts: again.stage.alerts, oldestUnsyncedMs: 0 })
     again.notifier.lookAt(look, { notify: { every: MINUTE, on_trouble: 'another' }, told })
     await again.clock.pass(MINUTE)
     expect(again.commands).toHaveLength(6)

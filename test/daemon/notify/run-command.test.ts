@@ -41,7 +41,7 @@ it('runs a command of the shell, with what it is told and nothing of ours but wh
 
 it.each([
   ['exit 3', 'it ended with 3'],
-  ['echo no such door >&2; exit 4', 'it ended with 4: no such door'],
+  ['echo no such access >&2; exit 4', 'it ended with 4: no such access'],
   ['kill -TERM $$', 'it was ended by SIGTERM'],
 ])('says what went wrong with %s', async (command, said) => {
   expect(await runCommand(command, childEnvironment(process.env), NEVER)).toBe(said)

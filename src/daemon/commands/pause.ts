@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Pause, pause, pauseAt, resume } from '../loop/pause.ts'
-import type { Deed } from './deed.ts'
+import type { Command } from './command.ts'
 
 /** `forMs`: null is until `resume`. */
-export const pauseDeed: Deed<{ forMs: number | null }, Pause> = {
+export const pauseCommand: Command<{ forMs: number | null }, Pause> = {
   request: z.strictObject({ forMs: z.int().min(0).nullable() }),
   needsHost: false,
   atOnce: true,
@@ -16,7 +16,7 @@ export const pauseDeed: Deed<{ forMs: number | null }, Pause> = {
 }
 
 /** `paused`: the pause that held. */
-export const resumeDeed: Deed<object, { paused: Pause | null }> = {
+export const resumeCommand: Command<object, { paused: Pause | null }> = {
   request: z.strictObject({}),
   needsHost: false,
   atOnce: true,

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 
 /** What keeps a daemon from its records, where `status` finds it. */
-export interface TroubleNote {
+export interface ProblemNote {
   /** Null: nothing any more. */
   write(line: string | null): void
   remove(): void
@@ -13,7 +13,7 @@ const BYTES = 1024
  * Begins a note. Its file has all its room from the beginning, for a full disk gives none. The note is a courtesy:
  * where it can't be kept, there is none.
  */
-export function beginTroubleNote(file: string): TroubleNote {
+export function beginProblemNote(file: string): ProblemNote {
   // One that is there is written over: on a full disk a new one would find no room.
   const write = (line: string | null) => gently(() => overwrite(file, line ?? ''))
   if (!write(null)) gently(() => writeFileSync(file, text(''), { mode: 0o600 }))
@@ -21,7 +21,7 @@ export function beginTroubleNote(file: string): TroubleNote {
 }
 
 /** Null where there is none. */
-export function readTroubleNote(file: string): string | null {
+export function readProblemNote(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim() || null
   } catch {

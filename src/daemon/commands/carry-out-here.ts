@@ -1,31 +1,31 @@
 import type { Config } from '../../config/schema.ts'
 import type { Interruption } from '../../sync/interruption.ts'
-import { type DeedName, deedNamed, type RequestOf, type ResultOf } from '../deeds/all.ts'
-import type { Hearing, Means } from '../deeds/deed.ts'
+import { type Access, type Engine, openMirroring } from '../loop/mirroring.ts'
 import { openUploadCommand } from '../notify/upload-command.ts'
 import { openState } from '../state/state.ts'
-import { type Access, type Engine, openMirroring } from './mirroring.ts'
+import { type CommandName, commandNamed, type RequestOf, type ResultOf } from './all.ts'
+import type { CommandContext, CommandOutput } from './command.ts'
 
 /** A person waits: trouble at the host is not waited out for long. A scan of theirs needs no grace. */
 const TEMPER = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
 
 /**
- * Carries a deed out in this process, which has the state meanwhile. `access`: asked for where the deed needs the host.
- * Throws what `openState` and the deed throw.
+ * Carries a command out in this process, which has the state meanwhile. `access`: asked for where the command needs the host.
+ * Throws what `openState` and the command throw.
  */
-export async function carryOutHere<N extends DeedName>(
+export async function carryOutHere<N extends CommandName>(
   config: Config,
   access: Access | null,
   name: N,
   request: RequestOf<N>,
-  hearing: Hearing,
+  output: CommandOutput,
   interruption: Interruption,
 ): Promise<ResultOf<N>> {
-  const state = await openState(config, hearing.say)
+  const state = await openState(config, output.say)
   const onUpload = openUploadCommand(({ path, message }) =>
-    hearing.say(`notify.on_upload${path === null ? '' : ` (${path})`}: ${message}`),
+    output.say(`notify.on_upload${path === null ? '' : ` (${path})`}: ${message}`),
   )
-  const tell = onUpload.beside(hearing.tell, config.notify.on_upload, state.synced)
+  const tell = onUpload.beside(output.tell, config.notify.on_upload, state.synced)
   const worked = new AbortController()
   const tellingUploads = onUpload.run(interruption.stop, worked.signal)
   let engine: Engine | null = null
@@ -34,18 +34,18 @@ export async function carryOutHere<N extends DeedName>(
     engine ??= openMirroring(config, access, state, TEMPER, tell)
     return engine
   }
-  const means: Means = {
+  const context: CommandContext = {
     config,
     synced: state.synced,
     engine: theEngine,
     interruption,
-    hearing,
+    output,
     pass: options => theEngine().pass(interruption, () => 'everything', options),
     othersWait: () => false,
     giveWay: async () => {},
   }
   try {
-    return (await deedNamed(name)!.carryOut(means, request)) as ResultOf<N>
+    return (await commandNamed(name)!.carryOut(context, request)) as ResultOf<N>
   } catch (error) {
     throw state.failed(error)
   } finally {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { healthOf } from '../../../src/daemon/notify/trouble.ts'
+import { healthOf } from '../../../src/daemon/notify/alert.ts'
 import type { MirrorStatus, Status } from '../../../src/daemon/report/status.ts'
 import { mirrorInSync } from '../mirror-status.ts'
 
@@ -19,7 +19,7 @@ function codes(mirror: Partial<MirrorStatus>, more: Partial<Known> = {}, quietMs
     watching: null,
     ...more,
   }
-  return healthOf(status, DAY, NOW, quietMs).troubles.map(({ code }) => code)
+  return healthOf(status, DAY, NOW, quietMs).alerts.map(({ code }) => code)
 }
 
 const ago = (ms: number) => new Date(NOW - ms).toISOString()
@@ -79,7 +79,7 @@ describe('trouble', () => {
       failures: [{ ...failure(null), path: '', message: 'it is in doubt' }],
       watching: null,
     }
-    expect(healthOf(status, DAY, NOW, 0).troubles[0]!.message).toBe('/srv/photos: it is in doubt')
+    expect(healthOf(status, DAY, NOW, 0).alerts[0]!.message).toBe('/srv/photos: it is in doubt')
   })
 
   it('is a refusal of the host; what the plan does not have only where something waits for it', () => {
@@ -103,7 +103,7 @@ describe('trouble', () => {
       },
     ]
     const health = healthOf({ mirrors, blocks: [], failures: [] }, DAY, NOW, 0)
-    expect(health.troubles.map(({ key }) => key)).toEqual(['GUARDED /q', 'HELD /p', 'TOO_OLD'])
+    expect(health.alerts.map(({ key }) => key)).toEqual(['GUARDED /q', 'HELD /p', 'TOO_OLD'])
     expect(health.oldestUnsyncedMs).toBe(3 * DAY)
   })
 })

@@ -1,7 +1,7 @@
 import { FAILURES_SHOWN, type Status } from '../report/status.ts'
 
 /** Something that is not as it should be, and that a person should know. */
-export interface Trouble {
+export interface Alert {
   /** What tells one from another: it goes on for as long as this is the same. */
   key: string
   /** STATE, STUCK, GUARDED, HELD, TOO_OLD, FAILED, WATCH_LOST, or what the host said. */
@@ -12,7 +12,7 @@ export interface Trouble {
 
 export interface Health {
   /** The gravest first. */
-  troubles: Trouble[]
+  alerts: Alert[]
   /** For how long the picture that waits longest has waited, in milliseconds. */
   oldestUnsyncedMs: number
 }
@@ -28,7 +28,7 @@ type Waiting = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: number): Health {
   const oldest = status.mirrors.flatMap(({ oldest_unsynced }) => oldest_unsynced ?? []).map(Date.parse)
   const oldestUnsyncedMs = oldest.length > 0 ? Math.max(0, now - Math.min(...oldest)) : 0
-  const troubles = [
+  const alerts = [
     ...stuck(quietMs),
     ...guarded(status),
     ...blocked(status),
@@ -37,16 +37,16 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
     ...failed(status),
     ...watchLost(status),
   ]
-  return { troubles, oldestUnsyncedMs }
+  return { alerts, oldestUnsyncedMs }
 }
 
-function stuck(quietMs: number): Trouble[] {
+function stuck(quietMs: number): Alert[] {
   if (quietMs <= STUCK_MS) return []
   const message = `albumd has given no sign of life for ${inHours(quietMs)}: a disk or a network mount may hang`
   return [{ key: 'STUCK', code: 'STUCK', message }]
 }
 
-function guarded({ mirrors }: Known): Trouble[] {
+function guarded({ mirrors }: Known): Alert[] {
   return mirrors
     .filter(({ state }) => state === 'guarded')
     .map(({ folder, reason }) => ({
@@ -57,7 +57,7 @@ function guarded({ mirrors }: Known): Trouble[] {
 }
 
 /** What a plan does not have is no trouble while nothing waits for it. */
-function blocked({ mirrors, blocks }: Known): Trouble[] {
+function blocked({ mirrors, blocks }: Known): Alert[] {
   const waits = (what: Waiting) => mirrors.some(mirror => mirror[what] > 0)
   const needed = (endpoint: string) =>
     waits(endpoint === 'delete' ? 'pending_deletions' : endpoint === 'list' ? 'uncertain' : 'pending_uploads')
@@ -70,7 +70,7 @@ function blocked({ mirrors, blocks }: Known): Trouble[] {
     }))
 }
 
-function held({ mirrors }: Known): Trouble[] {
+function held({ mirrors }: Known): Alert[] {
   return mirrors
     .filter(({ held_deletions }) => held_deletions > 0)
     .map(({ folder, held_deletions }) => ({
@@ -80,14 +80,14 @@ function held({ mirrors }: Known): Trouble[] {
     }))
 }
 
-function tooOld(oldestMs: number, maxAgeMs: number): Trouble[] {
+function tooOld(oldestMs: number, maxAgeMs: number): Alert[] {
   if (oldestMs <= maxAgeMs) return []
   const message = `a picture has waited for ${inHours(oldestMs)} to be on the host; "albumd status" says why`
   return [{ key: 'TOO_OLD', code: 'TOO_OLD', message }]
 }
 
 /** What is tried again by itself is trouble only when it gets too old. */
-function failed({ failures }: Known): Trouble[] {
+function failed({ failures }: Known): Alert[] {
   const [first, ...others] = failures.filter(({ next_attempt_at }) => next_attempt_at === null)
   if (!first) return []
   const least = failures.length === FAILURES_SHOWN ? 'at least ' : ''
@@ -97,7 +97,7 @@ function failed({ failures }: Known): Trouble[] {
   ]
 }
 
-function watchLost({ watching }: Known): Trouble[] {
+function watchLost({ watching }: Known): Alert[] {
   if (!watching || watching.lost === 0) return []
   const { lost, reason, remedy } = watching
   const why = [reason, remedy].filter(text => text !== null).join('; ')

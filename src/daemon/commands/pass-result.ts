@@ -4,7 +4,7 @@ import { recordStates } from '../../sync/record-pass.ts'
 import { type Pause, pauseAt } from '../loop/pause.ts'
 import { type MirrorStatus, statusOf } from '../report/status.ts'
 import { type Verdict, verdictOn } from '../report/verdict.ts'
-import type { Means } from './deed.ts'
+import type { CommandContext } from './command.ts'
 
 /** How things stand after a pass. */
 export interface PassResult {
@@ -17,29 +17,32 @@ export interface PassResult {
 }
 
 /** `work` answers what ended it early. The host is greeted beside it: an empty pass finds out too that it is away. */
-export async function passResult(means: Means, work: () => Promise<HostFailure[]>): Promise<PassResult> {
-  const { config, synced, interruption } = means
+export async function passResult(
+  context: CommandContext,
+  work: () => Promise<HostFailure[]>,
+): Promise<PassResult> {
+  const { config, synced, interruption } = context
   const now = Date.now()
-  if (pauseAt(synced, now)) return standing(means, [])
-  await tryAgain(means)
-  const engine = means.engine()
+  if (pauseAt(synced, now)) return standing(context, [])
+  await tryAgain(context)
+  const engine = context.engine()
   const [refusal, ended] = await Promise.all([engine.greet(interruption.cut), work()])
   const stopped = distinct([...(refusal ? [refusal] : []), ...ended])
   // The pass may have recorded how things stand before the host answered the greeting.
   await synced.commit(() => recordStates(engine.parts, stopped))
-  const result = standing(means, stopped)
+  const result = standing(context, stopped)
   return { ...result, verdict: verdictOn(statusOf(config, synced, true, Date.now()), stopped) }
 }
 
-function standing({ config, synced }: Means, stopped: HostFailure[]): PassResult {
+function standing({ config, synced }: CommandContext, stopped: HostFailure[]): PassResult {
   const now = Date.now()
   const { mirrors } = statusOf(config, synced, true, now)
   return { verdict: 'left', stopped, mirrors, paused: pauseAt(synced, now) }
 }
 
 /** A person who asks is reason enough to ask the host again, outages included. A used-up quota has probes of its own. */
-async function tryAgain(means: Means): Promise<void> {
-  const { host, synced, running } = means.engine().parts
+async function tryAgain(context: CommandContext): Promise<void> {
+  const { host, synced, running } = context.engine().parts
   const blocks = host.blocks()
   const isUsedUp = (endpoint: Endpoint) =>
     blocks.some(block => block.endpoint === endpoint && block.remedy === 'quota')

@@ -9,7 +9,7 @@ import { stateFiles } from './state.ts'
  * What a look at a state that is not opened for work would hide: that it is gone, or known to be damaged. In a line, or
  * null. What opens it says so itself. Throws StateError where this user may not look at all.
  */
-export function stateTrouble(stateDir: string): string | null {
+export function stateProblem(stateDir: string): string | null {
   refuseClosed(stateDir)
   const { database, witness: file } = stateFiles(stateDir)
   try {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { realDisk } from '../../local/real-disk.ts'
 import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/scan/trust.ts'
-import { type Deed, NotPossible } from './deed.ts'
+import { type Command, NotPossible } from './command.ts'
 
 export interface TrustResult {
   /** False: it is not in doubt. */
@@ -21,7 +21,7 @@ export interface TrustResult {
 const NAMED = 10
 
 /** `folder`: its real path. */
-export const trustDeed: Deed<{ folder: string }, TrustResult> = {
+export const trustCommand: Command<{ folder: string }, TrustResult> = {
   request: z.strictObject({ folder: z.string() }),
   needsHost: false,
   async carryOut({ config, synced }, { folder }) {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { confirmedPattern } from '../../sync/listing/compare-bytes.ts'
 import type { Verified } from '../../sync/uploads/verify-links.ts'
 import { forgetFailures } from '../loop/retry.ts'
-import type { Deed } from './deed.ts'
+import type { Command } from './command.ts'
 import { type PassResult, passResult } from './pass-result.ts'
 
 interface AdoptResult extends PassResult {
@@ -12,20 +12,20 @@ interface AdoptResult extends PassResult {
   addressesKnown: boolean
 }
 
-export const adoptDeed: Deed<{ verify: boolean }, AdoptResult> = {
+export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
   request: z.strictObject({ verify: z.boolean() }),
   needsHost: true,
-  async carryOut(means, { verify }) {
-    const { config, synced, interruption } = means
-    const engine = means.engine()
+  async carryOut(context, { verify }) {
+    const { config, synced, interruption } = context
+    const engine = context.engine()
     // What was ambiguous may be clear by now.
     await forgetFailures(config, synced)
     let verified: Verified | null = null
     // There may be as many as there are pictures.
     const giveWay = async () => {
-      if (means.othersWait()) await means.giveWay()
+      if (context.othersWait()) await context.giveWay()
     }
-    const result = await passResult(means, async () => {
+    const result = await passResult(context, async () => {
       const { stopped } = await engine.adopt(interruption)
       if (verify) verified = await engine.verifyLinks(interruption.cut, giveWay)
       return stopped

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { forgetFailures, hasFailures, resend as sendAgain } from '../loop/retry.ts'
-import { type Deed, NotPossible } from './deed.ts'
+import { type Command, NotPossible } from './command.ts'
 import { type PassResult, passResult } from './pass-result.ts'
 
 /** `path` and `resend`: absolute, or below a mirror's folder. */
@@ -9,16 +9,16 @@ interface RetryRequest {
   resend?: string | undefined
 }
 
-export const retryDeed: Deed<RetryRequest, PassResult> = {
+export const retryCommand: Command<RetryRequest, PassResult> = {
   request: z.strictObject({ path: z.string().optional(), resend: z.string().optional() }),
   needsHost: true,
-  async carryOut(means, { path, resend }) {
-    const { config, synced } = means
+  async carryOut(context, { path, resend }) {
+    const { config, synced } = context
     if (path !== undefined && !hasFailures(config, synced, path))
       throw new NotPossible(`retry ${path}: nothing failed at or below it; "albumd status" lists what did`)
     if (path !== undefined || resend === undefined) {
       await forgetFailures(config, synced, path)
-      const { host } = means.engine().parts
+      const { host } = context.engine().parts
       for (const { endpoint } of host.blocks()) host.unblock(endpoint)
     }
     if (resend !== undefined) {
@@ -28,6 +28,6 @@ export const retryDeed: Deed<RetryRequest, PassResult> = {
           `--resend ${resend}: no upload there is in doubt; "albumd status" lists those that are.`,
         )
     }
-    return passResult(means, async () => (await means.pass()).stopped)
+    return passResult(context, async () => (await context.pass()).stopped)
   },
 }

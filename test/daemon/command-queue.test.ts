@@ -1,136 +1,136 @@
 import { describe, expect, it } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
-import { Errands, NotNow } from '../../src/daemon/control/errands.ts'
-import type { Hearing, Means } from '../../src/daemon/deeds/deed.ts'
+import type { CommandContext, CommandOutput } from '../../src/daemon/commands/command.ts'
+import { CommandQueue, NotNow } from '../../src/daemon/commands/queue.ts'
 import type { Engine } from '../../src/daemon/loop/mirroring.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
 import { StateError } from '../../src/synced/state-error.ts'
 import type { Synced } from '../../src/synced/synced.ts'
 
 const never = new AbortController().signal
-const hearing: Hearing = { tell() {}, say() {}, progress() {} }
+const output: CommandOutput = { tell() {}, say() {}, progress() {} }
 const report = { stopped: [] }
 
-function openErrands(): Errands {
-  const errands = new Errands()
-  errands.open({
+function openErrands(): CommandQueue {
+  const queue = new CommandQueue()
+  queue.open({
     config: {} as Config,
     synced: {} as Synced,
     engine: {} as Engine,
     interruption: { stop: never, cut: never },
     failed: error => error,
   })
-  return errands
+  return queue
 }
 
-const ask = (errands: Errands, carryOut: (means: Means) => Promise<unknown>, heard = hearing) =>
-  errands.ask({ carryOut }, null, heard, never)
+const ask = (queue: CommandQueue, carryOut: (means: CommandContext) => Promise<unknown>, heard = output) =>
+  queue.ask({ carryOut }, null, { output: heard, left: never })
 
-describe('errands', () => {
+describe('queue', () => {
   it('are carried out one after the other', async () => {
-    const errands = openErrands()
+    const queue = openErrands()
     const steps: string[] = []
-    const slow = ask(errands, async () => {
+    const slow = ask(queue, async () => {
       steps.push('first begins')
       await Promise.resolve()
       steps.push('first ends')
     })
-    const quick = ask(errands, async () => steps.push('second'))
-    expect(errands.asked.aborted).toBe(true)
+    const quick = ask(queue, async () => steps.push('second'))
+    expect(queue.asked.aborted).toBe(true)
     expect(steps).toEqual([])
-    await errands.carryOut()
+    await queue.carryOut()
     expect(steps).toEqual(['first begins', 'first ends', 'second'])
     await Promise.all([slow, quick])
-    expect(errands.asked.aborted).toBe(false)
+    expect(queue.asked.aborted).toBe(false)
   })
 
   it('that need a pass get a look at everything once, and wait until all is done', async () => {
-    const errands = openErrands()
+    const queue = openErrands()
     let done = false
     const heard: PassEvent[] = []
     const asked = ask(
-      errands,
+      queue,
       async means => {
         await means.pass({ pruneIgnored: true })
         done = true
       },
-      { ...hearing, tell: told => void heard.push(told) },
+      { ...output, tell: told => void heard.push(told) },
     )
-    await errands.carryOut()
-    expect(errands.needs()).toEqual({ asked: true, everything: true, options: { pruneIgnored: true } })
-    errands.tell({ event: 'album_created', album: 'a' })
-    await errands.passed(report, false)
+    await queue.carryOut()
+    expect(queue.needs()).toEqual({ asked: true, everything: true, options: { pruneIgnored: true } })
+    queue.tell({ event: 'album_created', album: 'a' })
+    await queue.passed(report, false)
     expect(done).toBe(false)
-    expect(errands.needs()).toEqual({ asked: true, everything: false, options: { pruneIgnored: true } })
-    await errands.passed(report, true)
+    expect(queue.needs()).toEqual({ asked: true, everything: false, options: { pruneIgnored: true } })
+    await queue.passed(report, true)
     expect(done).toBe(true)
     await asked
-    errands.tell({ event: 'album_created', album: 'b' })
+    queue.tell({ event: 'album_created', album: 'b' })
     expect(heard).toEqual([{ event: 'album_created', album: 'a' }])
-    expect(errands.needs()).toEqual({ asked: false, everything: false, options: { pruneIgnored: false } })
+    expect(queue.needs()).toEqual({ asked: false, everything: false, options: { pruneIgnored: false } })
   })
 
   it('that take long give way to others and to what has changed on the disk', async () => {
-    const errands = openErrands()
+    const queue = openErrands()
     const steps: string[] = []
-    const long = ask(errands, async means => {
+    const long = ask(queue, async means => {
       steps.push('long')
       expect(means.othersWait()).toBe(true)
       await means.giveWay()
       steps.push('long again')
     })
-    const short = ask(errands, async () => steps.push('short'))
-    await errands.carryOut()
+    const short = ask(queue, async () => steps.push('short'))
+    await queue.carryOut()
     expect(steps).toEqual(['long', 'short'])
     // Any pass will do, however it ended.
-    await errands.passed(report, false)
+    await queue.passed(report, false)
     expect(steps).toEqual(['long', 'short', 'long again'])
     await Promise.all([long, short])
     let waits = true
-    errands.isBusy = () => true
-    const alone = ask(errands, async means => {
+    queue.isBusy = () => true
+    const alone = ask(queue, async means => {
       waits = means.othersWait()
     })
-    await errands.carryOut()
+    await queue.carryOut()
     await alone
     expect(waits).toBe(true)
   })
 
   it('wait a moment where the daemon takes another config, and those begun are refused', async () => {
-    const errands = openErrands()
-    const begun = ask(errands, means => means.pass())
-    await errands.carryOut()
+    const queue = openErrands()
+    const begun = ask(queue, means => means.pass())
+    await queue.carryOut()
     const refused = expect(begun).rejects.toMatchObject({ code: 'DAEMON_ENDED' })
-    errands.leave(new NotNow('DAEMON_ENDED', 'another config'))
+    queue.leave(new NotNow('DAEMON_ENDED', 'another config'))
     await refused
-    const later = ask(errands, async () => 'done')
-    errands.open({ ...openErrands().workplace! })
-    await errands.carryOut()
+    const later = ask(queue, async () => 'done')
+    queue.open({ ...openErrands().session! })
+    await queue.carryOut()
     expect(await later).toBe('done')
   })
 
   it('are dropped when whoever asked has gone before they were begun', async () => {
-    const errands = openErrands()
+    const queue = openErrands()
     const leaving = new AbortController()
     let begun = false
     const carryOut = async () => {
       begun = true
     }
-    void errands.ask({ carryOut }, null, hearing, leaving.signal)
+    void queue.ask({ carryOut }, null, { output, left: leaving.signal })
     leaving.abort()
-    await errands.carryOut()
+    await queue.carryOut()
     expect(begun).toBe(false)
   })
 
   it('whose state fails tell both who asked and the loop', async () => {
-    const errands = openErrands()
+    const queue = openErrands()
     const full = new StateError('STATE_FULL', 'no room')
-    const asked = expect(ask(errands, () => Promise.reject(full))).rejects.toBe(full)
-    await expect(errands.carryOut()).rejects.toBe(full)
+    const asked = expect(ask(queue, () => Promise.reject(full))).rejects.toBe(full)
+    await expect(queue.carryOut()).rejects.toBe(full)
     await asked
-    const refused = ask(errands, () => Promise.reject(new Error('no such thing')))
+    const refused = ask(queue, () => Promise.reject(new Error('no such thing')))
     const heard = expect(refused).rejects.toThrow('no such thing')
-    await errands.carryOut()
+    await queue.carryOut()
     await heard
   })
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { count } from '../quantities.ts'
 import { approve, discard, type HeldDeletion, listHeld } from '../report/held-deletions.ts'
-import { type Deed, NotPossible } from './deed.ts'
+import { type Command, NotPossible } from './command.ts'
 
 /** As `deletions --json` shows it. */
 export type ShownDeletion = Omit<HeldDeletion, 'image'> & { image_id: string }
@@ -14,7 +14,7 @@ interface DeletionsRequest {
   most?: number | undefined
 }
 
-export const deletionsDeed: Deed<DeletionsRequest, { held: ShownDeletion[] }> = {
+export const deletionsCommand: Command<DeletionsRequest, { held: ShownDeletion[] }> = {
   request: z.strictObject({
     action: z.enum(['approve', 'discard']),
     path: z.string().optional(),

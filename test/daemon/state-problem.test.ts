@@ -1,13 +1,13 @@
 import { chmodSync, chownSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { stateTrouble } from '../../src/daemon/state/state-trouble.ts'
+import { stateProblem } from '../../src/daemon/state/state-problem.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 it('has nothing to say of a state that is not there yet', () => {
   const folder = tempFolder()
-  expect(stateTrouble(folder)).toBeNull()
-  expect(stateTrouble(join(folder, 'not/yet'))).toBeNull()
+  expect(stateProblem(folder)).toBeNull()
+  expect(stateProblem(join(folder, 'not/yet'))).toBeNull()
 })
 
 const NOBODY = 65534
@@ -17,7 +17,7 @@ function refusalOf(path: string): unknown {
   const isRoot = process.getuid?.() === 0
   if (isRoot) process.seteuid?.(NOBODY)
   try {
-    return stateTrouble(path)
+    return stateProblem(path)
   } catch (error) {
     return error
   } finally {

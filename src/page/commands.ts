@@ -1,0 +1,117 @@
+import { type CommandName, commandNamed, type RequestOf } from '../daemon/commands/all.ts'
+import type { CommandQueue } from '../daemon/commands/queue.ts'
+
+/** A command that a person gave on the page. */
+export interface PageCommand {
+  id: number
+  /** For people: "Retrying a/b.png". */
+  what: string
+  state: 'waits' | 'under way' | 'done' | 'refused'
+  /** Why it was refused. */
+  why: string | null
+  /** When it was done or refused, on the clock given to PageCommands. */
+  ended: number | null
+}
+
+/** How many commands are shown, and for how long after their end, in milliseconds. */
+const SHOWN = 4
+const SHOWN_MS = 5 * 60_000
+
+/** The commands that people gave on the page, and their outcome. The daemon carries them out between its passes. */
+export class PageCommands {
+  readonly #commands: PageCommand[] = []
+  readonly #changed: () => void
+  readonly #now: () => number
+  #nextId = 1
+
+  /** `changed` is called when there is something new to show. `now`: milliseconds on a clock that only goes forward. */
+  constructor(changed: () => void, now: () => number) {
+    this.#changed = changed
+    this.#now = now
+  }
+
+  /** Queues the command and returns at once, because the command may take hours. */
+  ask<N extends CommandName>(queue: CommandQueue, name: N, request: RequestOf<N>, what: string): void {
+    const command: PageCommand = { id: this.#nextId++, what, state: 'waits', why: null, ended: null }
+    this.#commands.push(command)
+    if (this.#commands.length > SHOWN) this.#commands.shift()
+    const becomes = (state: PageCommand['state'], why: string | null = null) => {
+      Object.assign(command, { state, why, ended: state === 'under way' ? null : this.#now() })
+      this.#changed()
+    }
+    queue.ask(commandNamed(name)!, request, { begun: () => becomes('under way') }).then(
+      () => becomes('done'),
+      error => becomes('refused', (error as Error).message),
+    )
+    this.#changed()
+  }
+
+  /** The latest first. */
+  latest(): PageCommand[] {
+    const since = this.#now() - SHOWN_MS
+    return this.#commands.filter(({ ended }) => ended === null || ended > since).toReversed()
+  }
+}
+
+/** The fields of a form. */
+export type Fields = Readonly<Record<string, unknown>>
+
+const HOUR_MS = 3_600_000
+/** Null: until `resume`. */
+const PAUSES = new Map<unknown, number | null>([
+  ['1h', HOUR_MS],
+  ['8h', 8 * HOUR_MS],
+  ['', null],
+])
+
+/** Gives the command of a form of the page. Answers false where the page has no such form. */
+export function askFor(commands: PageCommands, queue: CommandQueue, name: string, fields: Fields): boolean {
+  const path = pathIn(fields)
+  const most = mostIn(fields)
+  if (path === undefined || most === undefined) return false
+  const of = path === null ? {} : { path }
+  switch (name) {
+    case 'retry':
+      commands.ask(queue, 'retry', of, `Retrying ${path ?? 'all'}`)
+      return true
+    case 'approve':
+    case 'discard': {
+      // The form for all held deletions says how many the person saw. More may be held by now.
+      if (path === null && most === null) return false
+      const request = { action: name, ...of, ...(most !== null && { most }) } as const
+      commands.ask(queue, 'deletions', request, `${WORDS[name]} ${path ?? 'all held deletions'}`)
+      return true
+    }
+    case 'pause': {
+      const forMs = PAUSES.get(fields.for)
+      if (forMs === undefined) return false
+      commands.ask(queue, 'pause', { forMs }, 'Pausing')
+      return true
+    }
+    case 'resume':
+      commands.ask(queue, 'resume', {}, 'Resuming')
+      return true
+    default:
+      return false
+  }
+}
+
+const WORDS = { approve: 'Approving', discard: 'Discarding' } as const
+
+/** Null: the form names no path, so all are meant. Undefined: the path is not valid. */
+function pathIn({ path }: Fields): string | null | undefined {
+  if (path === undefined) return null
+  try {
+    const read: unknown = JSON.parse(String(path))
+    // An empty path would mean everything.
+    return typeof read === 'string' && read.startsWith('/') ? read : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Null: the form names no count. Undefined: the count is not valid. */
+function mostIn({ most }: Fields): number | null | undefined {
+  if (most === undefined) return null
+  return typeof most === 'string' && /^\d{1,9}$/.test(most) ? Number(most) : undefined
+}
