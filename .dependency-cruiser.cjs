@@ -12,8 +12,31 @@ const rooms = {
   cli: ['protocol', 'local', 'remote', 'synced', 'sync', 'config', 'daemon', 'page', 'host'],
 }
 
+/**
+ * The folders of src/sync that are imported from outside through their index.ts alone. Each knows the folders before it
+ * in this order.
+ */
+const order = ['records', 'quota', 'listing', 'albums', 'scan', 'uploads', 'deletions', 'audit']
+const walled = ['quota', 'scan', 'uploads']
+
 module.exports = {
   forbidden: [
+    ...walled.flatMap(folder => [
+      {
+        name: `sync-${folder}-has-one-entry`,
+        severity: 'error',
+        from: { path: '^src/', pathNot: `^src/sync/${folder}/` },
+        to: { path: `^src/sync/${folder}/`, pathNot: '/index[.]ts$' },
+      },
+      {
+        name: `sync-${folder}-knows-the-folders-before-it`,
+        severity: 'error',
+        from: { path: `^src/sync/${folder}/` },
+        to: {
+          path: order.slice(order.indexOf(folder) + 1).map(later => `^src/sync/${later}/`),
+        },
+      },
+    ]),
     ...Object.entries(rooms).map(([room, below]) => ({
       name: `${room}-knows-what-is-below`,
       comment: `src/${room} may import from ${below.join(', ') || 'no other room'}.`,

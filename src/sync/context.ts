@@ -1,4 +1,6 @@
 import type { Disk } from '../local/disk.ts'
+import type { FolderResult, FolderToLookAt } from '../local/look.ts'
+import type { OpenPicture } from '../local/picture-file.ts'
 import type { ImageHost } from '../remote/host.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
@@ -6,12 +8,9 @@ import type { HoldPolicy } from './deletions/hold.ts'
 import type { FileAges } from './file-ages.ts'
 import type { AlbumContents } from './listing/album-contents.ts'
 import type { Tell } from './pass-events.ts'
-import type { Allowance } from './quota/quota-state.ts'
-import type { LookAtFolders } from './scan/scan.ts'
-import type { VanishedRules } from './scan/vanished-rules.ts'
-import type { IncompletePictures } from './uploads/incomplete-pictures.ts'
-import type { RecoveryPace } from './uploads/recovery.ts'
-import type { OpenPictureAt } from './uploads/settled-picture.ts'
+import type { Allowance } from './quota/index.ts'
+import type { VanishedRules } from './scan/index.ts'
+import type { IncompletePictures, RecoveryPace } from './uploads/index.ts'
 
 /**
  * What the engine works with. Whoever runs it makes one for the life of the process. A function that needs two or three
@@ -59,3 +58,12 @@ export interface ProcessMemory {
   /** Ignore files that were found gone. */
   vanishedRules: VanishedRules
 }
+
+/** Looks at folders, and answers for each in the order given. */
+export type LookAtFolders = (batch: FolderToLookAt[]) => Promise<FolderResult[]>
+
+/**
+ * Opens and hashes the picture at `path` below `root`. Throws PictureFileError when the picture can't be had now, or when
+ * `cut` is aborted before it was read.
+ */
+export type OpenPictureAt = (root: string, path: string, cut: AbortSignal) => Promise<OpenPicture>

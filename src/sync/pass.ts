@@ -1,11 +1,10 @@
 import type { EngineContext } from './context.ts'
 import { deleteDueImages, deleteUnusedAlbums, recoverAlbumDeletions } from './deletions/delete-due.ts'
 import type { Pass, PassReport, PassRequest } from './pass-request.ts'
-import { reviewAccount } from './quota/review-account.ts'
+import { reviewAccount } from './quota/index.ts'
 import { recordPass } from './record-pass.ts'
-import { scanMirrors } from './scan/mirror-scans.ts'
-import { recoverUploads } from './uploads/recovery.ts'
-import { uploadPending } from './uploads/upload-pending.ts'
+import { scanMirrors } from './scan/index.ts'
+import { recoverUploads, uploadPending } from './uploads/index.ts'
 
 /**
  * One pass. The uploads come before the deletions, so that a picture that moved has its new image before its old image

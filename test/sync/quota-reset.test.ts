@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DAY_MS } from '../../src/sync/quota/quota-day.ts'
-import { afterReset, type LearnedReset, learnReset } from '../../src/sync/quota/quota-reset.ts'
+import { afterReset, DAY_MS, type LearnedReset, learnReset } from '../../src/sync/quota/quota-day.ts'
 
 const MINUTE = 60_000
 const at = (time: string, day = 21) => Date.parse(`2026-11-${day}T${time}Z`)

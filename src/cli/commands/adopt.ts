@@ -1,4 +1,4 @@
-import type { Verified } from '../../sync/uploads/verify-links.ts'
+import type { Verified } from '../../sync/uploads/index.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'
 import { jsonOption } from '../json-option.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { confirmedPattern } from '../../sync/listing/compare-bytes.ts'
-import type { Verified } from '../../sync/uploads/verify-links.ts'
+import type { Verified } from '../../sync/uploads/index.ts'
 import { forgetFailures } from '../loop/retry.ts'
 import type { Command } from './command.ts'
 import { type PassResult, passResult } from './pass-result.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { realDisk } from '../../local/real-disk.ts'
-import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/scan/trust.ts'
+import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/scan/index.ts'
 import { type Command, NotPossible } from './command.ts'
 
 export interface TrustResult {

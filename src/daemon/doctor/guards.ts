@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Disk } from '../../local/disk.ts'
-import { checkRoot } from '../../sync/scan/root-guard.ts'
+import { checkRoot } from '../../sync/scan/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { type Finding, fail, warn } from './finding.ts'
 

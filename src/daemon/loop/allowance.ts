@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { DAILY_QUOTA } from '../../protocol/limits.ts'
-import { daysOf } from '../../sync/quota/quota-day.ts'
-import type { Allowance } from '../../sync/quota/quota-state.ts'
+import type { Allowance } from '../../sync/quota/index.ts'
+import { daysOf } from '../../sync/quota/index.ts'
 
 /** What the account may send (§8), as the config has it. */
 export function allowanceOf({ host, quota }: Pick<Config, 'host' | 'quota'>): Allowance {

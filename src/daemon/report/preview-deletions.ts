@@ -1,6 +1,6 @@
 import { type HoldPolicy, weighDeletions } from '../../sync/deletions/hold.ts'
-import { FoundElsewhere } from '../../sync/scan/found-elsewhere.ts'
-import type { ScannedMirror } from '../../sync/scan/mirror-scans.ts'
+import type { ScannedMirror } from '../../sync/scan/index.ts'
+import { FoundElsewhere } from '../../sync/scan/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow, EscrowWeight } from '../../synced/tables/escrow.ts'
 import type { Operation } from './preview-operations.ts'

@@ -1,6 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import { forecast } from '../../sync/quota/quota-forecast.ts'
-import { isUsedUpEarly, type QuotaState, readQuota } from '../../sync/quota/quota-state.ts'
+import { forecast, isUsedUpEarly, type QuotaState, readQuota } from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { allowanceOf } from '../loop/allowance.ts'
 

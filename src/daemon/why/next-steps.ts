@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import { readQuota } from '../../sync/quota/quota-state.ts'
+import { readQuota } from '../../sync/quota/index.ts'
 import { shellWord } from '../../sync/shell-word.ts'
 import type { GoneSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'

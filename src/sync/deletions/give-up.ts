@@ -11,7 +11,7 @@ import { ListedIds } from '../listing/listed-ids.ts'
 import type { Tell } from '../pass-events.ts'
 import { whyImageStays } from '../plan.ts'
 import { forgetImage, refuteImage } from '../records/lost-image.ts'
-import { verifyLink } from '../uploads/verify-links.ts'
+import { verifyLink } from '../uploads/index.ts'
 
 export interface GiveUpParts {
   synced: Synced

@@ -44,3 +44,68 @@ export function beginningAfter(days: DayBeginning, wall: number): number {
   for (let earlier = days(next - 1); earlier > wall; earlier = days(next - 1)) next = earlier
   return next
 }
+
+/**
+ * What was learned of the moment when the host's day begins, which §8 does not tell: it is after `from` and at `to` at
+ * the latest. Milliseconds into a UTC day; `to` may lie in the next one. `days`: in so many it was seen.
+ */
+export interface LearnedReset {
+  from: number
+  to: number
+  days: number
+}
+
+/** What is seen no better than this says nothing. */
+const WIDEST_MS = DAY_MS / 2
+/** What is known as well as this is not asked about any closer. */
+const CLOSE_MS = 60_000
+/** After the moment when a day should begin: clocks differ a little. */
+export const MARGIN_MS = 3000
+const HOUR_MS = 3_600_000
+/** A host's day begins at midnight somewhere, and time zones differ by quarters of an hour. */
+const ROUND_MS = [HOUR_MS, HOUR_MS / 2, HOUR_MS / 4]
+
+/**
+ * What is known after the host refused a credential for the quota at `refusedAt`, and gave one at `acceptedAt`, with no
+ * other answer between: between them its day began. Where both agree, the known bracket narrows; else it was wrong.
+ */
+export function learnReset(
+  known: LearnedReset | null,
+  refusedAt: number,
+  acceptedAt: number,
+): LearnedReset | null {
+  const width = acceptedAt - refusedAt
+  if (width <= 0 || width >= DAY_MS) return known
+  const from = refusedAt - Math.floor(refusedAt / DAY_MS) * DAY_MS
+  for (const shift of known ? [-DAY_MS, 0, DAY_MS] : []) {
+    const later = Math.max(known!.from, from + shift)
+    const earlier = Math.min(known!.to, from + shift + width)
+    if (later < earlier) return { from: later, to: earlier, days: known!.days + 1 }
+  }
+  return width > WIDEST_MS ? null : { from, to: from + width, days: 1 }
+}
+
+/**
+ * When it is worth asking again, and until when at the latest the day has begun. `exhausted`: when the host first said
+ * that the quota is used up; `said`: when it last did. Null: the moment has passed, and it still said so.
+ */
+export function afterReset(
+  { from, to }: LearnedReset,
+  exhausted: number,
+  said: number,
+): { ask: number; resumes: number } | null {
+  const shift = (Math.floor((exhausted - to) / DAY_MS) + 1) * DAY_MS
+  const resumes = to + shift
+  if (said >= resumes) return null
+  return { ask: worthAsking(Math.max(from + shift, said), resumes), resumes }
+}
+
+/** The roundest moment within, or the middle: what the answer says narrows the bracket. */
+function worthAsking(from: number, to: number): number {
+  if (to - from <= CLOSE_MS) return to
+  for (const round of ROUND_MS) {
+    const moment = (Math.floor(from / round) + 1) * round + MARGIN_MS
+    if (moment < to) return moment
+  }
+  return Math.round((from + to) / 2)
+}

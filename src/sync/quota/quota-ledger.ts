@@ -1,16 +1,10 @@
 import type { HostFailure } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
-import type { Clock } from '../clock.ts'
+import type { EngineContext } from '../context.ts'
 import { clockOffset } from '../file-ages.ts'
-import { daysFrom } from './quota-day.ts'
-import { afterReset, type LearnedReset, learnReset } from './quota-reset.ts'
-import { type Allowance, dayOf, learnedReset, type QuotaState, readQuota } from './quota-state.ts'
+import { afterReset, daysFrom, type LearnedReset, learnReset } from './quota-day.ts'
+import { dayOf, learnedReset, type QuotaState, readQuota } from './quota-state.ts'
 
-export interface QuotaParts {
-  synced: Synced
-  clock: Clock
-  allowance: Allowance
-}
+type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
 /** Where the clocks agree less, one of them was set, or the machine slept. */
 const DRIFT_MS = 60_000
@@ -22,17 +16,17 @@ const DAYS_KEPT = 100
 
 /** The day's quota through one run of uploads. Only the host's word that it is used up stops them. */
 export class QuotaLedger {
-  readonly #parts: QuotaParts
+  readonly #context: Context
   #probing = false
   /** Credentials that the host issued in this run. */
   granted = 0
 
-  constructor(parts: QuotaParts) {
-    this.#parts = parts
+  constructor(context: Context) {
+    this.#context = context
   }
 
   read(): QuotaState {
-    const { synced, clock, allowance } = this.#parts
+    const { synced, clock, allowance } = this.#context
     return readQuota(synced, allowance, clock.wall())
   }
 
@@ -40,7 +34,7 @@ export class QuotaLedger {
   state(): 'open' | 'probe' | 'exhausted' {
     const { exhausted } = this.read()
     if (exhausted === null) return 'open'
-    return this.#parts.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'
+    return this.#context.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'
   }
 
   /** What is asked from here on was asked after the host's last word: nothing else is under way. */
@@ -51,18 +45,18 @@ export class QuotaLedger {
   /** By our count; others may use the account too. */
   left(): number {
     const { used, exhausted } = this.read()
-    return exhausted === null ? Math.max(0, this.#parts.allowance.limit - used) : 0
+    return exhausted === null ? Math.max(0, this.#context.allowance.limit - used) : 0
   }
 
   /** By our count only what is kept for the day's new pictures is left. */
   onlyReserveLeft(): boolean {
-    const { limit, reserve } = this.#parts.allowance
+    const { limit, reserve } = this.#context.allowance
     return reserve > 0 && limit - this.read().used <= limit * reserve
   }
 
   /** The host issued a credential. Belongs inside a commit. */
   grant(): void {
-    const { account, meta } = this.#parts.synced
+    const { account, meta } = this.#context.synced
     const { began, exhausted } = this.read()
     this.granted++
     const day = exhausted === null ? dayOf(began) : this.#probing ? this.#newDay() : meta.get('quota_day')!
@@ -74,7 +68,7 @@ export class QuotaLedger {
 
   /** The host said that the day's quota is used up. Belongs inside a commit. */
   refuse({ retryAfterMs }: HostFailure): void {
-    const { synced, clock, allowance } = this.#parts
+    const { synced, clock, allowance } = this.#context
     const { account, meta } = synced
     const now = Math.round(clock.wall())
     const { began, exhausted, learned } = this.read()
@@ -97,7 +91,7 @@ export class QuotaLedger {
 
   /** The host gives again what it refused: learns from it when its day begins. Answers the day. */
   #newDay(): string {
-    const { synced, clock, allowance } = this.#parts
+    const { synced, clock, allowance } = this.#context
     const now = Math.round(clock.wall())
     const learned = allowance.days ? null : this.#learn(now)
     const days = allowance.days ?? (learned && daysFrom(learned.to))
@@ -106,7 +100,7 @@ export class QuotaLedger {
   }
 
   #learn(now: number): LearnedReset | null {
-    const { synced, clock } = this.#parts
+    const { synced, clock } = this.#context
     const known = learnedReset(synced)
     const { said_at, resumes_at, clock_offset } = synced.account.quota(synced.meta.get('quota_day')!)
     if (said_at === null || clock_offset === null) return known

@@ -1,7 +1,14 @@
 import type { Synced } from '../../synced/synced.ts'
 import type { QuotaRow } from '../../synced/tables/account.ts'
-import { beginningAfter, DAY_MS, type DayBeginning, daysFrom } from './quota-day.ts'
-import { afterReset, type LearnedReset, MARGIN_MS } from './quota-reset.ts'
+import {
+  afterReset,
+  beginningAfter,
+  DAY_MS,
+  type DayBeginning,
+  daysFrom,
+  type LearnedReset,
+  MARGIN_MS,
+} from './quota-day.ts'
 
 /** What the account may send (§8), as the config has it. */
 export interface Allowance {

@@ -1,6 +1,6 @@
 import type { EngineContext } from '../context.ts'
 import type { Pass } from '../pass-request.ts'
-import { askAboutSize, noticePlan } from './size-limit.ts'
+import { askAboutSize, forgetSizeLimit } from './size-limit.ts'
 
 /** How often a refused key is tried again. */
 const HOUR_MS = 3_600_000
@@ -22,4 +22,17 @@ function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): vo
     const isOver = clock.monotonic() - since >= every || !recorded.has(endpoint)
     if (remedy !== 'quota' && isOver) host.unblock(endpoint)
   }
+}
+
+/** Another plan in the config has another quota and other limits, so what the host said before counts no longer. */
+async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promise<void> {
+  const before = synced.meta.get('plan')
+  if (before === plan) return
+  await synced.commit(() => {
+    synced.meta.set('plan', plan)
+    if (before === null) return
+    forgetSizeLimit(synced)
+    synced.account.forgetExhaustion()
+    synced.account.clearBlocks([])
+  })
 }

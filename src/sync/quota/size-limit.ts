@@ -46,19 +46,11 @@ export async function askAboutSize(context: Context): Promise<void> {
   if (smallest) await synced.commit(() => synced.files.retry(smallest))
 }
 
-/** Another plan in the config has another quota and other limits, so what the host said before counts no longer. */
-export async function noticePlan({ synced, allowance: { plan } }: Context): Promise<void> {
-  const before = synced.meta.get('plan')
-  if (before === plan) return
-  await synced.commit(() => {
-    synced.meta.set('plan', plan)
-    if (before === null) return
-    synced.meta.clear('size_limit')
-    synced.meta.clear('largest_taken')
-    for (const file of synced.failures.uploadsOfCode(TOO_LARGE)) synced.files.retry(file)
-    synced.account.forgetExhaustion()
-    synced.account.clearBlocks([])
-  })
+/** Another plan has another limit, so what was refused is tried again. Belongs into a commit. */
+export function forgetSizeLimit(synced: Synced): void {
+  synced.meta.clear('size_limit')
+  synced.meta.clear('largest_taken')
+  for (const file of synced.failures.uploadsOfCode(TOO_LARGE)) synced.files.retry(file)
 }
 
 /** What a person reads of a file that was not asked about. */

@@ -1,9 +1,9 @@
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
 import type { HistoryEvent } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { type FileChange, NEW, TOUCHED } from '../plan.ts'
-import type { UploadJob } from '../uploads/upload-job.ts'
+import { type Deletions, type FileChange, NEW, TOUCHED } from '../plan.ts'
 
 /** What the scan found of a path. Belongs into the commit that records it. `now`: milliseconds since 1970. */
 export function noteChange(
@@ -37,7 +37,7 @@ const HOW: Record<ImageRow['proof'], HistoryEvent> = {
 /** A file stands on an image: one that is new to the records, or not. Belongs into the commit that records it. */
 export function noteStanding(
   { history, escrow }: Synced,
-  job: UploadJob,
+  job: { file: FileRow; mirror: number; path: string; deletions: Deletions },
   image: ImageRow,
   isNew: boolean,
   now: number,

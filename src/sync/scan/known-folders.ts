@@ -63,3 +63,60 @@ export class KnownFolders {
     this.#namesIn.get(folderAbove(path))?.delete(nameOf(path))
   }
 }
+
+/** The folders that a scan does not look at. */
+export class ClosedFolders {
+  readonly #missing = new Set<string>()
+  readonly #inDoubt = new Set<string>()
+
+  /** It is missing, or lies below what is missing or in doubt. */
+  has(path: string): boolean {
+    if (this.#missing.has(path)) return true
+    for (const above of foldersAbove(path))
+      if (this.#missing.has(above) || this.#inDoubt.has(above)) return true
+    return false
+  }
+
+  /** Its parent does not list it: it is gone, or a mount point whose disk is. */
+  isMissing(path: string): void {
+    this.#missing.add(path)
+  }
+
+  /** Its parent lists it. Answers whether it was missing. */
+  isBack(path: string): boolean {
+    return this.#missing.delete(path)
+  }
+
+  /** What lies below is not known to be wanted, or to be what was there. */
+  isInDoubt(path: string): void {
+    this.#inDoubt.add(path)
+  }
+
+  isCertain(path: string): void {
+    this.#inDoubt.delete(path)
+  }
+}
+
+/**
+ * The folders that are not scanned and whose pictures still have images: an earlier look found them left out or gone.
+ * `absent`: their paths.
+ */
+export class AbsentFolders {
+  readonly #namesIn = new Map<string, Set<string>>()
+
+  constructor(absent: readonly string[], known: KnownFolders) {
+    for (const path of absent) {
+      const line = [...foldersAbove(path), path]
+      const top = line.find(above => !known.at(above))
+      if (top === undefined) continue
+      const parent = line[line.indexOf(top) - 1] ?? ''
+      const names = this.#namesIn.get(parent) ?? new Set()
+      this.#namesIn.set(parent, names.add(nameOf(top)))
+    }
+  }
+
+  /** The names in a folder that is scanned: of such folders, or of those that lead to one. */
+  namesIn(path: string): string[] {
+    return [...(this.#namesIn.get(path) ?? [])]
+  }
+}

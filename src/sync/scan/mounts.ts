@@ -1,6 +1,11 @@
 import { dirname } from 'node:path/posix'
 import type { Disk } from '../../local/disk.ts'
-import type { LookAtFolders } from './scan.ts'
+import type { FolderLook } from '../../local/look.ts'
+import type { FolderRow } from '../../synced/tables/folders.ts'
+import type { LookAtFolders } from '../context.ts'
+import { fullPath } from '../tree-path.ts'
+import { mountedOver, remounted, unmounted } from './doubts.ts'
+import type { KnownFolders } from './known-folders.ts'
 
 /**
  * Whether a folder below a root is a mount point at this moment: its device is another than its parent's, or the system
@@ -28,5 +33,74 @@ export function noticingMounts(look: LookAtFolders, disk: Disk, root: string): L
         ? { ...result, look: { ...result.look, mount: true } }
         : result,
     )
+  }
+}
+
+export interface MountFacts {
+  /** The mirror's folder. */
+  folder: string
+  /** Whether a folder below the root is a mount point at this moment. */
+  isMount: (path: string) => boolean
+  /** Whether most of what is known at and below a folder is there. */
+  holdsKnown: (path: string) => boolean
+  /** A person said that what is there is the truth, whatever is missing. */
+  accepted: boolean
+}
+
+/** A folder that is in doubt, and why. */
+export interface MountDoubt {
+  folder: FolderRow
+  why: string
+}
+
+/** As for the root: what is seen below it may be what lies under a disk that is gone, or on one that was put over it. */
+export class MountDoubts {
+  readonly #facts: MountFacts
+  readonly #known: KnownFolders
+
+  constructor(facts: MountFacts, known: KnownFolders) {
+    this.#facts = facts
+    this.#known = known
+  }
+
+  /** The first of these folders that was a mount point and is none at this moment. */
+  lost(paths: string[]): MountDoubt | null {
+    if (this.#facts.accepted) return null
+    const folder = paths
+      .flatMap(path => this.#known.at(path) ?? [])
+      .find(({ mount, accept, path }) => mount === 1 && accept === 0 && !this.#facts.isMount(path))
+    return folder ? this.#unmounted(folder, folder) : null
+  }
+
+  /** About a folder, by a look at it that nobody has vouched for. */
+  seen(folder: FolderRow, look: FolderLook): MountDoubt | null {
+    if (folder.mount === 1 && !look.mount) return this.#unmounted(folder, folder)
+    if (!this.#isAnotherDisk(folder, look)) return null
+    const at = fullPath(this.#facts.folder, folder.path)
+    return { folder, why: folder.mount === 1 ? remounted(at) : mountedOver(at) }
+  }
+
+  /** About a folder that its parent does not list: a mount at it or below went, and took the pictures with it. */
+  missing(folder: FolderRow): MountDoubt | null {
+    const mount = this.#known.from(folder.path).find(below => below.mount === 1)
+    return mount ? this.#unmounted(folder, mount) : null
+  }
+
+  #unmounted(folder: FolderRow, mount: FolderRow): MountDoubt {
+    const below = mount === folder ? null : mount.path.slice(folder.path.length + 1)
+    return { folder, why: unmounted(fullPath(this.#facts.folder, folder.path), below) }
+  }
+
+  /**
+   * Also where none was mounted before, for the pictures may lie under it. A file system without birth times (FAT) can't
+   * be told from another one.
+   */
+  #isAnotherDisk(
+    { path, mount, mounted_ino, mounted_birthtime }: FolderRow,
+    { identity, mount: isMounted }: FolderLook,
+  ): boolean {
+    if (!isMounted || (mount === 1 && mounted_ino === null)) return false
+    const isIt = mount === 1 && mounted_ino === identity.ino && mounted_birthtime === identity.birthtime
+    return !isIt && !this.#facts.holdsKnown(path)
   }
 }

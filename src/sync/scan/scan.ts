@@ -1,23 +1,19 @@
-import type { FolderLook, FolderResult, FolderToLookAt, IgnoreRules } from '../../local/look.ts'
+import type { FolderLook, FolderResult, IgnoreRules } from '../../local/look.ts'
 import { readRemedy } from '../../local/read-remedy.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
+import type { LookAtFolders } from '../context.ts'
 import { type Whereabouts, whereaboutsIn } from '../plan.ts'
 import { folderAbove, foldersAbove, pathOf } from '../tree-path.ts'
-import { AbsentFolders } from './absent-folders.ts'
-import { ClosedFolders } from './closed-folders.ts'
 import type { DoubtCode } from './doubts.ts'
 import { EmptiedFolders } from './emptied-folders.ts'
 import { FolderRecords, type RecordsParts } from './folder-records.ts'
-import { KnownFolders } from './known-folders.ts'
+import { AbsentFolders, ClosedFolders, KnownFolders } from './known-folders.ts'
 import { LookQueue } from './look-queue.ts'
-import { type MountDoubt, MountDoubts, type MountDoubtsParts } from './mount-doubts.ts'
+import { type MountDoubt, MountDoubts, type MountFacts } from './mounts.ts'
 import type { VanishedRules } from './vanished-rules.ts'
 
-/** Looks at folders; answers each in the order given. */
-export type LookAtFolders = (batch: FolderToLookAt[]) => Promise<FolderResult[]>
-
-export interface ScanParts extends RecordsParts, MountDoubtsParts {
+export interface ScanParts extends RecordsParts, MountFacts {
   look: LookAtFolders
   /** Whether the root is still the one that was checked: a disk may go at any moment. */
   sameRoot: () => boolean

@@ -2,20 +2,15 @@ import type { OpenPicture } from '../../local/picture-file.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { Album } from '../albums/album.ts'
+import type { EngineContext } from '../context.ts'
 import { mayArriveFor } from '../credential-life.ts'
-import type { AlbumContents, Stranger } from '../listing/album-contents.ts'
-import { type CompareParts, compareBytes } from '../listing/compare-bytes.ts'
+import type { Stranger } from '../listing/album-contents.ts'
+import { compareBytes } from '../listing/compare-bytes.ts'
 import { canBe } from '../listing/likeness.ts'
 import { unaccountedIn } from '../listing/unaccounted.ts'
 import type { UploadJob } from './upload-job.ts'
-import { type RecordsParts, recordImage, recordStanding } from './upload-records.ts'
+import { recordImage, recordStanding } from './upload-records.ts'
 import type { UploadResult } from './upload-result.ts'
-
-export interface AdoptionParts extends RecordsParts, CompareParts {
-  contents: AlbumContents
-  /** How long a credential may be used (§8), in milliseconds. */
-  credentialLifetimeMs: number
-}
 
 const HOUR_MS = 3_600_000
 
@@ -24,14 +19,14 @@ const HOUR_MS = 3_600_000
  * goes to one file; what is ambiguous is said, not guessed. Answers null where the picture is to be sent.
  */
 export async function adopt(
-  parts: AdoptionParts,
+  context: EngineContext,
   job: UploadJob,
   open: OpenPicture,
   picture: Picture,
   album: Album,
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
-  const { synced, contents, clock } = parts
+  const { synced, contents, clock } = context
   const { name, image: standing } = job.file
   const features = { name, size: open.look.size, width: picture.width, height: picture.height }
   // An upload that was in doubt may have been recorded since the album was looked at.
@@ -41,23 +36,23 @@ export async function adopt(
   const [only] = alike
   if (!only || synced.resend.has(job.file)) return null
   const inDoubt = synced.journal.openOnFile(job.file)
-  const mayArrive = mayArriveFor(parts.credentialLifetimeMs)
+  const mayArrive = mayArriveFor(context.credentialLifetimeMs)
   if (inDoubt.some(({ sent_at }) => clock.monotonic() - sent_at <= mayArrive))
     return { kind: 'waits', message: 'what became of an earlier version is being found out' }
   if (inDoubt.length > 0)
     return ambiguous(
-      parts,
+      context,
       open,
       "one of its album's images is an earlier version of it, and nothing tells which",
     )
   // An album that stands in for another one holds pictures of several folders. An older version waits for proof.
-  const isItsOwn = depthOf(parts, album) === job.albumPath.length || job.albumPath.length === 0
+  const isItsOwn = depthOf(context, album) === job.albumPath.length || job.albumPath.length === 0
   const mayLink = alike.length === 1 && isItsOwn && standing === null
   const unknown: string[] = []
   for (const stranger of alike) {
-    const compared = await compareBytes(parts, { remote_id: stranger.id, name }, bytesOf(open), signal)
+    const compared = await compareBytes(context, { remote_id: stranger.id, name }, bytesOf(open), signal)
     if (compared.verdict === 'equal' && contents.claim(album, stranger)) {
-      await record(parts, job, open, picture, stranger, { cdn_url: compared.cdnUrl, proof: 'compared' })
+      await record(context, job, open, picture, stranger, { cdn_url: compared.cdnUrl, proof: 'compared' })
       return { kind: 'unchanged', size: open.look.size, compared: true }
     }
     if (compared.verdict === 'unknown') unknown.push(compared.why)
@@ -66,11 +61,11 @@ export async function adopt(
   if (unknown.length === 0) return null
   // A name is no proof, but two images for one picture would be worse.
   if (mayLink && contents.claim(album, only)) {
-    await record(parts, job, open, picture, only, { cdn_url: null, proof: 'none' })
+    await record(context, job, open, picture, only, { cdn_url: null, proof: 'none' })
     return { kind: 'linked' }
   }
   const why = `${unknown.length} of the album's images can be it, and their bytes can't be compared: ${unknown[0]}`
-  return ambiguous(parts, open, why)
+  return ambiguous(context, open, why)
 }
 
 /**
@@ -78,48 +73,50 @@ export async function adopt(
  * very one. Answers null where it is to be sent.
  */
 export async function adoptLinked(
-  parts: AdoptionParts,
+  context: EngineContext,
   job: UploadJob,
   open: OpenPicture,
   { width, height }: Picture,
   linked: ImageRow,
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
-  const { synced } = parts
-  const compared = await compareBytes(parts, linked, bytesOf(open), signal)
+  const { synced } = context
+  const compared = await compareBytes(context, linked, bytesOf(open), signal)
   if (compared.verdict === 'equal') {
     await synced.commit(() => {
       synced.images.prove(linked.id, bytesOf(open), compared.cdnUrl)
-      recordStanding(parts, job, open, synced.images.byId(linked.id)!)
+      recordStanding(context, job, open, synced.images.byId(linked.id)!)
     })
     return { kind: 'unchanged', size: open.look.size, compared: true }
   }
   if (compared.verdict === 'other' || linked.width !== width || linked.height !== height) return null
   const why = `the image that was linked to it can be this version too, and its bytes can't be compared: ${compared.why}`
-  return ambiguous(parts, open, why)
+  return ambiguous(context, open, why)
 }
 
-function ambiguous({ clock }: AdoptionParts, { hash }: OpenPicture, why: string): UploadResult {
+function ambiguous({ clock }: EngineContext, { hash }: OpenPicture, why: string): UploadResult {
   const message = `${why}; it is tried again, and "albumd retry --resend" uploads it anew`
   return { kind: 'failed', code: 'AMBIGUOUS', message, retryAt: clock.wall() + HOUR_MS, hash }
 }
 
 function record(
-  parts: AdoptionParts,
+  context: EngineContext,
   job: UploadJob,
   open: OpenPicture,
   picture: Picture,
   { id, album }: Stranger,
   known: { cdn_url: string | null; proof: 'none' | 'compared' },
 ): Promise<void> {
-  return parts.synced.commit(() => recordImage(parts, job, open, picture, { remote_id: id, album, ...known }))
+  return context.synced.commit(() =>
+    recordImage(context, job, open, picture, { remote_id: id, album, ...known }),
+  )
 }
 
 function bytesOf(open: OpenPicture) {
   return { hash: open.hash, size: open.look.size }
 }
 
-function depthOf({ synced }: AdoptionParts, album: Album): number {
+function depthOf({ synced }: EngineContext, album: Album): number {
   let depth = 0
   for (let at = album; at; at = at.parent === null ? null : synced.albums.byId(at.parent)!) depth++
   return depth

@@ -1,7 +1,8 @@
 import type { OpenPicture } from '../../local/picture-file.ts'
 import type { FileKey, FileRow } from '../../synced/tables/files.ts'
 import type { Clock } from '../clock.ts'
-import { type LeftAloneParts, leftAloneMs } from './left-alone.ts'
+import type { EngineContext } from '../context.ts'
+import { type AgeContext, leftAloneMs } from './settled-picture.ts'
 import type { UploadJob } from './upload-job.ts'
 import type { UploadResult } from './upload-result.ts'
 
@@ -11,10 +12,6 @@ export interface IncompletePolicy {
   afterMs: number
   /** leave: it is a failure until it changes. send: it is sent as it is. */
   deed: 'leave' | 'send'
-}
-
-export interface IncompleteParts extends LeftAloneParts {
-  settleMs: number
 }
 
 type Waits = Extract<UploadResult, { kind: 'waits' }>
@@ -73,11 +70,11 @@ export class IncompletePictures {
 
   /** What a picture that was read waits or fails for. Null: it is complete, or is to be sent as it is. */
   judge(
-    parts: IncompleteParts,
+    context: AgeContext & Pick<EngineContext, 'settleMs'>,
     job: Pick<UploadJob, 'file' | 'root' | 'path'>,
     read: Read,
   ): UploadResult | null {
-    const { settleMs, clock } = parts
+    const { settleMs, clock } = context
     const { file } = job
     const { ending, look, hash } = read
     const { deed } = this.#policy
@@ -91,7 +88,7 @@ export class IncompletePictures {
     // Only a clock that was set back, or another machine's, stamps a file in the future: it is no younger for that.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
     // A failure harms nothing. Sending half takes a clock that is known not to have leapt, or that time before our eyes.
-    const known = cut && deed === 'leave' ? age : Math.max(leftAloneMs(parts, job, look.ctime), now - since)
+    const known = cut && deed === 'leave' ? age : Math.max(leftAloneMs(context, job, look.ctime), now - since)
     const why = cut ? `it is not complete: ${ending.missing}` : 'part of it is only zeros'
     if (known < afterMs) {
       const message = `${why}; it may still be written`

@@ -2,27 +2,17 @@ import type { OpenPicture } from '../../local/picture-file.ts'
 import { exemptFromDimensions } from '../../protocol/formats.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import type { UploadRequest } from '../../protocol/records.ts'
-import type { Credential, HostFailure, ImageHost, Outcome, Sent } from '../../remote/host.ts'
+import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import type { Album } from '../albums/album.ts'
-import type { AlbumTree } from '../albums/album-tree.ts'
-import type { QuotaLedger } from '../quota/quota-ledger.ts'
-import type { Allowance } from '../quota/quota-state.ts'
-import { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from '../quota/size-limit.ts'
+import { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from '../quota/index.ts'
 import { refuteImage } from '../records/lost-image.ts'
-import type { UploadJob } from './upload-job.ts'
-import { type RecordsParts, recordImage } from './upload-records.ts'
+import type { UploadJob, UploadRun } from './upload-job.ts'
+import { recordImage } from './upload-records.ts'
 import { resultOfRefusal, type UploadResult } from './upload-result.ts'
 
-export interface SenderParts extends RecordsParts {
-  host: ImageHost
-  albums: AlbumTree
-  allowance: Allowance
-  quota: Pick<QuotaLedger, 'grant'>
-}
-
 /** A picture that was read, and where it goes. */
-export interface Parcel {
+interface Parcel {
   job: UploadJob
   open: OpenPicture
   picture: Picture
@@ -33,24 +23,24 @@ export interface Parcel {
 const CREDENTIALS = 4
 
 /** The host's two-step upload (§4.1, §4.2): credential, intent, bytes, record. */
-export async function send(parts: SenderParts, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
+export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
   const { open, picture } = parcel
   let skipDimensions = !exemptFromDimensions(picture.mime) && picture.width === null
   const { size } = open.look
-  if (isTooLarge(parts, size)) {
-    const message = tooLarge(parts)
+  if (isTooLarge(run, size)) {
+    const message = tooLarge(run)
     return { kind: 'failed', code: TOO_LARGE, message, retryAt: null, hash: open.hash }
   }
   const refused = async (failure: HostFailure) => {
-    if (failure.code === TOO_LARGE) await parts.synced.commit(() => noteTooLarge(parts, size))
-    return resultOfRefusal(failure, open.hash, parts.clock.wall())
+    if (failure.code === TOO_LARGE) await run.synced.commit(() => noteTooLarge(run, size))
+    return resultOfRefusal(failure, open.hash, run.clock.wall())
   }
   let last: HostFailure | null = null
   for (let tries = 0; tries < CREDENTIALS; tries++) {
-    const granted = await requestCredential(parts, parcel, skipDimensions, signal)
+    const granted = await requestCredential(run, parcel, skipDimensions, signal)
     if (!granted.ok) return refused(granted.failure)
     const { album, ...credential } = granted.value
-    const sent = await sendBytes(parts, { ...parcel, album }, credential, signal)
+    const sent = await sendBytes(run, { ...parcel, album }, credential, signal)
     if (sent.ok)
       return {
         kind: 'uploaded',
@@ -61,13 +51,13 @@ export async function send(parts: SenderParts, parcel: Parcel, signal: AbortSign
     last = sent.failure
     if (last.remedy === 'skip_dimensions' && !skipDimensions) skipDimensions = true
     else if (last.remedy !== 'new_credential') return refused(last)
-    else await parts.clock.sleep(250 * 2 ** tries, signal)
+    else await run.clock.sleep(250 * 2 ** tries, signal)
   }
   return refused(last!)
 }
 
 async function requestCredential(
-  { albums, host }: SenderParts,
+  { albums, host }: UploadRun,
   parcel: Parcel,
   skipDimensions: boolean,
   signal: AbortSignal,
@@ -85,12 +75,12 @@ async function requestCredential(
 }
 
 async function sendBytes(
-  parts: SenderParts,
+  run: UploadRun,
   parcel: Parcel,
   credential: Credential,
   signal: AbortSignal,
 ): Promise<Outcome<Sent>> {
-  const { synced, host, clock, quota } = parts
+  const { synced, host, clock, quota } = run
   const { job, open, picture, album } = parcel
   const { folder, name } = job.file
   const { size, mtime } = open.look
@@ -120,7 +110,7 @@ async function sendBytes(
   const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
   const answer = await host.send(credential, body, signal)
   return synced.commit(() => {
-    const sent = believed(parts, answer, credential, open)
+    const sent = believed(run, answer, credential, open)
     if (sent.ok) {
       const { imageId, cdnUrl } = sent.value
       if (credential.cdnUrl !== null && credential.cdnUrl !== cdnUrl) synced.meta.set('promises', 'broken')
@@ -133,8 +123,8 @@ async function sendBytes(
       // What was only linked to another picture proves to have these bytes.
       const known = synced.images.byRemoteId(imageId)
       if (known && !known.hash.equals(open.hash)) refuteImage(synced, known, clock.wall())
-      recordImage(parts, job, open, picture, place)
-      noteTaken(parts, size)
+      recordImage(run, job, open, picture, place)
+      noteTaken(run, size)
     }
     // An outcome that is not known stays in the journal for recovery.
     if (sent.ok || sent.failure.remedy !== 'find_out') synced.journal.close(intent)
@@ -147,7 +137,7 @@ async function sendBytes(
  * where a node answers twice on a connection, each answer after it is that of the picture before.
  */
 function believed(
-  { synced }: SenderParts,
+  { synced }: UploadRun,
   sent: Outcome<Sent>,
   promised: Credential,
   { hash }: OpenPicture,

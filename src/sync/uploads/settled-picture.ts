@@ -1,19 +1,16 @@
+import { dirname } from 'node:path/posix'
+import type { Disk } from '../../local/disk.ts'
 import { type OpenPicture, PictureFileError } from '../../local/picture-file.ts'
-import type { IncompletePictures } from './incomplete-pictures.ts'
-import { type LeftAloneParts, leftAloneMs } from './left-alone.ts'
+import type { EngineContext } from '../context.ts'
 import type { UploadJob } from './upload-job.ts'
 
-/**
- * Opens and hashes the picture at `path` below `root`; throws PictureFileError where it can't be had now, or where
- * `cut` is aborted before it was read.
- */
-export type OpenPictureAt = (root: string, path: string, cut: AbortSignal) => Promise<OpenPicture>
+/** What tells how long a file has been left alone. */
+export type AgeContext = Pick<EngineContext, 'clock' | 'ages'> & { disk: Pick<Disk, 'isRemote'> }
 
-export interface SettleParts extends LeftAloneParts {
-  openPicture: OpenPictureAt
-  settleMs: number
-  incomplete: Pick<IncompletePictures, 'wasJustCut'>
-}
+type SettleContext = AgeContext &
+  Pick<EngineContext, 'openPicture' | 'settleMs'> & {
+    incomplete: Pick<EngineContext['incomplete'], 'wasJustCut'>
+  }
 
 /** Two looks so far apart show whether a file is being written: longer than any system's tick, which stamps it. */
 const LOOKS_APART_MS = 50
@@ -29,20 +26,20 @@ const BYTES_PER_MS = 100_000
  * or null.
  */
 export async function openSettled(
-  parts: SettleParts,
+  context: SettleContext,
   job: Pick<UploadJob, 'file' | 'root' | 'path'>,
   standing: Buffer | null,
   signal: AbortSignal,
 ): Promise<OpenPicture> {
-  const { openPicture, settleMs, clock, incomplete } = parts
+  const { openPicture, settleMs, clock, incomplete } = context
   const { file, root, path } = job
   const quietMs = (size: number) => Math.min(settleMs, LOOKS_APART_MS + size / BYTES_PER_MS)
-  const quietFor = leftAloneMs(parts, job, file.ctime)
+  const quietFor = leftAloneMs(context, job, file.ctime)
   const toBe = standing ? 0 : quietMs(file.size)
   if (quietFor < toBe) await clock.sleep(toBe - quietFor, signal)
   const first = await openPicture(root, path, signal)
   const { look, ending, hash } = first
-  const age = leftAloneMs(parts, job, look.ctime)
+  const age = leftAloneMs(context, job, look.ctime)
   if (age >= settleMs) return first
   if (ending.kind === 'cut' || standing?.equals(hash)) return first
   const early = endsEarly(first, file) && (isNew(first, settleMs) || incomplete.wasJustCut(file, clock))
@@ -70,4 +67,17 @@ function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number
 /** Whole seconds are the stamps of file systems that know no parts of them: a file may change under the same one. */
 function endsEarly({ ending, look }: OpenPicture, { image }: UploadJob['file']): boolean {
   return ending.kind === 'closed' && image === null && look.ctime % 1_000_000 !== 0
+}
+
+/** So far another machine's clock may be behind: until then its stamp does not tell how long a file has been left alone. */
+const BEHIND_MS = 300_000
+
+/** For how many milliseconds at least nobody has written to a picture that was stamped at `ctime` (microseconds since 1970). */
+export function leftAloneMs(
+  { disk, clock, ages }: AgeContext,
+  { root, path }: Pick<UploadJob, 'root' | 'path'>,
+  ctime: number,
+): number {
+  const age = ages.since(ctime, clock)
+  return age < BEHIND_MS && disk.isRemote(dirname(`${root}/${path}`)) ? 0 : age
 }

@@ -1,5 +1,8 @@
 import type { FileRow } from '../../synced/tables/files.ts'
+import type { AlbumTree } from '../albums/album-tree.ts'
+import type { EngineContext } from '../context.ts'
 import type { Deletions } from '../plan.ts'
+import type { QuotaLedger } from '../quota/index.ts'
 
 /** One file that is to be brought to the host. */
 export interface UploadJob {
@@ -12,5 +15,19 @@ export interface UploadJob {
   albumPath: string[]
   deletions: Deletions
   /** Whether the root, and the disks mounted above the file, are still those that were scanned. */
-  isSameGround: () => boolean
+  isSameDisk: () => boolean
 }
+
+/** What is shared by the uploads of one run of the queue. */
+export interface UploadRun extends EngineContext {
+  only: Only | null
+  quota: QuotaLedger
+  albums: AlbumTree
+}
+
+/**
+ * What is done where nothing is sent.
+ * adopt: pictures are linked to images that the host holds already, and no album is created.
+ * compare: pictures that use an image are compared with it, and the host is not asked.
+ */
+export type Only = 'adopt' | 'compare'

@@ -1,21 +1,13 @@
 import type { HostFailure } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import type { Clock } from '../clock.ts'
+import type { EngineContext } from '../context.ts'
 import { mayArriveFor } from '../credential-life.ts'
-import type { QuotaLedger } from '../quota/quota-ledger.ts'
+import type { UploadRun } from './upload-job.ts'
 import type { UploadResult } from './upload-result.ts'
-
-export interface OutcomeParts {
-  synced: Synced
-  clock: Clock
-  quota: QuotaLedger
-  credentialLifetimeMs: number
-}
 
 /** The answer was lost: the picture may be on the host or not. Within a commit. */
 export function recordUncertain(
-  { synced, clock, credentialLifetimeMs }: OutcomeParts,
+  { synced, clock, credentialLifetimeMs }: EngineContext,
   file: FileRow,
   { hash, failure }: Extract<UploadResult, { kind: 'uncertain' }>,
 ): void {
@@ -34,7 +26,7 @@ export function uncertainty({ folder, name }: Pick<FileRow, 'folder' | 'name'>, 
 
 /** This picture alone was not taken. Within a commit. */
 export function recordFailed(
-  { synced, clock }: OutcomeParts,
+  { synced, clock }: EngineContext,
   file: FileRow,
   { code, message, retryAt, hash }: Extract<UploadResult, { kind: 'failed' }>,
 ): void {
@@ -47,10 +39,7 @@ export function recordFailed(
 }
 
 /** No picture can be sent now. At once, for what follows may take hours: whoever comes after must not ask again. */
-export async function recordStop(
-  { synced, quota, clock }: OutcomeParts,
-  failure: HostFailure,
-): Promise<void> {
+export async function recordStop({ synced, quota, clock }: UploadRun, failure: HostFailure): Promise<void> {
   const { remedy, code, message, repeated } = failure
   if (repeated) return
   const now = clock.wall()

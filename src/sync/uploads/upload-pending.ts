@@ -3,10 +3,11 @@ import { AlbumTree } from '../albums/album-tree.ts'
 import type { EngineContext } from '../context.ts'
 import { endingForOthers } from '../interruption.ts'
 import type { Pass } from '../pass-request.ts'
-import { QuotaLedger } from '../quota/quota-ledger.ts'
-import type { ScannedMirror } from '../scan/mirror-scans.ts'
+import { QuotaLedger } from '../quota/index.ts'
+import type { ScannedMirror } from '../scan/index.ts'
 import { findOut } from './recovery.ts'
-import { type Only, Uploader } from './upload.ts'
+import { Uploader } from './upload.ts'
+import type { Only } from './upload-job.ts'
 import { UploadQueue } from './upload-queue.ts'
 
 /** How often a pass goes on with its uploads after an upload's answer was lost. */
@@ -62,6 +63,6 @@ async function sendPending(
 
 function queueOf(context: EngineContext, scanned: readonly ScannedMirror[], only: Only | null): UploadQueue {
   const quota = new QuotaLedger(context)
-  const uploader = new Uploader({ ...context, only, quota, albums: new AlbumTree(context) })
-  return new UploadQueue({ ...context, only, quota, uploader }, scanned)
+  const run = { ...context, only, quota, albums: new AlbumTree(context) }
+  return new UploadQueue({ ...run, uploader: new Uploader(run) }, scanned)
 }

@@ -1,57 +1,37 @@
-import type { Disk } from '../../local/disk.ts'
-import type { HostFailure, ImageHost } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { albumPathOf } from '../album-name.ts'
-import type { Clock } from '../clock.ts'
 import type { Interruption } from '../interruption.ts'
-import type { Tell } from '../pass-events.ts'
-import { rateOf } from '../quota/quota-forecast.ts'
-import type { QuotaLedger } from '../quota/quota-ledger.ts'
-import type { ScannedMirror } from '../scan/mirror-scans.ts'
-import { isMount } from '../scan/mounts.ts'
-import { isSameRoot } from '../scan/root-guard.ts'
+import { rateOf } from '../quota/index.ts'
+import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { isAtOrBelow, pathOf } from '../tree-path.ts'
-import type { Only, Uploader } from './upload.ts'
-import type { UploadJob } from './upload-job.ts'
+import type { Uploader } from './upload.ts'
+import type { UploadJob, UploadRun } from './upload-job.ts'
 import { recordFailed, recordStop, recordUncertain } from './upload-outcome.ts'
 import type { UploadResult } from './upload-result.ts'
 
-export interface UploadQueueParts {
-  disk: Disk
-  synced: Synced
-  clock: Clock
-  tell: Tell
-  host: ImageHost
-  uploader: Uploader
-  concurrency: number
-  order: 'newest' | 'oldest'
-  quota: QuotaLedger
-  /** What is done without sending anything, so that no quota is asked about. */
-  only: Only | null
-  credentialLifetimeMs: number
-}
+type QueueRun = UploadRun & { uploader: Uploader }
 
 /** What one pass reads while uploads wait: something else may be due. */
 const COMPARE_MS = 600_000
 
 /** Sends what is pending, several at a time, until all is done or the host will not have more. */
 export class UploadQueue {
-  readonly #parts: UploadQueueParts
+  readonly #run: QueueRun
   readonly #mirrors: Map<number, ScannedMirror>
   #stopped: HostFailure | null = null
   /** Uploads in a row whose outcome is not known. */
   #inDoubt = 0
   #uploaded = 0
 
-  constructor(parts: UploadQueueParts, mirrors: readonly ScannedMirror[]) {
-    this.#parts = parts
+  constructor(run: QueueRun, mirrors: readonly ScannedMirror[]) {
+    this.#run = run
     this.#mirrors = new Map(mirrors.map(mirror => [mirror.row.id, mirror]))
   }
 
   /** Answers what ended it early, or null. */
   async run(interruption: Interruption): Promise<HostFailure | null> {
-    const { synced, clock, quota, tell, only } = this.#parts
+    const { synced, clock, quota, tell, only } = this.#run
     const ids = [...this.#mirrors.keys()]
     if (only === 'compare') {
       const until = clock.monotonic() + COMPARE_MS
@@ -71,7 +51,7 @@ export class UploadQueue {
   }
 
   async #upload(ids: number[], isProbe: boolean, interruption: Interruption): Promise<void> {
-    const { synced, quota, order } = this.#parts
+    const { synced, quota, order } = this.#run
     let files = synced.files.pending(order, ids)
     if (this.#letAsk(isProbe)) {
       // One at a time goes ahead to ask; the others follow once it is taken.
@@ -95,7 +75,7 @@ export class UploadQueue {
 
   /** Opens what was shut and may be over. Answers whether the next request is to find out. */
   #letAsk(isProbe: boolean): boolean {
-    const { synced, host, only } = this.#parts
+    const { synced, host, only } = this.#run
     if (only) return false
     const shut = host.blocks().find(({ endpoint }) => endpoint === 'upload')
     if (shut?.remedy === 'quota') host.unblock('upload')
@@ -104,12 +84,12 @@ export class UploadQueue {
 
   /** Whether what is left is kept for the day's new pictures. */
   #isSparing(): boolean {
-    const { quota, order, only } = this.#parts
+    const { quota, order, only } = this.#run
     return order === 'newest' && only === null && quota.onlyReserveLeft()
   }
 
   #newToday(ids: number[], most?: number): Generator<FileRow> {
-    const { synced, quota } = this.#parts
+    const { synced, quota } = this.#run
     return synced.files.pendingSince(quota.read().began, ids, most)
   }
 
@@ -122,7 +102,7 @@ export class UploadQueue {
     const work = async () => {
       while (mayGoOn() && (await this.#next(files, interruption)));
     }
-    await Promise.all(Array.from({ length: this.#parts.concurrency }, work))
+    await Promise.all(Array.from({ length: this.#run.concurrency }, work))
   }
 
   /** Uploads one. False: there is none, or no more may go. */
@@ -131,13 +111,13 @@ export class UploadQueue {
     const next = files.next()
     if (next.done) return false
     const job = this.#job(next.value)
-    if (job) await this.#settle(job, await this.#parts.uploader.upload(job, interruption.cut))
+    if (job) await this.#settle(job, await this.#run.uploader.upload(job, interruption.cut))
     return true
   }
 
   /** Null where the folder is in doubt. */
   #job(file: FileRow): UploadJob | null {
-    const { synced, disk } = this.#parts
+    const { synced, disk } = this.#run
     const folder = synced.folders.byId(file.folder)!
     const { policy, unknown, identity, mounts } = this.#mirrors.get(folder.mirror)!
     if (unknown.some(path => isAtOrBelow(folder.path, path))) return null
@@ -148,14 +128,14 @@ export class UploadQueue {
       mirror: folder.mirror,
       albumPath: albumPathOf(policy.album, folder.path),
       deletions: policy.deletions,
-      isSameGround: () =>
+      isSameDisk: () =>
         mounts.every(at => !isAtOrBelow(folder.path, at) || isMount(disk, policy.folder, at)) &&
         isSameRoot(disk, policy.folder, identity),
     }
   }
 
   async #settle(job: UploadJob, result: UploadResult): Promise<void> {
-    const { synced, tell } = this.#parts
+    const { synced, tell } = this.#run
     const { root: mirror, path, file } = job
     switch (result.kind) {
       case 'uploaded':
@@ -171,19 +151,19 @@ export class UploadQueue {
       case 'waits':
         return tell({ event: 'picture_waits', mirror, path, ...waiting(result) })
       case 'uncertain':
-        await synced.commit(() => recordUncertain(this.#parts, file, result))
+        await synced.commit(() => recordUncertain(this.#run, file, result))
         tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
         // More than one in a row is not chance: what goes on would only be more doubt.
         if (!result.failure.repeated && ++this.#inDoubt > 1) this.#stop(result.failure)
         return
       case 'failed':
-        await synced.commit(() => recordFailed(this.#parts, file, result))
+        await synced.commit(() => recordFailed(this.#run, file, result))
         return tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
       case 'stop': {
         // What ends it after something else did, such as a quota, would be asked about once more.
         const isNews = this.#stopped?.remedy !== result.failure.remedy
         this.#stop(result.failure)
-        return isNews ? recordStop(this.#parts, result.failure) : undefined
+        return isNews ? recordStop(this.#run, result.failure) : undefined
       }
     }
   }
@@ -191,7 +171,7 @@ export class UploadQueue {
   #stop(failure: HostFailure): HostFailure {
     if (this.#stopped || failure.remedy === 'cancelled') return failure
     this.#stopped = failure
-    this.#parts.tell({ event: 'uploads_stopped', code: failure.code, message: failure.message })
+    this.#run.tell({ event: 'uploads_stopped', code: failure.code, message: failure.message })
     return failure
   }
 }

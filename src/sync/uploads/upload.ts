@@ -7,43 +7,29 @@ import { ALBUM_IN_DOUBT } from '../albums/album-maker.ts'
 import { DefaultAlbum } from '../albums/default-album.ts'
 import { isLeaving } from '../albums/lost-albums.ts'
 import { lostAt } from '../lost-records.ts'
-import type { Tell } from '../pass-events.ts'
-import { type AdoptionParts, adopt, adoptLinked } from './adoption.ts'
-import type { IncompleteParts, IncompletePictures } from './incomplete-pictures.ts'
-import { type SenderParts, send } from './sender.ts'
-import { openSettled, type SettleParts } from './settled-picture.ts'
-import type { UploadJob } from './upload-job.ts'
+import { adopt, adoptLinked } from './adoption.ts'
+import { send } from './sender.ts'
+import { openSettled } from './settled-picture.ts'
+import type { UploadJob, UploadRun } from './upload-job.ts'
 import { recordBytes, recordStanding } from './upload-records.ts'
 import { resultOfRefusal, type UploadResult } from './upload-result.ts'
 
-export interface UploaderParts extends SenderParts, AdoptionParts, SettleParts, IncompleteParts {
-  incomplete: IncompletePictures
-  tell: Tell
-  only: Only | null
-}
-
-/**
- * What is done where nothing is sent. adopt: what the host holds already is linked, and no album is made.
- * compare: what stands on an image is compared with it; the host is not asked.
- */
-export type Only = 'adopt' | 'compare'
-
 /** Brings one file to the host, unless it is there. */
 export class Uploader {
-  readonly #parts: UploaderParts
+  readonly #run: UploadRun
   readonly #default = new DefaultAlbum()
 
-  constructor(parts: UploaderParts) {
-    this.#parts = parts
+  constructor(run: UploadRun) {
+    this.#run = run
   }
 
   async upload(job: UploadJob, signal: AbortSignal): Promise<UploadResult> {
-    const { clock, incomplete } = this.#parts
+    const { clock, incomplete } = this.#run
     const waits = incomplete.recall(job.file, clock)
     if (waits) return waits
     let open: OpenPicture
     try {
-      open = await openSettled(this.#parts, job, this.#standing(job)?.hash ?? null, signal)
+      open = await openSettled(this.#run, job, this.#standing(job)?.hash ?? null, signal)
     } catch (error) {
       if (!(error instanceof PictureFileError)) throw error
       return error.code === 'UNREADABLE'
@@ -58,34 +44,34 @@ export class Uploader {
   }
 
   #standing({ file }: UploadJob): ImageRow | undefined {
-    return file.image === null ? undefined : this.#parts.synced.images.byId(file.image)
+    return file.image === null ? undefined : this.#run.synced.images.byId(file.image)
   }
 
   async #uploadOpen(job: UploadJob, open: OpenPicture, signal: AbortSignal): Promise<UploadResult> {
-    const { synced } = this.#parts
+    const { synced } = this.#run
     const { hash, picture } = open
     // Another disk may be here since the scan.
-    if (!job.isSameGround()) return { kind: 'waits', message: 'its folder was replaced since it was scanned' }
+    if (!job.isSameDisk()) return { kind: 'waits', message: 'its folder was replaced since it was scanned' }
     const standing = this.#standing(job)
     // An image whose deletion may have happened is as good as gone.
     if (standing?.hash.equals(hash) && !synced.journal.deletionOf(standing.id)) {
-      await synced.commit(() => recordStanding(this.#parts, job, open, standing))
+      await synced.commit(() => recordStanding(this.#run, job, open, standing))
       return { kind: 'unchanged', size: open.look.size }
     }
-    if (this.#parts.only === 'compare') {
-      await synced.commit(() => recordBytes(this.#parts, job, open))
+    if (this.#run.only === 'compare') {
+      await synced.commit(() => recordBytes(this.#run, job, open))
       return { kind: 'waits', message: 'its bytes have changed; it is sent once uploads go on' }
     }
     if (synced.journal.openOnFile(job.file).some(intent => intent.hash.equals(hash)))
       return { kind: 'uncertain', failure: sentBefore, hash }
-    const waits = this.#parts.incomplete.judge(this.#parts, job, open)
+    const waits = this.#run.incomplete.judge(this.#run, job, open)
     if (waits) return waits
     if (!picture) {
       const message = 'its bytes are no picture of a known format'
       return { kind: 'failed', code: 'NOT_A_PICTURE', message, retryAt: null, hash }
     }
     if (standing?.proof === 'none' && !synced.resend.has(job.file)) {
-      const adopted = await adoptLinked(this.#parts, job, open, picture, standing, signal)
+      const adopted = await adoptLinked(this.#run, job, open, picture, standing, signal)
       if (adopted) return adopted
     }
     const album = await this.#albumOf(job, signal)
@@ -96,16 +82,16 @@ export class Uploader {
 
   /** Where it goes, once it is known what is there. Undefined: there is no such album, and none is made. */
   async #albumOf(job: UploadJob, signal: AbortSignal): Promise<Outcome<Album | undefined>> {
-    const { albums, contents, only, synced } = this.#parts
+    const { albums, contents, only, synced } = this.#run
     const blind = synced.resend.has(job.file)
     const find = () =>
       only ? albums.lookUp(job.albumPath, signal) : albums.find(job.albumPath, signal, blind)
     for (let tries = 1; ; tries++) {
       const found = await find()
       if (!found.ok || found.value === undefined) return found
-      const album = found.value ?? this.#default.known(this.#parts) ?? null
-      if (album && isLeaving(this.#parts.synced, album)) return { ok: false, failure: leaving }
-      const looked = await contents.lookAt(this.#parts, album, signal)
+      const album = found.value ?? this.#default.known(this.#run) ?? null
+      if (album && isLeaving(this.#run.synced, album)) return { ok: false, failure: leaving }
+      const looked = await contents.lookAt(this.#run, album, signal)
       if (looked.ok || blind) return { ok: true, value: album }
       if (looked.failure.remedy !== 'gone' || album === null || tries > 1) return looked
       await albums.doubt(album)
@@ -119,30 +105,29 @@ export class Uploader {
     album: Album,
     signal: AbortSignal,
   ): Promise<UploadResult> {
-    const left = leftFor(this.#parts, job, open, album)
+    const left = leftFor(this.#run, job, open, album)
     if (left) {
-      await this.#parts.synced.commit(() => recordStanding(this.#parts, job, open, left))
+      await this.#run.synced.commit(() => recordStanding(this.#run, job, open, left))
       return { kind: 'unchanged', size: open.look.size }
     }
-    const adopted = await adopt(this.#parts, job, open, picture, album, signal)
+    const adopted = await adopt(this.#run, job, open, picture, album, signal)
     if (adopted) return adopted
-    if (this.#parts.only) return this.#notThere()
-    if (lostAt(this.#parts.synced) !== null) return mayArrive
+    if (this.#run.only) return this.#notThere()
+    if (lostAt(this.#run.synced) !== null) return mayArrive
     const parcel = { job, open, picture, album }
-    if (album !== null || this.#default.known(this.#parts) !== undefined)
-      return send(this.#parts, parcel, signal)
+    if (album !== null || this.#default.known(this.#run) !== undefined) return send(this.#run, parcel, signal)
     return this.#default.alone(async () => {
-      const learned = this.#default.known(this.#parts)
-      if (learned !== undefined) return send(this.#parts, { ...parcel, album: learned }, signal)
-      const result = await send(this.#parts, parcel, signal)
-      if (result.kind === 'uploaded') await this.#default.learn(this.#parts, result.imageId, signal)
+      const learned = this.#default.known(this.#run)
+      if (learned !== undefined) return send(this.#run, { ...parcel, album: learned }, signal)
+      const result = await send(this.#run, parcel, signal)
+      if (result.kind === 'uploaded') await this.#default.learn(this.#run, result.imageId, signal)
       return result
     })
   }
 
   /** Records that know less, and a plan that does not list: what is there nobody can tell. */
   #blindly({ endpoint, remedy }: HostFailure, hash: Buffer): UploadResult | null {
-    const { synced, clock } = this.#parts
+    const { synced, clock } = this.#run
     if (endpoint !== 'list' || remedy !== 'plan' || synced.meta.get('restored') !== '1') return null
     const message =
       'it may be on the host already: the state was lost or restored, and the plan does not list albums; "albumd retry --resend" uploads it all the same'
@@ -151,12 +136,12 @@ export class Uploader {
 
   /** Where the host lists nothing, nobody has seen that it is not there. */
   #notThere(): UploadResult {
-    const shut = this.#parts.host.blocks().find(({ endpoint }) => endpoint === 'list')
+    const shut = this.#run.host.blocks().find(({ endpoint }) => endpoint === 'list')
     return shut ? { kind: 'waits', message: `${CAN_NOT_ASK}: ${shut.message}` } : notThere
   }
 
   #refused(failure: HostFailure, hash: Buffer): UploadResult {
-    return resultOfRefusal(failure, hash, this.#parts.clock.wall())
+    return resultOfRefusal(failure, hash, this.#run.clock.wall())
   }
 }
 
@@ -165,7 +150,7 @@ export class Uploader {
  * stood for is back. One that was only linked does not take the place of another.
  */
 function leftFor(
-  { synced }: UploaderParts,
+  { synced }: UploadRun,
   { file }: UploadJob,
   { hash }: OpenPicture,
   album: Album,

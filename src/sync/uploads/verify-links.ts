@@ -1,7 +1,7 @@
 import type { Synced } from '../../synced/synced.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import type { Clock } from '../clock.ts'
-import { type CompareParts, type Comparison, compareBytes } from '../listing/compare-bytes.ts'
+import type { EngineContext } from '../context.ts'
+import { type Comparison, compareBytes } from '../listing/compare-bytes.ts'
 import { refuteImage } from '../records/lost-image.ts'
 
 export interface Verified {
@@ -16,18 +16,18 @@ export interface Verified {
 
 /** Fetches every linked image and compares its bytes with its file's. `between`: before each, others may work. */
 export async function verifyLinks(
-  parts: CompareParts & { clock: Clock },
+  context: Pick<EngineContext, 'synced' | 'host' | 'clock'>,
   signal: AbortSignal,
   between: () => Promise<void> = async () => {},
 ): Promise<Verified> {
-  const { synced } = parts
+  const { synced } = context
   const verified: Verified = { equal: 0, other: 0, unknown: 0, why: null }
   for (const { id } of synced.images.linked()) {
     if (signal.aborted) break
     await between()
     const image = synced.images.byId(id)
     if (image?.proof !== 'none') continue
-    const compared = await verifyLink(parts, image, signal)
+    const compared = await verifyLink(context, image, signal)
     verified[compared.verdict]++
     if (compared.verdict === 'unknown') verified.why ??= compared.why
   }
@@ -36,12 +36,12 @@ export async function verifyLinks(
 
 /** The same for one. Where its bytes are another's, its file stands on nothing any more. */
 export async function verifyLink(
-  parts: CompareParts & { clock: Clock },
+  context: Pick<EngineContext, 'synced' | 'host' | 'clock'>,
   image: ImageRow,
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const { synced, clock } = parts
-  const compared = await compareBytes(parts, image, image, signal)
+  const { synced, clock } = context
+  const compared = await compareBytes(context, image, image, signal)
   if (compared.verdict === 'equal') await synced.commit(() => prove(synced, image, compared.cdnUrl))
   if (compared.verdict === 'other') await synced.commit(() => refuteImage(synced, image, clock.wall()))
   return compared

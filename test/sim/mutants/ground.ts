@@ -56,8 +56,8 @@ export const GROUND: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/uploads/upload.ts',
-        find: 'if (!job.isSameGround()) return',
-        replace: 'if (!job.isSameGround) return',
+        find: 'if (!job.isSameDisk()) return',
+        replace: 'if (!job.isSameDisk) return',
       },
     ],
     why: 'a picture of another disk is sent',
