@@ -4,12 +4,13 @@ const rooms = {
   local: ['protocol'],
   remote: ['protocol'],
   synced: ['protocol', 'local'],
-  sync: ['protocol', 'local', 'remote', 'synced'],
+  records: ['protocol', 'local', 'synced'],
+  sync: ['protocol', 'local', 'remote', 'synced', 'records'],
   config: ['protocol'],
   host: ['protocol'],
-  daemon: ['protocol', 'local', 'remote', 'synced', 'sync', 'config'],
-  page: ['protocol', 'local', 'remote', 'synced', 'sync', 'config', 'daemon'],
-  cli: ['protocol', 'local', 'remote', 'synced', 'sync', 'config', 'daemon', 'page', 'host'],
+  daemon: ['protocol', 'local', 'remote', 'synced', 'records', 'sync', 'config'],
+  page: ['protocol', 'local', 'remote', 'synced', 'records', 'sync', 'config', 'daemon'],
+  cli: ['protocol', 'local', 'remote', 'synced', 'records', 'sync', 'config', 'daemon', 'page', 'host'],
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Synced } from '../synced/synced.ts'
+import type { Tx } from '../synced/synced.ts'
 import { lostAt, noteLost } from './lost-records.ts'
 
 /**
@@ -6,11 +6,7 @@ import { lostAt, noteLost } from './lost-records.ts'
  * counts as none, so what was measured begins anew. `bootId`: of this boot, or one constant where the system has none;
  * then a clock that is behind tells of another boot. `monotonic`: milliseconds. Cut off in the middle, it is done again.
  */
-export function noteBoot(
-  { meta, journal, albums, emptied }: Synced,
-  bootId: string,
-  monotonic: number,
-): void {
+export function noteBoot({ meta, journal, albums, emptied }: Tx, bootId: string, monotonic: number): void {
   const [known, at] = (meta.get('boot') ?? '').split(' ')
   if (known !== bootId || monotonic < Number(at)) {
     // The columns take whole milliseconds.

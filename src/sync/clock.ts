@@ -1,3 +1,5 @@
+import type { Moment } from '../records/escrow.ts'
+
 /** Time as a parameter, so that a simulation can run years of it. */
 export interface Clock {
   /** Milliseconds since 1970, as the system's clock has them: it may jump. */
@@ -22,4 +24,17 @@ export const systemClock: Clock = {
       const timer = setTimeout(end, ms)
       signal.addEventListener('abort', end)
     }),
+}
+
+/** The moment at which something is recorded. */
+export function momentOf({
+  clock,
+  running,
+  graceMs,
+}: {
+  clock: Pick<Clock, 'wall'>
+  running: () => number
+  graceMs: number
+}): Moment {
+  return { now: clock.wall(), running: running(), graceMs }
 }

@@ -1,4 +1,4 @@
-import type { Synced } from '../synced/synced.ts'
+import type { Synced, Tx } from '../synced/synced.ts'
 import type { Clock } from './clock.ts'
 import { mayArriveFor } from './credential-life.ts'
 import type { AlbumContents } from './listing/album-contents.ts'
@@ -14,7 +14,7 @@ export interface LostRecordsParts {
  * Records were lost or are old, and whoever kept them did not settle all that it had begun: what they knew to be under
  * way may still arrive, and nobody would know it for what it is. `monotonic`: milliseconds of this boot.
  */
-export function noteLost({ meta }: Pick<Synced, 'meta'>, monotonic: number): void {
+export function noteLost({ meta }: Pick<Tx, 'meta'>, monotonic: number): void {
   meta.set('lost_at', String(Math.round(monotonic)))
 }
 
@@ -30,5 +30,5 @@ export async function endLoss(parts: LostRecordsParts): Promise<void> {
   const at = lostAt(synced)
   if (at === null || clock.monotonic() - at <= mayArriveFor(credentialLifetimeMs)) return
   contents.forgetAll()
-  await synced.commit(() => synced.meta.clear('lost_at'))
+  await synced.commit(tx => tx.meta.clear('lost_at'))
 }

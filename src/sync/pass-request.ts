@@ -1,6 +1,6 @@
+import type { Deletions } from '../records/escrow.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { Interruption } from './interruption.ts'
-import type { Deletions } from './plan.ts'
 
 export interface MirrorPolicy {
   /** Real path. */

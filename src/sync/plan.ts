@@ -1,27 +1,12 @@
 import type { FileLook, FolderLook } from '../local/look.ts'
+import type { Deletions } from '../records/escrow.ts'
+import { type FileChange, NEW, TOUCHED } from '../records/pictures.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
 
 /**
  * The planner: from what is known and what was seen to what must happen, with the reasons. Pure: no disk, no host,
  * no database, no clock.
  */
-
-/**
- * What a look at one file means for its record.
- * pending: not seen before, or not as it was: to be hashed, and uploaded where its bytes are new.
- * aside: its image stays; the file is there and left out, or gone from a backup.
- * gone: away for certain; the image that stood for it, if any, is to be given up.
- * pruned: there, and hidden by an ignore rule; its image is to be given up because a person asked for that.
- */
-export interface FileChange {
-  kind: 'pending' | 'aside' | 'gone' | 'pruned'
-  file: FileRow
-  reason: string
-  /** An image that was kept for good, and that the file no longer stands on: nothing else tells that it is. */
-  leaves?: number
-}
-
-export type Deletions = 'propagate' | 'keep'
 
 export interface PlanPolicy {
   deletions: Deletions
@@ -50,7 +35,8 @@ export function planFolder(
     const reason = whyPending(record, seen)
     if (reason) {
       const leaves = record?.state === 'kept' && record.image !== null ? { leaves: record.image } : {}
-      changes.push({ kind: 'pending', file: pendingRow(folder, record, seen, now), reason, ...leaves })
+      const file = pendingRow(folder, record, seen, now)
+      changes.push({ kind: 'pending', file, was: record?.state ?? null, reason, ...leaves })
     }
     records.delete(seen.name)
   }
@@ -88,9 +74,6 @@ export function planMissingFolder(
   return known.flatMap(file => planMissing(file, where, policy, now) ?? [])
 }
 
-/** Reasons of what a first look finds, and of what changes nothing where the bytes are the same. */
-export const NEW = 'new'
-export const TOUCHED = 'touched: its bytes are compared'
 /** Of what may have been renamed, to a name that can't be mirrored. */
 export const PERHAPS_RENAMED =
   'not known whether it is gone: a name in its folder is not valid UTF-8; rename that'
@@ -136,14 +119,14 @@ function planMissing(
   if (file.state === 'gone') return null
   const gone: FileRow = { ...file, state: 'gone', since: now }
   return pruned
-    ? { kind: 'pruned', file: gone, reason: 'hidden by an ignore rule, and asked for' }
-    : { kind: 'gone', file: gone, reason: 'gone from the disk' }
+    ? { kind: 'pruned', file: gone, was: file.state, reason: 'hidden by an ignore rule, and asked for' }
+    : { kind: 'gone', file: gone, was: file.state, reason: 'gone from the disk' }
 }
 
 function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: string, now: number): FileChange | null {
   return file.state === becomes
     ? null
-    : { kind: 'aside', file: { ...file, state: becomes, since: now }, reason }
+    : { kind: 'aside', file: { ...file, state: becomes, since: now }, was: file.state, reason }
 }
 
 /**

@@ -1,9 +1,11 @@
+import { recordRunning } from '../records/escrow.ts'
 import type { Block, HostFailure } from '../remote/host.ts'
+import type { Tx } from '../synced/synced.ts'
 import type { EngineContext } from './context.ts'
 import { forgetOldDeletions } from './deletions/hold.ts'
+import { clockOffset } from './file-ages.ts'
 import { endingForOthers } from './interruption.ts'
 import type { Pass } from './pass-request.ts'
-import { recordTime } from './record-states.ts'
 
 const HOUR_MS = 3_600_000
 /** How long history and the ids of deleted images are kept. No host lists a deleted image for so long. */
@@ -18,18 +20,18 @@ const COMMITS = 20
 export async function recordPass(context: EngineContext, pass: Pass): Promise<void> {
   const { synced, clock } = context
   const { task, stopped, notRecovered, interruption } = pass
-  if (task === 'look') return synced.commit(() => recordTime(context))
+  if (task === 'look') return synced.commit(tx => recordTime(tx, context))
   if (notRecovered && synced.journal.oldestInDoubt() !== null) stopped.push(notRecovered)
-  const mayPrune = await synced.commit(() => {
-    recordStates(context, stopped)
-    return isPruningDue(synced, clock.wall())
+  const mayPrune = await synced.commit(tx => {
+    recordStates(tx, context, stopped)
+    return isPruningDue(tx, clock.wall())
   })
   if (mayPrune) await prune(context, endingForOthers(interruption).stop)
 }
 
 /** Records what the host refuses at present, for `status` and for the next process. */
-export function recordStates(context: EngineContext, stopped: readonly HostFailure[]): void {
-  const { synced, host, clock, running } = context
+export function recordStates(tx: Tx, context: EngineContext, stopped: readonly HostFailure[]): void {
+  const { host, clock, running } = context
   const now = clock.wall()
   const saidAt = (block: Block) => ({ ...block, said_at: now - (clock.monotonic() - block.since) })
   const said = stopped.filter(({ remedy, repeated }) => remedy !== 'cancelled' && !repeated)
@@ -39,14 +41,14 @@ export function recordStates(context: EngineContext, stopped: readonly HostFailu
     ...said.map(failure => ({ ...failure, said_at: now })),
     ...host.blocks().map(saidAt),
   ]
-  recordTime(context)
-  forgetOldDeletions(synced, running())
+  recordTime(tx, context)
+  forgetOldDeletions(tx, running())
   const told = all.filter(({ remedy }) => remedy !== 'quota')
   // Of several blocks of one endpoint the last counts.
   const blocks = [...new Map(told.map(block => [block.endpoint, block])).values()]
-  synced.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
+  tx.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
   for (const { endpoint, code, message, said_at } of blocks)
-    synced.account.block({
+    tx.account.block({
       endpoint,
       code,
       message,
@@ -55,8 +57,15 @@ export function recordStates(context: EngineContext, stopped: readonly HostFailu
     })
 }
 
+/** What the next process needs to know of the clocks. */
+function recordTime(tx: Tx, { clock, running }: Pick<EngineContext, 'clock' | 'running'>): void {
+  tx.mirrors.endPhases()
+  recordRunning(tx, running())
+  tx.meta.set('clock_offset', String(clockOffset(clock)))
+}
+
 /** Once an hour: what may be forgotten is found by counting all rows. */
-export function isPruningDue({ meta }: EngineContext['synced'], now: number): boolean {
+export function isPruningDue({ meta }: Tx, now: number): boolean {
   const before = Number(meta.get('pruned_at') ?? Number.NaN)
   // After a clock was set back, the last time lies in the future.
   if (before <= now && now - before < HOUR_MS) return false
@@ -75,12 +84,12 @@ export async function prune(
   let old = history.isFrom(before)
   let longGone = deleted.isFrom(before)
   for (let commits = 0; commits < COMMITS && !stop.aborted; commits++) {
-    if (old) old = (await commit(() => history.dropBefore(before, ROWS))) === ROWS
+    if (old) old = (await commit(tx => tx.history.dropBefore(before, ROWS))) === ROWS
     else if (excess > 0) {
-      await commit(() => history.dropOldest(Math.min(ROWS, excess)))
+      await commit(tx => tx.history.dropOldest(Math.min(ROWS, excess)))
       excess -= ROWS
-    } else if (longGone) longGone = (await commit(() => deleted.dropBefore(before, ROWS))) === ROWS
-    else if (space.isTooMuch()) await commit(() => space.giveBack(PAGES))
+    } else if (longGone) longGone = (await commit(tx => tx.deleted.dropBefore(before, ROWS))) === ROWS
+    else if (space.isTooMuch()) await commit(tx => tx.space.giveBack(PAGES))
     else return
   }
 }

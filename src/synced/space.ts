@@ -8,13 +8,17 @@ export function openSpace(db: Db) {
   const pragma = (name: string) => db.pragma(name, { simple: true }) as number
 
   return {
-    /** Whether more of the file is free than is worth keeping. */
-    isTooMuch(): boolean {
-      if (pragma('auto_vacuum') !== INCREMENTAL) return false
-      return pragma('freelist_count') > KEPT_PAGES + pragma('page_count') / 4
+    reads: {
+      /** Whether more of the file is free than is worth keeping. */
+      isTooMuch(): boolean {
+        if (pragma('auto_vacuum') !== INCREMENTAL) return false
+        return pragma('freelist_count') > KEPT_PAGES + pragma('page_count') / 4
+      },
     },
-    /** Gives at most so many pages back to the disk. Belongs into a commit. */
-    giveBack: (pages: number): void => void db.pragma(`incremental_vacuum(${pages})`),
+    writes: {
+      /** Gives at most so many pages back to the disk. Belongs into a commit. */
+      giveBack: (pages: number): void => void db.pragma(`incremental_vacuum(${pages})`),
+    },
   }
 }
 

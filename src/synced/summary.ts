@@ -110,42 +110,45 @@ export function openSummaries(db: Db) {
   )
 
   return {
-    below(mirror: number, path: string): TreeSummary {
-      const { files, ...left_out } = lookedBelow.get({ mirror, path })!
-      const states = Object.fromEntries(statesBelow.all({ mirror, path }).map(({ state, n }) => [state, n]))
-      return { files, states, left_out }
+    reads: {
+      below(mirror: number, path: string): TreeSummary {
+        const { files, ...left_out } = lookedBelow.get({ mirror, path })!
+        const states = Object.fromEntries(statesBelow.all({ mirror, path }).map(({ state, n }) => [state, n]))
+        return { files, states, left_out }
+      },
+      /** Of a folder that is gone. Not for the root. */
+      goneBelow: (mirror: number, path: string) => goneBelow.get({ mirror, path })!,
+      mirror(mirror: number): MirrorSummary {
+        const { files, format, ignored, hidden: dotted, empty, links } = looked.get(mirror)!
+        const states = new Map(open.all(mirror).map(row => [row.state, row]))
+        const count = (state: FileState) => states.get(state)?.n ?? 0
+        const waiting = (['pending', 'failed', 'uncertain'] as const).flatMap(
+          state => states.get(state)?.since ?? [],
+        )
+        const unsynced = count('pending') + count('failed') + count('linked') + count('uncertain')
+        const { held, pending } = escrowed.get(mirror)!
+        return {
+          files,
+          synced: Math.max(0, files - unsynced),
+          linked: count('linked'),
+          uncertain: count('uncertain'),
+          pending_uploads: count('pending'),
+          pending_deletions: pending,
+          held_deletions: held,
+          failed: failed.get(mirror)!.n,
+          left_out: { format, ignored, hidden: dotted, empty, links },
+          left_out_with_image: hidden.get(mirror)!.n,
+          oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
+        }
+      },
+      /** At most `most`, in the order of their paths. */
+      failures: (most: number) => failures.all(most),
+      /** At most `most` of one mirror, in the order of their paths: first those that are not tried again by themselves. */
+      failuresOf: (mirror: number, most: number) => failuresOf.all(mirror, most),
+      failuresByCode: (mirror: number) => failuresByCode.all(mirror),
+      /** The last parts of the paths of one mirror that failed so. */
+      namesOfCode: (mirror: number, code: string) => namesOfCode.all(mirror, code),
     },
-    /** Of a folder that is gone. Not for the root. */
-    goneBelow: (mirror: number, path: string) => goneBelow.get({ mirror, path })!,
-    mirror(mirror: number): MirrorSummary {
-      const { files, format, ignored, hidden: dotted, empty, links } = looked.get(mirror)!
-      const states = new Map(open.all(mirror).map(row => [row.state, row]))
-      const count = (state: FileState) => states.get(state)?.n ?? 0
-      const waiting = (['pending', 'failed', 'uncertain'] as const).flatMap(
-        state => states.get(state)?.since ?? [],
-      )
-      const unsynced = count('pending') + count('failed') + count('linked') + count('uncertain')
-      const { held, pending } = escrowed.get(mirror)!
-      return {
-        files,
-        synced: Math.max(0, files - unsynced),
-        linked: count('linked'),
-        uncertain: count('uncertain'),
-        pending_uploads: count('pending'),
-        pending_deletions: pending,
-        held_deletions: held,
-        failed: failed.get(mirror)!.n,
-        left_out: { format, ignored, hidden: dotted, empty, links },
-        left_out_with_image: hidden.get(mirror)!.n,
-        oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
-      }
-    },
-    /** At most `most`, in the order of their paths. */
-    failures: (most: number) => failures.all(most),
-    /** At most `most` of one mirror, in the order of their paths: first those that are not tried again by themselves. */
-    failuresOf: (mirror: number, most: number) => failuresOf.all(mirror, most),
-    failuresByCode: (mirror: number) => failuresByCode.all(mirror),
-    /** The last parts of the paths of one mirror that failed so. */
-    namesOfCode: (mirror: number, code: string) => namesOfCode.all(mirror, code),
+    writes: {},
   }
 }

@@ -1,4 +1,4 @@
-import { groupCommits } from './commits.ts'
+import { type Commit, groupCommits } from './commits.ts'
 import type { Db } from './database.ts'
 import { openSpace } from './space.ts'
 import { openSummaries } from './summary.ts'
@@ -20,15 +20,8 @@ import { openMirrors } from './tables/mirrors.ts'
 import { openRefuted } from './tables/refuted.ts'
 import { openResend } from './tables/resend.ts'
 
-export type Synced = ReturnType<typeof openSynced>
-
-/**
- * What both sides last agreed on, table by table. Changes go through `commit`, which resolves once they are on the
- * disk; the tables' own calls are synchronous and belong inside it.
- */
-export function openSynced(db: Db) {
+function openTables(db: Db) {
   return {
-    commit: groupCommits(db),
     account: openAccount(db),
     albums: openAlbums(db),
     audit: openAudit(db),
@@ -48,6 +41,45 @@ export function openSynced(db: Db) {
     resend: openResend(db),
     space: openSpace(db),
     summaries: openSummaries(db),
+  }
+}
+
+type Tables = ReturnType<typeof openTables>
+
+/** What is recorded, table by table. Every call is synchronous. */
+export type Records = { readonly [T in keyof Tables]: Tables[T]['reads'] }
+
+/**
+ * What may be called within a transaction: reads, which see what this transaction has written, and writes. Only `commit`
+ * hands out a Tx, so that a write outside a transaction does not compile.
+ */
+export type Tx = { readonly [T in keyof Tables]: Tables[T]['reads'] & Tables[T]['writes'] }
+
+/** The records, and the only way to change them. */
+export interface Synced extends Records {
+  /**
+   * Runs `change` in a transaction and resolves with its result once the change is on the disk. `change` must not keep
+   * the Tx. Rejects with what `change` threw, or with a StateError when the database failed.
+   */
+  commit<T>(change: (tx: Tx) => T): Promise<T>
+  /** The same at once, in a transaction of its own: while the records are opened or closed, when nothing else writes. */
+  commitNow<T>(change: (tx: Tx) => T): T
+  close(): void
+}
+
+/** `commit`: how changes are grouped into transactions; the simulation has its own. */
+export function openSynced(db: Db, commit: Commit = groupCommits(db)): Synced {
+  const tables = Object.entries(openTables(db))
+  const records = Object.fromEntries(tables.map(([name, { reads }]) => [name, reads])) as unknown as Records
+  const tx = Object.fromEntries(
+    tables.map(([name, { reads, writes }]) => [name, { ...reads, ...writes }]),
+  ) as unknown as Tx
+  // To make a transaction costs more than a small change does.
+  const atOnce = db.transaction((change: (tx: Tx) => unknown) => change(tx))
+  return {
+    ...records,
+    commit: change => commit(() => change(tx)),
+    commitNow: <T>(change: (tx: Tx) => T) => atOnce.immediate(change) as T,
     close: () => void db.close(),
   }
 }

@@ -9,8 +9,8 @@ const clock = { wall: () => NOW, monotonic: () => 5000, sleep: async () => {} }
 function stateWith(code: string, said_at: number) {
   const synced = openSynced(openDatabase(':memory:'))
   onTestFinished(() => synced.close())
-  synced.meta.set('plan', 'professional')
-  synced.account.block({ endpoint: 'delete', code, message: 'no', since: 1, said_at })
+  synced.commitNow(tx => tx.meta.set('plan', 'professional'))
+  synced.commitNow(tx => tx.account.block({ endpoint: 'delete', code, message: 'no', since: 1, said_at }))
   return synced
 }
 

@@ -90,7 +90,7 @@ function start(
 ): Stage {
   const folder = tempFolder()
   const synced = openSynced(openDatabase(':memory:'))
-  const { id: mirror } = synced.mirrors.add(folder, 'Photos')
+  const { id: mirror } = synced.commitNow(tx => tx.mirrors.add(folder, 'Photos'))
   prepare({ synced, mirror })
   const clock = new VirtualClock()
   const policy = { folder, album: 'Photos', deletions: 'propagate' as const, ignore: [] }
@@ -145,34 +145,38 @@ function start(
 
 /** One image that is to be given up at a moment of running time. */
 function giveUp({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>, dueAt: number): void {
-  const { id: image } = synced.images.put({
-    remote_id: 'r1',
-    cdn_url: 'https://cdn.example.com/i/r1',
-    album: null,
-    name: 'a.png',
-    hash: Buffer.alloc(32),
-    size: 1,
-    mime: 'image/png',
-    width: 1,
-    height: 1,
-    proof: 'uploaded',
-    recorded_at: 0,
-  })
-  synced.escrow.put({
-    image,
-    mirror,
-    path: 'a.png',
-    reason: 'deleted',
-    state: 'grace',
-    since: 0,
-    due_at: dueAt,
-  })
+  const { id: image } = synced.commitNow(tx =>
+    tx.images.put({
+      remote_id: 'r1',
+      cdn_url: 'https://cdn.example.com/i/r1',
+      album: null,
+      name: 'a.png',
+      hash: Buffer.alloc(32),
+      size: 1,
+      mime: 'image/png',
+      width: 1,
+      height: 1,
+      proof: 'uploaded',
+      recorded_at: 0,
+    }),
+  )
+  synced.commitNow(tx =>
+    tx.escrow.put({
+      image,
+      mirror,
+      path: 'a.png',
+      reason: 'deleted',
+      state: 'grace',
+      since: 0,
+      due_at: dueAt,
+    }),
+  )
 }
 
 /** One picture that is to be uploaded. */
 function pending({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>): void {
-  const { id: folder } = synced.folders.add(mirror, '')
-  synced.files.put({ ...PENDING, folder })
+  const { id: folder } = synced.commitNow(tx => tx.folders.add(mirror, ''))
+  synced.commitNow(tx => tx.files.put({ ...PENDING, folder }))
 }
 
 /** Once its first work has had five seconds, it looks at the folder that the scan found new, and only then is done. */
@@ -203,7 +207,7 @@ describe('the daemon', () => {
 
   it('tries a mirror in doubt again each minute', async () => {
     const { clock, passes } = start(({ synced, mirror }) =>
-      synced.mirrors.guard(mirror, { code: 'ROOT', reason: 'it is away' }),
+      synced.commitNow(tx => tx.mirrors.guard(mirror, { code: 'ROOT', reason: 'it is away' })),
     )
     await clock.pass(2 * MINUTE + 1)
     expect(passes.map(({ at }) => at)).toEqual([0, MINUTE, 2 * MINUTE])
@@ -212,7 +216,7 @@ describe('the daemon', () => {
   it('pauses the uploads of a backlog for a folder that is stale, and tells of no pass before all was tried', async () => {
     await expectLookAtNew(
       start(
-        ({ synced, mirror }) => void synced.folders.add(mirror, 'new'),
+        ({ synced, mirror }) => void synced.commitNow(tx => tx.folders.add(mirror, 'new')),
         uploads => uploads(),
       ),
     )
@@ -236,7 +240,7 @@ describe('the daemon', () => {
   ])('pauses many deletions for a folder that is stale: $event', async told => {
     await expectLookAtNew(
       start(
-        ({ synced, mirror }) => void synced.folders.add(mirror, 'new'),
+        ({ synced, mirror }) => void synced.commitNow(tx => tx.folders.add(mirror, 'new')),
         (_, __, deletions) => deletions(told),
       ),
     )

@@ -30,11 +30,11 @@ describe('a watched mirror', () => {
     await told('', 'a')
     expect(state()).toMatchObject({ folders: 2, lost: 0, loss: null, polled: false })
     mkdirSync(join(root, 'b'))
-    synced.folders.gone(synced.folders.at(mirror, 'a')!.id)
-    synced.folders.add(mirror, 'b')
+    synced.commitNow(tx => tx.folders.gone(synced.folders.at(mirror, 'a')!.id))
+    synced.commitNow(tx => tx.folders.add(mirror, 'b'))
     watcher.follow()
     await told('b')
-    synced.folders.add(mirror, 'a')
+    synced.commitNow(tx => tx.folders.add(mirror, 'a'))
     watcher.follow()
     // Only a watch that is opened anew says so.
     await told('a')
@@ -45,15 +45,17 @@ describe('a watched mirror', () => {
     const { root, synced, mirror, watcher, told, state } = watch(['', 'a', 'b'])
     const doubt = (path: string, code: string) => {
       const { id } = synced.folders.at(mirror, path)!
-      synced.folders.setUnknown(id, 'in doubt')
-      synced.failures.put({
-        folder: id,
-        name: '',
-        source: 'look',
-        code,
-        message: 'in doubt',
-        next_attempt_at: null,
-      })
+      synced.commitNow(tx => tx.folders.setUnknown(id, 'in doubt'))
+      synced.commitNow(tx =>
+        tx.failures.put({
+          folder: id,
+          name: '',
+          source: 'look',
+          code,
+          message: 'in doubt',
+          next_attempt_at: null,
+        }),
+      )
     }
     watcher.follow()
     await told('', 'a', 'b')

@@ -15,10 +15,12 @@ const configuredAs = (mirrors: [folder: string, album: string][]) =>
 
 function mirrored(album: string): Synced {
   const synced = openSynced(openDatabase(':memory:'))
-  const { id } = synced.mirrors.add('/srv/one', album)
-  const { id: folder } = synced.folders.add(id, '')
+  const { id } = synced.commitNow(tx => tx.mirrors.add('/srv/one', album))
+  const { id: folder } = synced.commitNow(tx => tx.folders.add(id, ''))
   const look = { name: 'red.png', size: 1, mtime: 1, ctime: 1, ino: 1 }
-  synced.files.put({ ...look, folder, state: 'pending', since: 0, image: null, hash: null })
+  synced.commitNow(tx =>
+    tx.files.put({ ...look, folder, state: 'pending', since: 0, image: null, hash: null }),
+  )
   return synced
 }
 
@@ -44,7 +46,7 @@ it.each([['Photos/B'], ['Photo'], ['Photos/AB']])('but not from one on "%s"', al
 
 it('nor where nothing was ever mirrored', () => {
   const synced = openSynced(openDatabase(':memory:'))
-  synced.mirrors.add('/srv/one', 'Photos/A')
+  synced.commitNow(tx => tx.mirrors.add('/srv/one', 'Photos/A'))
   expect(() => refuseOther(synced, configuredAs([['/srv/two', 'Photos']]))).not.toThrow()
   synced.close()
 })

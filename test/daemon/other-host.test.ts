@@ -24,7 +24,7 @@ it('a state belongs to the host where it knows something, and to no address that
   const mistyped = await open('https://imagse.example.com/api/v1')
   mistyped.close()
   const state = await open('https://images.example.com/api/v1')
-  state.synced.albums.put(null, 'Holidays', 'A', true)
+  state.synced.commitNow(tx => tx.albums.put(null, 'Holidays', 'A', true))
   state.close()
   await expect(open('https://imagse.example.com/api/v1')).rejects.toMatchObject({
     code: 'STATE_OTHER_HOST',

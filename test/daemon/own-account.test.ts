@@ -155,7 +155,7 @@ it('a state that has recorded no image, or is from before keys were marked, belo
   const host = hostOfOwnAccount(elsewhere.host, fresh.synced, 'any', systemClock)
   expect(await host.list(null, 1, never)).toMatchObject({ ok: true })
   const { withKey, synced } = await mirrored()
-  synced.meta.clear('key_mark')
+  synced.commitNow(tx => tx.meta.clear('key_mark'))
   expect(await withKey('second', elsewhere.host).list(null, 1, never)).toMatchObject({ ok: true })
   expect(await withKey('third', elsewhere.host).list(null, 1, never)).toMatchObject(OTHER)
 })

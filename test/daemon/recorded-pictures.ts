@@ -79,8 +79,10 @@ export async function recordPictures(
   const addressOf = (path: string) => `${origin}/i/${encodeURIComponent(path)}`
   const db = openDatabase(stateFiles(loaded.state_dir).database)
   const synced = openSynced(db)
-  synced.meta.set('base_url', loaded.host.base_url)
-  const rows = loaded.mirrors.map(({ folder, album }) => synced.mirrors.add(folder, album))
+  synced.commitNow(tx => tx.meta.set('base_url', loaded.host.base_url))
+  const rows = loaded.mirrors.map(({ folder, album }) =>
+    synced.commitNow(tx => tx.mirrors.add(folder, album)),
+  )
   db.transaction(() => {
     for (const picture of pictures) {
       const bytes = Buffer.from(picture.bytes)
@@ -90,31 +92,35 @@ export async function recordPictures(
       const hash = createHash('sha256').update(bytes).digest()
       const row =
         image &&
-        synced.images.put({
-          remote_id: `id-${mirror}-${path}`,
-          cdn_url: image.cdnUrl === undefined ? addressOf(path) : image.cdnUrl,
-          album: null,
+        synced.commitNow(tx =>
+          tx.images.put({
+            remote_id: `id-${mirror}-${path}`,
+            cdn_url: image.cdnUrl === undefined ? addressOf(path) : image.cdnUrl,
+            album: null,
+            name: nameOf(path),
+            hash,
+            size: bytes.length,
+            mime: 'image/png',
+            width: 1,
+            height: 1,
+            recorded_at: 1_700_000_000_000,
+            proof: image.proof ?? 'uploaded',
+          }),
+        )
+      synced.commitNow(tx =>
+        tx.files.put({
+          folder: tx.folders.add(rows[mirror]!.id, folderAbove(path)).id,
           name: nameOf(path),
-          hash,
           size: bytes.length,
-          mime: 'image/png',
-          width: 1,
-          height: 1,
-          recorded_at: 1_700_000_000_000,
-          proof: image.proof ?? 'uploaded',
-        })
-      synced.files.put({
-        folder: synced.folders.add(rows[mirror]!.id, folderAbove(path)).id,
-        name: nameOf(path),
-        size: bytes.length,
-        mtime,
-        ctime: 0,
-        ino: 0,
-        state,
-        since: null,
-        image: row?.id ?? null,
-        hash: changed ? Buffer.alloc(32, 1) : hash,
-      })
+          mtime,
+          ctime: 0,
+          ino: 0,
+          state,
+          since: null,
+          image: row?.id ?? null,
+          hash: changed ? Buffer.alloc(32, 1) : hash,
+        }),
+      )
     }
   })()
   db.close()

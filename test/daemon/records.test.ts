@@ -50,14 +50,14 @@ function place(): Place {
 
 /** Enough that the database has pages in its middle. */
 function fill({ synced }: Records): void {
-  const { id } = synced.mirrors.add('/srv/photos', 'Photos')
-  for (let n = 0; n < 60; n++) synced.folders.add(id, `${n}`.padEnd(1000, 'x'))
-  synced.contents.put(null, 3)
+  const { id } = synced.commitNow(tx => tx.mirrors.add('/srv/photos', 'Photos'))
+  for (let n = 0; n < 60; n++) synced.commitNow(tx => tx.folders.add(id, `${n}`.padEnd(1000, 'x')))
+  synced.commitNow(tx => tx.contents.put(null, 3))
 }
 
 /** Something whose outcome is not known. */
 function begin({ synced }: Records): void {
-  synced.journal.openAlbumCreation(null, 'Photos', { since: 1, sent_at: 1 })
+  synced.commitNow(tx => tx.journal.openAlbumCreation(null, 'Photos', { since: 1, sent_at: 1 }))
 }
 
 /** What a later opening finds. */
@@ -298,7 +298,7 @@ function killedWhile({ folder, files }: Place): void {
   const script = `
     import { openRecords } from ${JSON.stringify(import.meta.resolve('../../src/daemon/state/records.ts'))}
     const { synced } = openRecords(${JSON.stringify(files)}, line => { throw new Error(line) })
-    synced.meta.set('pid', '1')
+    synced.commitNow(tx => tx.meta.set('pid', '1'))
     process.kill(process.pid, 'SIGKILL')`
   try {
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: folder, stdio: 'pipe' })

@@ -19,21 +19,21 @@ describe('requests of an earlier process', () => {
   it('are taken to have been sent until just now where it did not end by itself', () => {
     const synced = state()
     expect(lastRequestBefore(synced, 5000)).toBeNull()
-    synced.meta.set('base_url', 'https://example.com/api/v1')
-    endRequests(synced, 100)
-    startRequests(synced)
+    synced.commitNow(tx => tx.meta.set('base_url', 'https://example.com/api/v1'))
+    synced.commitNow(tx => endRequests(tx, 100))
+    synced.commitNow(tx => startRequests(tx))
     expect(lastRequestBefore(synced, 5000)).toBe(5000)
   })
 
   it('ended when it said so', () => {
     const synced = state()
-    endRequests(synced, 100)
+    synced.commitNow(tx => endRequests(tx, 100))
     expect(lastRequestBefore(synced, 5000)).toBe(100)
   })
 
   it('no longer count after a reboot', () => {
     const synced = state()
-    synced.meta.set('quiet_since', 'another-boot 100')
+    synced.commitNow(tx => tx.meta.set('quiet_since', 'another-boot 100'))
     expect(lastRequestBefore(synced, 5000)).toBeNull()
   })
 

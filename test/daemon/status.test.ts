@@ -38,10 +38,10 @@ function stateOnDisk(): Kept {
 }
 
 async function fail(synced: Synced, folder: string, name: string): Promise<void> {
-  await synced.commit(() => {
-    const mirror = synced.mirrors.of(folder) ?? synced.mirrors.add(folder, name)
-    const at = synced.folders.add(mirror.id, '')
-    synced.failures.put({
+  await synced.commit(tx => {
+    const mirror = synced.mirrors.of(folder) ?? tx.mirrors.add(folder, name)
+    const at = tx.folders.add(mirror.id, '')
+    tx.failures.put({
       folder: at.id,
       name,
       source: 'upload',
@@ -77,11 +77,11 @@ it("shows the failures of the config's mirrors, and whose each is", async () => 
 it('shows what waits for a person before what is tried again, and no more than a person reads', async () => {
   const { home, synced, configOf } = stateOnDisk()
   await fail(synced, join(home, 'two'), 'b.png')
-  await synced.commit(() => {
-    const { id: mirror } = synced.mirrors.add(join(home, 'one'), 'one')
-    const { id: folder } = synced.folders.add(mirror, '')
+  await synced.commit(tx => {
+    const { id: mirror } = tx.mirrors.add(join(home, 'one'), 'one')
+    const { id: folder } = tx.folders.add(mirror, '')
     for (let n = 0; n < 1200; n++)
-      synced.failures.put({
+      tx.failures.put({
         folder,
         name: `${n}.png`,
         source: 'upload',
@@ -100,18 +100,18 @@ it('shows what waits for a person before what is tried again, and no more than a
 it('says that an audit is under way only where somebody can be at it', async () => {
   const { synced, configOf } = stateOnDisk()
   const auditNow = (running: boolean) => statusOf(configOf('one'), synced, running, Date.now()).audit
-  await synced.commit(() => synced.meta.set('audit_began', '1000'))
+  synced.commitNow(tx => tx.meta.set('audit_began', '1000'))
   expect(auditNow(true)).toMatchObject({ under_way: true, left_off: false })
   expect(auditNow(false)).toMatchObject({ under_way: false, left_off: false })
   expect(auditInWords(auditNow(false))).toBeNull()
   const refused = { endpoint: 'list', code: 'INVALID_API_KEY', message: 'x', since: 1, said_at: 1 } as const
-  await synced.commit(() => synced.account.block(refused))
+  synced.commitNow(tx => tx.account.block(refused))
   expect(auditNow(true).under_way).toBe(false)
 
-  await synced.commit(() => {
-    synced.account.clearBlocks([])
-    synced.albums.put(null, 'one', 'x', true)
-    for (const album of synced.audit.albums()) synced.audit.done(album, 1000)
+  await synced.commit(tx => {
+    tx.account.clearBlocks([])
+    tx.albums.put(null, 'one', 'x', true)
+    for (const album of synced.audit.albums()) tx.audit.done(album, 1000)
   })
   expect(auditInWords(auditNow(false))).toContain('left before its end')
 })

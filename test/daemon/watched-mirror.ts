@@ -35,9 +35,9 @@ export function watchMirror(
   options: Partial<Pick<MirrorWatcherParts, 'pollMs' | 'mounts'>> = {},
 ): WatchedMirror {
   const synced = openSynced(openDatabase(':memory:'))
-  const { id: mirror } = synced.mirrors.add(root, 'Photos')
+  const { id: mirror } = synced.commitNow(tx => tx.mirrors.add(root, 'Photos'))
   for (const folder of folders) {
-    synced.folders.add(mirror, folder)
+    synced.commitNow(tx => tx.folders.add(mirror, folder))
     // Some names are for a record alone.
     if (folder.length < 256) mkdirSync(join(root, folder), { recursive: true })
   }

@@ -161,8 +161,8 @@ describe('an old state that came back', () => {
 
   it('that is known to be old and can not list waits', async () => {
     const workshop = await filled(['a.png'])
-    workshop.synced.contents.forget()
-    workshop.synced.meta.set('restored', '1')
+    workshop.synced.commitNow(tx => tx.contents.forget())
+    workshop.synced.commitNow(tx => tx.meta.set('restored', '1'))
     workshop.write('b.png', png(4, 4).bytes)
     const sent: string[] = []
     const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
@@ -171,9 +171,9 @@ describe('an old state that came back', () => {
     expect(sent).toEqual([])
     expect(workshop.synced.summaries.failures(9)).toMatchObject([{ path: 'b.png', code: 'STATE_RESTORED' }])
     const file = workshop.synced.files.at({ folder: 1, name: 'b.png' })!
-    await workshop.synced.commit(() => {
-      workshop.synced.resend.put(file)
-      workshop.synced.files.retry(file)
+    await workshop.synced.commit(tx => {
+      tx.resend.put(file)
+      tx.files.retry(file)
     })
     await workshop.pass({ host, contents: new AlbumContents() })
     expect(sent).toEqual(['b.png'])

@@ -19,8 +19,8 @@ describe('of twins on the host', () => {
     const { there, tree, synced } = await openAlbumStage()
     await there.image(png(), { album_id: await there.album('Photos') })
     const recorded = await there.album('Photos')
-    synced.albums.put(null, 'Photos', recorded, false)
-    synced.albums.doubt(recorded)
+    synced.commitNow(tx => tx.albums.put(null, 'Photos', recorded, false))
+    synced.commitNow(tx => tx.albums.doubt(recorded))
     expect(found(await tree().find(['Photos'], never)).remote_id).toBe(recorded)
   })
 
@@ -46,7 +46,7 @@ describe('of twins on the host', () => {
 
   it('one that was made where nobody could look is used until one can, then the one that holds most', async () => {
     const { there, tree, synced, host } = await openAlbumStage()
-    synced.meta.set('restored', '1')
+    synced.commitNow(tx => tx.meta.set('restored', '1'))
     const before = await there.album('Photos')
     await there.image(png(), { album_id: before })
     const albums = tree({ list: async () => ({ ok: false, failure: notInPlan }) })
@@ -64,30 +64,32 @@ describe('of twins on the host', () => {
 
 it('an album that was made where nobody could look keeps its place while an upload into it is in doubt', async () => {
   const { there, tree, synced, host } = await openAlbumStage()
-  synced.meta.set('restored', '1')
+  synced.commitNow(tx => tx.meta.set('restored', '1'))
   const before = await there.album('Photos')
   const list = async () => ({ ok: false as const, failure: notInPlan })
   const blind = found(await tree({ list }).find(['Photos'], never, true))
-  const folder = synced.folders.add(synced.mirrors.add('/pictures', 'Photos').id, '').id
-  const intent = synced.journal.openUpload(
-    {
-      folder,
-      name: 'a.png',
-      size: 1,
-      mtime: 1,
-      hash: Buffer.alloc(32),
-      mime: 'image/png',
-      width: 1,
-      height: 1,
-      cdn_url: null,
-      remote_id: null,
-      album: blind.id,
-    },
-    { since: 0, sent_at: 0 },
+  const folder = synced.commitNow(tx => tx.folders.add(tx.mirrors.add('/pictures', 'Photos').id, '')).id
+  const intent = synced.commitNow(tx =>
+    tx.journal.openUpload(
+      {
+        folder,
+        name: 'a.png',
+        size: 1,
+        mtime: 1,
+        hash: Buffer.alloc(32),
+        mime: 'image/png',
+        width: 1,
+        height: 1,
+        cdn_url: null,
+        remote_id: null,
+        album: blind.id,
+      },
+      { since: 0, sent_at: 0 },
+    ),
   )
   expect(await tree(host).find(['Photos'], never)).toMatchObject({ failure: { code: 'ALBUM_IN_DOUBT' } })
   expect(synced.albums.byId(blind.id)!.remote_id).toBe(blind.remote_id)
-  synced.journal.close(intent)
+  synced.commitNow(tx => tx.journal.close(intent))
   expect(found(await tree(host).find(['Photos'], never)).remote_id).toBe(before)
 })
 

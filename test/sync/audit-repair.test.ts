@@ -31,11 +31,13 @@ describe('a repair', () => {
     await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
     await audit(workshop)
     const finding = workshop.synced.audit.findings()[0]!
-    workshop.synced.audit.put({
-      ...finding,
-      remote_id: imageOf(workshop, '2.png').remote_id,
-      album: albumOf(workshop, 'b').id,
-    })
+    workshop.synced.commitNow(tx =>
+      tx.audit.put({
+        ...finding,
+        remote_id: imageOf(workshop, '2.png').remote_id,
+        album: albumOf(workshop, 'b').id,
+      }),
+    )
     await repairGone(partsOf(workshop, workshop.host), interruption)
     expect(imageOf(workshop, '2.png')).toBeDefined()
     expect(imageOf(workshop, '1.png')).toBeUndefined()
@@ -44,13 +46,15 @@ describe('a repair', () => {
   it('sends nothing again that one of two walks in a row shows', async () => {
     const workshop = await withPictures()
     await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
-    workshop.synced.audit.put({
-      kind: 'gone',
-      remote_id: imageOf(workshop, '2.png').remote_id,
-      album: albumOf(workshop, 'b').id,
-      name: '2.png',
-      detail: '',
-    })
+    workshop.synced.commitNow(tx =>
+      tx.audit.put({
+        kind: 'gone',
+        remote_id: imageOf(workshop, '2.png').remote_id,
+        album: albumOf(workshop, 'b').id,
+        name: '2.png',
+        detail: '',
+      }),
+    )
     let walks = 0
     const host = hostWith(workshop.host, {
       async list(...args) {
@@ -91,7 +95,7 @@ describe('a repair', () => {
     const again = await putImage(workshop.host, remote_id, 'old.png', png(7, 7))
     const alike = await putImage(workshop.host, remote_id, '1.png', png(3, 2, 77))
     // Hosts stamp in whole seconds.
-    workshop.synced.deleted.put(again, Date.now())
+    workshop.synced.commitNow(tx => tx.deleted.put(again, Date.now()))
     await audit(workshop, workshop.host, { ...systemClock, wall: () => Date.now() + 1000 })
     expect(found(workshop)).toEqual(['twice 1.png', 'twice old.png'])
     return { workshop, again, alike }
@@ -110,7 +114,7 @@ describe('a repair', () => {
     const workshop = await withPictures()
     const { remote_id } = albumOf(workshop, 'a')
     const theirs = await putImage(workshop.host, remote_id, '1.png', png(3, 2, 77))
-    workshop.synced.deleted.put(theirs, Date.now() - DAY)
+    workshop.synced.commitNow(tx => tx.deleted.put(theirs, Date.now() - DAY))
     await audit(workshop)
     const { repaired } = await deleteTwice(partsOf(workshop, workshop.host), 20, interruption)
     expect(repaired).toEqual([])
@@ -162,7 +166,7 @@ describe('a repair', () => {
     const ours = imageOf(workshop, '1.png')
     const twin = await putImage(workshop.host, albumOf(workshop, 'a').remote_id, '1.png', png(3, 2, 10))
     const { id, ...row } = ours
-    workshop.synced.images.put({ ...row, remote_id: twin })
+    workshop.synced.commitNow(tx => tx.images.put({ ...row, remote_id: twin }))
     await audit(workshop)
     expect(found(workshop)).toEqual(['twice 1.png'])
     const intents: number[] = []

@@ -32,7 +32,7 @@ describe('an audit', () => {
     const workshop = await withPictures()
     const { synced } = workshop
     // Another person's default album, as far as the records know.
-    synced.images.moved(imageOf(workshop, '1.png').id, null)
+    synced.commitNow(tx => tx.images.moved(imageOf(workshop, '1.png').id, null))
     await audit(workshop)
     expect(found(workshop)).toEqual([])
     await workshop.host.deleteImage(synced.images.inAlbum(null)[0]!.remote_id, never)
@@ -44,7 +44,7 @@ describe('an audit', () => {
     const workshop = await withPictures()
     await workshop.host.deleteAlbum(albumOf(workshop, 'Photos').remote_id, never)
     for (const { remote_id } of workshop.synced.albums.all())
-      workshop.synced.albums.made(remote_id, Math.round(systemClock.monotonic()) - DAY)
+      workshop.synced.commitNow(tx => tx.albums.made(remote_id, Math.round(systemClock.monotonic()) - DAY))
     expect(await audit(workshop)).toMatchObject({ finished: true, skipped: [] })
     expect(found(workshop)).toEqual(['gone 1.png', 'gone 2.png'])
   })
@@ -58,12 +58,14 @@ describe('an audit', () => {
     const list: ImageHost['list'] = async (album, page, signal) => {
       const listed = await workshop.host.list(album, page, signal)
       if (album === albumOf(workshop, 'b').remote_id && !synced.images.byRemoteId('young'))
-        synced.images.put({
-          ...lost,
-          album: albumOf(workshop, 'b').id,
-          remote_id: 'young',
-          name: 'young.png',
-        })
+        synced.commitNow(tx =>
+          tx.images.put({
+            ...lost,
+            album: albumOf(workshop, 'b').id,
+            remote_id: 'young',
+            name: 'young.png',
+          }),
+        )
       return listed
     }
     await audit(workshop, hostWith(workshop.host, { list }), clock)
@@ -73,7 +75,7 @@ describe('an audit', () => {
   it('knows nothing of an album that the host lists and does not know', async () => {
     const workshop = await withPictures()
     const lost = albumOf(workshop, 'a').remote_id
-    workshop.synced.albums.made(lost, Math.round(systemClock.monotonic()) - DAY)
+    workshop.synced.commitNow(tx => tx.albums.made(lost, Math.round(systemClock.monotonic()) - DAY))
     const host = hostWith(workshop.host, {
       list: async (album, page, signal) =>
         album === lost ? failure('gone', 'NOT_FOUND', 'list') : workshop.host.list(album, page, signal),

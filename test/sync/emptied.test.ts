@@ -166,7 +166,7 @@ describe('a folder that has lost all its many pictures at once', () => {
 it('a picture that was found elsewhere accounts for one that was lost, whoever asks', () => {
   const synced = openSynced(openDatabase(':memory:'))
   onTestFinished(() => synced.close())
-  const folder = synced.folders.add(synced.mirrors.add('/pictures', 'Photos').id, '').id
+  const folder = synced.commitNow(tx => tx.folders.add(tx.mirrors.add('/pictures', 'Photos').id, '')).id
   const found = {
     folder,
     name: 'a.png',
@@ -178,7 +178,7 @@ it('a picture that was found elsewhere accounts for one that was lost, whoever a
     image: null,
     hash: null,
   }
-  synced.files.put({ ...found, state: 'pending' })
+  synced.commitNow(tx => tx.files.put({ ...found, state: 'pending' }))
   const lost = { ...found, name: 'lost.png', state: 'gone' as const }
   const taken = new Set<string>()
   const unaccounted = (...others: object[]) =>

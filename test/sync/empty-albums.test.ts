@@ -24,7 +24,8 @@ async function withEmptied(policy: Partial<MirrorPolicy> = {}): Promise<Workshop
   rmSync(join(workshop.pictures, 'a'), { recursive: true })
   await workshop.pass()
   // The test's own walks are the first.
-  for (const { album } of workshop.synced.emptied.all()) workshop.synced.emptied.remove(album)
+  for (const { album } of workshop.synced.emptied.all())
+    workshop.synced.commitNow(tx => tx.emptied.remove(album))
   return workshop
 }
 
@@ -138,14 +139,14 @@ describe('an album whose folder is gone', () => {
     ['of a mirror that is out of the config', { folder: '/elsewhere' }],
   ])('stays %s', async (_, policy) => {
     const workshop = await withEmptied()
-    workshop.synced.mirrors.add('/elsewhere', 'Elsewhere')
+    workshop.synced.commitNow(tx => tx.mirrors.add('/elsewhere', 'Elsewhere'))
     for (const at of [0, LATER]) await give(workshop, at, { host: untouched(workshop.host), policy })
     expect(workshop.synced.emptied.all()).toEqual([])
   })
 
   it('stays where a mirror hangs in it, be it out of the config and its album not made', async () => {
     const workshop = await withEmptied()
-    workshop.synced.mirrors.add('/elsewhere', 'Photos/a/b/deep')
+    workshop.synced.commitNow(tx => tx.mirrors.add('/elsewhere', 'Photos/a/b/deep'))
     for (const at of [0, LATER]) await give(workshop, at, { host: untouched(workshop.host) })
     expect(workshop.synced.emptied.all()).toEqual([])
   })
@@ -153,7 +154,7 @@ describe('an album whose folder is gone', () => {
   it('stays while a mirror is guarded', async () => {
     const workshop = await withEmptied()
     await give(workshop, 0)
-    workshop.synced.mirrors.guard(1, { code: 'ROOT', reason: 'not there' })
+    workshop.synced.commitNow(tx => tx.mirrors.guard(1, { code: 'ROOT', reason: 'not there' }))
     await give(workshop, LATER, { host: untouched(workshop.host) })
     expect(await inPhotos(workshop)).toEqual(['a', 'c'])
   })

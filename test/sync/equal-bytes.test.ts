@@ -48,7 +48,7 @@ it('but by a word it is', async () => {
   const workshop = await withTheirs()
   await workshop.pass()
   const { synced } = workshop
-  for (const { image } of synced.escrow.ofMirror(1)) await synced.commit(() => synced.escrow.approve(image))
+  for (const { image } of synced.escrow.ofMirror(1)) synced.commitNow(tx => tx.escrow.approve(image))
   await workshop.pass({ running: () => 3_600_001 })
   expect(await contentOf(workshop.host, workshop.album)).toEqual([])
   expect(await workshop.host.list(null, 1, never)).toMatchObject({ ok: true })

@@ -7,15 +7,17 @@ describe('failures', () => {
     workshop.write('broken.png', 'no picture')
     await workshop.pass()
     const folder = workshop.synced.folders.at(1, '')!.id
-    workshop.synced.failures.put({
-      folder,
-      name: 'broken.png',
-      source: 'look',
-      code: 'UNREADABLE',
-      message: 'm',
-      next_attempt_at: null,
-    })
-    workshop.synced.failures.clearLook(folder)
+    workshop.synced.commitNow(tx =>
+      tx.failures.put({
+        folder,
+        name: 'broken.png',
+        source: 'look',
+        code: 'UNREADABLE',
+        message: 'm',
+        next_attempt_at: null,
+      }),
+    )
+    workshop.synced.commitNow(tx => tx.failures.clearLook(folder))
     expect(workshop.synced.summaries.failures(9)).toMatchObject([
       { path: 'broken.png', code: 'NOT_A_PICTURE' },
     ])

@@ -89,18 +89,20 @@ describe('images under doubt', () => {
     await workshop.pass()
     workshop.write('red.png', blue)
     await workshop.pass()
-    const { mirrors, images, escrow } = workshop.synced
+    const { mirrors, images, commitNow } = workshop.synced
     const image = images.byHash(createHash('sha256').update(red).digest())[0]!
     // As another mirror would that stood on it too.
-    escrow.put({
-      image: image.id,
-      mirror: mirrors.of(workshop.mirror.folder)!.id,
-      path: 'elsewhere.png',
-      reason: 'deleted',
-      state: 'grace',
-      since: 0,
-      due_at: 0,
-    })
+    commitNow(tx =>
+      tx.escrow.put({
+        image: image.id,
+        mirror: mirrors.of(workshop.mirror.folder)!.id,
+        path: 'elsewhere.png',
+        reason: 'deleted',
+        state: 'grace',
+        since: 0,
+        due_at: 0,
+      }),
+    )
     workshop.mirror.deletions = 'propagate'
     await workshop.pass()
     await workshop.pass()

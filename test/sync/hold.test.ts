@@ -98,7 +98,7 @@ describe('the hold', () => {
     await workshop.pass({ hold })
     workshop.write('a/0.png', png(2, 2).bytes)
     for (const { image, path } of workshop.synced.escrow.ofMirror(1))
-      if (path === 'a/1.png') workshop.synced.escrow.approve(image)
+      if (path === 'a/1.png') workshop.synced.commitNow(tx => tx.escrow.approve(image))
     await workshop.pass({ hold })
     expect(deleted(workshop)).toBe(1)
     expect(workshop.synced.summaries.mirror(1)).toMatchObject({ files: 4, synced: 4, held_deletions: 1 })

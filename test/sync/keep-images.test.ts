@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { keepImages } from '../../src/sync/deletions/keep-images.ts'
+import { kept } from '../../src/records/escrow.ts'
 import { png } from '../pictures.ts'
 import { imagesOn } from './hosted-images.ts'
 import { count, green, openWithoutRed, openWorkshop, red, summary } from './workshop.ts'
@@ -30,7 +30,7 @@ describe('an image that is kept for good', () => {
       workshop.remove('red.png')
       await workshop.pass({ graceMs: 1000 })
       const [given] = workshop.synced.escrow.ofMirror(1)
-      if (given) keepImages(workshop.synced, [given.image], 0)
+      if (given) workshop.synced.commitNow(tx => kept(tx, [given.image], 0))
       workshop.mirror.deletions = 'propagate'
       workshop.write('red.png', png(9, 9).bytes)
       await workshop.pass({ running: () => 5000 })

@@ -233,14 +233,16 @@ describe('a quota that is used up', () => {
     const lost = openSynced(openDatabase(':memory:'))
     onTestFinished(() => lost.close())
     const account = openAccount(workshop, 0, 0)
-    lost.meta.set('quota_day', '2026-11-21T00:00:00.000Z')
-    lost.account.exhaustQuota({
-      day: '2026-11-21T00:00:00.000Z',
-      exhausted: START,
-      said_at: START,
-      resumes_at: null,
-      clock_offset: START - HOUR,
-    })
+    await lost.commit(tx => tx.meta.set('quota_day', '2026-11-21T00:00:00.000Z'))
+    await lost.commit(tx =>
+      tx.account.exhaustQuota({
+        day: '2026-11-21T00:00:00.000Z',
+        exhausted: START,
+        said_at: START,
+        resumes_at: null,
+        clock_offset: START - HOUR,
+      }),
+    )
     const parts = { synced: lost, contents: new AlbumContents() }
     expect(await account.pass(parts)).toBe(0)
     expect(lost.summaries.mirror(1)).toMatchObject({ linked: 0, pending_uploads: 3 })

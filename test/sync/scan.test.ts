@@ -15,7 +15,7 @@ function open() {
   const root = tempFolder()
   const synced = openSynced(openDatabase(':memory:'))
   onTestFinished(() => synced.close())
-  const mirror = synced.mirrors.add(root, 'Photos').id
+  const mirror = synced.commitNow(tx => tx.mirrors.add(root, 'Photos')).id
   const looked: string[] = []
   const lookOnce = (folder: FolderToLookAt): FolderResult => {
     looked.push(folder.path)

@@ -120,10 +120,10 @@ describe('a folder that is gone whole', () => {
           never,
         ),
     ],
-    ['a held deletion', w => w.synced.escrow.hold(1)],
+    ['a held deletion', w => w.synced.commitNow(tx => tx.escrow.hold(1))],
     [
       'a deletion that may have been done',
-      w => w.synced.journal.openImageDeletion(w.synced.escrow.ofMirror(1)[0]!.image, 0),
+      w => w.synced.commitNow(tx => tx.journal.openImageDeletion(w.synced.escrow.ofMirror(1)[0]!.image, 0)),
     ],
   ])('does not go at once with %s in a/b or a', async (_, spoil) => {
     const workshop = await withGone()
@@ -161,8 +161,8 @@ describe('a folder that is gone whole', () => {
   it('does not go at once where its folder is back or albumd did not make its album', async () => {
     const workshop = await withGone()
     const { host, deleted } = recorded(workshop.host)
-    workshop.synced.folders.add(1, 'a')
-    workshop.synced.folders.add(1, 'a/b')
+    workshop.synced.commitNow(tx => tx.folders.add(1, 'a'))
+    workshop.synced.commitNow(tx => tx.folders.add(1, 'a/b'))
     await give(workshop, host)
     expect(deleted).toEqual([])
     const other = await openWorkshop()

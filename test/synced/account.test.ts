@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/synced/database.ts'
-import { openSynced } from '../../src/synced/synced.ts'
+import { openTx } from './open-tx.ts'
 
 it('a block has lasted since the host first said what it says now', () => {
-  const synced = openSynced(openDatabase(':memory:'))
+  const synced = openTx(openDatabase(':memory:'))
   onTestFinished(() => synced.close())
   const said = (code: string, at: number) => {
     synced.account.block({ endpoint: 'list', code, message: 'no', since: at, said_at: at })

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/synced/database.ts'
-import { openAlbums } from '../../src/synced/tables/albums.ts'
+import { openTx } from './open-tx.ts'
 
-let albums: ReturnType<typeof openAlbums>
+let albums: ReturnType<typeof openTx>['albums']
 
 beforeEach(() => {
   const db = openDatabase(':memory:')
   onTestFinished(() => void db.close())
-  albums = openAlbums(db)
+  albums = openTx(db).albums
 })
 
 /** Where an album hangs by the records. */

@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openDatabase } from '../../src/synced/database.ts'
-import { openSynced } from '../../src/synced/synced.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
+import { openTx } from './open-tx.ts'
 
 function open() {
   const db = openDatabase(':memory:')
   onTestFinished(() => void db.close())
-  const synced = openSynced(db)
+  const synced = openTx(db)
   const mirror = synced.mirrors.add('/pictures', 'Photos').id
   const folder = synced.folders.add(mirror, 'a').id
   const put = (name: string, mtime: number, state: FileState = 'pending') =>
@@ -36,7 +36,8 @@ describe('files', () => {
     const oldest: string[] = []
     for (const { name } of synced.files.pending('oldest', [mirror])) {
       oldest.push(name)
-      if (Number(name) % 2) synced.files.setState({ folder, name }, 'failed', 1)
+      if (Number(name) % 2)
+        synced.files.put({ ...synced.files.at({ folder, name })!, state: 'failed', since: 1 })
     }
     expect(oldest.toSorted()).toEqual(order.toSorted())
     expect(oldest.map(name => Math.floor(Number(name) / 3))).toEqual(
@@ -50,7 +51,7 @@ describe('files', () => {
     const db = openDatabase(':memory:')
     onTestFinished(() => void db.close())
     const prepare = vi.spyOn(db, 'prepare')
-    openSynced(db)
+    openTx(db)
     const inOrder = prepare.mock.calls
       .map(([sql]) => sql)
       .filter(sql => /'pending'.* ORDER BY mtime/s.test(sql))

@@ -2,15 +2,19 @@ import { statSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isPruningDue, prune } from '../../src/sync/record-pass.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
-import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { tempFile } from '../temp-folder.ts'
+import { openTx } from './open-tx.ts'
 
 const DAY_MS = 86_400_000
 
-function open(file = ':memory:'): { db: Db; synced: Synced; place: { mirror: number; path: string } } {
+function open(file = ':memory:'): {
+  db: Db
+  synced: ReturnType<typeof openTx>
+  place: { mirror: number; path: string }
+} {
   const db = openDatabase(file)
   onTestFinished(() => void db.close())
-  const synced = openSynced(db)
+  const synced = openTx(db)
   const { id } = synced.mirrors.add('/srv/photos', 'Photos')
   return { db, synced, place: { mirror: id, path: 'a/b.png' } }
 }
@@ -85,7 +89,7 @@ describe('pruning', () => {
     fill(db, 1700, now - 91 * DAY_MS)
     synced.history.add(place, { at: now - 89 * DAY_MS, event: 'uploaded' })
     let commits = 0
-    const commit: Synced['commit'] = change => {
+    const commit: ReturnType<typeof openTx>['commit'] = change => {
       commits++
       return synced.commit(change)
     }

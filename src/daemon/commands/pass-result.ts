@@ -29,7 +29,7 @@ export async function passResult(
   const [refusal, ended] = await Promise.all([engine.greet(interruption.cut), work()])
   const stopped = distinct([...(refusal ? [refusal] : []), ...ended])
   // The pass may have recorded how things stand before the host answered the greeting.
-  await synced.commit(() => recordStates(engine.parts, stopped))
+  await synced.commit(tx => recordStates(tx, engine.parts, stopped))
   const result = standing(context, stopped)
   return { ...result, verdict: verdictOn(statusOf(config, synced, true, Date.now()), stopped) }
 }
@@ -47,7 +47,7 @@ async function tryAgain(context: CommandContext): Promise<void> {
   const isUsedUp = (endpoint: Endpoint) =>
     blocks.some(block => block.endpoint === endpoint && block.remedy === 'quota')
   for (const endpoint of ENDPOINTS) if (!isUsedUp(endpoint)) host.unblock(endpoint)
-  if (synced.escrow.postponed().length > 0) await synced.commit(() => synced.escrow.hurry(running()))
+  if (synced.escrow.postponed().length > 0) await synced.commit(tx => tx.escrow.hurry(running()))
 }
 
 function distinct(failures: HostFailure[]): HostFailure[] {

@@ -106,8 +106,8 @@ function keyOf(
 }
 
 /** What a plan forbids stands in `status` until it is tried again. */
-async function recordBlock({ account, commit }: Synced, failure: HostFailure, now: number): Promise<void> {
+async function recordBlock({ commit }: Synced, failure: HostFailure, now: number): Promise<void> {
   const { endpoint, code, message, remedy, repeated } = failure
   if (remedy !== 'plan' && remedy !== 'key') return
-  if (!repeated) await commit(() => account.block({ endpoint, code, message, since: now, said_at: now }))
+  if (!repeated) await commit(tx => tx.account.block({ endpoint, code, message, since: now, said_at: now }))
 }

@@ -176,7 +176,7 @@ export function openMirroring(
       const report = await pass('adopt', interruption)
       const guarded = config.mirrors.some(({ folder }) => state.synced.mirrors.of(folder)?.guard != null)
       if (report.stopped.length === 0 && !guarded && !interruption.stop.aborted)
-        await state.synced.commit(() => state.synced.meta.clear('restored'))
+        await state.synced.commit(tx => tx.meta.clear('restored'))
       return report
     },
     verifyLinks: (signal, between) => verifyLinks(parts, signal, between),
@@ -194,5 +194,5 @@ export function openMirroring(
 /** A mirror that this state does not know yet has nothing to guard. */
 async function guardRoot({ mirrors, commit }: Synced, folder: string, reason: string): Promise<void> {
   const row = mirrors.of(folder)
-  if (row) await commit(() => mirrors.guard(row.id, { code: 'ROOT', reason }))
+  if (row) await commit(tx => tx.mirrors.guard(row.id, { code: 'ROOT', reason }))
 }

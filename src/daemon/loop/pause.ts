@@ -15,21 +15,18 @@ export function pauseAt({ meta }: Pick<Synced, 'meta'>, now: number): Pause | nu
 }
 
 /** Begins a pause, or gives one that holds another end. It outlives the process. */
-export function pause(
-  { meta, commit }: Pick<Synced, 'meta' | 'commit'>,
-  until: number | null,
-): Promise<void> {
-  return commit(() => {
-    meta.set('paused', '1')
-    if (until === null) meta.clear('paused_until')
-    else meta.set('paused_until', String(until))
+export function pause({ commit }: Pick<Synced, 'commit'>, until: number | null): Promise<void> {
+  return commit(tx => {
+    tx.meta.set('paused', '1')
+    if (until === null) tx.meta.clear('paused_until')
+    else tx.meta.set('paused_until', String(until))
   })
 }
 
-export function resume({ meta, commit }: Pick<Synced, 'meta' | 'commit'>): Promise<void> {
-  return commit(() => {
-    meta.clear('paused')
-    meta.clear('paused_until')
+export function resume({ commit }: Pick<Synced, 'commit'>): Promise<void> {
+  return commit(tx => {
+    tx.meta.clear('paused')
+    tx.meta.clear('paused_until')
   })
 }
 

@@ -25,7 +25,7 @@ export function audits(
   const { meta } = synced
   const kept: KeptSlot = {
     get: () => (meta.get('audit_slot') === null ? null : Number(meta.get('audit_slot'))),
-    set: slot => meta.set('audit_slot', String(slot)),
+    set: slot => synced.commitNow(tx => tx.meta.set('audit_slot', String(slot))),
   }
   return new ScheduledAudit({
     clock,

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts'
+import { resent, retried } from '../../records/pictures.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
@@ -11,13 +12,11 @@ import { isAtOrBelow } from '../path-argument.ts'
  */
 export async function forgetFailures(config: Config, synced: Synced, path?: string): Promise<number> {
   const failed = filesAt(config, synced, synced.files.inState('failed'), path)
-  await synced.commit(() => {
-    for (const file of failed) {
-      synced.files.retry(file)
-      synced.failures.clear(file.folder, file.name)
-    }
-    synced.account.forgetExhaustion()
-    synced.meta.clear('size_limit')
+  await synced.commit(tx => {
+    retried(tx, failed)
+    for (const { folder, name } of failed) tx.failures.clear(folder, name)
+    tx.account.forgetExhaustion()
+    tx.meta.clear('size_limit')
   })
   return failed.length
 }
@@ -43,14 +42,7 @@ export async function resend(config: Mirrors, synced: Synced, path: string, now:
   const files = filesAt(config, synced, inDoubt, path).filter(
     file => file.state === 'uncertain' || DOUBTFUL.has(synced.failures.codeOf(file) ?? ''),
   )
-  await synced.commit(() => {
-    for (const file of files) {
-      for (const intent of synced.journal.openOnFile(file)) synced.journal.close(intent.id)
-      synced.files.put({ ...file, state: 'pending', since: file.since ?? now, hash: null })
-      synced.failures.clear(file.folder, file.name)
-      synced.resend.put(file)
-    }
-  })
+  await synced.commit(tx => resent(tx, files, now))
   return files.map(file => pathOf(synced.folders.byId(file.folder)!.path, file.name))
 }
 

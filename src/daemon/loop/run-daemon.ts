@@ -21,7 +21,7 @@ export async function runDaemon(
   interruption: Interruption,
 ): Promise<void> {
   const { synced, running } = state
-  await synced.commit(() => synced.meta.set('config', fingerprintOf(config)))
+  await synced.commit(tx => tx.meta.set('config', fingerprintOf(config)))
   const temper = { patience: { attempts: 4, maxDelayMs: 300_000 }, graceMs: config.deletions.grace }
   const news = onlyNews(tell)
   const hear = (told: PassEvent) => {

@@ -75,7 +75,13 @@ export class HealthWatch {
         const status = statusOf(this.#config, this.#synced, true, now)
         return healthOf(status, notify.max_age, now, quietMs)
       },
-      { notify, told: { get: () => meta.get('trouble_told'), set: keys => meta.set('trouble_told', keys) } },
+      {
+        notify,
+        told: {
+          get: () => meta.get('trouble_told'),
+          set: keys => this.#synced.commitNow(tx => tx.meta.set('trouble_told', keys)),
+        },
+      },
     )
   }
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import { keepImages } from '../../sync/deletions/keep-images.ts'
+import { approved, kept } from '../../records/escrow.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
@@ -51,22 +51,16 @@ function heldOf({ mirrors }: Config, synced: Synced, most: number): HeldDeletion
   })
 }
 
-/** Lets them go: the next pass deletes their images, as far as nothing else speaks against it. */
-export function approve(
-  { escrow, history, commit }: Synced,
-  held: readonly HeldDeletion[],
-  now: number = Date.now(),
-): Promise<void> {
-  return commit(() => {
-    for (const { image } of held) {
-      history.ofImage(image.id, { at: now, event: 'approved' })
-      escrow.approve(image.id)
-    }
-  })
+/** Lets the images be deleted: the next pass deletes them, unless something else speaks against it. */
+export function approve(synced: Synced, deletions: readonly HeldDeletion[], now = Date.now()): Promise<void> {
+  return synced.commit(tx => approved(tx, idsOf(deletions), now))
 }
 
-/** Keeps their images for good. `now`: milliseconds since 1970. */
-export function discard(synced: Synced, held: readonly HeldDeletion[], now: number): Promise<void> {
-  const images = held.map(({ image }) => image.id)
-  return synced.commit(() => keepImages(synced, images, now))
+/** Keeps the images for good. `now`: milliseconds since 1970. */
+export function discard(synced: Synced, deletions: readonly HeldDeletion[], now: number): Promise<void> {
+  return synced.commit(tx => kept(tx, idsOf(deletions), now))
+}
+
+function idsOf(deletions: readonly HeldDeletion[]): number[] {
+  return deletions.map(({ image }) => image.id)
 }

@@ -1,4 +1,5 @@
-import { type HoldPolicy, weighDeletions } from '../../sync/deletions/hold.ts'
+import { held, takenBack } from '../../records/escrow.ts'
+import { type HoldPolicy, isTooMuch, WINDOW_MS } from '../../sync/deletions/hold.ts'
 import type { ScannedMirror } from '../../sync/scan/index.ts'
 import { FoundElsewhere } from '../../sync/scan/index.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -72,8 +73,8 @@ async function takeMoved(synced: Synced, mirror: number, elsewhere: FoundElsewhe
     const lost = synced.files.onImage(image).filter(({ state }) => state === 'gone')
     return reason === 'deleted' && elsewhere.unaccounted(lost) < lost.length
   })
-  await synced.commit(() => {
-    for (const { image } of moved) synced.escrow.takeBack(image)
+  await synced.commit(tx => {
+    for (const { image } of moved) takenBack(tx, image)
   })
   return moved
 }
@@ -86,19 +87,10 @@ async function weigh(
   policy: HoldPolicy,
   running: number,
 ): Promise<boolean> {
-  const { escrow } = synced
-  let isHeld = false
-  const afterUploads: Synced['escrow'] = {
-    ...escrow,
-    weight(id, since): EscrowWeight {
-      const { pending, given_up, standing } = escrow.weight(id, since)
-      return { pending: pending + replaced.length, given_up, standing: standing + added }
-    },
-    hold(id) {
-      isHeld = true
-      return escrow.hold(id)
-    },
-  }
-  await weighDeletions({ ...synced, escrow: afterUploads }, () => {}, mirror, policy, running, 0)
-  return isHeld
+  const after: EscrowWeight = synced.escrow.weight(mirror.id, running - WINDOW_MS)
+  after.pending += replaced.length
+  after.standing += added
+  if (!isTooMuch(after, policy)) return false
+  await synced.commit(tx => held(tx, mirror.id, 0))
+  return true
 }

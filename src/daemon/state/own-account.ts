@@ -88,7 +88,7 @@ async function doubtAbout(
 ): Promise<Doubt> {
   const doubt = await judgeAccount(host, synced, apiKey, signal)
   if (doubt) return doubt
-  await synced.commit(() => synced.meta.set('key_mark', markOf(apiKey, randomBytes(8).toString('hex'))))
+  await synced.commit(tx => tx.meta.set('key_mark', markOf(apiKey, randomBytes(8).toString('hex'))))
   return null
 }
 

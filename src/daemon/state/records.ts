@@ -74,7 +74,7 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
       if (verdict === 'cut_off' || verdict === 'restored') refuseDamaged(db, database)
       const knowLess = verdict === 'lost' || verdict === 'restored'
       // After a cut-off end another database of the same generation may lie here.
-      if (knowLess || verdict === 'cut_off') synced.contents.forget()
+      if (knowLess || verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
       const generation = begin(files, synced, witness, knowLess)
       if (SAID[verdict]) say(`${database}: ${SAID[verdict]}`)
       const opened = standing(files)
@@ -103,14 +103,15 @@ function remembered({ meta }: Synced) {
  */
 function begin(files: RecordFiles, synced: Synced, witness: Witness | null, knowLess: boolean): number {
   const generation = Math.max(remembered(synced).generation ?? 0, witness?.generation ?? 0) + 1
-  if (knowLess) {
-    synced.meta.set('restored', '1')
+  synced.commitNow(({ meta }) => {
+    meta.set('generation', String(generation))
+    if (!knowLess) return
+    meta.set('restored', '1')
     // What was deleted since is recorded as if it were there: only an audit finds that.
-    synced.meta.set('audit_slot', '0')
-  }
-  synced.meta.set('generation', String(generation))
+    meta.set('audit_slot', '0')
+  })
   const mark = writeWitness(files.witness, { generation, closed: null, unsettled: false, damaged: false })
-  synced.meta.set('witness', seenAs({ generation, mark }))
+  synced.commitNow(({ meta }) => meta.set('witness', seenAs({ generation, mark })))
   return generation
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import type { RateLedger } from '../../remote/gate/gate.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
 
 /**
  * When the last process to have this state can have sent its last request: milliseconds of the monotonic clock, which
@@ -32,13 +32,13 @@ export function ledgerAfter(
 }
 
 /** From here on requests may be sent. */
-export function startRequests(synced: Synced): void {
-  synced.meta.clear('quiet_since')
+export function startRequests(tx: Tx): void {
+  tx.meta.clear('quiet_since')
 }
 
 /** No request will be sent any more. */
-export function endRequests(synced: Synced, now: number): void {
-  synced.meta.set('quiet_since', `${bootId()} ${now}`)
+export function endRequests(tx: Tx, now: number): void {
+  tx.meta.set('quiet_since', `${bootId()} ${now}`)
 }
 
 /** Of the machine's boot; one constant where the system tells none. */

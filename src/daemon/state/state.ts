@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
+import { recordRunning } from '../../records/escrow.ts'
 import { albumPathOf } from '../../sync/album-name.ts'
 import { noteBoot } from '../../sync/boot.ts'
 import { systemClock } from '../../sync/clock.ts'
@@ -102,7 +103,7 @@ export function openClaimed(config: Config, claim: Claim, say: (line: string) =>
     // Records that know less may not know of the last request.
     const lastRequest = records.knowLess ? systemClock.monotonic() : before
     bind(synced, config)
-    if (records.lostWork) noteLost(synced, systemClock.monotonic())
+    if (records.lostWork) synced.commitNow(tx => noteLost(tx, systemClock.monotonic()))
     return opened(records, lastRequest, claim, files.database)
   } catch (error) {
     // A StateError is of a state that is another's: nothing is wrong with it.
@@ -118,13 +119,15 @@ function endAfter(why: unknown): 'cut_off' | 'damaged' {
 
 function opened(records: Records, lastRequest: number | null, { roots, folder }: Claim, file: string): State {
   const { synced } = records
-  startRequests(synced)
-  noteBoot(synced, bootId(), systemClock.monotonic())
-  const runBefore = Number(synced.meta.get('running_ms') ?? 0)
   const began = systemClock.monotonic()
-  synced.meta.set('pid', String(process.pid))
-  // Of a daemon that was cut off.
-  synced.meta.clear('config')
+  synced.commitNow(tx => {
+    startRequests(tx)
+    noteBoot(tx, bootId(), began)
+    tx.meta.set('pid', String(process.pid))
+    // Of a daemon that was cut off.
+    tx.meta.clear('config')
+  })
+  const runBefore = Number(synced.meta.get('running_ms') ?? 0)
   const running = () => Math.round(runBefore + systemClock.monotonic() - began)
   let end: 'clean' | 'cut_off' | 'damaged' = 'clean'
   const failed = (error: unknown) => {
@@ -159,18 +162,21 @@ function opened(records: Records, lastRequest: number | null, { roots, folder }:
 }
 
 function recordEnd(synced: Synced, running: number): void {
-  synced.mirrors.endPhases()
-  synced.mirrors.endScans()
-  synced.meta.set('running_ms', String(running))
-  synced.meta.clear('pid')
-  synced.meta.clear('config')
-  endRequests(synced, systemClock.monotonic())
+  synced.commitNow(tx => {
+    tx.mirrors.endPhases()
+    tx.mirrors.endScans()
+    recordRunning(tx, running)
+    tx.meta.clear('pid')
+    tx.meta.clear('config')
+    endRequests(tx, systemClock.monotonic())
+  })
 }
 
 /** A state belongs to one host, and a mirror's records to one folder and album: else it would send or delete wrongly. */
 function bind(synced: Synced, config: Config): void {
   refuseOther(synced, config)
-  if (synced.meta.get('base_url') !== config.host.base_url) synced.meta.set('base_url', config.host.base_url)
+  const { base_url } = config.host
+  if (synced.meta.get('base_url') !== base_url) synced.commitNow(({ meta }) => meta.set('base_url', base_url))
 }
 
 /** A mistyped address, where nothing ever answered, holds nobody to it. */

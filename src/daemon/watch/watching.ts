@@ -46,7 +46,7 @@ export class WatchRecord {
     if (text === this.#written) return
     this.#written = text
     // A courtesy: a state that can't be written ends the pass, which tells of it.
-    this.#synced.commit(() => this.#synced.meta.set('watching', text)).catch(() => {})
+    this.#synced.commit(tx => tx.meta.set('watching', text)).catch(() => {})
   }
 }
 

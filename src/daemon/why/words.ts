@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { IGNORE_FILE } from '../../local/ignore-rules.ts'
 import { FORMATS } from '../../protocol/formats.ts'
-import { NEW, TOUCHED } from '../../sync/plan.ts'
+import { NEW, TOUCHED } from '../../records/pictures.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { GoneSummary } from '../../synced/summary.ts'
 import type { FileRow } from '../../synced/tables/files.ts'

@@ -1,4 +1,5 @@
 import type { AlbumRecord } from '../../protocol/records.ts'
+import { type AlbumOrigin, albumFound } from '../../records/albums.ts'
 import type { HostFailure, ImageHost, Outcome, Remedy } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
@@ -114,16 +115,16 @@ export class AlbumMaker {
     const refusal = this.#refusals.get(keyOf(parent, name))
     if (refusal) return { ok: false, failure: refusal }
     const { journal, commit } = this.#synced
-    const intent = await commit(() => {
+    const intent = await commit(tx => {
       const before = journal.openCreation(parent?.id ?? null, name)
-      if (before) journal.close(before.id)
+      if (before) tx.journal.close(before.id)
       const time = { since: this.#clock.wall(), sent_at: Math.round(this.#clock.monotonic()) }
-      return journal.openAlbumCreation(parent?.id ?? null, name, time)
+      return tx.journal.openAlbumCreation(parent?.id ?? null, name, time)
     })
     const created = await this.#host.createAlbum({ name, parent_album: parent?.remote_id ?? null }, signal)
     if (!created.ok) {
       // Where it may be there all the same, the intent keeps another from being made.
-      if (created.failure.remedy !== 'find_out') await commit(() => journal.close(intent))
+      if (created.failure.remedy !== 'find_out') await commit(tx => tx.journal.close(intent))
       this.#noteRefusal(parent, name, created.failure)
       return created
     }
@@ -148,21 +149,9 @@ export class AlbumMaker {
     if (failure.remedy === 'find_out') this.#listings.forget(parent?.remote_id ?? null)
   }
 
-  async #record(parent: Album, name: string, remoteId: string, how: 'listed' | 'made' | 'made blind') {
-    const ours = how !== 'listed'
-    const { albums, contents, journal, commit } = this.#synced
-    const value = await commit(() => {
-      const intent = journal.openCreation(parent?.id ?? null, name)
-      if (intent) journal.close(intent.id)
-      const before = albums.named(parent?.id ?? null, name)
-      const album = albums.put(parent?.id ?? null, name, remoteId, ours)
-      if (before && before.remote_id !== remoteId) contents.forgetAlbum(album.id)
-      if (ours) albums.made(remoteId, Math.round(this.#clock.monotonic()))
-      if (how === 'made') contents.put(album.id, 0)
-      if (how === 'made blind') albums.madeBlind(album.id)
-      if (ours && parent) albums.used(parent.id)
-      return albums.byId(album.id)!
-    })
+  async #record(parent: Album, name: string, remoteId: string, how: AlbumOrigin) {
+    const place = { parent: parent?.id ?? null, name, remoteId }
+    const value = await this.#synced.commit(tx => albumFound(tx, place, how, this.#clock.monotonic()))
     return { ok: true as const, value }
   }
 

@@ -1,3 +1,4 @@
+import { albumInDoubt } from '../../records/albums.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
@@ -70,15 +71,11 @@ export class AlbumTree {
    * place by now.
    */
   async doubt({ remote_id, parent }: AlbumRow): Promise<boolean> {
-    const { albums, meta, commit } = this.#synced
+    const { albums, commit } = this.#synced
     let doubt = this.#doubted.get(remote_id)
     if (!doubt) {
       this.#listings.forget(parent === null ? null : albums.byId(parent)!.remote_id)
-      doubt = commit(() => {
-        albums.doubt(remote_id)
-        // Where uploads without an album land is to be found out anew.
-        if (meta.get('default_album') === remote_id) meta.clear('default_album')
-      })
+      doubt = commit(tx => albumInDoubt(tx, remote_id))
       const row = albums.byRemoteId(remote_id)
       if (row) this.#contents.forget(row.id)
       this.#doubted.set(remote_id, doubt)

@@ -1,3 +1,4 @@
+import { foundInAlbum } from '../../records/images.ts'
 import type { ImageHost } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Clock } from '../clock.ts'
@@ -56,12 +57,12 @@ export class DefaultAlbum {
       this.#nextLook = clock.monotonic() + NEXT_LOOK_MS
       return
     }
-    await synced.commit(() => {
-      synced.meta.set('default_album', image.album ?? '')
-      const places = recordPlaces(synced, { ...walk.value, images })
+    await synced.commit(tx => {
+      tx.meta.set('default_album', image.album ?? '')
+      const places = recordPlaces(tx, { ...walk.value, images })
       for (const { id, album } of images) {
-        const row = synced.images.byRemoteId(id)
-        if (row) synced.images.moved(row.id, places.get(album) ?? null)
+        const row = tx.images.byRemoteId(id)
+        if (row) foundInAlbum(tx, row, places.get(album) ?? null)
       }
     })
     const album = image.album === null ? null : walk.value.albums.find(({ id }) => id === image.album)

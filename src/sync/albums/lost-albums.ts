@@ -1,3 +1,5 @@
+import { albumInDoubt, treeOf } from '../../records/albums.ts'
+import { deleted } from '../../records/images.ts'
 import type { HostFailure, ImageHost } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
@@ -5,8 +7,6 @@ import type { Clock } from '../clock.ts'
 import { mayArriveFor } from '../credential-life.ts'
 import type { AlbumContents } from '../listing/album-contents.ts'
 import { walkWhole } from '../listing/walk.ts'
-import { forgetImage } from '../records/lost-image.ts'
-import { treeOf } from './lost-album-tree.ts'
 
 export interface LostAlbumParts {
   synced: Synced
@@ -40,13 +40,13 @@ export async function findOutAboutAlbums(
     if (!walk.ok && walk.failure.remedy !== 'gone') return walk.failure
     if (walk.ok && !walk.value.complete) continue
     for (const gone of walk.ok ? [] : treeOf(synced, row)) contents.forget(gone.id)
-    await synced.commit(() => {
-      synced.emptied.remove(album)
+    await synced.commit(tx => {
+      tx.emptied.remove(album)
       // It is there still, so nothing was deleted: a deletion takes all of it.
       if (walk.ok) return
       for (const gone of treeOf(synced, row)) {
-        for (const image of synced.images.inAlbum(gone.id)) forgetImage(synced, image, clock.wall())
-        synced.albums.doubt(gone.remote_id)
+        for (const image of tx.images.inAlbum(gone.id)) deleted(tx, image, clock.wall())
+        albumInDoubt(tx, gone.remote_id)
       }
     })
   }

@@ -1,4 +1,5 @@
 import type { ListedImage } from '../../protocol/records.ts'
+import { lost, deleted as recordDeleted } from '../../records/images.ts'
 import { isOfThisOne, wasNotDone } from '../../remote/failures.ts'
 import type { HostFailure, ImageHost } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -42,13 +43,12 @@ export async function repairGone(parts: RepairParts, { stop, cut }: Interruption
     const gone = new Map(
       missing.filter(({ remote_id }) => !listed.ids.has(remote_id)).map(image => [image.remote_id, image]),
     )
-    await synced.commit(() => {
-      // What was found in doubt to be ours, and foreign images, may be what a person put in its place.
-      synced.contents.forgetAlbum(album)
+    await synced.commit(tx => {
+      // What was found in doubt to be ours, and foreign images, may be what a person put in its tx.contents.forgetAlbum(album)
       for (const finding of findings) {
         const image = gone.get(finding.remote_id)
-        if (image) forgetGone(synced, image, parts.clock.wall())
-        synced.audit.remove('gone', finding.remote_id)
+        if (image) lost(tx, image, parts.clock.wall())
+        tx.audit.remove('gone', finding.remote_id)
         repairs.repaired.push(finding)
       }
     })
@@ -90,26 +90,6 @@ async function lookForMissing(
     before = new Set(missing.map(({ id }) => id))
   }
   return listingChanges
-}
-
-/** What stood on it has no image. Belongs into a commit. */
-function forgetGone(
-  { files, folders, history, images, journal }: Synced,
-  image: ImageRow,
-  now: number,
-): void {
-  for (const file of files.onImage(image.id)) {
-    history.ofFile(file, { at: now, event: 'lost', detail: 'the audit did not find its image on the host' })
-    const leftOut = file.state === 'kept' || file.state === 'hidden' || file.state === 'gone'
-    if (leftOut) {
-      files.remove(file)
-      folders.removeIfEmpty(file.folder)
-    } else if (file.state === 'synced' || file.state === 'linked')
-      files.put({ ...file, image: null, state: 'pending', since: now, hash: null })
-    else files.put({ ...file, image: null })
-  }
-  journal.forgetImage(image.id)
-  images.remove(image.id)
 }
 
 /**
@@ -158,7 +138,7 @@ async function deleteOne(
   )
   const shown = listed.find(({ id }) => id === finding.remote_id)
   if (still) return isOurs(synced, finding, shown) ? deleteImage(parts, finding, cut, mayGo) : 'kept'
-  await synced.commit(() => synced.audit.remove('twice', finding.remote_id))
+  await synced.commit(tx => tx.audit.remove('twice', finding.remote_id))
   return null
 }
 
@@ -185,20 +165,17 @@ async function deleteImage(
   const { journal, commit } = synced
   const image = synced.images.byRemoteId(remote_id)
   const before = image && journal.deletionOf(image.id)
-  if (image && !before) await commit(() => journal.openImageDeletion(image.id, clock.wall()))
+  if (image && !before) await commit(tx => tx.journal.openImageDeletion(image.id, clock.wall()))
   const deleted = await host.deleteImage(remote_id, signal, mayGo)
   if (!deleted.ok && deleted.failure.remedy !== 'gone') {
     // With the host's own word nothing was deleted; else the intent tells the next repair.
-    if (image && !before && wasNotDone(deleted.failure)) await commit(() => journal.forgetImage(image.id))
+    if (image && !before && wasNotDone(deleted.failure)) await commit(tx => tx.journal.forgetImage(image.id))
     return deleted.failure
   }
-  await commit(() => {
-    if (image) {
-      journal.forgetImage(image.id)
-      synced.images.remove(image.id)
-    }
-    synced.deleted.put(remote_id, clock.wall())
-    synced.audit.remove('twice', remote_id)
+  await commit(tx => {
+    if (image) recordDeleted(tx, image, clock.wall())
+    else tx.deleted.put(remote_id, clock.wall())
+    tx.audit.remove('twice', remote_id)
   })
   return null
 }

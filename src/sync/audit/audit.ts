@@ -1,5 +1,5 @@
 import type { HostFailure, ImageHost } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { Clock } from '../clock.ts'
@@ -65,39 +65,38 @@ export async function runAudit(parts: AuditParts, { stop, cut }: Interruption): 
       continue
     }
     const compared = compareAlbum(look.images, recordsOf(synced, album, began, clock.wall()))
-    await synced.commit(() => {
-      record(synced, album, compared)
-      synced.audit.done(album, clock.wall())
+    await synced.commit(tx => {
+      record(tx, album, compared)
+      tx.audit.done(album, clock.wall())
     })
     report.albums++
   }
   const late = await listedLate(parts, cut)
-  await synced.commit(() => {
-    for (const { remote_id } of late) synced.audit.remove('gone', remote_id)
-    finish(synced, albums, clock.wall())
+  await synced.commit(tx => {
+    for (const { remote_id } of late) tx.audit.remove('gone', remote_id)
+    finish(tx, albums, clock.wall())
   })
   return { ...report, finished: true }
 }
 
 async function begin({ synced, clock }: AuditParts): Promise<AuditStart> {
-  const { audit, images, meta, commit } = synced
+  const { images, meta, commit } = synced
   const now = clock.wall()
   const before = Number(meta.get('audit_began') ?? Number.NaN)
   // A clock that was set back makes an audit of the future.
   if (before <= now && now - before < STALE_MS)
     return { at: before, newest: Number(meta.get('audit_newest') ?? 0) }
   const newest = images.latest()?.id ?? 0
-  await commit(() => {
-    audit.forgetDone()
-    audit.forgetFindings()
-    meta.set('audit_began', String(now))
-    meta.set('audit_newest', String(newest))
+  await commit(tx => {
+    tx.audit.forgetDone()
+    tx.audit.forgetFindings()
+    tx.meta.set('audit_began', String(now))
+    tx.meta.set('audit_newest', String(newest))
   })
   return { at: now, newest }
 }
 
-/** Belongs into a commit. */
-function finish({ audit, meta }: Synced, albums: readonly (number | null)[], now: number): void {
+function finish({ audit, meta }: Tx, albums: readonly (number | null)[], now: number): void {
   for (const album of albums) if (!audit.isDone(album)) audit.dropMovedFrom(album)
   audit.dropMoot(Number(meta.get('audit_began') ?? now))
   audit.forgetDone()
@@ -150,8 +149,7 @@ export async function notDelivered(
   return gone
 }
 
-/** Belongs into a commit. */
-function record({ audit, images }: Synced, album: number | null, compared: AlbumComparison): void {
+function record({ audit, images }: Tx, album: number | null, compared: AlbumComparison): void {
   for (const { remote_id } of compared.inPlace) audit.remove('changed', remote_id)
   for (const finding of compared.findings) audit.put(finding)
   // It may have been seen in another album before.

@@ -1,3 +1,4 @@
+import { kept } from '../../records/escrow.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
@@ -12,7 +13,6 @@ import { giveUpEmptyAlbums, repeatAlbumDeletions } from './empty-albums.ts'
 import { giveUpImages } from './give-up.ts'
 import { Ground } from './ground.ts'
 import { weighDeletions } from './hold.ts'
-import { keepImages } from './keep-images.ts'
 import { giveUpWholeAlbums } from './whole-albums.ts'
 
 /** At the start of a pass: finds out about deletions of albums whose answer was lost. */
@@ -64,7 +64,7 @@ export async function deleteUnusedAlbums(context: EngineContext, pass: Pass): Pr
 /** The mirror was set to keep images while some of its images waited for their deletion. */
 async function keepAll({ synced, clock }: EngineContext, { row }: ScannedMirror): Promise<void> {
   const images = synced.escrow.ofMirror(row.id).map(({ image }) => image)
-  if (images.length > 0) await synced.commit(() => keepImages(synced, images, clock.wall()))
+  if (images.length > 0) await synced.commit(tx => kept(tx, images, clock.wall()))
 }
 
 async function deleteOfMirror(

@@ -1,8 +1,9 @@
+import { albumGone, albumInDoubt, treeOf } from '../../records/albums.ts'
 import { isOfThisOne, wasNotDone } from '../../remote/failures.ts'
 import type { HostFailure, ImageHost } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
-import { forgetAlbumTree, isUnderWay, treeOf } from '../albums/lost-album-tree.ts'
+import { isUnderWay } from '../albums/lost-album-tree.ts'
 import { albumName } from '../audit/audit-records.ts'
 import type { Clock } from '../clock.ts'
 import { mayArriveFor } from '../credential-life.ts'
@@ -42,8 +43,8 @@ export async function giveUpEmptyAlbums(
   const ids = new Set(leaving.map(({ album }) => album.id))
   const needed = synced.emptied.all().filter(({ album }) => !ids.has(album))
   if (needed.length > 0)
-    await synced.commit(() => {
-      for (const { album } of needed) synced.emptied.remove(album)
+    await synced.commit(tx => {
+      for (const { album } of needed) tx.emptied.remove(album)
     })
   if (doubtAbout(synced, mirrors) !== null) return null
   const remote = new Set(leaving.map(({ album }) => album.remote_id))
@@ -97,7 +98,7 @@ async function consider(
   // One that may be deleted by a request that is late stays so until none can arrive.
   const mayGo = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
   const is = async (state: 'empty' | 'occupied') => {
-    if (!mayGo) await commit(() => emptied.put({ album: album.id, since: now, state }))
+    if (!mayGo) await commit(tx => tx.emptied.put({ album: album.id, since: now, state }))
   }
   const walk = await walkWhole(host, album.remote_id, signal)
   if (!walk.ok) {
@@ -121,12 +122,12 @@ async function lost(
   album: AlbumRow,
   deleting: boolean,
 ): Promise<null> {
-  const { albums, emptied, commit } = synced
+  const { commit } = synced
   for (const { id } of treeOf(synced, album)) contents.forget(id)
-  await commit(() => {
-    if (deleting) return forgetAlbumTree(synced, album, clock.wall())
-    emptied.remove(album.id)
-    albums.doubt(album.remote_id)
+  await commit(tx => {
+    if (deleting) return albumGone(tx, album, clock.wall())
+    tx.emptied.remove(album.id)
+    albumInDoubt(tx, album.remote_id)
   })
   return null
 }
@@ -137,13 +138,13 @@ async function deleteEmpty(
   since: number,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
-  const { emptied, commit } = synced
+  const { commit } = synced
   const name = albumName(synced, album.id)
-  await commit(() => emptied.put({ album: album.id, since, state: 'deleting' }))
+  await commit(tx => tx.emptied.put({ album: album.id, since, state: 'deleting' }))
   const deleted = await host.deleteAlbum(album.remote_id, signal)
   if (deleted.ok || deleted.failure.remedy === 'gone') {
     for (const { id } of treeOf(synced, album)) contents.forget(id)
-    await commit(() => forgetAlbumTree(synced, album, clock.wall()))
+    await commit(tx => albumGone(tx, album, clock.wall()))
     tell({ event: 'album_deleted', album: name })
     return null
   }
@@ -151,8 +152,8 @@ async function deleteEmpty(
   const ofThisAlbum = isOfThisOne(failure)
   // Without the host's own word it may be gone.
   if (wasNotDone(failure))
-    await commit(() =>
-      emptied.put(
+    await commit(tx =>
+      tx.emptied.put(
         ofThisAlbum
           ? { album: album.id, since: clock.monotonic(), state: 'occupied' }
           : { album: album.id, since, state: 'empty' },

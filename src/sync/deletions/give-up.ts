@@ -1,3 +1,5 @@
+import { countDeletion, needed, postponed, unproved } from '../../records/escrow.ts'
+import { deleted, proved, refuted } from '../../records/images.ts'
 import { isOfThisOne, wasNotDone } from '../../remote/failures.ts'
 import type { HostFailure, ImageHost } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -10,7 +12,6 @@ import { compareBytes } from '../listing/compare-bytes.ts'
 import { ListedIds } from '../listing/listed-ids.ts'
 import type { Tell } from '../pass-events.ts'
 import { whyImageStays } from '../plan.ts'
-import { forgetImage, refuteImage } from '../records/lost-image.ts'
 import { verifyLink } from '../uploads/index.ts'
 
 export interface GiveUpParts {
@@ -58,9 +59,8 @@ export async function giveUpImages(
       tell({ event: 'image_deleted', mirror: mirror.folder, path: given.path, reason: given.reason })
     else if (!isOfThisOne(refused)) return refused
     else {
-      await synced.commit(() => {
-        synced.history.add(given, { at: clock.wall(), event: 'postponed', detail: refused.message })
-        synced.escrow.postpone(image.id, running() + POSTPONED_MS)
+      await synced.commit(tx => {
+        postponed(tx, given, running() + POSTPONED_MS, refused.message, clock.wall())
       })
       tell({ event: 'image_kept', mirror: mirror.folder, path: given.path, reason: refused.message })
     }
@@ -83,10 +83,7 @@ async function whyKept(
   await verifyMoves(parts, image, signal)
   const stays = whyStays(parts, image)
   if (stays === NEEDED || stays === KEPT)
-    await synced.commit(() => {
-      synced.history.add(given, { at: parts.clock.wall(), event: 'needed', detail: stays })
-      takeBack(synced, image)
-    })
+    await synced.commit(tx => needed(tx, given, stays, parts.clock.wall()))
   if (stays) return stays
   const unproved =
     (await whyUnproved(parts, given, image, signal)) ??
@@ -112,7 +109,7 @@ async function whyAnothers(
   if (found === true) return null
   if (found !== false)
     return found.remedy === 'plan' ? null : `its album can't be looked at: ${found.message}`
-  await synced.commit(() => synced.escrow.unproved(image.id, running() + POSTPONED_MS))
+  await synced.commit(tx => unproved(tx, image.id, running() + POSTPONED_MS))
   return 'its album does not list it: it may be an image of equal bytes that another put elsewhere'
 }
 
@@ -155,13 +152,12 @@ async function whyUnproved(
   const { synced, clock, running } = parts
   if (image.proof !== 'none' || state === 'approved') return null
   const compared = await compareBytes(parts, image, image, signal)
-  await synced.commit(() => {
+  await synced.commit(tx => {
     if (compared.verdict === 'equal') {
-      synced.images.prove(image.id, image, compared.cdnUrl)
-      synced.escrow.proved(image.id)
+      proved(tx, image, image, compared.cdnUrl)
     } else if (compared.verdict === 'other') {
-      refuteImage(synced, image, clock.wall())
-    } else synced.escrow.unproved(image.id, running() + POSTPONED_MS)
+      refuted(tx, image, clock.wall())
+    } else unproved(tx, image.id, running() + POSTPONED_MS)
   })
   if (compared.verdict === 'equal') return null
   return compared.verdict === 'other'
@@ -178,21 +174,14 @@ async function deleteImage(
 ): Promise<HostFailure | null> {
   const { synced, host, clock, running } = parts
   const before = synced.journal.deletionOf(image.id)?.id
-  const intent =
-    before ?? (await synced.commit(() => synced.journal.openImageDeletion(image.id, clock.wall())))
-  const deleted = await host.deleteImage(image.remote_id, signal, () => whyStays(parts, image) === null)
-  const refusal = deleted.ok || deleted.failure.remedy === 'gone' ? null : deleted.failure
-  await synced.commit(() => {
+  const intent = before ?? (await synced.commit(tx => tx.journal.openImageDeletion(image.id, clock.wall())))
+  const answer = await host.deleteImage(image.remote_id, signal, () => whyStays(parts, image) === null)
+  const refusal = answer.ok || answer.failure.remedy === 'gone' ? null : answer.failure
+  await synced.commit(tx => {
     if (refusal === null) {
-      if (given.state !== 'approved') synced.escrow.record(running(), given.mirror, image.id)
-      forgetImage(synced, image, clock.wall())
-    } else if (wasNotDone(refusal) && before === undefined) synced.journal.close(intent)
+      countDeletion(tx, given, running())
+      deleted(tx, image, clock.wall())
+    } else if (wasNotDone(refusal) && before === undefined) tx.journal.close(intent)
   })
   return refusal
-}
-
-/** The image is needed again: it is no longer given up, and what is gone no longer stands on it. */
-function takeBack({ escrow, files }: Synced, image: ImageRow): void {
-  escrow.takeBack(image.id)
-  files.dropGone(image.id)
 }

@@ -1,4 +1,5 @@
-import type { Synced } from '../../synced/synced.ts'
+import { held } from '../../records/escrow.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
 import type { EscrowWeight } from '../../synced/tables/escrow.ts'
 import type { Tell } from '../pass-events.ts'
 
@@ -9,7 +10,7 @@ export interface HoldPolicy {
 }
 
 /** Running time, in milliseconds, over which a trickle counts as much as a burst. */
-const WINDOW_MS = 24 * 3_600_000
+export const WINDOW_MS = 24 * 3_600_000
 
 /** Whether so much is to go that a person must say so. Counts what went within the window with what is to go. */
 export function isTooMuch({ pending, given_up, standing }: EscrowWeight, policy: HoldPolicy): boolean {
@@ -33,17 +34,8 @@ export async function weighDeletions(
   const { escrow } = synced
   const weight = escrow.weight(mirror.id, running - WINDOW_MS)
   if (!isTooMuch(weight, policy)) return
-  const held = await synced.commit(() => {
-    const before = new Set(
-      escrow.ofMirror(mirror.id).flatMap(({ image, state }) => (state === 'held' ? image : [])),
-    )
-    const n = escrow.hold(mirror.id)
-    for (const given of escrow.ofMirror(mirror.id))
-      if (given.state === 'held' && !before.has(given.image))
-        synced.history.add(given, { at: now, event: 'held' })
-    return n
-  })
-  if (held > 0)
+  const waiting = await synced.commit(tx => held(tx, mirror.id, now))
+  if (waiting > 0)
     tell({
       event: 'deletions_held',
       mirror: mirror.folder,
@@ -53,6 +45,6 @@ export async function weighDeletions(
 }
 
 /** What no window reaches any more is forgotten. */
-export function forgetOldDeletions({ escrow }: Synced, running: number): void {
+export function forgetOldDeletions({ escrow }: Tx, running: number): void {
   escrow.prune(running - WINDOW_MS)
 }

@@ -1,3 +1,5 @@
+import { albumGone } from '../../records/albums.ts'
+import { countDeletion } from '../../records/escrow.ts'
 import { isOfThisOne, wasNotDone } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -10,7 +12,6 @@ import type { Interruption } from '../interruption.ts'
 import type { AlbumContents } from '../listing/album-contents.ts'
 import { walkWhole } from '../listing/walk.ts'
 import type { MirrorPolicy } from '../pass-request.ts'
-import { forgetImage } from '../records/lost-image.ts'
 import { type GiveUpParts, whyStays } from './give-up.ts'
 import { FolderlessAlbums } from './leaving-albums.ts'
 
@@ -121,23 +122,19 @@ async function deleteWhole(
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
   const { synced, host, clock, running, tell, contents } = parts
-  const { journal, emptied, escrow, commit } = synced
+  const { commit } = synced
   const name = albumName(synced, album.id)
-  await commit(() => {
-    for (const { id } of images) journal.openImageDeletion(id, clock.wall())
-    emptied.put({ album: album.id, since: clock.monotonic(), state: 'deleting' })
+  await commit(tx => {
+    for (const { id } of images) tx.journal.openImageDeletion(id, clock.wall())
+    tx.emptied.put({ album: album.id, since: clock.monotonic(), state: 'deleting' })
   })
   const mayGo = () => !images.some(image => whyStays(parts, image))
-  const deleted = await host.deleteAlbum(album.remote_id, signal, mayGo)
-  if (deleted.ok || deleted.failure.remedy === 'gone') {
+  const answer = await host.deleteAlbum(album.remote_id, signal, mayGo)
+  if (answer.ok || answer.failure.remedy === 'gone') {
     for (const gone of albums) contents.forget(gone.id)
-    await commit(() => {
-      for (const image of images) {
-        const given = due.get(image.id)!
-        if (given.state !== 'approved') escrow.record(running(), given.mirror, image.id)
-        forgetImage(synced, image, clock.wall())
-      }
-      for (const { id } of albums.toReversed()) emptied.forgetAlbum(id)
+    await commit(tx => {
+      for (const image of images) countDeletion(tx, due.get(image.id)!, running())
+      albumGone(tx, album, clock.wall())
     })
     for (const { id } of images) {
       const { path, reason } = due.get(id)!
@@ -147,10 +144,10 @@ async function deleteWhole(
     return null
   }
   // A lost answer leaves the intents: the images are given up one by one, and those that are gone are done.
-  if (wasNotDone(deleted.failure))
-    await commit(() => {
-      for (const { id } of images) journal.forgetImage(id)
-      emptied.remove(album.id)
+  if (wasNotDone(answer.failure))
+    await commit(tx => {
+      for (const { id } of images) tx.journal.forgetImage(id)
+      tx.emptied.remove(album.id)
     })
-  return isOfThisOne(deleted.failure) ? null : deleted.failure
+  return isOfThisOne(answer.failure) ? null : answer.failure
 }

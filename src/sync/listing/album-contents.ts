@@ -92,10 +92,10 @@ export class AlbumContents {
   async #remember(synced: Synced, album: Album, walk: PlacedWalk): Promise<void> {
     const unaccounted = unaccountedIn(synced, walk.images)
     const here = unaccounted.filter(image => image.album === (album?.remote_id ?? null))
-    const places = await synced.commit(() => {
-      synced.contents.put(album?.id ?? null, here.length)
+    const places = await synced.commit(tx => {
+      tx.contents.put(album?.id ?? null, here.length)
       return album === null
-        ? recordPlaces(synced, { ...walk, images: unaccounted })
+        ? recordPlaces(tx, { ...walk, images: unaccounted })
         : new Map<string | null, number | null>([[album.remote_id, album.id]])
     })
     const strangers = unaccounted.map(image => ({ ...image, album: places.get(image.album) ?? null }))

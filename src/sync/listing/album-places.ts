@@ -1,27 +1,23 @@
-import type { Synced } from '../../synced/synced.ts'
+import { albumListed } from '../../records/albums.ts'
+import type { Tx } from '../../synced/synced.ts'
 import type { PlacedWalk } from './walk.ts'
 
 /**
  * The rows of the albums that a walk found, by the host's ids; null is the root. Albums that hold images of it and have
- * no row get one, with those above. Belongs into a commit.
+ * no row get one, with those above.
  */
-export function recordPlaces({ albums }: Synced, walk: PlacedWalk): Map<string | null, number | null> {
+export function recordPlaces(tx: Tx, walk: PlacedWalk): Map<string | null, number | null> {
   const places = new Map<string | null, number | null>([[null, null]])
   const byId = new Map(walk.albums.map(album => [album.id, album]))
 
   function placeOf(id: string | null): number | null {
     const known = places.get(id)
     if (known !== undefined) return known
-    const row = albums.byRemoteId(id!)
+    const row = tx.albums.byRemoteId(id!)
     const { parent, name } = byId.get(id!)!
-    const place = (row ?? recordAlbum(placeOf(parent), name, id!)).id
+    const place = (row ?? albumListed(tx, placeOf(parent), name, id!)).id
     places.set(id, place)
     return place
-  }
-
-  /** Of twins the one that is recorded keeps its name. */
-  function recordAlbum(parent: number | null, name: string, id: string) {
-    return albums.put(parent, albums.named(parent, name) ? `${name}\0${id}` : name, id, false)
   }
 
   for (const { album } of walk.images) placeOf(album)

@@ -1,4 +1,5 @@
 import type { HostFailure } from '../../remote/host.ts'
+import type { Tx } from '../../synced/synced.ts'
 import type { EngineContext } from '../context.ts'
 import { clockOffset } from '../file-ages.ts'
 import { afterReset, daysFrom, type LearnedReset, learnReset } from './quota-day.ts'
@@ -54,22 +55,21 @@ export class QuotaLedger {
     return reserve > 0 && limit - this.read().used <= limit * reserve
   }
 
-  /** The host issued a credential. Belongs inside a commit. */
-  grant(): void {
-    const { account, meta } = this.#context.synced
+  /** The host issued a credential. */
+  grant(tx: Tx): void {
+    const { account, meta } = tx
     const { began, exhausted } = this.read()
     this.granted++
-    const day = exhausted === null ? dayOf(began) : this.#probing ? this.#newDay() : meta.get('quota_day')!
+    const day = exhausted === null ? dayOf(began) : this.#probing ? this.#newDay(tx) : meta.get('quota_day')!
     // Whatever else is granted may have been asked for before the host's next word.
     this.#probing = false
     meta.set('quota_day', day)
     account.useQuota(day)
   }
 
-  /** The host said that the day's quota is used up. Belongs inside a commit. */
-  refuse({ retryAfterMs }: HostFailure): void {
-    const { synced, clock, allowance } = this.#context
-    const { account, meta } = synced
+  /** The host said that the day's quota is used up. */
+  refuse({ account, meta }: Tx, { retryAfterMs }: HostFailure): void {
+    const { clock, allowance } = this.#context
     const now = Math.round(clock.wall())
     const { began, exhausted, learned } = this.read()
     const day = dayOf(began)
@@ -90,26 +90,26 @@ export class QuotaLedger {
   }
 
   /** The host gives again what it refused: learns from it when its day begins. Answers the day. */
-  #newDay(): string {
-    const { synced, clock, allowance } = this.#context
+  #newDay(tx: Tx): string {
+    const { clock, allowance } = this.#context
     const now = Math.round(clock.wall())
-    const learned = allowance.days ? null : this.#learn(now)
+    const learned = allowance.days ? null : this.#learn(tx, now)
     const days = allowance.days ?? (learned && daysFrom(learned.to))
-    synced.account.forgetExhaustion()
+    tx.account.forgetExhaustion()
     return dayOf(days ? days(now) : now)
   }
 
-  #learn(now: number): LearnedReset | null {
-    const { synced, clock } = this.#context
-    const known = learnedReset(synced)
-    const { said_at, resumes_at, clock_offset } = synced.account.quota(synced.meta.get('quota_day')!)
+  #learn(tx: Tx, now: number): LearnedReset | null {
+    const { clock } = this.#context
+    const known = learnedReset(tx)
+    const { said_at, resumes_at, clock_offset } = tx.account.quota(tx.meta.get('quota_day')!)
     if (said_at === null || clock_offset === null) return known
     // Between two times of which one is wrong lies nothing.
     if (Math.abs(clockOffset(clock) - clock_offset) > DRIFT_MS) return known
     const isKept = resumes_at !== null && now >= resumes_at && now - resumes_at <= LATE_MS
     const learned = learnReset(known, isKept ? Math.max(said_at, resumes_at - DRIFT_MS) : said_at, now)
-    if (learned) synced.meta.set('quota_reset', JSON.stringify(learned))
-    else synced.meta.clear('quota_reset')
+    if (learned) tx.meta.set('quota_reset', JSON.stringify(learned))
+    else tx.meta.clear('quota_reset')
     return learned
   }
 }

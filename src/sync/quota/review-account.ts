@@ -28,11 +28,11 @@ function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): vo
 async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promise<void> {
   const before = synced.meta.get('plan')
   if (before === plan) return
-  await synced.commit(() => {
-    synced.meta.set('plan', plan)
+  await synced.commit(tx => {
+    tx.meta.set('plan', plan)
     if (before === null) return
-    forgetSizeLimit(synced)
-    synced.account.forgetExhaustion()
-    synced.account.clearBlocks([])
+    forgetSizeLimit(tx)
+    tx.account.forgetExhaustion()
+    tx.account.clearBlocks([])
   })
 }

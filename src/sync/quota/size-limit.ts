@@ -1,4 +1,6 @@
-import type { Synced } from '../../synced/synced.ts'
+import { retried } from '../../records/pictures.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
+import type { Clock } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 
 /** What was learned of the largest file that the plan allows, which §8 does not tell. Sizes in bytes. */
@@ -22,19 +24,19 @@ export function isTooLarge(context: Context, size: number): boolean {
 }
 
 /** The host refused a file of this size for it. What is smaller than others that it took is this one's matter alone. */
-export function noteTooLarge({ synced, clock }: Context, size: number): void {
-  if (size <= largestTaken(synced)) return
-  const refused = Math.min(size, limitOf(synced)?.refused ?? size)
-  synced.meta.set('size_limit', JSON.stringify({ refused, askedAt: clock.wall() } satisfies SizeLimit))
+export function noteTooLarge(tx: Tx, clock: Clock, size: number): void {
+  if (size <= largestTaken(tx)) return
+  const refused = Math.min(size, limitOf(tx)?.refused ?? size)
+  tx.meta.set('size_limit', JSON.stringify({ refused, askedAt: clock.wall() } satisfies SizeLimit))
 }
 
 /** The host took a file of this size: where others were refused for less, the limit has grown, and they are tried again. */
-export function noteTaken({ synced }: Context, size: number): void {
-  if (size > largestTaken(synced)) synced.meta.set('largest_taken', String(size))
-  const limit = limitOf(synced)
+export function noteTaken(tx: Tx, size: number): void {
+  if (size > largestTaken(tx)) tx.meta.set('largest_taken', String(size))
+  const limit = limitOf(tx)
   if (limit === null || size < limit.refused) return
-  synced.meta.clear('size_limit')
-  for (const file of synced.failures.uploadsOfCode(TOO_LARGE)) synced.files.retry(file)
+  tx.meta.clear('size_limit')
+  retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
 }
 
 /** Once a day the smallest of those that were refused asks whether the limit has grown. */
@@ -43,14 +45,14 @@ export async function askAboutSize(context: Context): Promise<void> {
   const limit = limitOf(synced)
   if (limit === null || !isDue(limit, context)) return
   const [smallest] = synced.failures.uploadsOfCode(TOO_LARGE)
-  if (smallest) await synced.commit(() => synced.files.retry(smallest))
+  if (smallest) await synced.commit(tx => retried(tx, [smallest]))
 }
 
-/** Another plan has another limit, so what was refused is tried again. Belongs into a commit. */
-export function forgetSizeLimit(synced: Synced): void {
-  synced.meta.clear('size_limit')
-  synced.meta.clear('largest_taken')
-  for (const file of synced.failures.uploadsOfCode(TOO_LARGE)) synced.files.retry(file)
+/** Another plan has another limit, so what was refused is tried again. */
+export function forgetSizeLimit(tx: Tx): void {
+  tx.meta.clear('size_limit')
+  tx.meta.clear('largest_taken')
+  retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
 }
 
 /** What a person reads of a file that was not asked about. */
@@ -59,12 +61,12 @@ export function tooLarge({ synced, allowance: { plan } }: Context): string {
   return `it is larger than the host takes, which refused a file of ${refused} bytes (plan ${plan}); it is not asked about before the file gets smaller or host.plan changes, or a day later`
 }
 
-function limitOf({ meta }: Synced): SizeLimit | null {
+function limitOf({ meta }: Pick<Synced, 'meta'>): SizeLimit | null {
   const limit = meta.get('size_limit')
   return limit === null ? null : JSON.parse(limit)
 }
 
-function largestTaken({ meta }: Synced): number {
+function largestTaken({ meta }: Pick<Synced, 'meta'>): number {
   return Number(meta.get('largest_taken') ?? 0)
 }
 

@@ -1,19 +1,11 @@
 import type { FolderLook } from '../../local/look.ts'
-import type { Synced } from '../../synced/synced.ts'
-import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { Deletions } from '../../records/escrow.ts'
+import { changed, type FileChange } from '../../records/pictures.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { Tell } from '../pass-events.ts'
-import {
-  type Deletions,
-  type FileChange,
-  type PlanPolicy,
-  planFolder,
-  planMissingFolder,
-  type Whereabouts,
-} from '../plan.ts'
-import { recordRunning } from '../record-states.ts'
-import { noteChange } from '../records/picture-history.ts'
+import { type PlanPolicy, planFolder, planMissingFolder, type Whereabouts } from '../plan.ts'
 import { pathOf } from '../tree-path.ts'
 import type { DoubtCode } from './doubts.ts'
 
@@ -34,7 +26,7 @@ export interface RecordsParts {
   tell: Tell
 }
 
-/** Writes down what a scan found, folder by folder. Its calls belong into a commit. */
+/** Writes down what a scan found, folder by folder. */
 export class FolderRecords {
   readonly #parts: RecordsParts
   readonly #synced: Synced
@@ -69,9 +61,9 @@ export class FolderRecords {
     return gone.map(({ file }) => file).filter(({ image }) => image !== null)
   }
 
-  look(folder: FolderRow, digest: string | null, ignoreText: string | null, look: FolderLook): void {
-    const { folders, failures } = this.#synced
-    this.#apply(folder.path, this.changes(folder, look))
+  look(tx: Tx, folder: FolderRow, digest: string | null, ignoreText: string | null, look: FolderLook): void {
+    const { folders, failures } = tx
+    this.#apply(tx, folder.path, this.changes(folder, look))
     failures.clearLook(folder.id)
     for (const { name, code, message } of look.problems)
       failures.put({ folder: folder.id, name, source: 'look', code, message, next_attempt_at: null })
@@ -86,10 +78,10 @@ export class FolderRecords {
   }
 
   /** A folder is not there, or left out; so are those below it, each of which has its own call. */
-  missing(folder: FolderRow, where: Whereabouts): void {
-    const { files, folders, failures } = this.#synced
+  missing(tx: Tx, folder: FolderRow, where: Whereabouts): void {
+    const { files, folders, failures } = tx
     const known = files.ofFolder(folder.id)
-    this.#apply(folder.path, planMissingFolder(known, where, this.#policy, this.#parts.now()))
+    this.#apply(tx, folder.path, planMissingFolder(known, where, this.#policy, this.#parts.now()))
     failures.clearAll(folder.id)
     if (where === 'gone') folders.unmounted(folder.id)
     folders.gone(folder.id)
@@ -97,13 +89,12 @@ export class FolderRecords {
   }
 
   /** A rule hides a folder, and a person asked to give up what it holds: also what was left out before. */
-  prune(path: string): void {
-    for (const folder of this.#synced.folders.from(this.#parts.mirror, path)) this.missing(folder, 'ignored')
+  prune(tx: Tx, path: string): void {
+    for (const folder of tx.folders.from(this.#parts.mirror, path)) this.missing(tx, folder, 'ignored')
   }
 
   /** What it holds is not known: all stays as it is. */
-  doubt(folder: FolderRow, code: DoubtCode, message: string): void {
-    const { folders, failures } = this.#synced
+  doubt({ folders, failures }: Tx, folder: FolderRow, code: DoubtCode, message: string): void {
     folder.digest = null
     folder.unknown = message
     folder.accept = 0
@@ -111,48 +102,14 @@ export class FolderRecords {
     failures.put({ folder: folder.id, name: '', source: 'look', code, message, next_attempt_at: null })
   }
 
-  #apply(path: string, changes: FileChange[]): void {
-    const { tell, folder: root, mirror, now } = this.#parts
+  #apply(tx: Tx, path: string, changes: FileChange[]): void {
+    const { tell, folder: root, mirror, now, running, graceMs } = this.#parts
     for (const change of changes) {
-      const { kind, file, reason, leaves } = change
+      const { kind, file, reason } = change
       const at = pathOf(path, file.name)
       tell({ event: 'change_found', mirror: root, path: at, change: kind, reason })
-      noteChange(this.#synced, { mirror, path: at }, change, now())
-      this.#synced.failures.clear(file.folder, file.name)
-      if (leaves !== undefined) this.#synced.images.keep(leaves)
-      if (kind === 'gone') this.#recordGone(path, file, 'deleted')
-      else if (kind === 'pruned') this.#recordGone(path, file, 'ignored')
-      else this.#recordThere(file)
+      changed(tx, change, { mirror, path: at }, { now: now(), running: running(), graceMs })
     }
-  }
-
-  #recordGone(path: string, file: FileRow, reason: EscrowRow['reason']): void {
-    const { files, escrow } = this.#synced
-    const { mirror, now, running, graceMs } = this.#parts
-    if (file.image === null) {
-      files.remove(file)
-      return
-    }
-    files.put(file)
-    escrow.put({
-      image: file.image,
-      mirror,
-      path: pathOf(path, file.name),
-      reason,
-      state: 'grace',
-      since: now(),
-      due_at: running() + graceMs,
-    })
-    recordRunning(this.#parts)
-  }
-
-  /** What stood for it is needed again, whatever was to become of it. */
-  #recordThere(file: FileRow): void {
-    const { files, escrow } = this.#synced
-    files.put(file)
-    if (file.image === null) return
-    escrow.takeBack(file.image)
-    files.dropGone(file.image)
   }
 
   /** What a person asked for once stays asked for, held or not, until it is done. */

@@ -88,14 +88,13 @@ async function beginScan(
 ): Promise<BegunScan | null> {
   const { synced, disk, clock, tell, lookAt } = context
   const { folder } = policy
-  const row =
-    synced.mirrors.of(folder) ?? (await synced.commit(() => synced.mirrors.add(folder, policy.album)))
+  const row = synced.mirrors.of(folder) ?? (await synced.commit(tx => tx.mirrors.add(folder, policy.album)))
   const root = checkRoot(disk, synced, row)
   if (!root.trusted) return guardRoot(context, row, root.reason)
   tell({ event: 'scan_started', mirror: folder })
-  await synced.commit(() => {
-    synced.mirrors.phase(row.id, 'scanning')
-    synced.mirrors.trusted(row.id, root.identity)
+  await synced.commit(tx => {
+    tx.mirrors.phase(row.id, 'scanning')
+    tx.mirrors.trusted(row.id, root.identity)
   })
   const scan = new MirrorScan({
     ...context,
@@ -125,10 +124,10 @@ async function finishScan(
     return guardRoot(context, row, `${folder}: ${result.rootProblem ?? 'it was replaced'}`)
   const unknown = synced.folders.unknown(row.id)
   const guard = guardAfter(unknown[0], signal.aborted)
-  await synced.commit(() => {
-    synced.mirrors.phase(row.id, 'syncing')
-    synced.mirrors.guard(row.id, guard)
-    if (row.accept !== 0 && !signal.aborted) synced.mirrors.accept(row.id, acceptAfter(row, root))
+  await synced.commit(tx => {
+    tx.mirrors.phase(row.id, 'syncing')
+    tx.mirrors.guard(row.id, guard)
+    if (row.accept !== 0 && !signal.aborted) tx.mirrors.accept(row.id, acceptAfter(row, root))
   })
   if (guard) tell({ event: 'mirror_guarded', mirror: folder, reason: guard.reason })
   const files = synced.folders.countFiles(row.id)
@@ -147,7 +146,7 @@ async function guardRoot(
   { id, folder }: MirrorRow,
   reason: string,
 ): Promise<null> {
-  await synced.commit(() => synced.mirrors.guard(id, { code: 'ROOT', reason }))
+  await synced.commit(tx => tx.mirrors.guard(id, { code: 'ROOT', reason }))
   tell({ event: 'mirror_guarded', mirror: folder, reason })
   return null
 }

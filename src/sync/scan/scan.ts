@@ -1,6 +1,6 @@
 import type { FolderLook, FolderResult, IgnoreRules } from '../../local/look.ts'
 import { readRemedy } from '../../local/read-remedy.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { LookAtFolders } from '../context.ts'
 import { type Whereabouts, whereaboutsIn } from '../plan.ts'
@@ -84,7 +84,7 @@ export class MirrorScan {
    */
   async finish(taken: Set<string>, signal: AbortSignal): Promise<ScanResult> {
     while (this.#emptied.any() && this.#rootProblem === null && !signal.aborted) {
-      await this.#synced.commit(() => this.#settleEmptied(taken))
+      await this.#synced.commit(tx => this.#settleEmptied(tx, taken))
       await this.#work(signal)
     }
     if (signal.aborted) this.#complete = false
@@ -101,9 +101,9 @@ export class MirrorScan {
       jobs.map(({ path, rules }) => ({ path, rules, digest: this.#digest(path) })),
     )
     if (results.every(result => result.kind === 'same')) return
-    await this.#synced.commit(() => {
+    await this.#synced.commit(tx => {
       if (!this.#isSameRoot()) return
-      for (const [at, result] of results.entries()) this.#record(jobs[at]!, result)
+      for (const [at, result] of results.entries()) this.#record(tx, jobs[at]!, result)
     })
   }
 
@@ -117,109 +117,109 @@ export class MirrorScan {
     return this.#parts.pruneIgnored ? null : (this.#known.at(path)?.digest ?? null)
   }
 
-  #record(job: Job, result: FolderResult): void {
+  #record(tx: Tx, job: Job, result: FolderResult): void {
     if (result.kind === 'same' || this.#isClosed(job.path)) return
     const unmounted = this.#mounts.lost([...foldersAbove(job.path)])
-    if (unmounted) this.#doubtMount(unmounted)
+    if (unmounted) this.#doubtMount(tx, unmounted)
     // An ignore file above has changed since the look began.
     else if (this.#job(job.path).rulesKey !== job.rulesKey) this.#queue.push([job.path])
-    else if (result.kind === 'unknown') this.#recordUnknown(job.path, result.code, result.message)
-    else this.#recordLook(job.path, result.digest, result.look)
+    else if (result.kind === 'unknown') this.#recordUnknown(tx, job.path, result.code, result.message)
+    else this.#recordLook(tx, job.path, result.digest, result.look)
   }
 
-  #recordLook(path: string, digest: string | null, look: FolderLook): void {
-    const folder = this.#folder(path)
+  #recordLook(tx: Tx, path: string, digest: string | null, look: FolderLook): void {
+    const folder = this.#folder(tx, path)
     const believed = this.#parts.accepted || folder.accept === 1
     const mount = believed ? null : this.#mounts.seen(folder, look)
     if (mount) {
-      this.#doubtMount(mount)
+      this.#doubtMount(tx, mount)
       return
     }
     const rules = this.#parts.vanishedRules
-    const ignoreFile = believed ? look.ignoreFile : rules.judge(this.#synced, folder, look)
+    const ignoreFile = believed ? look.ignoreFile : rules.judge(tx, folder, look)
     if ('unreadable' in ignoreFile) {
       const why = `its ignore file can't be relied on (${ignoreFile.unreadable})`
-      this.#doubt(folder, 'IGNORE_FILE_UNREADABLE', why)
+      this.#doubt(tx, folder, 'IGNORE_FILE_UNREADABLE', why)
       return
     }
     const lost = believed ? [] : this.#records.lostWith(folder, look)
-    if (this.#emptied.defer({ folder, digest, look, lost })) this.#queueNew(path, look)
-    else this.#believe(folder, digest, look, believed)
+    if (this.#emptied.defer({ folder, digest, look, lost })) this.#queueNew(tx, path, look)
+    else this.#believe(tx, folder, digest, look, believed)
   }
 
-  #believe(folder: FolderRow, digest: string | null, look: FolderLook, believed: boolean): void {
+  #believe(tx: Tx, folder: FolderRow, digest: string | null, look: FolderLook, believed: boolean): void {
     const { path } = folder
     const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
     // While it was in doubt nothing below was looked at.
     const lookBelow = folder.ignore_text !== text || folder.unknown !== null
     this.#closed.isCertain(path)
-    this.#records.look(folder, digest, text, look)
-    this.#recordFoldersBelow(path, look, believed)
+    this.#records.look(tx, folder, digest, text, look)
+    this.#recordFoldersBelow(tx, path, look, believed)
     if (lookBelow) this.#queue.push(this.#known.below(path))
   }
 
-  #recordFoldersBelow(path: string, look: FolderLook, believed: boolean): void {
+  #recordFoldersBelow(tx: Tx, path: string, look: FolderLook, believed: boolean): void {
     const listed = new Set(look.folders)
     const whereabouts = whereaboutsIn(look)
     for (const name of this.#known.namesIn(path))
-      if (!listed.has(name)) this.#recordMissingFolder(pathOf(path, name), whereabouts(name), believed)
+      if (!listed.has(name)) this.#recordMissingFolder(tx, pathOf(path, name), whereabouts(name), believed)
     for (const name of this.#absent?.namesIn(path) ?? []) {
       const where = listed.has(name) ? 'there' : whereabouts(name)
-      if (where === 'ignored') this.#records.prune(pathOf(path, name))
-      else if (where === 'gone') this.#pruneGone(pathOf(path, name))
+      if (where === 'ignored') this.#records.prune(tx, pathOf(path, name))
+      else if (where === 'gone') this.#pruneGone(tx, pathOf(path, name))
     }
-    this.#queueNew(path, look)
+    this.#queueNew(tx, path, look)
   }
 
   /** Hidden before, it may have been deleted since, or a disk that was mounted at it or below is gone. */
-  #pruneGone(path: string): void {
+  #pruneGone(tx: Tx, path: string): void {
     const known = this.#parts.accepted ? [] : this.#synced.folders.from(this.#parts.mirror, path)
     const mounts = known.filter(({ mount }) => mount === 1)
-    for (const mount of mounts) this.#folder(mount.path)
-    const doubt = mounts.length > 0 ? this.#mounts.missing(this.#folder(path)) : null
-    if (doubt) this.#doubtMount(doubt)
-    else this.#records.prune(path)
+    for (const mount of mounts) this.#folder(tx, mount.path)
+    const doubt = mounts.length > 0 ? this.#mounts.missing(this.#folder(tx, path)) : null
+    if (doubt) this.#doubtMount(tx, doubt)
+    else this.#records.prune(tx, path)
   }
 
   /** Each gets its record with its parent's look: were albumd to end before its own, nothing else would tell of it. */
-  #queueNew(path: string, look: FolderLook): void {
+  #queueNew(tx: Tx, path: string, look: FolderLook): void {
     for (const name of look.folders) {
       const child = pathOf(path, name)
       const isBack = this.#closed.isBack(child)
       if (!isBack && this.#known.at(child)) continue
-      this.#folder(child)
+      this.#folder(tx, child)
       this.#queue.push([child])
     }
   }
 
-  #recordMissingFolder(path: string, where: Whereabouts, believed: boolean): void {
+  #recordMissingFolder(tx: Tx, path: string, where: Whereabouts, believed: boolean): void {
     this.#closed.isMissing(path)
     const mightHide = where === 'gone' && !believed && this.#known.at(path)?.accept !== 1
-    const mount = mightHide ? this.#mounts.missing(this.#folder(path)) : null
+    const mount = mightHide ? this.#mounts.missing(this.#folder(tx, path)) : null
     if (mount) {
-      this.#doubtMount(mount)
+      this.#doubtMount(tx, mount)
       return
     }
     for (const folder of this.#known.from(path)) {
       this.#parts.vanishedRules.folderGoes(folder)
-      this.#records.missing(folder, where)
+      this.#records.missing(tx, folder, where)
       this.#known.remove(folder.path)
     }
-    if (where === 'ignored' && this.#parts.pruneIgnored) this.#records.prune(path)
+    if (where === 'ignored' && this.#parts.pruneIgnored) this.#records.prune(tx, path)
   }
 
-  #settleEmptied(taken: Set<string>): void {
+  #settleEmptied(tx: Tx, taken: Set<string>): void {
     if (!this.#isSameRoot()) return
     for (const { folder, digest, look, doubt } of this.#emptied.settle(taken, this.#parts.folder)) {
       if (this.#isClosed(folder.path)) continue
       const unmounted = this.#mounts.lost([...foldersAbove(folder.path), folder.path])
-      if (unmounted) this.#doubtMount(unmounted)
-      else if (doubt === null) this.#believe(folder, digest, look, false)
-      else this.#doubt(folder, 'FOLDER_EMPTIED', doubt)
+      if (unmounted) this.#doubtMount(tx, unmounted)
+      else if (doubt === null) this.#believe(tx, folder, digest, look, false)
+      else this.#doubt(tx, folder, 'FOLDER_EMPTIED', doubt)
     }
   }
 
-  #recordUnknown(path: string, code: string, message: string): void {
+  #recordUnknown(tx: Tx, path: string, code: string, message: string): void {
     if (path === '') {
       this.#endAt(`${message} (${code})`)
       return
@@ -231,7 +231,7 @@ export class MirrorScan {
     // A folder that came and went, or was heard of after its end, leaves no doubt about anything.
     else if (!passing || this.#known.at(path)) {
       const why = `it can't be read (${code}); ${readRemedy(code)}`
-      this.#doubt(this.#folder(path), 'FOLDER_UNREADABLE', why)
+      this.#doubt(tx, this.#folder(tx, path), 'FOLDER_UNREADABLE', why)
     }
   }
 
@@ -249,14 +249,14 @@ export class MirrorScan {
     this.#queue.push([parent, path])
   }
 
-  #doubtMount({ folder, why }: MountDoubt): void {
-    this.#doubt(folder, 'FOLDER_UNMOUNTED', why)
+  #doubtMount(tx: Tx, { folder, why }: MountDoubt): void {
+    this.#doubt(tx, folder, 'FOLDER_UNMOUNTED', why)
   }
 
-  #doubt(folder: FolderRow, code: DoubtCode, message: string): void {
+  #doubt(tx: Tx, folder: FolderRow, code: DoubtCode, message: string): void {
     this.#complete = false
     this.#closed.isInDoubt(folder.path)
-    this.#records.doubt(folder, code, message)
+    this.#records.doubt(tx, folder, code, message)
   }
 
   #job(path: string): Job {
@@ -264,8 +264,8 @@ export class MirrorScan {
     return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
   }
 
-  #folder(path: string): FolderRow {
-    return this.#known.at(path) ?? this.#known.add(this.#synced.folders.add(this.#parts.mirror, path))
+  #folder(tx: Tx, path: string): FolderRow {
+    return this.#known.at(path) ?? this.#known.add(tx.folders.add(this.#parts.mirror, path))
   }
 
   #isClosed(path: string): boolean {

@@ -58,18 +58,17 @@ export function* missingPictures(
 
 /** Writes a person's word down, for the next scan. It holds for what is there now: another root is in doubt again. */
 export function recordTrust(synced: Synced, trust: Trust & { kind: 'root' | 'folder' }): Promise<void> {
-  const { mirrors, folders, commit } = synced
   const { id, folder } = trust.mirror
-  return commit(() => {
+  return synced.commit(tx => {
     const path = trust.kind === 'root' ? folder : fullPath(folder, trust.folder.path)
     const reason = `${path} is trusted as it is: the next scan takes it as the truth`
     if (trust.kind === 'root') {
-      mirrors.trusted(id, trust.identity)
-      mirrors.accept(id, 1)
-      mirrors.guard(id, { code: 'ROOT', reason })
+      tx.mirrors.trusted(id, trust.identity)
+      tx.mirrors.accept(id, 1)
+      tx.mirrors.guard(id, { code: 'ROOT', reason })
     } else {
-      folders.accept(trust.folder.id)
-      mirrors.guard(id, { code: 'FOLDER_UNKNOWN', reason })
+      tx.folders.accept(trust.folder.id)
+      tx.mirrors.guard(id, { code: 'FOLDER_UNKNOWN', reason })
     }
   })
 }

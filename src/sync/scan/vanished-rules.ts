@@ -1,5 +1,5 @@
 import type { FolderLook, IgnoreFile } from '../../local/look.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { Clock } from '../clock.ts'
 
@@ -32,8 +32,8 @@ export class VanishedRules {
     if (folder.ignore_text !== null) this.#note(folder)
   }
 
-  /** What is to be believed of a folder's ignore file. Belongs inside a commit. */
-  judge({ folders }: Synced, folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile {
+  /** What is to be believed of a folder's ignore file. */
+  judge({ folders }: Tx, folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile {
     if ('text' in ignoreFile && ignoreFile.text !== null) this.#foundGone.delete(keyOf(folder))
     const isJustGone = this.#foundGone.has(keyOf(folder))
     const hadOne = folder.ignore_text !== null || isJustGone

@@ -1,7 +1,10 @@
 import type { OpenPicture } from '../../local/picture-file.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
+import { proved } from '../../records/images.ts'
+import { stored, unchanged } from '../../records/pictures.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { Album } from '../albums/album.ts'
+import { momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { mayArriveFor } from '../credential-life.ts'
 import type { Stranger } from '../listing/album-contents.ts'
@@ -9,7 +12,6 @@ import { compareBytes } from '../listing/compare-bytes.ts'
 import { canBe } from '../listing/likeness.ts'
 import { unaccountedIn } from '../listing/unaccounted.ts'
 import type { UploadJob } from './upload-job.ts'
-import { recordImage, recordStanding } from './upload-records.ts'
 import type { UploadResult } from './upload-result.ts'
 
 const HOUR_MS = 3_600_000
@@ -56,7 +58,7 @@ export async function adopt(
       return { kind: 'unchanged', size: open.look.size, compared: true }
     }
     if (compared.verdict === 'unknown') unknown.push(compared.why)
-    if (compared.verdict === 'other') await synced.commit(() => synced.refuted.put(stranger.id, open.hash))
+    if (compared.verdict === 'other') await synced.commit(tx => tx.refuted.put(stranger.id, open.hash))
   }
   if (unknown.length === 0) return null
   // A name is no proof, but two images for one picture would be worse.
@@ -83,9 +85,9 @@ export async function adoptLinked(
   const { synced } = context
   const compared = await compareBytes(context, linked, bytesOf(open), signal)
   if (compared.verdict === 'equal') {
-    await synced.commit(() => {
-      synced.images.prove(linked.id, bytesOf(open), compared.cdnUrl)
-      recordStanding(context, job, open, synced.images.byId(linked.id)!)
+    await synced.commit(tx => {
+      proved(tx, linked, bytesOf(open), compared.cdnUrl)
+      unchanged(tx, job, open, tx.images.byId(linked.id)!, momentOf(context))
     })
     return { kind: 'unchanged', size: open.look.size, compared: true }
   }
@@ -107,8 +109,8 @@ function record(
   { id, album }: Stranger,
   known: { cdn_url: string | null; proof: 'none' | 'compared' },
 ): Promise<void> {
-  return context.synced.commit(() =>
-    recordImage(context, job, open, picture, { remote_id: id, album, ...known }),
+  return context.synced.commit(tx =>
+    stored(tx, job, open, picture, { remote_id: id, album, ...known }, momentOf(context)),
   )
 }
 

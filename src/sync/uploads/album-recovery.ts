@@ -1,6 +1,8 @@
 import type { ListedImage } from '../../protocol/records.ts'
+import { found, neverArrived, type Stored } from '../../records/pictures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
+import { momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { mayArriveFor } from '../credential-life.ts'
 import { recordPlaces } from '../listing/album-places.ts'
@@ -8,13 +10,14 @@ import { compareBytes, confirmedPattern } from '../listing/compare-bytes.ts'
 import { type Evidence, weighEvidence } from '../listing/evidence.ts'
 import { namesAreKept, unaccountedIn } from '../listing/unaccounted.ts'
 import { walkEverything, walkWhole } from '../listing/walk.ts'
-import { type Found, foundOut, recordAbsent, recordFound } from './recovered.ts'
+import type { PassEvent } from '../pass-events.ts'
+import { pathOf } from '../tree-path.ts'
 
 /** `propagating`: the rows of the mirrors whose images may be deleted. */
 export type Recovery = EngineContext & { propagating: ReadonlySet<number> }
 
-export /** So long after it was sent an upload is looked for in its album at once; then not before it can't arrive any more. */
-const EARLY_MS = 60_000
+/** So long after it was sent an upload is looked for in its album at once; then not before it can't arrive any more. */
+export const EARLY_MS = 60_000
 
 type Placed = ListedImage & { album: number | null }
 
@@ -93,7 +96,7 @@ async function act(
     case 'exact': {
       const { id, album } = evidence.image
       const cdnUrl = intent.cdn_url ?? confirmedPattern(recovery)?.addressOf(id, intent.name) ?? null
-      return record(recovery, intent, { remoteId: id, cdnUrl, album, proof: 'uploaded' })
+      return record(recovery, intent, { remote_id: id, cdn_url: cdnUrl, album, proof: 'uploaded' })
     }
     case 'alike':
       if (await actOnAlike(recovery, intent, evidence.image, looked, signal)) return
@@ -105,7 +108,7 @@ async function act(
   if (!conclusive || delivered) return
   if (!looked.missed.has(intent.id)) return void looked.missed.add(intent.id)
   const told = foundOut(synced, intent, false)
-  await synced.commit(() => recordAbsent(synced, intent, recovery.clock.wall()))
+  await synced.commit(tx => neverArrived(tx, intent, recovery.clock.wall()))
   // Were it there all the same, the album's next look would show it.
   recovery.contents.forget(intent.album)
   recovery.tell(told)
@@ -125,16 +128,16 @@ async function actOnAlike(
   if (delivered && conclusive && !named && !isSeenAgain) return true
   // It arrived, and its address names this image, or nothing else has come that can be it.
   if (delivered && (conclusive || named)) {
-    await record(recovery, intent, { remoteId: id, cdnUrl: intent.cdn_url, album, proof: 'uploaded' })
+    await record(recovery, intent, { remote_id: id, cdn_url: intent.cdn_url, album, proof: 'uploaded' })
     return true
   }
   const compared = await compareBytes(recovery, { remote_id: id, name: intent.name }, intent, signal)
   if (compared.verdict === 'other') return false
   if (compared.verdict === 'equal')
-    await record(recovery, intent, { remoteId: id, cdnUrl: compared.cdnUrl, album, proof: 'compared' })
+    await record(recovery, intent, { remote_id: id, cdn_url: compared.cdnUrl, album, proof: 'compared' })
   // Else ours may still arrive beside it, and an older version waits for proof.
   else if (conclusive && (recovery.synced.files.at(intent)?.image ?? null) === null)
-    await record(recovery, intent, { remoteId: id, cdnUrl: null, album, proof: 'none' })
+    await record(recovery, intent, { remote_id: id, cdn_url: null, album, proof: 'none' })
   return true
 }
 
@@ -143,9 +146,26 @@ function namesId(address: string | null, id: string): boolean {
   return id.length >= 8 && (address?.includes(id) ?? false)
 }
 
-export async function record(recovery: Recovery, intent: OpenUpload, found: Found): Promise<void> {
+/** What is told of an upload. To be made before it is recorded, because a folder that nothing needs goes with the record. */
+function foundOut(
+  { folders, mirrors }: EngineContext['synced'],
+  { folder, name }: OpenUpload,
+  arrived: boolean,
+): PassEvent {
+  const { mirror, path } = folders.byId(folder)!
+  return {
+    event: 'upload_found_out',
+    mirror: mirrors.byId(mirror)!.folder,
+    path: pathOf(path, name),
+    name,
+    arrived,
+  }
+}
+
+export async function record(recovery: Recovery, intent: OpenUpload, at: Stored): Promise<void> {
   const told = foundOut(recovery.synced, intent, true)
-  await recovery.synced.commit(() => recordFound(recovery, intent, found))
+  const deletionsOf = (mirror: number) => (recovery.propagating.has(mirror) ? 'propagate' : 'keep')
+  await recovery.synced.commit(tx => found(tx, intent, at, deletionsOf, momentOf(recovery)))
   recovery.tell(told)
 }
 
@@ -158,7 +178,7 @@ async function listedIn(
   if (album === null) {
     const everything = await walkEverything(host, signal)
     if (!everything.ok) return everything
-    const places = await synced.commit(() => recordPlaces(synced, everything.value))
+    const places = await synced.commit(tx => recordPlaces(tx, everything.value))
     const images = everything.value.images.map(image => ({
       ...image,
       album: places.get(image.album) ?? null,

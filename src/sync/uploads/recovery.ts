@@ -1,5 +1,6 @@
+import { retried, uncertain } from '../../records/pictures.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import type { EngineContext } from '../context.ts'
@@ -8,7 +9,6 @@ import { confirmedPattern, delivers } from '../listing/compare-bytes.ts'
 import { endLoss } from '../lost-records.ts'
 import type { Pass } from '../pass-request.ts'
 import { EARLY_MS, lookAtAlbum, type Recovery, record } from './album-recovery.ts'
-import { uncertainty } from './upload-outcome.ts'
 
 /**
  * Recovery: what became of uploads whose answer is not known. Nothing is sent while it works.
@@ -31,21 +31,19 @@ async function settleJournal({ synced, clock, credentialLifetimeMs }: EngineCont
   const open = synced.journal.openUploads()
   const due = synced.failures.due(clock.wall())
   if (open.length === 0 && due.length === 0) return
-  await synced.commit(() => {
-    for (const intent of open) doubtVersion(synced, intent, mayArriveFor(credentialLifetimeMs))
-    for (const { folder, name } of due) synced.files.retry({ folder, name })
+  await synced.commit(tx => {
+    for (const intent of open) doubtVersion(tx, intent, mayArriveFor(credentialLifetimeMs))
+    retried(tx, due)
   })
 }
 
 /** The version that was sent may have arrived, so it is not sent again. A newer version of the file is. */
-function doubtVersion({ files, failures, history }: Synced, intent: OpenUpload, mayArriveMs: number): void {
+function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number): void {
   const { hash, size, mtime, since } = intent
-  const file = files.at(intent)
+  const file = tx.files.at(intent)
   if (file?.state !== 'pending' || file.size !== size || file.mtime !== mtime) return
-  files.put({ ...file, state: 'uncertain', since, hash })
   const why = 'its upload was cut off when albumd ended'
-  failures.put(uncertainty(file, why, since + mayArriveMs))
-  history.ofFile(file, { at: since, event: 'uncertain', detail: why })
+  uncertain(tx, file, { hash, since, until: since + mayArriveMs, why })
 }
 
 /**
@@ -97,7 +95,7 @@ async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: Ab
   if (id === null) return true
   // Without an album it went to the account's default album, where that is known.
   const place = known?.album ?? album ?? defaultAlbum(recovery.synced)?.id ?? null
-  await record(recovery, intent, { remoteId: id, cdnUrl: cdn_url, album: place, proof: 'uploaded' })
+  await record(recovery, intent, { remote_id: id, cdn_url, album: place, proof: 'uploaded' })
   return true
 }
 

@@ -2,13 +2,15 @@ import type { OpenPicture } from '../../local/picture-file.ts'
 import { exemptFromDimensions } from '../../protocol/formats.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import type { UploadRequest } from '../../protocol/records.ts'
+import { albumUsed } from '../../records/albums.ts'
+import { refuted } from '../../records/images.ts'
+import { stored } from '../../records/pictures.ts'
 import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import type { Album } from '../albums/album.ts'
+import { momentOf } from '../clock.ts'
 import { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from '../quota/index.ts'
-import { refuteImage } from '../records/lost-image.ts'
 import type { UploadJob, UploadRun } from './upload-job.ts'
-import { recordImage } from './upload-records.ts'
 import { resultOfRefusal, type UploadResult } from './upload-result.ts'
 
 /** A picture that was read, and where it goes. */
@@ -32,7 +34,7 @@ export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal):
     return { kind: 'failed', code: TOO_LARGE, message, retryAt: null, hash: open.hash }
   }
   const refused = async (failure: HostFailure) => {
-    if (failure.code === TOO_LARGE) await run.synced.commit(() => noteTooLarge(run, size))
+    if (failure.code === TOO_LARGE) await run.synced.commit(tx => noteTooLarge(tx, run.clock, size))
     return resultOfRefusal(failure, open.hash, run.clock.wall())
   }
   let last: HostFailure | null = null
@@ -86,10 +88,10 @@ async function sendBytes(
   const { size, mtime } = open.look
   const { width, height, mime } = picture
   const time = { since: clock.wall(), sent_at: Math.round(clock.monotonic()) }
-  const intent = await synced.commit(() => {
-    quota.grant()
-    if (album) synced.albums.used(album.id)
-    return synced.journal.openUpload(
+  const intent = await synced.commit(tx => {
+    quota.grant(tx)
+    if (album) albumUsed(tx, album.id)
+    return tx.journal.openUpload(
       {
         folder,
         name,
@@ -109,11 +111,11 @@ async function sendBytes(
   const lent = open.bytes && { bytes: open.bytes, released: open.lend() }
   const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
   const answer = await host.send(credential, body, signal)
-  return synced.commit(() => {
+  return synced.commit(tx => {
     const sent = believed(run, answer, credential, open)
     if (sent.ok) {
       const { imageId, cdnUrl } = sent.value
-      if (credential.cdnUrl !== null && credential.cdnUrl !== cdnUrl) synced.meta.set('promises', 'broken')
+      if (credential.cdnUrl !== null && credential.cdnUrl !== cdnUrl) tx.meta.set('promises', 'broken')
       const place = {
         remote_id: imageId,
         cdn_url: cdnUrl,
@@ -122,12 +124,12 @@ async function sendBytes(
       } as const
       // What was only linked to another picture proves to have these bytes.
       const known = synced.images.byRemoteId(imageId)
-      if (known && !known.hash.equals(open.hash)) refuteImage(synced, known, clock.wall())
-      recordImage(run, job, open, picture, place)
-      noteTaken(run, size)
+      if (known && !known.hash.equals(open.hash)) refuted(tx, known, clock.wall())
+      stored(tx, job, open, picture, place, momentOf(run))
+      noteTaken(tx, size)
     }
     // An outcome that is not known stays in the journal for recovery.
-    if (sent.ok || sent.failure.remedy !== 'find_out') synced.journal.close(intent)
+    if (sent.ok || sent.failure.remedy !== 'find_out') tx.journal.close(intent)
     return sent
   })
 }

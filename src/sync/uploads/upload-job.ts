@@ -1,7 +1,7 @@
+import type { Deletions } from '../../records/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { AlbumTree } from '../albums/album-tree.ts'
 import type { EngineContext } from '../context.ts'
-import type { Deletions } from '../plan.ts'
 import type { QuotaLedger } from '../quota/index.ts'
 
 /** One file that is to be brought to the host. */

@@ -1,13 +1,15 @@
+import { failed, uncertain } from '../../records/pictures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { albumPathOf } from '../album-name.ts'
+import { mayArriveFor } from '../credential-life.ts'
 import type { Interruption } from '../interruption.ts'
 import { rateOf } from '../quota/index.ts'
 import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { isAtOrBelow, pathOf } from '../tree-path.ts'
 import type { Uploader } from './upload.ts'
 import type { UploadJob, UploadRun } from './upload-job.ts'
-import { recordFailed, recordStop, recordUncertain } from './upload-outcome.ts'
+import { recordStop } from './upload-outcome.ts'
 import type { UploadResult } from './upload-result.ts'
 
 type QueueRun = UploadRun & { uploader: Uploader }
@@ -46,7 +48,7 @@ export class UploadQueue {
     const from = clock.monotonic()
     await this.#upload(ids, state === 'probe', interruption)
     const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))
-    if (rate !== null) await synced.commit(() => synced.meta.set('upload_rate', String(rate)))
+    if (rate !== null) await synced.commit(tx => tx.meta.set('upload_rate', String(rate)))
     return this.#stopped
   }
 
@@ -151,13 +153,13 @@ export class UploadQueue {
       case 'waits':
         return tell({ event: 'picture_waits', mirror, path, ...waiting(result) })
       case 'uncertain':
-        await synced.commit(() => recordUncertain(this.#run, file, result))
+        await synced.commit(tx => uncertain(tx, file, this.#doubt(result)))
         tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
         // More than one in a row is not chance: what goes on would only be more doubt.
         if (!result.failure.repeated && ++this.#inDoubt > 1) this.#stop(result.failure)
         return
       case 'failed':
-        await synced.commit(() => recordFailed(this.#run, file, result))
+        await synced.commit(tx => failed(tx, file, result, this.#run.clock.wall()))
         return tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
       case 'stop': {
         // What ends it after something else did, such as a quota, would be asked about once more.
@@ -166,6 +168,12 @@ export class UploadQueue {
         return isNews ? recordStop(this.#run, result.failure) : undefined
       }
     }
+  }
+
+  #doubt({ hash, failure }: Extract<UploadResult, { kind: 'uncertain' }>) {
+    const { clock, credentialLifetimeMs } = this.#run
+    const since = clock.wall()
+    return { hash, since, until: since + mayArriveFor(credentialLifetimeMs), why: failure.message }
   }
 
   #stop(failure: HostFailure): HostFailure {

@@ -1,17 +1,18 @@
 import { type OpenPicture, PictureFileError } from '../../local/picture-file.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
+import { hashed, unchanged } from '../../records/pictures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { Album } from '../albums/album.ts'
 import { ALBUM_IN_DOUBT } from '../albums/album-maker.ts'
 import { DefaultAlbum } from '../albums/default-album.ts'
 import { isLeaving } from '../albums/lost-albums.ts'
+import { momentOf } from '../clock.ts'
 import { lostAt } from '../lost-records.ts'
 import { adopt, adoptLinked } from './adoption.ts'
 import { send } from './sender.ts'
 import { openSettled } from './settled-picture.ts'
 import type { UploadJob, UploadRun } from './upload-job.ts'
-import { recordBytes, recordStanding } from './upload-records.ts'
 import { resultOfRefusal, type UploadResult } from './upload-result.ts'
 
 /** Brings one file to the host, unless it is there. */
@@ -55,11 +56,11 @@ export class Uploader {
     const standing = this.#standing(job)
     // An image whose deletion may have happened is as good as gone.
     if (standing?.hash.equals(hash) && !synced.journal.deletionOf(standing.id)) {
-      await synced.commit(() => recordStanding(this.#run, job, open, standing))
+      await synced.commit(tx => unchanged(tx, job, open, standing, momentOf(this.#run)))
       return { kind: 'unchanged', size: open.look.size }
     }
     if (this.#run.only === 'compare') {
-      await synced.commit(() => recordBytes(this.#run, job, open))
+      await synced.commit(tx => hashed(tx, job.file, open))
       return { kind: 'waits', message: 'its bytes have changed; it is sent once uploads go on' }
     }
     if (synced.journal.openOnFile(job.file).some(intent => intent.hash.equals(hash)))
@@ -107,7 +108,7 @@ export class Uploader {
   ): Promise<UploadResult> {
     const left = leftFor(this.#run, job, open, album)
     if (left) {
-      await this.#run.synced.commit(() => recordStanding(this.#run, job, open, left))
+      await this.#run.synced.commit(tx => unchanged(tx, job, open, left, momentOf(this.#run)))
       return { kind: 'unchanged', size: open.look.size }
     }
     const adopted = await adopt(this.#run, job, open, picture, album, signal)

@@ -1,8 +1,7 @@
-import type { Synced } from '../../synced/synced.ts'
+import { proved, refuted } from '../../records/images.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { EngineContext } from '../context.ts'
 import { type Comparison, compareBytes } from '../listing/compare-bytes.ts'
-import { refuteImage } from '../records/lost-image.ts'
 
 export interface Verified {
   /** Images whose bytes are those of the file. */
@@ -42,14 +41,7 @@ export async function verifyLink(
 ): Promise<Comparison> {
   const { synced, clock } = context
   const compared = await compareBytes(context, image, image, signal)
-  if (compared.verdict === 'equal') await synced.commit(() => prove(synced, image, compared.cdnUrl))
-  if (compared.verdict === 'other') await synced.commit(() => refuteImage(synced, image, clock.wall()))
+  if (compared.verdict === 'equal') await synced.commit(tx => proved(tx, image, image, compared.cdnUrl))
+  if (compared.verdict === 'other') await synced.commit(tx => refuted(tx, image, clock.wall()))
   return compared
-}
-
-function prove({ images, files, escrow }: Synced, image: ImageRow, cdnUrl: string): void {
-  images.prove(image.id, image, cdnUrl)
-  escrow.proved(image.id)
-  for (const file of files.onImage(image.id))
-    if (file.state === 'linked') files.setState(file, 'synced', null)
 }

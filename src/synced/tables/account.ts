@@ -59,21 +59,25 @@ export function openAccount(db: Db) {
   )
 
   return {
-    block: (row: BlockRow) => void putBlock.run(row),
-    /** All but these endpoints work. */
-    clearBlocks: (except: readonly string[]) => void clearBlocks.run(JSON.stringify(except)),
-    blocks: () => blocks.all(),
-    /** One credential was issued on this day. */
-    useQuota: (day: string) => void use.run(day),
-    /** The host said that the day's quota is used up. */
-    exhaustQuota: (row: Omit<QuotaRow, 'used' | 'refused'>) => void exhaust.run(row),
-    /** There may be quota again: a person says so, or a new day has begun. */
-    forgetExhaustion: () => void forgetExhaustion.run(),
-    quota: (day: string): QuotaRow => quota.get(day) ?? { ...UNUSED, day },
-    /** Credentials that the host issued on the days after this one. */
-    usedAfter: (day: string) => usedAfter.get(day)!,
-    /** Keeps so many days. */
-    pruneQuota: (days: number) => void prune.run(days),
+    reads: {
+      blocks: () => blocks.all(),
+      quota: (day: string): QuotaRow => quota.get(day) ?? { ...UNUSED, day },
+      /** Credentials that the host issued on the days after this one. */
+      usedAfter: (day: string) => usedAfter.get(day)!,
+    },
+    writes: {
+      block: (row: BlockRow) => void putBlock.run(row),
+      /** All but these endpoints work. */
+      clearBlocks: (except: readonly string[]) => void clearBlocks.run(JSON.stringify(except)),
+      /** One credential was issued on this day. */
+      useQuota: (day: string) => void use.run(day),
+      /** The host said that the day's quota is used up. */
+      exhaustQuota: (row: Omit<QuotaRow, 'used' | 'refused'>) => void exhaust.run(row),
+      /** There may be quota again: a person says so, or a new day has begun. */
+      forgetExhaustion: () => void forgetExhaustion.run(),
+      /** Keeps so many days. */
+      pruneQuota: (days: number) => void prune.run(days),
+    },
   }
 }
 

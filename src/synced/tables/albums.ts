@@ -60,36 +60,40 @@ export function openAlbums(db: Db) {
   }
 
   return {
-    named: (parent: number | null, name: string) => named.get(parent ?? 0, name),
-    byId: (id: number) => byId.get(id),
-    byRemoteId: (remoteId: string) => byRemoteId.get(remoteId),
-    /**
-     * Records an album, or that the one recorded under this name is now another. `ours`: albumd made it; what is
-     * recorded of that id already stays. Answers the record of that id, which is not under this name where an album
-     * would lie below itself.
-     */
-    put(parent: number | null, name: string, remoteId: string, ours: boolean): AlbumRow {
-      const known = named.get(parent ?? 0, name)
-      const held = byRemoteId.get(remoteId)
-      if (held && held.id !== known?.id) return move(held, parent, name, known)
-      if (held) confirm.run(held.id)
-      else if (known) {
-        setRemote.run(remoteId, Number(ours), known.id)
-        // They lay in the album that was lost.
-        doubtChildren.run(known.id)
-      } else insert.run(parent, name, remoteId, Number(ours))
-      return byRemoteId.get(remoteId)!
+    reads: {
+      named: (parent: number | null, name: string) => named.get(parent ?? 0, name),
+      byId: (id: number) => byId.get(id),
+      byRemoteId: (remoteId: string) => byRemoteId.get(remoteId),
+      all: () => all.all(),
     },
-    all: () => all.all(),
-    /** albumd made it at this moment of the monotonic clock. */
-    made: (remoteId: string, monotonic: number) => void setMade.run(monotonic, remoteId),
-    /** Nobody could look whether another of its name is there. */
-    madeBlind: (id: number) => void madeBlind.run(id),
-    /** The host has taken something into it: it knows it. */
-    used: (id: number) => void used.run(id),
-    /** Another boot has another monotonic clock. */
-    restartClocks: (monotonic: number) => void restartClocks.run(monotonic),
-    /** The host did not know this id: its album, if one still has it, is to be looked for again. */
-    doubt: (remoteId: string) => void doubt.run(remoteId),
+    writes: {
+      /**
+       * Records an album, or that the one recorded under this name is now another. `ours`: albumd made it; what is
+       * recorded of that id already stays. Answers the record of that id, which is not under this name where an album
+       * would lie below itself.
+       */
+      put(parent: number | null, name: string, remoteId: string, ours: boolean): AlbumRow {
+        const known = named.get(parent ?? 0, name)
+        const held = byRemoteId.get(remoteId)
+        if (held && held.id !== known?.id) return move(held, parent, name, known)
+        if (held) confirm.run(held.id)
+        else if (known) {
+          setRemote.run(remoteId, Number(ours), known.id)
+          // They lay in the album that was lost.
+          doubtChildren.run(known.id)
+        } else insert.run(parent, name, remoteId, Number(ours))
+        return byRemoteId.get(remoteId)!
+      },
+      /** albumd made it at this moment of the monotonic clock. */
+      made: (remoteId: string, monotonic: number) => void setMade.run(monotonic, remoteId),
+      /** Nobody could look whether another of its name is there. */
+      madeBlind: (id: number) => void madeBlind.run(id),
+      /** The host has taken something into it: it knows it. */
+      used: (id: number) => void used.run(id),
+      /** Another boot has another monotonic clock. */
+      restartClocks: (monotonic: number) => void restartClocks.run(monotonic),
+      /** The host did not know this id: its album, if one still has it, is to be looked for again. */
+      doubt: (remoteId: string) => void doubt.run(remoteId),
+    },
   }
 }

@@ -71,26 +71,31 @@ export function openAudit(db: Db) {
   )
 
   return {
-    /** Where images of ours are, and the albums that albumd made. */
-    albums: () => albums.all().map(({ album }) => (album === 0 ? null : album)),
-    isDone: (album: number | null) => isDone.get(album ?? 0) !== undefined,
-    /** `at`: milliseconds since 1970. */
-    done: (album: number | null, at: number) => void setDone.run(album ?? 0, at),
-    /** Which albums were done counts no more. */
-    forgetDone: () => void clearDone.run(),
-    forgetFindings: () => void clearFindings.run(),
-    put: (finding: Finding) => void put.run({ ...finding, album: finding.album ?? 0 }),
-    remove: (kind: FindingKind, remoteId: string) => void remove.run(kind, remoteId),
-    has: (kind: FindingKind, remoteId: string) => has.get(kind, remoteId) !== undefined,
-    findings: (): Finding[] => all.all().map(row => ({ ...row, album: row.album === 0 ? null : row.album })),
-    count: () => count.get()!.n,
-    /** When albumd deleted the image of this id, in milliseconds since 1970. */
-    deletedAt: (remoteId: string) => deletedAt.get(remoteId)?.at,
-    /** Whether an image is to be given up, or may have been deleted while a file stands on it. */
-    isLeaving: (image: number) => isLeaving.get({ image })!.leaving === 1,
-    /** Forgets findings that what albumd did since `began` has settled. */
-    dropMoot: (began: number) => void dropMoot.run(began),
-    /** Forgets that images were seen elsewhere than in this album: it could not be compared, and may show them too. */
-    dropMovedFrom: (album: number | null) => void dropMovedFrom.run(album ?? 0),
+    reads: {
+      /** Where images of ours are, and the albums that albumd made. */
+      albums: () => albums.all().map(({ album }) => (album === 0 ? null : album)),
+      isDone: (album: number | null) => isDone.get(album ?? 0) !== undefined,
+      has: (kind: FindingKind, remoteId: string) => has.get(kind, remoteId) !== undefined,
+      findings: (): Finding[] =>
+        all.all().map(row => ({ ...row, album: row.album === 0 ? null : row.album })),
+      count: () => count.get()!.n,
+      /** When albumd deleted the image of this id, in milliseconds since 1970. */
+      deletedAt: (remoteId: string) => deletedAt.get(remoteId)?.at,
+      /** Whether an image is to be given up, or may have been deleted while a file stands on it. */
+      isLeaving: (image: number) => isLeaving.get({ image })!.leaving === 1,
+    },
+    writes: {
+      /** `at`: milliseconds since 1970. */
+      done: (album: number | null, at: number) => void setDone.run(album ?? 0, at),
+      /** Which albums were done counts no more. */
+      forgetDone: () => void clearDone.run(),
+      forgetFindings: () => void clearFindings.run(),
+      put: (finding: Finding) => void put.run({ ...finding, album: finding.album ?? 0 }),
+      remove: (kind: FindingKind, remoteId: string) => void remove.run(kind, remoteId),
+      /** Forgets findings that what albumd did since `began` has settled. */
+      dropMoot: (began: number) => void dropMoot.run(began),
+      /** Forgets that images were seen elsewhere than in this album: it could not be compared, and may show them too. */
+      dropMovedFrom: (album: number | null) => void dropMovedFrom.run(album ?? 0),
+    },
   }
 }

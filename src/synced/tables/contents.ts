@@ -13,11 +13,15 @@ export function openContents(db: Db) {
   const forgetOne = db.prepare<[number]>('DELETE FROM contents WHERE album = ?')
 
   return {
-    /** How many of the album's images are not ours; undefined where that is not known. */
-    unaccounted: (album: number | null) => at.get(album ?? 0)?.unaccounted,
-    put: (album: number | null, unaccounted: number) => void put.run(album ?? 0, unaccounted),
-    /** Nothing is known any more: the records may be old. */
-    forget: () => void forget.run(),
-    forgetAlbum: (album: number | null) => void forgetOne.run(album ?? 0),
+    reads: {
+      /** How many of the album's images are not ours; undefined where that is not known. */
+      unaccounted: (album: number | null) => at.get(album ?? 0)?.unaccounted,
+    },
+    writes: {
+      put: (album: number | null, unaccounted: number) => void put.run(album ?? 0, unaccounted),
+      /** Nothing is known any more: the records may be old. */
+      forget: () => void forget.run(),
+      forgetAlbum: (album: number | null) => void forgetOne.run(album ?? 0),
+    },
   }
 }

@@ -14,12 +14,16 @@ export function openDeleted(db: Db) {
   )
 
   return {
-    /** `at`: milliseconds since 1970. */
-    put: (remoteId: string, at: number) => void put.run(remoteId, at),
-    has: (remoteId: string) => has.get(remoteId) !== undefined,
-    /** Whether one was deleted before this moment. Looks at all of them, as does the next. */
-    isFrom: (moment: number): boolean => anyBefore.get(moment) !== undefined,
-    /** Forgets at most so many of those deleted before this moment. Answers how many these were. */
-    dropBefore: (moment: number, most: number): number => dropBefore.run(moment, most).changes,
+    reads: {
+      has: (remoteId: string) => has.get(remoteId) !== undefined,
+      /** Whether one was deleted before this moment. Looks at all of them, as does the next. */
+      isFrom: (moment: number): boolean => anyBefore.get(moment) !== undefined,
+    },
+    writes: {
+      /** `at`: milliseconds since 1970. */
+      put: (remoteId: string, at: number) => void put.run(remoteId, at),
+      /** Forgets at most so many of those deleted before this moment. Answers how many these were. */
+      dropBefore: (moment: number, most: number): number => dropBefore.run(moment, most).changes,
+    },
   }
 }

@@ -41,21 +41,25 @@ export function openEmptied(db: Db) {
   const restartClocks = db.prepare<[number]>('UPDATE emptied SET since = ?')
 
   return {
-    /** Albums that albumd made, that no image is recorded in and that no intent is open for. */
-    unused: () => unused.all(),
-    /** The albums that are recorded in this one. */
-    below: (album: number) => below.all(album),
-    all: () => all.all(),
-    at: (album: number) => at.get(album),
-    put: (row: EmptiedRow) => void put.run({ ...row, since: Math.round(row.since) }),
-    remove: (album: number) => void remove.run(album),
-    /** The album is gone from the host. Nothing may be recorded in it. */
-    forgetAlbum(album: number): void {
-      for (const statement of ofNoUse) statement.run(album)
+    reads: {
+      /** Albums that albumd made, that no image is recorded in and that no intent is open for. */
+      unused: () => unused.all(),
+      /** The albums that are recorded in this one. */
+      below: (album: number) => below.all(album),
+      all: () => all.all(),
+      at: (album: number) => at.get(album),
+      /** Since when the one that waits longest was seen to be empty, in monotonic milliseconds; null where none waits. */
+      oldest: () => first.get()!.since,
     },
-    /** Since when the one that waits longest was seen to be empty, in monotonic milliseconds; null where none waits. */
-    oldest: () => first.get()!.since,
-    /** Another boot has another monotonic clock: what was measured by the old one begins anew. */
-    restartClocks: (monotonic: number) => void restartClocks.run(Math.round(monotonic)),
+    writes: {
+      put: (row: EmptiedRow) => void put.run({ ...row, since: Math.round(row.since) }),
+      remove: (album: number) => void remove.run(album),
+      /** The album is gone from the host. Nothing may be recorded in it. */
+      forgetAlbum(album: number): void {
+        for (const statement of ofNoUse) statement.run(album)
+      },
+      /** Another boot has another monotonic clock: what was measured by the old one begins anew. */
+      restartClocks: (monotonic: number) => void restartClocks.run(Math.round(monotonic)),
+    },
   }
 }

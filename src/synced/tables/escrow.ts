@@ -14,6 +14,21 @@ export interface EscrowRow {
   postponed: 0 | 1
 }
 
+/**
+ * Every transition of an escrow entry: the state that it leads to, and the states that it comes from. 'none': the image
+ * is not in escrow. The statements below are made from this table. ARCHITECTURE.md draws it.
+ */
+export const ESCROW_TRANSITIONS = {
+  entered: { grace: ['none', 'grace'] },
+  held: { held: ['grace', 'unproved'] },
+  unproved: { unproved: ['grace', 'unproved'] },
+  proved: { grace: ['unproved'] },
+  approved: { approved: ['grace', 'held', 'unproved', 'approved'] },
+  'taken back': { none: ['grace', 'held', 'unproved', 'approved'] },
+} as const
+
+const inStates = (states: readonly string[]) => `state IN (${states.map(state => `'${state}'`).join()})`
+
 type NewEscrowRow = Omit<EscrowRow, 'postponed'>
 
 /** What the hold weighs of one mirror. */
@@ -32,7 +47,7 @@ export function openEscrow(db: Db) {
     `INSERT INTO escrow (image, mirror, path, reason, state, since, due_at)
      VALUES (@image, @mirror, @path, @reason, @state, @since, @due_at)
      ON CONFLICT DO UPDATE SET mirror = excluded.mirror, path = excluded.path, reason = excluded.reason,
-       since = excluded.since, due_at = excluded.due_at, postponed = 0 WHERE state = 'grace'`,
+       since = excluded.since, due_at = excluded.due_at, postponed = 0 WHERE ${inStates(ESCROW_TRANSITIONS.entered.grace)}`,
   )
   const ofMirror = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE mirror = +? ORDER BY path')
   const held = db.prepare<[number, number], EscrowRow>(
@@ -58,19 +73,21 @@ export function openEscrow(db: Db) {
   const postpone = db.prepare<[number, number]>('UPDATE escrow SET due_at = ?, postponed = 1 WHERE image = ?')
   const hurry = db.prepare<[number]>('UPDATE escrow SET due_at = min(due_at, +?) WHERE postponed = 1')
   const postponed = db.prepare<[], EscrowRow>('SELECT * FROM escrow WHERE postponed = 1')
-  const approve = db.prepare<[number]>(`UPDATE escrow SET state = 'approved' WHERE image = ?`)
+  const approve = db.prepare<[number]>(
+    `UPDATE escrow SET state = 'approved' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
+  )
   // Whose bytes stand elsewhere on the host, for another file, only moved: nothing is lost with it.
   const losesBytes = `NOT EXISTS (
     SELECT 1 FROM images AS lost JOIN images AS same ON same.hash = lost.hash JOIN files ON files.image = same.id
     WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')`
   const hold = db.prepare<[number]>(
-    `UPDATE escrow SET state = 'held' WHERE state IN ('grace','unproved') AND mirror = +? AND ${losesBytes}`,
+    `UPDATE escrow SET state = 'held' WHERE ${inStates(ESCROW_TRANSITIONS.held.held)} AND mirror = +? AND ${losesBytes}`,
   )
   const setUnproved = db.prepare<[number, number]>(
-    `UPDATE escrow SET state = 'unproved', due_at = ? WHERE image = ? AND state IN ('grace','unproved')`,
+    `UPDATE escrow SET state = 'unproved', due_at = ? WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.unproved.unproved)}`,
   )
   const proved = db.prepare<[number]>(
-    `UPDATE escrow SET state = 'grace' WHERE image = ? AND state = 'unproved'`,
+    `UPDATE escrow SET state = 'grace' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.proved.grace)}`,
   )
   const weight = db.prepare<{ mirror: number; since: number }, EscrowWeight>(
     `SELECT
@@ -85,40 +102,44 @@ export function openEscrow(db: Db) {
   const prune = db.prepare<[number]>('DELETE FROM given_up WHERE at <= +?')
 
   return {
-    put: (row: NewEscrowRow) => void put.run(row),
-    ofMirror: (mirror: number) => ofMirror.all(mirror),
-    /** At most `most` that wait for a person, in the order of their paths. */
-    held: (mirror: number, most: number) => held.all(mirror, most),
-    /** Images that stood for this path. */
-    atPath: (mirror: number, path: string) => atPath.all(mirror, path),
-    /** The one below this folder that is to be deleted first. */
-    nextBelow: (mirror: number, path: string) => nextBelow.get({ mirror, path }),
-    of: (image: number) => of.get(image),
-    /** Where a picture of these bytes was that is gone, and whose image waits here; null where none is. */
-    pathOfBytes: (hash: Buffer) => pathOfBytes.get(hash)?.path ?? null,
-    /** When the next grace of these mirrors ends, in running time; null where none runs. */
-    nextDue: (mirrors: readonly number[]) => nextDue.get(JSON.stringify(mirrors))!.due_at,
-    /** It is needed again, or it is gone from the host. */
-    takeBack: (image: number) => void takeBack.run(image),
-    /** The host would not delete it: not before this moment of running time. */
-    postpone: (image: number, dueAt: number) => void postpone.run(dueAt, image),
-    /** What the host would not delete. */
-    postponed: () => postponed.all(),
-    /** What is postponed is due at this moment of running time. */
-    hurry: (now: number) => void hurry.run(now),
-    /** A person let it go. */
-    approve: (image: number) => void approve.run(image),
-    /** Everything that is pending waits for a person. Answers how many that are now. */
-    hold: (mirror: number) => hold.run(mirror).changes,
-    /** Its bytes can't be compared: it waits, for a person or for the next try at this moment of running time. */
-    unproved: (image: number, dueAt: number) => void setUnproved.run(dueAt, image),
-    /** Its bytes were compared. */
-    proved: (image: number) => void proved.run(image),
-    /** `since`: where the window begins, in running time. */
-    weight: (mirror: number, since: number) => weight.get({ mirror, since })!,
-    /** It was given up without having been asked about. */
-    record: (at: number, mirror: number, image: number) => void record.run(at, mirror, image),
-    /** Forgets what no window reaches any more. */
-    prune: (before: number) => void prune.run(before),
+    reads: {
+      ofMirror: (mirror: number) => ofMirror.all(mirror),
+      /** At most `most` that wait for a person, in the order of their paths. */
+      held: (mirror: number, most: number) => held.all(mirror, most),
+      /** Images that stood for this path. */
+      atPath: (mirror: number, path: string) => atPath.all(mirror, path),
+      /** The one below this folder that is to be deleted first. */
+      nextBelow: (mirror: number, path: string) => nextBelow.get({ mirror, path }),
+      of: (image: number) => of.get(image),
+      /** Where a picture of these bytes was that is gone, and whose image waits here; null where none is. */
+      pathOfBytes: (hash: Buffer) => pathOfBytes.get(hash)?.path ?? null,
+      /** When the next grace of these mirrors ends, in running time; null where none runs. */
+      nextDue: (mirrors: readonly number[]) => nextDue.get(JSON.stringify(mirrors))!.due_at,
+      /** What the host would not delete. */
+      postponed: () => postponed.all(),
+      /** `since`: where the window begins, in running time. */
+      weight: (mirror: number, since: number) => weight.get({ mirror, since })!,
+    },
+    writes: {
+      put: (row: NewEscrowRow) => void put.run(row),
+      /** It is needed again, or it is gone from the host. */
+      takeBack: (image: number) => void takeBack.run(image),
+      /** The host would not delete it: not before this moment of running time. */
+      postpone: (image: number, dueAt: number) => void postpone.run(dueAt, image),
+      /** What is postponed is due at this moment of running time. */
+      hurry: (now: number) => void hurry.run(now),
+      /** A person let it go. */
+      approve: (image: number) => void approve.run(image),
+      /** Everything that is pending waits for a person. Answers how many that are now. */
+      hold: (mirror: number) => hold.run(mirror).changes,
+      /** Its bytes can't be compared: it waits, for a person or for the next try at this moment of running time. */
+      unproved: (image: number, dueAt: number) => void setUnproved.run(dueAt, image),
+      /** Its bytes were compared. */
+      proved: (image: number) => void proved.run(image),
+      /** It was given up without having been asked about. */
+      record: (at: number, mirror: number, image: number) => void record.run(at, mirror, image),
+      /** Forgets what no window reaches any more. */
+      prune: (before: number) => void prune.run(before),
+    },
   }
 }

@@ -42,22 +42,26 @@ export function openFailures(db: Db) {
   const nextDue = db.prepare<[], { at: number | null }>('SELECT min(next_attempt_at) AS at FROM failures')
 
   return {
-    put: (row: Omit<FailureRow, 'attempts'>) => void put.run(row),
-    /** What a look found stays until the next one: bytes that are not UTF-8 may be written as another file's name. */
-    clear: (folder: number, name: string) => void clear.run(folder, name),
-    /** What went wrong with one path, with its upload before what a look found. */
-    of: (folder: number, name: string) => of.get(folder, name),
-    /** Why the last upload failed; null where it did not. */
-    codeOf: ({ folder, name }: { folder: number; name: string }) => codeOf.get(folder, name)?.code ?? null,
-    /** The files whose upload failed so, the smallest first. */
-    uploadsOfCode: (code: string) => uploadsOfCode.all(code),
-    /** A new look at the folder finds its own problems anew. */
-    clearLook: (folder: number) => void clearLook.run(folder),
-    /** The folder is gone. */
-    clearAll: (folder: number) => void clearAll.run(folder),
-    /** When the next try comes; null where none will. */
-    nextDue: () => nextDue.get()!.at,
-    /** Uploads whose next try has come. */
-    due: (now: number) => due.all(now),
+    reads: {
+      /** What went wrong with one path, with its upload before what a look found. */
+      of: (folder: number, name: string) => of.get(folder, name),
+      /** Why the last upload failed; null where it did not. */
+      codeOf: ({ folder, name }: { folder: number; name: string }) => codeOf.get(folder, name)?.code ?? null,
+      /** The files whose upload failed so, the smallest first. */
+      uploadsOfCode: (code: string) => uploadsOfCode.all(code),
+      /** When the next try comes; null where none will. */
+      nextDue: () => nextDue.get()!.at,
+      /** Uploads whose next try has come. */
+      due: (now: number) => due.all(now),
+    },
+    writes: {
+      put: (row: Omit<FailureRow, 'attempts'>) => void put.run(row),
+      /** What a look found stays until the next one: bytes that are not UTF-8 may be written as another file's name. */
+      clear: (folder: number, name: string) => void clear.run(folder, name),
+      /** A new look at the folder finds its own problems anew. */
+      clearLook: (folder: number) => void clearLook.run(folder),
+      /** The folder is gone. */
+      clearAll: (folder: number) => void clearAll.run(folder),
+    },
   }
 }

@@ -94,84 +94,79 @@ export function openFiles(db: Db) {
      ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
        ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash`,
   )
-  const dropGone = db.prepare<[number]>(`DELETE FROM files WHERE image = ? AND state = 'gone'`)
-  const setState = db.prepare<[FileState, number | null, number, string]>(
-    'UPDATE files SET state = ?, since = ? WHERE folder = ? AND name = ?',
-  )
   const retry = db.prepare<[number, string]>(
     `UPDATE files SET state = 'pending' WHERE folder = ? AND name = ? AND state = 'failed'`,
   )
   const remove = db.prepare<[number, string]>('DELETE FROM files WHERE folder = ? AND name = ?')
 
   return {
-    ofFolder: (folder: number) => ofFolder.all(folder),
-    at: ({ folder, name }: FileKey) => at.get(folder, name),
-    /** All that wait for their upload now, each once, whatever becomes of it meanwhile. */
-    *pending(order: 'newest' | 'oldest', mirrors: readonly number[]): Generator<FileRow> {
-      let cursor: Cursor = beginning[order]
-      for (;;) {
-        const rows = next[order].all({ ...cursor, mirrors: JSON.stringify(mirrors), most: 256 })
-        yield* rows
-        const last = rows.at(-1)
-        if (!last) return
-        cursor = { mtime: last.mtime, folder: last.folder, name: last.name }
-      }
+    reads: {
+      ofFolder: (folder: number) => ofFolder.all(folder),
+      at: ({ folder, name }: FileKey) => at.get(folder, name),
+      /** All that wait for their upload now, each once, whatever becomes of it meanwhile. */
+      *pending(order: 'newest' | 'oldest', mirrors: readonly number[]): Generator<FileRow> {
+        let cursor: Cursor = beginning[order]
+        for (;;) {
+          const rows = next[order].all({ ...cursor, mirrors: JSON.stringify(mirrors), most: 256 })
+          yield* rows
+          const last = rows.at(-1)
+          if (!last) return
+          cursor = { mtime: last.mtime, folder: last.folder, name: last.name }
+        }
+      },
+      /** Those that wait since then, the latest first, each once. */
+      *pendingSince(since: number, mirrors: readonly number[], most = 256): Generator<FileRow> {
+        const of = { since, mirrors: JSON.stringify(mirrors), most }
+        let after = { below: Number.MAX_SAFE_INTEGER, folder: 0, name: '' }
+        for (;;) {
+          const rows = newlyPending.all({ ...of, ...after })
+          yield* rows
+          const last = rows.at(-1)
+          if (!last) return
+          after = { below: last.since!, folder: last.folder, name: last.name }
+        }
+      },
+      /** Those that stood on an image and may do so still: only their bytes can tell. Each once. */
+      *notCompared(mirrors: readonly number[]): Generator<FileRow> {
+        let after: FileKey = { folder: 0, name: '' }
+        for (;;) {
+          const rows = notCompared.all({
+            folder: after.folder,
+            name: after.name,
+            mirrors: JSON.stringify(mirrors),
+          })
+          yield* rows
+          const last = rows.at(-1)
+          if (!last) return
+          after = last
+        }
+      },
+      anyPending: (mirrors: readonly number[]) =>
+        anyPending.get({ mirrors: JSON.stringify(mirrors) })!.any === 1,
+      pendingTotal: (mirrors: readonly number[]) => pendingTotal.get({ mirrors: JSON.stringify(mirrors) })!,
+      onImage: (image: number) => onImage.all(image),
+      /** Those that have yet to find their image and could be what was elsewhere before. */
+      openOfSize: (size: number) => openOfSize.all(size),
+      /** One of those that may have these bytes, or none. */
+      openLike: (hash: Buffer, size: number) => openLike.all(size, hash),
+      /** One that is synced and has these bytes, or none. */
+      withBytes: (hash: Buffer) => withBytes.get(hash),
+      /** Those with these bytes whose image was not compared yet. */
+      linkedTo: (hash: Buffer, size: number) => linkedTo.all(size, hash),
+      /** Some of the files that a folder held at the last look, or whose images are not settled since; hidden ones too. */
+      someOf: (folder: number, most: number) => someOf.all(folder, most),
+      /** Those in a state other than synced. */
+      inState: (state: Exclude<FileState, 'synced'>) => inState.all(state),
+      anyOfMirror: (mirror: number) => anyOfMirror.get(mirror)!.any === 1,
     },
-    /** Those that wait since then, the latest first, each once. */
-    *pendingSince(since: number, mirrors: readonly number[], most = 256): Generator<FileRow> {
-      const of = { since, mirrors: JSON.stringify(mirrors), most }
-      let after = { below: Number.MAX_SAFE_INTEGER, folder: 0, name: '' }
-      for (;;) {
-        const rows = newlyPending.all({ ...of, ...after })
-        yield* rows
-        const last = rows.at(-1)
-        if (!last) return
-        after = { below: last.since!, folder: last.folder, name: last.name }
-      }
-    },
-    /** Those that stood on an image and may do so still: only their bytes can tell. Each once. */
-    *notCompared(mirrors: readonly number[]): Generator<FileRow> {
-      let after: FileKey = { folder: 0, name: '' }
-      for (;;) {
-        const rows = notCompared.all({
-          folder: after.folder,
-          name: after.name,
-          mirrors: JSON.stringify(mirrors),
-        })
-        yield* rows
-        const last = rows.at(-1)
-        if (!last) return
-        after = last
-      }
-    },
-    anyPending: (mirrors: readonly number[]) =>
-      anyPending.get({ mirrors: JSON.stringify(mirrors) })!.any === 1,
-    pendingTotal: (mirrors: readonly number[]) => pendingTotal.get({ mirrors: JSON.stringify(mirrors) })!,
-    onImage: (image: number) => onImage.all(image),
-    /** Those that have yet to find their image and could be what was elsewhere before. */
-    openOfSize: (size: number) => openOfSize.all(size),
-    /** One of those that may have these bytes, or none. */
-    openLike: (hash: Buffer, size: number) => openLike.all(size, hash),
-    /** One that is synced and has these bytes, or none. */
-    withBytes: (hash: Buffer) => withBytes.get(hash),
-    /** Those with these bytes whose image was not compared yet. */
-    linkedTo: (hash: Buffer, size: number) => linkedTo.all(size, hash),
-    /** Some of the files that a folder held at the last look, or whose images are not settled since; hidden ones too. */
-    someOf: (folder: number, most: number) => someOf.all(folder, most),
-    /** Those in a state other than synced. */
-    inState: (state: Exclude<FileState, 'synced'>) => inState.all(state),
-    anyOfMirror: (mirror: number) => anyOfMirror.get(mirror)!.any === 1,
-    put: (row: FileRow) => void put.run(row),
-    setState({ folder, name }: FileKey, state: FileState, since: number | null): void {
-      setState.run(state, since, folder, name)
-    },
-    /** Forgets those that are gone and stood on this image, for it stays. */
-    dropGone: (image: number) => void dropGone.run(image),
-    /** A failed one is tried again. */
-    retry: ({ folder, name }: FileKey) => void retry.run(folder, name),
-    remove({ folder, name }: FileKey): void {
-      remove.run(folder, name)
-      forgetResend.run(folder, name)
+    writes: {
+      put: (row: FileRow) => void put.run(row),
+      /** A failed one is tried again. */
+      retry: ({ folder, name }: FileKey) => void retry.run(folder, name),
+      remove({ folder, name }: FileKey): void {
+        remove.run(folder, name)
+        forgetResend.run(folder, name)
+      },
     },
   }
 }

@@ -93,65 +93,69 @@ export function openFolders(db: Db) {
   )
 
   return {
-    /** Pictures that the last looks found. */
-    countFiles: (mirror: number) => countFiles.get(mirror)!.n,
-    /** Those that are there, parents before their children. */
-    ofMirror: (mirror: number) => ofMirror.all(mirror),
-    /** The paths of those that are there and not unknown, parents before their children. */
-    certain: (mirror: number) => certain.all(mirror),
-    /** Those with records of files, also where they or their files are gone. */
-    withFiles: (mirror: number) => withFiles.all(mirror),
-    at: (mirror: number, path: string) => at.get(mirror, path),
-    byId: (id: number) => byId.get(id),
-    /** Those that are there or should be, and that nothing certain is known of. */
-    unknown: (mirror: number) => unknown.all(mirror),
-    /** The paths of those that were mount points at their last look. */
-    mounts: (mirror: number) => mounts.all(mirror).map(({ path }) => path),
-    /** The paths of those that are gone or left out, and whose files still have images. */
-    absent: (mirror: number) => absent.all(mirror).map(({ path }) => path),
-    /** A folder and all below it, there or not. Not for the root. */
-    from: (mirror: number, path: string) => from.all({ mirror, path }),
-    add(mirror: number, path: string): FolderRow {
-      insert.run(mirror, path)
-      return at.get(mirror, path)!
+    reads: {
+      /** Pictures that the last looks found. */
+      countFiles: (mirror: number) => countFiles.get(mirror)!.n,
+      /** Those that are there, parents before their children. */
+      ofMirror: (mirror: number) => ofMirror.all(mirror),
+      /** The paths of those that are there and not unknown, parents before their children. */
+      certain: (mirror: number) => certain.all(mirror),
+      /** Those with records of files, also where they or their files are gone. */
+      withFiles: (mirror: number) => withFiles.all(mirror),
+      at: (mirror: number, path: string) => at.get(mirror, path),
+      byId: (id: number) => byId.get(id),
+      /** Those that are there or should be, and that nothing certain is known of. */
+      unknown: (mirror: number) => unknown.all(mirror),
+      /** The paths of those that were mount points at their last look. */
+      mounts: (mirror: number) => mounts.all(mirror).map(({ path }) => path),
+      /** The paths of those that are gone or left out, and whose files still have images. */
+      absent: (mirror: number) => absent.all(mirror).map(({ path }) => path),
+      /** A folder and all below it, there or not. Not for the root. */
+      from: (mirror: number, path: string) => from.all({ mirror, path }),
     },
-    looked(
-      id: number,
-      digest: string | null,
-      ignoreText: string | null,
-      { files, leftOut, mount, identity }: Pick<FolderLook, 'files' | 'leftOut' | 'mount' | 'identity'>,
-    ): void {
-      const { format, ignored, hidden, empty, links } = leftOut
-      setLooked.run(
-        digest,
-        ignoreText,
-        mount ? 1 : 0,
-        mount ? identity.ino : null,
-        mount ? identity.birthtime : null,
-        files.length,
-        format,
-        ignored,
-        hidden,
-        empty,
-        links,
-        id,
-      )
+    writes: {
+      add(mirror: number, path: string): FolderRow {
+        insert.run(mirror, path)
+        return at.get(mirror, path)!
+      },
+      looked(
+        id: number,
+        digest: string | null,
+        ignoreText: string | null,
+        { files, leftOut, mount, identity }: Pick<FolderLook, 'files' | 'leftOut' | 'mount' | 'identity'>,
+      ): void {
+        const { format, ignored, hidden, empty, links } = leftOut
+        setLooked.run(
+          digest,
+          ignoreText,
+          mount ? 1 : 0,
+          mount ? identity.ino : null,
+          mount ? identity.birthtime : null,
+          files.length,
+          format,
+          ignored,
+          hidden,
+          empty,
+          links,
+          id,
+        )
+      },
+      /** It could not be read: what it holds is not known. */
+      setUnknown(id: number, reason: string): void {
+        setUnknown.run(reason, id)
+      },
+      /** The next look at it comes back whole. */
+      lookAgain: (id: number) => void lookAgain.run(id),
+      /** Its ignore file is not where it was. */
+      ignoreGone: (id: number) => void setIgnoreGone.run(id),
+      /** It is no longer there; its row stays while its files still have images. What is left out stays a mount point. */
+      gone: (id: number) => void setGone.run(id),
+      /** It was a mount point, and is believed to be none. */
+      unmounted: (id: number) => void setNoMount.run(id),
+      /** A person said so: the next look is the truth. */
+      accept: (id: number) => void setAccept.run(id),
+      /** Forgets one that is gone and whose files are all settled. */
+      removeIfEmpty: (id: number) => void removeIfEmpty.run(id),
     },
-    /** It could not be read: what it holds is not known. */
-    setUnknown(id: number, reason: string): void {
-      setUnknown.run(reason, id)
-    },
-    /** The next look at it comes back whole. */
-    lookAgain: (id: number) => void lookAgain.run(id),
-    /** Its ignore file is not where it was. */
-    ignoreGone: (id: number) => void setIgnoreGone.run(id),
-    /** It is no longer there; its row stays while its files still have images. What is left out stays a mount point. */
-    gone: (id: number) => void setGone.run(id),
-    /** It was a mount point, and is believed to be none. */
-    unmounted: (id: number) => void setNoMount.run(id),
-    /** A person said so: the next look is the truth. */
-    accept: (id: number) => void setAccept.run(id),
-    /** Forgets one that is gone and whose files are all settled. */
-    removeIfEmpty: (id: number) => void removeIfEmpty.run(id),
   }
 }

@@ -39,12 +39,12 @@ export interface HistoryNote {
 }
 
 /** Where something happened: the mirror's row, and the path below its folder. */
-export interface Place {
+export interface Location {
   mirror: number
   path: string
 }
 
-export type HistoryRow = Place & Required<HistoryNote>
+export type HistoryRow = Location & Required<HistoryNote>
 
 /** How many rows one path has at most. */
 const MOST_OF_A_PATH = 20
@@ -62,15 +62,15 @@ export function openHistory(db: Db) {
        SELECT 1 FROM (SELECT event, detail FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1)
        WHERE event = @event AND detail IS @detail)`,
   )
-  const trim = db.prepare<Place>(
+  const trim = db.prepare<Location>(
     `DELETE FROM history WHERE mirror = +@mirror AND path = +@path AND id <= (
        SELECT id FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1 OFFSET ${MOST_OF_A_PATH})`,
   )
-  const placeOf = db.prepare<[string, number], Place>(
+  const placeOf = db.prepare<[string, number], Location>(
     `SELECT mirror, CASE path WHEN '' THEN '' ELSE path || '/' END || ? AS path FROM folders WHERE id = ?`,
   )
-  const placeOfImage = db.prepare<[number], Place>('SELECT mirror, path FROM escrow WHERE image = ?')
-  const last = db.prepare<Place, { event: HistoryEvent }>(
+  const placeOfImage = db.prepare<[number], Location>('SELECT mirror, path FROM escrow WHERE image = ?')
+  const last = db.prepare<Location, { event: HistoryEvent }>(
     'SELECT event FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1',
   )
   const of = db.prepare<[number, string], HistoryRow>(
@@ -86,7 +86,7 @@ export function openHistory(db: Db) {
   const dropOldest = db.prepare<[number]>(
     'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +?)',
   )
-  const addTo = (place: Place | undefined, { at, event, detail = null, since = null }: HistoryNote) => {
+  const addTo = (place: Location | undefined, { at, event, detail = null, since = null }: HistoryNote) => {
     if (!place) return
     const { changes } = add.run({ ...place, at: Math.round(at), event, detail, since })
     // The first of a path can't be too many.
@@ -94,22 +94,26 @@ export function openHistory(db: Db) {
   }
 
   return {
-    /** The same as the path's last note is not noted again. */
-    add: ({ mirror, path }: Place, note: HistoryNote): void => addTo({ mirror, path }, note),
-    ofFile: ({ folder, name }: FileKey, note: HistoryNote): void => addTo(placeOf.get(name, folder), note),
-    /** Of an image that is to be given up. */
-    ofImage: (image: number, note: HistoryNote): void => addTo(placeOfImage.get(image), note),
-    /** The path's last event; null where nothing is known. */
-    last: ({ mirror, path }: Place): HistoryEvent | null => last.get({ mirror, path })?.event ?? null,
-    /** Oldest first. */
-    of: ({ mirror, path }: Place): HistoryRow[] => of.all(mirror, path),
-    /** How many rows there are too many. Counts them all. */
-    excess: (): number => Math.max(0, excess.get()!.n),
-    /** Whether the oldest row is from before this moment. */
-    isFrom: (moment: number): boolean => (first.get()?.at ?? moment) < moment,
-    /** Forgets those of the oldest `most` that are from before this moment. Answers how many these were. */
-    dropBefore: (moment: number, most: number): number => dropBefore.run(most, moment).changes,
-    /** Forgets the oldest. */
-    dropOldest: (most: number): void => void dropOldest.run(most),
+    reads: {
+      /** The path's last event; null where nothing is known. */
+      last: ({ mirror, path }: Location): HistoryEvent | null => last.get({ mirror, path })?.event ?? null,
+      /** Oldest first. */
+      of: ({ mirror, path }: Location): HistoryRow[] => of.all(mirror, path),
+      /** How many rows there are too many. Counts them all. */
+      excess: (): number => Math.max(0, excess.get()!.n),
+      /** Whether the oldest row is from before this moment. */
+      isFrom: (moment: number): boolean => (first.get()?.at ?? moment) < moment,
+    },
+    writes: {
+      /** The same as the path's last note is not noted again. */
+      add: ({ mirror, path }: Location, note: HistoryNote): void => addTo({ mirror, path }, note),
+      ofFile: ({ folder, name }: FileKey, note: HistoryNote): void => addTo(placeOf.get(name, folder), note),
+      /** Of an image that is to be given up. */
+      ofImage: (image: number, note: HistoryNote): void => addTo(placeOfImage.get(image), note),
+      /** Forgets those of the oldest `most` that are from before this moment. Answers how many these were. */
+      dropBefore: (moment: number, most: number): number => dropBefore.run(most, moment).changes,
+      /** Forgets the oldest. */
+      dropOldest: (most: number): void => void dropOldest.run(most),
+    },
   }
 }

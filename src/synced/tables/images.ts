@@ -19,6 +19,16 @@ export interface ImageRow {
   kept: 0 | 1
 }
 
+/**
+ * Every transition of an image's record: the proof that it leads to, and what it comes from. 'none': no record names the
+ * image. That an image is kept for good is a mark beside its proof. ARCHITECTURE.md draws the table.
+ */
+export const IMAGE_TRANSITIONS = {
+  recorded: { uploaded: ['none'], compared: ['none'], linked: ['none'] },
+  proved: { compared: ['linked'] },
+  gone: { none: ['uploaded', 'compared', 'linked'] },
+} as const
+
 type NewImage = Omit<ImageRow, 'id' | 'kept'>
 
 /** The images on the host that are ours. */
@@ -59,32 +69,37 @@ export function openImages(db: Db) {
   const remove = db.prepare<[number]>('DELETE FROM images WHERE id = ?')
 
   return {
-    byId: (id: number) => byId.get(id),
-    byRemoteId: (remoteId: string) => byRemoteId.get(remoteId),
-    latest: () => latest.get(),
-    /** Records an image. A host may answer equal bytes with one id: then the row that stands is given. */
-    put(image: NewImage): ImageRow {
-      insert.run(image)
-      return byRemoteId.get(image.remote_id)!
+    reads: {
+      byId: (id: number) => byId.get(id),
+      byRemoteId: (remoteId: string) => byRemoteId.get(remoteId),
+      latest: () => latest.get(),
+      /** Those recorded in an album; null is the root. */
+      inAlbum: (album: number | null) => (album === null ? ofRoot.all() : ofAlbum.all(album)),
+      countInAlbum: (album: number | null) =>
+        (album === null ? countOfRoot.get() : countOfAlbum.get(album))!.n,
+      /** The albums that most of them are in; null is the root. */
+      fullestAlbums: (most: number) => fullestAlbums.all(most),
+      /** The latest of those whose upload the host acknowledged. */
+      acknowledged: (most: number) => acknowledged.all(most),
+      byHash: (hash: Buffer) => byHash.all(hash),
+      latestUploaded: () => latestUploaded.get(),
+      /** Those whose bytes were never compared. */
+      linked: () => linked.all(),
     },
-    /** Those recorded in an album; null is the root. */
-    inAlbum: (album: number | null) => (album === null ? ofRoot.all() : ofAlbum.all(album)),
-    countInAlbum: (album: number | null) => (album === null ? countOfRoot.get() : countOfAlbum.get(album))!.n,
-    /** The albums that most of them are in; null is the root. */
-    fullestAlbums: (most: number) => fullestAlbums.all(most),
-    /** The latest of those whose upload the host acknowledged. */
-    acknowledged: (most: number) => acknowledged.all(most),
-    byHash: (hash: Buffer) => byHash.all(hash),
-    latestUploaded: () => latestUploaded.get(),
-    /** Those whose bytes were never compared. */
-    linked: () => linked.all(),
-    /** Its bytes were fetched from `cdnUrl` and are these. */
-    prove(id: number, { hash, size }: Pick<ImageRow, 'hash' | 'size'>, cdnUrl: string): void {
-      prove.run(hash, size, cdnUrl, id)
+    writes: {
+      /** Records an image. A host may answer equal bytes with one id: then the row that stands is given. */
+      put(image: NewImage): ImageRow {
+        insert.run(image)
+        return byRemoteId.get(image.remote_id)!
+      },
+      /** Its bytes were fetched from `cdnUrl` and are these. */
+      prove(id: number, { hash, size }: Pick<ImageRow, 'hash' | 'size'>, cdnUrl: string): void {
+        prove.run(hash, size, cdnUrl, id)
+      },
+      moved: (id: number, album: number | null) => void setAlbum.run(album, id),
+      /** It stays for good. */
+      keep: (id: number) => void keep.run(id),
+      remove: (id: number) => void remove.run(id),
     },
-    moved: (id: number, album: number | null) => void setAlbum.run(album, id),
-    /** It stays for good. */
-    keep: (id: number) => void keep.run(id),
-    remove: (id: number) => void remove.run(id),
   }
 }

@@ -92,28 +92,32 @@ export function openJournal(db: Db) {
   )
 
   return {
-    openUpload: (intent: UploadIntent, time: IntentTime) =>
-      Number(upload.run({ ...intent, ...time }).lastInsertRowid),
-    openAlbumCreation: (parent: number | null, name: string, time: IntentTime) =>
-      Number(createAlbum.run({ ...time, parent, name }).lastInsertRowid),
-    openUploads: () => openUploads.all(),
-    /** A creation of an album of this name in `parent` that may have happened. */
-    openCreation: (parent: number | null, name: string) => openCreation.get(parent ?? 0, name),
-    /** Another boot has another monotonic clock: what was measured by the old one begins anew. */
-    restartClocks: (monotonic: number) => void restartClocks.run(monotonic),
-    /** When the newest open creation was sent; null where none is open. */
-    newestCreation: () => newestCreation.get()!.at,
-    /** When the oldest open upload or creation was sent; null where none is open. */
-    oldestInDoubt: () => oldest.get()!.at,
-    openImageDeletion: (image: number, since: number) =>
-      Number(deleteImage.run(since, image).lastInsertRowid),
-    /** The image is gone: no intent may refer to it. */
-    forgetImage: (image: number) => void forgetImage.run(image),
-    /** A deletion of this image that may have happened. */
-    deletionOf: (image: number) => deletionOf.get(image),
-    open: () => open.all(),
-    /** Uploads of this file whose outcome is not known. */
-    openOnFile: ({ folder, name }: FileKey) => openOnFile.all(folder, name),
-    close: (id: number) => void close.run(id),
+    reads: {
+      openUploads: () => openUploads.all(),
+      /** A creation of an album of this name in `parent` that may have happened. */
+      openCreation: (parent: number | null, name: string) => openCreation.get(parent ?? 0, name),
+      /** When the newest open creation was sent; null where none is open. */
+      newestCreation: () => newestCreation.get()!.at,
+      /** When the oldest open upload or creation was sent; null where none is open. */
+      oldestInDoubt: () => oldest.get()!.at,
+      /** A deletion of this image that may have happened. */
+      deletionOf: (image: number) => deletionOf.get(image),
+      open: () => open.all(),
+      /** Uploads of this file whose outcome is not known. */
+      openOnFile: ({ folder, name }: FileKey) => openOnFile.all(folder, name),
+    },
+    writes: {
+      openUpload: (intent: UploadIntent, time: IntentTime) =>
+        Number(upload.run({ ...intent, ...time }).lastInsertRowid),
+      openAlbumCreation: (parent: number | null, name: string, time: IntentTime) =>
+        Number(createAlbum.run({ ...time, parent, name }).lastInsertRowid),
+      /** Another boot has another monotonic clock: what was measured by the old one begins anew. */
+      restartClocks: (monotonic: number) => void restartClocks.run(monotonic),
+      openImageDeletion: (image: number, since: number) =>
+        Number(deleteImage.run(since, image).lastInsertRowid),
+      /** The image is gone: no intent may refer to it. */
+      forgetImage: (image: number) => void forgetImage.run(image),
+      close: (id: number) => void close.run(id),
+    },
   }
 }

@@ -61,8 +61,12 @@ export function openMeta(db: Db) {
     | 'witness'
 
   return {
-    get: (key: Key) => get.get(key)?.value ?? null,
-    set: (key: Key, value: string) => void set.run(key, value),
-    clear: (key: Key) => void clear.run(key),
+    reads: {
+      get: (key: Key) => get.get(key)?.value ?? null,
+    },
+    writes: {
+      set: (key: Key, value: string) => void set.run(key, value),
+      clear: (key: Key) => void clear.run(key),
+    },
   }
 }

@@ -52,23 +52,27 @@ export function openMirrors(db: Db) {
   )
 
   return {
-    of: (folder: string) => byFolder.get(folder),
-    byId: (id: number) => byId.get(id),
-    all: () => all.all(),
-    add(folder: string, album: string): MirrorRow {
-      insert.run(folder, album)
-      return byFolder.get(folder)!
+    reads: {
+      of: (folder: string) => byFolder.get(folder),
+      byId: (id: number) => byId.get(id),
+      all: () => all.all(),
     },
-    /** This is the mirror's root. */
-    trusted: (id: number, { dev, ino, birthtime }: RootIdentity) =>
-      void setTrusted.run(dev, ino, birthtime, id),
-    accept: (id: number, accept: MirrorRow['accept']) => void setAccept.run(accept, id),
-    phase: (id: number, phase: MirrorRow['phase']) => void setPhase.run(phase, id),
-    /** Whoever works with this state next looks at everything first. */
-    endScans: () => void endScans.run(),
-    endPhases: () => void endPhases.run(),
-    guard(id: number, guard: Guard | null): void {
-      setGuard.run(guard?.reason ?? null, guard?.code ?? null, id)
+    writes: {
+      add(folder: string, album: string): MirrorRow {
+        insert.run(folder, album)
+        return byFolder.get(folder)!
+      },
+      /** This is the mirror's root. */
+      trusted: (id: number, { dev, ino, birthtime }: RootIdentity) =>
+        void setTrusted.run(dev, ino, birthtime, id),
+      accept: (id: number, accept: MirrorRow['accept']) => void setAccept.run(accept, id),
+      phase: (id: number, phase: MirrorRow['phase']) => void setPhase.run(phase, id),
+      /** Whoever works with this state next looks at everything first. */
+      endScans: () => void endScans.run(),
+      endPhases: () => void endPhases.run(),
+      guard(id: number, guard: Guard | null): void {
+        setGuard.run(guard?.reason ?? null, guard?.code ?? null, id)
+      },
     },
   }
 }

@@ -8,8 +8,12 @@ export function openRefuted(db: Db) {
   )
 
   return {
-    /** The image has other bytes than those of this hash. */
-    put: (remoteId: string, hash: Buffer) => void put.run(remoteId, hash),
-    has: (remoteId: string, hash: Buffer) => has.get(remoteId, hash) !== undefined,
+    reads: {
+      has: (remoteId: string, hash: Buffer) => has.get(remoteId, hash) !== undefined,
+    },
+    writes: {
+      /** The image has other bytes than those of this hash. */
+      put: (remoteId: string, hash: Buffer) => void put.run(remoteId, hash),
+    },
   }
 }

@@ -10,8 +10,12 @@ export function openResend(db: Db) {
   const remove = db.prepare<[number, string]>('DELETE FROM resend WHERE folder = ? AND name = ?')
 
   return {
-    put: ({ folder, name }: FileKey) => void put.run(folder, name),
-    has: ({ folder, name }: FileKey) => has.get(folder, name) !== undefined,
-    remove: ({ folder, name }: FileKey) => void remove.run(folder, name),
+    reads: {
+      has: ({ folder, name }: FileKey) => has.get(folder, name) !== undefined,
+    },
+    writes: {
+      put: ({ folder, name }: FileKey) => void put.run(folder, name),
+      remove: ({ folder, name }: FileKey) => void remove.run(folder, name),
+    },
   }
 }

@@ -36,9 +36,9 @@ describe('a guarded mirror', () => {
   it('fails with what the last look was in doubt of, and not where a look only ended early', async () => {
     const { synced, mirror, guards } = await begun()
     const { id } = synced.mirrors.of(mirror.folder)!
-    synced.mirrors.guard(id, { code: 'FOLDER_UNKNOWN', reason: 'why so' })
+    synced.commitNow(tx => tx.mirrors.guard(id, { code: 'FOLDER_UNKNOWN', reason: 'why so' }))
     expect(guards()).toMatchObject([{ status: 'fail', message: expect.stringContaining('why so') }])
-    synced.mirrors.guard(id, { code: 'SCAN_ENDED', reason: 'why so' })
+    synced.commitNow(tx => tx.mirrors.guard(id, { code: 'SCAN_ENDED', reason: 'why so' }))
     expect(guards()).toEqual([])
   })
 })

@@ -122,11 +122,11 @@ describe('a restore', () => {
     ])
     other.answers.set('a.png', response => {
       const db = openDatabase(join(other.config.state_dir, 'albumd.db'))
-      const { files, mirrors, folders } = openSynced(db)
+      const { files, mirrors, folders, commitNow } = openSynced(db)
       const { id } = mirrors.of(other.config.mirrors[0]!.folder)!
       const now = files.at({ folder: folders.at(id, 'now')!.id, name: 'b.png' })!
       const before = files.at({ folder: folders.at(id, '')!.id, name: 'a.png' })!
-      files.put({ ...before, image: now.image, hash: now.hash })
+      commitNow(tx => tx.files.put({ ...before, image: now.image, hash: now.hash }))
       db.close()
       response.writeHead(404).end()
     })

@@ -54,7 +54,7 @@ describe('why, of a folder', () => {
     expect(waiting.reason).toBe('the folder is gone; of the images of its pictures 3 wait to be deleted')
     expect(waiting.next[0]!.what).toContain('about 10 min are left')
 
-    at.synced.escrow.hold(at.synced.mirrors.of(at.pictures)!.id)
+    at.synced.commitNow(tx => tx.escrow.hold(at.synced.mirrors.of(at.pictures)!.id))
     const held = at.why('a')
     expect(held.reason).toContain('3 are held')
     const path = join(at.pictures, 'a')

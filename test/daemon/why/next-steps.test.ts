@@ -55,7 +55,7 @@ describe('why, of a picture', () => {
     expect(blocked('PLAN_NOT_SUPPORTED', false)).toBeNull()
     const stopped = at.why('p.png', { now, status: { ...OPEN, running: false } })
     expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd run' }])
-    at.synced.meta.set('running_ms', String(600_000))
+    at.synced.commitNow(tx => tx.meta.set('running_ms', String(600_000)))
     const ended = at.why('p.png', { now, status: { ...OPEN, running: false } })
     expect(ended.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
   })
@@ -146,9 +146,9 @@ describe('why, of a picture', () => {
     const alone = at.why('p.png', { status: { ...used, running: false } })
     expect(alone.next).toMatchObject([{ at: resumes_at }, { command: 'albumd sync' }])
     expect(steps(alone)).toContain("today's uploads are used up")
-    at.synced.meta.set('paused', '1')
+    at.synced.commitNow(tx => tx.meta.set('paused', '1'))
     expect(at.why('p.png', { status: used }).next).toMatchObject([{ command: 'albumd resume' }])
-    at.synced.meta.clear('paused')
+    at.synced.commitNow(tx => tx.meta.clear('paused'))
     const young = at.why('p.png', { now: Date.now() })
     expect(steps(young)).toContain('left alone')
   })
@@ -160,13 +160,13 @@ describe('why, of a picture', () => {
     const found = at.synced.files.inState('pending')[0]!
     const now = Date.now()
     const day = new Date(now - 1000)
-    at.synced.meta.set('quota_day', day.toISOString())
-    for (let n = 0; n < 8; n++) at.synced.account.useQuota(day.toISOString())
+    at.synced.commitNow(tx => tx.meta.set('quota_day', day.toISOString()))
+    for (let n = 0; n < 8; n++) at.synced.commitNow(tx => tx.account.useQuota(day.toISOString()))
     const { host } = at.config
     const few = { ...at.config, host: { ...host, daily_quota: 10, quota_reset: undefined } }
     const status = { ...OPEN, quota: { ...OPEN.quota, limit: 10, reserve: 2 } }
     const why = (since: number, changes: Partial<StepParts> = {}) => {
-      at.synced.files.put({ ...found, since })
+      at.synced.commitNow(tx => tx.files.put({ ...found, since }))
       return at.why('p.png', { config: few, status, now: now + 5000, ...changes })
     }
     const waiting = why(now - 60_000)

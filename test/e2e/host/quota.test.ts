@@ -87,13 +87,15 @@ it('what a plan lacked is out of the status once the host lists again, also for 
   expect(await stage.sync()).toMatchObject({ code: 0 })
   const db = openDatabase(join(stage.home, 'state/albumd.db'))
   const at = Date.now()
-  openSynced(db).account.block({
-    endpoint: 'list',
-    code: 'PLAN_NOT_SUPPORTED',
-    message: 'no',
-    since: at,
-    said_at: at,
-  })
+  openSynced(db).commitNow(tx =>
+    tx.account.block({
+      endpoint: 'list',
+      code: 'PLAN_NOT_SUPPORTED',
+      message: 'no',
+      since: at,
+      said_at: at,
+    }),
+  )
   db.close()
   expect((await stage.json('status')).blocks).toHaveLength(1)
   expect(await stage.sync()).toMatchObject({ code: 0 })

@@ -20,11 +20,13 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
   const { disk, looks, machine, random, history, host, oracle, sources } = world
   const synced = world.state.of(life, random)
   if (knowsLess) {
-    synced.meta.set('restored', '1')
-    synced.contents.forget()
-    noteLost(synced, machine.monotonic())
+    synced.commitNow(tx => {
+      tx.meta.set('restored', '1')
+      tx.contents.forget()
+      noteLost(tx, machine.monotonic())
+    })
   }
-  noteBoot(synced, `boot ${machine.boot}`, machine.monotonic())
+  synced.commitNow(tx => noteBoot(tx, `boot ${machine.boot}`, machine.monotonic()))
   const runBefore = Number(synced.meta.get('running_ms') ?? 0)
   const began = machine.monotonic()
   const view = diskFor(disk, looks, machine.wall, () => {

@@ -1,13 +1,13 @@
 import { type Pause, pause, resume } from '../../../src/daemon/loop/pause.ts'
-import type { Synced } from '../../../src/synced/synced.ts'
+import type { Synced, Tx } from '../../../src/synced/synced.ts'
 
 /** A person's word that nothing is to be sent or deleted, and what the person knows of it. */
 export class Pausing {
-  readonly #synced: Pick<Synced, 'meta'>
+  readonly #synced: Pick<Synced, 'commitNow'>
   #held: Pause | null = null
   #asked: (() => void) | null = null
 
-  constructor(synced: Pick<Synced, 'meta'>) {
+  constructor(synced: Pick<Synced, 'commitNow'>) {
     this.#synced = synced
   }
 
@@ -52,7 +52,6 @@ export class Pausing {
   }
 
   #atOnce() {
-    const commit = async <T>(change: () => T) => change()
-    return { meta: this.#synced.meta, commit }
+    return { commit: async <T>(change: (tx: Tx) => T) => this.#synced.commitNow(change) }
   }
 }

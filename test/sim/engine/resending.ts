@@ -1,4 +1,5 @@
 import { resend } from '../../../src/daemon/loop/retry.ts'
+import type { Tx } from '../../../src/synced/synced.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { rowAt } from './state-kit.ts'
 import type { World } from './world.ts'
@@ -66,7 +67,7 @@ export class Resending {
         open.map(({ hash }) => hash.toString('hex')),
       )
     }
-    const commit = async <T>(change: () => T) => change()
+    const commit = async <T>(change: (tx: Tx) => T) => synced.commitNow(change)
     void resend({ mirrors }, { ...synced, commit }, path, machine.wall())
     const sent = synced.files.inState('pending').filter(file => synced.resend.has(file))
     for (const at of sent.map(file => this.#pathOf(file)))

@@ -74,7 +74,8 @@ export function openStateKit(): StateKit {
       }
       return {
         ...synced,
-        commit: change => (life.dead ? new Promise(() => {}) : commit(() => survived(change))),
+        commit: change =>
+          life.dead ? new Promise(() => {}) : commit(() => survived(() => synced.commitNow(change))),
       }
     },
   }

@@ -1,5 +1,5 @@
+import type { Deletions } from '../../../src/records/escrow.ts'
 import type { HoldPolicy } from '../../../src/sync/deletions/hold.ts'
-import type { Deletions } from '../../../src/sync/plan.ts'
 import { Random } from './random.ts'
 import { drawSetting, PLAIN_SETTING, type Setting } from './setting.ts'
 import { drawMoreVariations, drawScene, drawVariations, PLAIN, type Variations } from './variations.ts'

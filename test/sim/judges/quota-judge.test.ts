@@ -36,11 +36,11 @@ function days(seed: number, hurry = 0): { gaps: number[]; violations: string[] }
     const before = used.get(today) ?? 0
     if (before < 2) {
       used.set(today, before + 1)
-      ledger.grant()
+      synced.commitNow(tx => ledger.grant(tx))
       judge.granted(request)
       refusedAt = null
     } else {
-      ledger.refuse(FAILURE)
+      synced.commitNow(tx => ledger.refuse(tx, FAILURE))
       judge.refused(request)
       refusedAt = now
     }

@@ -19,8 +19,8 @@ export const CHECKING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/audit/audit-repair.ts',
-        find: 'if (image) forgetGone(synced, image, parts.clock.wall())',
-        replace: 'if (image) void forgetGone',
+        find: 'if (image) lost(tx, image, parts.clock.wall())',
+        replace: 'if (image) void lost',
       },
     ],
     why: 'what another person deleted stays away',
@@ -132,8 +132,8 @@ export const CHECKING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/audit/audit-look.ts',
-        find: "import { walkEverything, walkWhole } from './walk.ts'",
-        replace: "import { walkAlbum as walkWhole, walkEverything } from './walk.ts'",
+        find: "import { walkEverything, walkWhole } from '../listing/walk.ts'",
+        replace: "import { walkAlbum as walkWhole, walkEverything } from '../listing/walk.ts'",
       },
       {
         file: 'sync/audit/audit-look.ts',
@@ -169,6 +169,11 @@ export const CHECKING: readonly Mutant[] = [
         find: "file => file.state === 'uncertain' || DOUBTFUL",
         replace: "file => file.state !== 'failed' || DOUBTFUL",
       },
+      {
+        file: 'records/file-states.ts',
+        find: "resent: { pending: ['uncertain',",
+        replace: "resent: { pending: ['pending', 'uncertain',",
+      },
     ],
     why: 'what the host has already is sent beside it',
     seed: 1_000_000_111,
@@ -177,8 +182,8 @@ export const CHECKING: readonly Mutant[] = [
     name: "a person's word leaves the doubt open",
     edits: [
       {
-        file: 'daemon/loop/retry.ts',
-        find: 'for (const intent of synced.journal.openOnFile(file)) synced.journal.close(intent.id)',
+        file: 'records/pictures.ts',
+        find: 'for (const intent of tx.journal.openOnFile(file)) tx.journal.close(intent.id)',
         replace: '',
       },
     ],

@@ -12,9 +12,9 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'running time is recorded at the end of a pass alone',
     edits: [
       {
-        file: 'sync/scan/folder-records.ts',
-        find: 'recordRunning(this.#parts)',
-        replace: 'void recordRunning',
+        file: 'records/escrow.ts',
+        find: '  recordRunning(tx, running)\n',
+        replace: '',
       },
     ],
     why: 'after a crash a grace takes as much longer as albumd had run before it',
@@ -84,10 +84,10 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'the upload does not come before the deletion',
     edits: [
       {
-        file: 'sync/scan/folder-records.ts',
-        find: '    files.put(file)\n    if (file.image === null) return\n    escrow.takeBack(file.image)\n',
+        file: 'records/pictures.ts',
+        find: 'if (file.image !== null) takenBack(tx, file.image)',
         replace:
-          "    files.put(file)\n    if (file.image === null) return\n    if (file.state === 'pending') escrow.put({ image: file.image, mirror: this.#parts.mirror, path: file.name, reason: 'superseded', state: 'grace', since: 0, due_at: 0 })\n    if (file.state === 'pending') files.put({ ...file, image: null })\n    if (file.state === 'pending') return\n    escrow.takeBack(file.image)\n",
+          "if (file.image !== null && file.state === 'pending') { tx.escrow.put({ image: file.image, mirror, path: file.name, reason: 'superseded', state: 'grace', since: 0, due_at: 0 }); tx.files.put({ ...file, image: null }) } else if (file.image !== null) takenBack(tx, file.image)",
       },
     ],
     why: 'a changed file has no image for a while',
@@ -167,9 +167,9 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'no grace',
     edits: [
       {
-        file: 'sync/scan/folder-records.ts',
-        find: 'due_at: running() + graceMs',
-        replace: 'due_at: running() + graceMs * 0',
+        file: 'records/escrow.ts',
+        find: 'due_at: running + graceMs',
+        replace: 'due_at: running + graceMs * 0',
       },
     ],
     why: 'a picture that is gone for a moment loses its image',
@@ -205,7 +205,16 @@ export const DELETIONS: readonly Mutant[] = [
         find: "if (file.state === 'kept') return null",
         replace: "if (file.state === 'kept' && where !== 'gone') return null",
       },
-      { file: 'sync/deletions/keep-images.ts', find: 'records.keep(image)', replace: '' },
+      {
+        file: 'records/file-states.ts',
+        find: "gone: ['pending',",
+        replace: "gone: ['kept', 'pending',",
+      },
+      {
+        file: 'records/escrow.ts',
+        find: '    tx.images.keep(image)\n    tx.escrow',
+        replace: '    tx.escrow',
+      },
     ],
     why: 'a person chose to keep an image for good',
     seed: 1_000_000_007,

@@ -9,7 +9,7 @@ export const DOUBT: readonly Mutant[] = [
         file: 'sync/uploads/recovery.ts',
         find: 'const open = synced.journal.openUploads()\n',
         replace:
-          'const open: OpenUpload[] = []\n  for (const { id } of synced.journal.openUploads()) synced.journal.close(id)\n',
+          'const open: OpenUpload[] = []\n  for (const { id } of synced.journal.openUploads()) synced.commitNow(tx => tx.journal.close(id))\n',
       },
     ],
     why: 'an upload that was cut off is sent again, blindly',
@@ -20,8 +20,8 @@ export const DOUBT: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/uploads/sender.ts',
-        find: "if (sent.ok || sent.failure.remedy !== 'find_out') synced.journal.close(intent)",
-        replace: 'synced.journal.close(intent)',
+        find: "if (sent.ok || sent.failure.remedy !== 'find_out') tx.journal.close(intent)",
+        replace: 'tx.journal.close(intent)',
       },
       {
         file: 'sync/uploads/sender.ts',
@@ -104,8 +104,8 @@ export const DOUBT: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/albums/album-maker.ts',
-        find: "if (created.failure.remedy !== 'find_out') await commit(() => journal.close(intent))",
-        replace: 'await commit(() => journal.close(intent))',
+        find: "if (created.failure.remedy !== 'find_out') await commit(tx => tx.journal.close(intent))",
+        replace: 'await commit(tx => tx.journal.close(intent))',
       },
     ],
     why: 'an album whose answer was lost gets a twin',
@@ -140,7 +140,7 @@ export const DOUBT: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/uploads/upload.ts',
-        find: 'const looked = await contents.lookAt(this.#parts, album, signal)',
+        find: 'const looked = await contents.lookAt(this.#run, album, signal)',
         replace: 'const looked = { ok: true } as Awaited<ReturnType<typeof contents.lookAt>>',
       },
     ],
@@ -152,7 +152,7 @@ export const DOUBT: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/uploads/upload.ts',
-        find: 'if (lostAt(this.#parts.synced) !== null) return mayArrive',
+        find: 'if (lostAt(this.#run.synced) !== null) return mayArrive',
         replace: 'void lostAt, mayArrive',
       },
     ],

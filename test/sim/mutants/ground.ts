@@ -44,7 +44,7 @@ export const GROUND: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/scan/scan.ts',
-        find: '      this.#folder(child)\n      this.#queue.push([child])\n',
+        find: '      this.#folder(tx, child)\n      this.#queue.push([child])\n',
         replace: '      this.#queue.push([child])\n',
       },
     ],
@@ -116,8 +116,8 @@ export const GROUND: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/scan/mirror-scans.ts',
-        find: 'synced.mirrors.guard(row.id, guard)',
-        replace: 'if (guard) synced.mirrors.guard(row.id, guard)',
+        find: 'tx.mirrors.guard(row.id, guard)',
+        replace: 'if (guard) tx.mirrors.guard(row.id, guard)',
       },
     ],
     why: 'a disk that is back is mirrored no more',
@@ -125,7 +125,7 @@ export const GROUND: readonly Mutant[] = [
   },
   {
     name: "a person's word about a root is not heard",
-    edits: [{ file: 'sync/scan/trust.ts', find: 'mirrors.accept(id, 1)', replace: '' }],
+    edits: [{ file: 'sync/scan/trust.ts', find: 'tx.mirrors.accept(id, 1)', replace: '' }],
     why: 'what was taken out of it stays on the host for ever',
     seed: 77,
   },

@@ -7,7 +7,7 @@ export const PACING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/quota/quota-ledger.ts',
-        find: "return this.#parts.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'",
+        find: "return this.#context.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'",
         replace: "return exhausted.ask < 0 ? 'exhausted' : 'probe'",
       },
     ],
@@ -31,7 +31,7 @@ export const PACING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/uploads/upload-outcome.ts',
-        find: "if (remedy === 'quota') await synced.commit(() => quota.refuse(failure))",
+        find: "if (remedy === 'quota') await synced.commit(tx => quota.refuse(tx, failure))",
         replace: "if (remedy === 'quota') quota.read()",
       },
     ],
@@ -43,9 +43,9 @@ export const PACING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/uploads/upload-outcome.ts',
-        find: "if (remedy === 'quota') await synced.commit(() => quota.refuse(failure))",
+        find: "if (remedy === 'quota') await synced.commit(tx => quota.refuse(tx, failure))",
         replace:
-          "if (remedy === 'quota') await clock.sleep(5000, new AbortController().signal).then(() => synced.commit(() => quota.refuse(failure)))",
+          "if (remedy === 'quota') await clock.sleep(5000, new AbortController().signal).then(() => synced.commit(tx => quota.refuse(tx, failure)))",
       },
     ],
     why: 'who is killed meanwhile asks again at once',
@@ -68,7 +68,7 @@ export const PACING: readonly Mutant[] = [
     edits: [
       {
         file: 'daemon/loop/pause.ts',
-        find: "if (until === null) meta.clear('paused_until')\n    else",
+        find: "if (until === null) tx.meta.clear('paused_until')\n    else",
         replace: 'if (until !== null)',
       },
     ],

@@ -41,8 +41,8 @@ export const RULES: readonly Mutant[] = [
       },
       {
         file: 'sync/scan/scan.ts',
-        find: "if (where === 'ignored') this.#records.prune(pathOf(path, name))",
-        replace: "if (where === 'renamed') this.#records.prune(pathOf(path, name))",
+        find: "if (where === 'ignored') this.#records.prune(tx, pathOf(path, name))",
+        replace: "if (where === 'renamed') this.#records.prune(tx, pathOf(path, name))",
       },
     ],
     why: 'what was hidden before a person asked is never given up',
@@ -52,9 +52,9 @@ export const RULES: readonly Mutant[] = [
     name: 'what is hidden has no grace',
     edits: [
       {
-        file: 'sync/scan/folder-records.ts',
-        find: 'due_at: running() + graceMs,',
-        replace: "due_at: running() + (reason === 'ignored' ? 0 : graceMs),",
+        file: 'records/escrow.ts',
+        find: 'due_at: running + graceMs',
+        replace: "due_at: running + (reason === 'ignored' ? 0 : graceMs)",
       },
     ],
     why: 'a rule that was a mistake has cost its pictures at once',

@@ -1,16 +1,16 @@
-import { keepImages } from '../../../src/sync/deletions/keep-images.ts'
+import { approved, kept } from '../../../src/records/escrow.ts'
 import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
+import type { Tx } from '../../../src/synced/synced.ts'
 import { diskFor } from '../disk/disk-port.ts'
 import type { World } from '../engine/world.ts'
 import type { Grounds } from '../judges/grounds.ts'
 
 /** A person lets all held deletions go ahead. Answers how many. */
-export function approveHeld({ state: { synced }, oracle }: World): number {
+export function approveHeld({ state: { synced }, oracle, machine }: World): number {
   const held = heldIn(synced)
-  for (const { image } of held) {
-    synced.escrow.approve(image)
-    oracle.approved.add(synced.images.byId(image)!.remote_id)
-  }
+  for (const { image } of held) oracle.approved.add(synced.images.byId(image)!.remote_id)
+  const images = held.map(({ image }) => image)
+  synced.commitNow(tx => approved(tx, images, machine.wall()))
   return held.length
 }
 
@@ -18,17 +18,15 @@ export function approveHeld({ state: { synced }, oracle }: World): number {
 export function discardHeld({ state: { synced }, oracle, machine }: World): number {
   const held = heldIn(synced)
   for (const { image } of held) oracle.keeps(synced.images.byId(image)!.remote_id)
-  keepImages(
-    synced,
-    held.map(({ image }) => image),
-    machine.wall(),
-  )
+  const images = held.map(({ image }) => image)
+  synced.commitNow(tx => kept(tx, images, machine.wall()))
   return held.length
 }
 
 /** A person says of all that is in doubt that it is as it should be. Answers how much of it a person's word ends. */
 export function trustDoubtful({ state, disk, looks, machine, mirrors, grounds, emptied }: World): number {
-  const synced = { ...state.synced, commit: async <T>(change: () => T) => change() }
+  const { synced } = state
+  const atOnce = { ...synced, commit: async <T>(change: (tx: Tx) => T) => synced.commitNow(change) }
   const view = diskFor(disk, looks, machine.wall, () => {})
   let trusted = 0
   for (const { folder } of mirrors) {
@@ -37,7 +35,7 @@ export function trustDoubtful({ state, disk, looks, machine, mirrors, grounds, e
     for (const path of ['', ...synced.folders.unknown(row.id).map(doubt => doubt.path)]) {
       const trust = trustIn(view, synced, row, path)
       if (trust.kind !== 'root' && trust.kind !== 'folder') continue
-      void recordTrust(synced, trust)
+      void recordTrust(atOnce, trust)
       trustGround(grounds, folder, path)
       emptied.forget(path === '' ? folder : `${folder}/${path}`)
       trusted++

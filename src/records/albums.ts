@@ -1,0 +1,59 @@
+import type { Records, Tx } from '../synced/synced.ts'
+import type { AlbumRow } from '../synced/tables/albums.ts'
+import { deleted } from './images.ts'
+
+/** How an album came to be known: listed by the host; made by albumd; made while nobody could look for a twin. */
+export type AlbumOrigin = 'listed' | 'made' | 'made blind'
+
+/**
+ * The host has an album of this name in `parent`; null is the root. An open intent to make it is closed. `monotonic`:
+ * milliseconds of this boot. Answers the album's record.
+ */
+export function albumFound(
+  tx: Tx,
+  { parent, name, remoteId }: { parent: number | null; name: string; remoteId: string },
+  origin: AlbumOrigin,
+  monotonic: number,
+): AlbumRow {
+  const ours = origin !== 'listed'
+  const intent = tx.journal.openCreation(parent, name)
+  if (intent) tx.journal.close(intent.id)
+  const before = tx.albums.named(parent, name)
+  const album = tx.albums.put(parent, name, remoteId, ours)
+  if (before && before.remote_id !== remoteId) tx.contents.forgetAlbum(album.id)
+  if (ours) tx.albums.made(remoteId, Math.round(monotonic))
+  if (origin === 'made') tx.contents.put(album.id, 0)
+  if (origin === 'made blind') tx.albums.madeBlind(album.id)
+  if (ours && parent !== null) albumUsed(tx, parent)
+  return tx.albums.byId(album.id)!
+}
+
+/** A walk shows an album that holds images of ours. Of twins the recorded album keeps its name. */
+export function albumListed(tx: Tx, parent: number | null, name: string, remoteId: string): AlbumRow {
+  return tx.albums.put(parent, tx.albums.named(parent, name) ? `${name}\0${remoteId}` : name, remoteId, false)
+}
+
+/** The host has taken something into the album, so that it knows the album. */
+export function albumUsed(tx: Tx, album: number): void {
+  tx.albums.used(album)
+}
+
+/** The host did not know the album's id. The album is looked for again. */
+export function albumInDoubt(tx: Tx, remoteId: string): void {
+  tx.albums.doubt(remoteId)
+  // When the default album is gone, uploads without an album land somewhere else.
+  if (tx.meta.get('default_album') === remoteId) tx.meta.clear('default_album')
+}
+
+/** The album is gone from the host with all that was in it. */
+export function albumGone(tx: Tx, album: AlbumRow, now: number): void {
+  for (const { id } of treeOf(tx, album).toReversed()) {
+    for (const image of tx.images.inAlbum(id)) deleted(tx, image, now)
+    tx.emptied.forgetAlbum(id)
+  }
+}
+
+/** An album and the albums recorded below it, each before those that lie in it. */
+export function treeOf({ emptied }: Pick<Records, 'emptied'>, album: AlbumRow): AlbumRow[] {
+  return [album, ...emptied.below(album.id).flatMap(below => treeOf({ emptied }, below))]
+}

@@ -1,0 +1,111 @@
+import type { Tx } from '../synced/synced.ts'
+import type { EscrowRow } from '../synced/tables/escrow.ts'
+import type { Location } from '../synced/tables/history.ts'
+import { removeFile, writeFile } from './file-states.ts'
+
+/** When something is recorded. */
+export interface Moment {
+  /** Milliseconds since 1970. */
+  now: number
+  /** Running time in milliseconds: how long albumd ran and looked. */
+  running: number
+  /** How long an image waits in escrow, in milliseconds of running time. */
+  graceMs: number
+}
+
+/** What becomes of an image when its picture is gone or has another version. */
+export type Deletions = 'propagate' | 'keep'
+
+/**
+ * How long albumd has run is recorded with whatever is due at a running time, because a crash must not make a grace longer.
+ * An example: a pass was killed after 50 minutes. Without this record, running time would begin again where the pass
+ * before had ended, and a grace of an hour would take 50 minutes longer.
+ */
+export function recordRunning(tx: Tx, running: number): void {
+  tx.meta.set('running_ms', String(running))
+}
+
+/** The image waits for its deletion. When the image waits already, its grace begins anew, unless a person has decided. */
+export function enterEscrow(
+  tx: Tx,
+  { image, mirror, path, reason }: Location & Pick<EscrowRow, 'image' | 'reason'>,
+  { now, running, graceMs }: Moment,
+): void {
+  tx.escrow.put({ image, mirror, path, reason, state: 'grace', since: now, due_at: running + graceMs })
+  recordRunning(tx, running)
+}
+
+/** The image is of an older version of its picture. A backup keeps it for good. */
+export function superseded(
+  tx: Tx,
+  image: number,
+  { mirror, path }: Location,
+  deletions: Deletions,
+  moment: Moment,
+): void {
+  if (deletions === 'keep') tx.images.keep(image)
+  else enterEscrow(tx, { image, mirror, path, reason: 'superseded' }, moment)
+}
+
+/** A file uses the image again. Records of files that are gone, and used the image, are dropped. */
+export function takenBack(tx: Tx, image: number): void {
+  tx.escrow.takeBack(image)
+  for (const file of tx.files.onImage(image))
+    if (file.state === 'gone') removeFile(tx, 'image taken back', file.state, file)
+}
+
+/** The image was to be deleted, and something needs it. */
+export function needed(tx: Tx, entry: EscrowRow, detail: string, now: number): void {
+  tx.history.add(entry, { at: now, event: 'needed', detail })
+  takenBack(tx, entry.image)
+}
+
+/** The deletions of a mirror wait for a person. Answers how many wait now. `now`: milliseconds since 1970. */
+export function held(tx: Tx, mirror: number, now: number): number {
+  const before = new Set(
+    tx.escrow.ofMirror(mirror).flatMap(({ image, state }) => (state === 'held' ? image : [])),
+  )
+  const n = tx.escrow.hold(mirror)
+  for (const entry of tx.escrow.ofMirror(mirror))
+    if (entry.state === 'held' && !before.has(entry.image)) tx.history.add(entry, { at: now, event: 'held' })
+  return n
+}
+
+/** A person lets the images be deleted. `now`: milliseconds since 1970. */
+export function approved(tx: Tx, images: readonly number[], now: number): void {
+  for (const image of images) {
+    tx.history.ofImage(image, { at: now, event: 'approved' })
+    tx.escrow.approve(image)
+  }
+}
+
+/**
+ * The images stay on the host for good instead of being deleted. A picture that comes back with the same bytes finds its
+ * image again. `now`: milliseconds since 1970.
+ */
+export function kept(tx: Tx, images: readonly number[], now: number): void {
+  for (const image of images) {
+    tx.history.ofImage(image, { at: now, event: 'kept', detail: 'its image stays on the host for good' })
+    tx.images.keep(image)
+    tx.escrow.takeBack(image)
+    for (const file of tx.files.onImage(image))
+      if (file.state === 'gone')
+        writeFile(tx, 'image kept', file.state, { ...file, state: 'kept', since: now })
+  }
+}
+
+/** The host would not delete the image. `dueAt`: running time of the next try. */
+export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: string, now: number): void {
+  tx.history.add(entry, { at: now, event: 'postponed', detail: why })
+  tx.escrow.postpone(entry.image, dueAt)
+}
+
+/** The image's bytes can't be compared. It waits for a person, or until `dueAt`, in running time. */
+export function unproved(tx: Tx, image: number, dueAt: number): void {
+  tx.escrow.unproved(image, dueAt)
+}
+
+/** The image goes by albumd's own decision: the hold counts it. `running`: running time in milliseconds. */
+export function countDeletion(tx: Tx, { image, mirror, state }: EscrowRow, running: number): void {
+  if (state !== 'approved') tx.escrow.record(running, mirror, image)
+}

@@ -1,0 +1,68 @@
+import type { Tx } from '../synced/synced.ts'
+import type { FileKey, FileRow, FileState } from '../synced/tables/files.ts'
+
+/** 'none': there is no record of the file. */
+type State = FileState | 'none'
+
+/**
+ * Every transition of a file's record: the state that it leads to, and the states that it comes from. Nothing else changes
+ * a file's state. A transition that is not in this table is a bug, and throws. ARCHITECTURE.md draws the table.
+ */
+export const FILE_TRANSITIONS = {
+  changed: {
+    pending: ['none', 'pending', 'synced', 'linked', 'uncertain', 'failed', 'gone', 'kept', 'hidden'],
+    uncertain: ['uncertain'],
+    hidden: ['pending', 'synced', 'linked', 'uncertain', 'failed', 'gone'],
+    kept: ['pending', 'synced', 'linked', 'uncertain', 'failed', 'gone', 'hidden'],
+  },
+  missing: {
+    gone: ['pending', 'synced', 'linked', 'uncertain', 'failed', 'hidden'],
+    none: ['pending', 'uncertain', 'failed', 'hidden'],
+  },
+  hashed: { pending: ['pending'] },
+  stored: { synced: ['pending'], linked: ['pending'] },
+  uncertain: { uncertain: ['pending'] },
+  failed: { failed: ['pending'] },
+  retried: { pending: ['failed'] },
+  resent: { pending: ['uncertain', 'failed'] },
+  found: {
+    synced: ['uncertain', 'pending'],
+    linked: ['uncertain', 'pending'],
+    hidden: ['hidden'],
+    pending: ['pending'],
+    uncertain: ['uncertain'],
+    failed: ['failed'],
+  },
+  'never arrived': { pending: ['uncertain'] },
+  proved: { synced: ['linked'] },
+  'image gone': {
+    none: ['gone', 'kept'],
+    pending: ['synced', 'linked', 'pending'],
+    uncertain: ['uncertain'],
+    failed: ['failed'],
+    hidden: ['hidden'],
+  },
+  'image kept': { kept: ['gone'] },
+  'image taken back': { none: ['gone'] },
+} as const satisfies Record<string, Partial<Record<State, readonly State[]>>>
+
+export type FileTransition = keyof typeof FILE_TRANSITIONS
+
+/** Writes a file's record. `was`: its state before. */
+export function writeFile(tx: Tx, transition: FileTransition, was: State, row: FileRow): void {
+  check(transition, was, row.state)
+  tx.files.put(row)
+}
+
+/** Removes a file's record. `was`: its state before. */
+export function removeFile(tx: Tx, transition: FileTransition, was: State, file: FileKey): void {
+  check(transition, was, 'none')
+  tx.files.remove(file)
+}
+
+function check(transition: FileTransition, was: State, becomes: State): void {
+  const from: readonly State[] | undefined = (
+    FILE_TRANSITIONS[transition] as Partial<Record<State, readonly State[]>>
+  )[becomes]
+  if (!from?.includes(was)) throw new Error(`"${transition}" can't make a file ${becomes} that is ${was}`)
+}

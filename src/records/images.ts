@@ -1,0 +1,78 @@
+import type { Tx } from '../synced/synced.ts'
+import type { EscrowRow } from '../synced/tables/escrow.ts'
+import type { ImageRow } from '../synced/tables/images.ts'
+import { removeFile, writeFile } from './file-states.ts'
+
+/** albumd deleted the image, or the host said that the image is gone when albumd asked for its deletion. */
+export function deleted(tx: Tx, image: ImageRow, now: number): void {
+  tx.deleted.put(image.remote_id, now)
+  noteDeleted(tx, image, now)
+  unrecord(tx, image, now, 'its image is not on the host any more')
+}
+
+/** The host lists the image no more, and albumd did not delete it. */
+export function lost(tx: Tx, image: ImageRow, now: number): void {
+  unrecord(tx, image, now, 'the audit did not find its image on the host')
+}
+
+/** The image proved to have other bytes, so that it is not ours. */
+export function refuted(tx: Tx, image: ImageRow, now: number): void {
+  tx.refuted.put(image.remote_id, image.hash)
+  unrecord(tx, image, now, "the image that was linked to it has other bytes: it is another's")
+}
+
+/** The image's bytes were fetched from `cdnUrl` and are these. Files of these bytes are no longer only linked. */
+export function proved(
+  tx: Tx,
+  { id }: Pick<ImageRow, 'id'>,
+  bytes: Pick<ImageRow, 'hash' | 'size'>,
+  cdnUrl: string,
+): void {
+  tx.images.prove(id, bytes, cdnUrl)
+  tx.escrow.proved(id)
+  for (const file of tx.files.onImage(id))
+    if (file.state === 'linked' && file.hash?.equals(bytes.hash))
+      writeFile(tx, 'proved', file.state, { ...file, state: 'synced', since: null })
+}
+
+/** The host shows the image in this album; null is the root. */
+export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): void {
+  tx.images.moved(image.id, album)
+}
+
+/**
+ * No record names the image any more. A picture that used it is uploaded anew. A file that is hidden keeps its record
+ * without an image: an upload of it may still be in doubt.
+ */
+function unrecord(tx: Tx, image: ImageRow, now: number, detail: string): void {
+  for (const file of tx.files.onImage(image.id)) {
+    const { state } = file
+    if (state === 'gone' || state === 'kept') removeFile(tx, 'image gone', state, file)
+    else if (state === 'synced' || state === 'linked') {
+      tx.history.ofFile(file, { at: now, event: 'lost', detail })
+      writeFile(tx, 'image gone', state, { ...file, image: null, state: 'pending', since: now, hash: null })
+    } else writeFile(tx, 'image gone', state, { ...file, image: null })
+    tx.folders.removeIfEmpty(file.folder)
+  }
+  tx.journal.forgetImage(image.id)
+  tx.escrow.takeBack(image.id)
+  tx.images.remove(image.id)
+}
+
+const WHY: Record<EscrowRow['reason'], string> = {
+  deleted: 'the picture is gone from the disk',
+  superseded: 'it was of an older version',
+  ignored: 'a rule hides the picture',
+}
+
+function noteDeleted({ history, escrow, files, folders }: Tx, image: ImageRow, now: number): void {
+  const entry = escrow.of(image.id)
+  if (!entry) return
+  const other = entry.reason === 'deleted' ? files.withBytes(image.hash) : undefined
+  const folder = other && folders.byId(other.folder)
+  const detail =
+    other && folder
+      ? `the picture moved to ${folder.path === '' ? '' : `${folder.path}/`}${other.name}`
+      : WHY[entry.reason]
+  history.add(entry, { at: now, event: 'deleted', detail })
+}

@@ -1,0 +1,340 @@
+import { type FileLook, STAMP_GRAIN } from '../local/look.ts'
+import type { OpenPicture } from '../local/picture-file.ts'
+import type { Picture } from '../protocol/picture/picture.ts'
+import type { Tx } from '../synced/synced.ts'
+import type { FileRow, FileState } from '../synced/tables/files.ts'
+import type { HistoryEvent, Location } from '../synced/tables/history.ts'
+import type { ImageRow } from '../synced/tables/images.ts'
+import type { OpenUpload } from '../synced/tables/journal.ts'
+import { type Deletions, enterEscrow, type Moment, superseded, takenBack } from './escrow.ts'
+import { removeFile, writeFile } from './file-states.ts'
+
+/**
+ * What a look at one file means for its record.
+ * pending: not seen before, or not as it was: to be hashed, and uploaded when its bytes are new.
+ * aside: its image stays; the file is there and left out, or gone from a backup.
+ * gone: away for certain; its image, if any, is to be deleted.
+ * pruned: there, and hidden by an ignore rule; its image is to be deleted because a person asked for that.
+ */
+export interface FileChange {
+  kind: 'pending' | 'aside' | 'gone' | 'pruned'
+  file: FileRow
+  /** The file's state before; null when there was no record of it. */
+  was: FileState | null
+  reason: string
+  /** An image that was kept for good, and that the file no longer uses: only this mark tells that the image stays. */
+  leaves?: number
+}
+
+/** Reasons of what a first look finds, and of what changes nothing when the bytes are the same. */
+export const NEW = 'new'
+export const TOUCHED = 'touched: its bytes are compared'
+
+/** A picture with its location, as the scan saw it. */
+export interface Scanned extends Location {
+  file: FileRow
+  deletions: Deletions
+}
+
+/** The host's image of a picture: where it is, and how that is known. */
+export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'>
+
+/** The scan found the file changed, missing or left out. */
+export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, moment: Moment): void {
+  const { kind, file, was, leaves } = change
+  noteChange(tx, { mirror, path }, change, moment.now)
+  tx.failures.clear(file.folder, file.name)
+  if (leaves !== undefined) tx.images.keep(leaves)
+  if (kind === 'pending' || kind === 'aside') {
+    writeFile(tx, 'changed', was ?? 'none', file)
+    // The file needs its image again, whatever was to become of the image.
+    if (file.image !== null) takenBack(tx, file.image)
+  } else if (file.image === null) removeFile(tx, 'missing', was ?? 'none', file)
+  else {
+    writeFile(tx, 'missing', was ?? 'none', file)
+    const reason = kind === 'gone' ? 'deleted' : 'ignored'
+    enterEscrow(tx, { image: file.image, mirror, path, reason }, moment)
+  }
+}
+
+/**
+ * The host has an image of the picture that was read: uploaded just now, adopted with its bytes compared, or linked by
+ * its name and size. The file uses the image.
+ */
+export function stored(
+  tx: Tx,
+  scanned: Scanned,
+  open: OpenPicture,
+  { mime, width, height }: Picture,
+  at: Stored,
+  moment: Moment,
+): void {
+  const image = tx.images.put({
+    ...at,
+    name: scanned.file.name,
+    hash: open.hash,
+    size: open.look.size,
+    mime,
+    width,
+    height,
+    recorded_at: moment.now,
+  })
+  // The id may be known for another picture.
+  if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, moment)
+}
+
+/** The bytes of the file are those of an image that is recorded already. The file uses that image. */
+export function unchanged(
+  tx: Tx,
+  scanned: Scanned,
+  open: OpenPicture,
+  image: ImageRow,
+  moment: Moment,
+): void {
+  usesImage(tx, scanned, open, image, false, moment)
+}
+
+/** The file has other bytes than its image. Its hash is recorded, so that the file is not read again before it is sent. */
+export function hashed(tx: Tx, file: FileRow, open: OpenPicture): void {
+  if (isSameLook(file, open.look) && !isFresh(open))
+    writeFile(tx, 'hashed', file.state, { ...file, hash: open.hash })
+}
+
+/** The answer to an upload was lost: the picture may be on the host or not. `until`: when recovery knows at the latest. */
+export function uncertain(
+  tx: Tx,
+  file: FileRow,
+  { hash, since, until, why }: { hash: Buffer; since: number; until: number; why: string },
+): void {
+  writeFile(tx, 'uncertain', file.state, { ...file, state: 'uncertain', since, hash })
+  tx.failures.put({
+    folder: file.folder,
+    name: file.name,
+    source: 'uncertain',
+    code: 'UNCERTAIN',
+    message: `it may be on the host or not; it is looked for there, and not sent again before that is known: ${why}`,
+    next_attempt_at: Math.round(until),
+  })
+  tx.history.ofFile(file, { at: since, event: 'uncertain', detail: why })
+}
+
+/** The host did not take this picture. `retryAt`: milliseconds since 1970; null: not before the file changes. */
+export function failed(
+  tx: Tx,
+  file: FileRow,
+  {
+    code,
+    message,
+    retryAt,
+    hash,
+  }: { code: string; message: string; retryAt: number | null; hash: Buffer | null },
+  now: number,
+): void {
+  // While a file's hash is not known, every image of its size waits for the file.
+  writeFile(tx, 'failed', file.state, { ...file, state: 'failed', hash })
+  tx.failures.put({
+    folder: file.folder,
+    name: file.name,
+    source: 'upload',
+    code,
+    message,
+    next_attempt_at: retryAt,
+  })
+  tx.history.ofFile(file, { at: now, event: 'failed', detail: `${message} (${code})` })
+}
+
+/** The failed files are tried again; their failures stay shown until then. */
+export function retried(tx: Tx, files: readonly Pick<FileRow, 'folder' | 'name'>[]): void {
+  for (const file of files) tx.files.retry(file)
+}
+
+/** A person wants the files sent, whatever became of earlier uploads. `now`: milliseconds since 1970. */
+export function resent(tx: Tx, files: readonly FileRow[], now: number): void {
+  for (const file of files) {
+    for (const intent of tx.journal.openOnFile(file)) tx.journal.close(intent.id)
+    writeFile(tx, 'resent', file.state, { ...file, state: 'pending', since: file.since ?? now, hash: null })
+    tx.failures.clear(file.folder, file.name)
+    tx.resend.put(file)
+  }
+}
+
+const FOUND: Record<ImageRow['proof'], string> = {
+  uploaded: 'the host has it under the address or the id that it had promised',
+  compared: 'its bytes were fetched and are the same',
+  none: 'an image of its name and dimensions came; its bytes are not compared yet',
+}
+
+/**
+ * Recovery found the image of an upload in doubt. When the file has another version by now, the image is deleted later.
+ * `deletionsOf`: of a mirror.
+ */
+export function found(
+  tx: Tx,
+  intent: OpenUpload,
+  at: Stored,
+  deletionsOf: (mirror: number) => Deletions,
+  moment: Moment,
+): void {
+  const { folder, name, hash, size, mime, width, height } = intent
+  const image = tx.images.put({ ...at, name, hash, size, mime, width, height, recorded_at: moment.now })
+  tx.journal.close(intent.id)
+  tx.history.ofFile(intent, { at: moment.now, event: 'arrived', detail: FOUND[at.proof] })
+  const file = tx.files.at({ folder, name })
+  const location = locationOf(tx, intent)
+  const deletions = deletionsOf(location.mirror)
+  if (file && isVersion(file, intent)) {
+    const ofImage = image.proof === 'none' ? 'linked' : 'synced'
+    const state = file.state === 'hidden' ? 'hidden' : ofImage
+    const since = state === 'hidden' ? file.since : null
+    // No file has the ctime 0, so that the next look asks for the file's bytes again.
+    settle(tx, 'found', file, { ...file, ctime: 0, state, since, image: image.id, hash: image.hash })
+    tx.folders.lookAgain(folder)
+    supersede(tx, file.image, image.id, location, deletions, moment)
+  } else if (file && file.image === null && file.state !== 'gone')
+    // The older version stays until the newer version is there.
+    writeFile(tx, 'found', file.state, { ...file, image: image.id })
+  else if (tx.files.onImage(image.id).length === 0 && deletions === 'propagate') {
+    const reason = file && file.state !== 'gone' ? 'superseded' : 'deleted'
+    enterEscrow(tx, { image: image.id, ...location, reason }, moment)
+  }
+  tx.folders.removeIfEmpty(folder)
+}
+
+/** Recovery knows that an upload in doubt never arrived. A file that is still that version is sent again. */
+export function neverArrived(tx: Tx, intent: OpenUpload, now: number): void {
+  const { folder, name } = intent
+  tx.journal.close(intent.id)
+  tx.history.ofFile(intent, { at: now, event: 'never_arrived' })
+  const file = tx.files.at(intent)
+  if (file?.state === 'uncertain' && isVersion(file, intent)) {
+    writeFile(tx, 'never arrived', file.state, {
+      ...file,
+      state: 'pending',
+      since: file.since ?? now,
+      hash: null,
+    })
+    tx.failures.clear(folder, name)
+  }
+  tx.folders.removeIfEmpty(folder)
+}
+
+function usesImage(
+  tx: Tx,
+  { file, mirror, path, deletions }: Scanned,
+  open: OpenPicture,
+  image: ImageRow,
+  isNew: boolean,
+  moment: Moment,
+): void {
+  noteImage(tx, { file, mirror, path, deletions }, image, isNew, moment.now)
+  const { folder, name } = file
+  // The file is not as the scan saw it: a folder that was swapped in may be swapped back as it was.
+  if (!isSameLook(file, open.look)) tx.folders.lookAgain(folder)
+  // No file has the ctime 0, so that the next look asks for the file's bytes again.
+  const ctime = isFresh(open) ? 0 : open.look.ctime
+  const state = image.proof === 'none' ? 'linked' : 'synced'
+  const row = {
+    folder,
+    name,
+    ...open.look,
+    ctime,
+    state,
+    since: null,
+    image: image.id,
+    hash: open.hash,
+  } as const
+  settle(tx, 'stored', file, row)
+  supersede(tx, file.image, image.id, { mirror, path }, deletions, moment)
+}
+
+/** The file uses its image, and nothing of its upload is left to do. */
+function settle(tx: Tx, transition: 'stored' | 'found', before: FileRow, row: FileRow): void {
+  writeFile(tx, transition, before.state, row)
+  tx.failures.clear(row.folder, row.name)
+  tx.escrow.takeBack(row.image!)
+  tx.resend.remove(row)
+}
+
+function supersede(
+  tx: Tx,
+  before: number | null,
+  image: number,
+  location: Location,
+  deletions: Deletions,
+  moment: Moment,
+): void {
+  if (before !== null && before !== image) superseded(tx, before, location, deletions, moment)
+}
+
+function locationOf({ folders }: Tx, { folder, name }: Pick<FileRow, 'folder' | 'name'>): Location {
+  const { mirror, path } = folders.byId(folder)!
+  return { mirror, path: path === '' ? name : `${path}/${name}` }
+}
+
+/** In these states a file may still be the version that an upload in doubt has sent. */
+const MAY_BE_SENT: ReadonlySet<FileState> = new Set(['uncertain', 'pending', 'hidden'])
+
+function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
+  if (!MAY_BE_SENT.has(file.state)) return false
+  // A touched file has another time and the same bytes.
+  return file.hash === null ? file.size === size && file.mtime === mtime : file.hash.equals(hash)
+}
+
+/** A file that was stamped just before it was read may change once more under the same stamp. */
+function isFresh({ readAt, look }: OpenPicture): boolean {
+  return readAt < look.ctime + STAMP_GRAIN
+}
+
+function isSameLook(a: Omit<FileLook, 'name'>, b: Omit<FileLook, 'name'>): boolean {
+  return a.size === b.size && a.mtime === b.mtime && a.ctime === b.ctime && a.ino === b.ino
+}
+
+const CHANGE_EVENT: Partial<Record<FileState, HistoryEvent>> = { hidden: 'left_out', kept: 'kept' }
+
+function noteChange(
+  { history }: Tx,
+  location: Location,
+  { kind, file, reason }: FileChange,
+  now: number,
+): void {
+  // A new picture has its note once its upload is done. A chmod of a whole tree is worth no notes.
+  if (kind === 'pending') {
+    if (reason !== NEW && reason !== TOUCHED)
+      history.add(location, { at: now, event: 'changed', detail: reason })
+    return
+  }
+  const unsent = file.image === null && kind === 'gone'
+  const detail = unsent ? `${reason}, before it was on the host` : reason
+  history.add(location, { at: now, event: CHANGE_EVENT[file.state] ?? 'gone', detail })
+}
+
+const IMAGE_EVENT: Record<ImageRow['proof'], HistoryEvent> = {
+  uploaded: 'uploaded',
+  compared: 'adopted',
+  none: 'linked',
+}
+
+function noteImage(
+  { history, escrow }: Tx,
+  { file, mirror, path, deletions }: Scanned,
+  image: ImageRow,
+  isNew: boolean,
+  now: number,
+): void {
+  const location = { mirror, path }
+  // A file that was only touched, and has the bytes that it had.
+  if (!isNew && file.image === image.id && history.last(location) !== 'changed') return
+  const replaced = file.image !== null && file.image !== image.id
+  const from = isNew && !replaced ? escrow.pathOfBytes(image.hash) : null
+  const detail = replaced
+    ? `its old image ${deletions === 'propagate' ? 'is to be deleted' : 'stays'}`
+    : from === null
+      ? null
+      : `moved from ${from}`
+  history.add(location, {
+    at: now,
+    event: isNew ? IMAGE_EVENT[image.proof] : 'unchanged',
+    detail: isNew ? detail : (detail ?? 'its bytes are on the host'),
+    since: file.since,
+  })
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { enterEscrow } from '../../src/records/escrow.ts'
+import { lost, proved } from '../../src/records/images.ts'
+import { found } from '../../src/records/pictures.ts'
+import { openDatabase } from '../../src/synced/database.ts'
+import { openSynced, type Tx } from '../../src/synced/synced.ts'
+import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
+import type { ImageRow } from '../../src/synced/tables/images.ts'
+
+const MOMENT = { now: 1_000_000, running: 5000, graceMs: 600_000 }
+const hashOf = (text: string) => createHash('sha256').update(text).digest()
+
+/** A mirror with one picture, and an image that the picture uses. */
+function records(state: FileState, proof: ImageRow['proof'] = 'uploaded') {
+  const synced = openSynced(openDatabase(':memory:'))
+  onTestFinished(() => synced.close())
+  return synced.commitNow(tx => {
+    const { id: mirror } = tx.mirrors.add('/pictures', 'Photos')
+    const { id: folder } = tx.folders.add(mirror, '')
+    const image = imageOf(tx, 'first', proof)
+    const look = { name: 'a.png', size: 5, mtime: 1, ctime: 2, ino: 3 }
+    const file: FileRow = { ...look, folder, state, since: null, image: image.id, hash: image.hash }
+    tx.files.put(file)
+    return { synced, mirror, file, image }
+  })
+}
+
+function imageOf(tx: Tx, bytes: string, proof: ImageRow['proof']): ImageRow {
+  return tx.images.put({
+    remote_id: `id of ${bytes}`,
+    cdn_url: null,
+    album: null,
+    name: 'a.png',
+    hash: hashOf(bytes),
+    size: bytes.length,
+    mime: 'image/png',
+    width: 1,
+    height: 1,
+    recorded_at: 1,
+    proof,
+  })
+}
+
+describe('what is recorded together', () => {
+  it('a grace begins with the running time on record, also when recovery finds the newer image', () => {
+    const { synced, file, image } = records('uncertain')
+    synced.commitNow(tx => {
+      const hash = hashOf('second')
+      tx.files.put({ ...file, hash })
+      const id = tx.journal.openUpload(
+        {
+          ...file,
+          hash,
+          mime: 'image/png',
+          width: 1,
+          height: 1,
+          cdn_url: null,
+          remote_id: null,
+          album: null,
+        },
+        { since: 1, sent_at: 1 },
+      )
+      const intent = tx.journal.openUploads().find(open => open.id === id)!
+      const at = { remote_id: 'new', cdn_url: null, album: null, proof: 'uploaded' } as const
+      found(tx, intent, at, () => 'propagate', MOMENT)
+    })
+    expect(synced.escrow.of(image.id)).toMatchObject({ reason: 'superseded', due_at: 605_000 })
+    expect(synced.meta.get('running_ms')).toBe('5000')
+  })
+
+  it('a hidden file keeps its record when its image is gone, and no deletion of that image is left', () => {
+    const { synced, mirror, file, image } = records('hidden')
+    synced.commitNow(tx => {
+      enterEscrow(tx, { image: image.id, mirror, path: 'a.png', reason: 'ignored' }, MOMENT)
+      lost(tx, image, MOMENT.now)
+    })
+    expect(synced.files.at(file)).toMatchObject({ state: 'hidden', image: null })
+    expect(synced.escrow.of(image.id)).toBeUndefined()
+    expect(synced.images.byId(image.id)).toBeUndefined()
+  })
+
+  it('a file is synced once the bytes of its linked image are proved, whoever compared them', () => {
+    const { synced, file, image } = records('linked', 'none')
+    synced.commitNow(tx => proved(tx, image, image, 'https://example.com/i/1'))
+    expect(synced.files.at(file)).toMatchObject({ state: 'synced' })
+    expect(synced.images.byId(image.id)).toMatchObject({ proof: 'compared' })
+  })
+})
