@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import { type ControlServer, serveControl } from '../daemon/control/server.ts'
-import type { Listener } from '../daemon/listener.ts'
+import type { Bus } from '../daemon/events.ts'
 import type { DaemonView, Display } from '../daemon/report/display.ts'
 import { placeOfImage } from '../daemon/report/latest-pictures.ts'
 import { stateFiles } from '../daemon/state/state.ts'
@@ -29,8 +29,7 @@ import { documentOf, type Parts, partsOf } from './view/document.ts'
  */
 export class StatusPage implements Display {
   readonly #clock: Clock
-  readonly #say: (line: string) => void
-  readonly #asked: (what: string) => void
+  readonly #bus: Bus
   readonly #underWay: UnderWayPictures
   readonly #metrics: Metrics
   readonly #log = new LogTail()
@@ -46,55 +45,39 @@ export class StatusPage implements Display {
   #signAt: number
   #saidLast = ''
 
-  /** `say` tells a person, in a line; `asked` hears what people have the daemon do. */
-  constructor(clock: Clock, say: (line: string) => void, asked: (what: string) => void) {
+  /** Listens to `bus` from here on. */
+  constructor(clock: Clock, bus: Bus) {
     const now = () => clock.monotonic()
     this.#clock = clock
-    this.#say = say
-    this.#asked = asked
+    this.#bus = bus
     this.#underWay = new UnderWayPictures(now)
     this.#metrics = new Metrics(now)
     this.#live = new Live(this.#viewers, () => this.#parts(), now, this.#failed)
     this.#commands = new PageCommands(this.#live.changed, now)
     this.#signAt = now()
+    this.#listen(bus)
   }
 
-  /** The same listener, and the page beside it. */
-  beside(listener: Listener): Listener {
-    return {
-      ...listener,
-      tell: told => {
-        listener.tell(told)
-        this.#alive()
-        this.#metrics.hear(told)
-        this.#live.changed()
-      },
-      note: event => {
-        listener.note(event)
-        if (event.event === 'config_taken' && this.#daemon)
-          void this.#listening?.at(this.#daemon.config().status_page.listen)
-        this.#live.changed()
-      },
-      alive: () => {
-        listener.alive?.()
-        this.#alive()
-      },
-      requested: request => {
-        listener.requested?.(request)
-        this.#metrics.requested(request)
-      },
-      sending: sending => {
-        listener.sending?.(sending)
-        this.#underWay.hear(sending)
-        this.#live.changed()
-      },
-    }
-  }
-
-  /** A line of the log, as JSON, without secrets. */
-  logged(line: string): void {
-    this.#log.hear(line)
-    this.#live.changed()
+  #listen(bus: Bus): void {
+    bus.on('alive', () => this.#alive())
+    bus.on('news', told => {
+      this.#metrics.hear(told)
+      this.#live.changed()
+    })
+    bus.on('daemon', ({ event }) => {
+      if (event === 'config_taken' && this.#daemon)
+        void this.#listening?.at(this.#daemon.config().status_page.listen)
+      this.#live.changed()
+    })
+    bus.on('request', request => this.#metrics.requested(request))
+    bus.on('sending', sending => {
+      this.#underWay.hear(sending)
+      this.#live.changed()
+    })
+    bus.on('logged', line => {
+      this.#log.hear(line)
+      this.#live.changed()
+    })
   }
 
   async open(daemon: DaemonView): Promise<void> {
@@ -116,7 +99,7 @@ export class StatusPage implements Display {
     const atSocket = pageApp(sources, { anyHost: true, isUser: () => true, whoMay: '' })
     this.#openSocket = () => this.#serveSocket(atSocket, page)
     this.#socket = await this.#openSocket()
-    this.#listening = new Listening(pageApp(sources, browsers), this.#say)
+    this.#listening = new Listening(pageApp(sources, browsers), this.#bus.say)
     await this.#listening.at(config.status_page.listen)
   }
 
@@ -143,7 +126,7 @@ export class StatusPage implements Display {
   /** Says once what may go wrong each time that somebody looks. */
   readonly #failed = (error: unknown): void => {
     const { message } = error as Error
-    if (message !== this.#saidLast) this.#say(`the status page: ${message}`)
+    if (message !== this.#saidLast) this.#bus.say(`the status page: ${message}`)
     this.#saidLast = message
   }
 
@@ -151,7 +134,7 @@ export class StatusPage implements Display {
     try {
       return await serveControl(app, file)
     } catch (error) {
-      this.#say(`${file}: the status page has no socket (${(error as Error).message})`)
+      this.#bus.say(`${file}: the status page has no socket (${(error as Error).message})`)
       return null
     }
   }
@@ -175,7 +158,7 @@ export class StatusPage implements Display {
       health: () => readHealth(this.#daemon, this.#clock.wall(), quietMs()),
       askFor: (command, fields) => {
         const understood = askFor(this.#commands, this.#daemon!.queue, command, fields)
-        if (understood) this.#asked(command)
+        if (understood) this.#bus.note({ event: 'asked_for', what: command })
         return understood
       },
       failed: this.#failed,

@@ -36,7 +36,8 @@ async function run({ config: flag, 'log-level': level }: RunArgs): Promise<numbe
     const { readAccess, readConfigAndAccess } = await import('../read-config.ts')
     const { config, access } = readConfigAndAccess(flag)
     const { logEvent, openLog } = await import('../../daemon/report/log.ts')
-    const { keepMirrored } = await import('../../daemon/loop/keep-mirrored.ts')
+    const { Bus } = await import('../../daemon/events.ts')
+    const { supervise } = await import('../../daemon/loop/supervisor.ts')
     const { openServiceManager } = await import('../../daemon/service-manager/service-manager.ts')
     const { StatusPage } = await import('../../page/status-page.ts')
     const { systemClock } = await import('../../sync/clock.ts')
@@ -45,23 +46,20 @@ async function run({ config: flag, 'log-level': level }: RunArgs): Promise<numbe
       secrets.add(access.apiKey)
       return access
     }
-    const say = (line: string) => logEvent(log, { event: 'warning' }, line)
-    const page = new StatusPage(systemClock, say, what => listener.note({ event: 'asked_for', what }))
+    const bus = new Bus()
     const out = {
       out: process.stdout,
       secrets,
       env: process.env,
-      hear: (line: string) => page.logged(line),
+      hear: (line: string) => bus.publish('logged', line),
     }
     const logOf = ({ log }: Config) => openLog({ ...log, ...(level && { level }) }, out)
     let log = logOf(config)
     interrupts.stop.addEventListener('abort', () => logEvent(log, { event: 'stopping' }))
-    const listener = page.beside({
-      tell: told => logEvent(log, told),
-      say,
-      onPass() {},
-      note: event => logEvent(log, event),
-    })
+    bus.on('news', told => logEvent(log, told))
+    bus.on('daemon', event => logEvent(log, event))
+    bus.on('say', line => logEvent(log, { event: 'warning' }, line))
+    const display = new StatusPage(systemClock, bus)
     const renewable: Renewable = {
       onAsked(read) {
         readAgain = read
@@ -76,8 +74,8 @@ async function run({ config: flag, 'log-level': level }: RunArgs): Promise<numbe
         log = logOf(settings.config)
       },
     }
-    const manager = openServiceManager(process.env, systemClock, listener.say)
-    await keepMirrored(config, access, listener, interrupts, { renewable, manager, display: page })
+    const manager = openServiceManager(process.env, systemClock, bus.say)
+    await supervise(config, access, bus, interrupts, { renewable, manager, display })
     logEvent(log, { event: 'stopped' })
     return EXIT.inSync
   } finally {

@@ -78,37 +78,37 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   const { config, access } = readConfigAndAccess(workspace.config)
   const lines = lineProgress(process.stdout)
   const { logEvent, openLog } = await import('../../daemon/report/log.ts')
-  const { keepMirrored } = await import('../../daemon/loop/keep-mirrored.ts')
+  const { Bus } = await import('../../daemon/events.ts')
+  const { supervise } = await import('../../daemon/loop/supervisor.ts')
   const { StatusPage } = await import('../../page/status-page.ts')
   const { systemClock } = await import('../../sync/clock.ts')
+  const bus = new Bus()
   // A trial has no log but the page's.
   const log = openLog(config.log, {
     out: { write() {} },
     secrets: new Set([access.apiKey]),
     env: {},
-    hear: line => page.logged(line),
+    hear: line => bus.publish('logged', line),
   })
-  const page = new StatusPage(systemClock, progress.say, what => listener.note({ event: 'asked_for', what }))
   let passes = 0
   let latest: string | null = null
-  const listener = page.beside({
-    tell(told) {
-      logEvent(log, told)
-      if (told.event === 'picture_uploaded') latest = told.cdn_url
-      const shown = 'mirror' in told ? { ...told, mirror: here(told.mirror) } : told
-      // Once all is there, a line for each picture says more than counts of every look.
-      if (passes === 0) progress.tell(shown)
-      else if (told.event !== 'scan_finished' && told.event !== 'uploads_started') lines.tell(shown)
-    },
-    say: progress.say,
-    onPass(synced) {
-      progress.end()
-      if (passes++ > 0 || interrupts.stop.aborted) return
-      progress.say(whatNext(workspace, synced, latest, page.whereabouts?.url ?? null))
-    },
-    note: event => logEvent(log, event),
+  bus.on('news', told => {
+    logEvent(log, told)
+    if (told.event === 'picture_uploaded') latest = told.cdn_url
+    const shown = 'mirror' in told ? { ...told, mirror: here(told.mirror) } : told
+    // After the first pass a line for each picture says more than the counts of every scan.
+    if (passes === 0) progress.tell(shown)
+    else if (told.event !== 'scan_finished' && told.event !== 'uploads_started') lines.tell(shown)
   })
-  await keepMirrored(config, access, listener, interrupts, { display: page })
+  bus.on('daemon', event => logEvent(log, event))
+  bus.on('say', progress.say)
+  const page = new StatusPage(systemClock, bus)
+  bus.on('passEnded', synced => {
+    progress.end()
+    if (passes++ > 0 || interrupts.stop.aborted) return
+    progress.say(whatNext(workspace, synced, latest, page.whereabouts?.url ?? null))
+  })
+  await supervise(config, access, bus, interrupts, { display: page })
 }
 
 function introduction({ folder, hostData }: Workspace, host: RunningHost): string {

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Interruption } from '../../sync/interruption.ts'
+import { Bus } from '../events.ts'
 import { type Access, type Engine, openMirroring } from '../loop/mirroring.ts'
 import { openUploadCommand } from '../notify/upload-command.ts'
 import { openState } from '../state/state.ts'
@@ -25,13 +26,15 @@ export async function carryOutHere<N extends CommandName>(
   const onUpload = openUploadCommand(({ path, message }) =>
     output.say(`notify.on_upload${path === null ? '' : ` (${path})`}: ${message}`),
   )
-  const tell = onUpload.beside(output.tell, config.notify.on_upload, state.synced)
+  const bus = new Bus()
+  bus.on('pass', output.tell)
+  onUpload.listen(bus, config.notify.on_upload, state.synced)
   const worked = new AbortController()
   const tellingUploads = onUpload.run(interruption.stop, worked.signal)
   let engine: Engine | null = null
   const theEngine = () => {
     if (access === null) throw new Error(`${name} does not ask the host`)
-    engine ??= openMirroring(config, access, state, TEMPER, tell)
+    engine ??= openMirroring(config, access, state, TEMPER, told => bus.publish('pass', told))
     return engine
   }
   const context: CommandContext = {

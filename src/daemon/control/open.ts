@@ -1,5 +1,5 @@
 import type { CommandQueue } from '../commands/queue.ts'
-import type { Listener } from '../listener.ts'
+import type { Bus } from '../events.ts'
 import { controlApp } from './app.ts'
 import { type ControlServer, serveControl } from './server.ts'
 
@@ -7,7 +7,7 @@ import { type ControlServer, serveControl } from './server.ts'
 export async function openControl(
   file: string,
   queue: CommandQueue,
-  { say, note }: Pick<Listener, 'say' | 'note'>,
+  { say, note }: Bus,
 ): Promise<ControlServer> {
   try {
     return await serveControl(

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { EngineContext } from '../../sync/context.ts'
-import type { DaemonEvent, Note } from '../daemon-event.ts'
+import type { Bus, DaemonEvent } from '../events.ts'
 import { audit } from './audit.ts'
 import type { Mirroring } from './mirroring.ts'
 import { CronSchedule, type KeptSlot, type Recurring, slotInMemory } from './schedule.ts'
@@ -18,7 +18,7 @@ export function rescans({ watch }: Config): Recurring {
 export function audits(
   config: Config,
   mirroring: Pick<Mirroring, 'pass'> & { readonly parts: EngineContext },
-  note: Note,
+  note: Bus['note'],
 ): ScheduledAudit | null {
   if (config.watch.audit === null) return null
   const { clock, synced } = mirroring.parts

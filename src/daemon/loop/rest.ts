@@ -1,11 +1,28 @@
 import type { Clock } from '../../sync/clock.ts'
 import type { StaleFolders } from '../watch/stale-folders.ts'
-import type { Bell } from './bell.ts'
 
 /** A machine that sleeps stops our timers, so the clocks are looked at so often. */
 const SLICE_MS = 60_000
 /** The wall clock was set, or the machine slept: what hangs on its time is to be thought over. */
 const JUMP_MS = 30_000
+
+/** Calls the daemon's loop away from its rest. It rings on until the loop has heard it. */
+export class Bell {
+  #ringing = new AbortController()
+
+  /** Aborted while it rings. Each `heard` begins another one. */
+  get signal(): AbortSignal {
+    return this.#ringing.signal
+  }
+
+  ring(): void {
+    this.#ringing.abort()
+  }
+
+  heard(): void {
+    if (this.#ringing.signal.aborted) this.#ringing = new AbortController()
+  }
+}
 
 export interface RestParts {
   stale: StaleFolders

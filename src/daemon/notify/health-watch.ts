@@ -2,8 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { PassEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { Note } from '../daemon-event.ts'
-import type { Listener } from '../listener.ts'
+import type { Bus } from '../events.ts'
 import { statusOf } from '../report/status.ts'
 import { type Health, healthOf } from './alert.ts'
 import { childEnvironment } from './child-environment.ts'
@@ -11,7 +10,10 @@ import { sendHeartbeat } from './heartbeat.ts'
 import { Notifier } from './notifier.ts'
 import { runCommand } from './run-command.ts'
 
-/** After these there may be something to tell. Before the first of them the records are those of another time. */
+/**
+ * After one of these events the health may have changed. Before the first of them the records are those of the run
+ * before, so the health is not looked at.
+ */
 const NEWS: ReadonlySet<PassEvent['event']> = new Set([
   'mirror_guarded',
   'uploads_started',
@@ -20,73 +22,48 @@ const NEWS: ReadonlySet<PassEvent['event']> = new Set([
   'deletions_held',
 ])
 
-/** Shows a notifier how the daemon is, while it works with one state and one config. */
-export class HealthWatch {
-  readonly #notifier: Notifier
-  readonly #config: Config
-  readonly #synced: Synced
-  readonly #clock: Clock
-  #signAt: number
-  #shown = false
-
-  constructor(notifier: Notifier, config: Config, synced: Synced, clock: Clock) {
-    this.#notifier = notifier
-    this.#config = config
-    this.#synced = synced
-    this.#clock = clock
-    this.#signAt = clock.monotonic()
+/**
+ * Shows the notifier how the daemon is, while it works with one state and one config. Answers a function that ends that.
+ */
+export function watchHealth(
+  bus: Bus,
+  notifier: Notifier,
+  config: Config,
+  synced: Synced,
+  clock: Clock,
+): () => void {
+  const { meta } = synced
+  const { notify } = config
+  let aliveAt = clock.monotonic()
+  let shown = false
+  const look = () => {
+    const now = clock.wall()
+    return healthOf(statusOf(config, synced, true, now), notify.max_age, now, clock.monotonic() - aliveAt)
   }
-
-  /** The same listener, and this one beside it. */
-  beside(listener: Listener): Listener {
-    return {
-      ...listener,
-      alive: () => {
-        listener.alive?.()
-        this.#alive()
-      },
-      tell: told => {
-        listener.tell(told)
-        if (NEWS.has(told.event)) this.#news()
-      },
-      onPass: synced => {
-        listener.onPass(synced)
-        this.#news()
-      },
+  const onNews = () => {
+    if (shown) return notifier.nudge()
+    shown = true
+    const told = {
+      get: () => meta.get('trouble_told'),
+      set: (keys: string) => synced.commitNow(tx => tx.meta.set('trouble_told', keys)),
     }
+    notifier.lookAt(look, { notify, told })
   }
-
-  #alive(): void {
-    this.#signAt = this.#clock.monotonic()
-  }
-
-  #news(): void {
-    if (this.#shown) {
-      this.#notifier.nudge()
-      return
-    }
-    this.#shown = true
-    const { meta } = this.#synced
-    const { notify } = this.#config
-    this.#notifier.lookAt(
-      () => {
-        const now = this.#clock.wall()
-        const quietMs = this.#clock.monotonic() - this.#signAt
-        const status = statusOf(this.#config, this.#synced, true, now)
-        return healthOf(status, notify.max_age, now, quietMs)
-      },
-      {
-        notify,
-        told: {
-          get: () => meta.get('trouble_told'),
-          set: keys => this.#synced.commitNow(tx => tx.meta.set('trouble_told', keys)),
-        },
-      },
-    )
+  const unsubscribe = [
+    bus.on('alive', () => {
+      aliveAt = clock.monotonic()
+    }),
+    bus.on('news', told => {
+      if (NEWS.has(told.event)) onNews()
+    }),
+    bus.on('passEnded', onNews),
+  ]
+  return () => {
+    for (const end of unsubscribe) end()
   }
 }
 
-export function openNotifier({ notify }: Pick<Config, 'notify'>, clock: Clock, note: Note): Notifier {
+export function openNotifier({ notify }: Pick<Config, 'notify'>, clock: Clock, note: Bus['note']): Notifier {
   return new Notifier({
     notify,
     clock,

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
-import type { Note } from '../daemon-event.ts'
+import type { Bus } from '../events.ts'
 import type { Alert, Health } from './alert.ts'
 
 export type NotifyConfig = Pick<Config['notify'], 'heartbeat' | 'every' | 'on_trouble'>
@@ -9,7 +9,7 @@ export interface NotifierParts {
   /** As the daemon starts with it. */
   notify: NotifyConfig
   clock: Clock
-  note: Note
+  note: Bus['note']
   /** Answers what went wrong, or null. */
   beat: (address: string, oldestUnsyncedMs: number, stop: AbortSignal) => Promise<string | null>
   /** The same. `said`: what the command is told. */

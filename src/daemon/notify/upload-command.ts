@@ -1,8 +1,7 @@
 import { albumName } from '../../sync/audit/audit-records.ts'
-import type { Tell } from '../../sync/pass-events.ts'
 import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { DaemonEvent } from '../daemon-event.ts'
+import type { Bus, DaemonEvent } from '../events.ts'
 import { childEnvironment } from './child-environment.ts'
 import { runCommand } from './run-command.ts'
 
@@ -38,15 +37,14 @@ export class UploadCommand {
     this.#parts = parts
   }
 
-  /** The same, and the command beside it. `command` undefined: there is none. */
-  beside(tell: Tell, command: string | undefined, synced: Synced): Tell {
-    if (command === undefined) return tell
-    return told => {
-      tell(told)
+  /** Queues `command` for each picture that is uploaded. Undefined: no command. Answers a function that ends that. */
+  listen(bus: Bus, command: string | undefined, synced: Synced): () => void {
+    if (command === undefined) return () => {}
+    return bus.on('pass', told => {
       if (told.event !== 'picture_uploaded') return
       const { mirror, path, cdn_url } = told
       this.#wait({ command, path, said: saidOf(synced, mirror, path, cdn_url) })
-    }
+    })
   }
 
   /** Until `stop`. `last` aborted: no more pictures come, and what waits is all that is left to do. */

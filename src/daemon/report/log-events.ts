@@ -1,6 +1,6 @@
 import type { Level } from 'pino'
 import type { PassEvent } from '../../sync/pass-events.ts'
-import type { DaemonEvent } from '../daemon-event.ts'
+import type { DaemonEvent } from '../events.ts'
 
 /** What the process itself tells. */
 export type ProcessEvent = { event: 'warning' | 'stopping' | 'stopped' }

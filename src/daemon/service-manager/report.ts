@@ -2,12 +2,12 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { PassEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { Listener } from '../listener.ts'
+import type { Bus } from '../events.ts'
 import { statusOf } from '../report/status.ts'
 import type { ServiceManager } from './service-manager.ts'
 import { statusLine } from './status-line.ts'
 
-/** After these the sentence may be another one. */
+/** After one of these events the status line may have changed. */
 const NEWS: ReadonlySet<PassEvent['event']> = new Set([
   'scan_started',
   'scan_finished',
@@ -20,30 +20,23 @@ const NEWS: ReadonlySet<PassEvent['event']> = new Set([
   'deletions_held',
 ])
 
-/** The same listener, and a service manager that hears beside it how the daemon is with this state. */
+/** Tells the service manager how the daemon is, while it works with one state. Answers a function that ends that. */
 export function reportTo(
-  manager: ServiceManager | null,
-  listener: Listener,
+  manager: ServiceManager,
+  bus: Bus,
   config: Config,
   synced: Synced,
   clock: Clock,
-): Listener {
-  if (manager === null) return listener
-  const news = () => manager.statusSoon(() => statusLine(statusOf(config, synced, true, clock.wall())))
-  return {
-    ...listener,
-    aliveEveryMs: manager.signEveryMs,
-    alive() {
-      listener.alive?.()
-      manager.alive()
-    },
-    tell(told) {
-      listener.tell(told)
-      if (NEWS.has(told.event)) news()
-    },
-    onPass(synced) {
-      listener.onPass(synced)
-      news()
-    },
+): () => void {
+  const onNews = () => manager.statusSoon(() => statusLine(statusOf(config, synced, true, clock.wall())))
+  const unsubscribe = [
+    bus.on('alive', () => manager.alive()),
+    bus.on('news', told => {
+      if (NEWS.has(told.event)) onNews()
+    }),
+    bus.on('passEnded', onNews),
+  ]
+  return () => {
+    for (const end of unsubscribe) end()
   }
 }

@@ -1,7 +1,7 @@
 import { systemClock } from '../../sync/clock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { CommandQueue } from '../commands/queue.ts'
-import type { Note } from '../daemon-event.ts'
+import type { Bus } from '../events.ts'
 import type { ServiceManager } from '../service-manager/service-manager.ts'
 import { watchKeyFile } from './key-file.ts'
 import type { CurrentSettings, Settings } from './settings.ts'
@@ -26,7 +26,7 @@ export async function renew(
   settings: CurrentSettings,
   queue: CommandQueue,
   from: Renewable,
-  note: Note,
+  note: Bus['note'],
   stop: AbortSignal,
   manager: ServiceManager | null = null,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { DaemonEvent } from '../../../src/daemon/daemon-event.ts'
+import type { DaemonEvent } from '../../../src/daemon/events.ts'
 import type { Alert } from '../../../src/daemon/notify/alert.ts'
 import { stateProblem } from '../../../src/daemon/notify/health-watch.ts'
 import { Notifier, type NotifySession } from '../../../src/daemon/notify/notifier.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { DaemonEvent } from '../../../src/daemon/daemon-event.ts'
+import { Bus, type DaemonEvent } from '../../../src/daemon/events.ts'
 import { reading } from '../../../src/daemon/mirrored/reading.ts'
 import { childEnvironment } from '../../../src/daemon/notify/child-environment.ts'
 import { runCommand } from '../../../src/daemon/notify/run-command.ts'
@@ -42,16 +42,12 @@ async function stage(
     },
   })
   await reading(config, async ({ synced }) => {
-    const heard: string[] = []
-    const tell = command.beside(({ event }) => heard.push(event), 'a command', synced)
+    const bus = new Bus()
+    command.listen(bus, 'a command', synced)
     const stop = new AbortController()
     const ended = command.run(stop.signal)
     const mirror = config.mirrors[0]!.folder
-    const tellOf = (path: string) => {
-      tell(uploaded(mirror, path))
-      // Those who heard of it before still do.
-      expect(heard.pop()).toBe('picture_uploaded')
-    }
+    const tellOf = (path: string) => bus.publish('pass', uploaded(mirror, path))
     await work({ tell: tellOf, notes, said, most: () => most, stop, ended })
     stop.abort()
     await ended

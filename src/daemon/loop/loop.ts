@@ -3,19 +3,19 @@ import type { Interruption } from '../../sync/interruption.ts'
 import type { PassEvent } from '../../sync/pass-events.ts'
 import type { PassReport } from '../../sync/pass-request.ts'
 import { CommandQueue, type PassNeeds } from '../commands/queue.ts'
+import type { Bus } from '../events.ts'
 import { type MirrorWatcher, openMirrorWatcher } from '../watch/mirror-watcher.ts'
 import { StaleFolders } from '../watch/stale-folders.ts'
 import { WatchRecord } from '../watch/watching.ts'
-import { Bell } from './bell.ts'
 import { type DueParts, dueMs, restMs } from './due.ts'
 import { isOpen, nextBorder } from './hours.ts'
 import type { Mirroring } from './mirroring.ts'
 import { pauseAt } from './pause.ts'
-import { rest, sleepUntil } from './rest.ts'
+import { Bell, rest, sleepUntil } from './rest.ts'
 import type { Recurring } from './schedule.ts'
 import type { ScheduledAudit } from './scheduled-audit.ts'
 
-export interface DaemonParts extends DueParts {
+export interface LoopOptions extends DueParts {
   config: Pick<Config, 'mirrors' | 'uploads'> & { watch?: Pick<Config['watch'], 'poll'> }
   /** When everything is looked at, whatever the watcher said. */
   rescan: Recurring
@@ -23,13 +23,9 @@ export interface DaemonParts extends DueParts {
   audit: Pick<ScheduledAudit, 'start' | 'isDue' | 'goOn' | 'stop'> | null
   /** What people ask for while it runs. */
   queue?: CommandQueue
-  /** A pass has come to its end, all of its uploads tried. */
-  onPass: () => void
-  /** Something that a person should know. */
-  say: (line: string) => void
-  /** The loop goes on: at least once a minute while it rests. */
-  alive: () => void
-  /** Oftener than once a minute. */
+  /** Topics `pass`, `passEnded`, `say` and `alive`. */
+  bus: Bus
+  /** How often `alive` must be published at least, where once a minute is too seldom. */
   aliveEveryMs?: number
 }
 
@@ -42,8 +38,8 @@ const DELETING: ReadonlySet<PassEvent['event']> = new Set(['image_deleted', 'ima
 const NEWS_MS = 1000
 
 /** Keeps the mirrors mirrored: all of them first, then every folder that is said to be stale. */
-export class Daemon {
-  readonly #parts: DaemonParts
+export class Loop {
+  readonly #parts: LoopOptions
   readonly #stale = new StaleFolders()
   readonly #bell = new Bell()
   readonly #queue: CommandQueue
@@ -58,13 +54,12 @@ export class Daemon {
   /** What came due while the last pass was under way has not had its turn. */
   #passTookMs = 0
 
-  constructor(parts: DaemonParts) {
+  constructor(parts: LoopOptions) {
     this.#parts = parts
     this.#queue = parts.queue ?? new CommandQueue()
   }
 
-  /** Hears what the passes tell. */
-  hear(told: PassEvent): void {
+  #hear(told: PassEvent): void {
     const now = this.#parts.clock.monotonic()
     if (told.event === 'scan_started') this.#scanBegan = now
     if (told.event === 'scan_finished') {
@@ -79,7 +74,9 @@ export class Daemon {
 
   /** Runs until interrupted. */
   async run(mirroring: Pick<Mirroring, 'pass'>, interruption: Interruption): Promise<void> {
-    const { config, synced, clock, say, onPass, rescan, audit, alive } = this.#parts
+    const { config, synced, clock, bus, rescan, audit } = this.#parts
+    const alive = () => bus.alive()
+    const unsubscribe = bus.on('pass', told => this.#hear(told))
     const { stop } = interruption
     const record = new WatchRecord(synced)
     for (const { folder: mirror } of config.mirrors)
@@ -90,7 +87,7 @@ export class Daemon {
           synced,
           stale: this.#stale,
           clock,
-          say,
+          say: bus.say,
           pollMs: config.watch?.poll ?? null,
           record: state => record.set(mirror, state),
         }),
@@ -113,7 +110,7 @@ export class Daemon {
         const { report, paused } = await this.#pass(mirroring, interruption, needs)
         if (!stop.aborted) await queue.passed(report, !paused)
         if (paused) continue
-        onPass()
+        bus.publish('passEnded', synced)
         // Who gave way, went on and now wants a pass of its own: nothing would wake the loop for it.
         if (queue.awaitPass) continue
         const audits = audit?.isDue() === true && pauseAt(synced, clock.wall()) === null
@@ -124,6 +121,7 @@ export class Daemon {
       rescan.stop()
       audit?.stop()
       for (const watcher of this.#watchers.values()) await watcher.close()
+      unsubscribe()
     }
   }
 
@@ -226,10 +224,8 @@ export class Daemon {
   ): Promise<boolean> {
     const elsewhere = new AbortController()
     const ended = new AbortController()
-    const resting = this.#rest(
-      this.#restMs(report),
-      AbortSignal.any([interruption.stop, ended.signal]),
-      this.#parts.alive,
+    const resting = this.#rest(this.#restMs(report), AbortSignal.any([interruption.stop, ended.signal]), () =>
+      this.#parts.bus.alive(),
     ).then(() => elsewhere.abort())
     try {
       await audit.goOn(interruption, elsewhere.signal)

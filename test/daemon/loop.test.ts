@@ -3,8 +3,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
 import type { CommandContext } from '../../src/daemon/commands/command.ts'
 import { CommandQueue } from '../../src/daemon/commands/queue.ts'
-import { Daemon, type DaemonParts } from '../../src/daemon/loop/daemon.ts'
+import { Bus } from '../../src/daemon/events.ts'
 import type { Hours } from '../../src/daemon/loop/hours.ts'
+import { Loop, type LoopOptions } from '../../src/daemon/loop/loop.ts'
 import type { Engine, Mirroring } from '../../src/daemon/loop/mirroring.ts'
 import type { Recurring } from '../../src/daemon/loop/schedule.ts'
 import type { Interruption } from '../../src/sync/interruption.ts'
@@ -58,7 +59,7 @@ type FirstPass = (
 
 interface More {
   hours?: Hours
-  audit?: DaemonParts['audit']
+  audit?: LoopOptions['audit']
   queue?: CommandQueue
 }
 
@@ -95,7 +96,9 @@ function start(
   const clock = new VirtualClock()
   const policy = { folder, album: 'Photos', deletions: 'propagate' as const, ignore: [] }
   let whole = 0
-  const daemon = new Daemon({
+  const bus = new Bus()
+  bus.on('passEnded', () => whole++)
+  const loop = new Loop({
     config: { mirrors: [policy], uploads: { ...UPLOADS, hours } },
     synced,
     clock,
@@ -104,20 +107,18 @@ function start(
     rescan: every(6 * HOUR, clock),
     audit,
     queue,
-    onPass: () => whole++,
-    say() {},
-    alive() {},
+    bus,
   })
   const passes: Stage['passes'] = []
   const uploads = async ({ stop, pauseUploads }: Interruption) => {
-    daemon.hear({ event: 'scan_finished', mirror: folder, folders: 1, files: 9, complete: true })
-    daemon.hear({ event: 'uploads_started', pictures: 9, bytes: 9, quota_left: 9 })
+    bus.publish('pass', { event: 'scan_finished', mirror: folder, folders: 1, files: 9, complete: true })
+    bus.publish('pass', { event: 'uploads_started', pictures: 9, bytes: 9, quota_left: 9 })
     await once(AbortSignal.any([stop, pauseUploads!]), 'abort')
   }
   const deletions = async ({ stop, pauseDeletions }: Interruption, told: PassEvent = DELETED) => {
-    daemon.hear({ event: 'scan_started', mirror: folder })
-    daemon.hear({ event: 'scan_finished', mirror: folder, folders: 1, files: 9, complete: true })
-    daemon.hear(told)
+    bus.publish('pass', { event: 'scan_started', mirror: folder })
+    bus.publish('pass', { event: 'scan_finished', mirror: folder, folders: 1, files: 9, complete: true })
+    bus.publish('pass', told)
     await once(AbortSignal.any([stop, pauseDeletions!]), 'abort')
   }
   const mirroring: Pick<Mirroring, 'pass'> = {
@@ -134,7 +135,7 @@ function start(
     },
   }
   const stop = new AbortController()
-  const ended = daemon.run(mirroring, { stop: stop.signal, cut: stop.signal })
+  const ended = loop.run(mirroring, { stop: stop.signal, cut: stop.signal })
   onTestFinished(async () => {
     stop.abort()
     await ended
@@ -314,7 +315,7 @@ describe('the daemon', () => {
 
   it('goes on with a due audit when nothing else is to be done, and leaves it for what comes', async () => {
     const legs: { from: number; to: number }[] = []
-    const audit: DaemonParts['audit'] = {
+    const audit: LoopOptions['audit'] = {
       start() {},
       isDue: () => legs.length < 2,
       async goOn(_, elsewhere) {

@@ -1,0 +1,111 @@
+import type { RequestEvent } from '../remote/gate/gate.ts'
+import type { PassEvent } from '../sync/pass-events.ts'
+import type { Synced } from '../synced/synced.ts'
+import type { FindingKind } from '../synced/tables/audit.ts'
+import type { Sending } from './report/uploads-under-way.ts'
+
+/** An event of the daemon itself, outside its passes. The names are those of the log. */
+export type DaemonEvent =
+  /** A difference that the scheduled audit found. `album`: its path on the host, '' is the root. */
+  | { event: 'audit_found'; kind: FindingKind; album: string; name: string; detail: string }
+  /** `skipped`: albums that could not be compared. */
+  | { event: 'audit_finished'; albums: number; findings: number; skipped: number }
+  /** The scheduled audit stopped, because the host refused a request. */
+  | { event: 'audit_waits'; code: string; message: string }
+  /** A person gave a command. */
+  | { event: 'asked_for'; what: string }
+  | { event: 'config_taken' }
+  /** The config from before stays. */
+  | { event: 'config_refused'; message: string }
+  | { event: 'key_taken' }
+  | { event: 'key_refused'; message: string }
+  /** Published once, and again only after a heartbeat has arrived. */
+  | { event: 'heartbeat_failed'; message: string }
+  | { event: 'heartbeat_works' }
+  | { event: 'trouble'; code: string; message: string }
+  | { event: 'trouble_resolved' }
+  /** `notify.on_trouble` failed. */
+  | { event: 'trouble_command_failed'; message: string }
+  /** `notify.on_upload` failed. `path` null: for many pictures. Published once as long as it fails in the same way. */
+  | { event: 'upload_command_failed'; path: string | null; message: string }
+
+/** What is published on the bus, by topic. */
+export interface Topics {
+  /** Every event of a pass. */
+  pass: PassEvent
+  /** The events of a pass without repetitions: see `newsFilter`. */
+  news: PassEvent
+  daemon: DaemonEvent
+  /** One line for a person. */
+  say: string
+  /** A pass has ended that tried all of its uploads. */
+  passEnded: Synced
+  /** The daemon has taken a step. Published at least once a minute while the loop rests, and often while it works. */
+  alive: undefined
+  /** A request to the host has ended. */
+  request: RequestEvent
+  /** A part of a picture was sent. */
+  sending: Sending
+  /** A line of the log, as JSON without secrets. */
+  logged: string
+}
+
+/**
+ * Carries what the engine and the daemon do to whoever shows it: log, page, notices, status line, service manager.
+ * Listeners are called at once, in the order in which they subscribed.
+ */
+export class Bus {
+  readonly #listeners = new Map<keyof Topics, Set<(event: never) => void>>()
+
+  /** Answers a function that ends the subscription. */
+  on<Topic extends keyof Topics>(topic: Topic, listener: (event: Topics[Topic]) => void): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set()
+    this.#listeners.set(topic, listeners.add(listener))
+    return () => void listeners.delete(listener)
+  }
+
+  publish<Topic extends keyof Topics>(topic: Topic, event: Topics[Topic]): void {
+    for (const listener of this.#listeners.get(topic) ?? []) listener(event as never)
+  }
+
+  alive(): void {
+    this.publish('alive', undefined)
+  }
+
+  readonly say = (line: string): void => this.publish('say', line)
+  readonly note = (event: DaemonEvent): void => this.publish('daemon', event)
+}
+
+/** After one of these events a picture that was pending may be pending no more. */
+const SETTLED: ReadonlySet<PassEvent['event']> = new Set([
+  'picture_uploaded',
+  'picture_unchanged',
+  'picture_linked',
+  'picture_failed',
+  'picture_uncertain',
+])
+
+/**
+ * Answers which events of the passes are news. The daemon's log covers months, so what each pass repeats is told once:
+ * - `uploads_stopped` with the same code as before, for example because the quota is used up, until a picture was
+ *   uploaded;
+ * - `uploads_started` with the same pictures as before, for example one that is half written, until a picture was settled.
+ */
+export function newsFilter(): (told: PassEvent) => boolean {
+  let stopped: string | null = null
+  let pending: string | null = null
+  return told => {
+    if (told.event === 'picture_uploaded') stopped = null
+    if (told.event === 'uploads_stopped') {
+      if (told.code === stopped) return false
+      stopped = told.code
+    }
+    if (SETTLED.has(told.event)) pending = null
+    if (told.event === 'uploads_started') {
+      const these = `${told.pictures} ${told.bytes}`
+      if (these === pending) return false
+      pending = these
+    }
+    return true
+  }
+}

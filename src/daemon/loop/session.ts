@@ -1,0 +1,124 @@
+import type { Config } from '../../config/schema.ts'
+import { systemClock } from '../../sync/clock.ts'
+import type { Interruption } from '../../sync/interruption.ts'
+import type { PassEvent } from '../../sync/pass-events.ts'
+import { type CommandQueue, NotNow } from '../commands/queue.ts'
+import { fingerprintOf } from '../control/protocol.ts'
+import { type Bus, newsFilter } from '../events.ts'
+import { watchHealth } from '../notify/health-watch.ts'
+import type { Notifier } from '../notify/notifier.ts'
+import type { UploadCommand } from '../notify/upload-command.ts'
+import { reportTo } from '../service-manager/report.ts'
+import type { ServiceManager } from '../service-manager/service-manager.ts'
+import type { Settings } from '../state/settings.ts'
+import { type Claim, openClaimed, type State } from '../state/state.ts'
+import { Loop } from './loop.ts'
+import { openMirroring } from './mirroring.ts'
+import { audits, rescans } from './recurring.ts'
+
+/** What the supervisor keeps open from session to session. */
+export interface Services {
+  bus: Bus
+  queue: CommandQueue
+  notifier: Notifier
+  onUpload: UploadCommand
+  manager: ServiceManager | null
+}
+
+export const ENDED = new NotNow('DAEMON_ENDED', 'the daemon was stopped before this was done; run it again')
+const RENEWED = new NotNow(
+  'DAEMON_ENDED',
+  'the daemon has taken another config or key before this was done; run it again',
+)
+
+/**
+ * Everything that is open for one config, from opening the state to closing it: state, engine, loop, and whoever reads
+ * the state. Ends when interrupted, or when `replaced` says that another config was taken. `onOpen` is called when the
+ * state is open and belongs to this config. Throws what `openClaimed` throws, and StateError where the state fails.
+ */
+export async function runSession(
+  { replaced, ...settings }: Settings & { replaced: AbortSignal },
+  claim: Claim,
+  services: Services,
+  interruption: Interruption,
+  onOpen: () => void,
+): Promise<void> {
+  const { bus, queue, manager } = services
+  const state = openClaimed(settings.config, claim, bus.say)
+  try {
+    onOpen()
+    const stop = AbortSignal.any([interruption.stop, replaced])
+    const unsubscribe = subscribe(services, settings.config, state)
+    try {
+      await work(settings, state, services, { ...interruption, stop })
+    } finally {
+      unsubscribe()
+    }
+  } catch (error) {
+    throw state.failed(error)
+  } finally {
+    manager?.forget()
+    queue.leave(interruption.stop.aborted ? ENDED : RENEWED)
+    state.close()
+  }
+}
+
+function subscribe({ bus, queue, notifier, onUpload, manager }: Services, config: Config, { synced }: State) {
+  const ends = [
+    onUpload.listen(bus, config.notify.on_upload, synced),
+    manager ? reportTo(manager, bus, config, synced, systemClock) : () => {},
+    watchHealth(bus, notifier, config, synced, systemClock),
+    bus.on('pass', queue.tell),
+  ]
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
+async function work(
+  { config, access }: Settings,
+  state: State,
+  { bus, queue, manager }: Services,
+  interruption: Interruption,
+): Promise<void> {
+  const { synced, running } = state
+  manager?.ready()
+  await synced.commit(tx => tx.meta.set('config', fingerprintOf(config)))
+  const isNews = newsFilter()
+  const alive = () => bus.alive()
+  const tell = (told: PassEvent) => {
+    alive()
+    if (isNews(told)) bus.publish('news', told)
+    bus.publish('pass', told)
+  }
+  const engine = openMirroring(
+    config,
+    access,
+    state,
+    { patience: { attempts: 4, maxDelayMs: 300_000 }, graceMs: config.deletions.grace },
+    tell,
+    {
+      requested: request => bus.publish('request', request),
+      sending: sending => bus.publish('sending', sending),
+      alive,
+    },
+  )
+  const loop = new Loop({
+    config,
+    synced,
+    clock: systemClock,
+    running,
+    credentialLifetimeMs: config.host.credential_lifetime,
+    rescan: rescans(config),
+    audit: audits(config, engine, bus.note),
+    queue,
+    bus,
+    ...(manager && { aliveEveryMs: manager.signEveryMs }),
+  })
+  queue.open({ config, synced, engine, interruption, failed: error => state.failed(error) })
+  try {
+    await loop.run(engine, interruption)
+  } finally {
+    await engine.close()
+  }
+}

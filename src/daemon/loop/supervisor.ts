@@ -1,0 +1,128 @@
+import type { Config } from '../../config/schema.ts'
+import { systemClock } from '../../sync/clock.ts'
+import type { Interruption } from '../../sync/interruption.ts'
+import { StateError } from '../../synced/state-error.ts'
+import { CommandQueue, NotNow } from '../commands/queue.ts'
+import { openControl } from '../control/open.ts'
+import type { Bus } from '../events.ts'
+import { openNotifier, stateProblem } from '../notify/health-watch.ts'
+import { openUploadCommand } from '../notify/upload-command.ts'
+import type { Display } from '../report/display.ts'
+import type { ServiceManager } from '../service-manager/service-manager.ts'
+import { beginProblemNote } from '../state/problem-note.ts'
+import { type Renewable, renew } from '../state/renewal.ts'
+import { CurrentSettings } from '../state/settings.ts'
+import { type Claim, claimState, stateFiles } from '../state/state.ts'
+import { keepTrying } from './keep-trying.ts'
+import type { Access } from './mirroring.ts'
+import { ENDED, runSession, type Services } from './session.ts'
+
+/** What a daemon may be connected to. */
+export interface Surroundings {
+  /** Where other settings come from while it runs. Null: the settings stay. */
+  renewable?: Renewable | null
+  /** The service manager that started it. */
+  manager?: ServiceManager | null
+  /** Shows people what it does. */
+  display?: Display | null
+}
+
+/**
+ * The daemon from its start to its end. It claims the state folder and the mirrors' roots, and runs one session after the
+ * other: a new one when a person changes config or key, and when the state failed and may work later. Throws what
+ * `claimState` and `runSession` throw, except for a state that may work later.
+ */
+export async function supervise(
+  config: Config,
+  access: Access,
+  bus: Bus,
+  interruption: Interruption,
+  { renewable = null, manager = null, display = null }: Surroundings = {},
+): Promise<void> {
+  const files = stateFiles(config.state_dir)
+  const claim = await claimState(config)
+  const settings = new CurrentSettings({ config, access }, claim.roots)
+  const queue = new CommandQueue()
+  let problem: string | null = null
+  let problemNote = beginProblemNote(files.trouble)
+  let control = await openControl(files.control, queue, bus)
+  await display?.open({ config: () => settings.current.config, queue, problem: () => problem })
+  const ended = new AbortController()
+  const notifier = openNotifier(config, systemClock, bus.note)
+  const onUpload = openUploadCommand(bus.note)
+  const services: Services = { bus, queue, notifier, onUpload, manager }
+  const background = [
+    notifier.run(ended.signal),
+    onUpload.run(ended.signal),
+    renewable && renew(settings, queue, renewable, bus.note, ended.signal, manager),
+  ]
+  const onStop = () => manager?.stopping()
+  interruption.stop.addEventListener('abort', onStop)
+
+  const tellProblem = (line: string | null) => {
+    problem = line
+    problemNote.write(line)
+    if (line !== null) notifier.lookAt(stateProblem(line), null)
+    if (line !== null) manager?.status(line)
+    // A daemon that waits for its state has started: else the service manager would end it as one that does not start.
+    manager?.ready()
+    bus.say(line ?? 'the state works again; albumd goes on')
+  }
+  /** Somebody may have put another state folder in the place of the one that was claimed. */
+  const renewFolder = async () => {
+    if (!claim.folder.renew()) return
+    problemNote = beginProblemNote(files.trouble)
+    problemNote.write(problem)
+    await control.close()
+    control = await openControl(files.control, queue, bus)
+    await display?.folderRenewed()
+  }
+  const attempt = async (allIsWell: () => void) => {
+    manager?.alive()
+    await renewFolder()
+    const unsubscribe = bus.on('passEnded', allIsWell)
+    try {
+      await runSessions(settings, claim, services, interruption)
+    } finally {
+      unsubscribe()
+    }
+  }
+  try {
+    await keepTrying(attempt, tellProblem, systemClock, interruption.stop)
+  } finally {
+    queue.close(ENDED)
+    ended.abort()
+    await Promise.all(background)
+    await display?.close()
+    await control.close()
+    problemNote.remove()
+    claim.release()
+    interruption.stop.removeEventListener('abort', onStop)
+    await manager?.settled()
+  }
+}
+
+/** A session for each config that is taken, until interrupted. Throws StateError where the state fails. */
+async function runSessions(
+  settings: CurrentSettings,
+  claim: Claim,
+  services: Services,
+  interruption: Interruption,
+): Promise<void> {
+  while (!interruption.stop.aborted) {
+    const current = settings.begin()
+    try {
+      await runSession(current, claim, services, interruption, () => settings.prove())
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error
+      if (error.code.startsWith('STATE_OTHER_') && settings.goBack()) {
+        const message = `${error.message}; the config from before stays`
+        services.bus.note({ event: 'config_refused', message })
+        continue
+      }
+      services.queue.close(new NotNow(error.code, error.message))
+      throw error
+    }
+    if (!current.replaced.aborted) return
+  }
+}
