@@ -15,10 +15,13 @@ export interface PlanPolicy {
 }
 
 /**
- * Where a recorded file is that is not among those to be mirrored. aside: there, and left out. renamed: perhaps, to a
- * name that can't be mirrored; its image stays as that of one aside does.
+ * Why a recorded file or folder is not among those to be mirrored.
+ * gone: the folder that held it does not list it.
+ * left_out: it is there, and its kind is left out (a link, an empty file).
+ * ignored: it is there, and an ignore rule names it.
+ * renamed: it may have got a name that can't be mirrored; its image stays.
  */
-export type Whereabouts = 'gone' | 'aside' | 'ignored' | 'renamed'
+export type MissingReason = 'gone' | 'left_out' | 'ignored' | 'renamed'
 
 /** Compares a folder's records with the look at it. What is as it was gives nothing. */
 export function planFolder(
@@ -40,38 +43,38 @@ export function planFolder(
     }
     records.delete(seen.name)
   }
-  const whereabouts = whereaboutsIn(look)
+  const reasonOf = missingReasonIn(look)
   const unknown = new Set(look.problems.map(problem => problem.name))
   for (const file of records.values()) {
     if (unknown.has(file.name)) continue
-    const change = planMissing(file, whereabouts(file.name), policy, now)
+    const change = planMissing(file, reasonOf(file.name), policy, now)
     if (change) changes.push(change)
   }
   return changes
 }
 
-/** Where a file or folder is that the look at its parent does not list as one to be mirrored. */
-export function whereaboutsIn({
+/** Why a file or folder is missing among what its parent lists to be mirrored. */
+export function missingReasonIn({
   aside,
   ignored,
   problems,
-}: Pick<FolderLook, 'aside' | 'ignored' | 'problems'>): (name: string) => Whereabouts {
+}: Pick<FolderLook, 'aside' | 'ignored' | 'problems'>): (name: string) => MissingReason {
   const hidden = new Set(ignored)
   const left = new Set(aside)
   // It may have been given a name that can't be mirrored: then it is still there.
   const renamed = problems.some(({ code }) => code === 'NAME_NOT_UTF8')
   const otherwise = renamed ? 'renamed' : 'gone'
-  return name => (hidden.has(name) ? 'ignored' : left.has(name) ? 'aside' : otherwise)
+  return name => (hidden.has(name) ? 'ignored' : left.has(name) ? 'left_out' : otherwise)
 }
 
 /** What becomes of the records of a folder that is no longer there, or that is left out. */
 export function planMissingFolder(
   known: readonly FileRow[],
-  where: Whereabouts,
+  why: MissingReason,
   policy: PlanPolicy,
   now: number,
 ): FileChange[] {
-  return known.flatMap(file => planMissing(file, where, policy, now) ?? [])
+  return known.flatMap(file => planMissing(file, why, policy, now) ?? [])
 }
 
 /** Of what may have been renamed, to a name that can't be mirrored. */
@@ -101,17 +104,17 @@ function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook,
 
 function planMissing(
   file: FileRow,
-  where: Whereabouts,
+  why: MissingReason,
   { deletions, prunes }: PlanPolicy,
   now: number,
 ): FileChange | null {
   // Kept for good: only the picture itself can find its image again.
   if (file.state === 'kept') return null
   // Without an image there is none to give up, and an upload in doubt that is found needs its record.
-  const mayGo = where === 'ignored' && deletions === 'propagate' && file.image !== null
+  const mayGo = why === 'ignored' && deletions === 'propagate' && file.image !== null
   const pruned = mayGo && prunes(file)
-  if (where !== 'gone' && !pruned) {
-    const reason = where === 'renamed' ? PERHAPS_RENAMED : 'there, but left out; its image stays'
+  if (why !== 'gone' && !pruned) {
+    const reason = why === 'renamed' ? PERHAPS_RENAMED : 'there, but left out; its image stays'
     return aside(file, 'hidden', reason, now)
   }
   if (deletions === 'keep' && file.image !== null)

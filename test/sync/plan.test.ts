@@ -144,7 +144,7 @@ describe('a file that an ignore rule hides', () => {
 describe('planMissingFolder', () => {
   it('gives up what was in it, unless a rule hides it', () => {
     expect(planMissingFolder([row()], 'gone', mirror, NOW)).toMatchObject([{ kind: 'gone' }])
-    expect(planMissingFolder([row()], 'aside', mirror, NOW)).toMatchObject([{ kind: 'aside' }])
+    expect(planMissingFolder([row()], 'left_out', mirror, NOW)).toMatchObject([{ kind: 'aside' }])
   })
 })
 

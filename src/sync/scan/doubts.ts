@@ -1,7 +1,15 @@
+import type { FolderRow } from '../../synced/tables/folders.ts'
 import { shellWord } from '../shell-word.ts'
 
-/** Kinds of doubt about a folder below a root. A person's word ends the first two; the others end when it can be read. */
+/** Kinds of doubt about a folder below a root. A person can end the first two. The others end when it can be read. */
 export type DoubtCode = 'FOLDER_UNMOUNTED' | 'FOLDER_EMPTIED' | 'FOLDER_UNREADABLE' | 'IGNORE_FILE_UNREADABLE'
+
+/** A folder whose content is not known to be the truth. Nothing in it is uploaded or deleted meanwhile. */
+export interface Doubt {
+  folder: FolderRow
+  code: DoubtCode
+  why: string
+}
 
 /** Whether `albumd trust` can end it. */
 export function canBeTrusted(code: string | null): boolean {

@@ -3,12 +3,12 @@ import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import { foldersAbove, fullPath, nameOf } from '../tree-path.ts'
-import { emptied } from './doubts.ts'
+import { type Doubt, emptied } from './doubts.ts'
 
-/** From so many pictures on, a folder that has lost them all at once is in doubt. */
+/** A folder that loses so many pictures at once, and all it has, is in doubt. */
 const MANY = 20
 
-/** A look at a folder, with the pictures with an image that were all it held and that it lost. */
+/** What was seen in a folder that lost all its pictures. `lost`: the files of these pictures that use an image. */
 interface EmptiedLook {
   folder: FolderRow
   digest: string | null
@@ -17,8 +17,9 @@ interface EmptiedLook {
 }
 
 /**
- * Folders that are there and have lost all their many pictures at once. A disk that fails looks like that, and so does
- * a person who sorts pictures into other folders. Which of them it was is known once everything was looked at.
+ * Emptied folders: they are there and have lost all their many pictures at once. A disk that fails looks like that, and
+ * so does a person who sorts the pictures into other folders. Once everything was scanned, it is known whether pictures
+ * of the same sizes and times appeared elsewhere.
  */
 export class EmptiedFolders {
   readonly #synced: Synced
@@ -32,7 +33,7 @@ export class EmptiedFolders {
     return this.#waiting.size > 0
   }
 
-  /** Takes a look aside, to be decided about later. False where there is nothing to wonder about. */
+  /** Keeps what was seen until everything was scanned. False: the folder has not lost that much. */
   defer(look: EmptiedLook): boolean {
     const { path } = look.folder
     if (look.lost.length < MANY) {
@@ -43,7 +44,7 @@ export class EmptiedFolders {
     return true
   }
 
-  /** Whether a folder, or one above it, lies in one that waits and does not list it: it is not known to be gone. */
+  /** Whether the folder is missing in an emptied folder that waits: it is not known to be deleted. */
   misses(path: string): boolean {
     if (this.#waiting.size === 0) return false
     const line = [...foldersAbove(path), path]
@@ -55,37 +56,38 @@ export class EmptiedFolders {
   }
 
   /** All that wait, each with the doubt about it, or null where the pictures moved. `root`: the mirror's folder. */
-  settle(taken: Set<string>, root: string): (EmptiedLook & { doubt: string | null })[] {
+  settle(taken: Set<string>, root: string): (EmptiedLook & { doubt: Doubt | null })[] {
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
     const elsewhere = new FoundElsewhere(this.#synced, taken, new Set(waiting.map(({ folder }) => folder.id)))
     return waiting.map(look => {
       const { lost, folder } = look
       const stays = elsewhere.unaccounted(lost) < MANY
-      return { ...look, doubt: stays ? null : emptied(fullPath(root, folder.path), lost.length) }
+      const why = emptied(fullPath(root, folder.path), lost.length)
+      return { ...look, doubt: stays ? null : { folder, code: 'FOLDER_EMPTIED', why } }
     })
   }
 }
 
 /**
- * Pictures that the scans have found and that have yet to find their image: each accounts for one that was lost, of its
- * size and modification time, wherever it lies.
+ * Pictures that the scans have found and that use no image yet. Each accounts for one lost picture of the same size and
+ * modification time, wherever it lies.
  */
 export class FoundElsewhere {
   readonly #synced: Synced
   readonly #taken: Set<string>
   readonly #emptied: ReadonlySet<number>
-  /** Of one size, by modification time. Those of one size may be very many: they are read once. */
+  /** By size and modification time. There may be very many of one size, so they are read once. */
   readonly #ofSize = new Map<number, Map<number, FileRow[]>>()
 
-  /** `taken`: what accounts for others already. `emptied`: folders whose records are not what is there. */
+  /** `taken`: pictures that account for others already. `emptied`: folders whose records are not what lies there. */
   constructor(synced: Synced, taken: Set<string>, emptied: ReadonlySet<number>) {
     this.#synced = synced
     this.#taken = taken
     this.#emptied = emptied
   }
 
-  /** How many of these nothing accounts for. */
+  /** How many of the lost pictures nothing accounts for. */
   unaccounted(lost: readonly FileRow[]): number {
     return lost.filter(file => !this.#take(file)).length
   }

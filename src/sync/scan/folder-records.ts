@@ -5,7 +5,7 @@ import type { Synced, Tx } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { Tell } from '../pass-events.ts'
-import { type PlanPolicy, planFolder, planMissingFolder, type Whereabouts } from '../plan.ts'
+import { type MissingReason, type PlanPolicy, planFolder, planMissingFolder } from '../plan.ts'
 import { pathOf } from '../tree-path.ts'
 import type { DoubtCode } from './doubts.ts'
 
@@ -78,12 +78,12 @@ export class FolderRecords {
   }
 
   /** A folder is not there, or left out; so are those below it, each of which has its own call. */
-  missing(tx: Tx, folder: FolderRow, where: Whereabouts): void {
+  missing(tx: Tx, folder: FolderRow, why: MissingReason): void {
     const { files, folders, failures } = tx
     const known = files.ofFolder(folder.id)
-    this.#apply(tx, folder.path, planMissingFolder(known, where, this.#policy, this.#parts.now()))
+    this.#apply(tx, folder.path, planMissingFolder(known, why, this.#policy, this.#parts.now()))
     failures.clearAll(folder.id)
-    if (where === 'gone') folders.unmounted(folder.id)
+    if (why === 'gone') folders.unmounted(folder.id)
     folders.gone(folder.id)
     folders.removeIfEmpty(folder.id)
   }

@@ -2,10 +2,12 @@ import type { IgnoreRules } from '../../local/look.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import { folderAbove, foldersAbove, nameOf, pathOf } from '../tree-path.ts'
 
-/** The folders of a mirror that have a record, as a tree. */
+/** The folders of a mirror that have a record, as a tree, and which of them the scan does not look at. */
 export class KnownFolders {
   readonly #byPath = new Map<string, FolderRow>()
   readonly #namesIn = new Map<string, Set<string>>()
+  readonly #missing = new Set<string>()
+  readonly #inDoubt = new Set<string>()
 
   /** Parents before their children, when they were added so. */
   paths(): string[] {
@@ -62,23 +64,17 @@ export class KnownFolders {
     this.#byPath.delete(path)
     this.#namesIn.get(folderAbove(path))?.delete(nameOf(path))
   }
-}
 
-/** The folders that a scan does not look at. */
-export class ClosedFolders {
-  readonly #missing = new Set<string>()
-  readonly #inDoubt = new Set<string>()
-
-  /** It is missing, or lies below what is missing or in doubt. */
-  has(path: string): boolean {
+  /** Whether a scan does not look at it: it is missing, or lies below a folder that is missing or in doubt. */
+  isClosed(path: string): boolean {
     if (this.#missing.has(path)) return true
     for (const above of foldersAbove(path))
       if (this.#missing.has(above) || this.#inDoubt.has(above)) return true
     return false
   }
 
-  /** Its parent does not list it: it is gone, or a mount point whose disk is. */
-  isMissing(path: string): void {
+  /** Its parent does not list it: it was deleted, or it is a mount point whose disk is not there. */
+  closeMissing(path: string): void {
     this.#missing.add(path)
   }
 
@@ -87,36 +83,28 @@ export class ClosedFolders {
     return this.#missing.delete(path)
   }
 
-  /** What lies below is not known to be wanted, or to be what was there. */
-  isInDoubt(path: string): void {
+  closeBelow(path: string): void {
     this.#inDoubt.add(path)
   }
 
-  isCertain(path: string): void {
+  openBelow(path: string): void {
     this.#inDoubt.delete(path)
   }
 }
 
 /**
- * The folders that are not scanned and whose pictures still have images: an earlier look found them left out or gone.
- * `absent`: their paths.
+ * The folders that a scan does not look at and whose pictures still have images, because an earlier scan found the
+ * folders ignored or missing. By the path of the deepest folder above that is scanned: the names in it that lead there.
+ * For example, with `a` scanned and `a/b/c` absent: `a` → `b`.
  */
-export class AbsentFolders {
-  readonly #namesIn = new Map<string, Set<string>>()
-
-  constructor(absent: readonly string[], known: KnownFolders) {
-    for (const path of absent) {
-      const line = [...foldersAbove(path), path]
-      const top = line.find(above => !known.at(above))
-      if (top === undefined) continue
-      const parent = line[line.indexOf(top) - 1] ?? ''
-      const names = this.#namesIn.get(parent) ?? new Set()
-      this.#namesIn.set(parent, names.add(nameOf(top)))
-    }
+export function absentIn(known: KnownFolders, absent: readonly string[]): Map<string, Set<string>> {
+  const namesIn = new Map<string, Set<string>>()
+  for (const path of absent) {
+    const line = [...foldersAbove(path), path]
+    const top = line.find(above => !known.at(above))
+    if (top === undefined) continue
+    const parent = line[line.indexOf(top) - 1] ?? ''
+    namesIn.set(parent, (namesIn.get(parent) ?? new Set()).add(nameOf(top)))
   }
-
-  /** The names in a folder that is scanned: of such folders, or of those that lead to one. */
-  namesIn(path: string): string[] {
-    return [...(this.#namesIn.get(path) ?? [])]
-  }
+  return namesIn
 }

@@ -4,7 +4,7 @@ import type { FolderLook } from '../../local/look.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { LookAtFolders } from '../context.ts'
 import { fullPath } from '../tree-path.ts'
-import { mountedOver, remounted, unmounted } from './doubts.ts'
+import { type Doubt, mountedOver, remounted, unmounted } from './doubts.ts'
 import type { KnownFolders } from './known-folders.ts'
 
 /**
@@ -47,13 +47,10 @@ export interface MountFacts {
   accepted: boolean
 }
 
-/** A folder that is in doubt, and why. */
-export interface MountDoubt {
-  folder: FolderRow
-  why: string
-}
-
-/** As for the root: what is seen below it may be what lies under a disk that is gone, or on one that was put over it. */
+/**
+ * Doubts about folders below the root that are or were mount points. When a disk is not mounted, its mount point shows
+ * whatever lies under it, mostly nothing. When a disk was mounted over a folder, it hides the pictures in that folder.
+ */
 export class MountDoubts {
   readonly #facts: MountFacts
   readonly #known: KnownFolders
@@ -64,7 +61,7 @@ export class MountDoubts {
   }
 
   /** The first of these folders that was a mount point and is none at this moment. */
-  lost(paths: string[]): MountDoubt | null {
+  lost(paths: string[]): Doubt | null {
     if (this.#facts.accepted) return null
     const folder = paths
       .flatMap(path => this.#known.at(path) ?? [])
@@ -72,28 +69,32 @@ export class MountDoubts {
     return folder ? this.#unmounted(folder, folder) : null
   }
 
-  /** About a folder, by a look at it that nobody has vouched for. */
-  seen(folder: FolderRow, look: FolderLook): MountDoubt | null {
+  /** Whether another disk is mounted at a folder than before, or none. */
+  seen(folder: FolderRow, look: FolderLook): Doubt | null {
     if (folder.mount === 1 && !look.mount) return this.#unmounted(folder, folder)
     if (!this.#isAnotherDisk(folder, look)) return null
     const at = fullPath(this.#facts.folder, folder.path)
-    return { folder, why: folder.mount === 1 ? remounted(at) : mountedOver(at) }
+    return { folder, code: 'FOLDER_UNMOUNTED', why: folder.mount === 1 ? remounted(at) : mountedOver(at) }
   }
 
-  /** About a folder that its parent does not list: a mount at it or below went, and took the pictures with it. */
-  missing(folder: FolderRow): MountDoubt | null {
+  /** For a folder that its parent does not list: its pictures may lie on a disk that was mounted there or below. */
+  missing(folder: FolderRow): Doubt | null {
     const mount = this.#known.from(folder.path).find(below => below.mount === 1)
     return mount ? this.#unmounted(folder, mount) : null
   }
 
-  #unmounted(folder: FolderRow, mount: FolderRow): MountDoubt {
+  #unmounted(folder: FolderRow, mount: FolderRow): Doubt {
     const below = mount === folder ? null : mount.path.slice(folder.path.length + 1)
-    return { folder, why: unmounted(fullPath(this.#facts.folder, folder.path), below) }
+    return {
+      folder,
+      code: 'FOLDER_UNMOUNTED',
+      why: unmounted(fullPath(this.#facts.folder, folder.path), below),
+    }
   }
 
   /**
-   * Also where none was mounted before, for the pictures may lie under it. A file system without birth times (FAT) can't
-   * be told from another one.
+   * Also where none was mounted before, because the pictures may lie under it. A file system without birth times (FAT)
+   * can't be told from another, so there the known files decide.
    */
   #isAnotherDisk(
     { path, mount, mounted_ino, mounted_birthtime }: FolderRow,

@@ -1,19 +1,19 @@
 import type { FolderLook, FolderResult, IgnoreRules } from '../../local/look.ts'
 import { readRemedy } from '../../local/read-remedy.ts'
-import type { Synced, Tx } from '../../synced/synced.ts'
+import type { Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { LookAtFolders } from '../context.ts'
-import { type Whereabouts, whereaboutsIn } from '../plan.ts'
+import { type MissingReason, missingReasonIn } from '../plan.ts'
 import { folderAbove, foldersAbove, pathOf } from '../tree-path.ts'
-import type { DoubtCode } from './doubts.ts'
+import type { Doubt } from './doubts.ts'
 import { EmptiedFolders } from './emptied-folders.ts'
 import { FolderRecords, type RecordsParts } from './folder-records.ts'
-import { AbsentFolders, ClosedFolders, KnownFolders } from './known-folders.ts'
-import { LookQueue } from './look-queue.ts'
-import { type MountDoubt, MountDoubts, type MountFacts } from './mounts.ts'
+import { absentIn, KnownFolders } from './known-folders.ts'
+import { MountDoubts, type MountFacts } from './mounts.ts'
+import { ScanQueue } from './scan-queue.ts'
 import type { VanishedRules } from './vanished-rules.ts'
 
-export interface ScanParts extends RecordsParts, MountFacts {
+export interface ScanInput extends RecordsParts, MountFacts {
   look: LookAtFolders
   /** Whether the root is still the one that was checked: a disk may go at any moment. */
   sameRoot: () => boolean
@@ -26,65 +26,72 @@ export interface ScanResult {
   folders: number
   /** False where something could not be read, or the scan was ended early. */
   complete: boolean
-  /** Set where the root itself could not be read: then nothing was recorded at all. */
+  /** Set where the root itself could not be read. Then nothing was recorded at all. */
   rootProblem: string | null
 }
 
-/** Not there, or replaced during the look: its parent tells what has become of it. */
+/** The folder was deleted or replaced while it was read. Its parent tells what became of it. */
 const PASSING = new Set(['ENOENT', 'ENOTDIR', 'CHANGED'])
-/** How often a folder that its parent still lists, and that is not there, is looked for again. */
+/** How often a folder is looked at again that its parent still lists and that can't be opened. */
 const TRIES = 3
 
 type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
 
 /**
- * One scan of a mirror: looks at folders, compares them with their records, and records what changed.
- * A folder is gone only when its parent was read and does not list it; what can't be read stays as it was.
+ * One scan of a mirror: it looks at folders, compares each with its records, and records what changed.
+ *
+ * Folders are looked at in batches, parents before their children, and each batch is recorded in one commit. A folder
+ * that looks as recorded (the same digest) costs nothing more. What is seen in another folder goes one of four ways:
+ * - It can't be read, its ignore file can't be relied on, or its disk is not mounted: the folder is in doubt. All that is
+ *   recorded of it and below it stays as it is.
+ * - It has lost all its many pictures: the folder waits until all mirrors were scanned (EmptiedFolders).
+ * - An ignore file above has changed since its batch began: it is looked at again, under the new rules.
+ * - Else it is believed: files are compared (plan.ts), folders that are new are looked at, and folders that it no longer
+ *   lists are missing.
+ *
+ * An example: `2024/` holds `a.jpg`, and a person moves the folder to `old/2024/`. The watcher says "look at the root". The
+ * root now lists `old` and no `2024`. So `2024` is missing, its file `a.jpg` is gone, and its image gets its grace. `old`
+ * is new, so it is looked at, then `old/2024`, where `a.jpg` is found as a pending file. Its bytes will find the image
+ * again before the grace is over. Had `2024` been the mount point of a disk, it would be in doubt, and the image safe.
  */
 export class MirrorScan {
-  readonly #parts: ScanParts
-  readonly #synced: Synced
+  readonly #input: ScanInput
   readonly #known = new KnownFolders()
   readonly #records: FolderRecords
   readonly #emptied: EmptiedFolders
   readonly #mounts: MountDoubts
-  readonly #queue = new LookQueue(batch => this.#lookAndRecord(batch))
-  #absent: AbsentFolders | null = null
+  readonly #queue = new ScanQueue(batch => this.#lookAndRecord(batch))
+  #absent = new Map<string, Set<string>>()
   readonly #tries = new Map<string, number>()
-  readonly #closed = new ClosedFolders()
   #complete = true
   #rootProblem: string | null = null
 
-  constructor(parts: ScanParts) {
-    this.#parts = parts
-    this.#synced = parts.synced
-    this.#records = new FolderRecords(parts)
-    this.#emptied = new EmptiedFolders(parts.synced)
-    this.#mounts = new MountDoubts(parts, this.#known)
+  constructor(input: ScanInput) {
+    this.#input = input
+    this.#records = new FolderRecords(input)
+    this.#emptied = new EmptiedFolders(input.synced)
+    this.#mounts = new MountDoubts(input, this.#known)
   }
 
-  /** Looks at `scope` and what is new below, or at everything. Parents come before their children. */
+  /** Looks at `scope` and what is new below it, or at everything. */
   async look(scope: readonly string[] | 'everything', signal: AbortSignal): Promise<void> {
-    const { mirror, pruneIgnored } = this.#parts
-    for (const folder of this.#synced.folders.ofMirror(mirror)) this.#known.add(folder)
-    if (pruneIgnored) this.#absent = new AbsentFolders(this.#synced.folders.absent(mirror), this.#known)
+    const { synced, mirror, pruneIgnored } = this.#input
+    for (const folder of synced.folders.ofMirror(mirror)) this.#known.add(folder)
+    if (pruneIgnored) this.#absent = absentIn(this.#known, synced.folders.absent(mirror))
     const everything = () => ['', ...this.#known.paths().filter(path => path !== '')]
     this.#queue.push(scope === 'everything' ? everything() : [...scope].sort())
     await this.#work(signal)
   }
 
-  /** Whether nothing is left that has to wait for the scans of other mirrors. */
+  /** Whether nothing waits for the scans of other mirrors. */
   isDecided(): boolean {
     return !this.#emptied.any()
   }
 
-  /**
-   * Decides about what could not be decided before everything was looked at, by what the scans of all mirrors have
-   * found. `taken`: shared by these scans; see FoundElsewhere.
-   */
+  /** Decides about the emptied folders, once all mirrors were scanned. `taken`: shared by all; see FoundElsewhere. */
   async finish(taken: Set<string>, signal: AbortSignal): Promise<ScanResult> {
     while (this.#emptied.any() && this.#rootProblem === null && !signal.aborted) {
-      await this.#synced.commit(tx => this.#settleEmptied(tx, taken))
+      await this.#input.synced.commit(tx => this.#settleEmptied(tx, taken))
       await this.#work(signal)
     }
     if (signal.aborted) this.#complete = false
@@ -97,126 +104,34 @@ export class MirrorScan {
 
   async #lookAndRecord(paths: string[]): Promise<void> {
     const jobs = paths.filter(path => !this.#isClosed(path)).map(path => this.#job(path))
-    const results = await this.#parts.look(
-      jobs.map(({ path, rules }) => ({ path, rules, digest: this.#digest(path) })),
-    )
+    const { synced, look, pruneIgnored } = this.#input
+    const digest = (path: string) => (pruneIgnored ? null : (this.#known.at(path)?.digest ?? null))
+    const results = await look(jobs.map(({ path, rules }) => ({ path, rules, digest: digest(path) })))
     if (results.every(result => result.kind === 'same')) return
-    await this.#synced.commit(tx => {
+    await synced.commit(tx => {
       if (!this.#isSameRoot()) return
       for (const [at, result] of results.entries()) this.#record(tx, jobs[at]!, result)
     })
   }
 
-  /** What was seen may have been the empty folder under a disk that is gone. */
-  #isSameRoot(): boolean {
-    if (!this.#parts.sameRoot()) this.#endAt('it was replaced while it was looked at')
-    return this.#rootProblem === null
+  #job(path: string): Job {
+    const rules = this.#known.rulesAbove(path, this.#input.ignore)
+    return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
   }
 
-  #digest(path: string): string | null {
-    return this.#parts.pruneIgnored ? null : (this.#known.at(path)?.digest ?? null)
+  /** Asked after the folders were read: they may have been the empty folder under a disk that was just unmounted. */
+  #isSameRoot(): boolean {
+    if (!this.#input.sameRoot()) this.#endAt('it was replaced while it was looked at')
+    return this.#rootProblem === null
   }
 
   #record(tx: Tx, job: Job, result: FolderResult): void {
     if (result.kind === 'same' || this.#isClosed(job.path)) return
     const unmounted = this.#mounts.lost([...foldersAbove(job.path)])
-    if (unmounted) this.#doubtMount(tx, unmounted)
-    // An ignore file above has changed since the look began.
+    if (unmounted) this.#doubt(tx, unmounted)
     else if (this.#job(job.path).rulesKey !== job.rulesKey) this.#queue.push([job.path])
     else if (result.kind === 'unknown') this.#recordUnknown(tx, job.path, result.code, result.message)
     else this.#recordLook(tx, job.path, result.digest, result.look)
-  }
-
-  #recordLook(tx: Tx, path: string, digest: string | null, look: FolderLook): void {
-    const folder = this.#folder(tx, path)
-    const believed = this.#parts.accepted || folder.accept === 1
-    const mount = believed ? null : this.#mounts.seen(folder, look)
-    if (mount) {
-      this.#doubtMount(tx, mount)
-      return
-    }
-    const rules = this.#parts.vanishedRules
-    const ignoreFile = believed ? look.ignoreFile : rules.judge(tx, folder, look)
-    if ('unreadable' in ignoreFile) {
-      const why = `its ignore file can't be relied on (${ignoreFile.unreadable})`
-      this.#doubt(tx, folder, 'IGNORE_FILE_UNREADABLE', why)
-      return
-    }
-    const lost = believed ? [] : this.#records.lostWith(folder, look)
-    if (this.#emptied.defer({ folder, digest, look, lost })) this.#queueNew(tx, path, look)
-    else this.#believe(tx, folder, digest, look, believed)
-  }
-
-  #believe(tx: Tx, folder: FolderRow, digest: string | null, look: FolderLook, believed: boolean): void {
-    const { path } = folder
-    const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
-    // While it was in doubt nothing below was looked at.
-    const lookBelow = folder.ignore_text !== text || folder.unknown !== null
-    this.#closed.isCertain(path)
-    this.#records.look(tx, folder, digest, text, look)
-    this.#recordFoldersBelow(tx, path, look, believed)
-    if (lookBelow) this.#queue.push(this.#known.below(path))
-  }
-
-  #recordFoldersBelow(tx: Tx, path: string, look: FolderLook, believed: boolean): void {
-    const listed = new Set(look.folders)
-    const whereabouts = whereaboutsIn(look)
-    for (const name of this.#known.namesIn(path))
-      if (!listed.has(name)) this.#recordMissingFolder(tx, pathOf(path, name), whereabouts(name), believed)
-    for (const name of this.#absent?.namesIn(path) ?? []) {
-      const where = listed.has(name) ? 'there' : whereabouts(name)
-      if (where === 'ignored') this.#records.prune(tx, pathOf(path, name))
-      else if (where === 'gone') this.#pruneGone(tx, pathOf(path, name))
-    }
-    this.#queueNew(tx, path, look)
-  }
-
-  /** Hidden before, it may have been deleted since, or a disk that was mounted at it or below is gone. */
-  #pruneGone(tx: Tx, path: string): void {
-    const known = this.#parts.accepted ? [] : this.#synced.folders.from(this.#parts.mirror, path)
-    const mounts = known.filter(({ mount }) => mount === 1)
-    for (const mount of mounts) this.#folder(tx, mount.path)
-    const doubt = mounts.length > 0 ? this.#mounts.missing(this.#folder(tx, path)) : null
-    if (doubt) this.#doubtMount(tx, doubt)
-    else this.#records.prune(tx, path)
-  }
-
-  /** Each gets its record with its parent's look: were albumd to end before its own, nothing else would tell of it. */
-  #queueNew(tx: Tx, path: string, look: FolderLook): void {
-    for (const name of look.folders) {
-      const child = pathOf(path, name)
-      const isBack = this.#closed.isBack(child)
-      if (!isBack && this.#known.at(child)) continue
-      this.#folder(tx, child)
-      this.#queue.push([child])
-    }
-  }
-
-  #recordMissingFolder(tx: Tx, path: string, where: Whereabouts, believed: boolean): void {
-    this.#closed.isMissing(path)
-    const mightHide = where === 'gone' && !believed && this.#known.at(path)?.accept !== 1
-    const mount = mightHide ? this.#mounts.missing(this.#folder(tx, path)) : null
-    if (mount) {
-      this.#doubtMount(tx, mount)
-      return
-    }
-    for (const folder of this.#known.from(path)) {
-      this.#parts.vanishedRules.folderGoes(folder)
-      this.#records.missing(tx, folder, where)
-      this.#known.remove(folder.path)
-    }
-    if (where === 'ignored' && this.#parts.pruneIgnored) this.#records.prune(tx, path)
-  }
-
-  #settleEmptied(tx: Tx, taken: Set<string>): void {
-    if (!this.#isSameRoot()) return
-    for (const { folder, digest, look, doubt } of this.#emptied.settle(taken, this.#parts.folder)) {
-      if (this.#isClosed(folder.path)) continue
-      const unmounted = this.#mounts.lost([...foldersAbove(folder.path), folder.path])
-      if (unmounted) this.#doubtMount(tx, unmounted)
-      else if (doubt === null) this.#believe(tx, folder, digest, look, false)
-      else this.#doubt(tx, folder, 'FOLDER_EMPTIED', doubt)
-    }
   }
 
   #recordUnknown(tx: Tx, path: string, code: string, message: string): void {
@@ -228,11 +143,120 @@ export class MirrorScan {
     this.#tries.set(path, tries)
     const passing = PASSING.has(code)
     if (passing && tries < TRIES) this.#askParent(path)
-    // A folder that came and went, or was heard of after its end, leaves no doubt about anything.
+    // Nothing is in doubt when a folder came and went between two scans.
     else if (!passing || this.#known.at(path)) {
       const why = `it can't be read (${code}); ${readRemedy(code)}`
-      this.#doubt(tx, this.#folder(tx, path), 'FOLDER_UNREADABLE', why)
+      this.#doubt(tx, { folder: this.#folder(tx, path), code: 'FOLDER_UNREADABLE', why })
     }
+  }
+
+  /** The folder is not there, so its parent has changed since it was looked at. */
+  #askParent(path: string): void {
+    const parent = folderAbove(path)
+    const row = this.#known.at(parent)
+    if (row) row.digest = null
+    this.#queue.push([parent, path])
+  }
+
+  #recordLook(tx: Tx, path: string, digest: string | null, look: FolderLook): void {
+    const folder = this.#folder(tx, path)
+    const trusted = this.#input.accepted || folder.accept === 1
+    const doubt = this.#doubtAbout(tx, folder, look, trusted)
+    if (doubt) {
+      this.#doubt(tx, doubt)
+      return
+    }
+    const lost = trusted ? [] : this.#records.lostWith(folder, look)
+    if (this.#emptied.defer({ folder, digest, look, lost })) this.#queueNew(tx, path, look)
+    else this.#believe(tx, folder, digest, look, trusted)
+  }
+
+  /** `trusted`: a person said that what is there is the truth. */
+  #doubtAbout(tx: Tx, folder: FolderRow, look: FolderLook, trusted: boolean): Doubt | null {
+    const { vanishedRules } = this.#input
+    const mount = trusted ? null : this.#mounts.seen(folder, look)
+    if (mount) return mount
+    const ignoreFile = trusted ? look.ignoreFile : vanishedRules.judge(tx, folder, look)
+    if (!('unreadable' in ignoreFile)) return null
+    const why = `its ignore file can't be relied on (${ignoreFile.unreadable})`
+    return { folder, code: 'IGNORE_FILE_UNREADABLE', why }
+  }
+
+  #believe(tx: Tx, folder: FolderRow, digest: string | null, look: FolderLook, trusted: boolean): void {
+    const { path } = folder
+    const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
+    // While the folder was in doubt nothing below was looked at.
+    const lookBelow = folder.ignore_text !== text || folder.unknown !== null
+    this.#known.openBelow(path)
+    this.#records.look(tx, folder, digest, text, look)
+    this.#recordFoldersBelow(tx, path, look, trusted)
+    if (lookBelow) this.#queue.push(this.#known.below(path))
+  }
+
+  #recordFoldersBelow(tx: Tx, path: string, look: FolderLook, trusted: boolean): void {
+    const listed = new Set(look.folders)
+    const reasonOf = missingReasonIn(look)
+    for (const name of this.#known.namesIn(path))
+      if (!listed.has(name)) this.#recordMissing(tx, pathOf(path, name), reasonOf(name), trusted)
+    for (const name of this.#absent.get(path) ?? []) {
+      const why = listed.has(name) ? 'there' : reasonOf(name)
+      if (why === 'ignored') this.#records.prune(tx, pathOf(path, name))
+      else if (why === 'gone') this.#pruneGone(tx, pathOf(path, name))
+    }
+    this.#queueNew(tx, path, look)
+  }
+
+  #recordMissing(tx: Tx, path: string, why: MissingReason, trusted: boolean): void {
+    this.#known.closeMissing(path)
+    const mayBeUnmounted = why === 'gone' && !trusted && this.#known.at(path)?.accept !== 1
+    const doubt = mayBeUnmounted ? this.#mounts.missing(this.#folder(tx, path)) : null
+    if (doubt) {
+      this.#doubt(tx, doubt)
+      return
+    }
+    for (const folder of this.#known.from(path)) {
+      this.#input.vanishedRules.folderGoes(folder)
+      this.#records.missing(tx, folder, why)
+      this.#known.remove(folder.path)
+    }
+    if (why === 'ignored' && this.#input.pruneIgnored) this.#records.prune(tx, path)
+  }
+
+  /** A folder that was ignored before was deleted since, or a disk that was mounted at it or below is not there. */
+  #pruneGone(tx: Tx, path: string): void {
+    const { accepted, synced, mirror } = this.#input
+    const mounts = accepted ? [] : synced.folders.from(mirror, path).filter(({ mount }) => mount === 1)
+    for (const mount of mounts) this.#folder(tx, mount.path)
+    const doubt = mounts.length > 0 ? this.#mounts.missing(this.#folder(tx, path)) : null
+    if (doubt) this.#doubt(tx, doubt)
+    else this.#records.prune(tx, path)
+  }
+
+  /** Each gets its record now: were albumd to end before it is looked at, nothing else would tell of it. */
+  #queueNew(tx: Tx, path: string, look: FolderLook): void {
+    for (const name of look.folders) {
+      const child = pathOf(path, name)
+      const isBack = this.#known.isBack(child)
+      if (!isBack && this.#known.at(child)) continue
+      this.#folder(tx, child)
+      this.#queue.push([child])
+    }
+  }
+
+  #settleEmptied(tx: Tx, taken: Set<string>): void {
+    if (!this.#isSameRoot()) return
+    for (const { folder, digest, look, doubt } of this.#emptied.settle(taken, this.#input.folder)) {
+      if (this.#isClosed(folder.path)) continue
+      const found = this.#mounts.lost([...foldersAbove(folder.path), folder.path]) ?? doubt
+      if (found) this.#doubt(tx, found)
+      else this.#believe(tx, folder, digest, look, false)
+    }
+  }
+
+  #doubt(tx: Tx, { folder, code, why }: Doubt): void {
+    this.#complete = false
+    this.#known.closeBelow(folder.path)
+    this.#records.doubt(tx, folder, code, why)
   }
 
   /** Nothing more is recorded. */
@@ -241,34 +265,12 @@ export class MirrorScan {
     this.#complete = false
   }
 
-  /** It is not there, so its parent has changed since it was looked at. */
-  #askParent(path: string): void {
-    const parent = folderAbove(path)
-    const row = this.#known.at(parent)
-    if (row) row.digest = null
-    this.#queue.push([parent, path])
-  }
-
-  #doubtMount(tx: Tx, { folder, why }: MountDoubt): void {
-    this.#doubt(tx, folder, 'FOLDER_UNMOUNTED', why)
-  }
-
-  #doubt(tx: Tx, folder: FolderRow, code: DoubtCode, message: string): void {
-    this.#complete = false
-    this.#closed.isInDoubt(folder.path)
-    this.#records.doubt(tx, folder, code, message)
-  }
-
-  #job(path: string): Job {
-    const rules = this.#known.rulesAbove(path, this.#parts.ignore)
-    return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
-  }
-
+  /** Its record, which is made where there is none. */
   #folder(tx: Tx, path: string): FolderRow {
-    return this.#known.at(path) ?? this.#known.add(tx.folders.add(this.#parts.mirror, path))
+    return this.#known.at(path) ?? this.#known.add(tx.folders.add(this.#input.mirror, path))
   }
 
   #isClosed(path: string): boolean {
-    return this.#closed.has(path) || this.#emptied.misses(path)
+    return this.#known.isClosed(path) || this.#emptied.misses(path)
   }
 }

@@ -203,7 +203,7 @@ export const DELETIONS: readonly Mutant[] = [
       {
         file: 'sync/plan.ts',
         find: "if (file.state === 'kept') return null",
-        replace: "if (file.state === 'kept' && where !== 'gone') return null",
+        replace: "if (file.state === 'kept' && why !== 'gone') return null",
       },
       {
         file: 'records/file-states.ts',

@@ -41,8 +41,8 @@ export const RULES: readonly Mutant[] = [
       },
       {
         file: 'sync/scan/scan.ts',
-        find: "if (where === 'ignored') this.#records.prune(tx, pathOf(path, name))",
-        replace: "if (where === 'renamed') this.#records.prune(tx, pathOf(path, name))",
+        find: "if (why === 'ignored') this.#records.prune(tx, pathOf(path, name))",
+        replace: "if (why === 'renamed') this.#records.prune(tx, pathOf(path, name))",
       },
     ],
     why: 'what was hidden before a person asked is never given up',
@@ -101,7 +101,7 @@ export const RULES: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/scan/scan.ts',
-        find: 'this.#parts.vanishedRules.folderGoes(folder)',
+        find: 'this.#input.vanishedRules.folderGoes(folder)',
         replace: '',
       },
     ],

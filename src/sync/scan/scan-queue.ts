@@ -1,9 +1,9 @@
-/** Small enough that memory follows the largest folders, enough that every thread has its next batch waiting. */
+/** Few enough that memory follows the largest folders, and enough that each thread has its next batch waiting. */
 const FOLDERS_PER_BATCH = 32
 const BATCHES_IN_FLIGHT = 6
 
-/** Folders to be looked at, several batches at a time. More may come while it works, and afterwards. */
-export class LookQueue {
+/** Folders that wait to be looked at, several batches at a time. More may be pushed while it works, and afterwards. */
+export class ScanQueue {
   readonly #look: (batch: string[]) => Promise<void>
   readonly #paths: string[] = []
   #next = 0
@@ -16,7 +16,7 @@ export class LookQueue {
     for (const path of paths) this.#paths.push(path)
   }
 
-  /** Until all are looked at, or nothing more is to be begun. */
+  /** Works until all are looked at. `isEnded`: true once no further batch is to be begun. */
   async work(isEnded: () => boolean): Promise<void> {
     const underWay = new Set<Promise<void>>()
     for (;;) {
