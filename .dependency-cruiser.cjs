@@ -17,7 +17,7 @@ const rooms = {
  * The folders of src/sync that are imported from outside through their index.ts alone. Each knows the folders before it
  * in this order.
  */
-const order = ['records', 'quota', 'listing', 'albums', 'scan', 'uploads', 'deletions', 'audit']
+const order = ['quota', 'listing', 'albums', 'scan', 'uploads', 'deletions', 'audit']
 const walled = ['quota', 'scan', 'uploads']
 
 module.exports = {
