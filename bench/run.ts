@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { version } from '../src/daemon/version.ts'
+import { version } from '../src/daemon/package.ts'
 import { describe, loadNow } from './machine/describe.ts'
 import { LeftOut } from './machine/left-out.ts'
 import { findTools } from './machine/tools.ts'

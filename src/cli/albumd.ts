@@ -8,7 +8,7 @@ if (major < 22 || (major === 22 && minor < 22)) {
   )
   process.exitCode = 2
 } else if (process.argv.length === 3 && process.argv[2] === '--version') {
-  const { version } = await import('../daemon/version.ts')
+  const { version } = await import('../daemon/package.ts')
   process.stdout.write(`${version}\n`)
 } else {
   // Beside the code, where it is one's own: Node needs a fifth less time for what it has compiled before. Nobody can put

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import yargs, { type Argv, type CommandModule } from 'yargs'
-import { version } from '../daemon/version.ts'
+import { version } from '../daemon/package.ts'
 import { COMMANDS, type Command } from './commands.ts'
 import { EXIT, exitCodesInHelp } from './exit-codes.ts'
 import { refuseMisgiven } from './given-options.ts'

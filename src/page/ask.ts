@@ -2,7 +2,7 @@ import { json } from 'node:stream/consumers'
 import type { Config } from '../config/schema.ts'
 import { openSocketPath } from '../daemon/control/socket.ts'
 import { stateFiles } from '../daemon/state/state.ts'
-import type { Whereabouts } from './listening.ts'
+import type { PageUrl } from './listening.ts'
 import type { UnderWay } from './under-way.ts'
 
 // Not imported, for the reason that daemon/control/client.ts gives.
@@ -10,7 +10,7 @@ const { request } = process.getBuiltinModule('node:http')
 
 /** What a running daemon knows beside its records. */
 export interface PageNow {
-  page: Whereabouts
+  page: PageUrl
   uploading: UnderWay[]
 }
 

@@ -1,5 +1,5 @@
+import type { DaemonView } from '../daemon/loop/supervisor.ts'
 import { type Alert, healthOf } from '../daemon/notify/alert.ts'
-import type { DaemonView } from '../daemon/report/display.ts'
 import { firstHeld, type HeldDeletion } from '../daemon/report/held-deletions.ts'
 import { type LatestPicture, latestPictures } from '../daemon/report/latest-pictures.ts'
 import { type Status, statusOf } from '../daemon/report/status.ts'

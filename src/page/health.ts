@@ -1,5 +1,5 @@
+import type { DaemonView } from '../daemon/loop/supervisor.ts'
 import { healthOf } from '../daemon/notify/alert.ts'
-import type { DaemonView } from '../daemon/report/display.ts'
 import { statusOf } from '../daemon/report/status.ts'
 
 /** What `/healthz` answers. */

@@ -5,7 +5,7 @@ import { type Address, type PageServer, servePage } from './server.ts'
 const AGAIN = 30_000
 
 /** Where the page is to be had by a browser. Both null: nowhere, as the config says. */
-export interface Whereabouts {
+export interface PageUrl {
   url: string | null
   /** Why there is none, for a person. */
   why: string | null
@@ -31,7 +31,7 @@ export class Listening {
     this.#say = say
   }
 
-  get whereabouts(): Whereabouts {
+  get pageUrl(): PageUrl {
     return { url: this.#server?.url ?? null, why: this.#why }
   }
 

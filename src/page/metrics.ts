@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { DaemonView } from '../daemon/report/display.ts'
+import type { DaemonView } from '../daemon/loop/supervisor.ts'
+import { version } from '../daemon/package.ts'
 import { statusOf } from '../daemon/report/status.ts'
-import { version } from '../daemon/version.ts'
 import type { RequestEvent } from '../remote/gate/gate.ts'
 import type { PassEvent } from '../sync/pass-events.ts'
 

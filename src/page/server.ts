@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
+import { serveApp } from '../daemon/control/http-server.ts'
 import { userAt } from './peer.ts'
 
 /** Where it listens. */
@@ -31,23 +30,11 @@ export async function servePage(app: Hono, { host, port }: Address): Promise<Pag
   const server = createServer({ headersTimeout: HEADERS_WITHIN, requestTimeout: REQUEST_WITHIN })
   server.maxConnections = CONNECTIONS
   server.on('connection', socket => void users.set(socket, userAt(socket)))
-  const listener = getRequestListener(app.fetch, {
-    overrideGlobalObjects: false,
-    errorHandler: () => new Response('That is no request.\n', { status: 400 }),
-  })
-  server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))
-  server.listen({ host, port })
-  await once(server, 'listening')
+  const close = await serveApp(server, app, () => server.listen({ host, port }), GRACE)
   const { port: taken } = server.address() as { port: number }
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}/`,
-    async close() {
-      const closed = once(server, 'close')
-      server.close()
-      const cutOff = setTimeout(() => server.closeAllConnections(), GRACE)
-      await closed
-      clearTimeout(cutOff)
-    },
+    close,
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Hono } from 'hono'
 import { type ControlServer, serveControl } from '../daemon/control/server.ts'
 import type { Bus } from '../daemon/events.ts'
-import type { DaemonView, Display } from '../daemon/report/display.ts'
+import type { DaemonView, Display } from '../daemon/loop/supervisor.ts'
+import { version } from '../daemon/package.ts'
 import { placeOfImage } from '../daemon/report/latest-pictures.ts'
 import { stateFiles } from '../daemon/state/state.ts'
-import { version } from '../daemon/version.ts'
 import type { Clock } from '../sync/clock.ts'
 import { type PageAccess, pageApp, type Sources } from './app.ts'
 import { readAssets } from './assets.ts'
@@ -14,7 +14,7 @@ import { type Recorded, readRecorded } from './facts.ts'
 import { hasKey, isForwarded } from './guard.ts'
 import { readHealth } from './health.ts'
 import { newSecret, readOrMakeKey } from './key.ts'
-import { Listening, type Whereabouts } from './listening.ts'
+import { Listening, type PageUrl } from './listening.ts'
 import { Live } from './live.ts'
 import { LogTail } from './log-tail.ts'
 import { Metrics } from './metrics.ts'
@@ -115,8 +115,8 @@ export class StatusPage implements Display {
   }
 
   /** Where a browser finds it, once it is open. */
-  get whereabouts(): Whereabouts | null {
-    return this.#listening?.whereabouts ?? null
+  get pageUrl(): PageUrl | null {
+    return this.#listening?.pageUrl ?? null
   }
 
   #alive(): void {
@@ -145,7 +145,7 @@ export class StatusPage implements Display {
       assets: readAssets(),
       token: this.#token,
       document: () => documentOf(this.#parts()),
-      now: () => ({ page: this.whereabouts, uploading: this.#underWay.pictures() }),
+      now: () => ({ page: this.pageUrl, uploading: this.#underWay.pictures() }),
       events: () => this.#viewers.welcome(version),
       thumbnail: async (of, id) => {
         const place = of === 'picture' ? this.#placeOf(id) : this.#underWay.byId(id)

@@ -1,5 +1,5 @@
 import type { ShownDeletion } from '../../daemon/commands/deletions.ts'
-import { localTime } from '../../daemon/local-time.ts'
+import { localTime } from '../../daemon/report/local-time.ts'
 import { carryOutBySomebody, silently } from '../carry-out.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'

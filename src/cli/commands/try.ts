@@ -106,7 +106,7 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   bus.on('passEnded', synced => {
     progress.end()
     if (passes++ > 0 || interrupts.stop.aborted) return
-    progress.say(whatNext(workspace, synced, latest, page.whereabouts?.url ?? null))
+    progress.say(whatNext(workspace, synced, latest, page.pageUrl?.url ?? null))
   })
   await supervise(config, access, bus, interrupts, { display: page })
 }

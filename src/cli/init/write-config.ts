@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { configText } from '../../config/example.ts'
-import { PACKAGE_FOLDER } from '../../daemon/package-folder.ts'
+import { PACKAGE_FOLDER } from '../../daemon/package.ts'
 import { makeFolder } from '../../local/make-folder.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../words/problem.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { xdgFolder } from '../../config/paths.ts'
-import { PACKAGE_FOLDER } from '../../daemon/package-folder.ts'
+import { PACKAGE_FOLDER } from '../../daemon/package.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../words/problem.ts'
 

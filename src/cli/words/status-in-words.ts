@@ -1,6 +1,6 @@
 import { KEY_REMEDY } from '../../config/api-key.ts'
-import { localTime } from '../../daemon/local-time.ts'
 import { auditInWords } from '../../daemon/report/audit-status.ts'
+import { localTime } from '../../daemon/report/local-time.ts'
 import type { MirrorStatus, Status } from '../../daemon/report/status.ts'
 import type { PageNow } from '../../page/ask.ts'
 import type { ErrorCode } from '../../protocol/errors.ts'

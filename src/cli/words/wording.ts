@@ -1,4 +1,4 @@
-import { count, sizeInWords } from '../../daemon/quantities.ts'
+import { count, sizeInWords } from '../../daemon/report/quantities.ts'
 import type { PassEvent } from '../../sync/pass-events.ts'
 
 export { count, sizeInWords }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { count } from '../quantities.ts'
 import { approve, discard, type HeldDeletion, listHeld } from '../report/held-deletions.ts'
+import { count } from '../report/quantities.ts'
 import { type Command, NotPossible } from './command.ts'
 
 /** As `deletions --json` shows it. */

@@ -3,7 +3,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { commandNamed } from '../commands/all.ts'
 import type { Command, CommandOutput } from '../commands/command.ts'
 import { type CommandQueue, NotNow } from '../commands/queue.ts'
-import { version } from '../version.ts'
+import { version } from '../package.ts'
 import { type Asking, asking, fingerprintOf, type Line, type Refusal, refusalOf } from './protocol.ts'
 
 /** Bytes. */

@@ -1,5 +1,5 @@
 import type { Synced } from '../../synced/synced.ts'
-import { localTime } from '../local-time.ts'
+import { localTime } from '../report/local-time.ts'
 
 /** A person's word that nothing is to be sent or deleted. `until`: milliseconds since 1970; null is until `resume`. */
 export interface Pause {

@@ -3,7 +3,7 @@ import { resent, retried } from '../../records/pictures.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import { isAtOrBelow } from '../path-argument.ts'
+import { isAtOrBelow } from '../commands/path-argument.ts'
 
 /**
  * Forgets what went wrong with the files at and below `path` (absolute, or below a mirror's folder), or with all, and

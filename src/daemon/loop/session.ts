@@ -12,9 +12,11 @@ import { reportTo } from '../service-manager/report.ts'
 import type { ServiceManager } from '../service-manager/service-manager.ts'
 import type { Settings } from '../state/settings.ts'
 import { type Claim, openClaimed, type State } from '../state/state.ts'
+import { audit } from './audit.ts'
 import { Loop } from './loop.ts'
-import { openMirroring } from './mirroring.ts'
-import { audits, rescans } from './recurring.ts'
+import { type Engine, openMirroring } from './mirroring.ts'
+import { CronSchedule, type KeptSlot, type Recurring, slotInMemory } from './schedule.ts'
+import { ScheduledAudit } from './scheduled-audit.ts'
 
 /** What the supervisor keeps open from session to session. */
 export interface Services {
@@ -121,4 +123,36 @@ async function work(
   } finally {
     await engine.close()
   }
+}
+
+/** How many findings are published one by one. `albumd audit` shows all of them. */
+const FINDINGS_TOLD = 100
+
+/**
+ * `watch.rescan`. The next time is kept in memory alone, because a daemon scans everything when it starts anyway.
+ */
+function rescans({ watch }: Config): Recurring {
+  return new CronSchedule(watch.rescan, slotInMemory())
+}
+
+/** `watch.audit`. The next time is recorded, so an audit that was missed while albumd did not run is made up for. */
+function audits(config: Config, mirroring: Engine, note: Bus['note']): ScheduledAudit | null {
+  if (config.watch.audit === null) return null
+  const { clock, synced } = mirroring.parts
+  const { meta } = synced
+  const kept: KeptSlot = {
+    get: () => (meta.get('audit_slot') === null ? null : Number(meta.get('audit_slot'))),
+    set: slot => synced.commitNow(tx => tx.meta.set('audit_slot', String(slot))),
+  }
+  return new ScheduledAudit({
+    clock,
+    schedule: new CronSchedule(config.watch.audit, kept),
+    audit: (interruption, progress) => audit(config, mirroring, false, interruption, progress),
+    onEnd({ albums, findings, skipped }) {
+      for (const { kind, album, name, detail } of findings.slice(0, FINDINGS_TOLD))
+        note({ event: 'audit_found', kind, album, name, detail })
+      note({ event: 'audit_finished', albums, findings: findings.length, skipped: skipped.length })
+    },
+    onFailure: ({ code, message }) => note({ event: 'audit_waits', code, message }),
+  })
 }

@@ -3,11 +3,10 @@ import { systemClock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/interruption.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { CommandQueue, NotNow } from '../commands/queue.ts'
-import { openControl } from '../control/open.ts'
+import { openControl } from '../control/server.ts'
 import type { Bus } from '../events.ts'
 import { openNotifier, stateProblem } from '../notify/health-watch.ts'
 import { openUploadCommand } from '../notify/upload-command.ts'
-import type { Display } from '../report/display.ts'
 import type { ServiceManager } from '../service-manager/service-manager.ts'
 import { beginProblemNote } from '../state/problem-note.ts'
 import { type Renewable, renew } from '../state/renewal.ts'
@@ -16,6 +15,27 @@ import { type Claim, claimState, stateFiles } from '../state/state.ts'
 import { keepTrying } from './keep-trying.ts'
 import type { Access } from './mirroring.ts'
 import { ENDED, runSession, type Services } from './session.ts'
+
+/** What the supervisor shows to a display. */
+export interface DaemonView {
+  /** The config of the current session. */
+  config(): Config
+  /** Its session, where one is open, and a way to give commands. */
+  queue: CommandQueue
+  /** Why the state can't be opened, in one line. Null: nothing keeps it closed. */
+  problem(): string | null
+}
+
+/**
+ * Shows the daemon at work, from when the state folder is claimed to the end. The daemon does not depend on it: a display
+ * that can't be opened says so, and the daemon goes on.
+ */
+export interface Display {
+  open(daemon: DaemonView): Promise<void>
+  /** The state folder is another one, so files and sockets in it have to be made again. */
+  folderRenewed(): Promise<void>
+  close(): Promise<void>
+}
 
 /** What a daemon may be connected to. */
 export interface Surroundings {

@@ -1,5 +1,5 @@
 import type { Synced } from '../../synced/synced.ts'
-import { localTime } from '../local-time.ts'
+import { localTime } from './local-time.ts'
 
 /** What audits have found, in `status --json`. */
 export interface AuditStatus {

@@ -3,7 +3,7 @@ import { approved, kept } from '../../records/escrow.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { isAtOrBelow } from '../path-argument.ts'
+import { isAtOrBelow } from '../commands/path-argument.ts'
 
 /** An image that waits for a person's word. */
 export interface HeldDeletion {

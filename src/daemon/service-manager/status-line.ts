@@ -1,4 +1,4 @@
-import { count } from '../quantities.ts'
+import { count } from '../report/quantities.ts'
 import type { Status } from '../report/status.ts'
 
 /** How things stand, in one sentence: what a service manager shows. The gravest first. */

@@ -1,4 +1,4 @@
-import { version } from '../../daemon/version.ts'
+import { version } from '../../daemon/package.ts'
 import type { Facts } from '../facts.ts'
 import { attention, commands, failures, held } from './attention.ts'
 import { head, log } from './head.ts'

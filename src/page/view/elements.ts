@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import { count } from '../../daemon/quantities.ts'
+import { count } from '../../daemon/report/quantities.ts'
 import { type Html, html } from './html.ts'
 
 /** Rows that are seen at once, and those that are there to be unfolded. The counts tell of the others. */

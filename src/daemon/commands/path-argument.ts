@@ -1,4 +1,4 @@
-import { isBelow } from '../sync/tree-path.ts'
+import { isBelow } from '../../sync/tree-path.ts'
 
 /**
  * Whether the path below a mirror's `folder` is `wanted` or lies below it. `wanted` is absolute or below the folder;
