@@ -4,8 +4,8 @@ import { type FileChange, NEW, TOUCHED } from '../records/pictures.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
 
 /**
- * The planner: from what is known and what was seen to what must happen, with the reasons. Pure: no disk, no host,
- * no database, no clock.
+ * The planner. It compares what is recorded with what was seen, and answers what must happen, with the reasons. It is
+ * pure: no disk, no host, no database, no clock.
  */
 
 export interface PlanPolicy {
@@ -23,7 +23,7 @@ export interface PlanPolicy {
  */
 export type MissingReason = 'gone' | 'left_out' | 'ignored' | 'renamed'
 
-/** Compares a folder's records with the look at it. What is as it was gives nothing. */
+/** Compares a folder's records with what was seen in it. A file that is as recorded gives no change. */
 export function planFolder(
   folder: number,
   known: readonly FileRow[],
@@ -61,13 +61,13 @@ export function missingReasonIn({
 }: Pick<FolderLook, 'aside' | 'ignored' | 'problems'>): (name: string) => MissingReason {
   const hidden = new Set(ignored)
   const left = new Set(aside)
-  // It may have been given a name that can't be mirrored: then it is still there.
+  // When some name in the folder is not valid UTF-8, the file may have been renamed to it, and is still there.
   const renamed = problems.some(({ code }) => code === 'NAME_NOT_UTF8')
   const otherwise = renamed ? 'renamed' : 'gone'
   return name => (hidden.has(name) ? 'ignored' : left.has(name) ? 'left_out' : otherwise)
 }
 
-/** What becomes of the records of a folder that is no longer there, or that is left out. */
+/** What becomes of the files of a folder that is missing. */
 export function planMissingFolder(
   known: readonly FileRow[],
   why: MissingReason,
@@ -92,13 +92,13 @@ function whyPending(record: FileRow | undefined, seen: FileLook): string | null 
 }
 
 function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook, now: number): FileRow {
-  // An upload whose outcome is not known stays so for the version that was sent: recovery has to look first.
+  // The version that was sent stays uncertain while recovery looks for it.
   const sameVersion = record?.size === seen.size && record.mtime === seen.mtime
   const state: FileState = record?.state === 'uncertain' && sameVersion ? 'uncertain' : 'pending'
   const since = record?.state === state ? record.since : now
-  // What is kept for good is no version to be replaced. The same bytes find it again by themselves.
+  // An image that is kept for good is not replaced. When the same bytes come back, they are linked to it again.
   const image = record?.state === 'kept' ? null : (record?.image ?? null)
-  // Its bytes may be others all the same: no image of its size goes meanwhile.
+  // Without a hash the file may be any picture of its size, so no image of that size is deleted meanwhile.
   return { ...seen, folder, state, since, image, hash: null }
 }
 
@@ -108,9 +108,9 @@ function planMissing(
   { deletions, prunes }: PlanPolicy,
   now: number,
 ): FileChange | null {
-  // Kept for good: only the picture itself can find its image again.
+  // The image is kept for good, whatever becomes of the file.
   if (file.state === 'kept') return null
-  // Without an image there is none to give up, and an upload in doubt that is found needs its record.
+  // A file without an image keeps its record, because recovery may find an upload of it that is in doubt.
   const mayGo = why === 'ignored' && deletions === 'propagate' && file.image !== null
   const pruned = mayGo && prunes(file)
   if (why !== 'gone' && !pruned) {
@@ -133,8 +133,8 @@ function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: string, now: n
 }
 
 /**
- * Why an image that nothing stands on must wait, or null: its picture may have moved to one of `open`, the files of its
- * size that have yet to find their image.
+ * Why an image that no file uses must wait, or null: its picture may have moved. `open`: the files of its size that use no
+ * image yet.
  */
 export function whyImageStays(hash: Buffer, open: readonly Pick<FileRow, 'hash'>[]): string | null {
   const moved = open.some(file => file.hash === null || file.hash.equals(hash))

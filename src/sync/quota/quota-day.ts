@@ -4,14 +4,14 @@ export interface QuotaReset {
   time_zone: string
 }
 
-/** Of a moment, the latest beginning of a day at or before it; both in milliseconds since 1970. */
+/** Answers when the day of a moment began. Both are in milliseconds since 1970. */
 export type DayBeginning = (wall: number) => number
 
 export const DAY_MS = 86_400_000
-/** No day is longer, nor is the next beginning further away: clocks are put back by an hour or two. */
+/** No day is longer, even when clocks are put back by an hour or two. */
 const LONGEST_MS = 26 * 3_600_000
 
-/** Days that begin at this time there, on the days when the clocks change as well. */
+/** Days that begin at this time of the zone, also on the days when its clocks change. */
 export function daysOf({ minutes, time_zone }: QuotaReset): DayBeginning {
   // en-CA writes dates as ISO does.
   const day = new Intl.DateTimeFormat('en-CA', {
@@ -46,8 +46,8 @@ export function beginningAfter(days: DayBeginning, wall: number): number {
 }
 
 /**
- * What was learned of the moment when the host's day begins, which §8 does not tell: it is after `from` and at `to` at
- * the latest. Milliseconds into a UTC day; `to` may lie in the next one. `days`: in so many it was seen.
+ * What was learned of the moment when the host's day begins, which §8 does not tell: after `from`, and at `to` at the
+ * latest, in milliseconds into a UTC day. `to` may lie in the next UTC day. `days`: on how many days it was seen.
  */
 export interface LearnedReset {
   from: number
@@ -55,19 +55,21 @@ export interface LearnedReset {
   days: number
 }
 
-/** What is seen no better than this says nothing. */
+/** A wider bracket tells nothing. */
 const WIDEST_MS = DAY_MS / 2
-/** What is known as well as this is not asked about any closer. */
+/** A bracket as narrow as this is good enough. */
 const CLOSE_MS = 60_000
-/** After the moment when a day should begin: clocks differ a little. */
+/** So long after a day should begin it is asked, because clocks differ a little. */
 export const MARGIN_MS = 3000
 const HOUR_MS = 3_600_000
 /** A host's day begins at midnight somewhere, and time zones differ by quarters of an hour. */
 const ROUND_MS = [HOUR_MS, HOUR_MS / 2, HOUR_MS / 4]
 
 /**
- * What is known after the host refused a credential for the quota at `refusedAt`, and gave one at `acceptedAt`, with no
- * other answer between: between them its day began. Where both agree, the known bracket narrows; else it was wrong.
+ * Learns from a credential that was refused for the quota at `refusedAt` and one that was granted at `acceptedAt`, with no
+ * answer between them: the host's day began between the two. For example, refused at 23:50 and granted at 00:05 on one
+ * day, and refused at 23:58 and granted at 00:20 on the next, give 23:58 to 00:05. Where the two brackets do not meet, the
+ * known one was wrong.
  */
 export function learnReset(
   known: LearnedReset | null,
@@ -86,8 +88,8 @@ export function learnReset(
 }
 
 /**
- * When it is worth asking again, and until when at the latest the day has begun. `exhausted`: when the host first said
- * that the quota is used up; `said`: when it last did. Null: the moment has passed, and it still said so.
+ * When it is worth asking again, and when the next day has begun at the latest. `exhausted`: when the host first said that
+ * the quota is used up. `said`: when it last said so. Null: it still said so after the day should have begun.
  */
 export function afterReset(
   { from, to }: LearnedReset,
@@ -100,7 +102,7 @@ export function afterReset(
   return { ask: worthAsking(Math.max(from + shift, said), resumes), resumes }
 }
 
-/** The roundest moment within, or the middle: what the answer says narrows the bracket. */
+/** The roundest moment within the bracket, or its middle: whatever the answer is, it narrows the bracket. */
 function worthAsking(from: number, to: number): number {
   if (to - from <= CLOSE_MS) return to
   for (const round of ROUND_MS) {

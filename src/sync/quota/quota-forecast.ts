@@ -1,11 +1,11 @@
 import { DAY_MS } from './quota-day.ts'
 
-/** What a forecast hangs on. Times are milliseconds since 1970. */
+/** What a forecast is made from. Times are milliseconds since 1970. */
 export interface Outlook {
-  /** That wait for their upload. */
+  /** How many wait for their upload. */
   pictures: number
   now: number
-  /** So many may go today, and on each day that follows. */
+  /** How many may be sent today, and on each day that follows. */
   left: number
   perDay: number
   /** When the next day begins. */
@@ -33,7 +33,7 @@ export function forecast({ pictures, now, left, perDay, nextDay, rate }: Outlook
   return { days: Math.max(1, Math.ceil((doneBy - now) / DAY_MS)), doneBy }
 }
 
-/** Fewer tell nothing of the pace. */
+/** Fewer uploads tell nothing of the pace. */
 const TELLING = 20
 
 /** The pace, pictures a second, after so many were uploaded in `ms`; null where that tells nothing new. */

@@ -7,9 +7,9 @@ import { dayOf, learnedReset, type QuotaState, readQuota } from './quota-state.t
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
-/** Where the clocks agree less, one of them was set, or the machine slept. */
+/** Where the clocks drift apart by more, one of them was set, or the machine slept. */
 const DRIFT_MS = 60_000
-/** A promise may be kept a little late. */
+/** The host may keep its promise so late. */
 const LATE_MS = 600_000
 const LONGEST_PROMISE_MS = 25 * 3_600_000
 /** So many days stay on record. */
@@ -38,18 +38,18 @@ export class QuotaLedger {
     return this.#context.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'
   }
 
-  /** What is asked from here on was asked after the host's last word: nothing else is under way. */
+  /** From here on one request is under way at a time, so its answer is newer than the host's last word. */
   probe(): void {
     this.#probing = true
   }
 
-  /** By our count; others may use the account too. */
+  /** How many more today by our count. Others may use the account too. */
   left(): number {
     const { used, exhausted } = this.read()
     return exhausted === null ? Math.max(0, this.#context.allowance.limit - used) : 0
   }
 
-  /** By our count only what is kept for the day's new pictures is left. */
+  /** Whether by our count only the reserve for the day's new pictures is left. */
   onlyReserveLeft(): boolean {
     const { limit, reserve } = this.#context.allowance
     return reserve > 0 && limit - this.read().used <= limit * reserve
@@ -61,7 +61,7 @@ export class QuotaLedger {
     const { began, exhausted } = this.read()
     this.granted++
     const day = exhausted === null ? dayOf(began) : this.#probing ? this.#newDay(tx) : meta.get('quota_day')!
-    // Whatever else is granted may have been asked for before the host's next word.
+    // Further grants may answer requests that left before the host's next word.
     this.#probing = false
     meta.set('quota_day', day)
     account.useQuota(day)
@@ -79,17 +79,17 @@ export class QuotaLedger {
     meta.set('quota_day', day)
     account.exhaustQuota({
       day,
-      // A clock that was set back since would keep the end of it as far away as it was set.
+      // When the clock was set back since, the end would seem that much farther away.
       exhausted: Math.min(exhausted?.since ?? now, now),
       said_at: now,
-      // A host that broke its promise is not believed again on that day.
+      // When the host did not keep its promise, it is not believed again on that day.
       resumes_at: !exhausted || stands(before.resumes_at, now) ? promised(now, retryAfterMs) : null,
       clock_offset: clockOffset(clock),
     })
     account.pruneQuota(DAYS_KEPT)
   }
 
-  /** The host gives again what it refused: learns from it when its day begins. Answers the day. */
+  /** The host grants again what it refused, which tells when its day begins. Answers the day. */
   #newDay(tx: Tx): string {
     const { clock, allowance } = this.#context
     const now = Math.round(clock.wall())
@@ -104,7 +104,7 @@ export class QuotaLedger {
     const known = learnedReset(tx)
     const { said_at, resumes_at, clock_offset } = tx.account.quota(tx.meta.get('quota_day')!)
     if (said_at === null || clock_offset === null) return known
-    // Between two times of which one is wrong lies nothing.
+    // One of the two times is wrong, so nothing can be learned from them.
     if (Math.abs(clockOffset(clock) - clock_offset) > DRIFT_MS) return known
     const isKept = resumes_at !== null && now >= resumes_at && now - resumes_at <= LATE_MS
     const learned = learnReset(known, isKept ? Math.max(said_at, resumes_at - DRIFT_MS) : said_at, now)

@@ -15,9 +15,9 @@ export interface Allowance {
   plan: string
   /** Images a day. */
   limit: number
-  /** This share of them is kept for pictures that are found on the day. */
+  /** This share of the limit is kept for pictures that are found on the same day. */
   reserve: number
-  /** The host's days; null: to be learned. */
+  /** The host's days. Null: they are to be learned. */
   days: DayBeginning | null
   /** How often a quota that is used up is asked about, while nothing is known of its end. */
   probeEveryMs: number
@@ -25,22 +25,22 @@ export interface Allowance {
 
 /** The quota now, as far as it is known. Times are milliseconds since 1970. */
 export interface QuotaState {
-  /** Its day. */
+  /** When its day began. */
   began: number
   ends: number
-  /** Credentials that the host issued on it. */
+  /** Credentials that the host issued on that day. */
   used: number
-  /** `ask`: the next request; `resumes`: when there is quota again at the latest, null where that is not known. */
+  /** `ask`: when to ask next. `resumes`: when there is quota again at the latest, or null where that is not known. */
   exhausted: { since: number; ask: number; resumes: number | null } | null
   learned: LearnedReset | null
 }
 
-/** So much of the limit must be ours before the host's word that it is used up surprises nobody. */
+/** When the host says that the quota is used up, and we used a smaller share of the limit, others used the rest. */
 const OURS = 0.9
-/** What was learned is doubted on its second day, and on each that comes so many days later. */
+/** What was learned is tested on its second day, and then after every so many days. */
 const DOUBTED_EVERY = 8
 
-/** Without a word of the host a day is 24 hours after the last; the first one is UTC's. */
+/** While the host has said nothing, days are of 24 hours, and the first day is UTC's. */
 export function readQuota(
   synced: Pick<Synced, 'account' | 'meta'>,
   allowance: Allowance,
@@ -62,7 +62,7 @@ export function readQuota(
       began,
       ends: resumes ?? beginningAfter(days, now),
       used: row.used,
-      // A clock that was set back would make the end of it a long time coming.
+      // When the clock was set back, the end would seem that much farther away.
       exhausted: { since: row.exhausted, ask: isSetBack ? now : ask, resumes },
       learned,
     }
@@ -83,7 +83,7 @@ export function isUsedUpEarly(
   { used, exhausted, learned }: QuotaState,
 ): boolean {
   if (exhausted === null) return false
-  // Where nobody knows when the host's day begins, any of the last 24 hours may be of it, and of their days.
+  // Where nobody knows when the host's day begins, all uploads of the last two days may be of it.
   const isWholeDay = days !== null || learned !== null
   const sent = isWholeDay ? used : account.usedAfter(dayOf(exhausted.since - 2 * DAY_MS))
   return sent < limit * OURS
@@ -101,7 +101,7 @@ export function dayOf(began: number): string {
 
 type Exhausted = QuotaRow & { exhausted: number; said_at: number }
 
-/** The config's word comes before the host's promise, and that before what was learned. */
+/** The config counts more than the host's promise, and the promise more than what was learned. */
 function end(
   { exhausted, said_at, resumes_at, refused, used }: Exhausted,
   { days, limit, probeEveryMs }: Allowance,
@@ -115,7 +115,7 @@ function end(
   if (resumes_at !== null) return { ask: resumes_at + MARGIN_MS, resumes: resumes_at }
   const known = learned && afterReset(learned, exhausted, said_at)
   if (!known) return soon
-  // Whoever only asks after the moment never hears that it comes earlier.
+  // To ask only after the learned moment would never show that the day begins earlier.
   const isDoubtful = used < limit * OURS || learned.days % DOUBTED_EVERY === 1
   const doubt = said_at + probeEveryMs * 2 ** Math.max(0, refused - 1)
   return isDoubtful ? { ...known, ask: Math.min(known.ask, doubt) } : known

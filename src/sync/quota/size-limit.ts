@@ -3,9 +3,9 @@ import type { Synced, Tx } from '../../synced/synced.ts'
 import type { Clock } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 
-/** What was learned of the largest file that the plan allows, which §8 does not tell. Sizes in bytes. */
+/** What was learned of the largest file that the plan allows, which §8 does not tell. Sizes are in bytes. */
 interface SizeLimit {
-  /** The smallest that the host refused. */
+  /** The smallest size that the host refused. */
   refused: number
   /** When it was last asked. */
   askedAt: number
@@ -23,14 +23,14 @@ export function isTooLarge(context: Context, size: number): boolean {
   return limit !== null && size >= limit.refused && !isDue(limit, context)
 }
 
-/** The host refused a file of this size for it. What is smaller than others that it took is this one's matter alone. */
+/** The host refused a file of this size. When it took larger files before, the refusal concerns this file alone. */
 export function noteTooLarge(tx: Tx, clock: Clock, size: number): void {
   if (size <= largestTaken(tx)) return
   const refused = Math.min(size, limitOf(tx)?.refused ?? size)
   tx.meta.set('size_limit', JSON.stringify({ refused, askedAt: clock.wall() } satisfies SizeLimit))
 }
 
-/** The host took a file of this size: where others were refused for less, the limit has grown, and they are tried again. */
+/** The host took a file of this size. When it refused smaller files before, its limit has grown, so they are retried. */
 export function noteTaken(tx: Tx, size: number): void {
   if (size > largestTaken(tx)) tx.meta.set('largest_taken', String(size))
   const limit = limitOf(tx)
@@ -39,7 +39,7 @@ export function noteTaken(tx: Tx, size: number): void {
   retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
 }
 
-/** Once a day the smallest of those that were refused asks whether the limit has grown. */
+/** Once a day the smallest refused file is sent again, to learn whether the limit has grown. */
 export async function askAboutSize(context: Context): Promise<void> {
   const { synced } = context
   const limit = limitOf(synced)
@@ -70,7 +70,7 @@ function largestTaken({ meta }: Pick<Synced, 'meta'>): number {
   return Number(meta.get('largest_taken') ?? 0)
 }
 
-/** A clock that was set back must not make it long. */
+/** Also when the clock was set back, which must not delay it. */
 function isDue({ askedAt }: SizeLimit, { clock }: Pick<Context, 'clock'>): boolean {
   return Math.abs(clock.wall() - askedAt) >= ASK_EVERY_MS
 }

@@ -7,7 +7,7 @@ export function isThere(disk: Disk, path: string): boolean {
 
 export function whetherThere(disk: Disk, path: string): 'yes' | 'no' | 'unknown' {
   try {
-    // A folder in its place means that the picture is gone; a link or an empty file may still stand for it.
+    // A folder in its place means that the picture is gone. A link or an empty file may be the picture, left out for now.
     return disk.lstat(path).kind === 'folder' ? 'no' : 'yes'
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

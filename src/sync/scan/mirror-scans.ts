@@ -21,13 +21,13 @@ export interface ScannedMirror {
   row: MirrorRow
   policy: MirrorPolicy
   identity: RootIdentity
-  /** Folders that could not be read, or whose ignore file could not: nothing below is sent. */
+  /** Folders in doubt: nothing in them or below is uploaded. */
   unknown: string[]
-  /** Folders that are mount points: without one of them nothing is certain. */
+  /** Folders that are mount points. While one of them is unmounted nothing is deleted. */
   mounts: string[]
 }
 
-/** A scan that has looked, and is yet to decide what only all scans together can tell. */
+/** A scan that has looked at everything, and has yet to decide about its emptied folders. */
 interface BegunScan {
   policy: MirrorPolicy
   row: MirrorRow
@@ -68,7 +68,7 @@ async function scanAll(
   return [...scanned.values()].filter(mirror => mirror !== null)
 }
 
-/** Before deletions: a root that was emptied while it was scanned is as much in doubt as one that was found empty. */
+/** Before deletions: a root that was emptied during its scan is as much in doubt as a root that was found empty. */
 export async function checkRootsAgain(
   context: ScanContext,
   scanned: readonly ScannedMirror[],
@@ -151,12 +151,12 @@ async function guardRoot(
   return null
 }
 
-/** A person's word has had its effect. Only that the root may be empty is remembered for as long as it is. */
+/** `albumd trust` counts for one scan. Only that the root may be empty is remembered, for as long as it is empty. */
 function acceptAfter({ accept }: MirrorRow, root: RootCheck & { trusted: true }): MirrorRow['accept'] {
   return root.empty && (root.accepted || accept === 2) ? 2 : 0
 }
 
-/** What was in doubt the last time is looked at too: a folder for itself, else everything. */
+/** What was in doubt at the last scan is scanned too: folders in doubt alone, else everything. */
 function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope): Scope {
   if (scope === 'everything' || guard_code === null) return scope
   return guard_code === 'FOLDER_UNKNOWN'
@@ -165,7 +165,7 @@ function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope)
 }
 
 function guardAfter(unknown: FolderRow | undefined, ended: boolean): Guard | null {
-  // What is found after an early end is judged by a scan that was not.
+  // A scan that ended early has not seen everything. The next complete scan decides.
   if (ended)
     return { code: 'SCAN_ENDED', reason: 'nothing is deleted: the last scan did not come to its end' }
   if (!unknown) return null

@@ -7,7 +7,7 @@ import { trustCommand } from './doubts.ts'
 
 /**
  * Whether a mirror's root is the one that was scanned before. `accepted`: a person said that what it holds now is the
- * truth. One that is not trusted can be trusted by a person where it could be looked at.
+ * truth. `found`: what could be seen of a root that is not trusted; only then can a person trust it.
  */
 export type RootCheck =
   | { trusted: true; identity: RootIdentity; empty: boolean; accepted: boolean }
@@ -50,7 +50,7 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   if (accepted || (isIt && empty && mirror.accept === 2)) return trusted
   if (isIt && !empty && identity.birthtime !== 0) return trusted
   const known = sample(synced, mirror.id)
-  // Disks without birth times that are put into one place by turns bear one identity: then the files must tell.
+  // Two disks without birth times that are mounted at one place by turns have the same identity, so the files decide.
   if (isIt && !empty && (known.length === 0 || known.some(file => isThere(disk, folder, file))))
     return trusted
   if (known.length === 0 && (isIt || !synced.files.anyOfMirror(mirror.id))) return trusted

@@ -7,11 +7,11 @@ import { canBeTrusted } from './doubts.ts'
 import { isThere } from './is-there.ts'
 import { checkRoot } from './root-guard.ts'
 
-/** What a person's word about a folder of a mirror would change. */
+/** What `albumd trust` would change for a folder of a mirror. */
 export type Trust =
   /** `elsewhere`: the mirror's folders that are in doubt. */
   | { kind: 'needless'; elsewhere: string[] }
-  /** It could not be looked at: there is nothing that could be taken for the truth. */
+  /** It could not be read, so there is nothing that could be taken for the truth. */
   | { kind: 'impossible'; reason: string }
   | { kind: 'root'; mirror: MirrorRow; reason: string; identity: RootIdentity }
   | { kind: 'folder'; mirror: MirrorRow; reason: string; folder: FolderRow }
@@ -44,7 +44,7 @@ export function* missingPictures(
   { id, folder: root }: MirrorRow,
   path: string,
 ): Generator<string> {
-  // What an ignore rule hides with its folder is not looked at, whatever is missing there.
+  // A folder that an ignore rule hides is not scanned, so nothing is missing there.
   const absent = new Set(synced.folders.absent(id))
   for (const folder of synced.folders.withFiles(id)) {
     if (folder.path !== path && !isBelow(folder.path, path)) continue
@@ -56,7 +56,7 @@ export function* missingPictures(
   }
 }
 
-/** Writes a person's word down, for the next scan. It holds for what is there now: another root is in doubt again. */
+/** Records a person's trust for the next scan. It holds for what is there now: another root is in doubt again. */
 export function recordTrust(synced: Synced, trust: Trust & { kind: 'root' | 'folder' }): Promise<void> {
   const { id, folder } = trust.mirror
   return synced.commit(tx => {

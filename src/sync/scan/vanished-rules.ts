@@ -3,31 +3,32 @@ import type { Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { Clock } from '../clock.ts'
 
-/** Whoever saves a file by deleting it and writing it anew is done by then. */
+/** An editor that saves a file by deleting it and writing it anew is done by then. */
 const BACK_SOON_MS = 10_000
 
 /**
- * The ignore files that were just found gone, alone or with their folder: what they hid would be published. Each is
- * believed gone when a later pass finds it still gone. Passes of one process may follow each other at once: there it
- * takes some seconds as well.
+ * Ignore files that were just found gone, alone or with their folder. Without the ignore file, all that it hid would be
+ * published. So a missing ignore file is believed only when a later pass finds it missing too, ten seconds later at least,
+ * because passes may follow each other at once. An example: an editor saves `.albumdignore` by deleting it and renaming a
+ * new file to its place; a scan in between sees no ignore file, and nothing in that folder is uploaded until it is back.
  */
 export class VanishedRules {
   readonly #clock: Pick<Clock, 'monotonic'>
-  /** By mirror and path, for a folder's record may go and come back meanwhile: when it was found gone. */
+  /** When it was found gone, by mirror and path, because a folder's record may be removed and made anew meanwhile. */
   readonly #foundGone = new Map<string, number>()
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock
   }
 
-  /** What was found gone long enough before this pass is believed. */
+  /** What was found gone long enough before this pass is believed from here on. */
   passBegins(): void {
     const now = this.#clock.monotonic()
     for (const [folder, since] of this.#foundGone)
       if (now - since >= BACK_SOON_MS) this.#foundGone.delete(folder)
   }
 
-  /** The folder is not there, or is left out. */
+  /** The folder is missing. */
   folderGoes(folder: FolderRow): void {
     if (folder.ignore_text !== null) this.#note(folder)
   }

@@ -17,8 +17,8 @@ import type { UploadResult } from './upload-result.ts'
 const HOUR_MS = 3_600_000
 
 /**
- * Before a picture is sent: whether an image in its album, which no record accounts for, can be it. One remote image
- * goes to one file; what is ambiguous is said, not guessed. Answers null where the picture is to be sent.
+ * Before a picture is sent: whether an unrecorded image in its album can be that picture. One image goes to one file.
+ * What is ambiguous becomes a failure that says so, never a guess. Answers null where the picture is to be sent.
  */
 export async function adopt(
   context: EngineContext,
@@ -29,9 +29,9 @@ export async function adopt(
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
   const { synced, contents, clock } = context
-  const { name, image: standing } = job.file
+  const { name, image: used } = job.file
   const features = { name, size: open.look.size, width: picture.width, height: picture.height }
-  // An upload that was in doubt may have been recorded since the album was looked at.
+  // Since the album was walked, recovery may have recorded an upload.
   const alike = unaccountedIn(synced, contents.strangers(album, name)).filter(
     stranger => canBe(stranger, features) && !synced.refuted.has(stranger.id, open.hash),
   )
@@ -47,9 +47,10 @@ export async function adopt(
       open,
       "one of its album's images is an earlier version of it, and nothing tells which",
     )
-  // An album that stands in for another one holds pictures of several folders. An older version waits for proof.
+  // Where the picture's own album can't be had, an album above holds pictures of several folders, so a name proves less.
+  // And a file that uses an image keeps it until another is proved.
   const isItsOwn = depthOf(context, album) === job.albumPath.length || job.albumPath.length === 0
-  const mayLink = alike.length === 1 && isItsOwn && standing === null
+  const mayLink = alike.length === 1 && isItsOwn && used === null
   const unknown: string[] = []
   for (const stranger of alike) {
     const compared = await compareBytes(context, { remote_id: stranger.id, name }, bytesOf(open), signal)
@@ -61,7 +62,7 @@ export async function adopt(
     if (compared.verdict === 'other') await synced.commit(tx => tx.refuted.put(stranger.id, open.hash))
   }
   if (unknown.length === 0) return null
-  // A name is no proof, but two images for one picture would be worse.
+  // A name is no proof, but two images for one picture would be worse, so the image is linked.
   if (mayLink && contents.claim(album, only)) {
     await record(context, job, open, picture, only, { cdn_url: null, proof: 'none' })
     return { kind: 'linked' }
@@ -71,8 +72,8 @@ export async function adopt(
 }
 
 /**
- * The same for a file whose image was only linked, to bytes that were another version's or another's: it may be this
- * very one. Answers null where it is to be sent.
+ * For a changed file whose image is only linked: the image may show the changed bytes rather than those it was linked to.
+ * Answers null where the picture is to be sent.
  */
 export async function adoptLinked(
   context: EngineContext,

@@ -16,32 +16,35 @@ import { pathOf } from '../tree-path.ts'
 /** `propagating`: the rows of the mirrors whose images may be deleted. */
 export type Recovery = EngineContext & { propagating: ReadonlySet<number> }
 
-/** So long after it was sent an upload is looked for in its album at once; then not before it can't arrive any more. */
+/** For so long after it was sent an upload is looked for in its album. After that not before it can't arrive any more. */
 export const EARLY_MS = 60_000
 
 type Placed = ListedImage & { album: number | null }
 
-/** conclusive: the walk was whole, and the upload can't arrive any more. delivered: its address gives its bytes. */
+/**
+ * What is known beside the evidence of one walk. conclusive: the walk was complete, and the upload can't arrive any more.
+ * delivered: its address gives its bytes, so it did arrive.
+ */
 interface Looked extends WalkBefore {
   conclusive: boolean
   delivered: boolean
 }
 
-/** What the walk just before told, by the intents' numbers: one walk may miss what another shows. */
+/** What the walk just before showed, by intent: one walk may miss what another shows. */
 interface WalkBefore {
-  /** The one image that can be it. */
+  /** The one image that can be the upload. */
   alike: Map<number, string>
-  /** Those that it did not show, though it was whole and they can't arrive any more. */
+  /** The intents that it did not show, though it was complete and they can't arrive any more. */
   missed: Set<number>
 }
 
-/** How often an album is looked at to see it whole twice in a row. */
+/** How many walks of an album are tried to have two complete ones in a row. */
 const LOOKS = 4
 
 export async function lookAtAlbum(
   recovery: Recovery,
   album: number | null,
-  /** The open uploads whose bytes are delivered: they arrived, and only the id is not known. */
+  /** The open uploads whose bytes are delivered. They arrived, and only the id is not known. */
   delivered: ReadonlySet<number>,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
@@ -49,7 +52,7 @@ export async function lookAtAlbum(
   const ofAlbum = () => synced.journal.openUploads().filter(intent => intent.album === album)
   const before: WalkBefore = { alike: new Map(), missed: new Set() }
   for (let looks = 0; looks < LOOKS; looks++) {
-    // Before the listing is asked for: what arrives while it comes in is no part of it.
+    // The time is taken before the walk: what arrives during the walk may be missing in it.
     const now = clock.monotonic()
     const ended = ({ sent_at }: OpenUpload) => now - sent_at > mayArriveFor(credentialLifetimeMs)
     if (!ofAlbum().some(intent => ended(intent) || now - intent.sent_at < EARLY_MS)) return null
@@ -77,7 +80,11 @@ export async function lookAtAlbum(
   return null
 }
 
-/** A walk that was not whole came between: those on both sides of it may be of those that lack the same image. */
+/**
+ * Two walks prove that an image is missing only when they follow each other directly. An example: while others change the
+ * album, images move from page to page, and a walk that reads page 2 too late misses one of them. When an interrupted walk
+ * lies between two complete walks, both may have missed the same image.
+ */
 function forget({ alike, missed }: WalkBefore): void {
   alike.clear()
   missed.clear()
@@ -109,12 +116,12 @@ async function act(
   if (!looked.missed.has(intent.id)) return void looked.missed.add(intent.id)
   const told = foundOut(synced, intent, false)
   await synced.commit(tx => neverArrived(tx, intent, recovery.clock.wall()))
-  // Were it there all the same, the album's next look would show it.
+  // The album is walked anew before the next upload, which shows the image if it came after all.
   recovery.contents.forget(intent.album)
   recovery.tell(told)
 }
 
-/** One image can be it. Answers whether nothing more is to be concluded from this walk. */
+/** One image can be the upload. Answers whether the walk is settled for this upload. */
 async function actOnAlike(
   recovery: Recovery,
   intent: OpenUpload,
@@ -126,7 +133,7 @@ async function actOnAlike(
   const isSeenAgain = alike.get(intent.id) === id
   if (conclusive) alike.set(intent.id, id)
   if (delivered && conclusive && !named && !isSeenAgain) return true
-  // It arrived, and its address names this image, or nothing else has come that can be it.
+  // It arrived, and either its address holds this image's id, or two walks showed no other image that can be it.
   if (delivered && (conclusive || named)) {
     await record(recovery, intent, { remote_id: id, cdn_url: intent.cdn_url, album, proof: 'uploaded' })
     return true
@@ -135,13 +142,13 @@ async function actOnAlike(
   if (compared.verdict === 'other') return false
   if (compared.verdict === 'equal')
     await record(recovery, intent, { remote_id: id, cdn_url: compared.cdnUrl, album, proof: 'compared' })
-  // Else ours may still arrive beside it, and an older version waits for proof.
+  // Before the walk is conclusive ours may still arrive beside it. A file that uses an image waits for proof.
   else if (conclusive && (recovery.synced.files.at(intent)?.image ?? null) === null)
     await record(recovery, intent, { remote_id: id, cdn_url: null, album, proof: 'none' })
   return true
 }
 
-/** Whether an address holds an id that is no chance. */
+/** Whether an address holds an id that is too long to be there by chance. */
 function namesId(address: string | null, id: string): boolean {
   return id.length >= 8 && (address?.includes(id) ?? false)
 }
@@ -169,7 +176,10 @@ export async function record(recovery: Recovery, intent: OpenUpload, at: Stored)
   recovery.tell(told)
 }
 
-/** An upload without an album may be in the root, in the account's default album or, where that is not known, anywhere. */
+/**
+ * The images where the upload may be. Without an album it may be in the root, in the account's default album, or anywhere
+ * while the default album is not known (§4.1).
+ */
 async function listedIn(
   { synced, host }: Recovery,
   album: number | null,
@@ -187,7 +197,7 @@ async function listedIn(
     return { ok: true, value: { images, complete, atOnce } }
   }
   const walk = await walkWhole(host, synced.albums.byId(album)!.remote_id, signal)
-  // Somebody deleted the album, with all that was in it.
+  // When the album was deleted, all that was in it is gone too.
   if (!walk.ok && walk.failure.remedy === 'gone')
     return { ok: true, value: { images: [], complete: true, atOnce: true } }
   if (!walk.ok) return walk

@@ -6,11 +6,11 @@ import { type AgeContext, leftAloneMs } from './settled-picture.ts'
 import type { UploadJob } from './upload-job.ts'
 import type { UploadResult } from './upload-result.ts'
 
-/** What becomes of a picture that stays incomplete. */
+/** What becomes of a picture whose end stays missing. */
 export interface IncompletePolicy {
-  /** How long after its last change it is taken for one that stays so, in milliseconds. */
+  /** After so many milliseconds without a change its writer is taken for gone. */
   afterMs: number
-  /** leave: it is a failure until it changes. send: it is sent as it is. */
+  /** leave: the picture is a failure until it changes. send: it is sent as it is. */
   deed: 'leave' | 'send'
 }
 
@@ -18,25 +18,25 @@ type Waits = Extract<UploadResult, { kind: 'waits' }>
 type Read = Pick<OpenPicture, 'ending' | 'look' | 'hash'>
 
 /**
- * For so long a picture that was found incomplete is not read again while it looks the same. It is then, for what is
- * written through a memory map comes without an event.
+ * For so long a picture whose end was missing is not read again while size and times stay the same. Later it is, because
+ * what is written through a memory map changes no time at once.
  */
 const READ_AGAIN_MS = 30_000
 
-/** Nobody opens a picture in an editor so soon after its end was written. */
+/** Nobody opens a picture in an editor so soon after it was read without its end. */
 const JUST_MS = 2000
 
-/** Those that were deleted meanwhile must not add up over a year. What is forgotten is read once more. */
+/** Deleted pictures must not add up over a year. A picture that is forgotten is only read once more. */
 const MOST_KNOWN = 1000
 
-/** For so long a picture is left alone that may have room that its writer has yet to fill. */
+/** For so long a picture with a part of zeros is left alone, because its writer may have yet to fill that part. */
 const BLANK_MS = 60_000
 
-/** One that waits. Times are monotonic milliseconds. */
+/** A picture that waits. Times are monotonic milliseconds. */
 interface Waiting extends Pick<Read, 'look' | 'hash'> {
   cut: boolean
   message: string
-  /** Since when it has been seen as it is. */
+  /** Since when it has looked the same. */
   since: number
   /** When it was last read. */
   from: number
@@ -53,7 +53,7 @@ export class IncompletePictures {
     this.#policy = policy
   }
 
-  /** What a picture waits for that was read a moment ago and looks as it did then; null where it is to be read. */
+  /** What a picture waits for, when it was read a moment ago and looks the same since. Null: it is to be read. */
   recall(file: FileRow, clock: Clock): Waits | null {
     const known = this.#waiting.get(keyOf(file))
     if (!known || !isSameLook(known.look, file)) return null
@@ -62,13 +62,13 @@ export class IncompletePictures {
     return { kind: 'waits', message: known.message, retryInMs: known.end - now }
   }
 
-  /** Whether part of it was missing when it was read a moment ago: whoever writes it is no editor of what was whole. */
+  /** Whether its end was missing when it was read a moment ago: then its first writer is at work, not an editor. */
   wasJustCut(file: FileKey, clock: Clock): boolean {
     const known = this.#waiting.get(keyOf(file))
     return known?.cut === true && clock.monotonic() - known.from < JUST_MS
   }
 
-  /** What a picture that was read waits or fails for. Null: it is complete, or is to be sent as it is. */
+  /** What a picture that was just read waits or fails for. Null: it is complete, or is to be sent as it is. */
   judge(
     context: AgeContext & Pick<EngineContext, 'settleMs'>,
     job: Pick<UploadJob, 'file' | 'root' | 'path'>,
@@ -85,9 +85,10 @@ export class IncompletePictures {
     const afterMs = Math.max(settleMs, cut ? this.#policy.afterMs : Math.min(BLANK_MS, this.#policy.afterMs))
     const now = clock.monotonic()
     const since = before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
-    // Only a clock that was set back, or another machine's, stamps a file in the future: it is no younger for that.
+    // A time in the future comes of a clock that was set back, or of another machine's. The file is no younger for that.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
-    // A failure harms nothing. Sending half takes a clock that is known not to have leapt, or that time before our eyes.
+    // To fail too early harms nothing. To send half a picture does, so there its age is trusted only where no clock has
+    // leapt, or where the picture was seen unchanged for all that time.
     const known = cut && deed === 'leave' ? age : Math.max(leftAloneMs(context, job, look.ctime), now - since)
     const why = cut ? `it is not complete: ${ending.missing}` : 'part of it is only zeros'
     if (known < afterMs) {

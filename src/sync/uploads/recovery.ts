@@ -85,11 +85,11 @@ function propagatingMirrors({ mirrors: rows }: Synced, { mirrors }: Pass): Reado
   )
 }
 
-/** Whether the delivery address that the credential told gives its bytes; it may tell its id, too. */
+/** Whether the delivery address that the credential promised gives its bytes. The address may tell the id, too. */
 async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: AbortSignal): Promise<boolean> {
   const { cdn_url, remote_id, album, hash } = intent
   if (cdn_url === null || !(await delivers(recovery.host, cdn_url, intent, signal))) return false
-  // Equal bytes may have one address and one id, whoever sent them.
+  // A host may give equal bytes one address and one id, whichever file they came from.
   const known = recovery.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)
   const id = remote_id ?? known?.remote_id ?? confirmedPattern(recovery)?.idOf(cdn_url) ?? null
   if (id === null) return true
@@ -104,9 +104,9 @@ function defaultAlbum({ meta, albums }: Synced): AlbumRow | undefined {
   return id === null ? undefined : albums.byRemoteId(id)
 }
 
-/** What could not be decided when nothing can arrive any more is asked about seldom: each look walks an album. */
+/** An upload that can't arrive any more, and whose outcome is still not clear, is looked for seldom: it costs a walk. */
 const UNDECIDED_MS = 3_600_000
-/** Before that, what was sent a short time ago may show any moment. */
+/** An upload that was sent a short time ago may show in its album at any moment. */
 const SOON_MS = 10_000
 
 /** When uploads in doubt are looked for. It lives as long as the process: a new one looks at once. */
@@ -118,13 +118,12 @@ export class RecoveryPace {
     return now >= (this.#next.get(id) ?? Number.NEGATIVE_INFINITY)
   }
 
-  /** It was looked for, in vain. `earlyUntil`: until then it is looked for at once; `endsAt`: when it can't arrive. */
+  /** It was looked for in vain. `earlyUntil`: until then it is looked for often. `endsAt`: then it can't arrive any more. */
   looked({ id }: OpenUpload, now: number, earlyUntil: number, endsAt: number): void {
     const next = now < earlyUntil ? now + SOON_MS : now <= endsAt ? endsAt + 1 : now + UNDECIDED_MS
     this.#next.set(id, next)
   }
 
-  /** Those that are settled are forgotten. */
   keepOnly(open: readonly OpenUpload[]): void {
     const ids = new Set(open.map(({ id }) => id))
     for (const id of this.#next.keys()) if (!ids.has(id)) this.#next.delete(id)

@@ -122,7 +122,7 @@ async function sendBytes(
         album: album?.id ?? null,
         proof: 'uploaded',
       } as const
-      // What was only linked to another picture proves to have these bytes.
+      // The id was linked to another picture by name alone, and now proves to have these bytes.
       const known = synced.images.byRemoteId(imageId)
       if (known && !known.hash.equals(open.hash)) refuted(tx, known, clock.wall())
       stored(tx, job, open, picture, place, momentOf(run))
@@ -135,8 +135,9 @@ async function sendBytes(
 }
 
 /**
- * An id that stands for other bytes of ours can't stand for these. Nor can one that an upload of other bytes was promised:
- * where a node answers twice on a connection, each answer after it is that of the picture before.
+ * Whether the answered id can be this picture's. It can't be when a record says that the image has other bytes, nor when
+ * the id was promised to an upload of other bytes. The latter happens where a node answers twice on one connection: each
+ * later answer is then the answer for the picture before.
  */
 function believed(
   { synced }: UploadRun,
@@ -149,7 +150,7 @@ function believed(
   const known = synced.images.byRemoteId(imageId)
   const isKnown = known !== undefined && known.proof !== 'none' && !known.hash.equals(hash)
   const isKept = cdnUrl === promised.cdnUrl || imageId === promised.imageId
-  // It may be the id alone that is another's.
+  // The address may be ours while the id is another's.
   const isOdd = !isKept || !names(promised.cdnUrl, imageId)
   const isOf = (other: Pick<OpenUpload, 'cdn_url' | 'remote_id'>) =>
     (!isKept && (other.cdn_url === cdnUrl || other.remote_id === imageId)) || names(other.cdn_url, imageId)

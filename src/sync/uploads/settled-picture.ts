@@ -12,41 +12,47 @@ type SettleContext = AgeContext &
     incomplete: Pick<EngineContext['incomplete'], 'wasJustCut'>
   }
 
-/** Two looks so far apart show whether a file is being written: longer than any system's tick, which stamps it. */
+/** Two reads so far apart show whether a file is being written. It is longer than the tick of any system's timestamps. */
 const LOOKS_APART_MS = 50
-/** Bytes for each further millisecond, so that a large file that grows by bits is not read from its start all the time. */
+/** For so many bytes the wait is a millisecond longer, so that a large file that grows slowly is not read over and over. */
 const BYTES_PER_MS = 100_000
 
 /**
- * Opens a picture once nobody writes to it any more: unchanged for `settleMs`. A younger one is read a second time
- * after that time and must then have the same bytes; the kernel's timestamps are too coarse to trust alone. A new
- * picture that ends where its format ends rests for a moment only: films are appended to pictures, and editors write
- * over what was there, but nobody goes on behind an end marker of his own. So it is with one that was seen before its end
- * was there. What is cut is not waited for here, nor are the bytes that stand on the host already. `standing`: their hash,
- * or null.
+ * Opens a picture once nobody writes to it any more, that is when it was left unchanged for `settleMs`. A younger picture
+ * is read twice, `settleMs` apart, and must have the same bytes both times, because the kernel's timestamps are too coarse
+ * to be trusted alone.
+ *
+ * Some pictures do not wait that long. An example: a camera import writes `a.jpg` in 200 ms. The picture is new, and its
+ * last bytes are the end marker of a JPEG, so its writer has finished. It rests for some 50 ms, is read again, and is sent.
+ * When an editor saves over an old `b.jpg`, the picture may have ended with a marker before as well, so nothing tells that
+ * the editor has finished, and `b.jpg` waits the full time. A picture that was seen a moment ago without its end counts as
+ * new, because whoever writes it is no editor.
+ *
+ * Two more do not wait here: a picture whose end is missing (IncompletePictures waits for it), and a picture whose bytes
+ * are on the host already. `used`: the hash of the image that the file uses, or null.
  */
 export async function openSettled(
   context: SettleContext,
   job: Pick<UploadJob, 'file' | 'root' | 'path'>,
-  standing: Buffer | null,
+  used: Buffer | null,
   signal: AbortSignal,
 ): Promise<OpenPicture> {
   const { openPicture, settleMs, clock, incomplete } = context
   const { file, root, path } = job
   const quietMs = (size: number) => Math.min(settleMs, LOOKS_APART_MS + size / BYTES_PER_MS)
   const quietFor = leftAloneMs(context, job, file.ctime)
-  const toBe = standing ? 0 : quietMs(file.size)
+  const toBe = used ? 0 : quietMs(file.size)
   if (quietFor < toBe) await clock.sleep(toBe - quietFor, signal)
   const first = await openPicture(root, path, signal)
   const { look, ending, hash } = first
   const age = leftAloneMs(context, job, look.ctime)
   if (age >= settleMs) return first
-  if (ending.kind === 'cut' || standing?.equals(hash)) return first
+  if (ending.kind === 'cut' || used?.equals(hash)) return first
   const early = endsEarly(first, file) && (isNew(first, settleMs) || incomplete.wasJustCut(file, clock))
-  // It is as the scan saw it, some time ago.
+  // The scan saw it as it is, some time ago, so it has rested.
   if (early && look.ctime === file.ctime && look.ino === file.ino) return first
   await first.close()
-  // It may have been read for longer than it has to rest. Node warns of a wait below zero.
+  // Reading may have taken longer than the wait. Node warns of a wait below zero.
   await clock.sleep(Math.max(0, (early ? quietMs(look.size) : settleMs) - age), signal)
   const second = await openPicture(root, path, signal)
   if (second.hash.equals(first.hash) && second.look.ctime === first.look.ctime) return second
@@ -55,8 +61,9 @@ export async function openSettled(
 }
 
 /**
- * Made a moment before it was last written to, or renamed when it had rested: whole, then. An older file may have been
- * whole before, and somebody writes over it, whatever its name becomes meanwhile.
+ * Whether its first writer wrote it just now: it was created less than `settleMs` before its last change. Or it was renamed
+ * after it had rested for `settleMs`, as programs do that write to a temporary name. An older file may be one that somebody
+ * writes over.
  */
 function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number): boolean {
   const tookMs = (mtime - bornAt) / 1000
@@ -64,15 +71,18 @@ function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number
   return restedMs >= settleMs || (tookMs >= 0 && tookMs < settleMs)
 }
 
-/** Whole seconds are the stamps of file systems that know no parts of them: a file may change under the same one. */
+/**
+ * Whether it ends where its format ends, and uses no image yet. Not on a file system whose timestamps are whole seconds:
+ * there a file may change without a new timestamp.
+ */
 function endsEarly({ ending, look }: OpenPicture, { image }: UploadJob['file']): boolean {
   return ending.kind === 'closed' && image === null && look.ctime % 1_000_000 !== 0
 }
 
-/** So far another machine's clock may be behind: until then its stamp does not tell how long a file has been left alone. */
+/** Another machine's clock may be behind by so much. A younger timestamp of its does not tell how old a change is. */
 const BEHIND_MS = 300_000
 
-/** For how many milliseconds at least nobody has written to a picture that was stamped at `ctime` (microseconds since 1970). */
+/** For how many milliseconds at least nobody has changed a picture. `ctime`: its last change, in microseconds since 1970. */
 export function leftAloneMs(
   { disk, clock, ages }: AgeContext,
   { root, path }: Pick<UploadJob, 'root' | 'path'>,

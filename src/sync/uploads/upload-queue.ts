@@ -14,10 +14,10 @@ import type { UploadResult } from './upload-result.ts'
 
 type QueueRun = UploadRun & { uploader: Uploader }
 
-/** What one pass reads while uploads wait: something else may be due. */
+/** For so long one pass compares pictures while uploads wait. Something else may be due by then. */
 const COMPARE_MS = 600_000
 
-/** Sends what is pending, several at a time, until all is done or the host will not have more. */
+/** Uploads pending files, several at a time, until all are done or the host takes no more. */
 export class UploadQueue {
   readonly #run: QueueRun
   readonly #mirrors: Map<number, ScannedMirror>
@@ -56,7 +56,7 @@ export class UploadQueue {
     const { synced, quota, order } = this.#run
     let files = synced.files.pending(order, ids)
     if (this.#letAsk(isProbe)) {
-      // One at a time goes ahead to ask; the others follow once it is taken.
+      // One at a time is sent to ask whether there is quota again. The others follow once one is taken.
       quota.probe()
       while (quota.granted === 0 && (await this.#next(files, interruption)));
       if (quota.granted === 0) return
@@ -64,18 +64,18 @@ export class UploadQueue {
     for (;;) {
       await this.#together(files, interruption, () => !this.#isSparing())
       if (!this.#isSparing()) return
-      // The others have come to their end: none of these is under way.
+      // No upload of the backlog is under way any more.
       const { began } = quota.read()
       const isToday = () => quota.read().began === began
       await this.#together(this.#newToday(ids), interruption, isToday)
       if (isToday()) break
-      // Another day has its own quota, and other pictures are new on it.
+      // A new day has its own quota, and other pictures count as new.
       files = synced.files.pending(order, ids)
     }
     if (!isEnded(interruption) && synced.files.anyPending(ids)) this.#stop(reserveIsKept)
   }
 
-  /** Opens what was shut and may be over. Answers whether the next request is to find out. */
+  /** Unblocks uploads that a used-up quota has blocked. Answers whether one upload is to ask first. */
   #letAsk(isProbe: boolean): boolean {
     const { synced, host, only } = this.#run
     if (only) return false
@@ -107,7 +107,7 @@ export class UploadQueue {
     await Promise.all(Array.from({ length: this.#run.concurrency }, work))
   }
 
-  /** Uploads one. False: there is none, or no more may go. */
+  /** Uploads one. False: there is none left, or no more may be sent. */
   async #next(files: Generator<FileRow>, interruption: Interruption): Promise<boolean> {
     if (this.#stopped || isEnded(interruption)) return false
     const next = files.next()
@@ -155,14 +155,15 @@ export class UploadQueue {
       case 'uncertain':
         await synced.commit(tx => uncertain(tx, file, this.#doubt(result)))
         tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
-        // More than one in a row is not chance: what goes on would only be more doubt.
+        // Two lost answers in a row are no chance. To go on would only make more uploads doubtful.
         if (!result.failure.repeated && ++this.#inDoubt > 1) this.#stop(result.failure)
         return
       case 'failed':
         await synced.commit(tx => failed(tx, file, result, this.#run.clock.wall()))
         return tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
       case 'stop': {
-        // What ends it after something else did, such as a quota, would be asked about once more.
+        // It is recorded even when the run was stopped before for another reason, for example a quota after an outage:
+        // else the next pass would ask about the quota once more.
         const isNews = this.#stopped?.remedy !== result.failure.remedy
         this.#stop(result.failure)
         return isNews ? recordStop(this.#run, result.failure) : undefined

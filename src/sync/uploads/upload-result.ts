@@ -3,30 +3,30 @@ import { isErrorCode } from '../../protocol/errors.ts'
 import { isOutage } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 
-/** What became of one file. Only `stop` concerns the others. `hash`: of its bytes, where they were read. */
+/** What became of one file. Only `stop` concerns other files. `hash`: of the file's bytes, where they were read. */
 export type UploadResult =
   | { kind: 'uploaded'; imageId: string; cdnUrl: string; size: number }
-  /** Its bytes are on the host already. `compared`: no record said so, but they were fetched. */
+  /** Its bytes are on the host already. `compared`: no record said so, and the image was fetched to compare it. */
   | { kind: 'unchanged'; size: number; compared?: true }
-  /** A remote image can be it. */
+  /** An image of its name and dimensions is there, and its bytes are not compared yet. */
   | { kind: 'linked' }
-  /** `retryAt`: milliseconds since 1970; null: not before it changes. */
+  /** `retryAt`: milliseconds since 1970. Null: not before the file changes. */
   | { kind: 'failed'; code: string; message: string; retryAt: number | null; hash: Buffer | null }
   | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
-  /** Not now: it is being written, or went away. The next look finds it as it is then, after `retryInMs` at the latest. */
+  /** Not now: the file is being written, or is missing. The next pass sees it anew, after `retryInMs` at the latest. */
   | { kind: 'waits'; message: string; retryInMs?: number }
-  /** Nothing can be uploaded now. The file stays pending. */
+  /** Nothing can be uploaded now, and all files stay pending. */
   | { kind: 'stop'; failure: HostFailure }
 
 const HOUR_MS = 3_600_000
 const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 
-/** What a failure that the host answered means for this file and the others. `now`: milliseconds since 1970. */
+/** What the host's refusal means for this file and for others. `now`: milliseconds since 1970. */
 export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number): UploadResult {
   const { code, message, remedy } = failure
-  // Only the pictures of that album wait until it is known whether it is there.
+  // Whether the album was created is not known. Only its pictures wait.
   if (remedy === 'find_out' && failure.endpoint === 'create_album') return { kind: 'waits', message }
-  // A node in trouble, a redirect or an odd address is the host's matter, and what albums answer concerns no file.
+  // An outage, a redirect or an odd address is no file's fault, and neither is a refused album request.
   if (isOutage(failure) || code.startsWith('HOST_') || !OF_A_FILE.has(failure.endpoint)) {
     return remedy === 'find_out' && failure.endpoint === 'send'
       ? { kind: 'uncertain', failure, hash }

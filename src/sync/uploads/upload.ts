@@ -15,7 +15,7 @@ import { openSettled } from './settled-picture.ts'
 import type { UploadJob, UploadRun } from './upload-job.ts'
 import { resultOfRefusal, type UploadResult } from './upload-result.ts'
 
-/** Brings one file to the host, unless it is there. */
+/** Brings one file to the host, unless its bytes are there already. */
 export class Uploader {
   readonly #run: UploadRun
   readonly #default = new DefaultAlbum()
@@ -30,7 +30,7 @@ export class Uploader {
     if (waits) return waits
     let open: OpenPicture
     try {
-      open = await openSettled(this.#run, job, this.#standing(job)?.hash ?? null, signal)
+      open = await openSettled(this.#run, job, this.#imageOf(job)?.hash ?? null, signal)
     } catch (error) {
       if (!(error instanceof PictureFileError)) throw error
       return error.code === 'UNREADABLE'
@@ -44,19 +44,19 @@ export class Uploader {
     }
   }
 
-  #standing({ file }: UploadJob): ImageRow | undefined {
+  #imageOf({ file }: UploadJob): ImageRow | undefined {
     return file.image === null ? undefined : this.#run.synced.images.byId(file.image)
   }
 
   async #uploadOpen(job: UploadJob, open: OpenPicture, signal: AbortSignal): Promise<UploadResult> {
     const { synced } = this.#run
     const { hash, picture } = open
-    // Another disk may be here since the scan.
+    // Since the scan another disk may have been mounted there.
     if (!job.isSameDisk()) return { kind: 'waits', message: 'its folder was replaced since it was scanned' }
-    const standing = this.#standing(job)
-    // An image whose deletion may have happened is as good as gone.
-    if (standing?.hash.equals(hash) && !synced.journal.deletionOf(standing.id)) {
-      await synced.commit(tx => unchanged(tx, job, open, standing, momentOf(this.#run)))
+    const used = this.#imageOf(job)
+    // When the answer to the image's deletion was lost, the image may be gone.
+    if (used?.hash.equals(hash) && !synced.journal.deletionOf(used.id)) {
+      await synced.commit(tx => unchanged(tx, job, open, used, momentOf(this.#run)))
       return { kind: 'unchanged', size: open.look.size }
     }
     if (this.#run.only === 'compare') {
@@ -71,8 +71,8 @@ export class Uploader {
       const message = 'its bytes are no picture of a known format'
       return { kind: 'failed', code: 'NOT_A_PICTURE', message, retryAt: null, hash }
     }
-    if (standing?.proof === 'none' && !synced.resend.has(job.file)) {
-      const adopted = await adoptLinked(this.#run, job, open, picture, standing, signal)
+    if (used?.proof === 'none' && !synced.resend.has(job.file)) {
+      const adopted = await adoptLinked(this.#run, job, open, picture, used, signal)
       if (adopted) return adopted
     }
     const album = await this.#albumOf(job, signal)
@@ -81,7 +81,7 @@ export class Uploader {
     return this.#bring(job, open, picture, album.value, signal)
   }
 
-  /** Where it goes, once it is known what is there. Undefined: there is no such album, and none is made. */
+  /** The picture's album, once its images are known. Undefined: there is no such album, and none is created. */
   async #albumOf(job: UploadJob, signal: AbortSignal): Promise<Outcome<Album | undefined>> {
     const { albums, contents, only, synced } = this.#run
     const blind = synced.resend.has(job.file)
@@ -106,9 +106,9 @@ export class Uploader {
     album: Album,
     signal: AbortSignal,
   ): Promise<UploadResult> {
-    const left = leftFor(this.#run, job, open, album)
-    if (left) {
-      await this.#run.synced.commit(tx => unchanged(tx, job, open, left, momentOf(this.#run)))
+    const unused = unusedImageOf(this.#run, job, open, album)
+    if (unused) {
+      await this.#run.synced.commit(tx => unchanged(tx, job, open, unused, momentOf(this.#run)))
       return { kind: 'unchanged', size: open.look.size }
     }
     const adopted = await adopt(this.#run, job, open, picture, album, signal)
@@ -126,7 +126,7 @@ export class Uploader {
     })
   }
 
-  /** Records that know less, and a plan that does not list: what is there nobody can tell. */
+  /** The state was lost or restored, and the plan does not list: nobody can tell what is on the host. */
   #blindly({ endpoint, remedy }: HostFailure, hash: Buffer): UploadResult | null {
     const { synced, clock } = this.#run
     if (endpoint !== 'list' || remedy !== 'plan' || synced.meta.get('restored') !== '1') return null
@@ -135,7 +135,7 @@ export class Uploader {
     return { kind: 'failed', code: 'STATE_RESTORED', message, retryAt: clock.wall() + HOUR_MS, hash }
   }
 
-  /** Where the host lists nothing, nobody has seen that it is not there. */
+  /** Says that the picture is not there, or that the host could not be asked because the plan does not list. */
   #notThere(): UploadResult {
     const shut = this.#run.host.blocks().find(({ endpoint }) => endpoint === 'list')
     return shut ? { kind: 'waits', message: `${CAN_NOT_ASK}: ${shut.message}` } : notThere
@@ -147,10 +147,11 @@ export class Uploader {
 }
 
 /**
- * An image of these bytes under this name that is about to be given up, or that was kept for good: the version that it
- * stood for is back. One that was only linked does not take the place of another.
+ * An image of these bytes and this name, in this album, that no file uses: it waits for its deletion, or it is kept for
+ * good. The file has the bytes of that image again, and uses it again. An image that was only linked does not replace
+ * another image.
  */
-function leftFor(
+function unusedImageOf(
   { synced }: UploadRun,
   { file }: UploadJob,
   { hash }: OpenPicture,

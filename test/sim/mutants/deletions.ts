@@ -156,8 +156,8 @@ export const DELETIONS: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/uploads/upload.ts',
-        find: 'if (standing?.hash.equals(hash) && !synced.journal.deletionOf(standing.id)) {',
-        replace: 'if (standing?.hash.equals(hash)) {',
+        find: 'if (used?.hash.equals(hash) && !synced.journal.deletionOf(used.id)) {',
+        replace: 'if (used?.hash.equals(hash)) {',
       },
     ],
     why: 'a file that comes back is linked to an image that may be gone',
