@@ -23,17 +23,17 @@ export interface Sources {
   health(): Health
   /** False: that is no form of the page. */
   askFor(command: string, fields: Fields): boolean
-  /** Something went wrong that nobody foresaw. */
+  /** Called with an unexpected error. */
   failed(error: Error): void
 }
 
-/** Who asks, as the connection and the request tell. */
+/** Who may use the page, by connection and request. */
 export interface PageAccess {
-  /** Whether its Host may be any: nobody but this user reaches it. */
+  /** Whether any Host header is accepted, because only this user can connect. */
   anyHost: boolean
   /** Whether this is the user of this albumd, or root, or somebody who has the key. */
   isUser(context: Context): boolean
-  /** What to do for somebody who is not. */
+  /** What to tell a person who may not use the page. */
   whoMay: string
 }
 
@@ -45,7 +45,7 @@ const notTooLarge = bodyLimit({
   onError: context => refused(context, 413, 'That is too large for a form of this page.'),
 })
 
-/** The status page behind one access. */
+/** The status page for those whom `access` lets in. */
 export function pageApp(sources: Sources, access: PageAccess): Hono {
   const app = new Hono()
   app.use(async (context, next) => {
@@ -57,7 +57,7 @@ export function pageApp(sources: Sources, access: PageAccess): Hono {
     return undefined
   })
 
-  // Anybody may ask these: they name no file.
+  // These are for everybody, because they name no file.
   app.get('/healthz', context => {
     const { well, text } = sources.health()
     return context.text(text(access.isUser(context)), well ? 200 : 503)
@@ -92,9 +92,9 @@ export function pageApp(sources: Sources, access: PageAccess): Hono {
     if (shown === null) return context.body(null, 404)
     return context.body(shown.bytes, 200, {
       'content-type': shown.mime,
-      // What is under way is counted anew after each start.
+      // An upload's id is used for another upload after each start.
       ...(of === 'picture' && shown.lasts && { 'cache-control': 'private, max-age=3600' }),
-      // A picture by itself is a document without anything.
+      // A picture that is opened by itself may load and run nothing.
       'content-security-policy': "default-src 'none'; sandbox",
     })
   })
@@ -105,7 +105,7 @@ export function pageApp(sources: Sources, access: PageAccess): Hono {
     if (typeof fields.token !== 'string' || !isEqual(fields.token, sources.token))
       return refused(context, 403, 'albumd was started again since this page was loaded. Load it again.')
     if (!sources.askFor(context.req.param('command'), fields))
-      return refused(context, 400, 'That is nothing that this page can ask for.')
+      return refused(context, 400, 'This page has no such form.')
     return context.redirect('/', 303)
   })
   app.notFound(context => refused(context, 404, 'There is nothing here.'))

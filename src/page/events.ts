@@ -1,30 +1,30 @@
 import type { Parts } from './view/document.ts'
 
-/** Whoever looks at the page. */
+/** One open page. */
 interface Viewer {
   stream: ReadableStreamDefaultController<Uint8Array>
   seen: Parts
 }
 
-/** So many look at a time: each tab that is seen is one. */
+/** How many pages may be open at a time. Each visible tab is one. */
 const MOST = 100
-/** Bytes. Somebody who has not taken so many is told no more until then. */
+/** A viewer who has so many bytes still to read gets no more until they are read. */
 const AHEAD = 64 * 1024
-/** Milliseconds after which a browser asks again, once the connection is lost. */
+/** After how long a browser connects again when the connection is lost, in milliseconds. */
 const RETRY = 1500
 
-/** Server-sent events: each viewer is told the parts that have changed since he was told the last time. */
+/** Server-sent events: each viewer gets the parts of the page that changed since the last event to that viewer. */
 export class Viewers {
   readonly #viewers = new Set<Viewer>()
   readonly #encoder = new TextEncoder()
-  /** Hears that somebody has come. */
+  /** Called when a viewer has come. */
   onCome: () => void = () => {}
 
   get any(): boolean {
     return this.#viewers.size > 0
   }
 
-  /** A stream for one more, or null where there are too many. `version`: of the page. */
+  /** A stream for one more viewer. Null: there are too many. `version`: albumd's. */
   welcome(version: string): ReadableStream<Uint8Array> | null {
     if (this.#viewers.size >= MOST) return null
     let viewer: Viewer | null = null
@@ -45,14 +45,14 @@ export class Viewers {
   show(parts: Parts): void {
     for (const viewer of this.#viewers) {
       const news = Object.entries(parts).filter(([id, part]) => viewer.seen[id] !== part)
-      // Nobody is told less than everything: whoever does not listen is told later.
+      // A viewer who does not read gets all changes later, in one event.
       if (news.length === 0 || (viewer.stream.desiredSize ?? 0) <= 0) continue
       viewer.seen = parts
       this.#tell(viewer, `event: parts\ndata: ${JSON.stringify(Object.fromEntries(news))}\n\n`)
     }
   }
 
-  /** Finds out who has gone without a word. For whom something waits already, that does it: a frozen tab stays for days. */
+  /** Writes a comment to viewers who have read everything, because only a write shows that a connection is lost. */
   beat(): void {
     for (const viewer of this.#viewers) if (viewer.stream.desiredSize === AHEAD) this.#tell(viewer, ': \n\n')
   }
@@ -62,7 +62,7 @@ export class Viewers {
       try {
         stream.close()
       } catch {
-        // He has gone.
+        // The viewer has gone.
       }
     }
     this.#viewers.clear()

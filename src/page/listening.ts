@@ -1,18 +1,18 @@
 import type { Hono } from 'hono'
 import { type Address, type PageServer, servePage } from './server.ts'
 
-/** Milliseconds after which a port that was taken is tried again. */
+/** After how long an address that could not be had is tried again, in milliseconds. */
 const AGAIN = 30_000
 
-/** Where the page is to be had by a browser. Both null: nowhere, as the config says. */
+/** The page's address for a browser. Both null: the config says "off". */
 export interface PageUrl {
   url: string | null
-  /** Why there is none, for a person. */
+  /** Why the page can't be served, for a person. */
   why: string | null
 }
 
 /**
- * Keeps the page at its address. One that can't be had is said once and tried again: what else the daemon does goes on.
+ * Serves the page at its address. When the address can't be had, it says so once and tries again; the daemon goes on.
  */
 export class Listening {
   readonly #app: Hono
@@ -21,11 +21,11 @@ export class Listening {
   #server: PageServer | null = null
   #why: string | null = null
   #again: NodeJS.Timeout | null = null
-  /** One change after the other. */
+  /** Changes of the address are made one after the other. */
   #latest: Promise<void> = Promise.resolve()
   #closed = false
 
-  /** `say` tells a person, in a line. */
+  /** `say` shows a person one line. */
   constructor(app: Hono, say: (line: string) => void) {
     this.#app = app
     this.#say = say
@@ -35,7 +35,7 @@ export class Listening {
     return { url: this.#server?.url ?? null, why: this.#why }
   }
 
-  /** Listens at this address from here on, and at no other. Null: at none. */
+  /** Listens at this address alone from here on. Null: at none. */
   at(address: Address | null): Promise<void> {
     return this.#inTurn(async () => {
       if (address?.host === this.#address?.host && address?.port === this.#address?.port) return

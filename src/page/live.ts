@@ -1,13 +1,13 @@
 import type { Viewers } from './events.ts'
 import type { Parts } from './view/document.ts'
 
-/** Milliseconds between two looks, while something happens and while nothing does. */
+/** How long after an event the page is drawn, and how often it is drawn without one, in milliseconds. */
 const SOON = 500
 const IDLE = 5000
-/** A look that takes long is not taken all the time: the daemon has other work. */
+/** Drawing may take one part in so many of the time, because the daemon has other work. */
 const SHARE = 20
 
-/** Shows what there is to see, as long as somebody looks. */
+/** Draws the page for its viewers, while there are any. */
 export class Live {
   readonly #viewers: Viewers
   readonly #parts: () => Parts
@@ -18,7 +18,7 @@ export class Live {
   #notBefore = 0
   #closed = false
 
-  /** `now`: milliseconds on a clock that only goes forward. What `parts` throws goes to `failed`, and nothing is shown. */
+  /** `now`: milliseconds on a clock that only goes forward. An error of `parts` goes to `failed`. */
   constructor(viewers: Viewers, parts: () => Parts, now: () => number, failed: (error: unknown) => void) {
     this.#viewers = viewers
     this.#parts = parts

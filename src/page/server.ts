@@ -22,7 +22,7 @@ const HEADERS_WITHIN = 10_000
 const REQUEST_WITHIN = 30_000
 const GRACE = 200
 
-/** The user at the other end of each connection, asked when it came: later it may be another's. */
+/** The user at the other end of each connection. Looked up when it begins, because its port may be another's later. */
 const users = new WeakMap<Socket, number | null>()
 
 /** Serves `app` to browsers. Rejects with Node's error, such as EADDRINUSE. */

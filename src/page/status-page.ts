@@ -24,8 +24,8 @@ import { UnderWayPictures } from './under-way.ts'
 import { documentOf, type Parts, partsOf } from './view/document.ts'
 
 /**
- * The status page of a running daemon: in a browser at `status_page.listen`, and on a socket in the state folder. It hears
- * of the work, reads what is recorded, and asks the daemon for what people want.
+ * The status page of a running daemon: for browsers at `status_page.listen`, and on a socket in the state folder. It
+ * listens to the bus, reads the records, and gives people's commands to the daemon.
  */
 export class StatusPage implements Display {
   readonly #clock: Clock
@@ -114,7 +114,7 @@ export class StatusPage implements Display {
     await Promise.all([this.#listening?.close(), this.#socket?.close()])
   }
 
-  /** Where a browser finds it, once it is open. */
+  /** The address for a browser. Null: the page is not open. */
   get pageUrl(): PageUrl | null {
     return this.#listening?.pageUrl ?? null
   }
@@ -123,7 +123,7 @@ export class StatusPage implements Display {
     this.#signAt = this.#clock.monotonic()
   }
 
-  /** Says once what may go wrong each time that somebody looks. */
+  /** Says an error once that comes each time the page is drawn. */
   readonly #failed = (error: unknown): void => {
     const { message } = error as Error
     if (message !== this.#saidLast) this.#bus.say(`the status page: ${message}`)
@@ -183,7 +183,7 @@ export class StatusPage implements Display {
     return partsOf(facts, this.#token, now)
   }
 
-  /** Null too where the state can't be read. */
+  /** Null where the state is closed or can't be read. */
   #recorded(now: number): Recorded | null {
     try {
       return readRecorded(this.#daemon!, now, this.#clock.monotonic() - this.#signAt)

@@ -6,9 +6,9 @@ import type { Command } from './command.ts'
 import { type PassResult, passResult } from './pass-result.ts'
 
 interface AdoptResult extends PassResult {
-  /** Null where nothing was to be compared. */
+  /** Null: nothing was compared. */
   verified: Verified | null
-  /** Whether a delivery address can be built: only as the host's own answers have shown. */
+  /** Whether delivery addresses can be built, by a pattern that the host's answers have confirmed. */
   addressesKnown: boolean
 }
 
@@ -18,10 +18,10 @@ export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
   async carryOut(context, { verify }) {
     const { config, synced, interruption } = context
     const engine = context.engine()
-    // What was ambiguous may be clear by now.
+    // A failure that was ambiguous may be clear by now.
     await forgetFailures(config, synced)
     let verified: Verified | null = null
-    // There may be as many as there are pictures.
+    // Every picture may be linked, so comparing them may take long.
     const giveWay = async () => {
       if (context.othersWait()) await context.giveWay()
     }

@@ -7,7 +7,7 @@ import { retryCommand } from './retry.ts'
 import { syncCommand } from './sync.ts'
 import { trustCommand } from './trust.ts'
 
-/** What a command can have done, by the daemon where one runs. */
+/** The commands that act on the state. The daemon carries them out where one runs, else the command line does. */
 export const commands = {
   sync: syncCommand,
   retry: retryCommand,
@@ -23,7 +23,7 @@ export type CommandName = keyof typeof commands
 export type RequestOf<N extends CommandName> = Parameters<(typeof commands)[N]['carryOut']>[1]
 export type ResultOf<N extends CommandName> = Awaited<ReturnType<(typeof commands)[N]['carryOut']>>
 
-/** A command by its name, for whoever learns name and request from elsewhere. */
+/** The command of this name. Null: there is none. */
 export function commandNamed(name: string): Command<unknown, unknown> | null {
   return Object.hasOwn(commands, name) ? (commands[name as CommandName] as Command<unknown, unknown>) : null
 }

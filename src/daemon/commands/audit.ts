@@ -6,7 +6,7 @@ import { type Verdict, verdictOn } from '../report/verdict.ts'
 import { type Command, type CommandContext, NotPossible } from './command.ts'
 
 interface AuditDone {
-  /** Null: nothing is recorded yet that could be compared. */
+  /** Null: no album is recorded that could be compared. */
   result: AuditResult | null
   verdict: Verdict
 }
@@ -33,7 +33,7 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
   },
 }
 
-/** As much of it as there is time for: between two albums it can be left, and the next stretch goes on there. */
+/** Audits until something else waits. It ends between two albums, and the next stretch goes on there. */
 async function oneStretch(
   context: CommandContext,
   repair: boolean,
@@ -41,12 +41,12 @@ async function oneStretch(
   const { config, interruption, output } = context
   const leave = new AbortController()
   const mirroring = { parts: context.engine().parts, pass: () => context.pass() }
-  // Only the walk is left: once it is finished, what is to be repaired goes on to its end.
+  // Only the walk ends early. Once it is finished, all repairs are made.
   const stop = AbortSignal.any([interruption.stop, leave.signal])
   let looked = 0
   const progress = (done: number, albums: number) => {
     output.progress(done, albums)
-    // One album at least each time, or those who change their pictures all day would never see its end.
+    // At least one album each time, or an audit would never end while pictures change all day.
     if (looked++ > 0 && context.othersWait()) leave.abort()
   }
   const result = await audit(config, mirroring, repair, { ...interruption, stop }, progress)

@@ -7,12 +7,12 @@ import { openState } from '../state/state.ts'
 import { type CommandName, commandNamed, type RequestOf, type ResultOf } from './all.ts'
 import type { CommandContext, CommandOutput } from './command.ts'
 
-/** A person waits: trouble at the host is not waited out for long. A scan of theirs needs no grace. */
+/** A person waits, so an outage is not waited out for long. What the person's own scan misses needs no grace. */
 const TEMPER = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
 
 /**
- * Carries a command out in this process, which has the state meanwhile. `access`: asked for where the command needs the host.
- * Throws what `openState` and the command throw.
+ * Carries a command out in this process, which locks the state meanwhile. `access` may be null where the command does
+ * not need the host. Throws what `openState` and the command throw.
  */
 export async function carryOutHere<N extends CommandName>(
   config: Config,

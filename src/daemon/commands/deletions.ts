@@ -10,7 +10,7 @@ export type ShownDeletion = Omit<HeldDeletion, 'image'> & { image_id: string }
 interface DeletionsRequest {
   action: 'approve' | 'discard'
   path?: string | undefined
-  /** So many a person has seen: where more are held by now, none is settled. */
+  /** How many a person has seen. When more are held by now, the command does nothing. */
   most?: number | undefined
 }
 

@@ -6,17 +6,20 @@ import { type MirrorStatus, statusOf } from '../report/status.ts'
 import { type Verdict, verdictOn } from '../report/verdict.ts'
 import type { CommandContext } from './command.ts'
 
-/** How things stand after a pass. */
+/** The result of a command that makes a pass. */
 export interface PassResult {
   verdict: Verdict
   /** What the host answered that ended work early. */
   stopped: HostFailure[]
   mirrors: MirrorStatus[]
-  /** Then nothing was sent or deleted. */
+  /** The pause that kept everything from being sent and deleted. Null: albumd is not paused. */
   paused: Pause | null
 }
 
-/** `work` answers what ended it early. The host is greeted beside it: an empty pass finds out too that it is away. */
+/**
+ * Does `work`, which answers what ended it early, and asks the host for one page at the same time: otherwise a pass
+ * that has nothing to send would not find out that the host does not answer.
+ */
 export async function passResult(
   context: CommandContext,
   work: () => Promise<HostFailure[]>,
@@ -28,7 +31,7 @@ export async function passResult(
   const engine = context.engine()
   const [refusal, ended] = await Promise.all([engine.greet(interruption.cut), work()])
   const stopped = distinct([...(refusal ? [refusal] : []), ...ended])
-  // The pass may have recorded how things stand before the host answered the greeting.
+  // The pass may have recorded the mirrors' states before the host answered that request.
   await synced.commit(tx => recordStates(tx, engine.parts, stopped))
   const result = standing(context, stopped)
   return { ...result, verdict: verdictOn(statusOf(config, synced, true, Date.now()), stopped) }
@@ -40,7 +43,7 @@ function standing({ config, synced }: CommandContext, stopped: HostFailure[]): P
   return { verdict: 'left', stopped, mirrors, paused: pauseAt(synced, now) }
 }
 
-/** A person who asks is reason enough to ask the host again, outages included. A used-up quota has probes of its own. */
+/** A command of a person tries everything again, except a used-up quota, because the quota is probed by itself. */
 async function tryAgain(context: CommandContext): Promise<void> {
   const { host, synced, running } = context.engine().parts
   const blocks = host.blocks()

@@ -8,10 +8,10 @@ import { type Asking, asking, fingerprintOf, type Line, type Refusal, refusalOf 
 
 /** Bytes. */
 const LARGEST_REQUEST = 64 * 1024
-/** Lines that nobody takes; a client that sleeps must not fill the daemon's memory. */
+/** How many lines may wait for a client. One that sleeps must not fill the daemon's memory. */
 const MOST_LINES_AHEAD = 100_000
 
-/** The daemon's control, to be served on its socket. `onAsked` is told what a command wants. */
+/** What the control socket answers. `onAsked` is called with the name of each command. */
 export function controlApp(queue: CommandQueue, onAsked: (what: string) => void): Hono {
   const app = new Hono()
   app.post('/commands/:name', bodyLimit({ maxSize: LARGEST_REQUEST }), async context => {
@@ -42,7 +42,7 @@ function otherVersion({ version: theirs }: Asking): Refusal {
   return { code: 'OTHER_VERSION', message }
 }
 
-/** A person means what their config says: under another one the command is not done. */
+/** Refuses the command where the daemon runs with another config than the person who gave it. */
 function underThatConfig(
   command: Command<unknown, unknown>,
   fingerprint: string,
@@ -61,7 +61,7 @@ function underThatConfig(
   }
 }
 
-/** The lines of an answer, as they come. Whoever leaves does not stop what was begun. */
+/** The answer, line by line as the work goes on. A command that has begun goes on when its client disconnects. */
 function answerTo<Request>(
   queue: CommandQueue,
   command: Pick<Command<Request, unknown>, 'carryOut' | 'atOnce'>,
@@ -81,7 +81,7 @@ function answerTo<Request>(
         }
         const output: CommandOutput = {
           tell: told => {
-            // What only a log shows is not worth its way: there may be one for each picture.
+            // Commands do not show this event, and there may be one for each picture.
             if (told.event !== 'change_found') write({ told })
           },
           say: say => write({ say }),

@@ -8,10 +8,10 @@ import { closedState } from '../state/state-problem.ts'
 import { type Asking, fingerprintOf, type Line, type Refusal } from './protocol.ts'
 import { openSocketPath } from './socket.ts'
 
-// Imported, it would be asked for all its exports, WebSocket among them, for which Node loads a whole undici: 20 ms.
+// An import would read all exports of the module. One of them is WebSocket, for which Node loads undici: 20 ms.
 const { request } = process.getBuiltinModule('node:http')
 
-/** An error that the daemon answered, with its code. */
+/** An error that the daemon answered. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly code: string | undefined
@@ -22,15 +22,15 @@ export class Refused extends Error {
   }
 }
 
-/** How whoever asks the daemon hears of its work. */
+/** What a command shows to a person who gave it to a daemon. */
 export interface RemoteOutput extends CommandOutput {
-  /** The daemon has taken it up. */
+  /** The daemon has begun with the command. */
   begun(): void
 }
 
 /**
- * Has the daemon at this socket carry it out; null where none is there. Throws Refused; with the code LEFT where `leave`
- * is aborted before the end: the daemon goes on with what it has begun.
+ * Gives a command to the daemon at this socket. Null: no daemon is there. Throws Refused; with the code LEFT when
+ * `leave` is aborted before the end. The daemon then goes on with a command that has begun.
  */
 export async function askDaemon<N extends CommandName>(
   file: string,
@@ -67,13 +67,13 @@ function hear(line: Exclude<Line, { done: unknown } | { failed: Refusal }>, outp
   else output.begun()
 }
 
-/** No daemon has this socket: there is none, or it was left behind. */
+/** There is no socket, or one that a daemon left behind when it was killed. */
 const NOBODY: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'ENOTSOCK'])
 
-/** It has ended since it was connected to. */
+/** The daemon ended after the connection was made. */
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
 
-/** Null where nobody listens. */
+/** Null: nobody listens. */
 async function post(
   file: string,
   path: string,
@@ -99,7 +99,7 @@ async function post(
   }
 }
 
-/** Throws where the answer is cut off. */
+/** Throws when the connection is lost before the end of the answer. */
 async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
   let rest = ''
   answer.setEncoding('utf8')
@@ -130,6 +130,6 @@ function left(): Refused {
 function cutOff(): Refused {
   return new Refused({
     code: 'DAEMON_ENDED',
-    message: 'the daemon ended before this was done; what it has done is recorded. Run it again',
+    message: 'the daemon ended before this was done; what it has done is recorded. Run the command again',
   })
 }

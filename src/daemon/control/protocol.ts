@@ -4,8 +4,8 @@ import type { Config } from '../../config/schema.ts'
 import type { PassEvent } from '../../sync/pass-events.ts'
 
 /**
- * What goes over the control socket: HTTP, `POST /commands/<name>` with an Asking, answered 200 with lines of JSON, or with
- * another status and a Refusal. Both ends are of one version, so what the commands themselves say is not checked again.
+ * The control socket speaks HTTP: `POST /commands/<name>` with an Asking is answered with 200 and lines of JSON, or
+ * with another status and a Refusal. Both ends are of the same version, so results and events are not checked again.
  */
 export const asking = z.strictObject({
   version: z.string(),
@@ -18,7 +18,7 @@ export type Asking = z.infer<typeof asking>
 
 /** One line of an answer. The last one is `done` or `failed`. */
 export type Line =
-  /** It is its turn. */
+  /** The command begins. */
   | { begun: true }
   | { told: PassEvent }
   | { say: string }
@@ -26,7 +26,7 @@ export type Line =
   | { done: unknown }
   | { failed: Refusal }
 
-/** An error, as far as the other end can say it again. `code` null: unexpected. */
+/** An error for the other end. `code` null: unexpected. */
 export interface Refusal {
   code: string | null
   message: string
@@ -37,7 +37,7 @@ export function refusalOf(error: unknown): Refusal {
   return { code: typeof code === 'string' ? code : null, message: String(message ?? error) }
 }
 
-/** Equal for configs under which a command does the same. It tells nothing of what the config holds. */
+/** A hash that is equal for configs under which a command does the same. */
 export function fingerprintOf(config: Config): string {
   const { log, status_page, ...obeyed } = config
   return createHash('sha256').update(JSON.stringify(obeyed)).digest('hex')

@@ -17,10 +17,10 @@ export interface DueParts {
   credentialLifetimeMs: number
 }
 
-/** How often what is left, and a root in doubt, is tried again. */
+/** How often pending uploads and guarded mirrors are tried again. */
 const RETRY_MS = 60_000
 
-/** How long the loop may rest, in milliseconds, after a pass that took `tookMs`, where no event comes. */
+/** How long the loop may rest without an event after a pass that took `tookMs`, in milliseconds. */
 export function restMs(parts: DueParts, { stopped }: PassReport, tookMs: number): number {
   const { config, synced, clock } = parts
   const { hours } = config.uploads
@@ -34,8 +34,8 @@ export function restMs(parts: DueParts, { stopped }: PassReport, tookMs: number)
 }
 
 /**
- * In how many milliseconds the next thing is due that uploads must pause for; infinite where there is none. What came due
- * within the last `freshMs` is due at once.
+ * In how many milliseconds something is due that uploads must pause for, such as a deletion whose grace ends. Infinity:
+ * nothing. What came due within the last `freshMs` is due at once, because it came due during the last pass.
  */
 export function dueMs(
   { config, synced, clock, running, credentialLifetimeMs }: DueParts,
@@ -50,14 +50,14 @@ export function dueMs(
     { at: synced.escrow.nextDue(mirrors), now: running() },
     { at: synced.failures.nextDue(), now: clock.wall() },
     { at: pauseAt(synced, clock.wall())?.until ?? null, now: clock.wall() },
-    // What can't arrive any more can be found out.
+    // From then on no upload in doubt can arrive any more, so recovery can find out about it.
     { at: inDoubt === null ? null : inDoubt + longAgo, now: clock.monotonic() },
-    // What lost records knew to be under way has arrived by then: uploads go on.
+    // From then on no upload can arrive that only the lost records knew of, so uploads go on.
     { at: lost === null ? null : lost + longAgo, now: clock.monotonic() },
-    // An album that was empty is looked at once more.
+    // From then on no upload can arrive in an album that was empty, so it may be deleted.
     { at: emptied === null ? null : emptied + longAgo, now: clock.monotonic() },
   ]
-  // What is due and can't be done must not turn the loop without end.
+  // What has been due for long could not be done by the last pass. It waits, or the loop would never rest.
   const waitMs = (at: number, now: number) => (at > now ? at - now : now - at < freshMs ? 0 : RETRY_MS)
   return Math.min(...due.flatMap(({ at, now }) => (at === null ? [] : [waitMs(at, now)])))
 }

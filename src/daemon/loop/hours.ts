@@ -4,7 +4,7 @@ import type { Config } from '../../config/schema.ts'
 export type Hours = NonNullable<Config['uploads']['hours']>
 
 const MINUTE_MS = 60_000
-/** A border lies within a day, and where a change of the clocks leaves it out, within the next. */
+/** A border comes within a day. Where a change of the clocks skips it, it comes within the next day. */
 const MOST_MINUTES = 2 * 24 * 60
 
 /** `from` belongs to the hours, `to` does not. Times in milliseconds since 1970. */
@@ -15,8 +15,8 @@ export function isOpen({ from, to }: Hours, wall: number): boolean {
 }
 
 /**
- * When they open or close next. Minute by minute, so that it is right where the clocks change, in whatever zone: a
- * border may be left out, or come twice.
+ * When the hours open or close next. It tries each minute, because a border may be skipped or come twice where the
+ * clocks change.
  */
 export function nextBorder(hours: Hours, wall: number): number {
   const open = isOpen(hours, wall)

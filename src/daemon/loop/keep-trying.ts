@@ -1,7 +1,7 @@
 import type { Clock } from '../../sync/clock.ts'
 import { StateError } from '../../synced/state-error.ts'
 
-/** What may pass while albumd waits. Damage is set aside by the next opening. */
+/** Errors that may pass while albumd waits. A damaged state is set aside when it is opened again. */
 const PASSING: ReadonlySet<string> = new Set([
   'STATE_FULL',
   'STATE_BUSY',
@@ -9,16 +9,16 @@ const PASSING: ReadonlySet<string> = new Set([
   'STATE_DAMAGED',
   'STATE_REPLACED',
 ])
-/** What speaks of a wrong config at first, and of the disk once it worked. */
+/** Errors that mean a wrong config at the start, but a failing disk once the state has worked. */
 const PASSING_LATER: ReadonlySet<string> = new Set(['STATE_UNREADABLE'])
 
 const FIRST_MS = 1000
 const LAST_MS = 60_000
 
 /**
- * Does the work, and again where the state failed and may work later: after a second, then less and less often, at
- * least each minute. `work` says when all is well. `tell` is told once of each trouble, and null when it is over. Ends
- * when the work does, or when it waits and is told to stop.
+ * Does the work, and does it again when the state failed and may work later: after a second, then with growing pauses
+ * of at most a minute. `work` calls `allIsWell`. `tell` is called once for each kind of error, and with null when the
+ * error is over. Resolves when the work does, or when `stop` is aborted during a pause. Throws every other error.
  */
 export async function keepTrying(
   work: (allIsWell: () => void) => Promise<void>,
@@ -42,7 +42,7 @@ export async function keepTrying(
       if (!(error instanceof StateError)) throw error
       if (!PASSING.has(error.code) && !(worked && PASSING_LATER.has(error.code))) throw error
       if (said !== error.code)
-        tell(`${error.message}. Nothing is sent or deleted meanwhile; it is tried again by itself`)
+        tell(`${error.message}. Nothing is sent or deleted meanwhile; albumd tries again by itself`)
       said = error.code
     }
     if (!stop.aborted) await clock.sleep(waitMs, stop)

@@ -17,11 +17,11 @@ import type { ScheduledAudit } from './scheduled-audit.ts'
 
 export interface LoopOptions extends DueParts {
   config: Pick<Config, 'mirrors' | 'uploads'> & { watch?: Pick<Config['watch'], 'poll'> }
-  /** When everything is looked at, whatever the watcher said. */
+  /** When everything is scanned, whether or not the watcher saw a change. */
   rescan: Recurring
-  /** What is done between passes, when nothing else is to be done. Null: nothing. */
+  /** The scheduled audit. It goes on between passes while nothing else is due. Null: there is none. */
   audit: Pick<ScheduledAudit, 'start' | 'isDue' | 'goOn' | 'stop'> | null
-  /** What people ask for while it runs. */
+  /** The commands that people give while it runs. */
   queue?: CommandQueue
   /** Topics `pass`, `passEnded`, `say` and `alive`. */
   bus: Bus
@@ -29,15 +29,18 @@ export interface LoopOptions extends DueParts {
   aliveEveryMs?: number
 }
 
-/** For so long at least uploads go on before they pause for a look, and so do deletions. */
+/** How long uploads, and deletions, go on at least before they pause for a scan. */
 const UPLOADS_MS = 5000
 const DELETIONS_MS = 5000
-/** What deletions tell of, done or refused. */
+/** The events of deletions, whether done or refused. */
 const DELETING: ReadonlySet<PassEvent['event']> = new Set(['image_deleted', 'image_kept', 'album_deleted'])
-/** How often it is asked whether deletions are to pause. */
+/** How often the loop looks whether deletions must pause. */
 const NEWS_MS = 1000
 
-/** Keeps the mirrors mirrored: all of them first, then every folder that is said to be stale. */
+/**
+ * Decides when the next pass is due, and what it scans: everything at first, then the folders that the watchers call
+ * stale. Between passes it carries out commands and goes on with the scheduled audit.
+ */
 export class Loop {
   readonly #parts: LoopOptions
   readonly #stale = new StaleFolders()
@@ -46,12 +49,12 @@ export class Loop {
   readonly #watchers = new Map<string, MirrorWatcher>()
   #uploadsBegin: () => void = () => {}
   #deletionsBegin: () => void = () => {}
-  /** What the scans of this pass have taken, and when the last one began. */
+  /** How long the scans of this pass took, and when the last of them began. */
   #scansMs = 0
   #scanBegan = 0
-  /** When a picture that is not all there is looked at again, by the monotonic clock. */
+  /** When a picture that is still being written is looked at again, by the monotonic clock. */
   #lookAgainAt = Number.POSITIVE_INFINITY
-  /** What came due while the last pass was under way has not had its turn. */
+  /** How long the last pass took. What came due meanwhile is due at once: see `dueMs`. */
   #passTookMs = 0
 
   constructor(parts: LoopOptions) {
@@ -111,7 +114,7 @@ export class Loop {
         if (!stop.aborted) await queue.passed(report, !paused)
         if (paused) continue
         bus.publish('passEnded', synced)
-        // Who gave way, went on and now wants a pass of its own: nothing would wake the loop for it.
+        // A command that gave way may go on by asking for a pass. No event would wake the loop for that pass.
         if (queue.awaitPass) continue
         const audits = audit?.isDue() === true && pauseAt(synced, clock.wall()) === null
         if (audits && (await this.#audit(audit, report, interruption))) continue
@@ -140,7 +143,10 @@ export class Loop {
     return rest({ stale: this.#stale, bell: this.#bell, clock, aliveEveryMs }, mostMs, stop, alive)
   }
 
-  /** One pass. Its uploads pause where something else is to be done; the next pass goes on with them. */
+  /**
+   * One pass. Its uploads and deletions pause when something else is due, and the next pass goes on with them. Answers
+   * whether it paused.
+   */
   async #pass(
     mirroring: Pick<Mirroring, 'pass'>,
     interruption: Interruption,
@@ -163,7 +169,7 @@ export class Loop {
       const scansMs = clock.monotonic() - began
       pausing ??= Promise.all([
         this.#pauseInTime(pause, scansMs, ended.signal),
-        // What a person has asked for minds no hours.
+        // `uploads.hours` does not hold for a pass that a person asked for.
         asked ? null : this.#pauseAtBorder(pause, ended.signal),
       ])
     }
@@ -189,8 +195,8 @@ export class Loop {
   }
 
   /**
-   * A backlog takes hours: pauses its uploads once a folder is stale, a deletion is due, or everything is to be looked
-   * at. They have as much time as the scans before them took, so that neither starves the other.
+   * Pauses the uploads once a folder is stale or something is due, because a backlog may take hours. The uploads get at
+   * least as much time as the scans before them took: otherwise a tree that changes all the time would only be scanned.
    */
   async #pauseInTime(pause: AbortController, scansMs: number, ended: AbortSignal): Promise<void> {
     const { clock } = this.#parts
@@ -199,7 +205,7 @@ export class Loop {
     if (!ended.aborted) pause.abort()
   }
 
-  /** Many deletions take hours: they pause once a folder is stale, after as much time as the scans before them took. */
+  /** Pauses the deletions once a folder is stale. They get at least as much time as the scans before them took. */
   async #pauseDeletionsInTime(pause: AbortController, ended: AbortSignal): Promise<void> {
     const { clock } = this.#parts
     await clock.sleep(Math.max(DELETIONS_MS, this.#scansMs), ended)
@@ -207,7 +213,7 @@ export class Loop {
     if (!ended.aborted) pause.abort()
   }
 
-  /** What is under way then comes to its end. */
+  /** Pauses the uploads when `uploads.hours` end. Uploads under way are finished. */
   async #pauseAtBorder(pause: AbortController, ended: AbortSignal): Promise<void> {
     const { clock, config } = this.#parts
     const { hours } = config.uploads
@@ -216,7 +222,7 @@ export class Loop {
     if (!ended.aborted) pause.abort()
   }
 
-  /** Goes on with the audit. Answers whether something else is to be done. */
+  /** Goes on with the audit until it ends or something else is due. Answers whether something else is due. */
   async #audit(
     audit: Pick<ScheduledAudit, 'goOn'>,
     report: PassReport,

@@ -30,28 +30,28 @@ import { pauseAt } from './pause.ts'
 
 /** What differs between a command that ends and a daemon that stays. */
 export interface Temper {
-  /** How often and how long passing trouble at the host is waited out before a pass gives up. */
+  /** How often and how long a pass waits during an outage before it gives up. */
   patience: { attempts: number; maxDelayMs: number }
-  /** How long a picture must be gone before its image is given up. */
+  /** How long a picture must be gone before its image is deleted. */
   graceMs: number
 }
 
-/** What opens the host's access. `ca`: PEM, or null for the authorities that Node knows. */
+/** What the host asks for. `ca`: PEM, or null for the authorities that Node knows. */
 export interface Access {
   apiKey: string
   ca: string | null
 }
 
-/** What hears of the work beside what the passes tell. */
+/** Hears of the work, besides the events of the passes. */
 export interface Observer {
   requested?: ((request: RequestEvent) => void) | undefined
   sending?: TellSending | undefined
-  /** Every step that gets the work on. */
+  /** Called after every step. */
   alive?: (() => void) | undefined
 }
 
 export interface PassOptions {
-  /** Gives up the images of pictures that an ignore rule hides. */
+  /** Deletes the images of pictures that an ignore rule hides. */
   pruneIgnored?: boolean
 }
 
@@ -59,7 +59,7 @@ export type Engine = Mirroring & { readonly parts: EngineContext }
 
 /** The engine, put together: disk, host, clock and state. */
 export interface Mirroring {
-  /** While albumd is paused it looks, and leaves the host alone. */
+  /** While albumd is paused, the pass scans and sends nothing to the host. */
   pass(
     interruption: Interruption,
     scopeOf?: (mirror: MirrorPolicy) => Scope,
@@ -67,9 +67,12 @@ export interface Mirroring {
   ): Promise<PassReport>
   /** Links what is pending to images that the host holds already; sends nothing. */
   adopt(interruption: Interruption): Promise<PassReport>
-  /** Compares the bytes of what was linked. `between`: before each, others may work. */
+  /**
+   * Compares the bytes of linked pictures with their images. `between` is awaited before each, so other work can be
+   * done.
+   */
   verifyLinks(signal: AbortSignal, between: () => Promise<void>): Promise<Verified>
-  /** Asks the host for one page, to know that it is there and takes the key. Null: it does. */
+  /** Asks the host for one page, to find out whether it answers and accepts the key. Null: it does. */
   greet(signal: AbortSignal): Promise<HostFailure | null>
   close(): Promise<void>
 }
@@ -159,7 +162,7 @@ export function openMirroring(
         .map(mirror => ({ ...mirror, pruneIgnored }))
       return await runPass(parts, { mirrors, interruption: { ...interruption, stop, cut }, scopeOf, task })
     } catch (error) {
-      // What goes on beside what failed must not go on without it.
+      // What the pass does at the same time must end too.
       broken.abort()
       throw state.failed(error)
     } finally {
@@ -191,7 +194,7 @@ export function openMirroring(
   }
 }
 
-/** A mirror that this state does not know yet has nothing to guard. */
+/** A mirror without a record has no image, so it needs no guard. */
 async function guardRoot({ mirrors, commit }: Synced, folder: string, reason: string): Promise<void> {
   const row = mirrors.of(folder)
   if (row) await commit(tx => tx.mirrors.guard(row.id, { code: 'ROOT', reason }))

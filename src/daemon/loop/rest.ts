@@ -1,16 +1,16 @@
 import type { Clock } from '../../sync/clock.ts'
 import type { StaleFolders } from '../watch/stale-folders.ts'
 
-/** A machine that sleeps stops our timers, so the clocks are looked at so often. */
+/** How often the clocks are read while resting, because timers stand still while the machine sleeps. */
 const SLICE_MS = 60_000
-/** The wall clock was set, or the machine slept: what hangs on its time is to be thought over. */
+/** When the wall clock has moved by more than this against the monotonic one, what depends on the wall clock is due. */
 const JUMP_MS = 30_000
 
-/** Calls the daemon's loop away from its rest. It rings on until the loop has heard it. */
+/** Wakes the daemon's loop. It rings until `heard`, so a ring that comes while the loop works is not lost. */
 export class Bell {
   #ringing = new AbortController()
 
-  /** Aborted while it rings. Each `heard` begins another one. */
+  /** Aborted while it rings. There is another signal after each `heard`. */
   get signal(): AbortSignal {
     return this.#ringing.signal
   }
@@ -32,8 +32,8 @@ export interface RestParts {
 }
 
 /**
- * Rests until a folder is stale, the bell rings, the wall clock has jumped, or `mostMs` have passed. `onSlice` is told at
- * least once a minute, or as often as `aliveEveryMs` says.
+ * Rests until a folder is stale, the bell rings, the wall clock has jumped, or `mostMs` have passed. `onSlice` is told
+ * at least once a minute, or as often as `aliveEveryMs` says.
  */
 export async function rest(
   { stale, bell, clock, aliveEveryMs = SLICE_MS }: RestParts,
@@ -53,7 +53,7 @@ export async function rest(
   }
 }
 
-/** Sleeps until the wall clock says so, at most a slice too long where the machine slept. */
+/** Sleeps until the wall clock shows `wall`. When the machine slept meanwhile, it wakes up to SLICE_MS too late. */
 export async function sleepUntil(wall: number, clock: Clock, stop: AbortSignal): Promise<void> {
   while (!stop.aborted && clock.wall() < wall)
     await clock.sleep(Math.min(wall - clock.wall(), SLICE_MS), stop)

@@ -1,26 +1,25 @@
 import { createTask, type ScheduledTask } from 'node-cron'
 
-/** Something that recurs. */
+/** A time that comes again and again. */
 export interface Recurring {
-  /** `onDue` is told of each time that comes. */
+  /** Calls `onDue` each time. */
   start(onDue: () => void): void
-  /** Whether a time has come that was not attended to. Several that were missed are one. */
+  /** Whether a time has come since the last `attended`. Several missed times count as one. */
   isDue(): boolean
-  /** What was due is attended to, until the next time. */
+  /** The work is done: nothing is due until the next time. */
   attended(): void
   stop(): void
 }
 
-/** Where the next time is kept, in milliseconds since 1970. Null: not known yet. */
+/** Keeps the next time, in milliseconds since 1970. Null: not known yet. */
 export interface KeptSlot {
   get(): number | null
   set(slot: number): void
 }
 
 /**
- * A cron expression's times, by this machine's clock. node-cron only tells those that it is awake for: it skips what is
- * over a second late. So the next time is kept, and one that went by while albumd did not run, or the machine slept, is
- * made up for.
+ * The times of a cron expression, by this machine's clock. node-cron skips a time that it notices more than a second
+ * late. So the next time is kept, and a time that passed while albumd did not run or the machine slept is made up for.
  */
 export class CronSchedule implements Recurring {
   readonly #expression: string
@@ -44,7 +43,7 @@ export class CronSchedule implements Recurring {
     const kept = this.#kept.get()
     if (kept === null) return false
     if (kept <= Date.now()) return true
-    // A clock that was set back, or another expression, has an earlier one.
+    // The next time is earlier than the kept one when the clock was set back or the expression was changed.
     if (this.#next() < kept) this.attended()
     return false
   }
@@ -63,7 +62,7 @@ export class CronSchedule implements Recurring {
   }
 }
 
-/** For what needs no making up after a start. */
+/** For work that a start does anyway, so that nothing is to be made up for. */
 export function slotInMemory(): KeptSlot {
   let slot: number | null = null
   return {

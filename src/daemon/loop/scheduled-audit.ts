@@ -17,22 +17,22 @@ export interface ScheduledAuditParts {
   onFailure: (failure: HostFailure) => void
 }
 
-/** After a host that could not be asked. */
+/** After how long an audit is tried again that the host did not let go on. */
 const RETRY_MS = 15 * 60_000
-/** What an album that was cut off has more time for: the first time, and at most. */
+/** How much longer than before an album may take after it was cut off: the first time, and at most. */
 const FIRST_PATIENCE_MS = 2000
 const MOST_PATIENCE_MS = 120_000
 
 /**
- * The audit that comes by itself. It goes album by album while nothing else is to be done, over restarts too: what is
- * due is attended to once it has ended.
+ * The audit by schedule. It goes on album by album while nothing else is due, also after a restart, and its time counts
+ * as attended to only when all albums are compared.
  */
 export class ScheduledAudit {
   readonly #parts: ScheduledAuditParts
   readonly #stopped = new AbortController()
   #onDue: () => void = () => {}
   #notBefore = Number.NEGATIVE_INFINITY
-  /** For so long an album goes on though something else is to be done: else a large one might never end. */
+  /** How long an album goes on although something else is due. Without that a large album might never be finished. */
   #patienceMs = 0
 
   constructor(parts: ScheduledAuditParts) {
@@ -53,7 +53,7 @@ export class ScheduledAudit {
     this.#parts.schedule.stop()
   }
 
-  /** Ends with the audit, or soon after `elsewhere`: something else is to be done. */
+  /** Resolves when the audit ends, or soon after `elsewhere` says that something else is due. */
   async goOn({ stop, cut }: Interruption, elsewhere: AbortSignal): Promise<void> {
     const { audit, schedule, onEnd } = this.#parts
     const impatient = new AbortController()
@@ -91,7 +91,7 @@ export class ScheduledAudit {
     if (!ended.aborted) impatient.abort()
   }
 
-  /** What the plan or the key forbids waits for the next time, anything else not so long. */
+  /** What plan or key forbid waits for the next scheduled time; anything else is tried again after RETRY_MS. */
   #giveUp(failure: HostFailure): void {
     const { clock, schedule, onFailure } = this.#parts
     onFailure(failure)

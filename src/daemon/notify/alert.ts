@@ -1,10 +1,10 @@
 import { FAILURES_SHOWN, type Status } from '../report/status.ts'
 
-/** Something that is not as it should be, and that a person should know. */
+/** Something that needs a person. */
 export interface Alert {
-  /** What tells one from another: it goes on for as long as this is the same. */
+  /** Identifies the alert. As long as there is an alert with the same key, it is the same alert. */
   key: string
-  /** STATE, STUCK, GUARDED, HELD, TOO_OLD, FAILED, WATCH_LOST, or what the host said. */
+  /** STATE, STUCK, GUARDED, HELD, TOO_OLD, FAILED, WATCH_LOST, or the host's error code. */
   code: string
   /** One line. */
   message: string
@@ -13,11 +13,14 @@ export interface Alert {
 export interface Health {
   /** The gravest first. */
   alerts: Alert[]
-  /** For how long the picture that waits longest has waited, in milliseconds. */
+  /** How long the oldest pending picture has waited, in milliseconds. */
   oldestUnsyncedMs: number
 }
 
-/** A look at a folder of a million pictures takes hours on a slow disk. A disk that hangs takes for ever. */
+/**
+ * Reading a folder of a million pictures takes hours on a slow disk, so a shorter silence does not mean that a disk
+ * hangs.
+ */
 const STUCK_MS = 6 * 3_600_000
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & { watching?: Watching | null }
@@ -56,7 +59,7 @@ function guarded({ mirrors }: Known): Alert[] {
     }))
 }
 
-/** What a plan does not have is no trouble while nothing waits for it. */
+/** An endpoint outside the plan is no alert while nothing waits for it. */
 function blocked({ mirrors, blocks }: Known): Alert[] {
   const waits = (what: Waiting) => mirrors.some(mirror => mirror[what] > 0)
   const needed = (endpoint: string) =>
@@ -76,7 +79,7 @@ function held({ mirrors }: Known): Alert[] {
     .map(({ folder, held_deletions }) => ({
       key: `HELD ${folder}`,
       code: 'HELD',
-      message: `${folder}: ${held_deletions} held deletions wait for your word; see "albumd deletions list"`,
+      message: `${folder}: ${held_deletions} held deletions wait for your decision; see "albumd deletions list"`,
     }))
 }
 
@@ -86,7 +89,7 @@ function tooOld(oldestMs: number, maxAgeMs: number): Alert[] {
   return [{ key: 'TOO_OLD', code: 'TOO_OLD', message }]
 }
 
-/** What is tried again by itself is trouble only when it gets too old. */
+/** A failure that albumd tries again by itself is no alert of its own. It may become TOO_OLD. */
 function failed({ failures }: Known): Alert[] {
   const [first, ...others] = failures.filter(({ next_attempt_at }) => next_attempt_at === null)
   if (!first) return []

@@ -1,4 +1,4 @@
-/** What the desktop needs for a message or its clipboard included. Never the API key, nor where systemd keeps credentials. */
+/** Includes what desktop messages and the clipboard need. Never the API key, nor systemd's folder of credentials. */
 const KEPT = [
   'PATH',
   'HOME',
@@ -12,7 +12,7 @@ const KEPT = [
   'XAUTHORITY',
 ] as const
 
-/** What of our environment a command of the user's may see. */
+/** The variables of our environment that a command of the user may see. */
 export function childEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(KEPT.flatMap(name => (env[name] === undefined ? [] : [[name, env[name]]])))
 }

@@ -3,8 +3,9 @@ import { Agent, request } from 'undici'
 const TIMEOUT_MS = 10_000
 
 /**
- * Asks the address once (GET), with how long the oldest picture has waited, in seconds. Answers what went wrong, in a
- * line that does not repeat the address: it is a secret. Null: it arrived.
+ * Sends one GET request to the address, with `oldest_unsynced`: how long the oldest picture has waited, in seconds.
+ * Answers what went wrong in one line, without the address, because the address is a secret. Null: the heartbeat
+ * arrived.
  */
 export async function sendHeartbeat(
   address: string,

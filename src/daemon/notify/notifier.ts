@@ -6,37 +6,40 @@ import type { Alert, Health } from './alert.ts'
 export type NotifyConfig = Pick<Config['notify'], 'heartbeat' | 'every' | 'on_trouble'>
 
 export interface NotifierParts {
-  /** As the daemon starts with it. */
+  /** The settings at the start of the daemon. */
   notify: NotifyConfig
   clock: Clock
   note: Bus['note']
-  /** Answers what went wrong, or null. */
+  /** Sends a heartbeat. Answers what went wrong, or null. */
   beat: (address: string, oldestUnsyncedMs: number, stop: AbortSignal) => Promise<string | null>
-  /** The same. `said`: what the command is told. */
+  /** Runs a command. `said`: its environment. Answers what went wrong, or null. */
   runCommand: (command: string, said: Record<string, string>, stop: AbortSignal) => Promise<string | null>
 }
 
-/** What goes with a state that is open. */
+/** What a notifier needs of an open state. */
 export interface NotifySession {
   notify: NotifyConfig
-  /** Where it is kept over restarts which alerts were told: their keys. */
+  /** Keeps over restarts which alerts were told, by their keys. */
   told: { get(): string | null; set(keys: string): void }
 }
 
-/** How often health is looked at where nothing happens. */
+/** How often the health is looked at while nothing happens. */
 const LOOK_MS = 5 * 60_000
-/** Not more often, whatever happens. */
+/** The shortest time between two looks. */
 const LEAST_MS = 5000
-/** The command runs so often at most. */
+/** The shortest time between two runs of the command. */
 const COMMAND_MS = 60_000
-/** One that fails runs again so long after each failure: what it tells by may be away as well. Then no more. */
+/**
+ * After how long a command that failed runs again, for example because the network that it sends a message over is down
+ * too. After the last of these it is given up.
+ */
 const AGAIN_MS = [COMMAND_MS, 5 * COMMAND_MS, 30 * COMMAND_MS, 120 * COMMAND_MS]
-/** In a message. */
+/** How many alerts a message names. */
 const TROUBLES_SAID = 10
 
 /**
- * Tells others how albumd is: a heartbeat while all is well, a command when trouble begins, changes and ends. One thing
- * at a time; no failure of theirs stops anything.
+ * Tells others how albumd is: sends a heartbeat while there is no alert, and runs a command when the alerts change. It
+ * does one thing at a time. A heartbeat or command that fails stops nothing else.
  */
 export class Notifier {
   readonly #parts: NotifierParts
@@ -45,9 +48,9 @@ export class Notifier {
   #kept: NotifySession['told'] | null = null
   #told: string | null = null
   #lastCommandAt = Number.NEGATIVE_INFINITY
-  /** In a row, of the command that is to tell of the same. */
+  /** How often the command has failed in a row for the same alerts. */
   #commandFailures = 0
-  /** When it runs again. */
+  /** When a command that failed runs again. */
   #commandAgainAt = Number.POSITIVE_INFINITY
   #lastLookAt = Number.NEGATIVE_INFINITY
   #beatAt = Number.NEGATIVE_INFINITY
@@ -61,13 +64,13 @@ export class Notifier {
     this.#notify = parts.notify
   }
 
-  /** What is looked at from here on, and at once. `session` null: no state is open. */
+  /** Looks at this health from here on, and at once. `session` null: no state is open. */
   lookAt(look: () => Health, session: NotifySession | null): void {
     const { on_trouble } = this.#notify
     this.#look = look
     this.#kept = session?.told ?? null
     this.#notify = session?.notify ?? this.#notify
-    // A person may have mended it.
+    // Another command is tried at once, because a person may have corrected it.
     if (this.#commandFailures > 0 && this.#notify.on_trouble !== on_trouble) {
       this.#commandFailures = 0
       this.#commandAgainAt = this.#parts.clock.monotonic()
@@ -75,7 +78,7 @@ export class Notifier {
     this.nudge()
   }
 
-  /** Something has happened: it may be time for a look. */
+  /** The health may have changed. */
   nudge(): void {
     this.#nudge.abort()
   }
@@ -109,7 +112,7 @@ export class Notifier {
     return Math.max(0, Math.min(...due) - now)
   }
 
-  /** Null: it can't be told. What keeps the state from being read tells of itself. */
+  /** Null: the health is not known. An error of the state is told by the supervisor. */
   #health(): Health | null {
     this.#lastLookAt = this.#parts.clock.monotonic()
     try {
@@ -125,7 +128,7 @@ export class Notifier {
     const keys = keysOf(alerts)
     const isNews = keys !== (this.#told ?? '')
     const now = clock.monotonic()
-    // What comes and goes within the minute is never told.
+    // An alert that ends within the minute is never told.
     this.#waits = isNews && now - this.#lastCommandAt < COMMAND_MS
     if (this.#waits || (!isNews && now < this.#commandAgainAt)) return
     if (isNews) {
@@ -138,7 +141,7 @@ export class Notifier {
     if (await this.#runCommand(alerts, stop)) this.#remember(keys)
   }
 
-  /** Answers whether it is done with: it ran well, or failed for good. */
+  /** Answers whether the command need not run again: it ran well, or it was given up. */
   async #runCommand(alerts: readonly Alert[], stop: AbortSignal): Promise<boolean> {
     const { clock, note, runCommand } = this.#parts
     const { on_trouble } = this.#notify
@@ -157,7 +160,7 @@ export class Notifier {
       return true
     }
     note({ event: 'trouble_command_failed', message: problem })
-    // It may have told nobody: where albumd ends before it runs again, it does so after the next start.
+    // The command may have told nobody. It runs again after the next start.
     if (stop.aborted) return false
     const againMs = AGAIN_MS[this.#commandFailures++]
     if (againMs !== undefined) this.#commandAgainAt = clock.monotonic() + againMs
@@ -176,7 +179,7 @@ export class Notifier {
     this.#beatFails = problem !== null
   }
 
-  /** Null where it is not known. */
+  /** Null: not known. */
   #recall(): string | null {
     try {
       return this.#kept?.get() ?? null
@@ -185,7 +188,7 @@ export class Notifier {
     }
   }
 
-  /** A courtesy: where it can't be kept, it is told once more after a restart. */
+  /** Where the alerts can't be recorded, they are told once more after a restart. */
   #remember(keys: string): void {
     try {
       this.#kept?.set(keys)
@@ -202,7 +205,7 @@ function keysOf(alerts: readonly Alert[]): string {
     .join('\n')
 }
 
-/** A line each. The names of files may hold what no terminal, and no environment, should see. */
+/** One line for each alert. Control characters are replaced, because the names of files may hold them. */
 function messageOf(alerts: readonly Alert[]): string {
   const lines = alerts.slice(0, TROUBLES_SAID).map(({ message }) => message.replace(/\p{C}/gu, '?'))
   const more = alerts.length - lines.length

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
 const TIMEOUT_MS = 60_000
-/** Of what a command writes to standard error. */
+/** How much of a command's standard error is kept. */
 const KEPT_BYTES = 1000
 const ON_WINDOWS = process.platform === 'win32'
 
 /**
- * Runs a command by the shell, with this environment and no other. It is ended after a minute, or `timeoutMs`, or on
- * `stop`, with all that it has started. Answers what went wrong, in a line, or null.
+ * Runs a command by the shell, with this environment and no other. On `stop`, and after `timeoutMs`, the command is
+ * killed with all processes that it started. Answers what went wrong, in one line, or null.
  */
 export function runCommand(
   command: string,
@@ -16,12 +16,12 @@ export function runCommand(
   timeoutMs: number = TIMEOUT_MS,
 ): Promise<string | null> {
   const ended = new Promise<string | null>(resolve => {
-    // Its standard error is not there where no file can be opened any more; `error` tells then.
+    // `stderr` is missing when the process can open no more files. Then `error` is emitted.
     const child: ChildProcess = spawn(command, {
       shell: true,
       env,
       stdio: ['ignore', 'ignore', 'pipe'],
-      // A group of its own: it can be ended as a whole, and Ctrl-C on our terminal is not for it.
+      // A process group of its own, so that it can be ended as a whole and Ctrl-C on our terminal does not reach it.
       detached: !ON_WINDOWS,
     })
     let said = ''
@@ -40,7 +40,7 @@ export function runCommand(
     const finish = (problem: string | null) => {
       clearTimeout(timer)
       stop.removeEventListener('abort', onStop)
-      // What it has left in the background may hold it open.
+      // A background process of the command may hold stderr open.
       child.stderr?.destroy()
       resolve(problem)
     }
@@ -51,7 +51,7 @@ export function runCommand(
       finish(why ?? (code === 0 ? null : line ? `${ending}: ${line}` : ending))
     })
   })
-  // What the system refuses in another way, such as an environment that is too large, is thrown.
+  // `spawn` throws other refusals of the system, such as for an environment that is too large.
   return ended.catch((error: Error) => error.message)
 }
 
@@ -60,6 +60,6 @@ function endGroup(child: ChildProcess): void {
     if (ON_WINDOWS || child.pid === undefined) child.kill('SIGKILL')
     else process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // The command has ended meanwhile.
   }
 }

@@ -19,12 +19,12 @@ interface Turn {
   said: Record<string, string>
 }
 
-/** So many pictures wait for their turn at most. */
+/** How many pictures wait for the command at most. The oldest are left out. */
 const WAITING_MAX = 10_000
 
 /**
- * Runs `notify.on_upload` for each picture that the host has taken: one at a time and in their order, so that the
- * clipboard has the last one's address at the end. No failure of it stops anything.
+ * Runs `notify.on_upload` for each uploaded picture, one at a time and in order, so that a command that copies
+ * addresses leaves the last picture's address in the clipboard. A command that fails stops nothing else.
  */
 export class UploadCommand {
   readonly #parts: UploadCommandParts
@@ -47,7 +47,7 @@ export class UploadCommand {
     })
   }
 
-  /** Until `stop`. `last` aborted: no more pictures come, and what waits is all that is left to do. */
+  /** Runs until `stop`, or until all waiting pictures are done after `last` said that no more pictures come. */
   async run(stop: AbortSignal, last?: AbortSignal): Promise<void> {
     while (!stop.aborted) {
       const turn = this.#turns.shift()
@@ -71,7 +71,7 @@ export class UploadCommand {
     this.#tellLeft(this.#left, `more than ${WAITING_MAX} waited`)
     this.#left = 0
     const problem = await this.#parts.runCommand(command, said, stop)
-    // One that always fails is told once, not for each picture.
+    // A command that fails in the same way again and again is told once.
     if (problem !== null && problem !== this.#failure)
       this.#parts.note({ event: 'upload_command_failed', path, message: problem })
     this.#failure = problem
@@ -91,7 +91,7 @@ export class UploadCommand {
   }
 }
 
-/** A command that hangs keeps the others waiting so long. */
+/** After how long a command that hangs is ended, because the next pictures wait for it. */
 const PATIENCE_MS = 30_000
 
 export function openUploadCommand(note: UploadCommandParts['note']): UploadCommand {
@@ -102,7 +102,7 @@ export function openUploadCommand(note: UploadCommandParts['note']): UploadComma
   })
 }
 
-/** The upload is recorded when it is told. Once the file has changed again, its id may not be known. */
+/** The upload was recorded before its event. The id is '' when the file has changed again since. */
 function saidOf(synced: Synced, mirror: string, path: string, url: string): Record<string, string> {
   const { id, album } = recordedAt(synced, mirror, path)
   return {
@@ -117,7 +117,7 @@ function recordedAt(synced: Synced, mirror: string, path: string): { id: string;
   try {
     return lookUp(synced, mirror, path)
   } catch {
-    // Whoever works with the records will notice.
+    // The pass will find the error of the records too, and tell it.
     return { id: '', album: '' }
   }
 }

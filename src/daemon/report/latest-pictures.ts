@@ -19,7 +19,7 @@ export interface LatestPicture {
   at: number
 }
 
-/** The pictures uploaded last that are still there, the latest first: about as many as `most`, where many are gone. */
+/** The last uploaded pictures that are still there, the latest first. At most `most`, and fewer where many are gone. */
 export function latestPictures(config: Config, synced: Synced, most: number): LatestPicture[] {
   const latest = synced.images.acknowledged(most * 4).flatMap(({ remote_id }) => {
     const image = synced.images.byRemoteId(remote_id)
@@ -31,7 +31,7 @@ export function latestPictures(config: Config, synced: Synced, most: number): La
   return latest.slice(0, most)
 }
 
-/** The picture that stands on an image: it is on the disk, as far as the last look knows. */
+/** The location of a file that uses the image and was there at the last scan. Null: there is none. */
 export function placeOfImage(
   config: Config,
   synced: Synced,
@@ -46,7 +46,7 @@ export function placeOfImage(
   return null
 }
 
-/** Of the others the picture is gone, or is to be seen by nobody. */
+/** In the other states the picture is gone or hidden. */
 const IS_THERE: ReadonlySet<string> = new Set(['synced', 'pending', 'linked', 'uncertain', 'failed'])
 
 function albumOf({ albums }: Pick<Synced, 'albums'>, { album }: ImageRow): string {

@@ -16,7 +16,7 @@ export interface LogOptions {
   out: { write(text: string): unknown; isTTY?: boolean; fd?: number }
   secrets: Secrets
   env: NodeJS.ProcessEnv
-  /** Hears each line as JSON, without secrets too. */
+  /** Called with each line as JSON, without secrets. */
   hear?: (line: string) => void
 }
 

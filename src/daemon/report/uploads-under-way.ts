@@ -8,7 +8,7 @@ export interface Sending {
   path: string
   /** Bytes. */
   size: number
-  /** Bytes that have left. Null: it is under way no more, whatever became of it. */
+  /** Bytes that have been sent. Null: the upload has ended, well or not. */
   sent: number | null
 }
 
@@ -16,12 +16,12 @@ export type TellSending = (sending: Sending) => void
 
 type Watched = Pick<EngineContext, 'host' | 'openPicture'>
 
-/** Bytes. A picture that is in memory is counted in pieces of this size. */
+/** A picture in memory is counted in pieces of so many bytes. */
 const PIECE = 64 * 1024
 
-/** The same host and disk, and `tell` hears of each picture that is sent. */
+/** The same host and disk, with `tell` called for each part of a picture that is sent. */
 export function watchUploads({ host, openPicture }: Watched, tell: TellSending): Watched {
-  // A body is known by its chunks: it has the name of its file and not the path.
+  // A body is recognized by its `chunks`, because it has the name of its file and not the path.
   const places = new WeakMap<PictureBody['chunks'], Pick<Sending, 'mirror' | 'path'>>()
   return {
     async openPicture(mirror, path, cut) {
@@ -47,7 +47,7 @@ export function watchUploads({ host, openPicture }: Watched, tell: TellSending):
   }
 }
 
-/** Whoever asks for the next chunk has taken the one before. */
+/** A chunk counts as sent when the next one is asked for. */
 async function* counted(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   told: (sent: number) => void,

@@ -2,21 +2,24 @@ import type { Clock } from '../../sync/clock.ts'
 import { type Notice, notifySystemd } from './systemd-notify.ts'
 
 export interface ServiceManagerParts {
-  /** Tells it one thing; answers what went wrong, or null. */
+  /** Sends one notice. Answers what went wrong, or null. */
   send: (notice: Notice) => Promise<string | null>
   clock: Clock
-  /** It ends a service that was silent for so long. Null: it waits for ever. */
+  /** The service manager ends a service that gave no sign of life for so long. Null: it never does. */
   watchdogMs: number | null
-  /** Something that a person should know. */
+  /** One line for a person. */
   say: (line: string) => void
 }
 
-/** Of a watchdog's time, what may pass between two signs. */
+/** Signs of life are sent this many times within the watchdog's time. */
 const WATCHDOG_SHARE = 4
-/** Not more often, whatever happens. */
+/** The shortest time between two status lines. */
 const STATUS_MS = 10_000
 
-/** Whoever started the daemon and keeps it up. One word after the other; no failure of theirs stops anything. */
+/**
+ * The service manager that started the daemon. Notices are sent one after the other. A notice that can't be sent stops
+ * nothing else.
+ */
 export class ServiceManager {
   readonly #parts: ServiceManagerParts
   #latest: Promise<void> = Promise.resolve()
@@ -32,13 +35,13 @@ export class ServiceManager {
     this.#parts = parts
   }
 
-  /** So often at least it wants a sign of life, in milliseconds. */
+  /** How often the service manager needs a sign of life at least, in milliseconds. Infinity: never. */
   get signEveryMs(): number {
     const { watchdogMs } = this.#parts
     return watchdogMs === null ? Number.POSITIVE_INFINITY : watchdogMs / WATCHDOG_SHARE
   }
 
-  /** Something was done. Cheap: it may be called at every step. */
+  /** Gives a sign of life where one is due. It is cheap, so it may be called at every step. */
   alive(): void {
     const { watchdogMs, clock } = this.#parts
     if (watchdogMs === null || clock.monotonic() - this.#signAt < this.signEveryMs / 2) return
@@ -46,14 +49,14 @@ export class ServiceManager {
     this.#tell({ WATCHDOG: '1' })
   }
 
-  /** The daemon works with its config, from its start or again. */
+  /** The daemon works with its config: it has started, or has read its config again. */
   ready(): void {
     if (this.#state === 'ready' || this.#state === 'stopping') return
     this.#state = 'ready'
     this.#tell({ READY: '1' })
   }
 
-  /** The config is read again, until `ready`. */
+  /** The daemon reads its config again, until `ready`. */
   reloading(): void {
     if (this.#state !== 'ready') return
     this.#state = 'reloading'
@@ -67,13 +70,13 @@ export class ServiceManager {
     this.#tell({ STOPPING: '1', STATUS: 'Stopping: what is under way is finished or journaled' })
   }
 
-  /** What a person reads of it: one line. */
+  /** Shows one line to people. */
   status(line: string): void {
     this.#endLook()
     this.#say(line)
   }
 
-  /** The same, looked up when it is time to tell something. */
+  /** Shows the line that `look` answers, as soon as STATUS_MS have passed since the last one. */
   statusSoon(look: () => string): void {
     if (this.#state === 'stopping') return
     this.#look = look
@@ -82,12 +85,12 @@ export class ServiceManager {
     else if (this.#waiting === null) void this.#lookIn(waitMs)
   }
 
-  /** What `statusSoon` would look at is there no longer. */
+  /** Drops the `look` of `statusSoon`, because the state that it reads is closed. */
   forget(): void {
     this.#endLook()
   }
 
-  /** All was told. */
+  /** Resolves when all notices are sent. */
   async settled(): Promise<void> {
     await this.#latest
   }
@@ -106,7 +109,7 @@ export class ServiceManager {
     try {
       if (look) this.#say(look())
     } catch {
-      // What keeps the state from being read tells of itself.
+      // An error of the state is told by the supervisor.
     }
   }
 
@@ -117,7 +120,7 @@ export class ServiceManager {
   }
 
   #say(text: string): void {
-    // The names of files may hold what no terminal should see.
+    // The names of files may hold control characters, which no terminal should get.
     const line = text.replace(/\p{C}/gu, '?')
     if (line === this.#status) return
     this.#status = line
@@ -134,7 +137,7 @@ export class ServiceManager {
   }
 }
 
-/** The one that started this process, or null. */
+/** The service manager that started this process. Null: none did. */
 export function openServiceManager(
   env: NodeJS.ProcessEnv,
   clock: Clock,

@@ -1,7 +1,7 @@
 import { count } from '../report/quantities.ts'
 import type { Status } from '../report/status.ts'
 
-/** How things stand, in one sentence: what a service manager shows. The gravest first. */
+/** The status as one sentence, which the service manager shows. What is gravest comes first. */
 export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 'quota' | 'blocks'>): string {
   const sum = (what: 'files' | 'synced' | 'linked' | 'pending_uploads' | 'held_deletions' | 'failed') =>
     mirrors.reduce((total, mirror) => total + mirror[what], 0)

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
 
-/** systemd's own words, as READY or STATUS (sd_notify(3)), and what they are set to. */
+/** The variables of sd_notify(3), such as READY or STATUS, and their values. */
 export type Notice = Readonly<Record<string, string>>
 
-/** Its answer comes within moments, or never. */
+/** systemd-notify ends within moments, or hangs for ever. */
 const TIMEOUT_MS = 10_000
 
 /**
- * Tells the service manager at `socket` by systemd's own command: Node has no datagram sockets of this kind. Answers what
- * went wrong, in a line, or null.
+ * Sends a notice by the command systemd-notify, because Node has no Unix datagram sockets. Answers what went wrong, in
+ * one line, or null.
  */
 export function notifySystemd(
   notice: Notice,
@@ -16,7 +16,7 @@ export function notifySystemd(
 ): Promise<string | null> {
   const words = Object.entries(notice).map(([name, value]) => `${name}=${value}`)
   return new Promise(resolve => {
-    // The child sees neither the key nor where credentials are.
+    // The child must see neither the API key nor the folder of credentials.
     const env = { NOTIFY_SOCKET, PATH }
     execFile('systemd-notify', ['--', ...words], { env, timeout: TIMEOUT_MS }, (error, _, said) =>
       resolve(error && wording(error, said)),

@@ -1,8 +1,8 @@
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 
-/** What keeps a daemon from its records, where `status` finds it. */
+/** Tells `albumd status` why a running daemon can't open its state. */
 export interface ProblemNote {
-  /** Null: nothing any more. */
+  /** Null: the state is open again. */
   write(line: string | null): void
   remove(): void
 }
@@ -10,17 +10,17 @@ export interface ProblemNote {
 const BYTES = 1024
 
 /**
- * Begins a note. Its file has all its room from the beginning, for a full disk gives none. The note is a courtesy:
- * where it can't be kept, there is none.
+ * Begins a note. Its file has its full size from the start, so that the note can be written on a full disk. Where the
+ * file can't be written, there is no note, and nothing else changes.
  */
 export function beginProblemNote(file: string): ProblemNote {
-  // One that is there is written over: on a full disk a new one would find no room.
+  // A file that exists is overwritten, because a full disk has no room for another one.
   const write = (line: string | null) => gently(() => overwrite(file, line ?? ''))
   if (!write(null)) gently(() => writeFileSync(file, text(''), { mode: 0o600 }))
   return { write, remove: () => void gently(() => rmSync(file)) }
 }
 
-/** Null where there is none. */
+/** Null: there is no note. */
 export function readProblemNote(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim() || null

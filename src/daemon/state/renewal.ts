@@ -6,21 +6,22 @@ import type { ServiceManager } from '../service-manager/service-manager.ts'
 import { watchKeyFile } from './key-file.ts'
 import type { CurrentSettings, Settings } from './settings.ts'
 
-/** Where a running daemon has other settings from. */
+/** Where a running daemon gets other settings from. */
 export interface Renewable {
-  /** `read` is to be called each time that a person wants the config to be read again. */
+  /** `read` must be called each time that a person asks for the config to be read again. */
   onAsked(read: () => void): void
-  /** All settings as they are now. Throws ConfigError. */
+  /** Reads all settings. Throws ConfigError. */
   settings(): Settings
-  /** The key as it is now, for a config that stays. Throws ConfigError. */
+  /** Reads the key for a config that stays. Throws ConfigError. */
   accessFor(config: Settings['config']): Settings['access']
-  /** They were taken. */
+  /** Called when settings were taken. */
   onTaken(settings: Settings): void
 }
 
 /**
- * Reads the config again on request, and the key when its file changes, until `stop`. What is under way comes to its end
- * first. What is wrong is said, and the settings stay. Resolves once nothing is read any more.
+ * Reads the config again on request, and the key when its file changes, until `stop`. What is under way is finished
+ * before they are taken. When they are wrong, an event says so and the current settings stay. Resolves after `stop`,
+ * when nothing is being read any more.
  */
 export async function renew(
   settings: CurrentSettings,
@@ -69,7 +70,7 @@ export async function renew(
   await latest
 }
 
-/** Between passes where there are some. Where albumd waits for its state, at once. */
+/** Takes settings between two passes, or at once where no session is open. */
 function take(settings: CurrentSettings, queue: CommandQueue, read: () => Settings): Promise<void> {
   const next = (synced: Synced | null) => settings.take(read(), synced)
   if (queue.session === null) return next(null)

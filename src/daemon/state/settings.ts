@@ -11,11 +11,11 @@ export interface Settings {
   access: Access
 }
 
-/** The settings of a daemon that can take others while it runs. */
+/** The settings of a running daemon, which a person may replace. */
 export class CurrentSettings {
   readonly #roots: RootLocks
   #current: Settings
-  /** Those that have worked with this state. */
+  /** The last settings that the state was opened with. */
   #proved: Settings | null = null
   #replaced = new AbortController()
 
@@ -28,18 +28,21 @@ export class CurrentSettings {
     return this.#current
   }
 
-  /** Begins work with the current ones. `replaced`: others were taken, and the work is to end. */
+  /**
+   * Begins a session with the current settings. `replaced` is aborted when others were taken: then the session must
+   * end.
+   */
   begin(): Settings & { replaced: AbortSignal } {
     this.#replaced = new AbortController()
     return { ...this.#current, replaced: this.#replaced.signal }
   }
 
-  /** The state belongs to the current ones. */
+  /** The state was opened with the current settings. */
   prove(): void {
     this.#proved = this.#current
   }
 
-  /** Goes back to those that worked. False: there are no others. */
+  /** Goes back to the last settings that the state was opened with. False: there are no others. */
   goBack(): boolean {
     if (this.#proved === null || this.#proved === this.#current) return false
     this.#current = this.#proved
@@ -48,15 +51,15 @@ export class CurrentSettings {
   }
 
   /**
-   * Takes other settings, checked as at the start. `synced`: the state, where it is open. Throws an Error that says why
-   * they can't be; then the current ones stay.
+   * Takes other settings, after the checks of the start. `synced`: the state, where it is open. Throws an Error that
+   * says why they can't be taken. Then the current settings stay.
    */
   async take(next: Settings, synced: Synced | null): Promise<void> {
     const before = this.#current
     if (next.config.state_dir !== before.config.state_dir)
       throw new Error('state_dir: it can not change while albumd runs; stop albumd, then start it again')
     if (synced) refuseHere(synced, next.config)
-    // Those of both are held meanwhile: nobody gets in between.
+    // The roots of both are locked meanwhile, so that no other albumd can take one of them in between.
     this.#roots.follow([...new Set([...foldersOf(before), ...foldersOf(next)])])
     const [taken] = (await this.#roots.lockMissing()).values()
     this.#roots.follow(foldersOf(taken ? before : next))
@@ -66,7 +69,7 @@ export class CurrentSettings {
   }
 }
 
-/** That another config does not fit is no trouble of the state. */
+/** Throws a plain Error, because a config that does not fit is no error of the state. */
 function refuseHere(synced: Synced, config: Config): void {
   try {
     refuseOther(synced, config)

@@ -6,8 +6,8 @@ import { markOf, readWitness } from '../../synced/witness.ts'
 import { stateFiles } from './state.ts'
 
 /**
- * What a look at a state that is not opened for work would hide: that it is gone, or known to be damaged. In a line, or
- * null. What opens it says so itself. Throws StateError where this user may not look at all.
+ * Says in one line that the state is gone or known to be damaged; null: it is neither. For commands that only read the
+ * state, because they would show an empty one. Throws StateError where this user may not read it.
  */
 export function stateProblem(stateDir: string): string | null {
   refuseClosed(stateDir)
@@ -22,7 +22,7 @@ export function stateProblem(stateDir: string): string | null {
   }
 }
 
-/** To whoever may not look into a state, it would look as if there were none. Throws StateError. */
+/** Throws StateError where this user may not look into the folder. Otherwise it would seem that there is no state. */
 export function refuseClosed(stateDir: string): void {
   try {
     lstatSync(`${stateDir}/.`)
@@ -32,7 +32,7 @@ export function refuseClosed(stateDir: string): void {
   }
 }
 
-/** `path`: what this user may not use. Its owner, or that of the folder above that hides it, can open it. */
+/** The error for a `path` that this user may not use, with the owner of it or of the folder above that hides it. */
 export function closedState(path: string): StateError {
   const { at, uid } = nearestSeen(path)
   const why =

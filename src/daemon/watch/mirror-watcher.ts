@@ -11,14 +11,14 @@ import { openMirrorPoller } from './mirror-poller.ts'
 import type { StaleFolders } from './stale-folders.ts'
 import type { WatchState } from './watching.ts'
 
-/** The watches of one mirror: one for each of its folders. */
+/** Watches one mirror: one watch for each of its folders. */
 export interface MirrorWatcher {
   /**
-   * Soon begins to watch what the last scan found and is not watched yet, and to leave what it did not find. Each
-   * folder is stale once its watch stands. Those that can't be watched are polled.
+   * Soon watches the folders that the last scan found, and no others. A folder becomes stale when its watch begins. A
+   * folder that can't be watched is polled.
    */
   follow(): void
-  /** Leaves at once, also what is yet to be opened. */
+  /** Ends all watches, also those that are being opened. */
   close(): Promise<void>
 }
 
@@ -29,18 +29,18 @@ export interface MirrorWatcherParts {
   stale: StaleFolders
   clock: Clock
   say: (line: string) => void
-  /** How often everything is looked at, without any watch. Null: it is watched. */
+  /** How often everything is scanned instead of being watched. Null: the mirror is watched. */
   pollMs: number | null
   record: (state: WatchState) => void
-  /** What is mounted where; the system's list by default. */
+  /** Reads the list of mounts; the system's by default. */
   mounts?: () => Mount[]
 }
 
-/** How often folders without a watch are polled, and tried again. */
+/** How often folders without a watch are polled, and watching them is tried again. */
 const LOST_MS = 60_000
-/** Every so many polls they are looked at whole, for what was edited in place. */
+/** Every so many polls they are scanned, because a poll does not see a file that was edited in place. */
 const WHOLE_LOOK_EVERY = 10
-/** How often the list of mounts is read: nothing tells of a mount. */
+/** How often the list of mounts is read, because a mount makes no event. */
 const MOUNTS_MS = 10_000
 
 export function openMirrorWatcher(parts: MirrorWatcherParts): MirrorWatcher {
@@ -78,7 +78,7 @@ export function openMirrorWatcher(parts: MirrorWatcherParts): MirrorWatcher {
   }
 
   async function followNow(): Promise<void> {
-    // The scan's own uploads go first.
+    // The uploads of the scan go first.
     await turn()
     isFollowing = false
     if (end.aborted) return
@@ -93,11 +93,11 @@ export function openMirrorWatcher(parts: MirrorWatcherParts): MirrorWatcher {
     for (const path of gone) named.delete(path)
     for (const path of found) named.add(path)
     await watcher.watch(found)
-    // What changed between the scan and the watch gave no event.
+    // A change between the scan and the watch made no event.
     for (const path of found) stale.add(mirror, path)
   }
 
-  /** What can't be watched is tried again, and looked after meanwhile. */
+  /** Tries again to watch the folders that could not be watched, and polls those that still can't be. */
   async function lookAfterLost(): Promise<void> {
     const before = watcher.lost()
     if (before.length === 0) return told.clear()
@@ -115,7 +115,7 @@ export function openMirrorWatcher(parts: MirrorWatcherParts): MirrorWatcher {
     tellState()
   }
 
-  /** inotify goes on to watch what a mount has hidden. */
+  /** Renews the watches where something was mounted, because inotify goes on to watch the folder below the mount. */
   function lookAtMounts(): void {
     const changed = area.changed()
     if (changed.length === 0) return
@@ -146,10 +146,10 @@ export function openMirrorWatcher(parts: MirrorWatcherParts): MirrorWatcher {
   return {
     follow() {
       poller.scanned()
-      // What is recorded when it is its turn counts.
+      // A call that waits already will read the records of this scan too.
       if (isFollowing) return
       isFollowing = true
-      // A state that can't be read ends the next pass, which tells of it.
+      // An error of the state is left to the next pass, which fails with it too and tells it.
       following = following.then(followNow).catch(() => {})
     },
     async close() {
@@ -161,8 +161,9 @@ export function openMirrorWatcher(parts: MirrorWatcherParts): MirrorWatcher {
 }
 
 /**
- * Those in doubt may be others when they come back, with no event: a mount has none. One that was emptied is there, and
- * what is put back into it ends the doubt.
+ * The folders to watch: those that are there, without doubt. A folder in doubt may be another folder when it comes
+ * back, for example by a mount, which makes no event. An emptied folder is watched, because pictures that are put back
+ * into it end the doubt.
  */
 function foldersToWatch(synced: Synced, mirror: string): Set<string> {
   const row = synced.mirrors.of(mirror)

@@ -2,7 +2,7 @@ import type { Disk } from '../../local/disk.ts'
 import type { OpenPicture } from '../../local/picture-file.ts'
 import { hostWith, type ImageHost } from '../../remote/host.ts'
 
-/** Each of these tells `alive` of every step that it has taken: the engine gets on. What hangs tells nothing. */
+/** Called after every step on disk and host. A disk that hangs takes no step, so the silence can be noticed. */
 type Alive = () => void
 
 export function diskWithSigns(disk: Disk, alive: Alive): Disk {
@@ -32,10 +32,13 @@ export function pictureWithSigns(picture: OpenPicture, alive: Alive): OpenPictur
   }
 }
 
-/** A large picture on a slow line. Where no byte comes, the client itself gives up within `host.timeout`. */
+/**
+ * How often fetching a picture counts as a sign of life, because a large picture on a slow line takes long. Where no
+ * byte comes, the client itself ends the request after `host.timeout`.
+ */
 const FETCHING_MS = 30_000
 
-/** Requests are told by its gate. */
+/** For other requests the gate calls `alive`. */
 export function hostWithSigns(host: ImageHost, alive: Alive): ImageHost {
   return hostWith(host, {
     async fetchDelivered(...args) {

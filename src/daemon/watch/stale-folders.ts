@@ -1,21 +1,21 @@
 import type { Clock } from '../../sync/clock.ts'
 import type { Scope } from '../../sync/pass-request.ts'
 
-/** Events come in bursts: a look waits until they pause for `quietMs`, and `burstMs` at most. */
+/** Events come in bursts. A scan waits until no event has come for `quietMs`, but at most `burstMs`. */
 interface Patience {
   quietMs: number
   burstMs: number
 }
 
-/** For the picture that someone has just saved. */
+/** For a picture that a person has just saved. */
 const EAGER: Patience = { quietMs: 5, burstMs: 50 }
-/** For the thousands that come one by one, of which each would have a look of its own. */
+/** For thousands of pictures that come one by one, so that not each of them has a scan of its own. */
 const CALM: Patience = { quietMs: 200, burstMs: 2000 }
-/** So many looks in a row are eager, and another one for each so many milliseconds. */
+/** So many scans in a row wait EAGER alone. Each EAGER_AGAIN_MS allow one more. */
 const EAGER_LOOKS = 30
 const EAGER_AGAIN_MS = 200
 
-/** Which folders need a look. Watchers add, the daemon's loop takes. */
+/** The folders that must be scanned. The watchers add them, the daemon's loop takes them. */
 export class StaleFolders {
   readonly #stale = new Map<string, Set<string> | 'everything'>()
   #wake: () => void = () => {}

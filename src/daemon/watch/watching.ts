@@ -5,13 +5,13 @@ import type { Synced } from '../../synced/synced.ts'
 export interface WatchState {
   /** Folders with a watch. */
   folders: number
-  /** Those that can't be watched; they are polled. */
+  /** Folders that can't be watched. They are polled. */
   lost: number
-  /** Whether all or some are looked at every so often, watched or not. */
+  /** Whether some folders are polled although they may be watched. */
   polled: boolean
-  /** Why some are lost. */
+  /** Why folders can't be watched. */
   loss: WatchLoss | null
-  /** When more happened than could be told, the last time: milliseconds since 1970. */
+  /** When the kernel's queue of events last overflowed, in milliseconds since 1970. */
   overflowedAt: number | null
 }
 
@@ -21,16 +21,16 @@ export interface Watching {
   folders: number
   /** Folders that can't be watched; they are polled every minute. */
   lost: number
-  /** Mirrors, or parts of them, that are looked at every so often. */
+  /** Whether mirrors, or parts of them, are polled. */
   polled: boolean
-  /** Why folders are lost. */
+  /** Why folders can't be watched. */
   reason: string | null
   remedy: string | null
-  /** When more happened at once than could be told, the last time. Everything was looked at again. */
+  /** When the kernel's queue of events last overflowed. Everything was scanned again. */
   overflowed_at: string | null
 }
 
-/** Keeps how the mirrors are watched where `status` finds it. */
+/** Records how the mirrors are watched, for `status`. */
 export class WatchRecord {
   readonly #synced: Synced
   readonly #states = new Map<string, WatchState>()
@@ -45,7 +45,7 @@ export class WatchRecord {
     const text = JSON.stringify(sumOf([...this.#states.values()]))
     if (text === this.#written) return
     this.#written = text
-    // A courtesy: a state that can't be written ends the pass, which tells of it.
+    // An error is left to the next pass, which fails with it too and tells it.
     this.#synced.commit(tx => tx.meta.set('watching', text)).catch(() => {})
   }
 }
