@@ -7,8 +7,8 @@ import type { Clock } from '../clock.ts'
 import { mayArriveFor } from '../credential-life.ts'
 import type { AlbumContents } from '../listing/album-contents.ts'
 import type { AlbumListings } from '../listing/album-listings.ts'
-import { lostAt } from '../lost-records.ts'
 import type { Tell } from '../pass-events.ts'
+import { lostAt } from '../state-loss.ts'
 import { type Album, keyOf } from './album.ts'
 
 export interface AlbumMakerParts {

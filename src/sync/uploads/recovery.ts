@@ -6,8 +6,8 @@ import type { OpenUpload } from '../../synced/tables/journal.ts'
 import type { EngineContext } from '../context.ts'
 import { mayArriveFor } from '../credential-life.ts'
 import { confirmedPattern, delivers } from '../listing/compare-bytes.ts'
-import { endLoss } from '../lost-records.ts'
 import type { Pass } from '../pass-request.ts'
+import { endLoss } from '../state-loss.ts'
 import { EARLY_MS, lookAtAlbum, type Recovery, record } from './album-recovery.ts'
 
 /**

@@ -13,7 +13,7 @@ import type { Db } from '../database.ts'
  * key_mark: of the API key whose account the records fit; see own-account.ts in daemon.
  * promises: 'broken' where an upload was acknowledged with another delivery address than its credential had told.
  * trouble_told: which troubles the notifier has told, by their keys.
- * lost_at: see lost-records.ts in sync. watching: see watching.ts in daemon.
+ * lost_at: see state-loss.ts in sync. watching: see watching.ts in daemon.
  * paused: '1' while a person has paused albumd. paused_until: when that ends by itself, in milliseconds since 1970.
  * pruned_at: when history was last looked through for what may be forgotten, in milliseconds since 1970.
  * restored: '1' where the records were found to be old.

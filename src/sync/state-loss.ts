@@ -1,0 +1,42 @@
+import type { Synced, Tx } from '../synced/synced.ts'
+import type { EngineContext } from './context.ts'
+import { mayArriveFor } from './credential-life.ts'
+
+/**
+ * The state was lost, or replaced by an older copy. What the process before had sent may still arrive at the host, and no
+ * record would tell what it is, so nothing is uploaded for as long. `monotonic`: milliseconds of this boot.
+ */
+export function noteLost({ meta }: Pick<Tx, 'meta'>, monotonic: number): void {
+  meta.set('lost_at', String(Math.round(monotonic)))
+}
+
+/** When the state was lost, in monotonic milliseconds. Null: nothing that was sent before can arrive any more. */
+export function lostAt({ meta }: Pick<Synced, 'meta'>): number | null {
+  const at = meta.get('lost_at')
+  return at === null ? null : Number(at)
+}
+
+/** Once nothing can arrive any more, albums are walked anew, so that late images are seen. */
+export async function endLoss(context: EngineContext): Promise<void> {
+  const { synced, clock, credentialLifetimeMs, contents } = context
+  const at = lostAt(synced)
+  if (at === null || clock.monotonic() - at <= mayArriveFor(credentialLifetimeMs)) return
+  contents.forgetAll()
+  await synced.commit(tx => tx.meta.clear('lost_at'))
+}
+
+/**
+ * Monotonic times in the records count from one boot. After another boot nobody knows how much time has passed, so it
+ * counts as none, and what was measured begins anew. `bootId`: of this boot, or a constant where the system has none;
+ * there a clock that is behind tells of another boot. `monotonic`: milliseconds of this boot. May be repeated.
+ */
+export function noteBoot({ meta, journal, albums, emptied }: Tx, bootId: string, monotonic: number): void {
+  const [known, at] = (meta.get('boot') ?? '').split(' ')
+  if (known !== bootId || monotonic < Number(at)) {
+    // The columns take whole milliseconds.
+    for (const table of [journal, albums, emptied]) table.restartClocks(Math.round(monotonic))
+    meta.clear('clock_offset')
+    if (lostAt({ meta }) !== null) noteLost({ meta }, monotonic)
+  }
+  meta.set('boot', `${bootId} ${monotonic}`)
+}
