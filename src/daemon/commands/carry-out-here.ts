@@ -8,7 +8,7 @@ import { type CommandName, commandNamed, type RequestOf, type ResultOf } from '.
 import type { CommandContext, CommandOutput } from './command.ts'
 
 /** A person waits, so an outage is not waited out for long. What the person's own scan misses needs no grace. */
-const TEMPER = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
+const ONE_SHOT = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
 
 /**
  * Carries a command out in this process, which locks the state meanwhile. `access` may be null where the command does
@@ -34,7 +34,7 @@ export async function carryOutHere<N extends CommandName>(
   let engine: Engine | null = null
   const theEngine = () => {
     if (access === null) throw new Error(`${name} does not ask the host`)
-    engine ??= openMirroring(config, access, state, TEMPER, told => bus.publish('pass', told))
+    engine ??= openMirroring(config, access, state, ONE_SHOT, told => bus.publish('pass', told))
     return engine
   }
   const context: CommandContext = {

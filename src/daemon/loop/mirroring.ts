@@ -29,7 +29,7 @@ import { noticeBandwidth } from './bandwidth-change.ts'
 import { pauseAt } from './pause.ts'
 
 /** What differs between a command that ends and a daemon that stays. */
-export interface Temper {
+export interface EngineOptions {
   /** How often and how long a pass waits during an outage before it gives up. */
   patience: { attempts: number; maxDelayMs: number }
   /** How long a picture must be gone before its image is deleted. */
@@ -81,7 +81,7 @@ export function openMirroring(
   config: Config,
   { apiKey, ca }: Access,
   state: State,
-  { patience, graceMs }: Temper,
+  { patience, graceMs }: EngineOptions,
   tell: Tell,
   { requested, sending, alive = () => {} }: Observer = {},
 ): Engine {
