@@ -5,9 +5,9 @@ import type { Clock } from './clock.ts'
 /** How far the two clocks may drift apart between two looks before one of them counts as set, in milliseconds. */
 const DRIFT_MS = 250
 
-/** How long files have been left alone. A clock that was just set forward would make a young one look old. */
+/** How long files have been left alone. When the clock was just set forward, a young file would seem old. */
 export class FileAges {
-  /** Between the clocks, when they were last looked at; null where nothing is known from before. */
+  /** The difference of the two clocks when it was last read. Null: nothing is known from before. */
   #offset: number | null
   #setAt: number | null = null
 
@@ -22,20 +22,20 @@ export class FileAges {
     if (this.#offset === null || Math.abs(offset - this.#offset) > DRIFT_MS) this.#setAt = now
     this.#offset = offset
     const trusted = this.#setAt === null ? Number.POSITIVE_INFINITY : now - this.#setAt
-    // A clock that was set back makes files from the future.
-    // Whole seconds are the stamps of file systems that know no parts of them: it may be younger than they say.
+    // When the clock was set back, a file's last change may lie in the future. On a file system whose timestamps are whole
+    // seconds, the change may be up to a second younger than its timestamp.
     const grain = ctime % 1_000_000 === 0 ? STAMP_GRAIN : 0
     return Math.max(0, Math.min(clock.wall() - (ctime + grain) / 1000, trusted))
   }
 }
 
-/** As the process before left the clocks. */
+/** Begins with the difference of the clocks that the process before recorded. */
 export function fileAges({ meta }: Pick<Synced, 'meta'>): FileAges {
   const offset = meta.get('clock_offset')
   return new FileAges(offset === null ? null : Number(offset))
 }
 
-/** What the next process needs to know of the clocks, in milliseconds. */
+/** The difference of the two clocks, for the next process, in milliseconds. */
 export function clockOffset(clock: Clock): number {
   return Math.round(clock.wall() - clock.monotonic())
 }

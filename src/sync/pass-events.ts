@@ -14,23 +14,23 @@ export type PassEvent =
   /** `quota_left`: so many more today, by our count. */
   | { event: 'uploads_started'; pictures: number; bytes: number; quota_left: number }
   | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string }
-  /** `compared`: no record said that its bytes are on the host, but they were fetched. */
+  /** `compared`: no record said that its bytes are on the host, so the image was fetched to compare it. */
   | { event: 'picture_unchanged'; mirror: string; path: string; size: number; compared?: true }
-  /** A remote image can be this picture: it is not uploaded, and its bytes are yet to be compared. */
+  /** An image on the host can be this picture. The picture is not uploaded, and the bytes have yet to be compared. */
   | { event: 'picture_linked'; mirror: string; path: string }
   /** What became of an upload whose outcome was not known. */
   | { event: 'upload_found_out'; mirror: string; path: string; name: string; arrived: boolean }
   | { event: 'picture_failed'; mirror: string; path: string; code: string; message: string }
   | { event: 'picture_uncertain'; mirror: string; path: string; message: string }
-  /** `retry_in_ms`: a look may find more by then, event or not. */
+  /** `retry_in_ms`: by then the picture is worth another pass, even where no event tells of a change. */
   | { event: 'picture_waits'; mirror: string; path: string; message: string; retry_in_ms?: number }
   | { event: 'album_created'; album: string }
   | { event: 'album_deleted'; album: string }
-  /** What is uploaded without an album lands there (§4.1). */
+  /** Pictures that are uploaded without an album land there (§4.1). */
   | { event: 'default_album_found'; album: string }
   | { event: 'uploads_stopped'; code: string; message: string }
   | { event: 'image_deleted'; mirror: string; path: string; reason: 'deleted' | 'superseded' | 'ignored' }
-  /** More is to go than the hold allows: `images` wait for a person, beside `pictures` that stay. */
+  /** More images are to be deleted than the hold allows. `images` wait for a person; `pictures` stay. */
   | { event: 'deletions_held'; mirror: string; images: number; pictures: number }
   | { event: 'image_kept'; mirror: string; path: string; reason: string }
 
