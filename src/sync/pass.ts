@@ -1,5 +1,5 @@
 import type { EngineContext } from './context.ts'
-import { deleteDueImages, deleteUnusedAlbums, recoverAlbumDeletions } from './deletions/delete-due.ts'
+import { deleteDueImages, deleteUnusedAlbums, recoverAlbumDeletions } from './deletions/index.ts'
 import type { Pass, PassReport, PassRequest } from './pass-request.ts'
 import { reviewAccount } from './quota/index.ts'
 import { recordPass } from './record-pass.ts'

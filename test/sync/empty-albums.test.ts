@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type HostFailure, hostWith, type ImageHost } from '../../src/remote/host.ts'
 import { systemClock } from '../../src/sync/clock.ts'
-import { giveUpEmptyAlbums, repeatAlbumDeletions } from '../../src/sync/deletions/empty-albums.ts'
+import { deleteEmptyAlbums, repeatAlbumDeletions } from '../../src/sync/deletions/unused-albums.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
 import type { MirrorPolicy } from '../../src/sync/pass-request.ts'
 import { png } from '../pictures.ts'
@@ -32,14 +32,14 @@ async function withEmptied(policy: Partial<MirrorPolicy> = {}): Promise<Workshop
 interface Changes {
   host?: ImageHost
   policy?: Partial<MirrorPolicy>
-  work?: typeof giveUpEmptyAlbums
+  work?: typeof deleteEmptyAlbums
 }
 
 /** `at`: how much later than now it is. */
 function give(
   workshop: Workshop,
   at: number,
-  { host = workshop.host, policy = {}, work = giveUpEmptyAlbums }: Changes = {},
+  { host = workshop.host, policy = {}, work = deleteEmptyAlbums }: Changes = {},
 ): Promise<HostFailure | null> {
   const { synced, mirror, events } = workshop
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + at }

@@ -3,9 +3,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostWith, type ImageHost } from '../../src/remote/host.ts'
 import { systemClock } from '../../src/sync/clock.ts'
-import { type GiveUpParts, giveUpImages } from '../../src/sync/deletions/give-up.ts'
-import { giveUpWholeAlbums, type WholeAlbumParts } from '../../src/sync/deletions/whole-albums.ts'
+import type { EngineContext } from '../../src/sync/context.ts'
+import { type DeletionRun, deleteImages } from '../../src/sync/deletions/delete-images.ts'
+import { deleteWholeAlbums } from '../../src/sync/deletions/whole-albums.ts'
+import type { DiskCheck } from '../../src/sync/deletions/why-image-stays.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
+import type { PassEvent } from '../../src/sync/pass-events.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
 import { contentOf, putImage, remoteAlbum } from './remote-deeds.ts'
@@ -45,31 +48,36 @@ function recorded(host: ImageHost, changes: Partial<ImageHost> = {}): { host: Im
   }
 }
 
-function partsOf(
+/** What speaks against a deletion, and when it is: nothing, and at once, unless said otherwise. */
+type Changes = Partial<DiskCheck & Pick<DeletionRun, 'known'> & Pick<EngineContext, 'running'>>
+
+const contextOf = (
   { synced, events }: Workshop,
   host: ImageHost,
-  changes: Partial<GiveUpParts> = {},
-): WholeAlbumParts {
-  return {
-    synced,
-    host,
-    clock: systemClock,
-    running: () => 1000,
-    tell: told => void events.push(told),
-    contents: new AlbumContents(),
-    doubt: () => null,
-    whyNotGone: () => null,
-    whyThere: () => null,
-    known: new Set(synced.escrow.ofMirror(1).map(({ image }) => image)),
-    ...changes,
-  }
-}
+  { running = () => 1000 }: Changes = {},
+) => ({
+  synced,
+  clock: systemClock,
+  host,
+  running,
+  contents: new AlbumContents(),
+  tell: (told: PassEvent) => void events.push(told),
+})
 
-const give = (workshop: Workshop, host: ImageHost, changes: Partial<GiveUpParts> = {}) =>
-  giveUpWholeAlbums(
-    partsOf(workshop, host, changes),
+const runOf = (
+  { synced, pictures }: Workshop,
+  { known, running: _, ...disk }: Changes = {},
+): DeletionRun => ({
+  mirror: { id: 1, folder: pictures },
+  disk: { doubt: () => null, whyNotGone: () => null, whyThere: () => null, ...disk },
+  known: known ?? new Set(synced.escrow.ofMirror(1).map(({ image }) => image)),
+})
+
+const give = (workshop: Workshop, host: ImageHost, changes: Changes = {}) =>
+  deleteWholeAlbums(
+    contextOf(workshop, host, changes),
     [workshop.mirror],
-    { id: 1, folder: workshop.pictures },
+    runOf(workshop, changes),
     interruption,
   )
 
@@ -192,7 +200,7 @@ describe('a request whose answer was lost', () => {
     expect(workshop.synced.journal.open()).toHaveLength(3)
     const { host, deleted } = recorded(workshop.host)
     expect(await give(workshop, host)).toBeNull()
-    await giveUpImages(partsOf(workshop, host), { id: 1, folder: workshop.pictures }, interruption)
+    await deleteImages(contextOf(workshop, host), runOf(workshop), interruption)
     expect(deleted).toEqual(['image', 'image', 'image'])
     expect(workshop.synced.escrow.ofMirror(1)).toEqual([])
     expect(workshop.synced.journal.open()).toEqual([])

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import type { HostFailure } from '../../remote/host.ts'
+import { albumName } from '../../sync/albums/album.ts'
 import { runAudit } from '../../sync/audit/audit.ts'
-import { albumName } from '../../sync/audit/audit-records.ts'
 import { deleteTwice, isOurs, type Repairs, repairGone } from '../../sync/audit/audit-repair.ts'
 import type { EngineContext } from '../../sync/context.ts'
 import type { Interruption } from '../../sync/interruption.ts'

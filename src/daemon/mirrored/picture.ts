@@ -1,4 +1,4 @@
-import { albumName } from '../../sync/audit/audit-records.ts'
+import { albumName } from '../../sync/albums/album.ts'
 import { confirmedPattern } from '../../sync/listing/compare-bytes.ts'
 import type { DeliveryPattern } from '../../sync/listing/delivery-pattern.ts'
 import type { StandingFile } from '../../synced/standing.ts'

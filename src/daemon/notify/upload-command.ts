@@ -1,4 +1,4 @@
-import { albumName } from '../../sync/audit/audit-records.ts'
+import { albumName } from '../../sync/albums/album.ts'
 import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Bus, DaemonEvent } from '../events.ts'

@@ -1,5 +1,5 @@
 import { held, takenBack } from '../../records/escrow.ts'
-import { type HoldPolicy, isTooMuch, WINDOW_MS } from '../../sync/deletions/hold.ts'
+import { type HoldPolicy, isTooMuch, WINDOW_MS } from '../../sync/deletions/index.ts'
 import type { ScannedMirror } from '../../sync/scan/index.ts'
 import { FoundElsewhere } from '../../sync/scan/index.ts'
 import type { Synced } from '../../synced/synced.ts'

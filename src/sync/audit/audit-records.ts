@@ -1,6 +1,7 @@
 import type { ListedImage } from '../../protocol/records.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import { albumName } from '../albums/album.ts'
 import { canBe } from '../listing/likeness.ts'
 import type { AuditRecords } from './audit-album.ts'
 
@@ -46,13 +47,4 @@ export function recordsOf(
 export function isLeftOver({ audit }: Synced, { id, time }: ListedImage): boolean {
   const at = audit.deletedAt(id)
   return at !== undefined && time !== undefined && Date.parse(time) <= at
-}
-
-/** An album's path on the host; '' is the root. */
-export function albumName({ albums }: Synced, album: number | null): string {
-  const row = album === null ? undefined : albums.byId(album)
-  if (!row) return ''
-  const names = [row.name]
-  for (let at = row.parent; at !== null; at = albums.byId(at)!.parent) names.unshift(albums.byId(at)!.name)
-  return names.join('/')
 }

@@ -1,10 +1,11 @@
 import type { ListedImage } from '../../protocol/records.ts'
-import { lost, deleted as recordDeleted } from '../../records/images.ts'
-import { isOfThisOne, wasNotDone } from '../../remote/failures.ts'
+import { deleted, lost } from '../../records/images.ts'
+import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure, ImageHost } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding, FindingKind } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import { type Deletion, sendDelete, whyImageStays } from '../deletions/index.ts'
 import type { Interruption } from '../interruption.ts'
 import { walkEverything } from '../listing/walk.ts'
 import { type AuditParts, notDelivered } from './audit.ts'
@@ -44,7 +45,8 @@ export async function repairGone(parts: RepairParts, { stop, cut }: Interruption
       missing.filter(({ remote_id }) => !listed.ids.has(remote_id)).map(image => [image.remote_id, image]),
     )
     await synced.commit(tx => {
-      // What was found in doubt to be ours, and foreign images, may be what a person put in its tx.contents.forgetAlbum(album)
+      // An unrecorded image of the album may be what a person put in the place of the image that is gone.
+      tx.contents.forgetAlbum(album)
       for (const finding of findings) {
         const image = gone.get(finding.remote_id)
         if (image) lost(tx, image, parts.clock.wall())
@@ -155,29 +157,30 @@ export function isOurs(
   return shown ? isLeftOver(synced, shown) : synced.audit.deletedAt(remote_id) !== undefined
 }
 
-/** Answers the host's refusal, or null where the image is gone. */
-async function deleteImage(
-  { synced, host, clock }: RepairParts,
+/** Answers the host's refusal, or null when the image is gone. */
+function deleteImage(
+  parts: RepairParts,
   { remote_id }: Finding,
   signal: AbortSignal,
   mayGo: () => boolean,
 ): Promise<HostFailure | null> {
-  const { journal, commit } = synced
+  const { synced, clock } = parts
   const image = synced.images.byRemoteId(remote_id)
-  const before = image && journal.deletionOf(image.id)
-  if (image && !before) await commit(tx => tx.journal.openImageDeletion(image.id, clock.wall()))
-  const deleted = await host.deleteImage(remote_id, signal, mayGo)
-  if (!deleted.ok && deleted.failure.remedy !== 'gone') {
-    // With the host's own word nothing was deleted; else the intent tells the next repair.
-    if (image && !before && wasNotDone(deleted.failure)) await commit(tx => tx.journal.forgetImage(image.id))
-    return deleted.failure
+  const before = image && synced.journal.deletionOf(image.id)
+  const isOpened = image !== undefined && before === undefined
+  const deletion: Deletion = {
+    target: { image: remote_id },
+    intend: tx => void (isOpened && tx.journal.openImageDeletion(image.id, clock.wall())),
+    // An image that albumd has deleted before has no record: only the listing tells of it.
+    whyNot: () => (mayGo() ? (image ? whyImageStays(synced, image, null) : null) : 'albumd is paused'),
+    done(tx) {
+      if (image) deleted(tx, image, clock.wall())
+      else tx.deleted.put(remote_id, clock.wall())
+      tx.audit.remove('twice', remote_id)
+    },
+    notDone: tx => void (isOpened && tx.journal.forgetImage(image.id)),
   }
-  await commit(tx => {
-    if (image) recordDeleted(tx, image, clock.wall())
-    else tx.deleted.put(remote_id, clock.wall())
-    tx.audit.remove('twice', remote_id)
-  })
-  return null
+  return sendDelete(parts, deletion, signal)
 }
 
 function byAlbum({ audit }: Synced, kind: FindingKind): Map<number | null, Finding[]> {

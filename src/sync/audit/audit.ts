@@ -2,13 +2,14 @@ import type { HostFailure, ImageHost } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import { albumName } from '../albums/album.ts'
 import type { Clock } from '../clock.ts'
 import type { FileAges } from '../file-ages.ts'
 import type { Interruption } from '../interruption.ts'
 import { delivers } from '../listing/compare-bytes.ts'
 import { type AlbumComparison, compareAlbum } from './audit-album.ts'
 import { lookAtAlbum } from './audit-look.ts'
-import { type AuditStart, albumName, recordsOf } from './audit-records.ts'
+import { type AuditStart, recordsOf } from './audit-records.ts'
 
 export interface AuditParts {
   synced: Synced

@@ -1,19 +1,17 @@
 import { kept } from '../../records/escrow.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import type { EscrowRow } from '../../synced/tables/escrow.ts'
-import type { FileRow } from '../../synced/tables/files.ts'
 import { findOutAboutAlbums } from '../albums/lost-albums.ts'
 import type { EngineContext } from '../context.ts'
 import { endingForNews } from '../interruption.ts'
 import type { Pass } from '../pass-request.ts'
 import { checkRootsAgain, type ScannedMirror, scanEverythingAgain } from '../scan/index.ts'
 import { uploadPending } from '../uploads/index.ts'
-import { doubtAbout } from './doubt.ts'
-import { giveUpEmptyAlbums, repeatAlbumDeletions } from './empty-albums.ts'
-import { giveUpImages } from './give-up.ts'
-import { Ground } from './ground.ts'
-import { weighDeletions } from './hold.ts'
-import { giveUpWholeAlbums } from './whole-albums.ts'
+import { deleteImages } from './delete-images.ts'
+import { doubtAbout, weighDeletions } from './hold.ts'
+import { LastCheck } from './last-check.ts'
+import { deleteEmptyAlbums, repeatAlbumDeletions } from './unused-albums.ts'
+import { deleteWholeAlbums } from './whole-albums.ts'
+import type { DiskCheck } from './why-image-stays.ts'
 
 /** At the start of a pass: finds out about deletions of albums whose answer was lost. */
 export async function recoverAlbumDeletions(context: EngineContext, pass: Pass): Promise<void> {
@@ -57,7 +55,7 @@ export async function deleteDueImages(
 export async function deleteUnusedAlbums(context: EngineContext, pass: Pass): Promise<void> {
   const { mirrors, interruption, task, stopped } = pass
   if (task !== 'mirror' || stopped.length > 0) return
-  const failure = await giveUpEmptyAlbums(context, mirrors, endingForNews(interruption))
+  const failure = await deleteEmptyAlbums(context, mirrors, endingForNews(interruption))
   if (failure) stopped.push(failure)
 }
 
@@ -78,15 +76,17 @@ async function deleteOfMirror(
   const interruption = endingForNews(pass.interruption)
   const named = { id: mirror.row.id, folder: mirror.policy.folder }
   await weighDeletions(synced, tell, named, hold, running(), clock.wall())
-  const ground = new Ground(context, scanned)
-  const doubt = () => ground.doubtOfAny()
-  const whyNotGone = (file: FileRow) => ground.whyNotGone(file)
-  const whyThere = ({ path }: EscrowRow) => ground.whyThere(mirror, path)
-  const means = { ...context, doubt, whyNotGone, whyThere, known }
+  const check = new LastCheck(context, scanned)
+  const disk: DiskCheck = {
+    doubt: () => check.doubtOfAny(),
+    whyNotGone: file => check.whyNotGone(file),
+    whyThere: ({ path }) => check.whyThere(mirror, path),
+  }
+  const run = { mirror: named, disk, known }
   const policies = scanned.map(({ policy }) => policy)
-  const whole =
+  const failure =
     context.albumDeletions === 'recursive'
-      ? await giveUpWholeAlbums(means, policies, named, interruption)
+      ? await deleteWholeAlbums(context, policies, run, interruption)
       : null
-  return whole ?? giveUpImages(means, named, interruption)
+  return failure ?? deleteImages(context, run, interruption)
 }

@@ -1,24 +1,19 @@
 import { albumGone } from '../../records/albums.ts'
 import { countDeletion } from '../../records/escrow.ts'
-import { isOfThisOne, wasNotDone } from '../../remote/failures.ts'
+import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { isUnderWay } from '../albums/lost-album-tree.ts'
-import { albumName } from '../audit/audit-records.ts'
+import { albumName, isUnderWay } from '../albums/album.ts'
 import type { Interruption } from '../interruption.ts'
-import type { AlbumContents } from '../listing/album-contents.ts'
 import { walkWhole } from '../listing/walk.ts'
 import type { MirrorPolicy } from '../pass-request.ts'
-import { type GiveUpParts, whyStays } from './give-up.ts'
+import { type DeletionContext, type DeletionRun, isDue } from './delete-images.ts'
 import { FolderlessAlbums } from './leaving-albums.ts'
-
-export interface WholeAlbumParts extends GiveUpParts {
-  /** What this process has seen of albums: the number of a row that is gone may become another's. */
-  contents: Pick<AlbumContents, 'forget'>
-}
+import { type Deletion, sendDelete } from './send-delete.ts'
+import { type DiskCheck, whyImageStays } from './why-image-stays.ts'
 
 /** An album with all that is recorded in it and below it. */
 interface WholeAlbum {
@@ -29,24 +24,22 @@ interface WholeAlbum {
 }
 
 /**
- * Deletes the albums of folders that are gone whole, each with all that is in it by one request (§4.5), where the host
- * shows exactly what is recorded there and all of that is to go. What is left goes one by one. For those who alone
- * write to the account: the request takes whatever is there when it is served. Answers the host's failure that ended it
- * early, or null.
+ * Deletes the albums of folders that are gone whole, each with everything in it by one request (§4.5). The host must show
+ * exactly what is recorded in the album, and all of it must be due for deletion. What is left goes image by image. This is
+ * for people who alone write to the account, because the request takes whatever is in the album when the host serves it.
+ * An example: the folder "2019" with 400 pictures was removed; one request deletes its album instead of 400 requests.
+ * Answers the host's failure that ended it early, or null.
  */
-export async function giveUpWholeAlbums(
-  parts: WholeAlbumParts,
+export async function deleteWholeAlbums(
+  context: DeletionContext,
   policies: readonly MirrorPolicy[],
-  mirror: { id: number; folder: string },
+  run: DeletionRun,
   { stop, cut }: Interruption,
 ): Promise<HostFailure | null> {
-  const { synced, running, known } = parts
-  const due = new Map(
-    synced.escrow
-      .ofMirror(mirror.id)
-      .filter(({ image, state, due_at }) => state !== 'held' && due_at <= running() && known.has(image))
-      .map(given => [given.image, given]),
-  )
+  const { synced } = context
+  const { mirror, disk } = run
+  const entries = synced.escrow.ofMirror(mirror.id).filter(entry => isDue(context, run, entry))
+  const due = new Map(entries.map(entry => [entry.image, entry]))
   if (due.size === 0) return null
   const done = new Set<number>()
   for (const album of folderless(synced, policies, mirror.id)) {
@@ -54,13 +47,21 @@ export async function giveUpWholeAlbums(
     if (done.has(album.id)) continue
     const whole = wholeAlbum(synced, album, due)
     if (!whole) continue
-    const shown = await showsExactly(parts, whole, cut)
+    const shown = await showsExactly(context, whole, cut)
     if (typeof shown === 'object') return shown
-    // Looked at last, for the walks take their time.
-    if (!shown || whole.images.some(image => whyStays(parts, image))) continue
+    // The questions come after the walks, because walks take their time.
+    if (!shown || whyAlbumStays(synced, whole, disk) !== null) continue
     for (const { id } of whole.albums) done.add(id)
-    const failure = await deleteWhole(parts, mirror, whole, due, cut)
+    const failure = await deleteWhole(context, run, whole, due, cut)
     if (failure) return failure
+  }
+  return null
+}
+
+function whyAlbumStays(synced: Synced, { images }: WholeAlbum, disk: DiskCheck): string | null {
+  for (const image of images) {
+    const why = whyImageStays(synced, image, disk)
+    if (why !== null) return why
   }
   return null
 }
@@ -92,7 +93,7 @@ function wholeAlbum(synced: Synced, album: AlbumRow, due: ReadonlyMap<number, Es
 
 /** Whether the host shows just what is recorded, or why it can't be asked. */
 async function showsExactly(
-  { synced, host }: GiveUpParts,
+  { synced, host }: DeletionContext,
   { albums }: WholeAlbum,
   signal: AbortSignal,
 ): Promise<boolean | HostFailure> {
@@ -115,39 +116,39 @@ function areSame(listed: readonly { id: string }[], recorded: readonly { remote_
 }
 
 async function deleteWhole(
-  parts: WholeAlbumParts,
-  mirror: { folder: string },
-  { album, albums, images }: WholeAlbum,
+  context: DeletionContext,
+  { mirror, disk }: DeletionRun,
+  whole: WholeAlbum,
   due: ReadonlyMap<number, EscrowRow>,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
-  const { synced, host, clock, running, tell, contents } = parts
-  const { commit } = synced
+  const { synced, clock, running, tell, contents } = context
+  const { album, albums, images } = whole
   const name = albumName(synced, album.id)
-  await commit(tx => {
-    for (const { id } of images) tx.journal.openImageDeletion(id, clock.wall())
-    tx.emptied.put({ album: album.id, since: clock.monotonic(), state: 'deleting' })
-  })
-  const mayGo = () => !images.some(image => whyStays(parts, image))
-  const answer = await host.deleteAlbum(album.remote_id, signal, mayGo)
-  if (answer.ok || answer.failure.remedy === 'gone') {
-    for (const gone of albums) contents.forget(gone.id)
-    await commit(tx => {
+  const deletion: Deletion = {
+    target: { album: album.remote_id },
+    intend(tx) {
+      for (const { id } of images) tx.journal.openImageDeletion(id, clock.wall())
+      tx.emptied.put({ album: album.id, since: clock.monotonic(), state: 'deleting' })
+    },
+    whyNot: () => whyAlbumStays(synced, whole, disk),
+    done(tx) {
       for (const image of images) countDeletion(tx, due.get(image.id)!, running())
       albumGone(tx, album, clock.wall())
-    })
-    for (const { id } of images) {
-      const { path, reason } = due.get(id)!
-      tell({ event: 'image_deleted', mirror: mirror.folder, path, reason })
-    }
-    tell({ event: 'album_deleted', album: name })
-    return null
-  }
-  // A lost answer leaves the intents: the images are given up one by one, and those that are gone are done.
-  if (wasNotDone(answer.failure))
-    await commit(tx => {
+    },
+    notDone(tx) {
       for (const { id } of images) tx.journal.forgetImage(id)
       tx.emptied.remove(album.id)
-    })
-  return isOfThisOne(answer.failure) ? null : answer.failure
+    },
+  }
+  // When the answer is lost, the images are deleted one by one, and the host says of each whether it is gone.
+  const refusal = await sendDelete(context, deletion, signal)
+  if (refusal) return isOfThisOne(refusal) ? null : refusal
+  for (const { id } of albums) contents.forget(id)
+  for (const { id } of images) {
+    const { path, reason } = due.get(id)!
+    tell({ event: 'image_deleted', mirror: mirror.folder, path, reason })
+  }
+  tell({ event: 'album_deleted', album: name })
+  return null
 }

@@ -4,7 +4,13 @@ import type { Mutant } from './mutant.ts'
 export const DELETIONS: readonly Mutant[] = [
   {
     name: 'a backup keeps its images from its own deletions alone',
-    edits: [{ file: 'sync/deletions/give-up.ts', find: 'if (image.kept === 1) return KEPT', replace: '' }],
+    edits: [
+      {
+        file: 'sync/deletions/why-image-stays.ts',
+        find: '(image.kept === 1 ? KEPT : null)',
+        replace: '(image.proof === undefined ? KEPT : null)',
+      },
+    ],
     why: 'where equal bytes have one id, another mirror deletes what the backup had',
     seed: 23034174,
   },
@@ -48,9 +54,9 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'no last look at the path',
     edits: [
       {
-        file: 'sync/deletions/give-up.ts',
-        find: 'const why = whyNotGone(file)',
-        replace: 'const why = whyNotGone === undefined ? whyNotGone : null',
+        file: 'sync/deletions/why-image-stays.ts',
+        find: 'const why = disk?.whyNotGone(file)',
+        replace: 'const why = file === undefined ? disk?.whyNotGone(file) : null',
       },
     ],
     why: 'a file that is back by now loses its image',
@@ -72,7 +78,7 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'a linked image is deleted unproved',
     edits: [
       {
-        file: 'sync/deletions/give-up.ts',
+        file: 'sync/deletions/delete-images.ts',
         find: "if (image.proof !== 'none' || state === 'approved') return null",
         replace: "if (state !== 'held') return null",
       },
@@ -98,13 +104,13 @@ export const DELETIONS: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/deletions/whole-albums.ts',
-        find: 'if (!shown || whole.images.some(image => whyStays(parts, image))) continue',
+        find: 'if (!shown || whyAlbumStays(synced, whole, disk) !== null) continue',
         replace: 'if (!shown) continue',
       },
       {
         file: 'sync/deletions/whole-albums.ts',
-        find: '() => !images.some(image => whyStays(parts, image))',
-        replace: '() => true',
+        find: 'whyNot: () => whyAlbumStays(synced, whole, disk),',
+        replace: 'whyNot: () => (disk ? null : whyAlbumStays(synced, whole, disk)),',
       },
     ],
     why: 'a picture is back, or its place was not looked at again',
@@ -115,8 +121,8 @@ export const DELETIONS: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/deletions/whole-albums.ts',
-        find: 'if (!shown || whole.images.some(image => whyStays(parts, image))) continue',
-        replace: 'if (whole.images.some(image => whyStays(parts, image))) continue',
+        find: 'if (!shown || whyAlbumStays(synced, whole, disk) !== null) continue',
+        replace: 'if (whyAlbumStays(synced, whole, disk) !== null) continue',
       },
     ],
     why: "another person's image goes with the album",
@@ -143,9 +149,9 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'a deletion goes again without another look',
     edits: [
       {
-        file: 'sync/deletions/give-up.ts',
-        find: '() => whyStays(parts, image) === null',
-        replace: '() => true',
+        file: 'sync/deletions/delete-images.ts',
+        find: 'whyNot: () => whyImageStays(synced, image, disk),',
+        replace: 'whyNot: () => (disk ? null : whyImageStays(synced, image, disk)),',
       },
     ],
     why: 'a picture came back while the host was in trouble',
@@ -189,7 +195,7 @@ export const DELETIONS: readonly Mutant[] = [
         replace: 'if (mirror === null) await keepAll(context, mirror)',
       },
       {
-        file: 'sync/deletions/ground.ts',
+        file: 'sync/deletions/last-check.ts',
         find: "if (mirror.policy.deletions === 'keep') return 'another mirror keeps it'",
         replace: "if (mirror === null) return 'another mirror keeps it'",
       },

@@ -34,7 +34,7 @@ export const GROUND: readonly Mutant[] = [
         find: 'const doubt = doubtAbout(synced, mirrors)',
         replace: 'const doubt = null as string | null',
       },
-      { file: 'sync/deletions/ground.ts', find: 'if (row.guard !== null) return row.guard', replace: '' },
+      { file: 'sync/deletions/last-check.ts', find: 'if (row.guard !== null) return row.guard', replace: '' },
     ],
     why: 'a picture may lie in the folder that can not be read',
     seed: 148,
@@ -68,8 +68,8 @@ export const GROUND: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/deletions/delete-due.ts',
-        find: 'const doubt = () => ground.doubtOfAny()',
-        replace: 'const doubt = () => ground.doubt(mirror)',
+        find: 'doubt: () => check.doubtOfAny(),',
+        replace: 'doubt: () => check.doubt(mirror),',
       },
     ],
     why: 'a picture may have gone to the mirror whose root was just replaced',
@@ -103,7 +103,7 @@ export const GROUND: readonly Mutant[] = [
     name: 'a place that could not be looked at is forgotten',
     edits: [
       {
-        file: 'sync/deletions/ground.ts',
+        file: 'sync/deletions/last-check.ts',
         find: 'if (this.#unseen !== null)',
         replace: 'if (this.#unseen === undefined)',
       },

@@ -23,7 +23,7 @@ export const RULES: readonly Mutant[] = [
     name: 'what is given up is not looked at under the rules as they are',
     edits: [
       {
-        file: 'sync/deletions/ground.ts',
+        file: 'sync/deletions/last-check.ts',
         find: 'return isStillIgnored(this.#disk, policy.folder, path, policy.ignore)',
         replace: 'return isStillIgnored !== undefined',
       },

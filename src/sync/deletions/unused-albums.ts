@@ -1,29 +1,22 @@
 import { albumGone, albumInDoubt, treeOf } from '../../records/albums.ts'
-import { isOfThisOne, wasNotDone } from '../../remote/failures.ts'
-import type { HostFailure, ImageHost } from '../../remote/host.ts'
+import { isOfThisOne } from '../../remote/failures.ts'
+import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
-import { isUnderWay } from '../albums/lost-album-tree.ts'
-import { albumName } from '../audit/audit-records.ts'
-import type { Clock } from '../clock.ts'
+import { albumName, isUnderWay } from '../albums/album.ts'
+import type { EngineContext } from '../context.ts'
 import { mayArriveFor } from '../credential-life.ts'
 import type { Interruption } from '../interruption.ts'
-import type { AlbumContents } from '../listing/album-contents.ts'
 import { walkWhole } from '../listing/walk.ts'
-import type { Tell } from '../pass-events.ts'
 import type { MirrorPolicy } from '../pass-request.ts'
-import { doubtAbout } from './doubt.ts'
+import { doubtAbout } from './hold.ts'
 import { leavingAlbums } from './leaving-albums.ts'
+import { type Deletion, sendDelete } from './send-delete.ts'
 
-export interface EmptyAlbumParts {
-  synced: Synced
-  host: ImageHost
-  clock: Clock
-  tell: Tell
-  credentialLifetimeMs: number
-  /** What this process has seen of albums: the number of a row that is gone may become another's. */
-  contents: Pick<AlbumContents, 'forget'>
-}
+type AlbumContext = Pick<
+  EngineContext,
+  'synced' | 'host' | 'clock' | 'tell' | 'contents' | 'credentialLifetimeMs'
+>
 
 /** How long an album is left alone that holds what is not ours, or that the host would not delete. */
 const LEFT_ALONE_MS = 3_600_000
@@ -33,12 +26,12 @@ const LEFT_ALONE_MS = 3_600_000
  * nothing in it: a picture that another person put there may be listed late. For the end of a pass. Answers the host's
  * failure that ended it early, or null.
  */
-export async function giveUpEmptyAlbums(
-  parts: EmptyAlbumParts,
+export async function deleteEmptyAlbums(
+  context: AlbumContext,
   mirrors: readonly MirrorPolicy[],
   { stop, cut }: Interruption,
 ): Promise<HostFailure | null> {
-  const { synced } = parts
+  const { synced } = context
   const leaving = leavingAlbums(synced, mirrors)
   const ids = new Set(leaving.map(({ album }) => album.id))
   const needed = synced.emptied.all().filter(({ album }) => !ids.has(album))
@@ -50,7 +43,7 @@ export async function giveUpEmptyAlbums(
   const remote = new Set(leaving.map(({ album }) => album.remote_id))
   for (const { album } of leaving) {
     if (stop.aborted) return null
-    const failure = await consider(parts, album, remote, cut)
+    const failure = await consider(context, album, remote, cut)
     if (failure) return failure
   }
   return null
@@ -61,11 +54,11 @@ export async function giveUpEmptyAlbums(
  * with it what is uploaded by then. For the start of a pass.
  */
 export async function repeatAlbumDeletions(
-  parts: EmptyAlbumParts,
+  context: AlbumContext,
   mirrors: readonly MirrorPolicy[],
   { stop, cut }: Interruption,
 ): Promise<HostFailure | null> {
-  const { synced } = parts
+  const { synced } = context
   const open = synced.emptied.all().filter(({ state }) => state === 'deleting')
   if (open.length === 0 || doubtAbout(synced, mirrors) !== null) return null
   const unused = new Map(synced.emptied.unused().map(album => [album.id, album]))
@@ -73,7 +66,7 @@ export async function repeatAlbumDeletions(
     const row = unused.get(album)
     if (stop.aborted) return null
     if (!row || synced.emptied.below(album).length > 0) continue
-    const failure = await consider(parts, row, new Set(), cut)
+    const failure = await consider(context, row, new Set(), cut)
     if (failure) return failure
   }
   return null
@@ -81,12 +74,12 @@ export async function repeatAlbumDeletions(
 
 /** `leaving`: the host's ids of the albums that go too. */
 async function consider(
-  parts: EmptyAlbumParts,
+  context: AlbumContext,
   album: AlbumRow,
   leaving: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
-  const { synced, host, clock, credentialLifetimeMs } = parts
+  const { synced, host, clock, credentialLifetimeMs } = context
   const { emptied, commit } = synced
   const before = emptied.at(album.id)
   const now = clock.monotonic()
@@ -102,7 +95,7 @@ async function consider(
   }
   const walk = await walkWhole(host, album.remote_id, signal)
   if (!walk.ok) {
-    if (walk.failure.remedy === 'gone') return lost(parts, album, before?.state === 'deleting')
+    if (walk.failure.remedy === 'gone') return lost(context, album, before?.state === 'deleting')
     if (!isOfThisOne(walk.failure)) return walk.failure
     await is('occupied')
     return null
@@ -112,13 +105,13 @@ async function consider(
   else if (!complete) return null
   else if (before === undefined || before.state === 'occupied') await is('empty')
   // Its sub-albums go first, and a host may be late to show that they are gone.
-  else if (albums.length === 0) return deleteEmpty(parts, album, before.since, signal)
+  else if (albums.length === 0) return deleteEmpty(context, album, before.since, signal)
   return null
 }
 
 /** The host does not know it: a deletion of ours was done, or it is another's matter, which a search finds out. */
 async function lost(
-  { synced, clock, contents }: EmptyAlbumParts,
+  { synced, clock, contents }: AlbumContext,
   album: AlbumRow,
   deleting: boolean,
 ): Promise<null> {
@@ -133,31 +126,36 @@ async function lost(
 }
 
 async function deleteEmpty(
-  { synced, host, clock, tell, contents }: EmptyAlbumParts,
+  context: AlbumContext,
   album: AlbumRow,
   since: number,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
-  const { commit } = synced
+  const { synced, clock, tell, contents } = context
   const name = albumName(synced, album.id)
-  await commit(tx => tx.emptied.put({ album: album.id, since, state: 'deleting' }))
-  const deleted = await host.deleteAlbum(album.remote_id, signal)
-  if (deleted.ok || deleted.failure.remedy === 'gone') {
-    for (const { id } of treeOf(synced, album)) contents.forget(id)
-    await commit(tx => albumGone(tx, album, clock.wall()))
-    tell({ event: 'album_deleted', album: name })
-    return null
-  }
-  const { failure } = deleted
-  const ofThisAlbum = isOfThisOne(failure)
-  // Without the host's own word it may be gone.
-  if (wasNotDone(failure))
-    await commit(tx =>
+  const tree = treeOf(synced, album)
+  const deletion: Deletion = {
+    target: { album: album.remote_id },
+    intend: tx => tx.emptied.put({ album: album.id, since, state: 'deleting' }),
+    whyNot: () => whyAlbumIsNeeded(synced, album),
+    done: tx => albumGone(tx, album, clock.wall()),
+    notDone: (tx, refusal) =>
       tx.emptied.put(
-        ofThisAlbum
+        isOfThisOne(refusal)
           ? { album: album.id, since: clock.monotonic(), state: 'occupied' }
           : { album: album.id, since, state: 'empty' },
       ),
-    )
-  return ofThisAlbum ? null : failure
+  }
+  const refusal = await sendDelete(context, deletion, signal)
+  if (refusal) return isOfThisOne(refusal) ? null : refusal
+  for (const { id } of tree) contents.forget(id)
+  tell({ event: 'album_deleted', album: name })
+  return null
+}
+
+/** Why an album that was seen empty is needed after all, or null: an image or an intent names it by now. */
+function whyAlbumIsNeeded(synced: Synced, album: AlbumRow): string | null {
+  const tree = treeOf(synced, album)
+  const holds = tree.some(({ id }) => synced.images.countInAlbum(id) > 0)
+  return holds || isUnderWay(synced, tree) ? 'something is in it, or on its way there' : null
 }

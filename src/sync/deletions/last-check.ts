@@ -1,14 +1,13 @@
 import type { Disk } from '../../local/disk.ts'
+import { compileRules, IGNORE_FILE } from '../../local/ignore-rules.ts'
+import type { IgnoreRules } from '../../local/look.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import type { ScannedMirror } from '../scan/index.ts'
-import { isMount, isSameRoot, whetherThere } from '../scan/index.ts'
-import { folderAbove, nameOf, pathOf } from '../tree-path.ts'
-import { isAnotherName } from './is-another-name.ts'
-import { isStillIgnored } from './still-ignored.ts'
+import { isMount, isSameRoot, type ScannedMirror, whetherThere } from '../scan/index.ts'
+import { folderAbove, foldersAbove, fullPath, nameOf, pathOf } from '../tree-path.ts'
 
 /** The disk as it is at this moment, looked at once more before something can't be undone. */
-export class Ground {
+export class LastCheck {
   readonly #disk: Disk
   readonly #synced: Synced
   readonly #mirrors: ReadonlyMap<number, ScannedMirror>
@@ -79,5 +78,55 @@ export class Ground {
     } catch {
       return false
     }
+  }
+}
+
+/**
+ * Whether a path below `root` leads to something only because the disk does not mind case: a part of it is listed under
+ * another name alone, by the same inode. Reads every folder on its way.
+ */
+export function isAnotherName(disk: Disk, root: string, path: string): boolean {
+  let above = root
+  try {
+    for (const name of path.split('/')) {
+      const names = disk.readFolder(above).map(entry => entry.name)
+      const { ino } = disk.lstat(`${above}/${name}`)
+      const isIt = (other: string) =>
+        folded(other) === folded(name) && disk.lstat(`${above}/${other}`).ino === ino
+      if (!names.includes(name) && names.some(isIt)) return true
+      above = `${above}/${name}`
+    }
+  } catch {
+    // What can't be told counts as there.
+  }
+  return false
+}
+
+function folded(name: string): string {
+  return name.normalize().toLowerCase()
+}
+
+/**
+ * Whether an ignore rule hides a file at this moment, by the ignore files as they are on the disk. `path`: below the
+ * root. `ignore`: the config's rules. Throws what the disk throws where an ignore file can't be read.
+ */
+export function isStillIgnored(disk: Disk, root: string, path: string, ignore: readonly string[]): boolean {
+  const rules: IgnoreRules[] = [{ base: '', text: ignore.join('\n') }]
+  const isHidden = (at: string, kind: 'file' | 'folder') =>
+    disk.lstat(`${root}/${at}`).kind === kind && compileRules(rules).hides(at, kind)
+  for (const base of foldersAbove(path)) {
+    if (base !== '' && isHidden(base, 'folder')) return true
+    const text = ignoreTextIn(disk, fullPath(root, base))
+    if (text !== null) rules.push({ base, text })
+  }
+  return isHidden(path, 'file')
+}
+
+function ignoreTextIn(disk: Disk, folder: string): string | null {
+  try {
+    return disk.readText(pathOf(folder, IGNORE_FILE))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
   }
 }

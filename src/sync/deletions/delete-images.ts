@@ -1,0 +1,171 @@
+import { countDeletion, needed, postponed, unproved } from '../../records/escrow.ts'
+import { deleted, proved, refuted } from '../../records/images.ts'
+import { isOfThisOne } from '../../remote/failures.ts'
+import type { HostFailure } from '../../remote/host.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
+import type { EngineContext } from '../context.ts'
+import type { Interruption } from '../interruption.ts'
+import { compareBytes } from '../listing/compare-bytes.ts'
+import { ListedIds } from '../listing/listed-ids.ts'
+import { verifyLink } from '../uploads/index.ts'
+import { type Deletion, sendDelete } from './send-delete.ts'
+import { type DiskCheck, KEPT, NEEDED, whyImageStays } from './why-image-stays.ts'
+
+/** What deletions work with. */
+export type DeletionContext = Pick<
+  EngineContext,
+  'synced' | 'host' | 'clock' | 'running' | 'tell' | 'contents'
+>
+
+/** What the deletions of one mirror go by. `known`: the images that waited before everything was scanned again. */
+export interface DeletionRun {
+  mirror: { id: number; folder: string }
+  disk: DiskCheck
+  known: ReadonlySet<number>
+}
+
+/** Running time before an image that the host would not delete is tried again, in milliseconds. */
+const POSTPONED_MS = 3_600_000
+
+/**
+ * Deletes the images of a mirror whose grace is over, one by one, unless something speaks against it. Answers the host's
+ * failure that ended it early, or null.
+ */
+export async function deleteImages(
+  context: DeletionContext,
+  run: DeletionRun,
+  { stop, cut }: Interruption,
+): Promise<HostFailure | null> {
+  const { synced, clock, running, tell } = context
+  const { id, folder: mirror } = run.mirror
+  const listed = new ListedIds(context.host)
+  for (const entry of synced.escrow.ofMirror(id)) {
+    if (stop.aborted) return null
+    if (!isDue(context, run, entry)) continue
+    const { path, reason } = entry
+    const image = synced.images.byId(entry.image)!
+    const stays = await whyStays(context, run, entry, image, listed, cut)
+    if (stays) {
+      tell({ event: 'image_kept', mirror, path, reason: stays })
+      continue
+    }
+    const refusal = await deleteImage(context, run, entry, image, cut)
+    if (!refusal) tell({ event: 'image_deleted', mirror, path, reason })
+    else if (!isOfThisOne(refusal)) return refusal
+    else {
+      const { message } = refusal
+      await synced.commit(tx => postponed(tx, entry, running() + POSTPONED_MS, message, clock.wall()))
+      tell({ event: 'image_kept', mirror, path, reason: message })
+    }
+  }
+  return null
+}
+
+/** Whether the grace of an image is over, and no person is to decide about the image. */
+export function isDue(
+  { running }: Pick<EngineContext, 'running'>,
+  { known }: Pick<DeletionRun, 'known'>,
+  { image, state, due_at }: EscrowRow,
+): boolean {
+  return state !== 'held' && due_at <= running() && known.has(image)
+}
+
+/** Why an image is not deleted now, or null. An image that something needs is taken out of escrow. */
+async function whyStays(
+  context: DeletionContext,
+  { disk }: DeletionRun,
+  entry: EscrowRow,
+  image: ImageRow,
+  listed: ListedIds,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { synced, clock } = context
+  await verifyMoves(context, image, signal)
+  const stays = whyImageStays(synced, image, disk)
+  if (stays === NEEDED || stays === KEPT) await synced.commit(tx => needed(tx, entry, stays, clock.wall()))
+  if (stays) return stays
+  const notProved =
+    (await whyUnproved(context, entry, image, signal)) ??
+    (await whyAnothers(context, entry, image, listed, signal))
+  // To fetch and compare the bytes may have taken a while.
+  return notProved ?? (image.proof === 'none' ? whyImageStays(synced, image, disk) : null)
+}
+
+/**
+ * Why an image may be another person's, or null. A host that has answered with other addresses than it had promised may
+ * have answered an upload with an image of equal bytes that was there before: that one is not where ours would be.
+ */
+async function whyAnothers(
+  { synced, running }: DeletionContext,
+  { state }: EscrowRow,
+  image: ImageRow,
+  listed: ListedIds,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (state === 'approved' || synced.meta.get('promises') !== 'broken') return null
+  const album = image.album === null ? null : synced.albums.byId(image.album)!.remote_id
+  const found = await listed.has(album, image.remote_id, signal)
+  if (found === true) return null
+  if (found !== false)
+    return found.remedy === 'plan' ? null : `its album can't be looked at: ${found.message}`
+  await synced.commit(tx => unproved(tx, image.id, running() + POSTPONED_MS))
+  return 'its album does not list it: it may be an image of equal bytes that another put elsewhere'
+}
+
+/** A picture that moved may have been linked in its new place: before the old image goes, the new one is compared. */
+async function verifyMoves(context: DeletionContext, image: ImageRow, signal: AbortSignal): Promise<void> {
+  const { files, images } = context.synced
+  for (const { image: linked } of files.linkedTo(image.hash, image.size))
+    if (linked !== null && linked !== image.id) await verifyLink(context, images.byId(linked)!, signal)
+}
+
+/**
+ * Why an image that was only linked may not go, or null: its bytes are compared first. Another's is forgotten; what can't
+ * be compared waits for a person's word.
+ */
+async function whyUnproved(
+  context: DeletionContext,
+  { state }: EscrowRow,
+  image: ImageRow,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { synced, clock, running } = context
+  if (image.proof !== 'none' || state === 'approved') return null
+  const compared = await compareBytes(context, image, image, signal)
+  await synced.commit(tx => {
+    if (compared.verdict === 'equal') {
+      proved(tx, image, image, compared.cdnUrl)
+    } else if (compared.verdict === 'other') {
+      refuted(tx, image, clock.wall())
+    } else unproved(tx, image.id, running() + POSTPONED_MS)
+  })
+  if (compared.verdict === 'equal') return null
+  return compared.verdict === 'other'
+    ? 'its bytes are another picture: it is not ours'
+    : `it was linked by its name alone, and its bytes can't be compared: ${compared.why}`
+}
+
+/** Answers the host's refusal, or null when the image is gone. */
+function deleteImage(
+  context: DeletionContext,
+  { disk }: DeletionRun,
+  entry: EscrowRow,
+  image: ImageRow,
+  signal: AbortSignal,
+): Promise<HostFailure | null> {
+  const { synced, clock, running } = context
+  const before = synced.journal.deletionOf(image.id)
+  const deletion: Deletion = {
+    target: { image: image.remote_id },
+    intend: tx => void (before ?? tx.journal.openImageDeletion(image.id, clock.wall())),
+    whyNot: () => whyImageStays(synced, image, disk),
+    done(tx) {
+      countDeletion(tx, entry, running())
+      deleted(tx, image, clock.wall())
+    },
+    // An intent of an earlier request stays open: that request may have been served.
+    notDone: tx => before ?? tx.journal.forgetImage(image.id),
+  }
+  return sendDelete(context, deletion, signal)
+}

@@ -1,0 +1,4 @@
+export { deleteDueImages, deleteUnusedAlbums, recoverAlbumDeletions } from './delete-due.ts'
+export { forgetOldDeletions, type HoldPolicy, isTooMuch, WINDOW_MS } from './hold.ts'
+export { type Deletion, sendDelete } from './send-delete.ts'
+export { whyImageStays } from './why-image-stays.ts'
