@@ -1,4 +1,4 @@
-import type { MirroredPicture } from '../../daemon/mirrored/picture.ts'
+import type { MirroredPicture } from '../../daemon/mirrored/mirrored-pictures.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -53,7 +53,7 @@ async function url({ file, config: flag, format, copy }: UrlArgs): Promise<numbe
   const config = await readConfig(flag)
   await sayStateTrouble(config)
   const { reading } = await import('../../daemon/mirrored/reading.ts')
-  const { placesToList, recordedAt } = await import('../../daemon/mirrored/list-mirrored.ts')
+  const { placesToList, recordedAt } = await import('../../daemon/mirrored/mirrored-pictures.ts')
   const picture = await reading(config, async records => {
     const places = placesToList(config, records, given)
     if (places.length === 0) throw inNoMirror(file, config.mirrors)

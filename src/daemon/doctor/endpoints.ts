@@ -1,11 +1,22 @@
+import { existsSync } from 'node:fs'
 import { KEY_REMEDY } from '../../config/api-key.ts'
+import type { Config } from '../../config/schema.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
-import { OTHER_ACCOUNT, OTHER_ACCOUNT_REMEDY, OTHER_ACCOUNT_SAID } from '../state/own-account.ts'
+import { systemClock } from '../../sync/clock.ts'
+import { StateError } from '../../synced/state-error.ts'
+import { reading } from '../mirrored/reading.ts'
+import {
+  isOtherKey,
+  judgeAccount,
+  OTHER_ACCOUNT,
+  OTHER_ACCOUNT_REMEDY,
+  OTHER_ACCOUNT_SAID,
+} from '../state/own-account.ts'
+import { stateFiles } from '../state/state.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
-import type { AskedEndpoint } from './host-questions.ts'
+import type { AskedEndpoint, HostQuestions } from './host-questions.ts'
 
-/** What each endpoint is for, in words. */
 const FOR: Record<AskedEndpoint, string> = {
   list: 'to list albums and images',
   upload: 'to upload',
@@ -13,28 +24,50 @@ const FOR: Record<AskedEndpoint, string> = {
   delete: 'to delete',
 }
 
-/** What a plan without it means. */
+/** What it means when the plan does not allow the endpoint. */
 const WITHOUT: Record<AskedEndpoint, string> = {
-  list: 'audit, adopt and finding out what became of a lost answer wait for a plan that has it',
-  upload: 'nothing can be uploaded; the service wants a paid plan for it',
-  create_album: 'all pictures go to the deepest album that is there, at worst the root',
-  delete: 'deleted and changed pictures keep their old images on the host until the plan has it',
+  list: 'audit, adopt and recovery of uploads in doubt wait for a plan that allows it',
+  upload: 'nothing can be uploaded; the host requires a paid plan for it',
+  create_album: 'all pictures go into the deepest album that exists, or else into the root',
+  delete: 'deleted and changed pictures keep their old images on the host until the plan allows it',
 }
 
-/** What the answer to a question of host-questions.ts tells of the endpoint. */
+/** The order in which they are asked. */
+export const ASKED: readonly AskedEndpoint[] = ['list', 'upload', 'create_album', 'delete']
+
+/** Whether the host takes the key, and what the plan allows. Sends one request to each endpoint. */
+export async function* checkEndpoints(
+  questions: HostQuestions,
+  signal: AbortSignal,
+): AsyncGenerator<Finding> {
+  for (const endpoint of ASKED) {
+    const outcome = await questions.ask(endpoint, signal)
+    if (signal.aborted) return
+    if (!outcome.ok && outcome.failure.remedy === 'key') {
+      const { code, message } = outcome.failure
+      yield { ...fail('key', `the host refused it: ${message} (${code})`, KEY_REMEDY), code }
+      return
+    }
+    if (endpoint === ASKED[0] && (outcome.ok || outcome.failure.status !== undefined))
+      yield pass('key', 'the host accepts it')
+    yield judgeAnswer(endpoint, outcome)
+  }
+}
+
+/** What the answer to a question (see host-questions.ts) says of the endpoint. */
 export function judgeAnswer(endpoint: AskedEndpoint, outcome: Outcome<unknown>): Finding {
-  if (outcome.ok) return endpoint === 'list' ? allowed(endpoint) : odd(endpoint)
+  if (outcome.ok) return endpoint === 'list' ? allowed(endpoint) : impossible(endpoint)
   const { failure } = outcome
   return { ...judgeFailure(endpoint, failure), code: failure.code }
 }
 
-/** What the running daemon was last told. `code` null: nothing is in its way. */
+/** What the host last told the running daemon. Null: the host refused nothing. */
 export function judgeBlock(
   endpoint: AskedEndpoint,
   block: { code: string; message: string } | null,
 ): Finding {
   if (block === null)
-    return pass('endpoint', `${endpoint} (${FOR[endpoint]}): albumd is at work, and was refused nothing`)
+    return pass('endpoint', `${endpoint} (${FOR[endpoint]}): albumd is running, and the host refused nothing`)
   const said =
     block.code === OTHER_ACCOUNT
       ? `${endpoint} (${FOR[endpoint]}): ${OTHER_ACCOUNT_SAID} (${block.code})`
@@ -44,7 +77,7 @@ export function judgeBlock(
 
 function judgeFailure(endpoint: AskedEndpoint, failure: HostFailure): Finding {
   const { code, message, status } = failure
-  // A refusal of §7 for the question itself: key, plan and quota were no hindrance.
+  // A refusal (§7) of the impossible request itself. The host checks key, plan and quota first, so they allow it.
   if (
     endpoint !== 'list' &&
     status !== undefined &&
@@ -83,11 +116,11 @@ function withRemedyOf(code: string, endpoint: AskedEndpoint, said: string): Find
         'make room on the host, or get a larger plan; albumd tries again by itself',
       )
     case 'RATE_LIMITED':
-      return warn('endpoint', said, 'another program uses the account now; ask again later')
+      return warn('endpoint', said, 'another program uses the account now; run the doctor again later')
     case 'NO_AVAILABLE_IO_NODE':
       return warn('endpoint', said, 'wait: the host has no upload node now, and albumd tries again by itself')
     default:
-      return fail('endpoint', said, 'see whether host.base_url is right, and what the host says of it')
+      return fail('endpoint', said, 'check host.base_url, and ask whoever runs the host')
   }
 }
 
@@ -95,10 +128,50 @@ function allowed(endpoint: AskedEndpoint): Finding {
   return pass('endpoint', `${endpoint} (${FOR[endpoint]}): the plan allows it`)
 }
 
-function odd(endpoint: AskedEndpoint): Finding {
+function impossible(endpoint: AskedEndpoint): Finding {
   return warn(
     'endpoint',
-    `${endpoint}: the host says yes to what can not be done; it is not the service that albumd knows`,
-    'look whether host.base_url is right, and on the host for an album without a name',
+    `${endpoint}: the host accepted a request that must fail, so it is not the service that albumd is made for`,
+    'check host.base_url, and look on the host for an album without a name',
   )
+}
+
+/**
+ * Whether a key that is new to the records belongs to the account of the recorded images. No finding for a key that the
+ * records know. Nothing is recorded, so albumd checks the key again before it uses the key.
+ */
+export async function checkAccount(
+  config: Config,
+  apiKey: string,
+  questions: Pick<HostQuestions, 'list'>,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  if (!existsSync(stateFiles(config.state_dir).database)) return []
+  const gapMs = 1000 / config.host.requests_per_second.list
+  try {
+    return await reading(config, async ({ synced }) => {
+      if (!isOtherKey(synced, apiKey)) return []
+      const list: HostQuestions['list'] = async (album, page, until) => {
+        // Here no gate keeps the account's rate limit (§8).
+        await systemClock.sleep(gapMs, until)
+        return questions.list(album, page, until)
+      }
+      const doubt = await judgeAccount({ list }, synced, apiKey, signal)
+      if (signal.aborted) return []
+      if (doubt === null) return [pass('key', 'it was changed, and its account shows the recorded images')]
+      if (doubt.code === OTHER_ACCOUNT)
+        return [{ ...fail('key', OTHER_ACCOUNT_SAID, OTHER_ACCOUNT_REMEDY), code: OTHER_ACCOUNT }]
+      const said = `it was changed, and whether it belongs to the same account could not be found out: ${doubt.message} (${doubt.code})`
+      return [
+        {
+          ...warn('key', said, 'run the doctor again; albumd does nothing with the key before it is sure'),
+          code: doubt.code,
+        },
+      ]
+    })
+  } catch (error) {
+    // `checkDatabase` tells of errors of the state.
+    if (error instanceof StateError) return []
+    throw error
+  }
 }

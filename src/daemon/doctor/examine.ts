@@ -11,24 +11,21 @@ import { EARLY_REMEDY } from '../report/quota-status.ts'
 import { readState, readStatus, type Status } from '../report/status.ts'
 import { lastRequestBefore } from '../state/requests-before.ts'
 import { stateFiles } from '../state/state.ts'
-import { checkAccount } from './account.ts'
-import { judgeBlock } from './endpoints.ts'
+import { findKey } from './config.ts'
+import { ASKED, checkAccount, checkEndpoints, judgeBlock } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
-import { checkMounts, checkTrees } from './folders.ts'
-import { checkGuards, checkHeld } from './guards.ts'
-import { checkEndpoints, checkReach, checkTls } from './host.ts'
-import { type AskedEndpoint, openHostQuestions } from './host-questions.ts'
-import { findKey } from './key.ts'
+import { checkGuards, checkHeld, checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
+import { checkReach, checkTls } from './host.ts'
+import { openHostQuestions } from './host-questions.ts'
 import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
-import { checkWatches, watchLimit } from './watches.ts'
 
-/** §8's second, and a little. */
+/** A rate limit counts requests within a second (§8). The rest is a reserve. */
 const SECOND_MS = 1100
 
 /**
- * Looks at everything that albumd needs, one thing after another. It changes nothing, here or on the host. Where another
- * albumd is at work with this state, the host's endpoints are not asked, for the two would share §8's limits: what that
- * one was told is told. `file`: the config's.
+ * Checks everything that albumd needs, one thing after another, and changes nothing, here or on the host. While a daemon
+ * runs with this state, the host's endpoints are not asked, because both would share the account's rate limit (§8). The
+ * findings then repeat what the host told the daemon. `file`: the config file.
  */
 export async function* examine(
   config: Config,
@@ -39,30 +36,30 @@ export async function* examine(
   const { findings, folders } = await checkTrees(config, signal)
   yield* findings
   yield* checkMounts(config, readMounts(), textOf('/etc/fstab'))
-  const atWork = stateIsLocked(stateFiles(config.state_dir).lock)
+  const isRunning = stateIsLocked(stateFiles(config.state_dir).lock)
   const database = checkDatabase(config)
   const readable = database.every(({ status }) => status !== 'fail')
   const status = readable ? readStatus(config, Date.now()) : null
-  if (readable && !atWork) yield* readState(config, synced => checkGuards(config, synced, realDisk))
+  if (readable && !isRunning) yield* readState(config, synced => checkGuards(config, synced, realDisk))
   yield* checkHeld(status?.mirrors ?? [])
   yield* checkWatches(config, folders, status?.watching ?? null, watchLimit())
   yield* checkStateFolder(config)
   yield* database
   yield* checkDiskSpace(config)
-  yield* checkDaemon(atWork, status)
+  yield* checkDaemon(isRunning, status)
   yield* checkQuota(status)
   if (signal.aborted) return
-  yield* checkHost(config, readAccess(config, file, env), atWork, status, signal)
+  yield* checkHost(config, readAccess(config, file, env), isRunning, status, signal)
 }
 
-function* checkDaemon(atWork: boolean, status: Status | null): Generator<Finding> {
-  if (!atWork) return yield pass('daemon', 'no albumd is at work with this state')
-  yield pass('daemon', `albumd is at work with this state (pid ${status?.pid ?? 'not known'})`)
+function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Finding> {
+  if (!isRunning) return yield pass('daemon', 'no albumd runs with this state')
+  yield pass('daemon', `albumd runs with this state (pid ${status?.pid ?? 'not known'})`)
   if (status?.other_config)
     yield warn(
       'daemon',
-      'it runs with another config than this one: it was not told to read it again, or refused it',
-      `kill -HUP ${status.pid}; its log says what it refuses`,
+      'it runs with another config than this one: it was not told to read the config again, or refused it',
+      `kill -HUP ${status.pid}; its log says why it refuses a config`,
     )
   if (status?.paused)
     yield warn(
@@ -72,25 +69,25 @@ function* checkDaemon(atWork: boolean, status: Status | null): Generator<Finding
     )
   for (const { folder, state, reason } of status?.mirrors ?? [])
     if (state === 'guarded' || state === 'blocked')
-      yield fail('daemon', `${folder}: ${state}: ${reason}`, 'albumd status tells more')
+      yield fail('daemon', `${folder}: ${state}: ${reason}`, '"albumd status" tells more')
 }
 
 function* checkQuota(status: Status | null): Generator<Finding> {
   if (!status?.quota.used_up_early) return
   const { limit, used } = status.quota
-  const said = `the host says that it is used up, after ${used.toLocaleString('en')} of ${limit.toLocaleString('en')} images today`
+  const said = `the host says that it is used up after ${used.toLocaleString('en')} of ${limit.toLocaleString('en')} images today`
   yield warn('quota', said, EARLY_REMEDY)
 }
 
 async function* checkHost(
   config: Config,
-  { key, ca, findings }: Found,
-  atWork: boolean,
+  { key, ca, findings }: Access,
+  isRunning: boolean,
   status: Status | null,
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
   const tls = ca === undefined ? [] : [await checkTls(config.host.base_url, ca, config.host.timeout, signal)]
-  // What was broken off tells nothing of the host.
+  // An interrupted check says nothing about the host.
   if (signal.aborted) return
   yield* tls
   const questions = openHostQuestions(config, key ?? '', ca ?? null)
@@ -100,13 +97,13 @@ async function* checkHost(
     yield* reach
     yield* findings
     if (reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
-    if (atWork) {
-      for (const endpoint of ['list', 'upload', 'create_album', 'delete'] satisfies AskedEndpoint[])
+    if (isRunning) {
+      for (const endpoint of ASKED)
         yield judgeBlock(endpoint, status?.blocks.find(block => block.endpoint === endpoint) ?? null)
       return
     }
     if (key === null) return
-    await afterOthers(config, status, signal)
+    await afterRequestsBefore(config, status, signal)
     if (signal.aborted) return
     let isRefused = false
     for await (const finding of checkEndpoints(questions, signal)) {
@@ -120,15 +117,15 @@ async function* checkHost(
   }
 }
 
-interface Found {
+interface Access {
   key: string | null
-  /** Undefined: it can't be read. */
+  /** PEM. Null: the authorities that Node knows. Undefined: `host.ca_file` can't be read. */
   ca: string | null | undefined
   findings: Finding[]
 }
 
-function readAccess(config: Config, file: string, env: NodeJS.ProcessEnv): Found {
-  const found: Found = { key: null, ca: undefined, findings: [] }
+function readAccess(config: Config, file: string, env: NodeJS.ProcessEnv): Access {
+  const found: Access = { key: null, ca: undefined, findings: [] }
   try {
     Object.assign(found, findKey(config, file, env))
   } catch (error) {
@@ -145,13 +142,17 @@ function readAccess(config: Config, file: string, env: NodeJS.ProcessEnv): Found
 function problemsOf(error: unknown, check: 'key' | 'tls'): Finding[] {
   if (!(error instanceof ConfigError)) throw error
   return error.problems.map(({ key, message }) => ({
-    ...fail(check, `${key}: ${message}`, 'put it right, then ask the doctor again'),
+    ...fail(check, `${key}: ${message}`, 'correct it, then run the doctor again'),
     code: 'CONFIG',
   }))
 }
 
-/** What a process before has sent in this same second counts too. */
-async function afterOthers(config: Config, status: Status | null, signal: AbortSignal): Promise<void> {
+/** Waits until the last request of an earlier albumd is a second ago, because the host counts that request too. */
+async function afterRequestsBefore(
+  config: Config,
+  status: Status | null,
+  signal: AbortSignal,
+): Promise<void> {
   if (status === null) return systemClock.sleep(SECOND_MS, signal)
   const now = systemClock.monotonic()
   const last = readState(config, synced => lastRequestBefore(synced, now))

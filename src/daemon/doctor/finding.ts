@@ -1,4 +1,4 @@
-/** What the doctor looks at, in this order. */
+/** What the doctor checks, in this order. */
 export const CHECKS = [
   'config',
   'folder',
@@ -18,16 +18,16 @@ export const CHECKS = [
 
 export type Check = (typeof CHECKS)[number]
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   check: Check
-  /** `warn`: it works, and a person should know. */
+  /** `warn`: albumd works, but a person should know of this. */
   status: 'pass' | 'warn' | 'fail'
-  /** What was seen, of what. Never a secret. */
+  /** What was checked, and what was found. It holds no secret. */
   message: string
-  /** What a person can do; null where there is nothing to do. */
+  /** What a person can do. Null: nothing has to be done. */
   remedy: string | null
-  /** That of the host's answer, where it is one. */
+  /** The code of the host's answer or of albumd's own error, where there is one. */
   code?: string
 }
 

@@ -1,27 +1,38 @@
+import { accessSync, constants, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { checkFolders } from '../../config/check-folders.ts'
 import type { Config } from '../../config/schema.ts'
+import type { Disk } from '../../local/disk.ts'
+import type { FolderToLookAt } from '../../local/look.ts'
+import { lookAtFolder, rulesWithin } from '../../local/look-at-folder.ts'
 import { isRemote, type Mount, mountsOf } from '../../local/mount-table.ts'
+import { realDisk } from '../../local/real-disk.ts'
+import { lossOf } from '../../local/watch-loss.ts'
+import { checkRoot } from '../../sync/scan/index.ts'
 import { shellWord } from '../../sync/shell-word.ts'
+import { pathOf } from '../../sync/tree-path.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { Watching } from '../watch/watching.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
-import { type Survey, surveyFolder } from './survey-folder.ts'
 
-/** What was found in the mirrors' folders that are there. */
+/** What was found in the mirrors' folders. */
 export interface Surveys {
   findings: Finding[]
-  /** Folders of all mirrors, each with a watch of its own while the daemon runs. */
+  /** The folders of all mirrors. Each has a watch of its own while the daemon runs. */
   folders: number
 }
 
-/** Whether each mirror's folder is there and may be read, with all below it. */
+/** Whether each mirror's folder is there, and whether this user may read everything in it. */
 export async function checkTrees(config: Config, signal: AbortSignal): Promise<Surveys> {
   const problems = checkFolders(config)
   const findings = problems.map(({ key, message, code }) =>
     fail('folder', `${key}: ${message}`, REMEDIES[code]),
   )
   let folders = 0
-  for (const { folder } of config.mirrors) {
+  for (const { folder, ignore } of config.mirrors) {
     if (problems.some(problem => problem.folder === folder && problem.code !== 'FOLDER_OVERLAP')) continue
-    const survey = await surveyFolder(folder, signal)
+    const survey = await surveyFolder(folder, ignore, signal)
     folders += survey.folders
     findings.push(inWords(folder, survey))
   }
@@ -30,9 +41,64 @@ export async function checkTrees(config: Config, signal: AbortSignal): Promise<S
 
 const REMEDIES = {
   FOLDER_MISSING:
-    'mount the disk that holds it, or put the folder right in the config; meanwhile nothing of it is deleted',
+    'mount the disk that holds it, or correct the folder in the config; until then nothing of it is deleted',
   FOLDER_UNREADABLE: 'until then nothing of it is uploaded or deleted',
   FOLDER_OVERLAP: 'give each mirror, and state_dir, a folder of its own',
+}
+
+/** A mirror's folder as this user finds it. */
+interface Survey {
+  /** Includes the root itself. */
+  folders: number
+  pictures: number
+  /** `first`: the first path that can't be read. */
+  unreadable: { folders: number; pictures: number; first: string | null }
+}
+
+/** Looks at every folder that a scan would look at, and asks whether this user may read the pictures. It opens none. */
+export async function surveyFolder(
+  root: string,
+  ignore: readonly string[],
+  signal: AbortSignal,
+): Promise<Survey> {
+  const survey: Survey = { folders: 0, pictures: 0, unreadable: { folders: 0, pictures: 0, first: null } }
+  const { unreadable } = survey
+  const open: FolderToLookAt[] = [{ path: '', rules: [{ base: '', text: ignore.join('\n') }], digest: null }]
+  for (let folder = open.pop(); folder !== undefined && !signal.aborted; folder = open.pop()) {
+    // So that an interrupt is noticed in a large tree.
+    await turn()
+    const { path } = folder
+    const found = lookAtFolder(realDisk, root, folder)
+    if (found.kind === 'unknown' && WENT_AWAY.has(found.code)) continue
+    survey.folders++
+    if (found.kind === 'unknown') {
+      unreadable.folders++
+      unreadable.first ??= join(root, path)
+    }
+    if (found.kind !== 'different') continue
+    const rules = rulesWithin(folder, found.look.ignoreFile)
+    for (const name of found.look.folders) open.push({ path: pathOf(path, name), rules, digest: null })
+    const pictures = found.look.files.map(({ name }) => name)
+    survey.pictures += pictures.length
+    const refused = found.look.problems.filter(({ code }) => code === 'UNREADABLE').map(({ name }) => name)
+    for (const name of [...refused, ...pictures.filter(name => !mayRead(join(root, path, name)))]) {
+      unreadable.pictures++
+      unreadable.first ??= join(root, path, name)
+    }
+  }
+  return survey
+}
+
+/** The folder was removed or replaced during the survey. */
+const WENT_AWAY: ReadonlySet<string> = new Set(['ENOENT', 'CHANGED'])
+
+function mayRead(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+  }
 }
 
 function inWords(folder: string, { folders, pictures, unreadable }: Survey): Finding {
@@ -42,11 +108,11 @@ function inWords(folder: string, { folders, pictures, unreadable }: Survey): Fin
   return fail(
     'folder',
     `${size}; ${what}, the first is ${unreadable.first}`,
-    `let it read them, such as by chmod -R u+rX or setfacl on ${shellWord(folder)}; nothing in an unreadable folder is uploaded or deleted`,
+    `let this user read them, for example by chmod -R u+rX or setfacl on ${shellWord(folder)}; nothing in an unreadable folder is uploaded or deleted`,
   )
 }
 
-/** What the folders lie on. `fstab`: the text of /etc/fstab, '' where there is none. */
+/** Whether the folders lie on disks of this machine that are mounted. `fstab`: the text of /etc/fstab, '' where there is none. */
 export function checkMounts(
   { mirrors, state_dir }: Pick<Config, 'mirrors' | 'state_dir'>,
   mounts: readonly Mount[],
@@ -83,7 +149,7 @@ export function checkMounts(
   return findings.length > 0 ? findings : [pass('mounts', 'all on disks of this machine that are mounted')]
 }
 
-/** A line: device, mount point, type, options, … */
+/** A line of fstab: device, mount point, type, options, … */
 function mountPointsOf(fstab: string): string[] {
   return fstab.split('\n').flatMap(line => {
     const [device = '', path = ''] = line.trim().split(/\s+/)
@@ -95,4 +161,71 @@ function mountPointsOf(fstab: string): string[] {
 
 function touches(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`) || folder.startsWith(`${path}/`)
+}
+
+/**
+ * Why a mirror's deletions wait, where no daemon runs that would tell: its root is in doubt now, or the last scan found
+ * a doubt. `checkTrees` tells of a root that can't be read.
+ */
+export function checkGuards({ mirrors }: Pick<Config, 'mirrors'>, synced: Synced, disk: Disk): Finding[] {
+  return mirrors.flatMap(({ folder }) => {
+    const row = synced.mirrors.of(folder)
+    if (!row) return []
+    const root = checkRoot(disk, synced, row)
+    if (!root.trusted) return root.found ? [fail('folder', `guarded: ${root.reason}`, ROOT_REMEDY)] : []
+    // The next scan ends this doubt by itself.
+    if (row.guard === null || row.guard_code === 'SCAN_ENDED') return []
+    return [fail('folder', `${folder}: guarded since the last scan: ${row.guard}`, SCAN_REMEDY)]
+  })
+}
+
+const ROOT_REMEDY = 'do as it says; until then nothing of it is uploaded or deleted'
+const SCAN_REMEDY = 'do as it says; then "albumd sync" scans the folder again'
+
+/** Deletions that wait for a person. */
+export function checkHeld(mirrors: readonly { folder: string; held_deletions: number }[]): Finding[] {
+  return mirrors
+    .filter(({ held_deletions: held }) => held > 0)
+    .map(({ folder, held_deletions: held }) =>
+      warn(
+        'folder',
+        `${folder}: ${held.toLocaleString('en')} deletions are held until a person decides`,
+        '"albumd deletions list" shows them; "approve" has them done, "discard" keeps the images',
+      ),
+    )
+}
+
+/** The part of the system's watches that albumd may need; the rest is for other programs. */
+const WATCHES_SHARE = 0.8
+
+/** Whether every folder can have its watch. `folders`: how many there are. `watching`: what a running daemon watches. */
+export function checkWatches(
+  { watch }: Pick<Config, 'watch'>,
+  folders: number,
+  watching: Watching | null,
+  limit: number | null,
+): Finding[] {
+  if (watching && watching.lost > 0)
+    return [
+      warn(
+        'watching',
+        `folders that can't be watched, and are scanned every minute instead: ${watching.lost.toLocaleString('en')}. ${watching.reason}`,
+        watching.remedy,
+      ),
+    ]
+  if (watch.poll !== undefined) return [pass('watching', 'watch.poll is set: folders need no watches')]
+  if (limit === null) return [pass('watching', 'this system has no limit of inotify')]
+  const said = `every folder needs a watch, ${folders.toLocaleString('en')} in all; fs.inotify.max_user_watches is ${limit.toLocaleString('en')}`
+  if (folders <= limit * WATCHES_SHARE) return [pass('watching', said)]
+  const { remedy } = lossOf({ code: 'ENOSPC' }, '')
+  return [warn('watching', `${said}, for all programs of this user`, remedy)]
+}
+
+/** fs.inotify.max_user_watches. Null: this system has no such limit. */
+export function watchLimit(): number | null {
+  try {
+    return Number(readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8'))
+  } catch {
+    return null
+  }
 }

@@ -8,19 +8,19 @@ import { type Address, parseAddress } from '../../remote/http/address.ts'
 import type { HttpResult } from '../../remote/http/exchange.ts'
 import { Http } from '../../remote/http/http.ts'
 
-/** Longer than a person would wait. */
+/** A person does not want to wait longer, whatever `host.timeout` says. */
 const LONGEST_MS = 15_000
 
-/** The endpoints that can be asked; pictures sent (§4.2) need a credential. */
+/** The endpoints that can be asked. Sending a picture (§4.2) can't, because it needs a credential. */
 export type AskedEndpoint = Exclude<Endpoint, 'send'>
 
-/** Single questions to a host: no gate, no second try. None changes anything there. */
+/** Single questions to a host, without a gate and without a second try. They change nothing on the host. */
 export interface HostQuestions {
-  /** {base_url} itself, without the key: counts towards no limit of §8. */
+  /** Asks {base_url} itself, without the key. The request counts towards no limit of §8. */
   greet(signal: AbortSignal): Promise<HttpResult>
-  /** Whether the key and the plan let one use an endpoint. One request. */
+  /** Whether the key and the plan allow an endpoint. One request. */
   ask(endpoint: AskedEndpoint, signal: AbortSignal): Promise<Outcome<unknown>>
-  /** One page of an album; null is the root. One request. */
+  /** One page of an album's listing. `album` null: the root. One request. */
   list(album: string | null, page: number, signal: AbortSignal): Promise<Outcome<ListPage>>
   close(): Promise<void>
 }
@@ -59,8 +59,9 @@ export function openHostQuestions(
 }
 
 /**
- * A listing is read. What would change something is asked with what no host can do (§4.1.2, §4.5.5, §4.6): a picture of
- * no bytes, an image and a parent album that never were. The host says first whether the plan allows it at all.
+ * The listing is asked as it is. The other endpoints would change something, so they are asked for what no host can do: a
+ * picture of no bytes (§4.1.2), an album in a parent that does not exist (§4.5.5), and the deletion of an image that does
+ * not exist (§4.6). The host checks key and plan before it refuses such a request.
  */
 function questionsFor(
   base: Address,
@@ -97,9 +98,9 @@ function questionsFor(
   }
 }
 
-/** The config's schema has let it pass. */
+/** Never throws: the config's schema has checked the address. */
 function addressOf(url: string): Address {
   const address = parseAddress(new URL(url).href)
-  if (!address) throw new TypeError('an address of the config can not be used')
+  if (!address) throw new TypeError('an address of the config cannot be used')
   return address
 }

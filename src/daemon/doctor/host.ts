@@ -1,22 +1,18 @@
 import { connect, type PeerCertificate } from 'node:tls'
-import { KEY_REMEDY } from '../../config/api-key.ts'
 import type { HttpResult } from '../../remote/http/exchange.ts'
 import { explainTransportError } from '../../remote/http/transport-errors.ts'
-import { judgeAnswer } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
-import type { AskedEndpoint, HostQuestions } from './host-questions.ts'
+import type { HostQuestions } from './host-questions.ts'
 
 const DAY_MS = 86_400_000
-/** A certificate that is renewed by itself is renewed earlier. */
+/** A certificate that ends within this time is warned about. Certificates that are renewed automatically are renewed earlier. */
 const SOON_MS = 14 * DAY_MS
-/** The Date header has whole seconds, and an answer takes its time. */
+/** A smaller difference says nothing: the Date header has whole seconds, and the answer needs time to arrive. */
 const CLOCK_WARN_MS = 60_000
-/** An upload's credential lasts as long (§3). */
+/** An upload's credential is valid for so long (§3). */
 const CLOCK_FAIL_MS = 10 * 60_000
 
-const ASKED: readonly AskedEndpoint[] = ['list', 'upload', 'create_album', 'delete']
-
-/** Whether the host answers, and what its clock says against this one. Two findings, or one where it does not. */
+/** Whether the host answers, and whether its clock agrees with this machine's. One finding where the host does not answer. */
 export async function checkReach(
   questions: HostQuestions,
   where: string,
@@ -25,7 +21,8 @@ export async function checkReach(
   const began = Date.now()
   const answer = await questions.greet(signal)
   if (answer.kind !== 'answer') {
-    const said = answer.kind === 'silence' ? answer.message : `${where} was not asked to the end`
+    const said =
+      answer.kind === 'silence' ? answer.message : `${where} was not asked: the check was interrupted`
     return [
       fail(
         'host',
@@ -37,19 +34,19 @@ export async function checkReach(
   return [pass('host', `${where} answers`), checkClock(answer, (began + Date.now()) / 2)]
 }
 
-/** `now`: milliseconds since 1970, by this machine's clock, when the host answered. */
+/** `now`: when the host answered, by this machine's clock, in milliseconds since 1970. */
 export function checkClock({ headers }: Extract<HttpResult, { kind: 'answer' }>, now: number): Finding {
   const told = Date.parse(headers.date ?? '')
   if (Number.isNaN(told)) return pass('clock', 'the host does not say what time it is')
   const off = now - told
   const said = `this machine's clock is ${Math.round(Math.abs(off) / 1000)} s ${off < 0 ? 'behind' : 'ahead of'} the host's`
   const remedy =
-    'set the clock (timedatectl set-ntp true); uploads.hours, schedules and certificates go by it'
+    'set the clock (timedatectl set-ntp true); uploads.hours, schedules and certificates depend on it'
   if (Math.abs(off) >= CLOCK_FAIL_MS) return fail('clock', said, remedy)
   return Math.abs(off) >= CLOCK_WARN_MS ? warn('clock', said, remedy) : pass('clock', said)
 }
 
-/** Whether the host's certificate is good, and for how long. `ca`: PEM, or null for the authorities that Node knows. */
+/** Whether the host's certificate is trusted, and until when. `ca`: PEM; null: the authorities that Node knows. */
 export async function checkTls(
   baseUrl: string,
   ca: string | null,
@@ -64,7 +61,7 @@ export async function checkTls(
     const left = Date.parse(valid_to) - Date.now()
     const said = `the certificate of ${name} is trusted, until ${new Date(valid_to).toISOString().slice(0, 10)}`
     if (left > SOON_MS) return pass('tls', said)
-    return warn('tls', said, 'it ends soon: whoever runs the host must renew it')
+    return warn('tls', said, 'it expires soon: whoever runs the host must renew it')
   } catch (error) {
     const { code, message } = explainTransportError(error as Error, `${name}:${port || 443}`)
     const remedy =
@@ -89,11 +86,11 @@ function certificateOf(
     ...(ca !== null && { ca }),
     ...(isName(host) && { servername: host }),
   })
-  const giveUp = () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' }))
-  socket.setTimeout(timeoutMs, giveUp)
-  if (signal.aborted) giveUp()
-  signal.addEventListener('abort', giveUp)
-  socket.once('close', () => signal.removeEventListener('abort', giveUp))
+  const end = () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' }))
+  socket.setTimeout(timeoutMs, end)
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end)
+  socket.once('close', () => signal.removeEventListener('abort', end))
   socket.once('error', reject)
   socket.once('secureConnect', () => {
     resolve(socket.getPeerCertificate())
@@ -102,26 +99,7 @@ function certificateOf(
   return promise
 }
 
-/** SNI is for names alone. */
+/** TLS sends the server's name (SNI) for names only; Node throws for an IP address. */
 function isName(host: string): boolean {
   return !/^[\d.]+$/.test(host) && !host.includes(':')
-}
-
-/** Whether the key is good, and what the plan allows: one request to each endpoint. */
-export async function* checkEndpoints(
-  questions: HostQuestions,
-  signal: AbortSignal,
-): AsyncGenerator<Finding> {
-  for (const endpoint of ASKED) {
-    const outcome = await questions.ask(endpoint, signal)
-    if (signal.aborted) return
-    if (!outcome.ok && outcome.failure.remedy === 'key') {
-      const { code, message } = outcome.failure
-      yield { ...fail('key', `the host refused it: ${message} (${code})`, KEY_REMEDY), code }
-      return
-    }
-    if (endpoint === ASKED[0] && (outcome.ok || outcome.failure.status !== undefined))
-      yield pass('key', 'the host takes it')
-    yield judgeAnswer(endpoint, outcome)
-  }
 }

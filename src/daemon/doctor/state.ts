@@ -9,12 +9,12 @@ import { refuseOther, stateFiles } from '../state/state.ts'
 import { stateProblem } from '../state/state-problem.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
-/** Bytes. Below the first the state may have no room for its next day, below the second hardly for its next hour. */
+/** Free bytes. With less than the first the state may have no room for its next day, with less than the second for its next hour. */
 const LITTLE_ROOM = 2 ** 30
 const NO_ROOM = 64 * 2 ** 20
 const FEW_FILES = 1000
 
-/** Whether the state can be kept where it is, and by this user alone. */
+/** Whether this user can write to the state folder, and whether other users can look into it. */
 export function checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Finding[] {
   const folder = nearest(state_dir)
   if (folder !== state_dir)
@@ -36,9 +36,9 @@ export function checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Find
         'state',
         `${state_dir}: this user can't write there`,
         isOfAnother
-          ? 'run the doctor as the user that albumd runs as, or chown it to that one'
+          ? 'run the doctor as the user that albumd runs as, or chown the folder to that user'
           : (mode & 0o700) === 0o700
-            ? 'see whether the disk that holds it is mounted to be read only'
+            ? 'check whether its disk is mounted read-only'
             : `chmod u+rwx ${shellWord(state_dir)}`,
       ),
     )
@@ -46,7 +46,7 @@ export function checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Find
     findings.push(
       warn(
         'state',
-        `${state_dir} belongs to another user: what is said here of permissions is true for you, and maybe not for albumd`,
+        `${state_dir} belongs to another user: what is said here about permissions holds for you, and perhaps not for albumd`,
         'run the doctor as the user that albumd runs as',
       ),
     )
@@ -57,12 +57,13 @@ export function checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Find
   return findings.length > 0 ? findings : [pass('state', `${state_dir}: writable, and this user's alone`)]
 }
 
-/** Whether the records are whole, and of this config. */
+/** Whether the records are intact, and belong to this config. */
 export function checkDatabase(config: Config): Finding[] {
   const { database } = stateFiles(config.state_dir)
   try {
-    const trouble = stateProblem(config.state_dir)
-    if (trouble) return [fail('database', trouble, 'run "albumd sync"; no picture is uploaded twice for it')]
+    const problem = stateProblem(config.state_dir)
+    if (problem)
+      return [fail('database', problem, 'run "albumd sync"; no picture is uploaded twice because of this')]
     if (!existsSync(database)) return [pass('database', 'nothing is recorded yet')]
     const faults = faultsIn(database)
     if (faults.length > 0)
@@ -70,7 +71,7 @@ export function checkDatabase(config: Config): Finding[] {
         fail(
           'database',
           `${database}: damaged: ${faults[0]}`,
-          'stop albumd, set the file aside and run "albumd sync": it makes new records from what the host lists',
+          'stop albumd, move the file away and run "albumd sync": it makes new records from what the host lists',
         ),
       ]
     readState(config, synced => refuseOther(synced, config))
@@ -88,27 +89,30 @@ function faultsIn(database: string): string[] {
     const rows = db.pragma('integrity_check(3)') as { integrity_check: string }[]
     const faults = rows.map(row => row.integrity_check).filter(word => word !== 'ok')
     const orphans = db.pragma('foreign_key_check') as unknown[]
-    return [...faults, ...(orphans.length > 0 ? [`${orphans.length} rows point to nothing`] : [])]
+    return [
+      ...faults,
+      ...(orphans.length > 0 ? [`${orphans.length} rows refer to rows that do not exist`] : []),
+    ]
   } finally {
     db.close()
   }
 }
 
-/** Whether the disk that holds the state has room. */
+/** Whether the disk that holds the state has room left. */
 export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Finding[] {
   const { bavail, bsize, files, ffree } = statfsSync(nearest(state_dir))
   const free = bavail * bsize
   const said = `${state_dir}: ${Math.round(free / 2 ** 20).toLocaleString('en')} MB free`
   const remedy =
-    'make room on the disk that holds state_dir; without it albumd stops, and goes on when there is some'
+    'make room on the disk that holds state_dir; albumd stops when the disk is full, and goes on when there is room'
   if (free < NO_ROOM) return [fail('disk_space', said, remedy)]
-  // Some file systems count no files.
+  // Some file systems, such as btrfs, do not count files.
   if (files > 0 && ffree < FEW_FILES)
     return [fail('disk_space', `${state_dir}: ${ffree} more files can be made on its disk`, remedy)]
   return [free < LITTLE_ROOM ? warn('disk_space', said, remedy) : pass('disk_space', said)]
 }
 
-/** The folder, or what of its path is there. */
+/** The folder, or the closest folder above it that exists. */
 function nearest(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder))
 }

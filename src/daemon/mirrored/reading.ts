@@ -6,15 +6,15 @@ import { explained, isOfDatabase } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import { refuseOther, stateFiles } from '../state/state.ts'
 
-/** The records, open for work that only reads and may take long. */
+/** The records, opened for work that only reads and may take long. */
 export interface Reading {
   synced: Synced
   standing: Standing
 }
 
 /**
- * Reads the records of a state without having it, beside the process that works on it, or where there is none yet.
- * Throws StateError, also where the state belongs to another config.
+ * Reads the records of a state without locking it, so a daemon may work with the state meanwhile. A state that does not
+ * exist yet reads as empty. Throws StateError, also where the state belongs to another config.
  */
 export async function reading<T>(config: Config, work: (reading: Reading) => Promise<T>): Promise<T> {
   const { database } = stateFiles(config.state_dir)

@@ -11,16 +11,16 @@ export interface FetchParts {
   random: () => number
 }
 
-/** `trouble`: of the host or the network, and not of this one picture. */
+/** `outage`: the host or the network failed, so the next picture may fail too. */
 export type Fetched =
-  | { kind: 'whole' }
-  | ({ kind: 'missing'; trouble: boolean } & Pick<Missing, 'code' | 'message'>)
+  | { kind: 'complete' }
+  | ({ kind: 'missing'; outage: boolean } & Pick<Missing, 'code' | 'message'>)
   | { kind: 'cancelled' }
 
 const TRIES = 5
 const MAX_DELAY_MS = 10_000
 
-/** Fetches a picture into a file, several times where that may help. Its bytes are proved by their hash. */
+/** Fetches a picture into a file and compares its SHA-256. It tries several times where that may help. */
 export async function fetchPicture(
   { downloads, clock, random }: FetchParts,
   url: string,
@@ -33,29 +33,29 @@ export async function fetchPicture(
     const got = await downloads.fetch({ url, size, afresh: tries > 1, take }, signal)
     if (got.kind === 'cancelled') return got
     if (got.kind === 'answer' && got.status === 200 && got.size === size && got.sha256.equals(sha256))
-      return { kind: 'whole' }
+      return { kind: 'complete' }
     const fetched = missing(got, size)
-    // A cache on the way may have given it: the second time it is asked afresh.
+    // A cache on the way may have answered. The second request asks caches to fetch the picture again.
     if (tries >= triesFor(fetched)) return fetched
     file.empty()
     const asked = got.kind === 'answer' ? got.retryAfterMs : null
-    if (fetched.trouble)
+    if (fetched.outage)
       await clock.sleep(backoffMs(tries, asked, { random, maxDelayMs: MAX_DELAY_MS }), signal)
     if (signal.aborted) return { kind: 'cancelled' }
   }
 }
 
-function triesFor({ code, trouble }: Fetched & { kind: 'missing' }): number {
+function triesFor({ code, outage }: Fetched & { kind: 'missing' }): number {
   if (code === 'HOST_ADDRESS' || code === 'HOST_TLS') return 1
-  return trouble ? TRIES : 2
+  return outage ? TRIES : 2
 }
 
 function missing(
   got: Exclude<Downloaded, { kind: 'cancelled' }>,
   size: number,
 ): Fetched & { kind: 'missing' } {
-  const because = (code: Missing['code'], message: string, trouble = false) =>
-    ({ kind: 'missing', code, message, trouble }) as const
+  const because = (code: Missing['code'], message: string, outage = false) =>
+    ({ kind: 'missing', code, message, outage }) as const
   if (got.kind === 'failed')
     return because(got.code, got.message, got.code !== 'HOST_ADDRESS' && got.code !== 'OTHER_BYTES')
   const { status } = got
@@ -66,7 +66,7 @@ function missing(
         ? `the host delivers more than the ${size} bytes that are recorded`
         : got.size < size
           ? `the host delivers ${got.size} bytes, and ${size} are recorded`
-          : 'the host delivers other bytes than those that are recorded',
+          : 'the host delivers other bytes than the recorded ones',
     )
   if (status === 404 || status === 410) return because('NOT_FOUND', `the host does not have it (${status})`)
   if (status >= 300 && status < 400)

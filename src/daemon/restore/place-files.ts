@@ -3,13 +3,11 @@ import { ftruncateSync, constants as is, writeSync } from 'node:fs'
 import { type FileHandle, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { folderAbove } from '../../sync/tree-path.ts'
-import { diskProblem, PlaceProblem } from './disk-problem.ts'
-import { syncFolder } from './sync-folder.ts'
-import type { TargetFolder } from './target-folder.ts'
+import { diskProblem, PictureProblem, syncFolder, type TargetFolder } from './target-folder.ts'
 
-/** A picture as it is to be. */
+/** A picture as it must be on the disk. */
 export interface Wanted {
-  /** Below the folder that is filled; safe. */
+  /** Below the folder that is filled. `isSafePath` must have accepted it. */
   path: string
   /** Bytes. */
   size: number
@@ -18,22 +16,22 @@ export interface Wanted {
   mtime: number
 }
 
-/** A file that is not in its place yet. */
+/** A temporary file that will become a picture. */
 export interface BegunFile {
-  /** At once: what comes in is never faster than the disk. Throws what the disk throws. */
+  /** Returns when the bytes are written, so that no more arrives than the disk can take. Throws PictureProblem and FolderStopped. */
   write(chunk: Uint8Array): void
-  /** Begins anew. */
+  /** Removes all bytes, for another try. */
   empty(): void
-  /** It is whole and right: puts it in its place, on the disk for good. Never over anything. */
+  /** Moves the file to its path, once its bytes are complete and proved. Never replaces another file. */
   finish(wanted: Wanted): Promise<void>
-  /** Where it was not finished, nothing of it stays. */
+  /** Removes the file, unless `finish` has moved it. */
   close(): Promise<void>
 }
 
-/** Folders that are known to be real ones, and whose new names are not on the disk for sure yet. */
+/** So many folders are remembered until the next `flush`. They are real folders, and their new entries are not synced yet. */
 const FOLDERS_KEPT = 500
 
-/** Puts files into a folder and those below it, never outside of it. Throws PlaceProblem and FolderStopped. */
+/** Puts files into a folder and its subfolders, never outside of it. Throws PictureProblem and FolderStopped. */
 export class PlaceFiles {
   readonly #target: TargetFolder
   #folders = new Map<string, Promise<string>>()
@@ -43,21 +41,21 @@ export class PlaceFiles {
     this.#target = target
   }
 
-  /** Whether it is there already, with these bytes; then with this time too. */
+  /** Whether the picture is already there with these bytes. Then its time is set too. */
   async isThere(wanted: Wanted): Promise<boolean> {
     return this.#explaining(async () => {
-      const place = await this.#placeOf(wanted.path)
-      const stats = await lstat(place).catch(absent)
+      const file = await this.#fullPath(wanted.path)
+      const stats = await lstat(file).catch(absent)
       if (stats === null) return false
       if (!stats.isFile() || stats.size !== wanted.size) throw inTheWay()
-      // It came there whole: only then a file of ours has this time.
+      // An earlier run finished this file, because a file gets its time only when it is complete.
       if (Math.round(stats.mtimeMs * 1000) === wanted.mtime) return true
-      const file = await open(place, is.O_RDONLY | is.O_NOFOLLOW | is.O_NONBLOCK)
+      const handle = await open(file, is.O_RDONLY | is.O_NOFOLLOW | is.O_NONBLOCK)
       try {
-        if (!(await hashOf(file)).equals(wanted.sha256)) throw inTheWay()
-        await setTime(file, wanted.mtime)
+        if (!(await hashOf(handle)).equals(wanted.sha256)) throw inTheWay()
+        await setTime(handle, wanted.mtime)
       } finally {
-        await file.close()
+        await handle.close()
       }
       return true
     })
@@ -95,17 +93,17 @@ export class PlaceFiles {
           await file.sync()
           isOpen = false
           await file.close()
-          await moveTo(temporary, await this.#placeOf(wanted.path))
+          await moveTo(temporary, await this.#fullPath(wanted.path))
         }),
       async close() {
         if (isOpen) await file.close()
-        // What can't be removed now is removed by the next run.
+        // The next run removes a file that can't be removed now.
         await unlink(temporary).catch(() => {})
       },
     }
   }
 
-  /** What was put in its place is there for good. */
+  /** After this, all finished files survive a power cut. */
   async flush(): Promise<void> {
     const folders = [Promise.resolve(this.#target.root), ...this.#folders.values()]
     this.#folders = new Map()
@@ -115,7 +113,7 @@ export class PlaceFiles {
     })
   }
 
-  async #placeOf(path: string): Promise<string> {
+  async #fullPath(path: string): Promise<string> {
     if (this.#folders.size > FOLDERS_KEPT) await this.flush()
     return join(await this.#folder(folderAbove(path)), path.slice(path.lastIndexOf('/') + 1))
   }
@@ -128,14 +126,14 @@ export class PlaceFiles {
     return known
   }
 
-  /** A link in a folder's place would lead elsewhere. */
+  /** Refuses a symbolic link in the folder's place, because the link may lead out of the folder that is filled. */
   async #makeFolder(path: string, full: string): Promise<string> {
     await this.#folder(folderAbove(path))
     await mkdir(full).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })
     if (!(await lstat(full)).isDirectory())
-      throw new PlaceProblem('IN_THE_WAY', 'something that is no folder has the place of its folder')
+      throw new PictureProblem('IN_THE_WAY', 'something that is not a folder is in the place of its folder')
     return full
   }
 
@@ -148,7 +146,7 @@ export class PlaceFiles {
   }
 }
 
-/** Where the file system has no second names, nobody but this process is to work in the folder. */
+/** Uses a hard link, because rename(2) would replace another file. Where the file system has no hard links, it looks first. */
 async function moveTo(from: string, to: string): Promise<void> {
   try {
     await link(from, to)
@@ -163,8 +161,8 @@ async function moveTo(from: string, to: string): Promise<void> {
 
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
-function inTheWay(): PlaceProblem {
-  return new PlaceProblem('IN_THE_WAY', 'something else is there in its place, and is left as it is')
+function inTheWay(): PictureProblem {
+  return new PictureProblem('IN_THE_WAY', 'something else is in its place, and is left as it is')
 }
 
 async function hashOf(file: FileHandle): Promise<Buffer> {
@@ -177,7 +175,7 @@ async function hashOf(file: FileHandle): Promise<Buffer> {
   }
 }
 
-/** As text: Node takes a negative number, a time before 1970, for now. */
+/** The time is passed as text, because Node takes a negative number (a time before 1970) for the current time. */
 async function setTime(file: FileHandle, mtime: number): Promise<void> {
   const seconds = String(mtime / 1e6)
   await file.utimes(seconds, seconds)

@@ -1,22 +1,22 @@
-/** Why a picture could not be had. */
+/** Why a picture could not be restored. */
 export type MissingCode =
   /** It was never uploaded. */
   | 'NOT_ON_HOST'
-  /** Nothing tells where the host delivers it. */
+  /** The address from which the host delivers it is not known. */
   | 'NO_ADDRESS'
   | 'NOT_FOUND'
-  /** What the host delivers is not what is recorded. */
+  /** The host delivers other bytes than the recorded ones. */
   | 'OTHER_BYTES'
   | 'HOST_ADDRESS'
   | 'HOST_UNREACHABLE'
   | 'HOST_TLS'
   | 'HOST_ANSWER'
   | 'HOST_REDIRECT'
-  /** Its recorded path leads out of the folder. */
+  /** Its recorded path leads out of the folder that is filled. */
   | 'UNSAFE_NAME'
-  /** Something else has its place. */
+  /** Something else is at its path. */
   | 'IN_THE_WAY'
-  /** The disk does not take it. */
+  /** The disk refuses it. */
   | 'NOT_WRITTEN'
 
 /** `path`: below the mirror's folder. */
@@ -28,30 +28,30 @@ export interface Missing {
   message: string
 }
 
-/** What a restore tells while it works. Sizes are in bytes. */
+/** The events of a restore. Sizes are in bytes. */
 export type RestoreEvent =
   | { event: 'restore_started'; pictures: number; bytes: number }
-  /** `there`: it was there already, whole. `older`: the picture as it was before its last change. */
+  /** `there`: the complete picture was there already. `older`: the picture as it was before its last change. */
   | { event: 'picture_restored'; mirror: string; path: string; size: number; there: boolean; older: boolean }
   | ({ event: 'picture_missing' } & Missing)
 
 /** How a restore came out. */
 export interface RestoreReport {
   restored: number
-  /** Were there already. */
+  /** Were there before. */
   there: number
-  /** Of those that were fetched. */
+  /** Of the fetched pictures. */
   bytes: number
-  /** Of both, those that are an older version: what changed since is not on the host. */
+  /** Restored or there before, as an older version: the picture's last change was not uploaded. */
   older: number
-  /** Of both, those that had only been linked: their bytes are proved now. */
+  /** Restored or there before, and only linked so far: their bytes are proved now. */
   proved: number
   missing: number
-  /** Not come to, where it ended early. */
+  /** Not tried, because the restore ended early. */
   untried: number
-  /** Gone from the disk, with an image that is still on the host: left out. */
+  /** Left out: deleted from the disk, while their image is still on the host. */
   gone: number
-  /** What kept it from going on, in a line; null where it did not stop by itself. */
+  /** One line: why the restore stopped by itself. Null: it did not. */
   stopped: string | null
   interrupted: boolean
 }

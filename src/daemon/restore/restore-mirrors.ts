@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { openDownloads } from '../../remote/download.ts'
 import { systemClock } from '../../sync/clock.ts'
@@ -8,24 +9,23 @@ import { PlaceFiles } from './place-files.ts'
 import { Restore } from './restore.ts'
 import type { RestoreEvent, RestoreReport } from './restore-event.ts'
 import { openTarget } from './target-folder.ts'
-import { foldersFor } from './where-to.ts'
 
-/** Downloads at a time: the host is a guest's, and a disk is soon busy. */
+/** The most downloads at a time. More would disturb other users of the host, and hardly be faster on one disk. */
 const CONCURRENCY_MAX = 8
 
 export interface RestoreRequest {
   folder: string
-  /** The folders of the mirrors that are restored. */
+  /** The folders of the mirrors to restore. */
   mirrors: readonly string[]
-  /** See RestoreParts. */
+  /** Whether pictures that were deleted from the disk are restored too, while their image is still on the host. */
   deleted: boolean
-  /** PEM, or null for the authorities that Node knows. */
+  /** PEM. Null: the authorities that Node knows. */
   ca: string | null
 }
 
 /**
- * Fills an empty folder with what the mirrors have on the host, or goes on where an earlier run was ended. It needs no
- * key, and reads the state beside whoever works with it. Throws NotPossible, LockedError and StateError.
+ * Fills an empty folder with the mirrors' pictures from the host, or goes on where an earlier run ended. It needs no API
+ * key, and may run beside a daemon. Throws NotPossible, LockedError and StateError.
  */
 export function restoreMirrors(
   config: Config,
@@ -42,7 +42,7 @@ export function restoreMirrors(
       ...(ca !== null && { ca }),
       timeoutMs: config.host.timeout,
     })
-    let whole = false
+    let complete = false
     try {
       const restore = new Restore({
         records,
@@ -55,16 +55,16 @@ export function restoreMirrors(
         tell,
       })
       const report = await restore.run(foldersFor(mirrors), interruption)
-      whole = report.missing === 0 && report.stopped === null && !report.interrupted
+      complete = report.missing === 0 && report.stopped === null && !report.interrupted
       return report
     } finally {
       await downloads.close()
-      await target.close(whole)
+      await target.close(complete)
     }
   })
 }
 
-/** An empty folder at the end would look like a success. */
+/** Throws NotPossible where no mirror has records: an empty folder at the end would look like a success. */
 function refuseNothing({ synced }: Reading, { state_dir }: Config, mirrors: readonly string[]): void {
   const isKnown = mirrors.some(folder => {
     const row = synced.mirrors.of(folder)
@@ -74,4 +74,19 @@ function refuseNothing({ synced }: Reading, { state_dir }: Config, mirrors: read
     throw new NotPossible(
       `${state_dir}: nothing is recorded of ${mirrors.join(', ')}, so there is nothing to restore; check state_dir and mirrors[].folder`,
     )
+}
+
+/**
+ * The folder for each mirror, below the folder that is filled: '' for a single mirror, otherwise the name of the mirror's
+ * folder. Where two mirrors have the same name, each gets its whole path.
+ */
+function foldersFor(mirrors: readonly string[]): Map<string, string> {
+  if (mirrors.length === 1) return new Map([[mirrors[0]!, '']])
+  const short = mirrors.map(folder => basename(folder))
+  // Some disks treat capital and small letters alike.
+  const differ = new Set(short.map(name => name.normalize('NFC').toLowerCase())).size === short.length
+  const isNamed = short.every(name => name !== '')
+  return new Map(
+    mirrors.map((folder, at) => [folder, differ && isNamed ? short[at]! : folder.replace(/^\/+/, '')]),
+  )
 }

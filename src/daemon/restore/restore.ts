@@ -4,13 +4,12 @@ import type { Interruption } from '../../sync/interruption.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { StandingFile } from '../../synced/standing.ts'
 import type { FileState } from '../../synced/tables/files.ts'
-import { type MirroredPicture, MirroredPictures } from '../mirrored/picture.ts'
+import { type MirroredPicture, MirroredPictures } from '../mirrored/mirrored-pictures.ts'
 import type { Reading } from '../mirrored/reading.ts'
-import { FolderStopped, PlaceProblem } from './disk-problem.ts'
 import { fetchPicture } from './fetch-picture.ts'
 import type { PlaceFiles, Wanted } from './place-files.ts'
 import type { Missing, RestoreEvent, RestoreReport } from './restore-event.ts'
-import { isSafePath } from './safe-path.ts'
+import { FolderStopped, isSafePath, PictureProblem } from './target-folder.ts'
 
 export interface RestoreParts {
   records: Reading
@@ -19,26 +18,26 @@ export interface RestoreParts {
   clock: Clock
   /** From 0 to 1. */
   random: () => number
-  /** Pictures at a time. */
+  /** How many pictures are fetched at a time. */
   concurrency: number
-  /** Also pictures that are gone from the disk and whose image is still on the host. */
+  /** Also restores pictures that were deleted from the disk, while their image is still on the host. */
   deleted: boolean
   tell: (event: RestoreEvent) => void
 }
 
-/** After so many pictures in a row that the host or the network kept from us, it is no use to go on. */
-const TROUBLE_MAX = 10
+/** After so many failures of the host or the network in a row, the restore stops. */
+const OUTAGES_MAX = 10
 
-/** These need no image: nobody expects them on the host. */
+/** Files in these states are not expected to have an image. */
 const NOT_EXPECTED: ReadonlySet<FileState> = new Set(['gone', 'kept', 'hidden'])
 
-/** One picture that is due, or why it can't be. */
+/** A recorded file to restore. `to`: its mirror's folder below the folder that is filled. */
 type Due = { mirror: string; file: StandingFile; to: string }
 
-/** Fetches mirrored pictures into a folder, each proved by its hash. What is there already is left. */
+/** Fetches mirrored pictures into a folder and compares each one's hash. Pictures that are already there stay. */
 export class Restore {
   readonly #parts: RestoreParts
-  readonly #told: MirroredPictures
+  readonly #pictures: MirroredPictures
   readonly #report: RestoreReport = {
     restored: 0,
     there: 0,
@@ -51,14 +50,14 @@ export class Restore {
     stopped: null,
     interrupted: false,
   }
-  #trouble = 0
+  #outages = 0
 
   constructor(parts: RestoreParts) {
     this.#parts = parts
-    this.#told = new MirroredPictures(parts.records.synced)
+    this.#pictures = new MirroredPictures(parts.records.synced)
   }
 
-  /** `folders`: where each mirror's pictures go, below the folder that is filled. Throws StateError. */
+  /** `folders`: for each mirror, the folder for its pictures below the folder that is filled. Throws StateError. */
   async run(folders: ReadonlyMap<string, string>, interruption: Interruption): Promise<RestoreReport> {
     const { files, concurrency, tell } = this.#parts
     tell({ event: 'restore_started', ...this.#totals(folders.keys()) })
@@ -67,21 +66,21 @@ export class Restore {
       while (!interruption.stop.aborted && this.#report.stopped === null) {
         const next = due.next()
         if (next.done) return
-        await this.#take(next.value, interruption)
+        await this.#restore(next.value, interruption)
       }
     }
     await Promise.all(Array.from({ length: concurrency }, work))
-    await this.#stopping(() => files.flush())
+    await this.#untilStopped(() => files.flush())
     this.#countUntried(due)
     this.#report.interrupted = interruption.stop.aborted
     return this.#report
   }
 
-  /** What is left of `due` after an early end: a few missing ones would look like all that is missing. */
+  /** Counts the rest after an early end. Otherwise the few missing pictures would seem to be all that is missing. */
   #countUntried(due: Iterable<Due>): void {
     for (const { mirror, file } of due) {
       if (file.state === 'gone' && !this.#parts.deleted) this.#report.gone++
-      else if (!NOT_EXPECTED.has(file.state) || this.#told.of(mirror, file)) this.#report.untried++
+      else if (!NOT_EXPECTED.has(file.state) || this.#pictures.of(mirror, file)) this.#report.untried++
     }
   }
 
@@ -106,35 +105,35 @@ export class Restore {
     }
   }
 
-  async #take(due: Due, interruption: Interruption): Promise<void> {
+  async #restore(due: Due, interruption: Interruption): Promise<void> {
     const { mirror, file } = due
     if (file.state === 'gone' && !this.#parts.deleted) {
       this.#report.gone++
       return
     }
-    const picture = this.#told.of(mirror, file)
-    if (picture) return this.#stopping(() => this.#bring(due, picture, interruption), 1)
+    const picture = this.#pictures.of(mirror, file)
+    if (picture) return this.#untilStopped(() => this.#restoreFrom(due, picture, interruption), 1)
     if (!NOT_EXPECTED.has(file.state))
       this.#missing(due, { code: 'NOT_ON_HOST', message: 'it was not uploaded yet' })
   }
 
-  async #bring(due: Due, picture: MirroredPicture, interruption: Interruption): Promise<void> {
+  async #restoreFrom(due: Due, picture: MirroredPicture, interruption: Interruption): Promise<void> {
     const { file, to } = due
     const { image } = picture
     const wanted: Wanted = {
       path: pathOf(to, file.path),
       size: image.size,
       sha256: image.hash,
-      // Of the version before nothing but its upload is known.
+      // Of the older version only the time of its upload is known.
       mtime: picture.older ? Math.round(image.recorded_at * 1000) : file.mtime,
     }
     try {
       if (!isSafePath(wanted.path))
-        throw new PlaceProblem('UNSAFE_NAME', 'its recorded name leads out of the folder')
+        throw new PictureProblem('UNSAFE_NAME', 'its recorded name leads out of the folder')
       if (await this.#parts.files.isThere(wanted)) return this.#done(picture, true)
       await this.#fetch(due, picture, wanted, interruption)
     } catch (error) {
-      if (!(error instanceof PlaceProblem)) throw error
+      if (!(error instanceof PictureProblem)) throw error
       this.#missing(due, error)
     }
   }
@@ -150,7 +149,7 @@ export class Restore {
       return this.#missing(due, {
         code: 'NO_ADDRESS',
         message:
-          'its delivery address is not known: it was only linked; "albumd adopt --verify" finds it out',
+          'its delivery address is not known, because it was only linked; "albumd adopt --verify" finds it out',
       })
     const begun = await this.#parts.files.begin()
     try {
@@ -159,29 +158,32 @@ export class Restore {
         this.#report.untried++
         return
       }
-      if (fetched.kind === 'whole') {
-        this.#trouble = 0
+      if (fetched.kind === 'complete') {
+        this.#outages = 0
         await begun.finish(wanted)
         return this.#done(picture, false)
       }
-      const later = fetched.code === 'NOT_FOUND' ? this.#since(due, picture) : null
-      if (later) return await this.#bring(later.due, later.picture, interruption)
+      const later = fetched.code === 'NOT_FOUND' ? this.#replacement(due, picture) : null
+      if (later) return await this.#restoreFrom(later.due, later.picture, interruption)
       const linked = fetched.code === 'OTHER_BYTES' && picture.state === 'linked'
       const message = linked ? `${fetched.message}; it was only linked to that image` : fetched.message
       this.#missing(due, { code: fetched.code, message })
-      this.#trouble = fetched.trouble ? this.#trouble + 1 : 0
-      if (this.#trouble >= TROUBLE_MAX)
+      this.#outages = fetched.outage ? this.#outages + 1 : 0
+      if (this.#outages >= OUTAGES_MAX)
         this.#report.stopped ??= `${fetched.message}; run the same command again later: it goes on where it was`
     } finally {
       await begun.close()
     }
   }
 
-  /** A daemon may have replaced the image since its record was read. */
-  #since({ mirror, to, file }: Due, before: MirroredPicture): { due: Due; picture: MirroredPicture } | null {
+  /** The file's new image, where a daemon has replaced the image since its record was read. */
+  #replacement(
+    { mirror, to, file }: Due,
+    before: MirroredPicture,
+  ): { due: Due; picture: MirroredPicture } | null {
     const now = this.#parts.records.synced.files.at(file)
     const due = now && { mirror, to, file: { ...now, path: file.path } }
-    const picture = due ? this.#told.of(mirror, due.file) : null
+    const picture = due ? this.#pictures.of(mirror, due.file) : null
     return due && picture && picture.image.remote_id !== before.image.remote_id ? { due, picture } : null
   }
 
@@ -202,8 +204,8 @@ export class Restore {
     this.#parts.tell({ event: 'picture_missing', mirror, path: file.path, code, message })
   }
 
-  /** What keeps any picture from being written ends it, and is no bug. `untried`: so many pictures it was at. */
-  async #stopping(work: () => Promise<void>, untried = 0): Promise<void> {
+  /** Ends the restore where the folder can't be filled any further. `untried`: how many pictures `work` was about. */
+  async #untilStopped(work: () => Promise<void>, untried = 0): Promise<void> {
     try {
       await work()
     } catch (error) {

@@ -7,32 +7,33 @@ import { makeFolder } from '../../local/make-folder.ts'
 import { isAtOrBelow } from '../../sync/tree-path.ts'
 import { type Lock, LockedError, lockFolder } from '../../synced/lock.ts'
 import { NotPossible } from '../commands/command.ts'
-import { diskProblem } from './disk-problem.ts'
-import { OWN_FOLDER } from './safe-path.ts'
-import { syncFolder } from './sync-folder.ts'
+import type { MissingCode } from './restore-event.ts'
 
-/** A folder that is filled: empty when it was begun, and this process's alone. */
+/** The folder that a restore fills. It was empty when the restore began, and no other albumd works in it. */
 export interface TargetFolder {
   /** Its real path. */
   root: string
-  /** For files that are not whole yet, on the same disk. */
+  /** A folder on the same disk, for files that are not complete yet. */
   own: string
-  /** `whole`: nothing of the restore is left to do. Else what marks the folder stays, so that it can go on. */
-  close(whole: boolean): Promise<void>
+  /** `complete`: nothing is left to restore. Otherwise the mark in the folder stays, so that a later run can go on. */
+  close(complete: boolean): Promise<void>
 }
 
-/** What is restored: a folder that was begun with something else is not gone on with. */
+/** What is restored. A restore goes on only in a folder that was begun with the same mirrors of the same host. */
 interface Purpose {
   base_url: string
   mirrors: readonly string[]
 }
 
-/** What new file systems hold by themselves. */
+/** The folder for the restore's own files, in the folder that it fills. */
+const OWN_FOLDER = '.albumd-restore'
+
+/** Names that may lie in an empty folder. New file systems have a lost+found. */
 const NOT_COUNTED: ReadonlySet<string> = new Set([OWN_FOLDER, 'lost+found'])
 
 /**
- * Makes the folder, or takes an empty one, or one that a restore of the same mirrors has begun. Throws NotPossible and
- * LockedError.
+ * Makes the folder, or takes an empty folder, or one that a restore of the same mirrors has begun to fill. Throws
+ * NotPossible and LockedError.
  */
 export async function openTarget(
   folder: string,
@@ -40,9 +41,9 @@ export async function openTarget(
   mirrors: readonly string[],
 ): Promise<TargetFolder> {
   const purpose: Purpose = { base_url: config.host.base_url, mirrors: [...mirrors].sort() }
-  refusePlace(realPathOf(resolve(folder)), config)
-  const root = await made(folder)
-  refusePlace(root, config)
+  refuseLocation(realPathOf(resolve(folder)), config)
+  const root = await makeRoot(folder)
+  refuseLocation(root, config)
   const lock = await lockTarget(root)
   try {
     const own = join(root, OWN_FOLDER)
@@ -53,9 +54,9 @@ export async function openTarget(
     return {
       root,
       own,
-      async close(whole) {
+      async close(complete) {
         try {
-          if (!whole) return
+          if (!complete) return
           await rm(own, { recursive: true, force: true })
           await syncFolder(root)
         } finally {
@@ -70,20 +71,20 @@ export async function openTarget(
 }
 
 /**
- * A daemon that finds a mirror's folder half filled would take the other half for deleted. And nobody's state is a place
- * for pictures.
+ * A daemon that finds a mirror's folder half filled would take the missing half for deleted. And the state folder is only
+ * for albumd's own files. Throws NotPossible.
  */
-function refusePlace(root: string, { mirrors, state_dir }: Config): void {
+function refuseLocation(root: string, { mirrors, state_dir }: Config): void {
   const mirror = mirrors.find(({ folder }) => isAtOrBelow(root, folder) || isAtOrBelow(folder, root))
   if (mirror)
     throw new NotPossible(
-      `${root}: it is, holds or lies in the mirror ${mirror.folder}, and half a restore would look like deletions there; restore into another folder, and move it when it is whole`,
+      `${root}: it is, holds or lies in the mirror ${mirror.folder}, where half a restore would look like deletions; restore into another folder, and move the pictures when the restore is complete`,
     )
   if (isAtOrBelow(root, realPathOf(state_dir)))
     throw new NotPossible(`${root}: it lies in state_dir; restore into another folder`)
 }
 
-async function made(folder: string): Promise<string> {
+async function makeRoot(folder: string): Promise<string> {
   const path = resolve(folder)
   try {
     makeFolder(path, 0o777)
@@ -92,7 +93,7 @@ async function made(folder: string): Promise<string> {
     const { code } = error as NodeJS.ErrnoException
     throw new NotPossible(
       code === 'EEXIST' || code === 'ENOTDIR'
-        ? `${path}: it is no folder; name an empty one, or one that is not there yet`
+        ? `${path}: it is not a folder; name an empty folder, or one that does not exist yet`
         : `${path}: it can't be made (${code}); name another folder`,
     )
   }
@@ -114,12 +115,12 @@ async function begin(root: string, own: string, purpose: Purpose): Promise<void>
   const before = await readMark(mark)
   if (before === null && names.length > 0)
     throw new NotPossible(
-      `${root}: it is not empty; name an empty folder, one that is not there yet, or one where a restore was begun`,
+      `${root}: it is not empty; name an empty folder, one that does not exist yet, or one where a restore was begun`,
     )
   if (before !== null && before !== JSON.stringify(purpose))
     throw new NotPossible(`${root}: a restore of other mirrors was begun here; name another folder`)
   await makeOwn(root, own)
-  // What was not whole when it was cut off.
+  // Files of a run that was cut off are incomplete.
   for (const name of await readdir(own))
     if (name !== 'restore.json') await rm(join(own, name), { recursive: true, force: true })
   if (before !== null) return
@@ -141,10 +142,10 @@ async function makeOwn(root: string, own: string): Promise<void> {
     if (error.code !== 'EEXIST') throw new NotPossible(`${root}: it can't be written to (${error.code})`)
   })
   if (!(await lstat(own)).isDirectory())
-    throw new NotPossible(`${own}: it is no folder; remove it, or restore into another folder`)
+    throw new NotPossible(`${own}: it is not a folder; remove it, or restore into another folder`)
 }
 
-/** Null where none was begun. */
+/** Null: no restore was begun in this folder. */
 async function readMark(mark: string): Promise<string | null> {
   try {
     const file = await open(mark, constants.O_RDONLY | constants.O_NOFOLLOW)
@@ -153,4 +154,75 @@ async function readMark(mark: string): Promise<string | null> {
   } catch {
     return null
   }
+}
+
+/** One picture can't be written to its path. */
+export class PictureProblem extends Error {
+  override name = 'PictureProblem'
+  readonly code: MissingCode
+
+  constructor(code: MissingCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** No further picture can be written into the folder. */
+export class FolderStopped extends Error {
+  override name = 'FolderStopped'
+}
+
+const STOPS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full; make room there',
+  EDQUOT: 'your share of the disk is used up; make room there',
+  EROFS: 'the disk is mounted read-only; find out why',
+  EIO: 'the disk reports an error; check the disk',
+  ENOENT: 'the folder was removed or replaced during the restore; find out why',
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENAMETOOLONG: 'its name is too long for this disk',
+  EINVAL: 'this disk does not accept such a name',
+  EILSEQ: 'this disk does not accept such a name',
+  EACCES: 'its folder may not be written to',
+  EPERM: 'its folder may not be written to',
+  EFBIG: 'it is too large for this disk',
+  EXDEV: 'its folder is on another disk',
+}
+
+/** Answers an error of the file system as a PictureProblem or FolderStopped. Throws every other error as it is. */
+export function diskProblem(error: unknown, root: string): Error {
+  if (error instanceof PictureProblem || error instanceof FolderStopped) return error
+  const { code } = error as NodeJS.ErrnoException
+  if (!(error instanceof Error) || typeof code !== 'string' || !('syscall' in error)) throw error
+  const stops = STOPS[code]
+  if (stops)
+    return new FolderStopped(`${root}: ${stops}, then run the same command again: it goes on where it was`)
+  return new PictureProblem('NOT_WRITTEN', `${WORDS[code] ?? "it can't be written"} (${code})`)
+}
+
+/** After this, what was made, moved or removed in the folder survives a power cut, where the file system can sync folders. */
+export async function syncFolder(path: string): Promise<void> {
+  try {
+    const folder = await open(path, 'r')
+    try {
+      await folder.sync()
+    } finally {
+      await folder.close()
+    }
+  } catch (error) {
+    if (!NO_SYNC.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
+}
+
+const NO_SYNC: ReadonlySet<string> = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EPERM'])
+
+/**
+ * Whether the path leads to a file below the folder that is filled. Recorded paths are checked, because somebody may have
+ * changed the database.
+ */
+export function isSafePath(path: string): boolean {
+  if (path.includes('\0')) return false
+  const parts = path.split('/')
+  return parts.every(part => part !== '' && part !== '.' && part !== '..') && parts[0] !== OWN_FOLDER
 }

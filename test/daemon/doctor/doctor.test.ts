@@ -1,7 +1,19 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { checkMounts } from '../../../src/daemon/doctor/folders.ts'
+import {
+  checkGuards,
+  checkHeld,
+  checkMounts,
+  checkWatches,
+  surveyFolder,
+} from '../../../src/daemon/doctor/folders.ts'
 import { checkClock } from '../../../src/daemon/doctor/host.ts'
-import { checkWatches } from '../../../src/daemon/doctor/watches.ts'
+import { realDisk } from '../../../src/local/real-disk.ts'
+import { red } from '../../sync/workshop.ts'
+import { tempFolder } from '../../temp-folder.ts'
+import { mirrorInSync } from '../mirror-status.ts'
+import { asked } from '../why/asked.ts'
 
 describe('the clock', () => {
   const now = Date.parse('2026-11-22T12:00:00Z')
@@ -66,4 +78,72 @@ describe('the mounts', () => {
       { status: 'fail', remedy: expect.stringContaining('state_dir') },
     ])
   })
+})
+
+it('a survey counts the pictures that a scan counts: none that is empty, hidden, ignored, a link or of another format', async () => {
+  const root = tempFolder()
+  mkdirSync(join(root, 'a'))
+  mkdirSync(join(root, '.hidden'))
+  mkdirSync(join(root, 'drafts'))
+  for (const name of [
+    'one.png',
+    'a/two.JPG',
+    '.dot.png',
+    '.hidden/three.png',
+    'notes.txt',
+    'drafts/four.png',
+  ])
+    writeFileSync(join(root, name), 'x')
+  writeFileSync(join(root, 'empty.png'), '')
+  symlinkSync('one.png', join(root, 'link.png'))
+  expect(await surveyFolder(root, ['drafts/'], new AbortController().signal)).toEqual({
+    folders: 2,
+    pictures: 2,
+    unreadable: { folders: 0, pictures: 0, first: null },
+  })
+})
+
+describe('a guarded mirror', () => {
+  const begun = async () => {
+    const at = await asked()
+    at.write('red.png', red)
+    await at.pass()
+    return { ...at, guards: () => checkGuards(at.config, at.synced, realDisk) }
+  }
+
+  it('fails while its root is another one, before and after a pass has found that, and not once it is back', async () => {
+    const { pictures, pass, guards } = await begun()
+    expect(guards()).toEqual([])
+    const before = `${pictures}-before`
+    renameSync(pictures, before)
+    expect(guards()).toEqual([])
+    mkdirSync(pictures)
+    const failing = [
+      { check: 'folder', status: 'fail', message: expect.stringMatching(/^guarded: .*albumd trust/) },
+    ]
+    expect(guards()).toMatchObject(failing)
+    await pass()
+    expect(guards()).toMatchObject(failing)
+    rmSync(pictures, { recursive: true })
+    renameSync(before, pictures)
+    await pass()
+    expect(guards()).toEqual([])
+  })
+
+  it('fails with what the last look was in doubt of, and not where a look only ended early', async () => {
+    const { synced, mirror, guards } = await begun()
+    const { id } = synced.mirrors.of(mirror.folder)!
+    synced.commitNow(tx => tx.mirrors.guard(id, { code: 'FOLDER_UNKNOWN', reason: 'why so' }))
+    expect(guards()).toMatchObject([{ status: 'fail', message: expect.stringContaining('why so') }])
+    synced.commitNow(tx => tx.mirrors.guard(id, { code: 'SCAN_ENDED', reason: 'why so' }))
+    expect(guards()).toEqual([])
+  })
+})
+
+it('warns of held deletions', () => {
+  const mirror = mirrorInSync(3)
+  expect(checkHeld([mirror])).toEqual([])
+  expect(checkHeld([{ ...mirror, held_deletions: 2 }])).toMatchObject([
+    { status: 'warn', message: expect.stringContaining('2 deletions are held') },
+  ])
 })

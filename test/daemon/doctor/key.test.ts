@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/parse-config.ts'
-import { findKey } from '../../../src/daemon/doctor/key.ts'
+import { findKey } from '../../../src/daemon/doctor/config.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 /** As README has it for a service: a config that names no key, and the key beside it. */

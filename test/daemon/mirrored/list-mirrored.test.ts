@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { picturesOf, placesToList, recordedAt } from '../../../src/daemon/mirrored/list-mirrored.ts'
+import { picturesOf, placesToList, recordedAt } from '../../../src/daemon/mirrored/mirrored-pictures.ts'
 import { reading } from '../../../src/daemon/mirrored/reading.ts'
 import { type Recorded, recordPictures } from '../recorded-pictures.ts'
 

@@ -114,7 +114,7 @@ describe('doctor', { timeout: 180_000 }, () => {
       const { code, findings, of } = await doctor(stage)
       expect(code).toBe(5)
       expect(of('key')).toEqual([
-        'pass the host takes it',
+        'pass the host accepts it',
         expect.stringMatching(/^fail the key was changed, .* another account's/),
       ])
       expect(findings.find(({ code: told }) => told === 'OTHER_ACCOUNT')?.remedy).toBe(
@@ -124,7 +124,7 @@ describe('doctor', { timeout: 180_000 }, () => {
     stage.write('b.png', png(4, 2).bytes)
     expect(await stage.sync()).toMatchObject({ code: 5, err: expect.stringContaining('OTHER_ACCOUNT') })
     writeFileSync(join(stage.home, 'api-key'), stage.key)
-    expect((await doctor(stage)).of('key')).toEqual(['pass the host takes it'])
+    expect((await doctor(stage)).of('key')).toEqual(['pass the host accepts it'])
   })
 
   it('tells all mistakes of the config at once, with exit code 2', async () => {
@@ -195,9 +195,9 @@ describe('doctor', { timeout: 180_000 }, () => {
     await daemon.told('picture_uploaded')
     const { code, of } = await doctor(stage)
     expect(code).toBe(0)
-    expect(of('daemon')[0]).toBe(`pass albumd is at work with this state (pid ${daemon.pid})`)
+    expect(of('daemon')[0]).toBe(`pass albumd runs with this state (pid ${daemon.pid})`)
     expect(of('endpoint')).toHaveLength(4)
-    expect(of('endpoint')[1]).toMatch(/^pass upload .*: albumd is at work, and was refused nothing/)
+    expect(of('endpoint')[1]).toMatch(/^pass upload .*: albumd is running, and the host refused nothing/)
     expect(
       of('endpoint').filter(line => /^warn .*the host told albumd PLAN_NOT_SUPPORTED/.test(line)),
     ).not.toEqual([])

@@ -1,0 +1,121 @@
+import type { Config } from '../../config/schema.ts'
+import { albumName } from '../../sync/albums/album.ts'
+import { confirmedPattern } from '../../sync/listing/compare-bytes.ts'
+import type { DeliveryPattern } from '../../sync/listing/delivery-pattern.ts'
+import { folderAbove, nameOf } from '../../sync/tree-path.ts'
+import type { StandingFile } from '../../synced/standing.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { FileState } from '../../synced/tables/files.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
+import { isOnDisk, placesGiven } from '../why/given-place.ts'
+import type { PlaceInMirror } from '../why/place.ts'
+import type { Reading } from './reading.ts'
+
+/** A recorded picture that uses an image of the host. */
+export interface MirroredPicture {
+  /** The mirror's folder. */
+  mirror: string
+  /** Below it. */
+  path: string
+  name: string
+  state: FileState
+  /** The image holds an earlier version of the picture. The file as it is now is not on the host. */
+  older: boolean
+  /** The album's path on the host; '' is the root. */
+  album: string
+  image: ImageRow
+  /**
+   * Null: not known. For an image that was only linked, the address is built after the pattern of the uploaded images'
+   * addresses.
+   */
+  url: string | null
+}
+
+/** Finds the images of recorded files. */
+export class MirroredPictures {
+  readonly #synced: Synced
+  #pattern: DeliveryPattern | null | undefined
+  /** The album of the last file, because most files of a folder are in the same album. */
+  #album: { id: number | null; name: string } | null = null
+
+  constructor(synced: Synced) {
+    this.#synced = synced
+  }
+
+  /** Null for a file that has no image. */
+  of(mirror: string, file: StandingFile): MirroredPicture | null {
+    const image = file.image === null ? undefined : this.#synced.images.byId(file.image)
+    if (!image) return null
+    const { path, name, state, hash } = file
+    const older = state === 'linked' || state === 'synced' ? false : !hash?.equals(image.hash)
+    return { mirror, path, name, state, older, album: this.#albumOf(image), image, url: this.#urlOf(image) }
+  }
+
+  #albumOf({ album: id }: ImageRow): string {
+    if (this.#album?.id !== id || this.#album === null)
+      this.#album = { id, name: albumName(this.#synced, id) }
+    return this.#album.name
+  }
+
+  #urlOf({ cdn_url, remote_id, name }: ImageRow): string | null {
+    if (cdn_url !== null) return cdn_url
+    if (this.#pattern === undefined) this.#pattern = confirmedPattern({ synced: this.#synced })
+    return this.#pattern?.addressOf(remote_id, name) ?? null
+  }
+}
+
+/** The locations that a path may mean, as for `why`. Without a path: all mirrors. Empty: the path lies in no mirror. */
+export function placesToList(config: Config, { synced }: Reading, path: string | undefined): PlaceInMirror[] {
+  if (path === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
+  return placesGiven(config, synced, path)
+}
+
+/**
+ * What is recorded at a location. `picture` null: the picture has no image, or the image will be deleted. `unseen`: the
+ * location exists on the disk, and no scan has seen it yet.
+ */
+export type Recorded =
+  | { kind: 'picture'; picture: MirroredPicture | null }
+  | { kind: 'folder'; pictures: Iterable<MirroredPicture> }
+  | { kind: 'unseen' }
+  | { kind: 'nothing' }
+
+/** The pictures come in the order of their paths. A picture that is gone from the disk is left out. */
+export function recordedAt({ synced, standing }: Reading, place: PlaceInMirror): Recorded {
+  const { mirror, path } = place
+  const row = synced.mirrors.of(mirror.folder)
+  if (!row) return path === '' ? { kind: 'folder', pictures: [] } : nothingAt(place)
+  const told = new MirroredPictures(synced)
+  const above = path === '' ? undefined : synced.folders.at(row.id, folderAbove(path))
+  const file = above && synced.files.at({ folder: above.id, name: nameOf(path) })
+  const isFolder = path === '' || synced.folders.at(row.id, path) !== undefined
+  // A folder may have the path of a picture that is gone.
+  if (isFolder && (!file || file.state === 'gone'))
+    return { kind: 'folder', pictures: picturesIn(standing.below(row.id, path), told, mirror.folder) }
+  if (!file) return nothingAt(place)
+  return {
+    kind: 'picture',
+    picture: file.state === 'gone' ? null : told.of(mirror.folder, { ...file, path }),
+  }
+}
+
+/** The pictures that are on the host. */
+export function picturesOf(recorded: Recorded): Iterable<MirroredPicture> {
+  if (recorded.kind === 'folder') return recorded.pictures
+  return recorded.kind === 'picture' && recorded.picture ? [recorded.picture] : []
+}
+
+function* picturesIn(
+  files: Iterable<StandingFile>,
+  told: MirroredPictures,
+  mirror: string,
+): Generator<MirroredPicture> {
+  for (const file of files) {
+    const picture = file.state === 'gone' ? null : told.of(mirror, file)
+    if (picture) yield picture
+  }
+}
+
+function nothingAt(place: PlaceInMirror): Recorded {
+  return { kind: isOnDisk(place) ? 'unseen' : 'nothing' }
+}
