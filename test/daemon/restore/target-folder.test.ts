@@ -68,13 +68,13 @@ describe('a restore', () => {
     const { home, config } = recorded
     const to = (folder: string, more: Partial<RestoreRequest> = {}) =>
       restore(recorded, { folder: join(home, folder), ...more })
-    await expect(to('one/photos')).rejects.toThrow('move it when it is whole')
-    await expect(to('one/photos/below')).rejects.toThrow('move it when it is whole')
-    await expect(to('one')).rejects.toThrow('move it when it is whole')
+    await expect(to('one/photos')).rejects.toThrow('move the pictures when the restore is complete')
+    await expect(to('one/photos/below')).rejects.toThrow('move the pictures when the restore is complete')
+    await expect(to('one')).rejects.toThrow('move the pictures when the restore is complete')
     await expect(to('state/x')).rejects.toThrow('state_dir')
-    await expect(to('albumd.yaml')).rejects.toThrow('is no folder')
+    await expect(to('albumd.yaml')).rejects.toThrow('is not a folder')
     symlinkSync(join(home, 'one/photos'), join(home, 'link'))
-    await expect(to('link')).rejects.toThrow('move it when it is whole')
+    await expect(to('link')).rejects.toThrow('move the pictures when the restore is complete')
     // Both at once: two folders of one name take their whole paths.
     const both = await to('both')
     expect(Object.keys(treeOf(both.back)).sort()).toEqual(
