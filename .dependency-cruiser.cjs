@@ -1,16 +1,29 @@
 /** The rooms and their arrows: what may be imported from where. */
 const rooms = {
+  words: [],
   protocol: [],
   local: ['protocol'],
-  remote: ['protocol'],
-  synced: ['protocol', 'local'],
-  records: ['protocol', 'local', 'synced'],
-  sync: ['protocol', 'local', 'remote', 'synced', 'records'],
+  remote: ['words', 'protocol'],
+  synced: ['words', 'protocol', 'local'],
+  records: ['words', 'protocol', 'local', 'synced'],
+  sync: ['words', 'protocol', 'local', 'remote', 'synced', 'records'],
   config: ['protocol'],
   host: ['protocol'],
-  daemon: ['protocol', 'local', 'remote', 'synced', 'records', 'sync', 'config'],
-  page: ['protocol', 'local', 'remote', 'synced', 'records', 'sync', 'config', 'daemon'],
-  cli: ['protocol', 'local', 'remote', 'synced', 'records', 'sync', 'config', 'daemon', 'page', 'host'],
+  daemon: ['words', 'protocol', 'local', 'remote', 'synced', 'records', 'sync', 'config'],
+  page: ['words', 'protocol', 'local', 'remote', 'synced', 'records', 'sync', 'config', 'daemon'],
+  cli: [
+    'words',
+    'protocol',
+    'local',
+    'remote',
+    'synced',
+    'records',
+    'sync',
+    'config',
+    'daemon',
+    'page',
+    'host',
+  ],
 }
 
 /**

@@ -4,7 +4,7 @@ import type { CommandName, RequestOf, ResultOf } from '../daemon/commands/all.ts
 import type { PassResult } from '../daemon/commands/pass-result.ts'
 import { pauseInWords } from '../daemon/loop/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
-import type { PassEvent } from '../sync/pass-events.ts'
+import type { SpokenEvent } from '../sync/pass-events.ts'
 import { carryOut, sayAside } from './carry-out.ts'
 import { pauseInJson } from './commands/pause.ts'
 import { EXIT } from './exit-codes.ts'
@@ -36,7 +36,7 @@ export async function onePass<N extends PassName>(
   const interrupts = onInterrupts(() => progress.say('stopping'))
   const done = new Tally()
   const output = {
-    tell(told: PassEvent) {
+    tell(told: SpokenEvent) {
       done.add(told)
       // Why it stopped is said once, at the end.
       if (told.event !== 'uploads_stopped') progress.tell(told)

@@ -1,5 +1,5 @@
 import type { RequestEvent } from '../remote/gate/gate.ts'
-import type { PassEvent } from '../sync/pass-events.ts'
+import type { SpokenEvent } from '../sync/pass-events.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { FindingKind } from '../synced/tables/audit.ts'
 import type { Sending } from './report/uploads-under-way.ts'
@@ -32,9 +32,9 @@ export type DaemonEvent =
 /** What is published on the bus, by topic. */
 export interface Topics {
   /** Every event of a pass. */
-  pass: PassEvent
+  pass: SpokenEvent
   /** The events of a pass without repetitions: see `newsFilter`. */
-  news: PassEvent
+  news: SpokenEvent
   daemon: DaemonEvent
   /** One line for a person. */
   say: string
@@ -77,7 +77,7 @@ export class Bus {
 }
 
 /** After one of these events a picture that was pending may be pending no more. */
-const SETTLED: ReadonlySet<PassEvent['event']> = new Set([
+const SETTLED: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uploaded',
   'picture_unchanged',
   'picture_linked',
@@ -91,7 +91,7 @@ const SETTLED: ReadonlySet<PassEvent['event']> = new Set([
  *   uploaded;
  * - `uploads_started` with the same pictures as before, for example one that is half written, until a picture was settled.
  */
-export function newsFilter(): (told: PassEvent) => boolean {
+export function newsFilter(): (told: SpokenEvent) => boolean {
   let stopped: string | null = null
   let pending: string | null = null
   return told => {

@@ -3,7 +3,7 @@ import type { DaemonView } from '../daemon/loop/supervisor.ts'
 import { version } from '../daemon/package.ts'
 import { statusOf } from '../daemon/report/status.ts'
 import type { RequestEvent } from '../remote/gate/gate.ts'
-import type { PassEvent } from '../sync/pass-events.ts'
+import type { SpokenEvent } from '../sync/pass-events.ts'
 
 /** The host's words may become codes: so many are counted by name, and the others together. */
 const CODES = 50
@@ -66,7 +66,7 @@ export class Metrics {
     return this.#registry.contentType
   }
 
-  hear(told: PassEvent): void {
+  hear(told: SpokenEvent): void {
     switch (told.event) {
       case 'scan_started':
         this.#scanBegan.set(told.mirror, this.#now())

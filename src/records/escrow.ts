@@ -1,6 +1,7 @@
 import type { Tx } from '../synced/synced.ts'
 import type { EscrowRow } from '../synced/tables/escrow.ts'
 import type { Location } from '../synced/tables/history.ts'
+import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
 
 /** When something is recorded. */
@@ -55,7 +56,7 @@ export function takenBack(tx: Tx, image: number): void {
 }
 
 /** The image was to be deleted, and something needs it. */
-export function needed(tx: Tx, entry: EscrowRow, detail: string, now: number): void {
+export function needed(tx: Tx, entry: EscrowRow, detail: Reason, now: number): void {
   tx.history.add(entry, { at: now, event: 'needed', detail })
   takenBack(tx, entry.image)
 }
@@ -85,7 +86,7 @@ export function approved(tx: Tx, images: readonly number[], now: number): void {
  */
 export function kept(tx: Tx, images: readonly number[], now: number): void {
   for (const image of images) {
-    tx.history.ofImage(image, { at: now, event: 'kept', detail: 'its image stays on the host for good' })
+    tx.history.ofImage(image, { at: now, event: 'kept', detail: because('image_kept') })
     tx.images.keep(image)
     tx.escrow.takeBack(image)
     for (const file of tx.files.onImage(image))
@@ -95,7 +96,7 @@ export function kept(tx: Tx, images: readonly number[], now: number): void {
 }
 
 /** The host would not delete the image. `dueAt`: running time of the next try. */
-export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: string, now: number): void {
+export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: Reason, now: number): void {
   tx.history.add(entry, { at: now, event: 'postponed', detail: why })
   tx.escrow.postpone(entry.image, dueAt)
 }

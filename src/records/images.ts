@@ -1,24 +1,24 @@
 import type { Tx } from '../synced/synced.ts'
-import type { EscrowRow } from '../synced/tables/escrow.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
+import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
 
 /** albumd deleted the image, or the host said that the image is gone when albumd asked for its deletion. */
 export function deleted(tx: Tx, image: ImageRow, now: number): void {
   tx.deleted.put(image.remote_id, now)
   noteDeleted(tx, image, now)
-  unrecord(tx, image, now, 'its image is not on the host any more')
+  unrecord(tx, image, now, because('image_gone'))
 }
 
 /** The host lists the image no more, and albumd did not delete it. */
 export function lost(tx: Tx, image: ImageRow, now: number): void {
-  unrecord(tx, image, now, 'the audit did not find its image on the host')
+  unrecord(tx, image, now, because('image_not_found'))
 }
 
 /** The image proved to have other bytes, so that it is not ours. */
 export function refuted(tx: Tx, image: ImageRow, now: number): void {
   tx.refuted.put(image.remote_id, image.hash)
-  unrecord(tx, image, now, "the image that was linked to it has other bytes: it is another's")
+  unrecord(tx, image, now, because('image_refuted'))
 }
 
 /** The image's bytes were fetched from `cdnUrl` and are these. Files of these bytes are no longer only linked. */
@@ -44,7 +44,7 @@ export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): voi
  * No record names the image any more. A picture that used it is uploaded anew. A file that is hidden keeps its record
  * without an image: an upload of it may still be in doubt.
  */
-function unrecord(tx: Tx, image: ImageRow, now: number, detail: string): void {
+function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason): void {
   for (const file of tx.files.onImage(image.id)) {
     const { state } = file
     if (state === 'gone' || state === 'kept') removeFile(tx, 'image gone', state, file)
@@ -59,11 +59,7 @@ function unrecord(tx: Tx, image: ImageRow, now: number, detail: string): void {
   tx.images.remove(image.id)
 }
 
-const WHY: Record<EscrowRow['reason'], string> = {
-  deleted: 'the picture is gone from the disk',
-  superseded: 'it was of an older version',
-  ignored: 'a rule hides the picture',
-}
+const WHY = { deleted: 'picture_gone', superseded: 'older_version', ignored: 'rule_hides' } as const
 
 function noteDeleted({ history, escrow, files, folders }: Tx, image: ImageRow, now: number): void {
   const entry = escrow.of(image.id)
@@ -72,7 +68,9 @@ function noteDeleted({ history, escrow, files, folders }: Tx, image: ImageRow, n
   const folder = other && folders.byId(other.folder)
   const detail =
     other && folder
-      ? `the picture moved to ${folder.path === '' ? '' : `${folder.path}/`}${other.name}`
-      : WHY[entry.reason]
+      ? because('picture_moved', {
+          path: folder.path === '' ? other.name : `${folder.path}/${other.name}`,
+        })
+      : because(WHY[entry.reason])
   history.add(entry, { at: now, event: 'deleted', detail })
 }

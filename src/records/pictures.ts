@@ -6,6 +6,7 @@ import type { FileRow, FileState } from '../synced/tables/files.ts'
 import type { HistoryEvent, Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import type { OpenUpload } from '../synced/tables/journal.ts'
+import { because, codeOf, type Reason } from '../words/reasons.ts'
 import { type Deletions, enterEscrow, type Moment, superseded, takenBack } from './escrow.ts'
 import { removeFile, writeFile } from './file-states.ts'
 
@@ -21,14 +22,10 @@ export interface FileChange {
   file: FileRow
   /** The file's state before; null when there was no record of it. */
   was: FileState | null
-  reason: string
+  reason: Reason
   /** An image that was kept for good, and that the file no longer uses: only this mark tells that the image stays. */
   leaves?: number
 }
-
-/** Reasons of what a first look finds, and of what changes nothing when the bytes are the same. */
-export const NEW = 'new'
-export const TOUCHED = 'touched: its bytes are compared'
 
 /** A picture with its location, as the scan saw it. */
 export interface Scanned extends Location {
@@ -104,7 +101,7 @@ export function hashed(tx: Tx, file: FileRow, open: OpenPicture): void {
 export function uncertain(
   tx: Tx,
   file: FileRow,
-  { hash, since, until, why }: { hash: Buffer; since: number; until: number; why: string },
+  { hash, since, until, why }: { hash: Buffer; since: number; until: number; why: Reason },
 ): void {
   writeFile(tx, 'uncertain', file.state, { ...file, state: 'uncertain', since, hash })
   tx.failures.put({
@@ -112,7 +109,7 @@ export function uncertain(
     name: file.name,
     source: 'uncertain',
     code: 'UNCERTAIN',
-    message: `it may be on the host or not; it is looked for there, and not sent again before that is known: ${why}`,
+    message: because('uncertain', { why }),
     next_attempt_at: Math.round(until),
   })
   tx.history.ofFile(file, { at: since, event: 'uncertain', detail: why })
@@ -127,7 +124,7 @@ export function failed(
     message,
     retryAt,
     hash,
-  }: { code: string; message: string; retryAt: number | null; hash: Buffer | null },
+  }: { code: string; message: Reason; retryAt: number | null; hash: Buffer | null },
   now: number,
 ): void {
   // While a file's hash is not known, every image of its size waits for the file.
@@ -140,7 +137,11 @@ export function failed(
     message,
     next_attempt_at: retryAt,
   })
-  tx.history.ofFile(file, { at: now, event: 'failed', detail: `${message} (${code})` })
+  tx.history.ofFile(file, {
+    at: now,
+    event: 'failed',
+    detail: because('upload_failed', { why: message, code }),
+  })
 }
 
 /** The failed files are tried again; their failures stay shown until then. */
@@ -158,11 +159,11 @@ export function resent(tx: Tx, files: readonly FileRow[], now: number): void {
   }
 }
 
-const FOUND: Record<ImageRow['proof'], string> = {
-  uploaded: 'the host has it under the address or the id that it had promised',
-  compared: 'its bytes were fetched and are the same',
-  none: 'an image of its name and dimensions came; its bytes are not compared yet',
-}
+const FOUND = {
+  uploaded: 'found_as_promised',
+  compared: 'found_by_bytes',
+  none: 'found_alike',
+} as const
 
 /**
  * Recovery found the image of an upload in doubt. When the file has another version by now, the image is deleted later.
@@ -178,7 +179,7 @@ export function found(
   const { folder, name, hash, size, mime, width, height } = intent
   const image = tx.images.put({ ...at, name, hash, size, mime, width, height, recorded_at: moment.now })
   tx.journal.close(intent.id)
-  tx.history.ofFile(intent, { at: moment.now, event: 'arrived', detail: FOUND[at.proof] })
+  tx.history.ofFile(intent, { at: moment.now, event: 'arrived', detail: because(FOUND[at.proof]) })
   const file = tx.files.at({ folder, name })
   const location = locationOf(tx, intent)
   const deletions = deletionsOf(location.mirror)
@@ -299,13 +300,12 @@ function noteChange(
 ): void {
   // A new picture has its note once its upload is done. A chmod of a whole tree is worth no notes.
   if (kind === 'pending') {
-    if (reason !== NEW && reason !== TOUCHED)
+    const code = codeOf(reason)
+    if (code !== 'new' && code !== 'touched')
       history.add(location, { at: now, event: 'changed', detail: reason })
     return
   }
-  const unsent = file.image === null && kind === 'gone'
-  const detail = unsent ? `${reason}, before it was on the host` : reason
-  history.add(location, { at: now, event: CHANGE_EVENT[file.state] ?? 'gone', detail })
+  history.add(location, { at: now, event: CHANGE_EVENT[file.state] ?? 'gone', detail: reason })
 }
 
 const IMAGE_EVENT: Record<ImageRow['proof'], HistoryEvent> = {
@@ -327,14 +327,14 @@ function noteImage(
   const replaced = file.image !== null && file.image !== image.id
   const from = isNew && !replaced ? escrow.pathOfBytes(image.hash) : null
   const detail = replaced
-    ? `its old image ${deletions === 'propagate' ? 'is to be deleted' : 'stays'}`
+    ? because(deletions === 'propagate' ? 'old_image_goes' : 'old_image_stays')
     : from === null
       ? null
-      : `moved from ${from}`
+      : because('moved_from', { path: from })
   history.add(location, {
     at: now,
     event: isNew ? IMAGE_EVENT[image.proof] : 'unchanged',
-    detail: isNew ? detail : (detail ?? 'its bytes are on the host'),
+    detail: isNew ? detail : (detail ?? because('bytes_on_host')),
     since: file.since,
   })
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import type { AlbumRecord, answers, CreateAlbumRequest, UploadRequest } from '../protocol/records.ts'
+import { inWords, type Reason, said } from '../words/reasons.ts'
 
 /**
  * The image host as the rest of albumd sees it. Every call passes the gate, and every outcome is a value. When `signal` is
@@ -80,6 +81,8 @@ export interface HostFailure {
   code: string
   /** One line for a person, without secrets. */
   message: string
+  /** Why, when albumd itself gave this answer and no host did. */
+  reason?: Reason
   status?: number
   /** The gate answered with an earlier failure, and the request was not sent. */
   repeated?: true
@@ -89,6 +92,16 @@ export interface HostFailure {
   unsent?: true
   /** An earlier try of the same request may have been carried out. */
   mayBeDone?: true
+}
+
+/** The message and the reason of a failure that albumd itself gives. */
+export function failing(reason: Reason): Pick<HostFailure, 'message' | 'reason'> {
+  return { message: inWords(reason), reason }
+}
+
+/** What a failure says, to be recorded. */
+export function reasonOf({ reason, message }: Pick<HostFailure, 'reason' | 'message'>): Reason {
+  return reason ?? said(message)
 }
 
 /** An endpoint that the account can't use for now. */

@@ -1,3 +1,4 @@
+import { inWords, type Reason } from '../words/reasons.ts'
 /** What a pass tells while it works. Paths are below the mirror's folder. */
 export type PassEvent =
   | { event: 'scan_started'; mirror: string }
@@ -8,9 +9,9 @@ export type PassEvent =
       mirror: string
       path: string
       change: 'pending' | 'aside' | 'gone' | 'pruned'
-      reason: string
+      reason: Reason
     }
-  | { event: 'mirror_guarded'; mirror: string; reason: string }
+  | { event: 'mirror_guarded'; mirror: string; reason: Reason }
   /** `quota_left`: so many more today, by our count. */
   | { event: 'uploads_started'; pictures: number; bytes: number; quota_left: number }
   | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string }
@@ -20,10 +21,10 @@ export type PassEvent =
   | { event: 'picture_linked'; mirror: string; path: string }
   /** What became of an upload whose outcome was not known. */
   | { event: 'upload_found_out'; mirror: string; path: string; name: string; arrived: boolean }
-  | { event: 'picture_failed'; mirror: string; path: string; code: string; message: string }
-  | { event: 'picture_uncertain'; mirror: string; path: string; message: string }
+  | { event: 'picture_failed'; mirror: string; path: string; code: string; message: Reason }
+  | { event: 'picture_uncertain'; mirror: string; path: string; message: Reason }
   /** `retry_in_ms`: by then the picture is worth another pass, even where no event tells of a change. */
-  | { event: 'picture_waits'; mirror: string; path: string; message: string; retry_in_ms?: number }
+  | { event: 'picture_waits'; mirror: string; path: string; message: Reason; retry_in_ms?: number }
   | { event: 'album_created'; album: string }
   | { event: 'album_deleted'; album: string }
   /** Pictures that are uploaded without an album land there (§4.1). */
@@ -32,6 +33,19 @@ export type PassEvent =
   | { event: 'image_deleted'; mirror: string; path: string; reason: 'deleted' | 'superseded' | 'ignored' }
   /** More images are to be deleted than the hold allows. `images` wait for a person; `pictures` stay. */
   | { event: 'deletions_held'; mirror: string; images: number; pictures: number }
-  | { event: 'image_kept'; mirror: string; path: string; reason: string }
+  | { event: 'image_kept'; mirror: string; path: string; reason: Reason }
+
+/** The same event with words in place of reasons, for whoever shows it. */
+export type SpokenEvent = Spoken<PassEvent>
+
+type Spoken<E> = E extends unknown ? { [K in keyof E]: E[K] extends Reason ? string : E[K] } : never
+
+export function spoken(event: PassEvent): SpokenEvent {
+  if ('message' in event && event.event !== 'uploads_stopped')
+    return { ...event, message: inWords(event.message) }
+  if ('reason' in event && event.event !== 'image_deleted') return { ...event, reason: inWords(event.reason) }
+  return event
+}
 
 export type Tell = (event: PassEvent) => void
+export type TellSpoken = (event: SpokenEvent) => void

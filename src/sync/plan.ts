@@ -1,7 +1,8 @@
 import type { FileLook, FolderLook } from '../local/look.ts'
 import type { Deletions } from '../records/escrow.ts'
-import { type FileChange, NEW, TOUCHED } from '../records/pictures.ts'
+import type { FileChange } from '../records/pictures.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
+import { because, type Reason } from '../words/reasons.ts'
 
 /**
  * The planner. It compares what is recorded with what was seen, and answers what must happen, with the reasons. It is
@@ -77,17 +78,14 @@ export function planMissingFolder(
   return known.flatMap(file => planMissing(file, why, policy, now) ?? [])
 }
 
-/** Of what may have been renamed, to a name that can't be mirrored. */
-export const PERHAPS_RENAMED =
-  'not known whether it is gone: a name in its folder is not valid UTF-8; rename that'
-
-function whyPending(record: FileRow | undefined, seen: FileLook): string | null {
-  if (!record) return NEW
-  if (record.state === 'gone' || record.state === 'kept' || record.state === 'hidden') return 'there again'
-  if (record.size !== seen.size) return `changed: ${record.size} bytes became ${seen.size}`
-  if (record.mtime !== seen.mtime) return 'changed: another modification time'
-  if (record.ino !== seen.ino) return 'replaced by another file'
-  if (record.ctime !== seen.ctime) return TOUCHED
+function whyPending(record: FileRow | undefined, seen: FileLook): Reason | null {
+  if (!record) return because('new')
+  if (record.state === 'gone' || record.state === 'kept' || record.state === 'hidden')
+    return because('there_again')
+  if (record.size !== seen.size) return because('size_changed', { before: record.size, now: seen.size })
+  if (record.mtime !== seen.mtime) return because('time_changed')
+  if (record.ino !== seen.ino) return because('file_replaced')
+  if (record.ctime !== seen.ctime) return because('touched')
   return null
 }
 
@@ -114,19 +112,23 @@ function planMissing(
   const mayGo = why === 'ignored' && deletions === 'propagate' && file.image !== null
   const pruned = mayGo && prunes(file)
   if (why !== 'gone' && !pruned) {
-    const reason = why === 'renamed' ? PERHAPS_RENAMED : 'there, but left out; its image stays'
+    const reason = because(why === 'renamed' ? 'perhaps_renamed' : 'left_out')
     return aside(file, 'hidden', reason, now)
   }
-  if (deletions === 'keep' && file.image !== null)
-    return aside(file, 'kept', 'gone from the disk; this mirror keeps images', now)
+  if (deletions === 'keep' && file.image !== null) return aside(file, 'kept', because('kept_by_backup'), now)
   if (file.state === 'gone') return null
   const gone: FileRow = { ...file, state: 'gone', since: now }
   return pruned
-    ? { kind: 'pruned', file: gone, was: file.state, reason: 'hidden by an ignore rule, and asked for' }
-    : { kind: 'gone', file: gone, was: file.state, reason: 'gone from the disk' }
+    ? { kind: 'pruned', file: gone, was: file.state, reason: because('ignored_on_request') }
+    : {
+        kind: 'gone',
+        file: gone,
+        was: file.state,
+        reason: because(file.image === null ? 'gone_unsent' : 'gone'),
+      }
 }
 
-function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: string, now: number): FileChange | null {
+function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: Reason, now: number): FileChange | null {
   return file.state === becomes
     ? null
     : { kind: 'aside', file: { ...file, state: becomes, since: now }, was: file.state, reason }
@@ -136,7 +138,7 @@ function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: string, now: n
  * Why an image that no file uses must wait, or null: its picture may have moved. `open`: the files of its size that use no
  * image yet.
  */
-export function whyImageStays(hash: Buffer, open: readonly Pick<FileRow, 'hash'>[]): string | null {
+export function whyImageStays(hash: Buffer, open: readonly Pick<FileRow, 'hash'>[]): Reason | null {
   const moved = open.some(file => file.hash === null || file.hash.equals(hash))
-  return moved ? 'a picture of its size has yet to find its image: it may have moved there' : null
+  return moved ? because('may_have_moved') : null
 }

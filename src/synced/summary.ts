@@ -1,4 +1,5 @@
 import type { LeftOut } from '../local/look.ts'
+import type { Reason } from '../words/reasons.ts'
 import type { Db } from './database.ts'
 import type { FileState } from './tables/files.ts'
 
@@ -25,7 +26,7 @@ export interface FailureSummary {
   mirror: number
   path: string
   code: string
-  message: string
+  message: Reason
   attempts: number
   next_attempt_at: number | null
 }

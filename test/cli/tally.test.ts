@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { ALL_IN_SYNC, Tally } from '../../src/cli/terminal/tally.ts'
-import type { PassEvent } from '../../src/sync/pass-events.ts'
+import type { SpokenEvent } from '../../src/sync/pass-events.ts'
 import { mirrorInSync } from '../daemon/mirror-status.ts'
 
 const IDLE = mirrorInSync(3)
 
-const waits = (path: string): PassEvent => ({ event: 'picture_waits', mirror: '/p', path, message: 'x' })
+const waits = (path: string): SpokenEvent => ({ event: 'picture_waits', mirror: '/p', path, message: 'x' })
 
 describe('the summary of a pass', () => {
   it('counts a picture that waits once, however often it is looked at', () => {

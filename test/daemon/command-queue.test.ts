@@ -3,7 +3,7 @@ import type { Config } from '../../src/config/schema.ts'
 import type { CommandContext, CommandOutput } from '../../src/daemon/commands/command.ts'
 import { CommandQueue, NotNow } from '../../src/daemon/commands/queue.ts'
 import type { Engine } from '../../src/daemon/loop/mirroring.ts'
-import type { PassEvent } from '../../src/sync/pass-events.ts'
+import type { SpokenEvent } from '../../src/sync/pass-events.ts'
 import { StateError } from '../../src/synced/state-error.ts'
 import type { Synced } from '../../src/synced/synced.ts'
 
@@ -47,7 +47,7 @@ describe('queue', () => {
   it('that need a pass get a look at everything once, and wait until all is done', async () => {
     const queue = openErrands()
     let done = false
-    const heard: PassEvent[] = []
+    const heard: SpokenEvent[] = []
     const asked = ask(
       queue,
       async means => {

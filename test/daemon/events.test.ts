@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { Bus, newsFilter } from '../../src/daemon/events.ts'
-import type { PassEvent } from '../../src/sync/pass-events.ts'
+import type { SpokenEvent } from '../../src/sync/pass-events.ts'
 
-const stopped = (code: string): PassEvent => ({ event: 'uploads_stopped', code, message: 'm' })
-const uploaded: PassEvent = { event: 'picture_uploaded', mirror: '/a', path: 'p', size: 1, cdn_url: 'u' }
+const stopped = (code: string): SpokenEvent => ({ event: 'uploads_stopped', code, message: 'm' })
+const uploaded: SpokenEvent = { event: 'picture_uploaded', mirror: '/a', path: 'p', size: 1, cdn_url: 'u' }
 
 it('what stops uploads pass after pass is told once, until a picture went or something else stops them', () => {
   const isNews = newsFilter()
@@ -21,13 +21,13 @@ it('what stops uploads pass after pass is told once, until a picture went or som
 
 it('that pictures are to be sent is told once while they only wait', () => {
   const isNews = newsFilter()
-  const started = (bytes: number): PassEvent => ({
+  const started = (bytes: number): SpokenEvent => ({
     event: 'uploads_started',
     pictures: 1,
     bytes,
     quota_left: 9,
   })
-  const waits: PassEvent = { event: 'picture_waits', mirror: '/a', path: 'p', message: 'half' }
+  const waits: SpokenEvent = { event: 'picture_waits', mirror: '/a', path: 'p', message: 'half' }
   const told = [started(5), waits, started(5), waits, started(6), uploaded, started(6)]
   expect(told.filter(isNews)).toEqual(told.filter((_, at) => at !== 2))
 })

@@ -5,17 +5,23 @@ import { describe, expect, it } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
 import { logEvent, openLog } from '../../src/daemon/report/log.ts'
 import { LOG_EVENTS } from '../../src/daemon/report/log-events.ts'
-import type { PassEvent } from '../../src/sync/pass-events.ts'
+import type { SpokenEvent } from '../../src/sync/pass-events.ts'
 
-const uploaded: PassEvent = {
+const uploaded: SpokenEvent = {
   event: 'picture_uploaded',
   mirror: '/p',
   path: 'a.png',
   size: 1,
   cdn_url: 'https://cdn.example.com/i/1',
 }
-const failed: PassEvent = { event: 'picture_failed', mirror: '/p', path: 'b.png', code: 'X', message: 'bad' }
-const unchanged: PassEvent = { event: 'picture_unchanged', mirror: '/p', path: 'c.png', size: 1 }
+const failed: SpokenEvent = {
+  event: 'picture_failed',
+  mirror: '/p',
+  path: 'b.png',
+  code: 'X',
+  message: 'bad',
+}
+const unchanged: SpokenEvent = { event: 'picture_unchanged', mirror: '/p', path: 'c.png', size: 1 }
 
 const KEY = 'a+key/0123456789='
 
@@ -34,7 +40,7 @@ function lines(
     .filter(Boolean)
 }
 
-function written(settings: Partial<Config['log']>, told: PassEvent[], isTTY = false): string[] {
+function written(settings: Partial<Config['log']>, told: SpokenEvent[], isTTY = false): string[] {
   return lines(
     settings,
     log => {
@@ -91,8 +97,8 @@ describe('the format of the log', () => {
 
 describe('secrets in the log', () => {
   const ways: [string, (log: Logger) => void][] = [
-    ['a field', log => logEvent(log, { ...failed, message: `no such key: ${KEY}` } as PassEvent)],
-    ['a path', log => logEvent(log, { ...failed, path: `${KEY}.png` } as PassEvent)],
+    ['a field', log => logEvent(log, { ...failed, message: `no such key: ${KEY}` } as SpokenEvent)],
+    ['a path', log => logEvent(log, { ...failed, path: `${KEY}.png` } as SpokenEvent)],
     ['a line', log => logEvent(log, { event: 'warning' }, `the key ${KEY} is wrong`)],
     [
       'an error',
@@ -121,7 +127,7 @@ describe('secrets in the log', () => {
   it('are not shown: upload addresses, while those of pictures are', () => {
     const address = 'https://node.example.com/put/credential-0123456789?x=1'
     const shown = lines({}, log => {
-      logEvent(log, { ...failed, message: `POST ${address} failed` } as PassEvent)
+      logEvent(log, { ...failed, message: `POST ${address} failed` } as SpokenEvent)
       log.error({ err: new Error(`at ${address}`) }, `again ${address}`)
       logEvent(log, uploaded)
     })

@@ -9,10 +9,11 @@ import { Loop, type LoopOptions } from '../../src/daemon/loop/loop.ts'
 import type { Engine, Mirroring } from '../../src/daemon/loop/mirroring.ts'
 import type { Recurring } from '../../src/daemon/loop/schedule.ts'
 import type { Interruption } from '../../src/sync/interruption.ts'
-import type { PassEvent } from '../../src/sync/pass-events.ts'
+import type { SpokenEvent } from '../../src/sync/pass-events.ts'
 import type { Scope } from '../../src/sync/pass-request.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import { said } from '../../src/words/reasons.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
@@ -47,14 +48,14 @@ const PENDING = {
   hash: null,
 }
 
-const DELETED: PassEvent = { event: 'image_deleted', mirror: '/pictures', path: 'a.png', reason: 'deleted' }
+const DELETED: SpokenEvent = { event: 'image_deleted', mirror: '/pictures', path: 'a.png', reason: 'deleted' }
 
 type Prepare = (stage: Pick<Stage, 'synced' | 'mirror'>) => void
 /** `uploads` ends a scan and begins uploads that would never end. It answers when they are to pause. */
 type FirstPass = (
   uploads: () => Promise<void>,
   clock: VirtualClock,
-  deletions: (told?: PassEvent) => Promise<void>,
+  deletions: (told?: SpokenEvent) => Promise<void>,
 ) => Promise<void>
 
 interface More {
@@ -115,7 +116,7 @@ function start(
     bus.publish('pass', { event: 'uploads_started', pictures: 9, bytes: 9, quota_left: 9 })
     await once(AbortSignal.any([stop, pauseUploads!]), 'abort')
   }
-  const deletions = async ({ stop, pauseDeletions }: Interruption, told: PassEvent = DELETED) => {
+  const deletions = async ({ stop, pauseDeletions }: Interruption, told: SpokenEvent = DELETED) => {
     bus.publish('pass', { event: 'scan_started', mirror: folder })
     bus.publish('pass', { event: 'scan_finished', mirror: folder, folders: 1, files: 9, complete: true })
     bus.publish('pass', told)
@@ -208,7 +209,7 @@ describe('the daemon', () => {
 
   it('tries a mirror in doubt again each minute', async () => {
     const { clock, passes } = start(({ synced, mirror }) =>
-      synced.commitNow(tx => tx.mirrors.guard(mirror, { code: 'ROOT', reason: 'it is away' })),
+      synced.commitNow(tx => tx.mirrors.guard(mirror, { code: 'ROOT', reason: said('it is away') })),
     )
     await clock.pass(2 * MINUTE + 1)
     expect(passes.map(({ at }) => at)).toEqual([0, MINUTE, 2 * MINUTE])
@@ -234,7 +235,7 @@ describe('the daemon', () => {
     expect(passes).toHaveLength(2)
   })
 
-  it.each<PassEvent>([
+  it.each<SpokenEvent>([
     DELETED,
     { event: 'image_kept', mirror: '/pictures', path: 'a.png', reason: 'the host refused' },
     { event: 'album_deleted', album: 'Photos/a' },

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Mount } from '../../src/local/mount-table.ts'
+import { said } from '../../src/words/reasons.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { type WatchedMirror, watchMirror } from './watched-mirror.ts'
 
@@ -45,14 +46,14 @@ describe('a watched mirror', () => {
     const { root, synced, mirror, watcher, told, state } = watch(['', 'a', 'b'])
     const doubt = (path: string, code: string) => {
       const { id } = synced.folders.at(mirror, path)!
-      synced.commitNow(tx => tx.folders.setUnknown(id, 'in doubt'))
+      synced.commitNow(tx => tx.folders.setUnknown(id, said('in doubt')))
       synced.commitNow(tx =>
         tx.failures.put({
           folder: id,
           name: '',
           source: 'look',
           code,
-          message: 'in doubt',
+          message: said('in doubt'),
           next_attempt_at: null,
         }),
       )

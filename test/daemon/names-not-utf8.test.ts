@@ -6,10 +6,12 @@ import { type Status, statusOf } from '../../src/daemon/report/status.ts'
 import { explain } from '../../src/daemon/why/explain.ts'
 import type { Explanation } from '../../src/daemon/why/explanation.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
-import { PERHAPS_RENAMED } from '../../src/sync/plan.ts'
+import { because, inWords } from '../../src/words/reasons.ts'
 import { parse } from '../config/config-text.ts'
 import { png } from '../pictures.ts'
 import { openWorkshop, type Workshop } from '../sync/workshop.ts'
+
+const PERHAPS_RENAMED = inWords(because('perhaps_renamed'))
 
 interface BadName extends Workshop {
   bad: Buffer

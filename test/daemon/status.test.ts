@@ -9,6 +9,7 @@ import { readStatus, statusOf } from '../../src/daemon/report/status.ts'
 import { stateFiles } from '../../src/daemon/state/state.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import { said } from '../../src/words/reasons.ts'
 import { parse } from '../config/config-text.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -46,7 +47,7 @@ async function fail(synced: Synced, folder: string, name: string): Promise<void>
       name,
       source: 'upload',
       code: 'X',
-      message: 'x',
+      message: said('x'),
       next_attempt_at: null,
     })
   })
@@ -86,7 +87,7 @@ it('shows what waits for a person before what is tried again, and no more than a
         name: `${n}.png`,
         source: 'upload',
         code: 'X',
-        message: 'x',
+        message: said('x'),
         next_attempt_at: 1,
       })
   })

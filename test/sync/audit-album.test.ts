@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ListedImage } from '../../src/protocol/records.ts'
 import { type AuditRecords, compareAlbum } from '../../src/sync/audit/audit-album.ts'
 import type { ImageRow } from '../../src/synced/tables/images.ts'
+import { because, inWords } from '../../src/words/reasons.ts'
 
 const row = (id: number, more: Partial<ImageRow> = {}): ImageRow => ({
   id,
@@ -76,7 +77,7 @@ describe('an image that changed', () => {
   ])('is told by its %s', (word, shown) => {
     const { findings } = compareAlbum([listed(1, shown)], records([row(1)]))
     expect(findings).toMatchObject([{ kind: 'changed', remote_id: 'img-1', album: 1, name: '1.png' }])
-    expect(findings[0]!.detail).toContain(word)
+    expect(inWords(findings[0]!.detail)).toContain(word)
   })
 
   it('is not told by its name where the host has names of its own for all', () => {
@@ -95,7 +96,7 @@ describe('an image that changed', () => {
     const { elsewhere, findings } = compareAlbum([listed(2)], records([row(2, { album: 7 })]))
     expect(findings).toEqual([])
     expect(elsewhere).toMatchObject([{ kind: 'changed', remote_id: 'img-2', album: 1 }])
-    expect(elsewhere[0]!.detail).toContain('album 7')
+    expect(inWords(elsewhere[0]!.detail)).toContain('album 7')
   })
 })
 
@@ -112,8 +113,8 @@ describe('an image that no record stands for', () => {
     expect(found(shown, known)).toEqual(['foreign img-5', 'twice img-6', 'foreign img-7', 'twice img-8'])
     // albumd may have put it there, and have lost its records since.
     const [foreign, twice] = compareAlbum(shown, known).findings
-    expect(foreign!.detail).toBe('albumd has no record of it')
-    expect(twice!.detail).toContain('looks like img-1 of the same name, which is recorded')
+    expect(foreign!.detail).toBe(because('not_recorded'))
+    expect(twice!.detail).toBe(because('looks_like', { id: 'img-1' }))
   })
 
   it('is nothing to tell where it may be an upload in doubt', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { hostWith } from '../../src/remote/host.ts'
 import { deleteTwice, repairGone } from '../../src/sync/audit/audit-repair.ts'
 import { systemClock } from '../../src/sync/clock.ts'
+import { said } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
 import { albumOf, audit, DAY, found, imageOf, partsOf, withPictures } from './audit-stage.ts'
@@ -52,7 +53,7 @@ describe('a repair', () => {
         remote_id: imageOf(workshop, '2.png').remote_id,
         album: albumOf(workshop, 'b').id,
         name: '2.png',
-        detail: '',
+        detail: said(''),
       }),
     )
     let walks = 0

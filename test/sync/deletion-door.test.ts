@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { HostFailure, ImageHost, Outcome } from '../../src/remote/host.ts'
 import { type Deletion, sendDelete } from '../../src/sync/deletions/send-delete.ts'
 import type { Synced } from '../../src/synced/synced.ts'
+import { because, type Reason } from '../../src/words/reasons.ts'
 import { never } from './album-stage.ts'
 
 const refused: HostFailure = {
@@ -21,7 +22,7 @@ const lost: HostFailure = {
 }
 
 /** Sends one DELETE to a host that answers so. Answers what happened, in its order. */
-async function sent(answer: Outcome<object>, whyNot: string | null = null): Promise<string[]> {
+async function sent(answer: Outcome<object>, whyNot: Reason | null = null): Promise<string[]> {
   const steps: string[] = []
   const host = {
     async deleteImage(_id: string, _signal: AbortSignal, mayLeave: () => boolean) {
@@ -57,7 +58,7 @@ describe('the door to DELETE', () => {
   })
 
   it('sends nothing when a question speaks against the deletion', async () => {
-    expect(await sent({ ok: true, value: {} }, 'a file uses the image')).not.toContain('sent')
+    expect(await sent({ ok: true, value: {} }, because('in_use'))).not.toContain('sent')
   })
 
   it('takes the intent back on the word of the host alone, and leaves it when the answer is lost', async () => {

@@ -9,6 +9,7 @@ import { recordTrust, trustIn } from '../../src/sync/scan/trust.ts'
 import { VanishedRules } from '../../src/sync/scan/vanished-rules.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
+import { inWords } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
 import { lookingAt, openWorkshop, summary, type Workshop } from './workshop.ts'
 
@@ -22,7 +23,10 @@ async function withMany(pictures: number): Promise<Workshop> {
   return workshop
 }
 
-const guard = ({ synced }: Workshop) => synced.mirrors.byId(1)!.guard
+const guard = ({ synced }: Workshop) => {
+  const { guard: why } = synced.mirrors.byId(1)!
+  return why && inWords(why)
+}
 const deleted = ({ events }: Workshop) => events.filter(({ event }) => event === 'image_deleted').length
 /** No hold speaks before the guard does. */
 const hold = { hold_above: 1, hold_min: 1000 }

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/sync/clock.ts'
 import { deleteEmptyAlbums, repeatAlbumDeletions } from '../../src/sync/deletions/unused-albums.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
 import type { MirrorPolicy } from '../../src/sync/pass-request.ts'
+import { said } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
 import { contentOf, putImage, remoteAlbum } from './remote-deeds.ts'
@@ -154,7 +155,7 @@ describe('an album whose folder is gone', () => {
   it('stays while a mirror is guarded', async () => {
     const workshop = await withEmptied()
     await give(workshop, 0)
-    workshop.synced.commitNow(tx => tx.mirrors.guard(1, { code: 'ROOT', reason: 'not there' }))
+    workshop.synced.commitNow(tx => tx.mirrors.guard(1, { code: 'ROOT', reason: said('not there') }))
     await give(workshop, LATER, { host: untouched(workshop.host) })
     expect(await inPhotos(workshop)).toEqual(['a', 'c'])
   })

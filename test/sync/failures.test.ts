@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { said } from '../../src/words/reasons.ts'
 import { openWorkshop } from './workshop.ts'
 
 describe('failures', () => {
@@ -13,7 +14,7 @@ describe('failures', () => {
         name: 'broken.png',
         source: 'look',
         code: 'UNREADABLE',
-        message: 'm',
+        message: said('m'),
         next_attempt_at: null,
       }),
     )

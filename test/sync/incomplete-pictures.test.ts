@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { FileAges } from '../../src/sync/file-ages.ts'
 import { IncompletePictures } from '../../src/sync/uploads/incomplete-pictures.ts'
 import type { FileRow } from '../../src/synced/tables/files.ts'
+import { because } from '../../src/words/reasons.ts'
 import { VirtualClock } from '../daemon/virtual-clock.ts'
 import { png } from '../pictures.ts'
 import { openWorkshop } from './workshop.ts'
@@ -52,7 +53,7 @@ describe('a picture that is not all there', () => {
     for (const deed of ['leave', 'send'] as const)
       expect(judge(60_000, { deed })).toEqual({
         kind: 'waits',
-        message: 'it is not complete: its end is missing; it may still be written',
+        message: because('incomplete', { missing: 'its end is missing' }),
         retryInMs: AFTER_MS - 60_000,
       })
   })
@@ -61,7 +62,7 @@ describe('a picture that is not all there', () => {
     expect(judge(AFTER_MS)).toMatchObject({
       kind: 'failed',
       code: 'PICTURE_INCOMPLETE',
-      message: expect.stringMatching(/its end is missing; .*watch\.incomplete.*albumd retry/),
+      message: because('stays_incomplete', { missing: 'its end is missing' }),
       retryAt: null,
     })
   })

@@ -11,6 +11,7 @@ import type { EngineContext } from '../../src/sync/context.ts'
 import { scanMirrors } from '../../src/sync/scan/mirror-scans.ts'
 import { recordTrust, trustIn } from '../../src/sync/scan/trust.ts'
 import { VanishedRules } from '../../src/sync/scan/vanished-rules.ts'
+import { inWords } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
 import { lookingAt, openWorkshop, type Workshop } from './workshop.ts'
 
@@ -67,7 +68,7 @@ class Mounting {
 
   guard() {
     const { guard, guard_code } = this.workshop.synced.mirrors.byId(1)!
-    return { guard, guard_code }
+    return { guard: guard && inWords(guard), guard_code }
   }
 
   deleted(): string[] {

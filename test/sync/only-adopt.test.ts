@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { hostWith, type ImageHost } from '../../src/remote/host.ts'
+import { inWords } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
 import { putImage } from './remote-deeds.ts'
 import { failure, green, openWorkshop, red, summary, type Workshop } from './workshop.ts'
@@ -45,4 +46,4 @@ async function mirrored(): Promise<Workshop> {
 }
 
 const whyWaits = ({ events }: Workshop) =>
-  events.flatMap(told => (told.event === 'picture_waits' ? [told.message] : []))
+  events.flatMap(told => (told.event === 'picture_waits' ? [inWords(told.message)] : []))

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { openPicture } from '../../src/local/picture-file.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { hostWith, type ImageHost } from '../../src/remote/host.ts'
+import { inWords } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
 import { unreachable } from './altered-hosts.ts'
@@ -85,7 +86,7 @@ describe('a pass', () => {
     const first = recorded(workshop.host)
     await workshop.pass({ host: first.host, disk, lookAt: lookingAt(disk) })
     expect(first.calls).toEqual([])
-    expect(workshop.synced.mirrors.of(workshop.pictures)!.guard).toContain('a: ')
+    expect(inWords(workshop.synced.mirrors.of(workshop.pictures)!.guard!)).toContain('a: ')
     expect(workshop.synced.summaries.failures(10)).toMatchObject([{ path: 'a', code: 'FOLDER_UNREADABLE' }])
     const second = recorded(workshop.host)
     await workshop.pass({ host: second.host })

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { FileLook, FolderLook } from '../../src/local/look.ts'
-import {
-  PERHAPS_RENAMED,
-  type PlanPolicy,
-  planFolder,
-  planMissingFolder,
-  whyImageStays,
-} from '../../src/sync/plan.ts'
+import { type PlanPolicy, planFolder, planMissingFolder, whyImageStays } from '../../src/sync/plan.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
+import { because } from '../../src/words/reasons.ts'
 
 const NOW = 1_000_000
 const HASH = Buffer.alloc(32, 1)
@@ -32,16 +27,16 @@ describe('planFolder', () => {
     const [change] = planFolder(1, [], seen({ files: [look] }), mirror, NOW)
     expect(change).toMatchObject({
       kind: 'pending',
-      reason: 'new',
+      reason: because('new'),
       file: { state: 'pending', image: null, since: NOW },
     })
   })
 
   it.each([
-    ['size', { size: 11 }, 'changed: 10 bytes became 11'],
-    ['mtime', { mtime: 21 }, 'changed: another modification time'],
-    ['inode', { ino: 41 }, 'replaced by another file'],
-    ['ctime, as exiftool -P leaves it', { ctime: 31 }, 'touched: its bytes are compared'],
+    ['size', { size: 11 }, because('size_changed', { before: 10, now: 11 })],
+    ['mtime', { mtime: 21 }, because('time_changed')],
+    ['inode', { ino: 41 }, because('file_replaced')],
+    ['ctime, as exiftool -P leaves it', { ctime: 31 }, because('touched')],
   ])('asks for the hash of a file with another %s, and keeps its image', (_, changed, reason) => {
     const [change] = planFolder(1, [row()], seen({ files: [{ ...look, ...changed }] }), mirror, NOW)
     expect(change).toMatchObject({ kind: 'pending', reason, file: { image: 7, hash: null, ...changed } })
@@ -65,10 +60,10 @@ describe('planFolder', () => {
   it('does not know whether a file is gone beside a name that is not UTF-8, and tells that from one left out', () => {
     const problems = [{ name: 'b\\xff.png', code: 'NAME_NOT_UTF8' as const, message: '' }]
     expect(planFolder(1, [row()], seen({ problems }), mirror, NOW)).toMatchObject([
-      { kind: 'aside', reason: PERHAPS_RENAMED, file: { state: 'hidden', image: 7 } },
+      { kind: 'aside', reason: because('perhaps_renamed'), file: { state: 'hidden', image: 7 } },
     ])
     const [left] = planFolder(1, [row()], seen({ problems, aside: ['a.png'] }), mirror, NOW)
-    expect(left!.reason).toContain('left out')
+    expect(left!.reason).toEqual(because('left_out'))
   })
 
   it('says nothing of a file that could not be looked at', () => {
@@ -101,7 +96,7 @@ describe('planFolder', () => {
   it('neither replaces nor vouches for an image that is kept for good, where its picture is there again', () => {
     for (const policy of [mirror, backup]) {
       const [change] = planFolder(1, [row({ state: 'kept' })], seen({ files: [look] }), policy, NOW)
-      expect(change).toMatchObject({ kind: 'pending', reason: 'there again', file: { image: null } })
+      expect(change).toMatchObject({ kind: 'pending', reason: because('there_again'), file: { image: null } })
     }
   })
 
@@ -109,7 +104,7 @@ describe('planFolder', () => {
     'compares the bytes of a file that was %s and is there again',
     state => {
       const [change] = planFolder(1, [row({ state })], seen({ files: [look] }), mirror, NOW)
-      expect(change).toMatchObject({ kind: 'pending', reason: 'there again', file: { image: 7 } })
+      expect(change).toMatchObject({ kind: 'pending', reason: because('there_again'), file: { image: 7 } })
     },
   )
 })

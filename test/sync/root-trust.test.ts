@@ -5,6 +5,7 @@ import type { Disk } from '../../src/local/disk.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { checkRoot } from '../../src/sync/scan/root-guard.ts'
 import { missingPictures, recordTrust, trustIn } from '../../src/sync/scan/trust.ts'
+import { because, inWords } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
 import { openWorkshop, summary, type Workshop } from './workshop.ts'
 
@@ -36,7 +37,7 @@ describe('a root that a person trusts', () => {
     const workshop = await mirrored()
     replace(workshop)
     await workshop.pass()
-    expect(mirror(workshop).guard).toContain(
+    expect(inWords(mirror(workshop).guard!)).toContain(
       `is empty and held pictures before: mount its disk, or run "albumd trust ${workshop.pictures}"`,
     )
     expect([...missingPictures(realDisk, workshop.synced, mirror(workshop), '')].sort()).toEqual([
@@ -69,7 +70,7 @@ describe('a root that a person trusts', () => {
     mkdirSync(join(workshop.pictures, 'many'))
     workshop.write('new.png', png(9, 9).bytes)
     await workshop.pass()
-    expect(mirror(workshop).guard).toContain('is another folder than before')
+    expect(inWords(mirror(workshop).guard!)).toContain('is another folder than before')
     expect(summary(workshop)).toMatchObject({ files: 20, synced: 20 })
     await trust(workshop)
     await workshop.pass({ hold: { hold_above: 1, hold_min: 100 } })
@@ -101,10 +102,13 @@ describe('a root that a person trusts', () => {
     const asked = (path = '') => trustIn(realDisk, workshop.synced, mirror(workshop), path)
     expect(asked()).toEqual({ kind: 'needless', elsewhere: [] })
     renameSync(workshop.pictures, `${workshop.pictures}-old`)
-    expect(asked()).toMatchObject({ kind: 'impossible', reason: expect.stringContaining('is not there') })
+    expect(asked()).toMatchObject({ kind: 'impossible', reason: expect.stringContaining('root_missing') })
     expect(asked('a')).toMatchObject({ kind: 'impossible' })
     writeFileSync(workshop.pictures, '')
-    expect(asked()).toMatchObject({ kind: 'impossible', reason: expect.stringContaining('not a folder') })
+    expect(asked()).toMatchObject({
+      kind: 'impossible',
+      reason: expect.stringContaining('root_not_a_folder'),
+    })
   })
 })
 
@@ -120,7 +124,7 @@ it('a root on a disk without birth times is known by its pictures', async () => 
   workshop.remove('a')
   workshop.write('blue.png', png(3, 5).bytes)
   await workshop.pass({ disk })
-  expect(mirror(workshop).guard).toContain('is another folder than before')
+  expect(inWords(mirror(workshop).guard!)).toContain('is another folder than before')
   expect(deleted(workshop)).toBe(0)
   expect(workshop.events.filter(({ event }) => event === 'picture_uploaded')).toHaveLength(2)
   renameSync(aside, red)
@@ -134,7 +138,10 @@ it('a folder that can not be read can not be trusted', async () => {
   mkdirSync(join(workshop.pictures, 'a/.albumdignore'))
   await workshop.pass()
   const asked = (path: string) => trustIn(realDisk, workshop.synced, mirror(workshop), path)
-  expect(asked('a')).toMatchObject({ kind: 'impossible', reason: expect.stringContaining('ignore file') })
+  expect(asked('a')).toMatchObject({
+    kind: 'impossible',
+    reason: expect.stringContaining('ignore_file_unreliable'),
+  })
   expect(asked('')).toEqual({ kind: 'needless', elsewhere: [`${workshop.pictures}/a`] })
 })
 
@@ -145,7 +152,11 @@ describe('a root that can not be looked at', () => {
     const check = checkRoot(realDisk, workshop.synced, { ...mirror(workshop), folder })
     expect(check).toEqual({
       trusted: false,
-      reason: `${folder} can't be read (ENAMETOOLONG); its path is longer than this system takes: give it, or a folder above it, a shorter name`,
+      reason: because('root_unreadable', {
+        folder,
+        code: 'ENAMETOOLONG',
+        remedy: 'its path is longer than this system takes: give it, or a folder above it, a shorter name',
+      }),
       found: null,
     })
   })

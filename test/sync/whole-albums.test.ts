@@ -9,6 +9,7 @@ import { deleteWholeAlbums } from '../../src/sync/deletions/whole-albums.ts'
 import type { DiskCheck } from '../../src/sync/deletions/why-image-stays.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
+import { because } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
 import { contentOf, putImage, remoteAlbum } from './remote-deeds.ts'
@@ -151,8 +152,10 @@ describe('a folder that is gone whole', () => {
   it('does not go at once where one of its pictures is needed, there again or may have moved', async () => {
     const workshop = await withGone()
     const { host, deleted } = recorded(workshop.host)
-    await give(workshop, host, { whyNotGone: ({ name }) => (name === '2.png' ? 'it is there again' : null) })
-    await give(workshop, host, { doubt: () => 'the disk is not mounted' })
+    await give(workshop, host, {
+      whyNotGone: ({ name }) => (name === '2.png' ? because('there_again') : null),
+    })
+    await give(workshop, host, { doubt: () => because('scan_ended') })
     await give(workshop, host, { running: () => 999 })
     await give(workshop, host, { known: new Set() })
     workshop.write('elsewhere.png', png(3, 2, 30).bytes)

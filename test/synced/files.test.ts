@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openDatabase } from '../../src/synced/database.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
+import { said } from '../../src/words/reasons.ts'
 import { openTx } from './open-tx.ts'
 
 function open() {
@@ -81,7 +82,14 @@ describe('the summary', () => {
       mount: false,
       identity: { dev: 1, ino: 1, birthtime: 1 },
     })
-    synced.failures.put({ folder, name: 'x', source: 'look', code: 'C', message: 'm', next_attempt_at: null })
+    synced.failures.put({
+      folder,
+      name: 'x',
+      source: 'look',
+      code: 'C',
+      message: said('m'),
+      next_attempt_at: null,
+    })
     expect(synced.summaries.mirror(mirror)).toEqual({
       files: 3,
       synced: 1,

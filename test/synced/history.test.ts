@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isPruningDue, prune } from '../../src/sync/record-pass.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
+import { said } from '../../src/words/reasons.ts'
 import { tempFile } from '../temp-folder.ts'
 import { openTx } from './open-tx.ts'
 
@@ -33,11 +34,11 @@ describe('the history of a path', () => {
     const { synced, place } = open()
     const folder = synced.folders.add(place.mirror, 'a')
     synced.history.ofFile({ folder: folder.id, name: 'b.png' }, { at: 5, event: 'uploaded', since: 3 })
-    synced.history.add(place, { at: 4.4, event: 'gone', detail: 'gone from the disk' })
+    synced.history.add(place, { at: 4.4, event: 'gone', detail: said('gone from the disk') })
     synced.history.add({ ...place, path: 'a' }, { at: 1, event: 'kept' })
     expect(synced.history.of(place)).toEqual([
       { ...place, at: 5, event: 'uploaded', detail: null, since: 3 },
-      { ...place, at: 4, event: 'gone', detail: 'gone from the disk', since: null },
+      { ...place, at: 4, event: 'gone', detail: said('gone from the disk'), since: null },
     ])
     expect(synced.history.last(place)).toBe('gone')
     expect(synced.history.last({ ...place, path: 'c' })).toBeNull()
@@ -46,15 +47,16 @@ describe('the history of a path', () => {
   it('does not repeat the same note, and does after another', () => {
     const { synced, place } = open()
     const { history } = synced
-    for (const detail of ['too large', 'too large', null, null, 'too large'])
+    const large = said('too large')
+    for (const detail of [large, large, null, null, large])
       history.add(place, { at: 1, event: 'failed', detail })
-    expect(history.of(place).map(({ detail }) => detail)).toEqual(['too large', null, 'too large'])
+    expect(history.of(place).map(({ detail }) => detail)).toEqual([large, null, large])
   })
 
   it('has the latest twenty of a path, and all of the others', () => {
     const { synced, place } = open()
     synced.history.add({ ...place, path: 'a/other.png' }, { at: 0, event: 'uploaded' })
-    for (let n = 0; n < 50; n++) synced.history.add(place, { at: n, event: 'changed', detail: `${n}` })
+    for (let n = 0; n < 50; n++) synced.history.add(place, { at: n, event: 'changed', detail: said(`${n}`) })
     expect(synced.history.of(place).map(({ at }) => at)).toEqual(Array.from({ length: 20 }, (_, n) => 30 + n))
     expect(synced.history.of({ ...place, path: 'a/other.png' })).toHaveLength(1)
   })

@@ -1,4 +1,4 @@
-import type { Verified } from '../../sync/uploads/index.ts'
+import type { VerifiedInWords } from '../../daemon/commands/adopt.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'
 import { jsonOption } from '../json-option.ts'
@@ -47,7 +47,7 @@ async function adopt({ verify, config: flag, json }: AdoptArgs): Promise<number>
 const AFTER_AN_UPLOAD = '; after the next picture was uploaded, run "albumd adopt --verify" again'
 
 /** On standard error: standard output has the summary. */
-function report({ equal, other, unknown, why }: Verified, addressesKnown: boolean): void {
+function report({ equal, other, unknown, why }: VerifiedInWords, addressesKnown: boolean): void {
   const remedy = addressesKnown ? '' : AFTER_AN_UPLOAD
   const lines = [
     `${count(equal, 'linked image')} proved to be the same`,

@@ -1,8 +1,8 @@
-import type { Tell } from '../../sync/pass-events.ts'
+import type { TellSpoken } from '../../sync/pass-events.ts'
 import { eventInWords } from '../words/wording.ts'
 
 export interface Progress {
-  tell: Tell
+  tell: TellSpoken
   /** Says one line beside the progress. */
   say(line: string): void
   end(): void

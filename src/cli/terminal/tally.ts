@@ -1,11 +1,11 @@
 import type { Status } from '../../daemon/report/status.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import type { PassEvent } from '../../sync/pass-events.ts'
+import type { SpokenEvent } from '../../sync/pass-events.ts'
 import { count } from '../words/wording.ts'
 
 export const ALL_IN_SYNC = 'nothing to do: all in sync'
 
-const ENDS_WAITING: ReadonlySet<PassEvent['event']> = new Set([
+const ENDS_WAITING: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uploaded',
   'picture_unchanged',
   'picture_linked',
@@ -29,7 +29,7 @@ export class Tally {
     albums_made: 0,
     albums_deleted: 0,
   }
-  readonly #field: Partial<Record<PassEvent['event'], keyof Tally['counts']>> = {
+  readonly #field: Partial<Record<SpokenEvent['event'], keyof Tally['counts']>> = {
     picture_uploaded: 'uploaded',
     picture_unchanged: 'unchanged',
     picture_linked: 'linked',
@@ -47,7 +47,7 @@ export class Tally {
   /** Those that wait now: each may be looked at many times. */
   readonly #waiting = new Set<string>()
 
-  add(told: PassEvent): void {
+  add(told: SpokenEvent): void {
     const field = this.#field[told.event]
     if (field) this.counts[field]++
     if (told.event === 'picture_unchanged' && told.compared) this.#compared++

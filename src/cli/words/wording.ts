@@ -1,5 +1,5 @@
 import { count, sizeInWords } from '../../daemon/report/quantities.ts'
-import type { PassEvent } from '../../sync/pass-events.ts'
+import type { SpokenEvent } from '../../sync/pass-events.ts'
 
 export { count, sizeInWords }
 
@@ -22,7 +22,7 @@ export function quotaLeft(pictures: number): string {
 }
 
 /** What happened, in a line for a person; null for what is only of use to a program. */
-export function eventInWords(told: PassEvent): string | null {
+export function eventInWords(told: SpokenEvent): string | null {
   switch (told.event) {
     case 'scan_finished':
       return `${printable(told.mirror)}: ${count(told.files, 'picture')} in ${count(told.folders, 'folder')}`

@@ -1,13 +1,17 @@
 import { z } from 'zod'
 import { confirmedPattern } from '../../sync/listing/compare-bytes.ts'
 import type { Verified } from '../../sync/uploads/index.ts'
+import { inWords } from '../../words/reasons.ts'
 import { forgetFailures } from '../loop/retry.ts'
 import type { Command } from './command.ts'
 import { type PassResult, passResult } from './pass-result.ts'
 
+/** `why`: the words of the first reason. */
+export type VerifiedInWords = Omit<Verified, 'why'> & { why: string | null }
+
 interface AdoptResult extends PassResult {
   /** Null: nothing was compared. */
-  verified: Verified | null
+  verified: VerifiedInWords | null
   /** Whether delivery addresses can be built, by a pattern that the host's answers have confirmed. */
   addressesKnown: boolean
 }
@@ -20,14 +24,17 @@ export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
     const engine = context.engine()
     // A failure that was ambiguous may be clear by now.
     await forgetFailures(config, synced)
-    let verified: Verified | null = null
+    let verified: VerifiedInWords | null = null
     // Every picture may be linked, so comparing them may take long.
     const giveWay = async () => {
       if (context.othersWait()) await context.giveWay()
     }
     const result = await passResult(context, async () => {
       const { stopped } = await engine.adopt(interruption)
-      if (verify) verified = await engine.verifyLinks(interruption.cut, giveWay)
+      if (verify) {
+        const { why, ...counts } = await engine.verifyLinks(interruption.cut, giveWay)
+        verified = { ...counts, why: why && inWords(why) }
+      }
       return stopped
     })
     return { ...result, verified, addressesKnown: confirmedPattern({ synced }) !== null }

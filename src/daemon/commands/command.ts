@@ -1,14 +1,14 @@
 import type { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import type { Interruption } from '../../sync/interruption.ts'
-import type { Tell } from '../../sync/pass-events.ts'
+import type { TellSpoken } from '../../sync/pass-events.ts'
 import type { PassReport } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Engine, PassOptions } from '../loop/mirroring.ts'
 
 /** What a command shows to the person who gave it, while it works. */
 export interface CommandOutput {
-  tell: Tell
+  tell: TellSpoken
   /** One line for a person. */
   say(line: string): void
   /** `done` of `albums` are compared. */

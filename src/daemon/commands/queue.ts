@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Interruption } from '../../sync/interruption.ts'
-import type { PassEvent } from '../../sync/pass-events.ts'
+import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { PassReport } from '../../sync/pass-request.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -201,7 +201,7 @@ export class CommandQueue {
   }
 
   /** Shows an event of a pass to all commands that have begun. */
-  readonly tell = (told: PassEvent): void => {
+  readonly tell = (told: SpokenEvent): void => {
     for (const { output } of this.#open) output.tell(told)
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { realDisk } from '../../local/real-disk.ts'
 import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/scan/index.ts'
+import { inWords } from '../../words/reasons.ts'
 import { type Command, NotPossible } from './command.ts'
 
 export interface TrustResult {
@@ -37,7 +38,7 @@ export const trustCommand: Command<{ folder: string }, TrustResult> = {
       ? trustIn(realDisk, synced, mirror, path)
       : { kind: 'needless', elsewhere: [] }
     if (found.kind === 'impossible')
-      throw new NotPossible(`${found.reason}; what can't be looked at can't be trusted`)
+      throw new NotPossible(`${inWords(found.reason)}; what can't be looked at can't be trusted`)
     if (found.kind === 'needless')
       return { trusted: false, reason: null, missing: 0, paths: [], in_doubt: found.elsewhere, keeps }
     let missing = 0
@@ -45,6 +46,6 @@ export const trustCommand: Command<{ folder: string }, TrustResult> = {
     for (const picture of keeps ? [] : missingPictures(realDisk, synced, found.mirror, path))
       if (missing++ < NAMED) paths.push(picture)
     await recordTrust(synced, found)
-    return { trusted: true, reason: found.reason, missing, paths, in_doubt: [], keeps }
+    return { trusted: true, reason: inWords(found.reason), missing, paths, in_doubt: [], keeps }
   },
 }

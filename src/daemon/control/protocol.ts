@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
-import type { PassEvent } from '../../sync/pass-events.ts'
+import type { SpokenEvent } from '../../sync/pass-events.ts'
 
 /**
  * The control socket speaks HTTP: `POST /commands/<name>` with an Asking is answered with 200 and lines of JSON, or
@@ -20,7 +20,7 @@ export type Asking = z.infer<typeof asking>
 export type Line =
   /** The command begins. */
   | { begun: true }
-  | { told: PassEvent }
+  | { told: SpokenEvent }
   | { say: string }
   | { progress: { done: number; albums: number } }
   | { done: unknown }

@@ -10,9 +10,10 @@ import { isRemote, type Mount, mountsOf } from '../../local/mount-table.ts'
 import { realDisk } from '../../local/real-disk.ts'
 import { lossOf } from '../../local/watch-loss.ts'
 import { checkRoot } from '../../sync/scan/index.ts'
-import { shellWord } from '../../sync/shell-word.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { inWords as reasonInWords } from '../../words/reasons.ts'
+import { shellWord } from '../../words/shell-word.ts'
 import type { Watching } from '../watch/watching.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
@@ -172,10 +173,13 @@ export function checkGuards({ mirrors }: Pick<Config, 'mirrors'>, synced: Synced
     const row = synced.mirrors.of(folder)
     if (!row) return []
     const root = checkRoot(disk, synced, row)
-    if (!root.trusted) return root.found ? [fail('folder', `guarded: ${root.reason}`, ROOT_REMEDY)] : []
+    if (!root.trusted)
+      return root.found ? [fail('folder', `guarded: ${reasonInWords(root.reason)}`, ROOT_REMEDY)] : []
     // The next scan ends this doubt by itself.
     if (row.guard === null || row.guard_code === 'SCAN_ENDED') return []
-    return [fail('folder', `${folder}: guarded since the last scan: ${row.guard}`, SCAN_REMEDY)]
+    return [
+      fail('folder', `${folder}: guarded since the last scan: ${reasonInWords(row.guard)}`, SCAN_REMEDY),
+    ]
   })
 }
 

@@ -7,6 +7,7 @@ import type { EngineContext } from '../../sync/context.ts'
 import type { Interruption } from '../../sync/interruption.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
+import { inWords } from '../../words/reasons.ts'
 import type { Mirroring } from './mirroring.ts'
 import { pauseAt } from './pause.ts'
 
@@ -96,7 +97,15 @@ function deleteIfSure(parts: EngineContext, most: number, interruption: Interrup
 
 function shown(synced: Synced, { kind, album, name, remote_id, detail }: Finding): AuditFinding {
   const ours = isOurs(synced, { remote_id })
-  return { kind, album: albumName(synced, album), name, image_id: remote_id, detail, ours, repaired: false }
+  return {
+    kind,
+    album: albumName(synced, album),
+    name,
+    image_id: remote_id,
+    detail: inWords(detail),
+    ours,
+    repaired: false,
+  }
 }
 
 function keyOf(

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Interruption } from '../../sync/interruption.ts'
-import type { PassEvent } from '../../sync/pass-events.ts'
+import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { PassReport } from '../../sync/pass-request.ts'
 import { CommandQueue, type PassNeeds } from '../commands/queue.ts'
 import type { Bus } from '../events.ts'
@@ -33,7 +33,7 @@ export interface LoopOptions extends DueParts {
 const UPLOADS_MS = 5000
 const DELETIONS_MS = 5000
 /** The events of deletions, whether done or refused. */
-const DELETING: ReadonlySet<PassEvent['event']> = new Set(['image_deleted', 'image_kept', 'album_deleted'])
+const DELETING: ReadonlySet<SpokenEvent['event']> = new Set(['image_deleted', 'image_kept', 'album_deleted'])
 /** How often the loop looks whether deletions must pause. */
 const NEWS_MS = 1000
 
@@ -62,7 +62,7 @@ export class Loop {
     this.#queue = parts.queue ?? new CommandQueue()
   }
 
-  #hear(told: PassEvent): void {
+  #hear(told: SpokenEvent): void {
     const now = this.#parts.clock.monotonic()
     if (told.event === 'scan_started') this.#scanBegan = now
     if (told.event === 'scan_finished') {

@@ -13,11 +13,12 @@ import { fileAges } from '../../sync/file-ages.ts'
 import type { Interruption } from '../../sync/interruption.ts'
 import { AlbumContents } from '../../sync/listing/album-contents.ts'
 import { runPass } from '../../sync/pass.ts'
-import type { Tell } from '../../sync/pass-events.ts'
+import { spoken, type TellSpoken } from '../../sync/pass-events.ts'
 import type { MirrorPolicy, PassReport, PassTask, Scope } from '../../sync/pass-request.ts'
 import { VanishedRules } from '../../sync/scan/index.ts'
 import { IncompletePictures, RecoveryPace, type Verified, verifyLinks } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { type Reason, said } from '../../words/reasons.ts'
 import { type TellSending, watchUploads } from '../report/uploads-under-way.ts'
 import { blocksBefore } from '../state/blocks-before.ts'
 import { hostOfOwnAccount } from '../state/own-account.ts'
@@ -82,7 +83,7 @@ export function openMirroring(
   { apiKey, ca }: Access,
   state: State,
   { patience, graceMs }: EngineOptions,
-  tell: Tell,
+  tell: TellSpoken,
   { requested, sending, alive = () => {} }: Observer = {},
 ): Engine {
   const pools = new Map<string, ScanPool>(config.mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
@@ -119,7 +120,7 @@ export function openMirroring(
     ...(sending ? watchUploads(outside, sending) : outside),
     disk: diskWithSigns(rememberRemotes(realDisk), alive),
     clock: systemClock,
-    tell,
+    tell: told => tell(spoken(told)),
     lookAt: (root: string) => async batch => {
       const results = await pools.get(root)!.look(batch)
       alive()
@@ -156,7 +157,7 @@ export function openMirroring(
       state.check()
       await noticeBandwidth(state.synced, config.uploads.bandwidth)
       const taken = await state.lockMissing()
-      for (const [folder, { message }] of taken) await guardRoot(state.synced, folder, message)
+      for (const [folder, { message }] of taken) await guardRoot(state.synced, folder, said(message))
       const mirrors = config.mirrors
         .filter(({ folder }) => !taken.has(folder))
         .map(mirror => ({ ...mirror, pruneIgnored }))
@@ -195,7 +196,7 @@ export function openMirroring(
 }
 
 /** A mirror without a record has no image, so it needs no guard. */
-async function guardRoot({ mirrors, commit }: Synced, folder: string, reason: string): Promise<void> {
+async function guardRoot({ mirrors, commit }: Synced, folder: string, reason: Reason): Promise<void> {
   const row = mirrors.of(folder)
   if (row) await commit(tx => tx.mirrors.guard(row.id, { code: 'ROOT', reason }))
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/interruption.ts'
-import type { PassEvent } from '../../sync/pass-events.ts'
+import type { SpokenEvent } from '../../sync/pass-events.ts'
 import { type CommandQueue, NotNow } from '../commands/queue.ts'
 import { fingerprintOf } from '../control/protocol.ts'
 import { type Bus, newsFilter } from '../events.ts'
@@ -88,7 +88,7 @@ async function work(
   await synced.commit(tx => tx.meta.set('config', fingerprintOf(config)))
   const isNews = newsFilter()
   const alive = () => bus.alive()
-  const tell = (told: PassEvent) => {
+  const tell = (told: SpokenEvent) => {
     alive()
     if (isNews(told)) bus.publish('news', told)
     bus.publish('pass', told)

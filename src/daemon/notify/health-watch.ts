@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
-import type { PassEvent } from '../../sync/pass-events.ts'
+import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Bus } from '../events.ts'
 import { statusOf } from '../report/status.ts'
@@ -14,7 +14,7 @@ import { runCommand } from './run-command.ts'
  * After one of these events the health may have changed. Before the first of them the records are those of the run
  * before, so the health is not looked at.
  */
-const NEWS: ReadonlySet<PassEvent['event']> = new Set([
+const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
   'mirror_guarded',
   'uploads_started',
   'uploads_stopped',

@@ -1,11 +1,11 @@
 import type { Level } from 'pino'
-import type { PassEvent } from '../../sync/pass-events.ts'
+import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { DaemonEvent } from '../events.ts'
 
 /** What the process itself tells. */
 export type ProcessEvent = { event: 'warning' | 'stopping' | 'stopped' }
 
-export type LogEvent = PassEvent | DaemonEvent | ProcessEvent
+export type LogEvent = SpokenEvent | DaemonEvent | ProcessEvent
 
 /** Every event of the log under its stable name: how grave it is, and what has happened. */
 export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, string]>> = {

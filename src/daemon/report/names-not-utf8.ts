@@ -1,7 +1,7 @@
 import { formatOfName } from '../../protocol/formats.ts'
-import { PERHAPS_RENAMED } from '../../sync/plan.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { codeOf } from '../../words/reasons.ts'
 
 /** What names that are not valid UTF-8 mean for a mirror's counts. */
 export interface NamesNotUtf8 {
@@ -31,7 +31,7 @@ function countPerhapsRenamed({ files, folders, history }: Synced, mirror: number
     const above = paths.get(folder)
     if (above == null) continue
     const left = history.of({ mirror, path: pathOf(above, name) }).findLast(row => row.event === 'left_out')
-    if (left?.detail === PERHAPS_RENAMED) count++
+    if (left?.detail && codeOf(left.detail) === 'perhaps_renamed') count++
   }
   return count
 }

@@ -15,6 +15,7 @@ import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { explained } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
+import { inWords } from '../../words/reasons.ts'
 import { stateFiles } from '../state/state.ts'
 import { previewDeletions, type SupposedUploads } from './preview-deletions.ts'
 import type { Operation } from './preview-operations.ts'
@@ -58,8 +59,8 @@ class Findings {
   readonly #uploads = new Map<string, SupposedUploads>()
 
   readonly tell = (told: PassEvent): void => {
-    if (told.event === 'change_found') this.#reasons.set(`${told.mirror}/${told.path}`, told.reason)
-    if (told.event === 'mirror_guarded') this.guarded.set(told.mirror, told.reason)
+    if (told.event === 'change_found') this.#reasons.set(`${told.mirror}/${told.path}`, inWords(told.reason))
+    if (told.event === 'mirror_guarded') this.guarded.set(told.mirror, inWords(told.reason))
   }
 
   reasonFor(mirror: string, path: string): string | undefined {

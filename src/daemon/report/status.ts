@@ -6,6 +6,7 @@ import { stateIsLocked } from '../../synced/lock.ts'
 import { explained } from '../../synced/state-error.ts'
 import type { FailureSummary, MirrorSummary } from '../../synced/summary.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
+import { inWords } from '../../words/reasons.ts'
 import { fingerprintOf } from '../control/protocol.ts'
 import { uploadsWaitUntil } from '../loop/hours.ts'
 import { type Pause, pauseAt, pauseInWords } from '../loop/pause.ts'
@@ -143,7 +144,7 @@ function failureStatus(
   mirror: string,
   { path, code, message, attempts, next_attempt_at }: FailureSummary,
 ): Status['failures'][number] {
-  return { mirror, path, code, message, attempts, next_attempt_at: time(next_attempt_at) }
+  return { mirror, path, code, message: inWords(message), attempts, next_attempt_at: time(next_attempt_at) }
 }
 
 function mirrorStatus(
@@ -158,7 +159,7 @@ function mirrorStatus(
   const summary = synced.summaries.mirror(row?.id ?? 0)
   const { pictures, perhapsRenamed } = namesNotUtf8(synced, row?.id ?? 0)
   const state = (): [MirrorStatus['state'], string | null] => {
-    if (row?.guard) return ['guarded', row.guard]
+    if (row?.guard) return ['guarded', inWords(row.guard)]
     if (paused) return ['paused', pauseInWords(paused)]
     if (running && row?.phase) return [row.phase, null]
     // What nothing waits for does not hold it up.

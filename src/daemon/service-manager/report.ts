@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
-import type { PassEvent } from '../../sync/pass-events.ts'
+import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Bus } from '../events.ts'
 import { statusOf } from '../report/status.ts'
@@ -8,7 +8,7 @@ import type { ServiceManager } from './service-manager.ts'
 import { statusLine } from './status-line.ts'
 
 /** After one of these events the status line may have changed. */
-const NEWS: ReadonlySet<PassEvent['event']> = new Set([
+const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
   'scan_started',
   'scan_finished',
   'mirror_guarded',

@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { shellWord } from '../../sync/shell-word.ts'
 import { explained, StateError } from '../../synced/state-error.ts'
 import { markOf, readWitness } from '../../synced/witness.ts'
+import { shellWord } from '../../words/shell-word.ts'
 import { stateFiles } from './state.ts'
 
 /**

@@ -1,11 +1,12 @@
 import type { Disk } from '../../local/disk.ts'
 import { albumPathOf } from '../../sync/album-name.ts'
 import { albumName } from '../../sync/albums/album.ts'
-import { PERHAPS_RENAMED, planFolder } from '../../sync/plan.ts'
+import { planFolder } from '../../sync/plan.ts'
 import { folderAbove, fullPath } from '../../sync/tree-path.ts'
 import type { GoneSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import { because, codeOf, inWords } from '../../words/reasons.ts'
 import { type Explanation, type PathImage, type PathState, type Step, timeOf } from './explanation.ts'
 import { doubtOf, folderOf, type Known, NO_FOLDER, NOTHING, recordsOf } from './known.ts'
 import {
@@ -57,7 +58,7 @@ export function explain(parts: ExplainParts, place: PlaceInMirror): Explanation 
       state: given.state,
       since: timeOf(given.since),
     })),
-    guard: row?.guard ?? null,
+    guard: row?.guard ? inWords(row.guard) : null,
     failure: known.failure,
     left_out:
       where.kind === 'left_out'
@@ -99,7 +100,7 @@ function stateOf(
     // Zero asks for its hash at the next look, whatever that shows.
     const record = { ...file, ctime: file.ctime || where.look.ctime }
     const [change] = planFolder(file.folder, [record], { ...LOOK, files: [where.look] }, POLICY, 0)
-    const since = change ? ` (since then: ${change.reason})` : ''
+    const since = change ? ` (since then: ${inWords(change.reason)})` : ''
     return [file.state, `${reasonOf(file, history, failure)}${since}`]
   }
   return stateOfAbsent(known, gone, perhapsRenamed)
@@ -110,7 +111,8 @@ function stateOfAbsent(
   gone: GoneSummary | null,
   perhapsRenamed: boolean,
 ): [PathState, string] {
-  if (perhapsRenamed && (file?.state === 'hidden' || (!file && isFolder))) return ['unknown', PERHAPS_RENAMED]
+  const renamed = inWords(because('perhaps_renamed'))
+  if (perhapsRenamed && (file?.state === 'hidden' || (!file && isFolder))) return ['unknown', renamed]
   if (!file)
     return [
       'absent',
@@ -121,10 +123,11 @@ function stateOfAbsent(
             ? 'the folder is gone'
             : 'it is not there, and nothing is known of it'),
     ]
-  const since = perhapsRenamed ? PERHAPS_RENAMED : 'gone from the disk'
+  const last = history.findLast(({ event }) => event === 'left_out')?.detail
+  const isUnknown = file.state === 'hidden' && last != null && codeOf(last) === 'perhaps_renamed'
+  const since = perhapsRenamed ? renamed : inWords(because('gone'))
   const missing = file.state === 'gone' || file.state === 'kept' ? '' : ` (since then: ${since})`
-  const reason = reasonOf(file, history, failure)
-  return [reason === PERHAPS_RENAMED ? 'unknown' : file.state, `${reason}${missing}`]
+  return [isUnknown ? 'unknown' : file.state, `${reasonOf(file, history, failure)}${missing}`]
 }
 
 /** For the planner, which is asked about one file alone. */
@@ -134,9 +137,8 @@ const POLICY = { deletions: 'keep', prunes: () => false } as const
 function whatBecame(history: Known['history']): string | null {
   const last = history.at(-1)
   if (!last) return null
-  return last.event === 'deleted'
-    ? `its image was deleted: ${last.detail}`
-    : `it is not there any more: ${last.detail ?? last.event}`
+  const what = last.detail ? inWords(last.detail) : last.event
+  return last.event === 'deleted' ? `its image was deleted: ${what}` : `it is not there any more: ${what}`
 }
 
 function nextOf(parts: StepParts, explained: Explanation, where: Whereabouts, known: Known): Step[] {

@@ -5,6 +5,7 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
+import { inWords } from '../../words/reasons.ts'
 import { type Explanation, timeOf } from './explanation.ts'
 import { wasFolder } from './place.ts'
 import type { Whereabouts } from './whereabouts.ts'
@@ -41,7 +42,7 @@ export function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Know
     failure: failure
       ? {
           code: failure.code,
-          message: failure.message,
+          message: inWords(failure.message),
           attempts: failure.attempts,
           next_attempt_at: failure.next_attempt_at === null ? null : timeOf(failure.next_attempt_at),
         }
@@ -77,7 +78,7 @@ export function folderOf(
 
 /** Why what holds a path is in doubt, or null. */
 export function doubtOf(synced: Synced, row: MirrorRow, path: string): string | null {
-  if (row.guard_code === 'ROOT') return row.guard
+  if (row.guard_code === 'ROOT') return row.guard && inWords(row.guard)
   const lies = synced.folders.unknown(row.id).find(doubtful => isAtOrBelow(path, doubtful.path))
-  return lies ? `${fullPath(row.folder, lies.path)}: ${lies.unknown}` : null
+  return lies ? `${fullPath(row.folder, lies.path)}: ${inWords(lies.unknown)}` : null
 }

@@ -1,9 +1,10 @@
 import type { Config } from '../../config/schema.ts'
 import { readQuota } from '../../sync/quota/index.ts'
-import { shellWord } from '../../sync/shell-word.ts'
 import type { GoneSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import { inWords } from '../../words/reasons.ts'
+import { shellWord } from '../../words/shell-word.ts'
 import { allowanceOf } from '../loop/allowance.ts'
 import { uploadsWaitUntil } from '../loop/hours.ts'
 import { pauseAt } from '../loop/pause.ts'
@@ -49,14 +50,19 @@ export function uploadSteps(parts: StepParts, picture: Waiting): Step[] {
   if (!status.running) return [...steps, steps.length > 0 ? NOT_RUNNING_EITHER : NOT_RUNNING]
   if (steps.length > 0) return steps
   const ahead = synced.files.pendingTotal(synced.mirrors.all().map(({ id }) => id)).pictures - 1
-  return [step(ahead > 0 ? `${UPLOADED}: ${ahead} other pictures wait as well` : UPLOADED)]
+  const upload = step(ahead > 0 ? `${UPLOADED}: ${ahead} other pictures wait as well` : UPLOADED)
+  uploads.add(upload)
+  return [upload]
 }
 
 const UPLOADED = 'it is uploaded'
 
+/** The steps that say that nothing but the picture itself can keep it from being uploaded. */
+const uploads = new WeakSet<Step>()
+
 /** Whether nothing but the picture itself can keep it from being uploaded. */
-export function isUpload({ what }: Step): boolean {
-  return what.startsWith(UPLOADED)
+export function isUpload(next: Step): boolean {
+  return uploads.has(next)
 }
 
 /** What the daemon alone waits for; `sync` is asked for by somebody who waits. */
@@ -162,7 +168,7 @@ export function deletionSteps(
   const steps: Step[] = [waitingStep(what, left, postponed, status.running && !waits ? now + left : null)]
   if (left > 0 && postponed && !waits) steps.push(step('or at once with', null, `albumd retry ${at}`))
   if (guard != null && !parts.rootInDoubt)
-    steps.push(step(`but nothing is deleted while a folder is in doubt: ${guard}`))
+    steps.push(step(`but nothing is deleted while a folder is in doubt: ${inWords(guard)}`))
   if (blocked) {
     const again = status.running ? triedAgainAt(blocked, parts.config.quota.probe_every) : null
     steps.push(
@@ -189,7 +195,8 @@ function waitingStep(what: string, left: number, postponed: string | null, at: n
 /** What the host said when it would not delete the image; null: it waits for the end of its grace. */
 function whyPostponed({ history }: Synced, given: EscrowRow): string | null {
   if (given.postponed === 0) return null
-  return history.of(given).findLast(({ event }) => event === 'postponed')?.detail ?? 'it has not said why'
+  const said = history.of(given).findLast(({ event }) => event === 'postponed')?.detail
+  return said ? inWords(said) : 'it has not said why'
 }
 
 function hashOf(synced: Synced, { image }: EscrowRow): Buffer {

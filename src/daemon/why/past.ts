@@ -1,6 +1,6 @@
-import { PERHAPS_RENAMED } from '../../sync/plan.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { HistoryRow } from '../../synced/tables/history.ts'
+import { codeOf, inWords } from '../../words/reasons.ts'
 import { type PastEvent, timeOf } from './explanation.ts'
 
 const STANDING: ReadonlySet<string> = new Set(['uploaded', 'adopted', 'linked', 'unchanged'])
@@ -17,7 +17,12 @@ export function pastOf(rows: readonly HistoryRow[], file: FileRow | undefined): 
       isNew = false
     }
     if (event === 'gone') isNew = true
-    past.push({ at, event: detail === PERHAPS_RENAMED ? 'in_doubt' : event, detail })
+    const code = detail && codeOf(detail)
+    past.push({
+      at,
+      event: code === 'perhaps_renamed' ? 'in_doubt' : event,
+      detail: detail && inWords(detail),
+    })
   }
   const found = file && WAITING.has(file.state) && file.image === null && isNew ? file.since : null
   if (found !== null) past.push({ at: found, event: 'found', detail: null })

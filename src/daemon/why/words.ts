@@ -1,11 +1,11 @@
 import { extname } from 'node:path'
 import { IGNORE_FILE } from '../../local/ignore-rules.ts'
 import { FORMATS } from '../../protocol/formats.ts'
-import { NEW, TOUCHED } from '../../records/pictures.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { GoneSummary } from '../../synced/summary.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
+import { because, inWords, type ReasonCode } from '../../words/reasons.ts'
 import type { Explanation, RuleInFile } from './explanation.ts'
 import type { LeftOut } from './whereabouts.ts'
 
@@ -60,7 +60,8 @@ export function reasonOf(
   history: readonly HistoryRow[],
   failure: Explanation['failure'],
 ): string {
-  const last = (event: HistoryEvent) => history.findLast(row => row.event === event)?.detail ?? null
+  const last = (event: HistoryEvent, otherwise: ReasonCode & ('gone' | 'image_kept' | 'left_out')) =>
+    inWords(history.findLast(row => row.event === event)?.detail ?? because(otherwise))
   switch (file.state) {
     case 'synced':
       return 'its image has the bytes that it had when it was last read'
@@ -72,11 +73,11 @@ export function reasonOf(
     case 'uncertain':
       return failure ? `${failure.message} (${failure.code})` : 'what went wrong is not recorded'
     case 'gone':
-      return last('gone') ?? 'gone from the disk'
+      return last('gone', 'gone')
     case 'kept':
-      return last('kept') ?? 'its image stays on the host for good'
+      return last('kept', 'image_kept')
     case 'hidden':
-      return last('left_out') ?? 'there, but left out; its image stays'
+      return last('left_out', 'left_out')
   }
 }
 
@@ -94,5 +95,5 @@ export function goneFolderInWords({ waiting, held, deleted }: GoneSummary): stri
 function whyPending({ image }: FileRow, history: readonly HistoryRow[]): string {
   const before = history.findLastIndex(({ event }) => STANDING.has(event))
   const since = history.slice(before + 1).findLast(({ event }) => event === 'changed' || event === 'lost')
-  return since?.detail ?? (image === null ? NEW : TOUCHED)
+  return inWords(since?.detail ?? because(image === null ? 'new' : 'touched'))
 }

@@ -1,8 +1,10 @@
 import type { AlbumRecord } from '../../protocol/records.ts'
 import { type AlbumOrigin, albumFound } from '../../records/albums.ts'
 import type { HostFailure, ImageHost, Outcome, Remedy } from '../../remote/host.ts'
+import { failing } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
+import { because } from '../../words/reasons.ts'
 import type { Clock } from '../clock.ts'
 import { mayArriveFor } from '../credential-life.ts'
 import type { AlbumContents } from '../listing/album-contents.ts'
@@ -166,22 +168,21 @@ const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_per
 
 /** The pictures of the album wait; others go on. */
 function notYet(name: string): HostFailure {
-  const message = `the album "${name}" was asked for a short time ago and is not listed; it is looked for again before another is made`
-  return { remedy: 'find_out', endpoint: 'create_album', code: ALBUM_IN_DOUBT, message }
+  return { ...inDoubt, ...failing(because('album_asked_for', { name })) }
 }
 
 function stillUploaded(name: string): HostFailure {
-  const message = `two albums are called "${name}"; what became of an upload into one of them is found out before the other is used`
-  return { remedy: 'find_out', endpoint: 'create_album', code: ALBUM_IN_DOUBT, message }
+  return { ...inDoubt, ...failing(because('album_twice', { name })) }
 }
 
 function neverKnown(name: string): HostFailure {
-  const message = `the album "${name}" may be there or not, and the plan does not list albums; its pictures wait`
-  return { remedy: 'find_out', endpoint: 'create_album', code: ALBUM_IN_DOUBT, message }
+  return { ...inDoubt, ...failing(because('album_not_known', { name })) }
 }
 
+const inDoubt = { remedy: 'find_out', endpoint: 'create_album', code: 'ALBUM_IN_DOUBT' } as const
+
 /** The code of an album whose creation may have happened. */
-export const ALBUM_IN_DOUBT = 'ALBUM_IN_DOUBT'
+export const ALBUM_IN_DOUBT = inDoubt.code
 
 /** Of twins the recorded one, else the one that holds most images, or most albums, else the oldest. */
 function choose(twins: readonly AlbumRecord[], recorded: string | undefined): AlbumRecord | undefined {

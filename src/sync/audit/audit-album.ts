@@ -2,6 +2,7 @@ import { DIMENSION_TOLERANCE } from '../../protocol/limits.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { canBe, sizeFits } from '../listing/likeness.ts'
 
 /** What is recorded, as far as one album's listing is compared with it. */
@@ -48,14 +49,13 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
   const add = (
     kind: Finding['kind'],
     { remote_id, name }: Pick<ImageRow, 'remote_id' | 'name'>,
-    detail: string,
+    detail: Reason,
   ) => findings.push({ kind, remote_id, album: records.album, name, detail })
 
   for (const image of inPlace) {
     const differences = differencesOf(image, shown.get(image.remote_id)!, names)
-    if (differences.length > 0) add('changed', image, differences.join('; '))
-    else if (isTwin(image, inPlace, records))
-      add('twice', image, 'albumd uploaded it, and another image of the same bytes stands for its file')
+    if (differences.length > 0) add('changed', image, because('differs', { differences }))
+    else if (isTwin(image, inPlace, records)) add('twice', image, because('twin_in_use'))
   }
   const strangers: ListedImage[] = []
   for (const image of listed) {
@@ -76,15 +76,15 @@ function judgeStrangers(
 ): Finding[] {
   const byName = Map.groupBy(settled, ({ name }) => name.normalize())
   const kindOf = (image: ListedImage): Pick<Finding, 'kind' | 'detail'> => {
-    if (wasDeleted(image)) return { kind: 'twice', detail: 'albumd deleted it, and the host still has it' }
+    if (wasDeleted(image)) return { kind: 'twice', detail: because('deletion_undone') }
     const named = image.name === undefined ? [] : (byName.get(image.name.normalize()) ?? [])
     const alike = named.find(known => canBe(image, known))
     if (alike)
       return {
         kind: 'twice',
-        detail: `albumd has no record of it; it looks like ${alike.remote_id} of the same name, which is recorded`,
+        detail: because('looks_like', { id: alike.remote_id }),
       }
-    return { kind: 'foreign', detail: 'albumd has no record of it' }
+    return { kind: 'foreign', detail: because('not_recorded') }
   }
   return strangers
     .filter(image => !isUnderWay(image))
@@ -102,16 +102,19 @@ function sameName({ name }: ImageRow, listed: ListedImage): boolean {
 }
 
 /** What a listing says otherwise than the record. What it does not say, or not clearly, is no difference. */
-function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): string[] {
-  const differences: string[] = []
+function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Reason[] {
+  const differences: Reason[] = []
   if (names && !sameName(image, listed))
-    differences.push(`its name is "${listed.name}" there, not "${image.name}"`)
+    differences.push(because('name_differs', { listed: listed.name ?? '', name: image.name }))
   if (!sameDimensions(image, listed))
     differences.push(
-      `it has ${listed.width}×${listed.height} pixels there, not ${image.width}×${image.height}`,
+      because('dimensions_differ', {
+        listed: `${listed.width}×${listed.height}`,
+        recorded: `${image.width}×${image.height}`,
+      }),
     )
   if (listed.size !== undefined && !sizeFits(listed.size, image.size))
-    differences.push(`its size is ${listed.size} there, not ${image.size} bytes`)
+    differences.push(because('size_differs', { listed: String(listed.size), size: image.size }))
   return differences
 }
 
@@ -154,7 +157,7 @@ function twinOf(
 }
 
 function moved(image: ImageRow, listed: ListedImage, { album, nameOf }: AuditRecords): Finding {
-  const where = [`it is in ${nameOf(album) || 'the root'}, not in ${nameOf(image.album) || 'the root'}`]
-  const detail = [...where, ...differencesOf(image, listed, true)].join('; ')
+  const where = because('in_other_album', { album: nameOf(album), recorded: nameOf(image.album) })
+  const detail = because('differs', { differences: [where, ...differencesOf(image, listed, true)] })
   return { kind: 'changed', remote_id: image.remote_id, album, name: image.name, detail }
 }

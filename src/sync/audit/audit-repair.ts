@@ -5,6 +5,7 @@ import type { HostFailure, ImageHost } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding, FindingKind } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import { because } from '../../words/reasons.ts'
 import { type Deletion, sendDelete, whyImageStays } from '../deletions/index.ts'
 import type { Interruption } from '../interruption.ts'
 import { walkEverything } from '../listing/walk.ts'
@@ -172,7 +173,7 @@ function deleteImage(
     target: { image: remote_id },
     intend: tx => void (isOpened && tx.journal.openImageDeletion(image.id, clock.wall())),
     // An image that albumd has deleted before has no record: only the listing tells of it.
-    whyNot: () => (mayGo() ? (image ? whyImageStays(synced, image, null) : null) : 'albumd is paused'),
+    whyNot: () => (mayGo() ? (image ? whyImageStays(synced, image, null) : null) : because('paused')),
     done(tx) {
       if (image) deleted(tx, image, clock.wall())
       else tx.deleted.put(remote_id, clock.wall())

@@ -2,6 +2,7 @@ import type { HostFailure, ImageHost } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import { because } from '../../words/reasons.ts'
 import { albumName } from '../albums/album.ts'
 import type { Clock } from '../clock.ts'
 import type { FileAges } from '../file-ages.ts'
@@ -156,7 +157,7 @@ function record({ audit, images }: Tx, album: number | null, compared: AlbumComp
   // It may have been seen in another album before.
   for (const { remote_id, name } of compared.missing)
     if (!audit.has('changed', remote_id))
-      audit.put({ kind: 'gone', remote_id, album, name, detail: 'the host does not list it any more' })
+      audit.put({ kind: 'gone', remote_id, album, name, detail: because('not_listed') })
   for (const finding of compared.elsewhere) recordMoved(finding)
 
   /** One that its own album shows too is there twice on the host's side, and where it belongs. */

@@ -1,16 +1,17 @@
 import { countDeletion, needed, postponed, unproved } from '../../records/escrow.ts'
 import { deleted, proved, refuted } from '../../records/images.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
-import type { HostFailure } from '../../remote/host.ts'
+import { type HostFailure, reasonOf } from '../../remote/host.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import { because, codeOf, type Reason, type ReasonCode } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import type { Interruption } from '../interruption.ts'
 import { compareBytes } from '../listing/compare-bytes.ts'
 import { ListedIds } from '../listing/listed-ids.ts'
 import { verifyLink } from '../uploads/index.ts'
 import { type Deletion, sendDelete } from './send-delete.ts'
-import { type DiskCheck, KEPT, NEEDED, whyImageStays } from './why-image-stays.ts'
+import { type DiskCheck, whyImageStays } from './why-image-stays.ts'
 
 /** What deletions work with. */
 export type DeletionContext = Pick<
@@ -24,6 +25,9 @@ export interface DeletionRun {
   disk: DiskCheck
   known: ReadonlySet<number>
 }
+
+/** These reasons end the deletion: the image is taken out of escrow. */
+const ENDS: ReadonlySet<ReasonCode> = new Set(['in_use', 'kept_for_good'])
 
 /** Running time before an image that the host would not delete is tried again, in milliseconds. */
 const POSTPONED_MS = 3_600_000
@@ -54,9 +58,9 @@ export async function deleteImages(
     if (!refusal) tell({ event: 'image_deleted', mirror, path, reason })
     else if (!isOfThisOne(refusal)) return refusal
     else {
-      const { message } = refusal
-      await synced.commit(tx => postponed(tx, entry, running() + POSTPONED_MS, message, clock.wall()))
-      tell({ event: 'image_kept', mirror, path, reason: message })
+      const why = reasonOf(refusal)
+      await synced.commit(tx => postponed(tx, entry, running() + POSTPONED_MS, why, clock.wall()))
+      tell({ event: 'image_kept', mirror, path, reason: why })
     }
   }
   return null
@@ -79,11 +83,11 @@ async function whyStays(
   image: ImageRow,
   listed: ListedIds,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<Reason | null> {
   const { synced, clock } = context
   await verifyMoves(context, image, signal)
   const stays = whyImageStays(synced, image, disk)
-  if (stays === NEEDED || stays === KEPT) await synced.commit(tx => needed(tx, entry, stays, clock.wall()))
+  if (stays && ENDS.has(codeOf(stays))) await synced.commit(tx => needed(tx, entry, stays, clock.wall()))
   if (stays) return stays
   const notProved =
     (await whyUnproved(context, entry, image, signal)) ??
@@ -102,15 +106,15 @@ async function whyAnothers(
   image: ImageRow,
   listed: ListedIds,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<Reason | null> {
   if (state === 'approved' || synced.meta.get('promises') !== 'broken') return null
   const album = image.album === null ? null : synced.albums.byId(image.album)!.remote_id
   const found = await listed.has(album, image.remote_id, signal)
   if (found === true) return null
   if (found !== false)
-    return found.remedy === 'plan' ? null : `its album can't be looked at: ${found.message}`
+    return found.remedy === 'plan' ? null : because('album_not_listed', { words: found.message })
   await synced.commit(tx => unproved(tx, image.id, running() + POSTPONED_MS))
-  return 'its album does not list it: it may be an image of equal bytes that another put elsewhere'
+  return because('not_in_its_album')
 }
 
 /** A picture that moved may have been linked in its new place: before the old image goes, the new one is compared. */
@@ -129,7 +133,7 @@ async function whyUnproved(
   { state }: EscrowRow,
   image: ImageRow,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<Reason | null> {
   const { synced, clock, running } = context
   if (image.proof !== 'none' || state === 'approved') return null
   const compared = await compareBytes(context, image, image, signal)
@@ -142,8 +146,8 @@ async function whyUnproved(
   })
   if (compared.verdict === 'equal') return null
   return compared.verdict === 'other'
-    ? 'its bytes are another picture: it is not ours'
-    : `it was linked by its name alone, and its bytes can't be compared: ${compared.why}`
+    ? because('bytes_differ')
+    : because('bytes_not_compared', { why: compared.why })
 }
 
 /** Answers the host's refusal, or null when the image is gone. */

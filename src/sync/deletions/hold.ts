@@ -1,6 +1,7 @@
 import { held } from '../../records/escrow.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { EscrowWeight } from '../../synced/tables/escrow.ts'
+import type { Reason } from '../../words/reasons.ts'
 import type { Tell } from '../pass-events.ts'
 
 export interface HoldPolicy {
@@ -53,7 +54,7 @@ export function forgetOldDeletions({ escrow }: Tx, running: number): void {
  * Why nothing of any mirror may be deleted now, or null: while one of them is in doubt, a picture of another may have
  * gone there.
  */
-export function doubtAbout({ mirrors }: Synced, policies: readonly { folder: string }[]): string | null {
+export function doubtAbout({ mirrors }: Synced, policies: readonly { folder: string }[]): Reason | null {
   for (const { folder } of policies) {
     const guard = mirrors.of(folder)?.guard
     if (guard != null) return guard

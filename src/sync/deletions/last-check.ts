@@ -3,6 +3,7 @@ import { compileRules, IGNORE_FILE } from '../../local/ignore-rules.ts'
 import type { IgnoreRules } from '../../local/look.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { isMount, isSameRoot, type ScannedMirror, whetherThere } from '../scan/index.ts'
 import { folderAbove, foldersAbove, fullPath, nameOf, pathOf } from '../tree-path.ts'
 
@@ -21,17 +22,18 @@ export class LastCheck {
   }
 
   /** Why the local truth of a mirror is in doubt, or null. */
-  doubt({ policy, identity, row, mounts }: ScannedMirror): string | null {
+  doubt({ policy, identity, row, mounts }: ScannedMirror): Reason | null {
     if (row.guard !== null) return row.guard
     const lost = mounts.find(path => !isMount(this.#disk, policy.folder, path))
     // The root comes last: a look at a mount is worth what the root is worth after it.
-    if (!isSameRoot(this.#disk, policy.folder, identity)) return `${policy.folder} was replaced`
-    return lost === undefined ? null : `${lost} was a mount point and is none now`
+    if (!isSameRoot(this.#disk, policy.folder, identity))
+      return because('root_replaced', { folder: policy.folder })
+    return lost === undefined ? null : because('mount_gone', { path: lost })
   }
 
   /** The same for all: a picture may have gone to another mirror, or to where nobody can look. */
-  doubtOfAny(): string | null {
-    if (this.#unseen !== null) return `${this.#unseen} can't be looked at`
+  doubtOfAny(): Reason | null {
+    if (this.#unseen !== null) return because('location_unseen', { path: this.#unseen })
     for (const mirror of this.#mirrors.values()) {
       const doubt = this.doubt(mirror)
       if (doubt !== null) return doubt
@@ -40,25 +42,25 @@ export class LastCheck {
   }
 
   /** Why a file can't be taken for gone, or null: another mirror's file counts as much as one's own. */
-  whyNotGone(file: FileRow): string | null {
+  whyNotGone(file: FileRow): Reason | null {
     const folder = this.#synced.folders.byId(file.folder)!
     const mirror = this.#mirrors.get(folder.mirror)
-    if (!mirror) return 'it stood for a picture of another mirror, which can not be looked at'
-    if (mirror.policy.deletions === 'keep') return 'another mirror keeps it'
+    if (!mirror) return because('other_mirror_unseen')
+    if (mirror.policy.deletions === 'keep') return because('other_mirror_keeps')
     const path = pathOf(folder.path, file.name)
     const doubt = this.doubt(mirror)
     if (doubt !== null) return doubt
     if (!this.#isThere(mirror, path)) return null
-    return this.#isPruned(mirror, path, file) ? null : `${path} is there again`
+    return this.#isPruned(mirror, path, file) ? null : because('file_there_again', { path })
   }
 
   /** Why the place of an image that no file stands on can't be taken for empty, or null. */
-  whyThere({ policy, row }: ScannedMirror, path: string): string | null {
+  whyThere({ policy, row }: ScannedMirror, path: string): Reason | null {
     const folder = this.#synced.folders.at(row.id, folderAbove(path))
     const file = folder && this.#synced.files.at({ folder: folder.id, name: nameOf(path) })
     // A newer version of it is on the host: this one was replaced.
     if (file?.state === 'synced') return null
-    return this.#isThere({ policy }, path) ? `${path} is there again` : null
+    return this.#isThere({ policy }, path) ? because('file_there_again', { path }) : null
   }
 
   /** A picture whose name has changed in case alone is found under both names on some disks, and has the new one. */

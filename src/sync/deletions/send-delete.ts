@@ -1,6 +1,7 @@
 import { wasNotDone } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
+import type { Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 
 /** What one DELETE (§4.5) takes away, by the host's id, and what is recorded of it. */
@@ -12,7 +13,7 @@ export interface Deletion {
    * Why the deletion must not be done, or null. Asked at the last moment: the gate may have held the request for minutes,
    * and a picture may have come back meanwhile.
    */
-  whyNot(): string | null
+  whyNot(): Reason | null
   /** The host has it no more. */
   done(tx: Tx): void
   /** The host's own word is that nothing was deleted. */

@@ -3,6 +3,7 @@ import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { albumName, isUnderWay } from '../albums/album.ts'
 import type { EngineContext } from '../context.ts'
 import { mayArriveFor } from '../credential-life.ts'
@@ -154,8 +155,8 @@ async function deleteEmpty(
 }
 
 /** Why an album that was seen empty is needed after all, or null: an image or an intent names it by now. */
-function whyAlbumIsNeeded(synced: Synced, album: AlbumRow): string | null {
+function whyAlbumIsNeeded(synced: Synced, album: AlbumRow): Reason | null {
   const tree = treeOf(synced, album)
   const holds = tree.some(({ id }) => synced.images.countInAlbum(id) > 0)
-  return holds || isUnderWay(synced, tree) ? 'something is in it, or on its way there' : null
+  return holds || isUnderWay(synced, tree) ? because('album_needed') : null
 }

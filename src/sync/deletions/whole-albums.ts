@@ -6,6 +6,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import type { Reason } from '../../words/reasons.ts'
 import { albumName, isUnderWay } from '../albums/album.ts'
 import type { Interruption } from '../interruption.ts'
 import { walkWhole } from '../listing/walk.ts'
@@ -58,7 +59,7 @@ export async function deleteWholeAlbums(
   return null
 }
 
-function whyAlbumStays(synced: Synced, { images }: WholeAlbum, disk: DiskCheck): string | null {
+function whyAlbumStays(synced: Synced, { images }: WholeAlbum, disk: DiskCheck): Reason | null {
   for (const image of images) {
     const why = whyImageStays(synced, image, disk)
     if (why !== null) return why

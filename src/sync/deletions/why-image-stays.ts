@@ -2,16 +2,17 @@ import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { whyImageStays as whyMayHaveMoved } from '../plan.ts'
 
 /** What the disk says of the pictures of an image, looked at anew. */
 export interface DiskCheck {
   /** Why a file can't be taken for gone, or null. */
-  whyNotGone(file: FileRow): string | null
+  whyNotGone(file: FileRow): Reason | null
   /** Why the location of an image that no file uses can't be taken for empty, or null. */
-  whyThere(entry: EscrowRow): string | null
+  whyThere(entry: EscrowRow): Reason | null
   /** Why nothing may be deleted at this moment, or null: a root is in doubt. */
-  doubt(): string | null
+  doubt(): Reason | null
 }
 
 interface Asked {
@@ -20,17 +21,14 @@ interface Asked {
   /** The files that use the image, or used it before they went missing. */
   files: readonly FileRow[]
   entry: EscrowRow | undefined
-  /** Null for an image that no file has used: the disk has nothing to say about it. */
+  /** Null when only the host and the records were read: an audit looks at no disk, and deletes no image of a picture. */
   disk: DiskCheck | null
 }
 
-export const NEEDED = 'another file stands on the same image'
-export const KEPT = 'a backup keeps it'
-
 /** Every question that is asked before an image is deleted, in this order. Each answers why the image stays, or null. */
-const QUESTIONS: Readonly<Record<string, (asked: Asked) => string | null>> = {
-  isKeptForGood: ({ image }) => (image.kept === 1 ? KEPT : null),
-  isInUse: ({ files }) => (files.some(({ state }) => state !== 'gone') ? NEEDED : null),
+const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
+  isKeptForGood: ({ image }) => (image.kept === 1 ? because('kept_for_good') : null),
+  isInUse: ({ files }) => (files.some(({ state }) => state !== 'gone') ? because('in_use') : null),
   mayHaveMoved: ({ synced, image }) =>
     whyMayHaveMoved(image.hash, synced.files.openLike(image.hash, image.size)),
   isThereAgain({ files, disk }) {
@@ -46,7 +44,7 @@ const QUESTIONS: Readonly<Record<string, (asked: Asked) => string | null>> = {
 }
 
 /** Why an image must not be deleted at this moment, or null. The records and the disk are asked anew each time. */
-export function whyImageStays(synced: Synced, image: ImageRow, disk: DiskCheck | null): string | null {
+export function whyImageStays(synced: Synced, image: ImageRow, disk: DiskCheck | null): Reason | null {
   const asked = {
     synced,
     image,

@@ -1,7 +1,9 @@
 import type { ListedImage } from '../../protocol/records.ts'
 import type { HostFailure, ImageHost, ListPage, Outcome } from '../../remote/host.ts'
+import { failing } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
+import { because } from '../../words/reasons.ts'
 import { albumPathOf } from '../album-name.ts'
 import type { Album } from '../albums/album.ts'
 import { recordPlaces } from './album-places.ts'
@@ -176,5 +178,5 @@ export const listingChanges: HostFailure = {
   remedy: 'later',
   endpoint: 'list',
   code: 'HOST_LISTING',
-  message: 'the listing of an album changed while it was read, again and again; it is tried later',
+  ...failing(because('listing_changes')),
 }

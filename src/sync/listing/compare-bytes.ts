@@ -1,6 +1,7 @@
 import type { ImageHost } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import { because, type Reason, said } from '../../words/reasons.ts'
 import { type DeliveryPattern, deliveryPattern, SAMPLE } from './delivery-pattern.ts'
 
 export interface CompareParts {
@@ -19,7 +20,7 @@ export type Comparison =
   | { verdict: 'equal'; cdnUrl: string }
   | { verdict: 'other' }
   /** Why they can't be compared. */
-  | { verdict: 'unknown'; why: string }
+  | { verdict: 'unknown'; why: Reason }
 
 /** The pattern that our acknowledged uploads confirm, or null. */
 export function confirmedPattern({ synced }: Pick<CompareParts, 'synced'>): DeliveryPattern | null {
@@ -45,16 +46,15 @@ export async function compareBytes(
   signal: AbortSignal,
 ): Promise<Comparison> {
   const cdnUrl = confirmedPattern({ synced })?.addressOf(image.remote_id, image.name)
-  if (!cdnUrl)
-    return { verdict: 'unknown', why: 'no upload has shown yet how its delivery address would look' }
+  if (!cdnUrl) return { verdict: 'unknown', why: because('address_not_known') }
   const given = await host.fetchDelivered(cdnUrl, Math.max(picture.size, MOST_OTHER), signal)
-  if (!given.ok) return { verdict: 'unknown', why: given.message }
+  if (!given.ok) return { verdict: 'unknown', why: said(given.message) }
   if (given.status !== 200)
-    return { verdict: 'unknown', why: `its delivery address answered ${given.status}` }
+    return { verdict: 'unknown', why: because('address_answered', { status: given.status }) }
   if (given.size === picture.size && given.sha256.equals(picture.hash)) return { verdict: 'equal', cdnUrl }
   return (await deliversAsSent(host, synced.images.latestUploaded(), signal))
     ? { verdict: 'other' }
-    : { verdict: 'unknown', why: 'the host does not deliver pictures as they were sent' }
+    : { verdict: 'unknown', why: because('delivery_alters') }
 }
 
 /** Bytes of another's picture that are taken in to see that it is another. */

@@ -1,5 +1,7 @@
 import type { AlbumRecord, ListedImage } from '../../protocol/records.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
+import { failing } from '../../remote/host.ts'
+import { because } from '../../words/reasons.ts'
 
 /** What the host lists in one album (§4.4). */
 export interface Walk {
@@ -58,7 +60,7 @@ const withoutEnd: HostFailure = {
   remedy: 'later',
   endpoint: 'list',
   code: 'HOST_LISTING',
-  message: `the host lists images or albums without end: more than ${ENTRIES_MOST}; it is tried later`,
+  ...failing(because('listing_endless', { most: ENTRIES_MOST })),
 }
 
 /** A walk that was tried again while others changed the album. */

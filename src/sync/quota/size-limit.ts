@@ -1,5 +1,6 @@
 import { retried } from '../../records/pictures.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import type { Clock } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 
@@ -56,9 +57,8 @@ export function forgetSizeLimit(tx: Tx): void {
 }
 
 /** What a person reads of a file that was not asked about. */
-export function tooLarge({ synced, allowance: { plan } }: Context): string {
-  const refused = limitOf(synced)?.refused
-  return `it is larger than the host takes, which refused a file of ${refused} bytes (plan ${plan}); it is not asked about before the file gets smaller or host.plan changes, or a day later`
+export function tooLarge({ synced, allowance: { plan } }: Context): Reason {
+  return because('too_large', { refused: limitOf(synced)?.refused ?? 0, plan })
 }
 
 function limitOf({ meta }: Pick<Synced, 'meta'>): SizeLimit | null {

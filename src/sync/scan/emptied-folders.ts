@@ -2,8 +2,9 @@ import type { FolderLook } from '../../local/look.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
+import { because } from '../../words/reasons.ts'
 import { foldersAbove, fullPath, nameOf } from '../tree-path.ts'
-import { type Doubt, emptied } from './doubts.ts'
+import type { Doubt } from './doubts.ts'
 
 /** A folder that loses so many pictures at once, and all it has, is in doubt. */
 const MANY = 20
@@ -63,7 +64,7 @@ export class EmptiedFolders {
     return waiting.map(look => {
       const { lost, folder } = look
       const stays = elsewhere.unaccounted(lost) < MANY
-      const why = emptied(fullPath(root, folder.path), lost.length)
+      const why = because('folder_emptied', { folder: fullPath(root, folder.path), pictures: lost.length })
       return { ...look, doubt: stays ? null : { folder, code: 'FOLDER_EMPTIED', why } }
     })
   }

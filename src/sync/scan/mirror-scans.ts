@@ -1,6 +1,7 @@
 import type { Synced } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { Guard, MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import type { Interruption } from '../interruption.ts'
 import type { MirrorPolicy, Pass, Scope } from '../pass-request.ts'
@@ -121,7 +122,7 @@ async function finishScan(
   const { folder } = policy
   const result = await scan.finish(taken, signal)
   if (result.rootProblem || !isSameRoot(disk, folder, root.identity))
-    return guardRoot(context, row, `${folder}: ${result.rootProblem ?? 'it was replaced'}`)
+    return guardRoot(context, row, result.rootProblem ?? because('root_replaced', { folder }))
   const unknown = synced.folders.unknown(row.id)
   const guard = guardAfter(unknown[0], signal.aborted)
   await synced.commit(tx => {
@@ -144,7 +145,7 @@ async function finishScan(
 async function guardRoot(
   { synced, tell }: ScanContext,
   { id, folder }: MirrorRow,
-  reason: string,
+  reason: Reason,
 ): Promise<null> {
   await synced.commit(tx => tx.mirrors.guard(id, { code: 'ROOT', reason }))
   tell({ event: 'mirror_guarded', mirror: folder, reason })
@@ -166,9 +167,8 @@ function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope)
 
 function guardAfter(unknown: FolderRow | undefined, ended: boolean): Guard | null {
   // A scan that ended early has not seen everything. The next complete scan decides.
-  if (ended)
-    return { code: 'SCAN_ENDED', reason: 'nothing is deleted: the last scan did not come to its end' }
+  if (ended) return { code: 'SCAN_ENDED', reason: because('scan_ended') }
   if (!unknown) return null
-  const reason = `nothing is deleted while a folder is unknown: ${unknown.path || 'the root'}: ${unknown.unknown}`
-  return { code: 'FOLDER_UNKNOWN', reason }
+  const { path, unknown: why } = unknown
+  return { code: 'FOLDER_UNKNOWN', reason: because('folder_in_doubt', { path, why: why! }) }
 }

@@ -2,9 +2,10 @@ import { dirname } from 'node:path/posix'
 import type { Disk } from '../../local/disk.ts'
 import type { FolderLook } from '../../local/look.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
+import { because } from '../../words/reasons.ts'
 import type { LookAtFolders } from '../context.ts'
 import { fullPath } from '../tree-path.ts'
-import { type Doubt, mountedOver, remounted, unmounted } from './doubts.ts'
+import type { Doubt } from './doubts.ts'
 import type { KnownFolders } from './known-folders.ts'
 
 /**
@@ -74,7 +75,8 @@ export class MountDoubts {
     if (folder.mount === 1 && !look.mount) return this.#unmounted(folder, folder)
     if (!this.#isAnotherDisk(folder, look)) return null
     const at = fullPath(this.#facts.folder, folder.path)
-    return { folder, code: 'FOLDER_UNMOUNTED', why: folder.mount === 1 ? remounted(at) : mountedOver(at) }
+    const code = folder.mount === 1 ? 'folder_remounted' : 'folder_mounted_over'
+    return { folder, code: 'FOLDER_UNMOUNTED', why: because(code, { folder: at }) }
   }
 
   /** For a folder that its parent does not list: its pictures may lie on a disk that was mounted there or below. */
@@ -88,7 +90,7 @@ export class MountDoubts {
     return {
       folder,
       code: 'FOLDER_UNMOUNTED',
-      why: unmounted(fullPath(this.#facts.folder, folder.path), below),
+      why: because('folder_unmounted', { folder: fullPath(this.#facts.folder, folder.path), below }),
     }
   }
 

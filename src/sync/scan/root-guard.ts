@@ -2,8 +2,8 @@ import type { Disk } from '../../local/disk.ts'
 import { readRemedy } from '../../local/read-remedy.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { isAtOrBelow, pathOf } from '../tree-path.ts'
-import { trustCommand } from './doubts.ts'
 
 /**
  * Whether a mirror's root is the one that was scanned before. `accepted`: a person said that what it holds now is the
@@ -11,7 +11,7 @@ import { trustCommand } from './doubts.ts'
  */
 export type RootCheck =
   | { trusted: true; identity: RootIdentity; empty: boolean; accepted: boolean }
-  | { trusted: false; reason: string; found: { identity: RootIdentity; empty: boolean } | null }
+  | { trusted: false; reason: Reason; found: { identity: RootIdentity; empty: boolean } | null }
 
 interface KnownFile {
   /** Below the root. */
@@ -29,19 +29,19 @@ const SAMPLE = 200
  */
 export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
   const { folder } = mirror
-  const doubt = (reason: string): RootCheck => ({ trusted: false, reason, found: null })
+  const doubt = (reason: Reason): RootCheck => ({ trusted: false, reason, found: null })
   let identity: RootIdentity
   let empty: boolean
   try {
     const stat = disk.lstat(folder)
-    if (stat.kind !== 'folder') return doubt(`${folder} is not a folder; is its disk mounted?`)
+    if (stat.kind !== 'folder') return doubt(because('root_not_a_folder', { folder }))
     identity = { dev: stat.dev, ino: stat.ino, birthtime: stat.birthtime }
     empty = disk.readFolder(folder).every(entry => entry.name.startsWith('.') || entry.name === 'lost+found')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     return code === 'ENOENT' || code === 'ENOTDIR'
-      ? doubt(`${folder} is not there; is its disk mounted?`)
-      : doubt(`${folder} can't be read (${code}); ${readRemedy(code)}`)
+      ? doubt(because('root_missing', { folder }))
+      : doubt(because('root_unreadable', { folder, code: String(code), remedy: readRemedy(code) }))
   }
   const found = { identity, empty }
   const isIt = isSame(identity, mirror)
@@ -54,14 +54,9 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   if (isIt && !empty && (known.length === 0 || known.some(file => isThere(disk, folder, file))))
     return trusted
   if (known.length === 0 && (isIt || !synced.files.anyOfMirror(mirror.id))) return trusted
-  const remedy = `or run ${trustCommand(folder)} if it is meant to be so`
-  if (empty && known.length > 0) {
-    const reason = `${folder} is empty and held pictures before: mount its disk, ${remedy}`
-    return { trusted: false, reason, found }
-  }
+  if (empty && known.length > 0) return { trusted: false, reason: because('root_empty', { folder }), found }
   if (mostAreThere(disk, folder, known)) return trusted
-  const reason = `${folder} is another folder than before: bring the old one back, ${remedy}`
-  return { trusted: false, reason, found }
+  return { trusted: false, reason: because('root_other', { folder }), found }
 }
 
 /** Whether the root is still the very one that was checked. */

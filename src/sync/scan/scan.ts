@@ -2,6 +2,7 @@ import type { FolderLook, FolderResult, IgnoreRules } from '../../local/look.ts'
 import { readRemedy } from '../../local/read-remedy.ts'
 import type { Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import type { LookAtFolders } from '../context.ts'
 import { type MissingReason, missingReasonIn } from '../plan.ts'
 import { folderAbove, foldersAbove, pathOf } from '../tree-path.ts'
@@ -27,7 +28,7 @@ export interface ScanResult {
   /** False where something could not be read, or the scan was ended early. */
   complete: boolean
   /** Set where the root itself could not be read. Then nothing was recorded at all. */
-  rootProblem: string | null
+  rootProblem: Reason | null
 }
 
 /** The folder was deleted or replaced while it was read. Its parent tells what became of it. */
@@ -64,7 +65,7 @@ export class MirrorScan {
   #absent = new Map<string, Set<string>>()
   readonly #tries = new Map<string, number>()
   #complete = true
-  #rootProblem: string | null = null
+  #rootProblem: Reason | null = null
 
   constructor(input: ScanInput) {
     this.#input = input
@@ -121,7 +122,7 @@ export class MirrorScan {
 
   /** Asked after the folders were read: they may have been the empty folder under a disk that was just unmounted. */
   #isSameRoot(): boolean {
-    if (!this.#input.sameRoot()) this.#endAt('it was replaced while it was looked at')
+    if (!this.#input.sameRoot()) this.#endAt(because('root_replaced_in_scan', { folder: this.#input.folder }))
     return this.#rootProblem === null
   }
 
@@ -136,7 +137,7 @@ export class MirrorScan {
 
   #recordUnknown(tx: Tx, path: string, code: string, message: string): void {
     if (path === '') {
-      this.#endAt(`${message} (${code})`)
+      this.#endAt(because('root_lost_in_scan', { folder: this.#input.folder, words: `${message} (${code})` }))
       return
     }
     const tries = (this.#tries.get(path) ?? 0) + 1
@@ -145,7 +146,7 @@ export class MirrorScan {
     if (passing && tries < TRIES) this.#askParent(path)
     // Nothing is in doubt when a folder came and went between two scans.
     else if (!passing || this.#known.at(path)) {
-      const why = `it can't be read (${code}); ${readRemedy(code)}`
+      const why = because('folder_unreadable', { code, remedy: readRemedy(code) })
       this.#doubt(tx, { folder: this.#folder(tx, path), code: 'FOLDER_UNREADABLE', why })
     }
   }
@@ -177,8 +178,10 @@ export class MirrorScan {
     const mount = trusted ? null : this.#mounts.seen(folder, look)
     if (mount) return mount
     const ignoreFile = trusted ? look.ignoreFile : vanishedRules.judge(tx, folder, look)
+    if ('vanished' in ignoreFile)
+      return { folder, code: 'IGNORE_FILE_UNREADABLE', why: because('ignore_file_vanished') }
     if (!('unreadable' in ignoreFile)) return null
-    const why = `its ignore file can't be relied on (${ignoreFile.unreadable})`
+    const why = because('ignore_file_unreliable', { why: ignoreFile.unreadable })
     return { folder, code: 'IGNORE_FILE_UNREADABLE', why }
   }
 
@@ -260,7 +263,7 @@ export class MirrorScan {
   }
 
   /** Nothing more is recorded. */
-  #endAt(rootProblem: string): void {
+  #endAt(rootProblem: Reason): void {
     this.#rootProblem = rootProblem
     this.#complete = false
   }

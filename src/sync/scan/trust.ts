@@ -2,6 +2,7 @@ import type { Disk } from '../../local/disk.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { fullPath, isBelow, pathOf } from '../tree-path.ts'
 import { canBeTrusted } from './doubts.ts'
 import { isThere } from './is-there.ts'
@@ -12,9 +13,9 @@ export type Trust =
   /** `elsewhere`: the mirror's folders that are in doubt. */
   | { kind: 'needless'; elsewhere: string[] }
   /** It could not be read, so there is nothing that could be taken for the truth. */
-  | { kind: 'impossible'; reason: string }
-  | { kind: 'root'; mirror: MirrorRow; reason: string; identity: RootIdentity }
-  | { kind: 'folder'; mirror: MirrorRow; reason: string; folder: FolderRow }
+  | { kind: 'impossible'; reason: Reason }
+  | { kind: 'root'; mirror: MirrorRow; reason: Reason; identity: RootIdentity }
+  | { kind: 'folder'; mirror: MirrorRow; reason: Reason; folder: FolderRow }
 
 /** Looks at what is in doubt now. `path`: below the mirror's root, '' for the root itself. */
 export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): Trust {
@@ -28,7 +29,7 @@ export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: str
   const folder = doubts.find(doubt => doubt.path === path)
   if (!folder)
     return { kind: 'needless', elsewhere: doubts.map(doubt => fullPath(mirror.folder, doubt.path)) }
-  const reason = `${fullPath(mirror.folder, path)}: ${folder.unknown}`
+  const reason = because('at_path', { path: fullPath(mirror.folder, path), why: folder.unknown })
   return canBeTrusted(folder.code)
     ? { kind: 'folder', mirror, reason, folder }
     : { kind: 'impossible', reason }
@@ -61,7 +62,7 @@ export function recordTrust(synced: Synced, trust: Trust & { kind: 'root' | 'fol
   const { id, folder } = trust.mirror
   return synced.commit(tx => {
     const path = trust.kind === 'root' ? folder : fullPath(folder, trust.folder.path)
-    const reason = `${path} is trusted as it is: the next scan takes it as the truth`
+    const reason = because('trusted', { path })
     if (trust.kind === 'root') {
       tx.mirrors.trusted(id, trust.identity)
       tx.mirrors.accept(id, 1)

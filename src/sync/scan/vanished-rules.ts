@@ -34,7 +34,7 @@ export class VanishedRules {
   }
 
   /** What is to be believed of a folder's ignore file. */
-  judge({ folders }: Tx, folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile {
+  judge({ folders }: Tx, folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile | { vanished: true } {
     if ('text' in ignoreFile && ignoreFile.text !== null) this.#foundGone.delete(keyOf(folder))
     const isJustGone = this.#foundGone.has(keyOf(folder))
     const hadOne = folder.ignore_text !== null || isJustGone
@@ -43,9 +43,7 @@ export class VanishedRules {
     if (!vanished || isStillGone) return ignoreFile
     this.#note(folder)
     folders.ignoreGone(folder.id)
-    return {
-      unreadable: 'it was there before; if it is gone for good, a pass some seconds later goes without it',
-    }
+    return { vanished: true }
   }
 
   #note(folder: FolderRow): void {

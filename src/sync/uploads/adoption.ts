@@ -3,6 +3,7 @@ import type { Picture } from '../../protocol/picture/picture.ts'
 import { proved } from '../../records/images.ts'
 import { stored, unchanged } from '../../records/pictures.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import type { Album } from '../albums/album.ts'
 import { momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
@@ -40,18 +41,13 @@ export async function adopt(
   const inDoubt = synced.journal.openOnFile(job.file)
   const mayArrive = mayArriveFor(context.credentialLifetimeMs)
   if (inDoubt.some(({ sent_at }) => clock.monotonic() - sent_at <= mayArrive))
-    return { kind: 'waits', message: 'what became of an earlier version is being found out' }
-  if (inDoubt.length > 0)
-    return ambiguous(
-      context,
-      open,
-      "one of its album's images is an earlier version of it, and nothing tells which",
-    )
+    return { kind: 'waits', message: because('older_version_open') }
+  if (inDoubt.length > 0) return ambiguous(context, open, because('older_version_alike'))
   // Where the picture's own album can't be had, an album above holds pictures of several folders, so a name proves less.
   // And a file that uses an image keeps it until another is proved.
   const isItsOwn = depthOf(context, album) === job.albumPath.length || job.albumPath.length === 0
   const mayLink = alike.length === 1 && isItsOwn && used === null
-  const unknown: string[] = []
+  const unknown: Reason[] = []
   for (const stranger of alike) {
     const compared = await compareBytes(context, { remote_id: stranger.id, name }, bytesOf(open), signal)
     if (compared.verdict === 'equal' && contents.claim(album, stranger)) {
@@ -67,7 +63,7 @@ export async function adopt(
     await record(context, job, open, picture, only, { cdn_url: null, proof: 'none' })
     return { kind: 'linked' }
   }
-  const why = `${unknown.length} of the album's images can be it, and their bytes can't be compared: ${unknown[0]}`
+  const why = because('images_alike', { images: unknown.length, why: unknown[0]! })
   return ambiguous(context, open, why)
 }
 
@@ -93,12 +89,11 @@ export async function adoptLinked(
     return { kind: 'unchanged', size: open.look.size, compared: true }
   }
   if (compared.verdict === 'other' || linked.width !== width || linked.height !== height) return null
-  const why = `the image that was linked to it can be this version too, and its bytes can't be compared: ${compared.why}`
+  const why = because('linked_image_alike', { why: compared.why })
   return ambiguous(context, open, why)
 }
 
-function ambiguous({ clock }: EngineContext, { hash }: OpenPicture, why: string): UploadResult {
-  const message = `${why}; it is tried again, and "albumd retry --resend" uploads it anew`
+function ambiguous({ clock }: EngineContext, { hash }: OpenPicture, message: Reason): UploadResult {
   return { kind: 'failed', code: 'AMBIGUOUS', message, retryAt: clock.wall() + HOUR_MS, hash }
 }
 

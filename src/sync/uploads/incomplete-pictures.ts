@@ -1,5 +1,6 @@
 import type { OpenPicture } from '../../local/picture-file.ts'
 import type { FileKey, FileRow } from '../../synced/tables/files.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import type { Clock } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { type AgeContext, leftAloneMs } from './settled-picture.ts'
@@ -35,7 +36,7 @@ const BLANK_MS = 60_000
 /** A picture that waits. Times are monotonic milliseconds. */
 interface Waiting extends Pick<Read, 'look' | 'hash'> {
   cut: boolean
-  message: string
+  message: Reason
   /** Since when it has looked the same. */
   since: number
   /** When it was last read. */
@@ -90,9 +91,8 @@ export class IncompletePictures {
     // To fail too early harms nothing. To send half a picture does, so there its age is trusted only where no clock has
     // leapt, or where the picture was seen unchanged for all that time.
     const known = cut && deed === 'leave' ? age : Math.max(leftAloneMs(context, job, look.ctime), now - since)
-    const why = cut ? `it is not complete: ${ending.missing}` : 'part of it is only zeros'
     if (known < afterMs) {
-      const message = `${why}; it may still be written`
+      const message = cut ? because('incomplete', { missing: ending.missing }) : because('blank')
       if (this.#waiting.size >= MOST_KNOWN) this.#waiting.delete(this.#waiting.keys().next().value!)
       this.#waiting.set(keyOf(file), {
         look,
@@ -106,12 +106,15 @@ export class IncompletePictures {
       return { kind: 'waits', message, retryInMs: afterMs - known }
     }
     if (!cut || deed === 'send') return null
-    return { kind: 'failed', code: 'PICTURE_INCOMPLETE', message: `${why}; ${REMEDY}`, retryAt: null, hash }
+    return {
+      kind: 'failed',
+      code: 'PICTURE_INCOMPLETE',
+      message: because('stays_incomplete', { missing: ending.missing }),
+      retryAt: null,
+      hash,
+    }
   }
 }
-
-const REMEDY =
-  'it is left until it changes; to have such pictures sent as they are, set watch.incomplete to send, then run "albumd retry"'
 
 function keyOf({ folder, name }: FileKey): string {
   return `${folder} ${name}`

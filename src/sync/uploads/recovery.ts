@@ -3,6 +3,7 @@ import type { HostFailure } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
+import { because } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import { mayArriveFor } from '../credential-life.ts'
 import { confirmedPattern, delivers } from '../listing/compare-bytes.ts'
@@ -42,7 +43,7 @@ function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number): void {
   const { hash, size, mtime, since } = intent
   const file = tx.files.at(intent)
   if (file?.state !== 'pending' || file.size !== size || file.mtime !== mtime) return
-  const why = 'its upload was cut off when albumd ended'
+  const why = because('cut_off')
   uncertain(tx, file, { hash, since, until: since + mayArriveMs, why })
 }
 

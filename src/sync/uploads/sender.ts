@@ -6,7 +6,9 @@ import { albumUsed } from '../../records/albums.ts'
 import { refuted } from '../../records/images.ts'
 import { stored } from '../../records/pictures.ts'
 import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.ts'
+import { failing } from '../../remote/host.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
+import { because } from '../../words/reasons.ts'
 import type { Album } from '../albums/album.ts'
 import { momentOf } from '../clock.ts'
 import { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from '../quota/index.ts'
@@ -172,7 +174,7 @@ const idOfAnother: HostFailure = {
   remedy: 'find_out',
   endpoint: 'send',
   code: 'HOST_ANSWER',
-  message: 'the host answered with the id of another picture',
+  ...failing(because('id_of_another')),
 }
 
 function requestFor({ job, open, picture, album }: Parcel, skipDimensions: boolean): UploadRequest {

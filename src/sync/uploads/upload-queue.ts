@@ -1,5 +1,5 @@
 import { failed, uncertain } from '../../records/pictures.ts'
-import type { HostFailure } from '../../remote/host.ts'
+import { type HostFailure, reasonOf } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { albumPathOf } from '../album-name.ts'
 import { mayArriveFor } from '../credential-life.ts'
@@ -154,7 +154,7 @@ export class UploadQueue {
         return tell({ event: 'picture_waits', mirror, path, ...waiting(result) })
       case 'uncertain':
         await synced.commit(tx => uncertain(tx, file, this.#doubt(result)))
-        tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
+        tell({ event: 'picture_uncertain', mirror, path, message: reasonOf(result.failure) })
         // Two lost answers in a row are no chance. To go on would only make more uploads doubtful.
         if (!result.failure.repeated && ++this.#inDoubt > 1) this.#stop(result.failure)
         return
@@ -174,7 +174,7 @@ export class UploadQueue {
   #doubt({ hash, failure }: Extract<UploadResult, { kind: 'uncertain' }>) {
     const { clock, credentialLifetimeMs } = this.#run
     const since = clock.wall()
-    return { hash, since, until: since + mayArriveFor(credentialLifetimeMs), why: failure.message }
+    return { hash, since, until: since + mayArriveFor(credentialLifetimeMs), why: reasonOf(failure) }
   }
 
   #stop(failure: HostFailure): HostFailure {

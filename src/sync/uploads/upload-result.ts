@@ -1,7 +1,8 @@
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import { isOutage } from '../../remote/failures.ts'
-import type { HostFailure } from '../../remote/host.ts'
+import { type HostFailure, reasonOf } from '../../remote/host.ts'
+import type { Reason } from '../../words/reasons.ts'
 
 /** What became of one file. Only `stop` concerns other files. `hash`: of the file's bytes, where they were read. */
 export type UploadResult =
@@ -11,10 +12,10 @@ export type UploadResult =
   /** An image of its name and dimensions is there, and its bytes are not compared yet. */
   | { kind: 'linked' }
   /** `retryAt`: milliseconds since 1970. Null: not before the file changes. */
-  | { kind: 'failed'; code: string; message: string; retryAt: number | null; hash: Buffer | null }
+  | { kind: 'failed'; code: string; message: Reason; retryAt: number | null; hash: Buffer | null }
   | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
   /** Not now: the file is being written, or is missing. The next pass sees it anew, after `retryInMs` at the latest. */
-  | { kind: 'waits'; message: string; retryInMs?: number }
+  | { kind: 'waits'; message: Reason; retryInMs?: number }
   /** Nothing can be uploaded now, and all files stay pending. */
   | { kind: 'stop'; failure: HostFailure }
 
@@ -23,7 +24,8 @@ const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 
 /** What the host's refusal means for this file and for others. `now`: milliseconds since 1970. */
 export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number): UploadResult {
-  const { code, message, remedy } = failure
+  const { code, remedy } = failure
+  const message = reasonOf(failure)
   // Whether the album was created is not known. Only its pictures wait.
   if (remedy === 'find_out' && failure.endpoint === 'create_album') return { kind: 'waits', message }
   // An outage, a redirect or an odd address is no file's fault, and neither is a refused album request.

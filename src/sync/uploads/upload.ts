@@ -2,7 +2,9 @@ import { type OpenPicture, PictureFileError } from '../../local/picture-file.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import { hashed, unchanged } from '../../records/pictures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
+import { failing } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import { because, said } from '../../words/reasons.ts'
 import type { Album } from '../albums/album.ts'
 import { ALBUM_IN_DOUBT } from '../albums/album-maker.ts'
 import { DefaultAlbum } from '../albums/default-album.ts'
@@ -34,8 +36,14 @@ export class Uploader {
     } catch (error) {
       if (!(error instanceof PictureFileError)) throw error
       return error.code === 'UNREADABLE'
-        ? { kind: 'failed', code: error.code, message: error.message, retryAt: clock.wall(), hash: null }
-        : { kind: 'waits', message: error.message }
+        ? {
+            kind: 'failed',
+            code: error.code,
+            message: said(error.message),
+            retryAt: clock.wall(),
+            hash: null,
+          }
+        : { kind: 'waits', message: said(error.message) }
     }
     try {
       return await this.#uploadOpen(job, open, signal)
@@ -52,7 +60,7 @@ export class Uploader {
     const { synced } = this.#run
     const { hash, picture } = open
     // Since the scan another disk may have been mounted there.
-    if (!job.isSameDisk()) return { kind: 'waits', message: 'its folder was replaced since it was scanned' }
+    if (!job.isSameDisk()) return { kind: 'waits', message: because('folder_replaced') }
     const used = this.#imageOf(job)
     // When the answer to the image's deletion was lost, the image may be gone.
     if (used?.hash.equals(hash) && !synced.journal.deletionOf(used.id)) {
@@ -61,14 +69,14 @@ export class Uploader {
     }
     if (this.#run.only === 'compare') {
       await synced.commit(tx => hashed(tx, job.file, open))
-      return { kind: 'waits', message: 'its bytes have changed; it is sent once uploads go on' }
+      return { kind: 'waits', message: because('sent_later') }
     }
     if (synced.journal.openOnFile(job.file).some(intent => intent.hash.equals(hash)))
       return { kind: 'uncertain', failure: sentBefore, hash }
     const waits = this.#run.incomplete.judge(this.#run, job, open)
     if (waits) return waits
     if (!picture) {
-      const message = 'its bytes are no picture of a known format'
+      const message = because('not_a_picture')
       return { kind: 'failed', code: 'NOT_A_PICTURE', message, retryAt: null, hash }
     }
     if (used?.proof === 'none' && !synced.resend.has(job.file)) {
@@ -130,15 +138,14 @@ export class Uploader {
   #blindly({ endpoint, remedy }: HostFailure, hash: Buffer): UploadResult | null {
     const { synced, clock } = this.#run
     if (endpoint !== 'list' || remedy !== 'plan' || synced.meta.get('restored') !== '1') return null
-    const message =
-      'it may be on the host already: the state was lost or restored, and the plan does not list albums; "albumd retry --resend" uploads it all the same'
+    const message = because('perhaps_sent_before_loss')
     return { kind: 'failed', code: 'STATE_RESTORED', message, retryAt: clock.wall() + HOUR_MS, hash }
   }
 
   /** Says that the picture is not there, or that the host could not be asked because the plan does not list. */
   #notThere(): UploadResult {
     const shut = this.#run.host.blocks().find(({ endpoint }) => endpoint === 'list')
-    return shut ? { kind: 'waits', message: `${CAN_NOT_ASK}: ${shut.message}` } : notThere
+    return shut ? { kind: 'waits', message: because('host_not_asked', { words: shut.message }) } : notThere
   }
 
   #refused(failure: HostFailure, hash: Buffer): UploadResult {
@@ -171,24 +178,21 @@ const leaving: HostFailure = {
   remedy: 'find_out',
   endpoint: 'create_album',
   code: ALBUM_IN_DOUBT,
-  message: 'whether its album was deleted is being found out',
+  ...failing(because('album_deletion_open')),
   repeated: true,
 }
 
-const notThere: UploadResult = { kind: 'waits', message: 'it is not on the host' }
-
-const CAN_NOT_ASK = 'the host could not be asked whether it is there'
+const notThere: UploadResult = { kind: 'waits', message: because('not_on_host') }
 
 const mayArrive: UploadResult = {
   kind: 'waits',
-  message:
-    'the state was lost while albumd worked: what it had sent may still arrive, and is waited for as long as the host would take it',
+  message: because('sent_before_loss'),
 }
 
 const sentBefore: HostFailure = {
   remedy: 'find_out',
   endpoint: 'send',
   code: 'UNCERTAIN',
-  message: 'these bytes were sent before, and what became of them is not known',
+  ...failing(because('same_bytes_sent')),
   repeated: true,
 }

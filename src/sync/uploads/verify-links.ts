@@ -1,5 +1,6 @@
 import { proved, refuted } from '../../records/images.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import type { Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import { type Comparison, compareBytes } from '../listing/compare-bytes.ts'
 
@@ -10,7 +11,7 @@ export interface Verified {
   other: number
   unknown: number
   /** Why the first of the unknown ones can't be compared; null where there are none. */
-  why: string | null
+  why: Reason | null
 }
 
 /** Fetches every linked image and compares its bytes with its file's. `between`: before each, others may work. */

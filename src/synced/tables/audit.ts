@@ -1,3 +1,4 @@
+import type { Reason } from '../../words/reasons.ts'
 import type { Db } from '../database.ts'
 
 /**
@@ -14,7 +15,7 @@ export interface Finding {
   album: number | null
   name: string
   /** What was found, in people's words. */
-  detail: string
+  detail: Reason
 }
 
 type FindingRow = Omit<Finding, 'album'> & { album: number }

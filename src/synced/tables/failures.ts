@@ -1,3 +1,4 @@
+import type { Reason } from '../../words/reasons.ts'
 import type { Db } from '../database.ts'
 
 export interface FailureRow {
@@ -6,7 +7,7 @@ export interface FailureRow {
   name: string
   source: 'look' | 'upload' | 'uncertain'
   code: string
-  message: string
+  message: Reason
   attempts: number
   /** Null: not before the file changes. */
   next_attempt_at: number | null

@@ -1,4 +1,5 @@
 import type { FolderLook } from '../../local/look.ts'
+import type { Reason } from '../../words/reasons.ts'
 import type { Db } from '../database.ts'
 
 export interface FolderRow {
@@ -8,7 +9,7 @@ export interface FolderRow {
   digest: string | null
   ignore_text: string | null
   ignore_gone: 0 | 1
-  unknown: string | null
+  unknown: Reason | null
   /** 1: a mount point at the last look. */
   mount: 0 | 1
   /** Of the root of what was mounted there; null where nothing was. */
@@ -19,7 +20,7 @@ export interface FolderRow {
 }
 
 /** A folder that is unknown, and the failure's code that says what kind of doubt it is. */
-export type DoubtfulFolder = FolderRow & { unknown: string; code: string | null }
+export type DoubtfulFolder = FolderRow & { unknown: Reason; code: string | null }
 
 /** The folders as last looked at. */
 export function openFolders(db: Db) {
@@ -72,7 +73,7 @@ export function openFolders(db: Db) {
        mounted_ino = ?, mounted_birthtime = ?, files = ?,
        left_format = ?, left_ignored = ?, left_hidden = ?, left_empty = ?, left_links = ? WHERE id = ?`,
   )
-  const setUnknown = db.prepare<[string, number]>(
+  const setUnknown = db.prepare<[Reason, number]>(
     'UPDATE folders SET unknown = ?, digest = NULL, accept = 0 WHERE id = ?',
   )
   const lookAgain = db.prepare<[number]>('UPDATE folders SET digest = NULL WHERE id = ?')
@@ -141,7 +142,7 @@ export function openFolders(db: Db) {
         )
       },
       /** It could not be read: what it holds is not known. */
-      setUnknown(id: number, reason: string): void {
+      setUnknown(id: number, reason: Reason): void {
         setUnknown.run(reason, id)
       },
       /** The next look at it comes back whole. */

@@ -1,3 +1,4 @@
+import type { Reason } from '../../words/reasons.ts'
 import type { Db } from '../database.ts'
 import type { FileKey } from './files.ts'
 
@@ -32,8 +33,7 @@ export interface HistoryNote {
   /** Milliseconds since 1970. */
   at: number
   event: HistoryEvent
-  /** In people's words. */
-  detail?: string | null
+  detail?: Reason | null
   /** When the picture was found that this became of; milliseconds since 1970. */
   since?: number | null
 }

@@ -1,3 +1,4 @@
+import type { Reason } from '../../words/reasons.ts'
 import type { Db } from '../database.ts'
 
 export interface RootIdentity {
@@ -11,7 +12,7 @@ export type GuardCode = 'ROOT' | 'FOLDER_UNKNOWN' | 'SCAN_ENDED'
 
 export interface Guard {
   code: GuardCode
-  reason: string
+  reason: Reason
 }
 
 export interface MirrorRow {
@@ -21,7 +22,7 @@ export interface MirrorRow {
   dev: number | null
   ino: number | null
   birthtime: number | null
-  guard: string | null
+  guard: Reason | null
   guard_code: GuardCode | null
   phase: 'scanning' | 'syncing' | null
   /**
@@ -41,7 +42,7 @@ export function openMirrors(db: Db) {
     'UPDATE mirrors SET dev = ?, ino = ?, birthtime = ? WHERE id = ?',
   )
   const setAccept = db.prepare<[MirrorRow['accept'], number]>('UPDATE mirrors SET accept = ? WHERE id = ?')
-  const setGuard = db.prepare<[string | null, GuardCode | null, number]>(
+  const setGuard = db.prepare<[Reason | null, GuardCode | null, number]>(
     'UPDATE mirrors SET guard = ?, guard_code = ? WHERE id = ?',
   )
   const setPhase = db.prepare<[MirrorRow['phase'], number]>('UPDATE mirrors SET phase = ? WHERE id = ?')

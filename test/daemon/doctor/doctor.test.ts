@@ -10,6 +10,7 @@ import {
 } from '../../../src/daemon/doctor/folders.ts'
 import { checkClock } from '../../../src/daemon/doctor/host.ts'
 import { realDisk } from '../../../src/local/real-disk.ts'
+import { said } from '../../../src/words/reasons.ts'
 import { red } from '../../sync/workshop.ts'
 import { tempFolder } from '../../temp-folder.ts'
 import { mirrorInSync } from '../mirror-status.ts'
@@ -133,9 +134,9 @@ describe('a guarded mirror', () => {
   it('fails with what the last look was in doubt of, and not where a look only ended early', async () => {
     const { synced, mirror, guards } = await begun()
     const { id } = synced.mirrors.of(mirror.folder)!
-    synced.commitNow(tx => tx.mirrors.guard(id, { code: 'FOLDER_UNKNOWN', reason: 'why so' }))
+    synced.commitNow(tx => tx.mirrors.guard(id, { code: 'FOLDER_UNKNOWN', reason: said('why so') }))
     expect(guards()).toMatchObject([{ status: 'fail', message: expect.stringContaining('why so') }])
-    synced.commitNow(tx => tx.mirrors.guard(id, { code: 'SCAN_ENDED', reason: 'why so' }))
+    synced.commitNow(tx => tx.mirrors.guard(id, { code: 'SCAN_ENDED', reason: said('why so') }))
     expect(guards()).toEqual([])
   })
 })

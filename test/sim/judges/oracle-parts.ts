@@ -3,6 +3,7 @@ import { isOurs } from '../../../src/sync/audit/audit-repair.ts'
 import type { HoldPolicy } from '../../../src/sync/deletions/hold.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { Allowance } from '../../../src/sync/quota/quota-state.ts'
+import { inWords } from '../../../src/words/reasons.ts'
 import type { Looks, Sources } from '../disk/disk-port.ts'
 import { split } from '../disk/tree.ts'
 import type { VirtualDisk } from '../disk/virtual-disk.ts'
@@ -99,7 +100,10 @@ export function oracleOf(world: World, running: () => number): Oracle {
     wall: machine.wall,
     wholeAlbums: albumDeletions === 'recursive',
     isOurs: id => isOurs(synced, { remote_id: id }),
-    guardOf: folder => synced.mirrors.of(folder)?.guard ?? null,
+    guardOf(folder) {
+      const guard = synced.mirrors.of(folder)?.guard
+      return guard ? inWords(guard) : null
+    },
     isPaused: () => pausing.holdsAt(machine.wall()),
     now: () => time.now,
     recordOf: path => recordedAt(synced, mirrors, path),

@@ -7,8 +7,8 @@ export const DELETIONS: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/deletions/why-image-stays.ts',
-        find: '(image.kept === 1 ? KEPT : null)',
-        replace: '(image.proof === undefined ? KEPT : null)',
+        find: "(image.kept === 1 ? because('kept_for_good') : null)",
+        replace: "(image.proof === undefined ? because('kept_for_good') : null)",
       },
     ],
     why: 'where equal bytes have one id, another mirror deletes what the backup had',
@@ -196,8 +196,8 @@ export const DELETIONS: readonly Mutant[] = [
       },
       {
         file: 'sync/deletions/last-check.ts',
-        find: "if (mirror.policy.deletions === 'keep') return 'another mirror keeps it'",
-        replace: "if (mirror === null) return 'another mirror keeps it'",
+        find: "if (mirror.policy.deletions === 'keep') return because('other_mirror_keeps')",
+        replace: "if (mirror === null) return because('other_mirror_keeps')",
       },
     ],
     why: 'what is gone from a backup goes from the host',

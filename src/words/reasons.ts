@@ -1,0 +1,206 @@
+import { shellWord } from './shell-word.ts'
+
+/*
+ * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts, and this file
+ * holds the words of every code. A new reason takes two edits: its words here, and the place that raises it with
+ * `because(code, facts)`. A code without words does not compile, and test/words finds a code that nothing raises.
+ */
+
+const trust = (folder: string) => `"albumd trust ${shellWord(folder)}"`
+
+const WORDS = {
+  /** The words of the host, of the system or of a program, as they came. */
+  said: ({ words }: { words: string }) => words,
+
+  // What the scan found of a file.
+  new: () => 'new',
+  touched: () => 'touched: its bytes are compared',
+  there_again: () => 'there again',
+  size_changed: ({ before, now }: { before: number; now: number }) =>
+    `changed: ${before} bytes became ${now}`,
+  time_changed: () => 'changed: another modification time',
+  file_replaced: () => 'replaced by another file',
+  left_out: () => 'there, but left out; its image stays',
+  perhaps_renamed: () =>
+    'not known whether it is gone: a name in its folder is not valid UTF-8; rename that file',
+  kept_by_backup: () => 'gone from the disk; this mirror keeps images',
+  gone: () => 'gone from the disk',
+  gone_unsent: () => 'gone from the disk, before it was on the host',
+  ignored_on_request: () => 'hidden by an ignore rule, and asked for',
+  name_not_utf8: () =>
+    'its name is not valid UTF-8; rename it. Until then nothing that is missing from its folder counts as deleted',
+  file_unreadable: ({ words }: { words: string }) => words,
+
+  // What a folder or a root is in doubt about.
+  folder_unreadable: ({ code, remedy }: { code: string; remedy: string }) =>
+    `it can't be read (${code}); ${remedy}`,
+  folder_unmounted: ({ folder, below }: { folder: string; below: string | null }) =>
+    `${below === null ? 'it' : `${below} in it`} was a mount point and is none now; mount it again, or run ${trust(folder)}`,
+  folder_remounted: ({ folder }: { folder: string }) =>
+    `another disk is mounted there than before; bring the old one back, or run ${trust(folder)}`,
+  folder_mounted_over: ({ folder }: { folder: string }) =>
+    `a disk was mounted there, and the pictures are not on it; unmount it, or run ${trust(folder)}`,
+  folder_emptied: ({ folder, pictures }: { folder: string; pictures: number }) =>
+    `all of its ${pictures} pictures are gone at once; bring them back, or run ${trust(folder)}`,
+  ignore_file_unreliable: ({ why }: { why: string }) => `its ignore file can't be relied on (${why})`,
+  ignore_file_vanished: () =>
+    "its ignore file can't be relied on (it was there before; if it is gone for good, a pass some seconds later goes without it)",
+  folder_in_doubt: ({ path, why }: { path: string; why: Reason }) =>
+    `nothing is deleted while a folder is unknown: ${path || 'the root'}: ${inWords(why)}`,
+  root_not_a_folder: ({ folder }: { folder: string }) => `${folder} is not a folder; is its disk mounted?`,
+  root_missing: ({ folder }: { folder: string }) => `${folder} is not there; is its disk mounted?`,
+  root_unreadable: ({ folder, code, remedy }: { folder: string; code: string; remedy: string }) =>
+    `${folder} can't be read (${code}); ${remedy}`,
+  root_empty: ({ folder }: { folder: string }) =>
+    `${folder} is empty and held pictures before: mount its disk, or run ${trust(folder)} if it is meant to be so`,
+  root_other: ({ folder }: { folder: string }) =>
+    `${folder} is another folder than before: bring the old one back, or run ${trust(folder)} if it is meant to be so`,
+  root_replaced: ({ folder }: { folder: string }) => `${folder} was replaced`,
+  root_replaced_in_scan: ({ folder }: { folder: string }) =>
+    `${folder}: it was replaced while it was looked at`,
+  root_lost_in_scan: ({ folder, words }: { folder: string; words: string }) => `${folder}: ${words}`,
+  scan_ended: () => 'nothing is deleted: the last scan did not come to its end',
+  trusted: ({ path }: { path: string }) => `${path} is trusted as it is: the next scan takes it as the truth`,
+
+  at_path: ({ path, why }: { path: string; why: Reason }) => `${path}: ${inWords(why)}`,
+
+  // Why an image stays.
+  kept_for_good: () => 'a backup keeps it',
+  in_use: () => 'another file uses the same image',
+  may_have_moved: () => 'a picture of its size has yet to find its image: it may have moved there',
+  mount_gone: ({ path }: { path: string }) => `${path} was a mount point and is none now`,
+  location_unseen: ({ path }: { path: string }) => `${path} can't be looked at`,
+  other_mirror_unseen: () => 'a picture of another mirror used it, and that mirror can not be looked at',
+  other_mirror_keeps: () => 'another mirror keeps it',
+  file_there_again: ({ path }: { path: string }) => `${path} is there again`,
+  not_in_its_album: () =>
+    'its album does not list it: it may be an image of equal bytes that another put elsewhere',
+  album_not_listed: ({ words }: { words: string }) => `its album can't be looked at: ${words}`,
+  bytes_differ: () => 'its bytes are another picture: it is not ours',
+  bytes_not_compared: ({ why }: { why: Reason }) =>
+    `it was linked by its name alone, and its bytes can't be compared: ${inWords(why)}`,
+  address_not_known: () => 'no upload has shown yet how its delivery address would look',
+  address_answered: ({ status }: { status: number }) => `its delivery address answered ${status}`,
+  delivery_alters: () => 'the host does not deliver pictures as they were sent',
+  paused: () => 'albumd is paused',
+  album_needed: () => 'something is in it, or on its way there',
+
+  // Why a picture waits or failed.
+  folder_replaced: () => 'its folder was replaced since it was scanned',
+  sent_later: () => 'its bytes have changed; it is sent once uploads go on',
+  not_a_picture: () => 'its bytes are no picture of a known format',
+  incomplete: ({ missing }: { missing: string }) => `it is not complete: ${missing}; it may still be written`,
+  blank: () => 'part of it is only zeros; it may still be written',
+  stays_incomplete: ({ missing }: { missing: string }) =>
+    `it is not complete: ${missing}; it is left until it changes; to have such pictures sent as they are, set watch.incomplete to send, then run "albumd retry"`,
+  too_large: ({ refused, plan }: { refused: number; plan: string }) =>
+    `it is larger than the host takes, which refused a file of ${refused} bytes (plan ${plan}); it is not asked about before the file gets smaller or host.plan changes, or a day later`,
+  perhaps_sent_before_loss: () =>
+    'it may be on the host already: the state was lost or restored, and the plan does not list albums; "albumd retry --resend" uploads it all the same',
+  older_version_open: () => 'what became of an earlier version is being found out',
+  older_version_alike: () =>
+    `one of its album's images is an earlier version of it, and nothing tells which; ${RESEND}`,
+  images_alike: ({ images, why }: { images: number; why: Reason }) =>
+    `${images} of the album's images can be it, and their bytes can't be compared: ${inWords(why)}; ${RESEND}`,
+  linked_image_alike: ({ why }: { why: Reason }) =>
+    `the image that was linked to it can be this version too, and its bytes can't be compared: ${inWords(why)}; ${RESEND}`,
+  not_on_host: () => 'it is not on the host',
+  host_not_asked: ({ words }: { words: string }) =>
+    `the host could not be asked whether it is there: ${words}`,
+  upload_failed: ({ why, code }: { why: Reason; code: string }) => `${inWords(why)} (${code})`,
+  cut_off: () => 'its upload was cut off when albumd ended',
+  uncertain: ({ why }: { why: Reason }) =>
+    `it may be on the host or not; it is looked for there, and not sent again before that is known: ${inWords(why)}`,
+  album_deletion_open: () => 'whether its album was deleted is being found out',
+  sent_before_loss: () =>
+    'the state was lost while albumd worked: what it had sent may still arrive, and is waited for as long as the host would take it',
+  same_bytes_sent: () => 'these bytes were sent before, and what became of them is not known',
+  id_of_another: () => 'the host answered with the id of another picture',
+  album_asked_for: ({ name }: { name: string }) =>
+    `the album "${name}" was asked for a short time ago and is not listed; it is looked for again before another is made`,
+  album_twice: ({ name }: { name: string }) =>
+    `two albums are called "${name}"; what became of an upload into one of them is found out before the other is used`,
+  album_not_known: ({ name }: { name: string }) =>
+    `the album "${name}" may be there or not, and the plan does not list albums; its pictures wait`,
+  listing_changes: () =>
+    'the listing of an album changed while it was read, again and again; it is tried later',
+  listing_endless: ({ most }: { most: number }) =>
+    `the host lists images or albums without end: more than ${most}; it is tried later`,
+
+  // What became of a picture or an image.
+  moved_from: ({ path }: { path: string }) => `moved from ${path}`,
+  old_image_goes: () => 'its old image is to be deleted',
+  old_image_stays: () => 'its old image stays',
+  bytes_on_host: () => 'its bytes are on the host',
+  found_as_promised: () => 'the host has it under the address or the id that it had promised',
+  found_by_bytes: () => 'its bytes were fetched and are the same',
+  found_alike: () => 'an image of its name and dimensions came; its bytes are not compared yet',
+  image_kept: () => 'its image stays on the host for good',
+  image_gone: () => 'its image is not on the host any more',
+  image_not_found: () => 'the audit did not find its image on the host',
+  image_refuted: () => "the image that was linked to it has other bytes: it is another's",
+  picture_gone: () => 'the picture is gone from the disk',
+  older_version: () => 'it was of an older version',
+  rule_hides: () => 'a rule hides the picture',
+  picture_moved: ({ path }: { path: string }) => `the picture moved to ${path}`,
+
+  // What the audit found.
+  not_listed: () => 'the host does not list it any more',
+  twin_in_use: () => 'albumd uploaded it, and another image of the same bytes is used by its file',
+  deletion_undone: () => 'albumd deleted it, and the host still has it',
+  looks_like: ({ id }: { id: string }) =>
+    `albumd has no record of it; it looks like ${id} of the same name, which is recorded`,
+  not_recorded: () => 'albumd has no record of it',
+  differs: ({ differences }: { differences: Reason[] }) => differences.map(inWords).join('; '),
+  name_differs: ({ listed, name }: { listed: string; name: string }) =>
+    `its name is "${listed}" there, not "${name}"`,
+  dimensions_differ: ({ listed, recorded }: { listed: string; recorded: string }) =>
+    `it has ${listed} pixels there, not ${recorded}`,
+  size_differs: ({ listed, size }: { listed: string; size: number }) =>
+    `its size is ${listed} there, not ${size} bytes`,
+  in_other_album: ({ album, recorded }: { album: string; recorded: string }) =>
+    `it is in ${album || 'the root'}, not in ${recorded || 'the root'}`,
+}
+
+const RESEND = 'it is tried again, and "albumd retry --resend" uploads it anew'
+
+type Words = typeof WORDS
+export type ReasonCode = keyof Words
+/** Every code. */
+export const CODES = Object.keys(WORDS) as ReasonCode[]
+
+type Facts<C extends ReasonCode> = Parameters<Words[C]>
+
+declare const brand: unique symbol
+
+/**
+ * A code with its facts, as compact text: a column, an event or a line of the log can carry it. Read it with `codeOf`
+ * and `inWords` alone.
+ */
+export type Reason = { readonly [brand]: 'reason' }
+
+export function because<C extends ReasonCode>(code: C, ...facts: Facts<C>): Reason {
+  return JSON.stringify([code, ...facts]) as unknown as Reason
+}
+
+/** What the host or the system said, as it said it. */
+export function said(words: string): Reason {
+  return because('said', { words })
+}
+
+export function codeOf(why: Reason): ReasonCode {
+  return parsed(why)[0]
+}
+
+/** One sentence for a person. */
+export function inWords(why: Reason): string {
+  const [code, facts] = parsed(why)
+  // Facts inside facts are reasons as text too.
+  const words = WORDS[code] as ((facts: unknown) => string) | undefined
+  // A newer albumd may have written a code that this one does not know.
+  return words ? words(facts) : code
+}
+
+function parsed(why: Reason): [ReasonCode, unknown] {
+  return JSON.parse(why as unknown as string)
+}

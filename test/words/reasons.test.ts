@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { because, CODES, codeOf, inWords, said } from '../../src/words/reasons.ts'
+
+const SRC = join(import.meta.dirname, '../../src')
+
+describe('reasons', () => {
+  it('keep their facts, also reasons inside of reasons', () => {
+    const why = because('bytes_not_compared', { why: because('address_answered', { status: 404 }) })
+    expect(codeOf(why)).toBe('bytes_not_compared')
+    expect(inWords(why)).toContain('its delivery address answered 404')
+    expect(inWords(said('no "quota" left'))).toBe('no "quota" left')
+  })
+
+  it('name a path so that a shell takes it', () => {
+    const folder = "/srv/it's here"
+    expect(inWords(because('root_empty', { folder }))).toContain(`albumd trust '/srv/it'\\''s here'`)
+  })
+
+  it('are all raised by something: a code that is no longer raised loses its words', () => {
+    const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+      .filter(name => name.endsWith('.ts') && name !== 'words/reasons.ts')
+      .map(name => readFileSync(join(SRC, name), 'utf8'))
+      .join('\n')
+    expect(CODES.filter(code => code !== 'said' && !sources.includes(`'${code}'`))).toEqual([])
+  })
+})
