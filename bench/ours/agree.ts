@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { stateFiles } from '../../src/daemon/state/state.ts'
+import { stateFiles } from '../../src/daemon/state/claim.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { lastingMarkOf, readWitness, writeWitness } from '../../src/synced/witness.ts'
 import { bmp, tinyPictureHash } from '../trees/picture.ts'

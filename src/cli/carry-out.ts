@@ -33,7 +33,7 @@ export async function carryOutBySomebody<N extends CommandName>(
   const { askDaemon } = await import('../daemon/control/client.ts')
   const { carryOutHere } = await import('../daemon/commands/carry-out-here.ts')
   const { commands } = await import('../daemon/commands/all.ts')
-  const { stateFiles } = await import('../daemon/state/state.ts')
+  const { stateFiles } = await import('../daemon/state/claim.ts')
   const { refuseClosed } = await import('../daemon/state/state-problem.ts')
   refuseClosed(config.state_dir)
   const waiting = setTimeout(() => output.say('waiting for what albumd is in the middle of'), PATIENCE_MS)

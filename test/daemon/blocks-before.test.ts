@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { blocksBefore } from '../../src/daemon/state/blocks-before.ts'
+import { blocksBefore } from '../../src/daemon/state/last-process.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 

@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { stateFiles } from '../../src/daemon/state/claim.ts'
 import { openRecords, type Records } from '../../src/daemon/state/records.ts'
-import { stateFiles } from '../../src/daemon/state/state.ts'
 import { makeVersion1 } from '../synced/version-1.ts'
 import { tempFolder } from '../temp-folder.ts'
 

@@ -4,7 +4,7 @@ import {
   lastRequestBefore,
   ledgerAfter,
   startRequests,
-} from '../../src/daemon/state/requests-before.ts'
+} from '../../src/daemon/state/last-process.ts'
 import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'

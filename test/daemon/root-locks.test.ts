@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { RootLocks } from '../../src/daemon/state/root-locks.ts'
+import { RootLocks } from '../../src/daemon/state/claim.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 function locksOn(...folders: string[]): RootLocks {

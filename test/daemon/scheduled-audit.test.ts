@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { AuditResult } from '../../src/daemon/loop/audit.ts'
-import { ScheduledAudit } from '../../src/daemon/loop/scheduled-audit.ts'
+import type { AuditResult } from '../../src/daemon/commands/audit.ts'
+import { ScheduledAudit } from '../../src/daemon/loop/schedule.ts'
 import type { HostFailure } from '../../src/remote/host.ts'
 import { VirtualClock } from './virtual-clock.ts'
 

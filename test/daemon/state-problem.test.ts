@@ -39,7 +39,7 @@ it.runIf(process.getuid?.() === 0)(
     const folder = closedFolder(0)
     expect(refusalOf(folder)).toMatchObject({
       code: 'STATE_UNREADABLE',
-      message: `${folder}: it is another user's; run this as the user that albumd runs as, or with sudo`,
+      message: `${folder}: it belongs to another user; run this as the user that albumd runs as, or with sudo`,
     })
   },
 )

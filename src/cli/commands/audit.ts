@@ -1,5 +1,5 @@
 import { KEY_REMEDY } from '../../config/api-key.ts'
-import type { AuditFinding, AuditResult } from '../../daemon/loop/audit.ts'
+import type { AuditFinding, AuditResult } from '../../daemon/commands/audit.ts'
 import type { Verdict } from '../../daemon/report/verdict.ts'
 import { carryOut, sayAside, silently } from '../carry-out.ts'
 import type { CommandWork } from '../command-work.ts'

@@ -1,4 +1,4 @@
-import type { Pause } from '../../daemon/loop/pause.ts'
+import type { Pause } from '../../daemon/state/pause.ts'
 import { carryOut, silently } from '../carry-out.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'
@@ -44,7 +44,7 @@ async function pause({ for: given, config: flag, json }: PauseArgs): Promise<num
   const interrupts = onInterrupts()
   try {
     const paused = await carryOut(config, 'pause', { forMs }, silently, interrupts)
-    const { pauseInWords } = await import('../../daemon/loop/pause.ts')
+    const { pauseInWords } = await import('../../daemon/state/pause.ts')
     if (json) process.stdout.write(`${JSON.stringify({ paused: true, ...pauseInJson(paused) })}\n`)
     else process.stdout.write(`${pauseInWords(paused)}\n`)
   } finally {

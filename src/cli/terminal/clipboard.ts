@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { childEnvironment } from '../../daemon/notify/child-environment.ts'
+import { childEnvironment } from '../../daemon/notify/run-command.ts'
 
 /** A tool that does not take the text within this many milliseconds is given up. */
 const PATIENCE_MS = 5000

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { confirmedPattern } from '../../sync/listing/compare-bytes.ts'
 import type { Verified } from '../../sync/uploads/index.ts'
 import { inWords } from '../../words/reasons.ts'
-import { forgetFailures } from '../loop/retry.ts'
 import type { Command } from './command.ts'
 import { type PassResult, passResult } from './pass-result.ts'
+import { forgetFailures } from './retry.ts'
 
 /** `why`: the words of the first reason. */
 export type VerifiedInWords = Omit<Verified, 'why'> & { why: string | null }

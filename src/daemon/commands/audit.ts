@@ -1,8 +1,18 @@
 import { z } from 'zod'
-import { type AuditResult, audit } from '../loop/audit.ts'
-import { pauseAt, pauseInWords } from '../loop/pause.ts'
+import type { Config } from '../../config/schema.ts'
+import type { HostFailure } from '../../remote/host.ts'
+import { albumName } from '../../sync/albums/album.ts'
+import { runAudit } from '../../sync/audit/audit.ts'
+import { deleteTwice, isOurs, type Repairs, repairGone } from '../../sync/audit/audit-repair.ts'
+import type { EngineContext } from '../../sync/context.ts'
+import type { Interruption } from '../../sync/interruption.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { Finding } from '../../synced/tables/audit.ts'
+import { inWords } from '../../words/reasons.ts'
+import type { Mirroring } from '../loop/mirroring.ts'
 import { statusOf } from '../report/status.ts'
 import { type Verdict, verdictOn } from '../report/verdict.ts'
+import { pauseAt, pauseInWords } from '../state/pause.ts'
 import { type Command, type CommandContext, NotPossible } from './command.ts'
 
 interface AuditDone {
@@ -20,7 +30,7 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
     const paused = repair ? pauseAt(synced, Date.now()) : null
     if (paused) throw new NotPossible(`nothing can be repaired: ${pauseInWords(paused)}`, 'PAUSED')
     for (;;) {
-      const { result, gaveWay } = await oneStretch(context, repair)
+      const { result, gaveWay } = await auditForAWhile(context, repair)
       if (gaveWay && !result.finished && result.stopped.length === 0) {
         await context.giveWay()
         continue
@@ -33,8 +43,8 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
   },
 }
 
-/** Audits until something else waits. It ends between two albums, and the next stretch goes on there. */
-async function oneStretch(
+/** Audits until other work waits. It ends between two albums, and the next call goes on with the next album. */
+async function auditForAWhile(
   context: CommandContext,
   repair: boolean,
 ): Promise<{ result: AuditResult; gaveWay: boolean }> {
@@ -43,12 +53,126 @@ async function oneStretch(
   const mirroring = { parts: context.engine().parts, pass: () => context.pass() }
   // Only the walk ends early. Once it is finished, all repairs are made.
   const stop = AbortSignal.any([interruption.stop, leave.signal])
-  let looked = 0
+  let steps = 0
   const progress = (done: number, albums: number) => {
     output.progress(done, albums)
-    // At least one album each time, or an audit would never end while pictures change all day.
-    if (looked++ > 0 && context.othersWait()) leave.abort()
+    // At least one album is compared each time. Otherwise the audit would never end while pictures change all day.
+    if (steps++ > 0 && context.othersWait()) leave.abort()
   }
   const result = await audit(config, mirroring, repair, { ...interruption, stop }, progress)
   return { result, gaveWay: leave.signal.aborted && !interruption.stop.aborted }
+}
+
+/** A finding for people and programs. */
+export interface AuditFinding {
+  kind: Finding['kind']
+  /** The album's path on the host; '' is the root. */
+  album: string
+  name: string
+  image_id: string
+  detail: string
+  /** Whether the records know the image's id. Only such images are ever deleted. */
+  ours: boolean
+  repaired: boolean
+}
+
+export interface AuditResult {
+  /** Whether the walk ended with the last album. Otherwise the next walk goes on where this one ended. */
+  finished: boolean
+  /** Whether every album was compared. */
+  complete: boolean
+  albums: number
+  /** Albums that could not be compared, and why. */
+  skipped: { album: string; reason: string }[]
+  findings: AuditFinding[]
+  /** How many deletions were not done, because so many need a person's word. */
+  withheld: number
+  /** The host's answers that ended the work early. */
+  stopped: HostFailure[]
+}
+
+/**
+ * Compares the host's listing with the records. `repair`: then a pass uploads the images that are gone, and images that
+ * are there twice are deleted, if the records know them.
+ */
+export async function audit(
+  config: Pick<Config, 'host' | 'deletions'>,
+  mirroring: Pick<Mirroring, 'pass'> & { readonly parts: EngineContext },
+  repair: boolean,
+  interruption: Interruption,
+  progress: (done: number, albums: number) => void,
+): Promise<AuditResult> {
+  const { parts } = mirroring
+  const { synced } = parts
+  // Half of the permitted requests is left to other work.
+  const gapMs = 2000 / config.host.requests_per_second.list
+  const { albums, skipped, finished, stopped } = await runAudit({ ...parts, gapMs, progress }, interruption)
+  const found = synced.audit.findings().map(finding => shown(synced, finding))
+  const complete = finished && skipped.length === 0
+  const result: AuditResult = {
+    finished,
+    complete,
+    albums,
+    skipped,
+    findings: found,
+    withheld: 0,
+    stopped: [],
+  }
+  if (stopped) {
+    await recordBlock(synced, stopped, parts.clock.wall())
+    return { ...result, stopped: [stopped] }
+  }
+  if (!repair || !finished) return result
+  const uploads = await repairGone(parts, interruption)
+  const pass = uploads.stopped ? null : await mirroring.pass(interruption)
+  const deletions = pass ? await deleteUnlessInDoubt(parts, config.deletions.hold_min, interruption) : NOTHING
+  const repaired = new Set([...uploads.repaired, ...deletions.repaired].map(keyOf))
+  return {
+    ...result,
+    findings: found.map(finding => ({ ...finding, repaired: repaired.has(keyOf(finding)) })),
+    withheld: deletions.withheld,
+    stopped: [uploads.stopped, deletions.stopped, ...(pass?.stopped ?? [])].filter(
+      failure => failure !== null,
+    ),
+  }
+}
+
+const NOTHING: Repairs = { repaired: [], withheld: 0, stopped: null }
+
+/** Nothing is deleted while any mirror is guarded, nor after a person has paused albumd. */
+function deleteUnlessInDoubt(
+  parts: EngineContext,
+  most: number,
+  interruption: Interruption,
+): Promise<Repairs> {
+  const { synced, clock } = parts
+  const inDoubt = synced.mirrors.all().some(({ guard }) => guard !== null)
+  const mayGo = () => pauseAt(synced, clock.wall()) === null
+  return inDoubt || !mayGo() ? Promise.resolve(NOTHING) : deleteTwice(parts, most, interruption, mayGo)
+}
+
+function shown(synced: Synced, { kind, album, name, remote_id, detail }: Finding): AuditFinding {
+  const ours = isOurs(synced, { remote_id })
+  return {
+    kind,
+    album: albumName(synced, album),
+    name,
+    image_id: remote_id,
+    detail: inWords(detail),
+    ours,
+    repaired: false,
+  }
+}
+
+function keyOf(
+  finding: Pick<Finding, 'kind' | 'remote_id'> | Pick<AuditFinding, 'kind' | 'image_id'>,
+): string {
+  return `${finding.kind} ${'remote_id' in finding ? finding.remote_id : finding.image_id}`
+}
+
+/** Records what plan or key forbid, so that `status` shows it until it is tried again. */
+async function recordBlock({ commit }: Synced, failure: HostFailure, now: number): Promise<void> {
+  const { endpoint, code, message, remedy, repeated } = failure
+  if (remedy !== 'plan' && remedy !== 'key') return
+  if (!repeated) await commit(tx => tx.account.block({ endpoint, code, message, since: now, said_at: now }))
 }

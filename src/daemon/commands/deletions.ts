@@ -32,7 +32,7 @@ export const deletionsCommand: Command<DeletionsRequest, { held: ShownDeletion[]
 }
 
 function moreThanSeen(action: string, held: number, seen: number): string {
-  return `${count(held, 'image')} would go now, and you saw ${seen.toLocaleString('en')}; look again, then ${action}`
+  return `${count(held, 'deletion')} ${held === 1 ? 'is' : 'are'} held now, and you saw ${seen.toLocaleString('en')}; look at the list again, then ${action}`
 }
 
 export function showDeletion({ image, ...rest }: HeldDeletion): ShownDeletion {

@@ -1,15 +1,15 @@
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { recordStates } from '../../sync/record-pass.ts'
-import { type Pause, pauseAt } from '../loop/pause.ts'
 import { type MirrorStatus, statusOf } from '../report/status.ts'
 import { type Verdict, verdictOn } from '../report/verdict.ts'
+import { type Pause, pauseAt } from '../state/pause.ts'
 import type { CommandContext } from './command.ts'
 
 /** The result of a command that makes a pass. */
 export interface PassResult {
   verdict: Verdict
-  /** What the host answered that ended work early. */
+  /** The host's answers that ended the work early. */
   stopped: HostFailure[]
   mirrors: MirrorStatus[]
   /** The pause that kept everything from being sent and deleted. Null: albumd is not paused. */
@@ -26,18 +26,18 @@ export async function passResult(
 ): Promise<PassResult> {
   const { config, synced, interruption } = context
   const now = Date.now()
-  if (pauseAt(synced, now)) return standing(context, [])
+  if (pauseAt(synced, now)) return resultNow(context, [])
   await tryAgain(context)
   const engine = context.engine()
   const [refusal, ended] = await Promise.all([engine.greet(interruption.cut), work()])
   const stopped = distinct([...(refusal ? [refusal] : []), ...ended])
   // The pass may have recorded the mirrors' states before the host answered that request.
   await synced.commit(tx => recordStates(tx, engine.parts, stopped))
-  const result = standing(context, stopped)
+  const result = resultNow(context, stopped)
   return { ...result, verdict: verdictOn(statusOf(config, synced, true, Date.now()), stopped) }
 }
 
-function standing({ config, synced }: CommandContext, stopped: HostFailure[]): PassResult {
+function resultNow({ config, synced }: CommandContext, stopped: HostFailure[]): PassResult {
   const now = Date.now()
   const { mirrors } = statusOf(config, synced, true, now)
   return { verdict: 'left', stopped, mirrors, paused: pauseAt(synced, now) }

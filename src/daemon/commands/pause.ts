@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Pause, pause, pauseAt, resume } from '../loop/pause.ts'
+import { type Pause, pause, pauseAt, resume } from '../state/pause.ts'
 import type { Command } from './command.ts'
 
 /** `forMs`: null is until `resume`. */

@@ -6,6 +6,7 @@ import type { HostFailure, Outcome } from '../../remote/host.ts'
 import { systemClock } from '../../sync/clock.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { reading } from '../mirrored/reading.ts'
+import { stateFiles } from '../state/claim.ts'
 import {
   isOtherKey,
   judgeAccount,
@@ -13,7 +14,6 @@ import {
   OTHER_ACCOUNT_REMEDY,
   OTHER_ACCOUNT_SAID,
 } from '../state/own-account.ts'
-import { stateFiles } from '../state/state.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import type { AskedEndpoint, HostQuestions } from './host-questions.ts'
 

@@ -1,12 +1,14 @@
 import type { Config } from '../../config/schema.ts'
+import type { Disk } from '../../local/disk.ts'
 import { PictureBuffers } from '../../local/picture-buffers.ts'
-import { openPicture } from '../../local/picture-file.ts'
+import { type OpenPicture, openPicture } from '../../local/picture-file.ts'
 import { realDisk } from '../../local/real-disk.ts'
 import { rememberRemotes } from '../../local/remembered-remotes.ts'
 import { openScanPool, type ScanPool } from '../../local/scan-pool.ts'
+import { retried } from '../../records/pictures.ts'
 import { openImageHost } from '../../remote/client.ts'
 import type { RequestEvent } from '../../remote/gate/gate.ts'
-import { type HostFailure, PictureChanged } from '../../remote/host.ts'
+import { type HostFailure, hostWith, type ImageHost, PictureChanged } from '../../remote/host.ts'
 import { systemClock } from '../../sync/clock.ts'
 import type { EngineContext, OpenPictureAt } from '../../sync/context.ts'
 import { fileAges } from '../../sync/file-ages.ts'
@@ -20,14 +22,11 @@ import { IncompletePictures, RecoveryPace, type Verified, verifyLinks } from '..
 import type { Synced } from '../../synced/synced.ts'
 import { type Reason, said } from '../../words/reasons.ts'
 import { type TellSending, watchUploads } from '../report/uploads-under-way.ts'
-import { blocksBefore } from '../state/blocks-before.ts'
+import { blocksBefore, ledgerAfter } from '../state/last-process.ts'
 import { hostOfOwnAccount } from '../state/own-account.ts'
-import { ledgerAfter } from '../state/requests-before.ts'
+import { pauseAt } from '../state/pause.ts'
 import type { State } from '../state/state.ts'
-import { diskWithSigns, hostWithSigns, pictureWithSigns } from '../watch/signs-of-life.ts'
-import { allowanceOf } from './allowance.ts'
-import { noticeBandwidth } from './bandwidth-change.ts'
-import { pauseAt } from './pause.ts'
+import { allowanceOf } from './limits.ts'
 
 /** What differs between a command that ends and a daemon that stays. */
 export interface EngineOptions {
@@ -199,4 +198,70 @@ export function openMirroring(
 async function guardRoot({ mirrors, commit }: Synced, folder: string, reason: Reason): Promise<void> {
   const row = mirrors.of(folder)
   if (row) await commit(tx => tx.mirrors.guard(row.id, { code: 'ROOT', reason }))
+}
+
+/**
+ * After a person has set another `uploads.bandwidth`, pictures that were too slow to upload are tried again at once.
+ * Otherwise they would wait for up to an hour.
+ */
+async function noticeBandwidth(
+  { meta, failures, commit }: Pick<Synced, 'meta' | 'failures' | 'commit'>,
+  bandwidth: number | undefined,
+): Promise<void> {
+  const named = String(bandwidth ?? '')
+  if ((meta.get('bandwidth') ?? '') === named) return
+  await commit(tx => {
+    tx.meta.set('bandwidth', named)
+    retried(tx, failures.uploadsOfCode('TOO_SLOW'))
+  })
+}
+
+/** Called after every step on disk and host. A disk that hangs takes no step, so the silence can be noticed. */
+type Alive = () => void
+
+export function diskWithSigns(disk: Disk, alive: Alive): Disk {
+  const told = <T>(result: T) => {
+    alive()
+    return result
+  }
+  return {
+    readFolder: path => told(disk.readFolder(path)),
+    lstat: path => told(disk.lstat(path)),
+    readText: path => told(disk.readText(path)),
+    mountPoints: folder => told(disk.mountPoints(folder)),
+    isRemote: folder => disk.isRemote(folder),
+    now: () => disk.now(),
+  }
+}
+
+export function pictureWithSigns(picture: OpenPicture, alive: Alive): OpenPicture {
+  return {
+    ...picture,
+    async *chunks() {
+      for await (const chunk of picture.chunks()) {
+        alive()
+        yield chunk
+      }
+    },
+  }
+}
+
+/**
+ * How often fetching a picture counts as a sign of life, because a large picture on a slow line takes long. Where no
+ * byte comes, the client itself ends the request after `host.timeout`.
+ */
+const FETCHING_MS = 30_000
+
+/** For other requests the gate calls `alive`. */
+export function hostWithSigns(host: ImageHost, alive: Alive): ImageHost {
+  return hostWith(host, {
+    async fetchDelivered(...args) {
+      const timer = setInterval(alive, FETCHING_MS).unref()
+      try {
+        return await host.fetchDelivered(...args)
+      } finally {
+        clearInterval(timer)
+      }
+    },
+  })
 }

@@ -1,4 +1,8 @@
 import { createTask, type ScheduledTask } from 'node-cron'
+import type { HostFailure } from '../../remote/host.ts'
+import type { Clock } from '../../sync/clock.ts'
+import type { Interruption } from '../../sync/interruption.ts'
+import type { AuditResult } from '../commands/audit.ts'
 
 /** A time that comes again and again. */
 export interface Recurring {
@@ -71,4 +75,110 @@ export function slotInMemory(): KeptSlot {
       slot = next
     },
   }
+}
+
+export interface ScheduledAuditParts {
+  clock: Clock
+  schedule: Recurring
+  /**
+   * Begins an audit, or goes on with the one that was begun. Repairs nothing. `progress` is told how many albums are
+   * done.
+   */
+  audit: (interruption: Interruption, progress: (done: number) => void) => Promise<AuditResult>
+  onEnd: (result: AuditResult) => void
+  /** The host did not let it go on. */
+  onFailure: (failure: HostFailure) => void
+}
+
+/** After how long an audit is tried again that the host did not let go on. */
+const RETRY_MS = 15 * 60_000
+/** How much longer than before an album may take after it was cut off: the first time, and at most. */
+const FIRST_PATIENCE_MS = 2000
+const MOST_PATIENCE_MS = 120_000
+
+/**
+ * The audit by schedule. It goes on album by album while nothing else is due, also after a restart, and its time counts
+ * as attended to only when all albums are compared.
+ */
+export class ScheduledAudit {
+  readonly #parts: ScheduledAuditParts
+  readonly #stopped = new AbortController()
+  #onDue: () => void = () => {}
+  #notBefore = Number.NEGATIVE_INFINITY
+  /** How long an album goes on although something else is due. Without that a large album might never be finished. */
+  #patienceMs = 0
+
+  constructor(parts: ScheduledAuditParts) {
+    this.#parts = parts
+  }
+
+  start(onDue: () => void): void {
+    this.#onDue = onDue
+    this.#parts.schedule.start(onDue)
+  }
+
+  isDue(): boolean {
+    return this.#parts.clock.monotonic() >= this.#notBefore && this.#parts.schedule.isDue()
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+    this.#parts.schedule.stop()
+  }
+
+  /** Resolves when the audit ends, or soon after `elsewhere` says that something else is due. */
+  async goOn({ stop, cut }: Interruption, elsewhere: AbortSignal): Promise<void> {
+    const { audit, schedule, onEnd } = this.#parts
+    const impatient = new AbortController()
+    const ended = new AbortController()
+    const waiting = this.#runOutOfPatience(impatient, elsewhere, ended.signal)
+    const told: number[] = []
+    try {
+      const result = await audit(
+        { stop: AbortSignal.any([stop, elsewhere]), cut: AbortSignal.any([cut, impatient.signal]) },
+        done => told.push(done),
+      )
+      const [failure] = result.stopped
+      if (failure) this.#giveUp(failure)
+      else if (result.finished) {
+        schedule.attended()
+        onEnd(result)
+      }
+    } finally {
+      ended.abort()
+      await waiting
+    }
+    const inVain = impatient.signal.aborted && told.at(-1) === told[0]
+    this.#patienceMs = inVain
+      ? Math.min(Math.max(FIRST_PATIENCE_MS, this.#patienceMs * 2), MOST_PATIENCE_MS)
+      : 0
+  }
+
+  async #runOutOfPatience(
+    impatient: AbortController,
+    elsewhere: AbortSignal,
+    ended: AbortSignal,
+  ): Promise<void> {
+    await abortOf(AbortSignal.any([elsewhere, ended]))
+    if (this.#patienceMs > 0) await this.#parts.clock.sleep(this.#patienceMs, ended)
+    if (!ended.aborted) impatient.abort()
+  }
+
+  /** What plan or key forbid waits for the next scheduled time; anything else is tried again after RETRY_MS. */
+  #giveUp(failure: HostFailure): void {
+    const { clock, schedule, onFailure } = this.#parts
+    onFailure(failure)
+    if (failure.remedy === 'plan' || failure.remedy === 'key') schedule.attended()
+    else {
+      this.#notBefore = clock.monotonic() + RETRY_MS
+      void clock.sleep(RETRY_MS, this.#stopped.signal).then(this.#onDue)
+    }
+  }
+}
+
+function abortOf(signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }

@@ -4,7 +4,8 @@ import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { openStanding, type Standing } from '../../synced/standing.ts'
 import { explained, isOfDatabase } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
-import { refuseOther, stateFiles } from '../state/state.ts'
+import { stateFiles } from '../state/claim.ts'
+import { refuseOther } from '../state/state.ts'
 
 /** The records, opened for work that only reads and may take long. */
 export interface Reading {

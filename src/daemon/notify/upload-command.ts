@@ -2,8 +2,7 @@ import { albumName } from '../../sync/albums/album.ts'
 import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Bus, DaemonEvent } from '../events.ts'
-import { childEnvironment } from './child-environment.ts'
-import { runCommand } from './run-command.ts'
+import { childEnvironment, runCommand } from './run-command.ts'
 
 type UploadCommandFailed = Extract<DaemonEvent, { event: 'upload_command_failed' }>
 

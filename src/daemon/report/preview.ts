@@ -16,7 +16,7 @@ import { explained } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { inWords } from '../../words/reasons.ts'
-import { stateFiles } from '../state/state.ts'
+import { stateFiles } from '../state/claim.ts'
 import { previewDeletions, type SupposedUploads } from './preview-deletions.ts'
 import type { Operation } from './preview-operations.ts'
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { forecast, isUsedUpEarly, type QuotaState, readQuota } from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { allowanceOf } from '../loop/allowance.ts'
+import { allowanceOf } from '../loop/limits.ts'
 
 /** The day's quota (§8) in `status --json`. Times are ISO 8601. */
 export interface QuotaStatus {

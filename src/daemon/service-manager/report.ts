@@ -3,9 +3,9 @@ import type { Clock } from '../../sync/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Bus } from '../events.ts'
-import { statusOf } from '../report/status.ts'
+import { count } from '../report/quantities.ts'
+import { type Status, statusOf } from '../report/status.ts'
 import type { ServiceManager } from './service-manager.ts'
-import { statusLine } from './status-line.ts'
 
 /** After one of these events the status line may have changed. */
 const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
@@ -39,4 +39,35 @@ export function reportTo(
   return () => {
     for (const end of unsubscribe) end()
   }
+}
+
+/** The status as one sentence, which the service manager shows. What is gravest comes first. */
+export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 'quota' | 'blocks'>): string {
+  const sum = (what: 'files' | 'synced' | 'linked' | 'pending_uploads' | 'held_deletions' | 'failed') =>
+    mirrors.reduce((total, mirror) => total + mirror[what], 0)
+  const guarded = mirrors.find(({ state }) => state === 'guarded')
+  const paused = mirrors.find(({ state }) => state === 'paused')
+  const blocked = mirrors.some(({ state }) => state === 'blocked') ? blocks[0] : undefined
+  const works = mirrors.find(({ state }) => state === 'scanning' || state === 'syncing')
+  const parts = [
+    ...(guarded ? [`${guarded.folder} is guarded (${guarded.reason})`] : []),
+    ...(paused ? [paused.reason ?? 'paused'] : []),
+    ...(blocked ? [`the host refuses ${blocked.endpoint} (${blocked.code})`] : []),
+    ...(quota.exhausted ? ['the quota of the day is used up'] : []),
+    `${number(sum('synced') + sum('linked'))} of ${count(sum('files'), 'picture')} on the host`,
+    ...left(sum('linked'), 'of them linked, their bytes not compared yet'),
+    ...left(sum('pending_uploads'), 'to upload'),
+    ...left(sum('held_deletions'), 'deletions held'),
+    ...left(sum('failed'), 'failed'),
+    ...(works ? [works.state] : []),
+  ]
+  return parts.join('; ')
+}
+
+function left(n: number, what: string): string[] {
+  return n > 0 ? [`${number(n)} ${what}`] : []
+}
+
+function number(n: number): string {
+  return n.toLocaleString('en')
 }

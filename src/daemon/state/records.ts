@@ -16,28 +16,28 @@ import {
   writeWitness,
 } from '../../synced/witness.ts'
 
-/** Where a state's records and their witness are. */
+/** The paths of a state's database and of its witness. */
 export interface RecordFiles {
   database: string
   witness: string
 }
 
-/** The records, open for work by this process alone. */
+/** The records, opened for work by this process alone. */
 export interface Records {
   synced: Synced
-  /** They may know less than what was done: they are old, or made anew. */
+  /** Whether the records may lack something that was done, because they are old or new. */
   knowLess: boolean
-  /** They know less, and what the process before had begun may still happen. */
+  /** Whether the records lack something, and requests of the last process may still take effect. */
   lostWork: boolean
-  /** Whether their files are still those that were opened: somebody may put others in their place at any moment. */
+  /** Whether the opened files are still in their place. Somebody may replace them at any moment. */
   isInPlace(): boolean
-  /** `clean`: they are as they ought to be. `damaged`: they proved not to be; the next opening sets them aside. */
+  /** `clean`: the records are complete. `damaged`: the database proved to be damaged, and the next opening sets it aside. */
   close(end: 'clean' | 'cut_off' | 'damaged'): void
 }
 
 /**
- * Opens the records, or makes them. Damaged ones are set aside, and what is lost or old is found out before anything is
- * sent; `say` tells a person, in a line. Throws StateError.
+ * Opens the records, or makes new ones. Sets damaged records aside, and finds out whether the records are lost or old.
+ * `say` tells a person of both in one line. Throws StateError.
  */
 export function openRecords(files: RecordFiles, say: (line: string) => void): Records {
   try {
@@ -46,7 +46,7 @@ export function openRecords(files: RecordFiles, say: (line: string) => void): Re
     if (!(error instanceof StateError && error.code === 'STATE_DAMAGED')) throw error
     const aside = inWords(files.database, () => setAside(files.database, Date.now()))
     say(
-      `${files.database}: the state is damaged; it was set aside as ${basename(aside)}. ${MADE_ANEW} What waited to be deleted is forgotten, held or not`,
+      `${files.database}: the state is damaged; it was set aside as ${basename(aside)}. ${MADE_ANEW} Deletions that waited are forgotten, held or not`,
     )
     return openJudged(files, () => {})
   }
@@ -57,15 +57,15 @@ const MADE_ANEW = 'A new one is made: each album is compared with the host befor
 const SAID: Partial<Record<Verdict, string>> = {
   lost: `the state is gone. ${MADE_ANEW}`,
   restored:
-    'the state was restored or changed by others; each album is compared with the host before anything is sent there; "albumd audit" finds what was deleted there since',
+    'the state was restored or changed by others; each album is compared with the host before anything is sent there; "albumd audit" finds images that were deleted since',
 }
 
 function openJudged(files: RecordFiles, say: (line: string) => void): Records {
   const { database } = files
   const witness = inWords(files.witness, () => readWitness(files.witness))
-  // Before it is opened: that alone may change it.
+  // The mark is read before the database is opened, because opening may change the file.
   const found = inWords(database, () => markOf(database))
-  if (found && witness?.damaged) throw damaged(database, 'the last one to use it found it so')
+  if (found && witness?.damaged) throw damaged(database, 'the last albumd that used it found it damaged')
   const db = openDatabase(database)
   try {
     return inWords(database, () => {
@@ -73,16 +73,16 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
       const verdict = judge(remembered(synced), found, witness)
       if (verdict === 'cut_off' || verdict === 'restored') refuseDamaged(db, database)
       const knowLess = verdict === 'lost' || verdict === 'restored'
-      // After a cut-off end another database of the same generation may lie here.
+      // After a cut-off end this may be another database of the same generation.
       if (knowLess || verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
       const generation = begin(files, synced, witness, knowLess)
       if (SAID[verdict]) say(`${database}: ${SAID[verdict]}`)
-      const opened = standing(files)
+      const opened = identityOf(files)
       return {
         synced,
         knowLess,
         lostWork: knowLess && witness !== null && (witness.closed === null || witness.unsettled),
-        isInPlace: () => standing(files) === opened,
+        isInPlace: () => identityOf(files) === opened,
         close: end => close(files, synced, generation, end),
       }
     })
@@ -98,8 +98,8 @@ function remembered({ meta }: Synced) {
 }
 
 /**
- * One more generation. The database comes first: where the power goes between the two, it is ahead of its witness, as
- * no old one can be.
+ * Records the next generation, in the database first. After a power cut between the two writes the database is ahead of
+ * its witness, which an old database never is.
  */
 function begin(files: RecordFiles, synced: Synced, witness: Witness | null, knowLess: boolean): number {
   const generation = Math.max(remembered(synced).generation ?? 0, witness?.generation ?? 0) + 1
@@ -107,7 +107,7 @@ function begin(files: RecordFiles, synced: Synced, witness: Witness | null, know
     meta.set('generation', String(generation))
     if (!knowLess) return
     meta.set('restored', '1')
-    // What was deleted since is recorded as if it were there: only an audit finds that.
+    // Old records still name images that were deleted since. An audit finds them, so one is due at once.
     meta.set('audit_slot', '0')
   })
   const mark = writeWitness(files.witness, { generation, closed: null, unsettled: false, damaged: false })
@@ -115,21 +115,21 @@ function begin(files: RecordFiles, synced: Synced, witness: Witness | null, know
   return generation
 }
 
-/** What tells these files from others. Work changes the database's size and times, but not its inode. */
-function standing({ database, witness }: RecordFiles): string {
+/** Tells these files from others. Work with the database changes its size and times, but not its inode. */
+function identityOf({ database, witness }: RecordFiles): string {
   const mark = markOf(witness)
   const stats = statSync(database, { throwIfNoEntry: false })
   return `${stats?.ino} ${mark?.ino} ${mark?.ctime}`
 }
 
-/** Where the witness can't be written, the next opening takes it for an end that was not clean. */
+/** Where the witness can't be written, the next opening takes this for an end that was not clean. */
 function close({ database, witness }: RecordFiles, synced: Synced, generation: number, end: string): void {
   const unsettled = end !== 'clean' || synced.journal.oldestInDoubt() !== null
   synced.close()
   try {
-    // A log that is left holds commits; the database alone is not all then.
-    const whole = end === 'clean' && markOf(`${database}-wal`) === null
-    const closed = whole ? lastingMarkOf(database) : null
+    // A write-ahead log that is left holds commits, so the database file alone is incomplete.
+    const complete = end === 'clean' && markOf(`${database}-wal`) === null
+    const closed = complete ? lastingMarkOf(database) : null
     if (closed || end === 'damaged')
       writeWitness(witness, { generation, closed, unsettled, damaged: end === 'damaged' })
   } catch {
@@ -137,7 +137,7 @@ function close({ database, witness }: RecordFiles, synced: Synced, generation: n
   }
 }
 
-/** Errors of SQLite and of the file system come out as StateError. */
+/** Does the work. Throws errors of SQLite and of the file system as StateError. */
 function inWords<T>(file: string, work: () => T): T {
   try {
     return work()

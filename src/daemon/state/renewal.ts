@@ -1,9 +1,11 @@
-import { systemClock } from '../../sync/clock.ts'
+import { statSync } from 'node:fs'
+import { keyFileOf } from '../../config/api-key.ts'
+import type { Config } from '../../config/schema.ts'
+import { type Clock, systemClock } from '../../sync/clock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { CommandQueue } from '../commands/queue.ts'
 import type { Bus } from '../events.ts'
 import type { ServiceManager } from '../service-manager/service-manager.ts'
-import { watchKeyFile } from './key-file.ts'
 import type { CurrentSettings, Settings } from './settings.ts'
 
 /** Where a running daemon gets other settings from. */
@@ -75,4 +77,37 @@ function take(settings: CurrentSettings, queue: CommandQueue, read: () => Settin
   const next = (synced: Synced | null) => settings.take(read(), synced)
   if (queue.session === null) return next(null)
   return queue.ask({ carryOut: ({ synced }) => next(synced) }, {})
+}
+
+/** How often the key's file is looked at. Whoever has changed the key soon looks whether it works. */
+const KEY_FILE_MS = 5000
+
+/** Calls `onChange` each time that the file of the API key was changed or replaced, until `stop`. */
+async function watchKeyFile(
+  configNow: () => Pick<Config, 'host'>,
+  onChange: () => void,
+  clock: Clock,
+  stop: AbortSignal,
+): Promise<void> {
+  let file: string | null = null
+  let known: string | null = null
+  while (!stop.aborted) {
+    const before: string | null = file
+    file = keyFileOf(configNow(), process.env)
+    const found = file === null ? null : markOf(file)
+    // A file that is missing is probably being replaced, so only a file that exists is read.
+    if (file === before && found !== null && found !== known) onChange()
+    if (file !== before || found !== null) known = found
+    await clock.sleep(KEY_FILE_MS, stop)
+  }
+}
+
+/** Follows a symbolic link, because secrets are often replaced by changing a link. Null: there is no file. */
+function markOf(file: string): string | null {
+  try {
+    const { dev, ino, size, mtimeMs, ctimeMs } = statSync(file)
+    return [dev, ino, size, mtimeMs, ctimeMs].join(' ')
+  } catch {
+    return null
+  }
 }

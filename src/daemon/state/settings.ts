@@ -2,7 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Access } from '../loop/mirroring.ts'
-import type { RootLocks } from './root-locks.ts'
+import type { RootLocks } from './claim.ts'
 import { refuseOther } from './state.ts'
 
 /** What the daemon runs with. */

@@ -1,9 +1,9 @@
-import { lstatSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { explained, StateError } from '../../synced/state-error.ts'
 import { markOf, readWitness } from '../../synced/witness.ts'
 import { shellWord } from '../../words/shell-word.ts'
-import { stateFiles } from './state.ts'
+import { stateFiles } from './claim.ts'
 
 /**
  * Says in one line that the state is gone or known to be damaged; null: it is neither. For commands that only read the
@@ -38,7 +38,7 @@ export function closedState(path: string): StateError {
   const why =
     uid === process.geteuid?.()
       ? `${at}: its permissions keep its own user out (EACCES); chmod u+rwx ${shellWord(at)}`
-      : `${path}: it is another user's; run this as the user that albumd runs as, or with sudo`
+      : `${path}: it belongs to another user; run this as the user that albumd runs as, or with sudo`
   return new StateError('STATE_UNREADABLE', why)
 }
 
@@ -48,5 +48,58 @@ function nearestSeen(path: string): { at: string; uid: number | null } {
   } catch {
     const above = dirname(path)
     return above === path ? { at: path, uid: null } : nearestSeen(above)
+  }
+}
+
+/** A file that tells `albumd status` why a running daemon can't open its state. */
+export interface ProblemNote {
+  /** Null: the state is open again. */
+  write(line: string | null): void
+  remove(): void
+}
+
+const NOTE_BYTES = 1024
+
+/**
+ * Begins a note. Its file has its full size from the start, so that the note can be written on a full disk. Where the
+ * file can't be written, there is no note, and nothing else changes.
+ */
+export function beginProblemNote(file: string): ProblemNote {
+  // A file that exists is overwritten, because a full disk has no room for another one.
+  const write = (line: string | null) => gently(() => overwrite(file, line ?? ''))
+  if (!write(null)) gently(() => writeFileSync(file, text(''), { mode: 0o600 }))
+  return { write, remove: () => void gently(() => rmSync(file)) }
+}
+
+/** Null: there is no note. */
+export function readProblemNote(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim() || null
+  } catch {
+    return null
+  }
+}
+
+function overwrite(file: string, line: string): void {
+  const open = openSync(file, 'r+')
+  try {
+    writeSync(open, text(line), 0, NOTE_BYTES, 0)
+  } finally {
+    closeSync(open)
+  }
+}
+
+function text(line: string): Buffer {
+  const bytes = Buffer.alloc(NOTE_BYTES, ' ')
+  bytes.write(line)
+  return bytes
+}
+
+function gently(work: () => void): boolean {
+  try {
+    work()
+    return true
+  } catch {
+    return false
   }
 }

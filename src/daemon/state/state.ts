@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { recordRunning } from '../../records/escrow.ts'
 import { albumPathOf } from '../../sync/album-name.ts'
@@ -7,53 +6,34 @@ import { noteBoot, noteLost } from '../../sync/state-loss.ts'
 import type { LockedError } from '../../synced/lock.ts'
 import { explained, StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { type Claim, claimState, stateFiles } from './claim.ts'
+import { bootId, endRequests, lastRequestBefore, startRequests } from './last-process.ts'
 import { openRecords, type Records } from './records.ts'
-import { bootId, endRequests, lastRequestBefore, startRequests } from './requests-before.ts'
-import { RootLocks } from './root-locks.ts'
-import { type StateFolder, takeStateFolder } from './state-folder.ts'
 
-/** The files of a state folder. */
-export const stateFiles = (stateDir: string) => ({
-  database: join(stateDir, 'albumd.db'),
-  witness: join(stateDir, 'albumd.witness'),
-  lock: join(stateDir, 'lock.db'),
-  trouble: join(stateDir, 'albumd.trouble'),
-  control: join(stateDir, 'control.sock'),
-  page: join(stateDir, 'page.sock'),
-  pageKey: join(stateDir, 'page.key'),
-})
-
-/** A state that this process alone has, with the mirrors' folders. */
+/** An open state, locked for this process together with the mirrors' folders. */
 export interface State {
   synced: Synced
-  /** See requests-before.ts. */
+  /** See `lastRequestBefore`. */
   lastRequest: number | null
-  /** Milliseconds that albumd ran and looked, over all its starts. */
+  /** Milliseconds that albumd has run, over all its starts. */
   running: () => number
-  /** Locks the roots that were not there before. Answers the folders that another albumd has: they must wait. */
+  /** Locks the roots that did not exist before. Answers the roots that another albumd has locked; they must wait. */
   lockMissing(): Promise<Map<string, LockedError>>
-  /** Throws StateError where somebody has put another state in its place. */
+  /** Throws StateError where somebody has put another state in the place of this one. */
   check(): void
   /**
-   * Something that works with this state threw `error`: answers it as a StateError where the state itself failed. Then
-   * what is in memory can't be trusted, and there is nothing to do but to close it.
+   * Answers an error of work with this state, as a StateError where the state itself failed. Then what is in memory can't
+   * be trusted, and the state must be closed.
    */
   failed(error: unknown): unknown
-  /** Throws StateError where the last of it could not be recorded. It is closed all the same. */
+  /** Closes the state in any case. Throws StateError where the end could not be recorded. */
   close(): void
 }
 
-/** A state folder and the mirrors' folders, for this process alone. */
-export interface Claim {
-  roots: RootLocks
-  folder: Pick<StateFolder, 'renew' | 'isInPlace'>
-  release(): void
-}
-
 /**
- * Opens the state for work, or makes it; `say` tells a person what was wrong with it, in a line. Throws LockedError and
- * StateError, also with the codes STATE_OTHER_HOST, STATE_OTHER_ALBUM and STATE_OTHER_FOLDER for a state that does not
- * belong to this config.
+ * Opens the state for work, or makes a new one. `say` tells a person in one line what was wrong with the state. Throws
+ * LockedError and StateError. The codes STATE_OTHER_HOST, STATE_OTHER_ALBUM and STATE_OTHER_FOLDER mean that the state
+ * does not belong to this config.
  */
 export async function openState(config: Config, say: (line: string) => void): Promise<State> {
   const claim = await claimState(config)
@@ -75,37 +55,20 @@ export async function openState(config: Config, say: (line: string) => void): Pr
   }
 }
 
-/** Takes what no other albumd may have meanwhile. Throws LockedError and StateError. */
-export async function claimState(config: Config): Promise<Claim> {
-  const folder = takeStateFolder(stateFiles(config.state_dir).lock)
-  const roots = new RootLocks(config.mirrors.map(({ folder }) => folder))
-  const release = () => {
-    roots.release()
-    folder.release()
-  }
-  try {
-    for (const taken of (await roots.lockMissing()).values()) throw taken
-    return { roots, folder, release }
-  } catch (error) {
-    release()
-    throw error
-  }
-}
-
-/** The state of a folder that is claimed; its end leaves the claim. Throws what `openState` throws beside LockedError. */
+/** Opens the state of a claimed folder. Closing it keeps the claim. Throws StateError as `openState` does. */
 export function openClaimed(config: Config, claim: Claim, say: (line: string) => void): State {
   const files = stateFiles(config.state_dir)
   const records = openRecords(files, say)
   const { synced } = records
   try {
     const before = lastRequestBefore(synced, systemClock.monotonic())
-    // Records that know less may not know of the last request.
+    // Lost or old records may lack the last request.
     const lastRequest = records.knowLess ? systemClock.monotonic() : before
     bind(synced, config)
     if (records.lostWork) synced.commitNow(tx => noteLost(tx, systemClock.monotonic()))
     return opened(records, lastRequest, claim, files.database)
   } catch (error) {
-    // A StateError is of a state that is another's: nothing is wrong with it.
+    // A StateError here means that the state belongs to another config. The state itself is intact.
     const why = explained(error, files.database)
     records.close(error instanceof StateError ? 'clean' : endAfter(why))
     throw why
@@ -123,7 +86,7 @@ function opened(records: Records, lastRequest: number | null, { roots, folder }:
     startRequests(tx)
     noteBoot(tx, bootId(), began)
     tx.meta.set('pid', String(process.pid))
-    // Of a daemon that was cut off.
+    // A daemon that was cut off has left its entry.
     tx.meta.clear('config')
   })
   const runBefore = Number(synced.meta.get('running_ms') ?? 0)
@@ -140,7 +103,7 @@ function opened(records: Records, lastRequest: number | null, { roots, folder }:
     running,
     lockMissing: () => roots.lockMissing(),
     check() {
-      // The lock too: without it another albumd would begin beside this one.
+      // Without this lock file another albumd could start beside this one.
       if (!records.isInPlace() || !folder.isInPlace())
         throw new StateError(
           'STATE_REPLACED',
@@ -171,19 +134,22 @@ function recordEnd(synced: Synced, running: number): void {
   })
 }
 
-/** A state belongs to one host, and a mirror's records to one folder and album: else it would send or delete wrongly. */
+/** Binds the state to the config's host. Throws StateError as `refuseOther` does. */
 function bind(synced: Synced, config: Config): void {
   refuseOther(synced, config)
   const { base_url } = config.host
   if (synced.meta.get('base_url') !== base_url) synced.commitNow(({ meta }) => meta.set('base_url', base_url))
 }
 
-/** A mistyped address, where nothing ever answered, holds nobody to it. */
+/** Whether anything is recorded of the host. A state that only knows a mistyped address may take another host. */
 function knowsTheHost({ albums, images, journal }: Synced): boolean {
   return images.fullestAlbums(1).length > 0 || albums.all().length > 0 || journal.open().length > 0
 }
 
-/** Throws StateError where the state does not belong to this config. */
+/**
+ * Throws StateError where the state does not belong to this config: a state belongs to one host, and a mirror's records
+ * to one folder and one album. Otherwise albumd would upload and delete wrongly.
+ */
 export function refuseOther(synced: Synced, config: Config): void {
   const { base_url } = config.host
   const bound = synced.meta.get('base_url')
@@ -210,8 +176,8 @@ export function refuseOther(synced: Synced, config: Config): void {
 }
 
 /**
- * A mirror that is out of the config keeps its images. One whose album holds theirs, or lies in theirs, would send the
- * same pictures to the same albums again. Throws StateError.
+ * A mirror that was removed from the config keeps its images. Another mirror may not use an album at, above or below that
+ * mirror's album, because the same pictures would be uploaded there again. Throws StateError.
  */
 function refuseRegrouped({ mirrors, files }: Synced, { mirrors: configured, state_dir }: Config): void {
   const left = mirrors

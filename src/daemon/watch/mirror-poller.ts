@@ -1,9 +1,57 @@
+import { isRemote, type Mount, mountsOf } from '../../local/mount-table.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { StaleFolders } from './stale-folders.ts'
 
-/** Asks for a look at folders so often, for nothing tells of what happens there. */
+/** What is mounted at, above and below a mirror's folder. */
+export interface MirrorMounts {
+  /** Folders where something was mounted or unmounted since the last call. '': the root itself is another folder now. */
+  changed(): string[]
+  /** Folders on file systems that other machines may write to. '' is the root. */
+  remote(): string[]
+}
+
+export function openMirrorMounts(
+  mirror: string,
+  mounts: () => Mount[],
+  say: (line: string) => void,
+): MirrorMounts {
+  let known = new Map<string, string>()
+  let remote: string[] = []
+  const said = new Set<string>()
+
+  const folderOf = ({ path }: Mount) => (path.startsWith(`${mirror}/`) ? path.slice(mirror.length + 1) : '')
+
+  function read(): Map<string, string> {
+    const mine = mountsOf(mounts(), mirror)
+    remote = mine.filter(isRemote).map(folderOf)
+    for (const mount of mine.filter(isRemote)) sayOnce(mount)
+    return new Map(mine.map(mount => [folderOf(mount), mount.id]))
+  }
+
+  function sayOnce(mount: Mount): void {
+    const folder = folderOf(mount) === '' ? mirror : mount.path
+    const line =
+      `${folder} is on a file system of other machines (${mount.type}), which does not tell what they change ` +
+      'there. So albumd scans all of it every minute, or less often where a scan takes long; watch.poll sets how often.'
+    if (!said.has(line)) say(line)
+    said.add(line)
+  }
+
+  known = read()
+  return {
+    changed() {
+      const before = known
+      known = read()
+      const folders = new Set([...before.keys(), ...known.keys()])
+      return [...folders].filter(folder => before.get(folder) !== known.get(folder))
+    },
+    remote: () => remote,
+  }
+}
+
+/** Has folders scanned again and again, because no event tells of changes there. */
 export interface MirrorPoller {
-  /** Until the end. */
+  /** Runs until `end`. */
   run(end: AbortSignal): Promise<void>
   /** A scan of the mirror has ended. */
   scanned(): void
@@ -13,29 +61,29 @@ export interface MirrorPollerParts {
   mirror: string
   stale: StaleFolders
   clock: Clock
-  /** Milliseconds between two looks. Null: as few as are cheap. */
+  /** Milliseconds between two scans. Null: POLL_MS, or longer where a scan takes long. */
   pollMs: number | null
-  /** What to look at, at the moment; '' is everything. */
+  /** The folders to scan at the moment; '' is everything. */
   folders: () => string[]
 }
 
-/** How often at most, where nobody has said it. */
+/** The time between two scans where `watch.poll` does not set it. */
 const POLL_MS = 60_000
-/** Then a look may take this part of the time at most. */
+/** Without `watch.poll` the scans take at most this part of the time. */
 const SHARE = 1 / 10
 
-/** The pauses are counted from the end of each look: a slow one is not followed by the next at once. */
+/** Each pause begins when a scan has ended, so that a slow scan is not followed by the next one at once. */
 export function openMirrorPoller({ mirror, stale, clock, pollMs, folders }: MirrorPollerParts): MirrorPoller {
   let scanned = () => {}
 
-  /** How long the look took, in milliseconds. */
-  async function look(due: string[], end: AbortSignal): Promise<number> {
+  /** Answers how long the scan took, in milliseconds. */
+  async function scan(due: string[], end: AbortSignal): Promise<number> {
     const began = clock.monotonic()
     const done = new AbortController()
     scanned = () => done.abort()
     if (due.includes('')) stale.add(mirror, { everything: true })
     else for (const folder of due) stale.add(mirror, folder)
-    // A root in doubt is never told to be scanned.
+    // A root in doubt is not scanned, so `scanned` may never be called.
     await clock.sleep(Math.max(POLL_MS, pollMs ?? 0), AbortSignal.any([done.signal, end]))
     scanned = () => {}
     return clock.monotonic() - began
@@ -47,7 +95,7 @@ export function openMirrorPoller({ mirror, stale, clock, pollMs, folders }: Mirr
         await clock.sleep(pauseMs, end)
         if (end.aborted) return
         const due = folders()
-        const tookMs = due.length === 0 ? 0 : await look(due, end)
+        const tookMs = due.length === 0 ? 0 : await scan(due, end)
         pauseMs = pollMs ?? Math.max(POLL_MS, tookMs / SHARE)
       }
     },

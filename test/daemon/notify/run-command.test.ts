@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { childEnvironment } from '../../../src/daemon/notify/child-environment.ts'
-import { runCommand } from '../../../src/daemon/notify/run-command.ts'
+import { childEnvironment, runCommand } from '../../../src/daemon/notify/run-command.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 const NEVER = new AbortController().signal

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { Bus, type DaemonEvent } from '../../../src/daemon/events.ts'
 import { reading } from '../../../src/daemon/mirrored/reading.ts'
-import { childEnvironment } from '../../../src/daemon/notify/child-environment.ts'
-import { runCommand } from '../../../src/daemon/notify/run-command.ts'
+import { childEnvironment, runCommand } from '../../../src/daemon/notify/run-command.ts'
 import { UploadCommand } from '../../../src/daemon/notify/upload-command.ts'
 import { recordPictures } from '../recorded-pictures.ts'
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { openServiceManager, ServiceManager } from '../../../src/daemon/service-manager/service-manager.ts'
-import { type Notice, notifySystemd } from '../../../src/daemon/service-manager/systemd-notify.ts'
+import {
+  type Notice,
+  notifySystemd,
+  openServiceManager,
+  ServiceManager,
+} from '../../../src/daemon/service-manager/service-manager.ts'
 import { VirtualClock } from '../virtual-clock.ts'
 
 const MINUTE = 60_000

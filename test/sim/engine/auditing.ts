@@ -1,5 +1,5 @@
-import { type AuditResult, audit } from '../../../src/daemon/loop/audit.ts'
-import { pauseAt } from '../../../src/daemon/loop/pause.ts'
+import { type AuditResult, audit } from '../../../src/daemon/commands/audit.ts'
+import { pauseAt } from '../../../src/daemon/state/pause.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import type { Interruption } from '../../../src/sync/interruption.ts'
 import type { PassReport } from '../../../src/sync/pass-request.ts'

@@ -1,4 +1,4 @@
-import { pauseAt } from '../../../src/daemon/loop/pause.ts'
+import { pauseAt } from '../../../src/daemon/state/pause.ts'
 import type { Interruption } from '../../../src/sync/interruption.ts'
 import { runPass } from '../../../src/sync/pass.ts'
 import type { MirrorPolicy, PassReport, Scope } from '../../../src/sync/pass-request.ts'

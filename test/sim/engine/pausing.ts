@@ -1,4 +1,4 @@
-import { type Pause, pause, resume } from '../../../src/daemon/loop/pause.ts'
+import { type Pause, pause, resume } from '../../../src/daemon/state/pause.ts'
 import type { Synced, Tx } from '../../../src/synced/synced.ts'
 
 /** A person's word that nothing is to be sent or deleted, and what the person knows of it. */

@@ -1,4 +1,4 @@
-import { resend } from '../../../src/daemon/loop/retry.ts'
+import { resendInDoubt } from '../../../src/daemon/commands/retry.ts'
 import type { Tx } from '../../../src/synced/synced.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { rowAt } from './state-kit.ts'
@@ -68,7 +68,7 @@ export class Resending {
       )
     }
     const commit = async <T>(change: (tx: Tx) => T) => synced.commitNow(change)
-    void resend({ mirrors }, { ...synced, commit }, path, machine.wall())
+    void resendInDoubt({ mirrors }, { ...synced, commit }, path, machine.wall())
     const sent = synced.files.inState('pending').filter(file => synced.resend.has(file))
     for (const at of sent.map(file => this.#pathOf(file)))
       if (isNamed(at) && !oracle.words.about(at))

@@ -1,4 +1,4 @@
-import type { Pause } from '../../../src/daemon/loop/pause.ts'
+import type { Pause } from '../../../src/daemon/state/pause.ts'
 import { groupCommits } from '../../../src/synced/commits.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../../src/synced/synced.ts'

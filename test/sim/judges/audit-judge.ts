@@ -1,4 +1,4 @@
-import type { AuditFinding, AuditResult } from '../../../src/daemon/loop/audit.ts'
+import type { AuditFinding, AuditResult } from '../../../src/daemon/commands/audit.ts'
 import type { ImageRow } from '../../../src/synced/tables/images.ts'
 import { livePictures } from '../disk/live-pictures.ts'
 import type { World } from '../engine/world.ts'

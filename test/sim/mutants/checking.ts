@@ -82,7 +82,9 @@ export const CHECKING: readonly Mutant[] = [
   },
   {
     name: 'a repair deletes while a mirror is in doubt',
-    edits: [{ file: 'daemon/loop/audit.ts', find: 'return inDoubt || !mayGo()', replace: 'return !mayGo()' }],
+    edits: [
+      { file: 'daemon/commands/audit.ts', find: 'return inDoubt || !mayGo()', replace: 'return !mayGo()' },
+    ],
     why: 'a picture may be where nobody can look',
     seed: 1_000_000_104,
   },
@@ -102,7 +104,7 @@ export const CHECKING: readonly Mutant[] = [
     name: 'a repair goes on when a person pauses albumd',
     edits: [
       {
-        file: 'daemon/loop/audit.ts',
+        file: 'daemon/commands/audit.ts',
         find: 'const mayGo = () => pauseAt(synced, clock.wall()) === null',
         replace: 'const mayGo = () => pauseAt(synced, clock.wall()) !== undefined',
       },
@@ -160,12 +162,12 @@ export const CHECKING: readonly Mutant[] = [
     name: 'what is not in doubt is sent again',
     edits: [
       {
-        file: 'daemon/loop/retry.ts',
+        file: 'daemon/commands/retry.ts',
         find: "const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]",
         replace: "const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('pending')]",
       },
       {
-        file: 'daemon/loop/retry.ts',
+        file: 'daemon/commands/retry.ts',
         find: "file => file.state === 'uncertain' || DOUBTFUL",
         replace: "file => file.state !== 'failed' || DOUBTFUL",
       },

@@ -67,7 +67,7 @@ export const PACING: readonly Mutant[] = [
     name: 'a pause without an end keeps the end of another',
     edits: [
       {
-        file: 'daemon/loop/pause.ts',
+        file: 'daemon/state/pause.ts',
         find: "if (until === null) tx.meta.clear('paused_until')\n    else",
         replace: 'if (until !== null)',
       },

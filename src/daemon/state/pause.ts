@@ -1,12 +1,12 @@
 import type { Synced } from '../../synced/synced.ts'
 import { localTime } from '../report/local-time.ts'
 
-/** A person's word that nothing is to be sent or deleted. `until`: milliseconds since 1970; null is until `resume`. */
+/** A person has asked that nothing is sent or deleted. `until`: milliseconds since 1970; null: until `resume`. */
 export interface Pause {
   until: number | null
 }
 
-/** The pause that holds at `now` (milliseconds since 1970), or null. One whose time is over is none. */
+/** The pause that holds at `now` (milliseconds since 1970). Null: none, or its time is over. */
 export function pauseAt({ meta }: Pick<Synced, 'meta'>, now: number): Pause | null {
   if (meta.get('paused') === null) return null
   const until = meta.get('paused_until')
@@ -14,7 +14,7 @@ export function pauseAt({ meta }: Pick<Synced, 'meta'>, now: number): Pause | nu
   return Number(until) > now ? { until: Number(until) } : null
 }
 
-/** Begins a pause, or gives one that holds another end. It outlives the process. */
+/** Begins a pause, or changes the end of the one that holds. The pause outlives the process. */
 export function pause({ commit }: Pick<Synced, 'commit'>, until: number | null): Promise<void> {
   return commit(tx => {
     tx.meta.set('paused', '1')
@@ -30,7 +30,7 @@ export function resume({ commit }: Pick<Synced, 'commit'>): Promise<void> {
   })
 }
 
-/** For a person. */
+/** One line for a person. */
 export function pauseInWords({ until }: Pause): string {
   const when = until === null ? '' : ` until ${localTime(until)}`
   return `paused${when}: nothing is sent or deleted; "albumd resume" ends it`

@@ -1,0 +1,158 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Config } from '../../config/schema.ts'
+import type { DiskStat } from '../../local/disk.ts'
+import { makeFolder } from '../../local/make-folder.ts'
+import { realDisk } from '../../local/real-disk.ts'
+import { type Lock, LockedError, lockFolder, lockState } from '../../synced/lock.ts'
+import { explained, StateError } from '../../synced/state-error.ts'
+
+/** The paths of the files in a state folder. */
+export const stateFiles = (stateDir: string) => ({
+  database: join(stateDir, 'albumd.db'),
+  witness: join(stateDir, 'albumd.witness'),
+  lock: join(stateDir, 'lock.db'),
+  trouble: join(stateDir, 'albumd.trouble'),
+  control: join(stateDir, 'control.sock'),
+  page: join(stateDir, 'page.sock'),
+  pageKey: join(stateDir, 'page.key'),
+})
+
+/** A state folder and the mirrors' folders, locked for this process. */
+export interface Claim {
+  roots: RootLocks
+  folder: Pick<StateFolder, 'renew' | 'isInPlace'>
+  release(): void
+}
+
+/** Locks the state folder and the mirrors' folders. Throws LockedError and StateError. */
+export async function claimState(config: Config): Promise<Claim> {
+  const folder = takeStateFolder(stateFiles(config.state_dir).lock)
+  const roots = new RootLocks(config.mirrors.map(({ folder }) => folder))
+  const release = () => {
+    roots.release()
+    folder.release()
+  }
+  try {
+    for (const taken of (await roots.lockMissing()).values()) throw taken
+    return { roots, folder, release }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+/** The locks on the mirrors' roots. A root that does not exist has no lock, and nothing of it is sent or deleted. */
+export class RootLocks {
+  #folders: readonly string[]
+  readonly #locks = new Map<string, Lock>()
+
+  constructor(folders: readonly string[]) {
+    this.#folders = folders
+  }
+
+  /** Locks the roots that exist and are not locked yet. Answers the roots that another albumd has locked. */
+  async lockMissing(): Promise<Map<string, LockedError>> {
+    const taken = new Map<string, LockedError>()
+    for (const folder of this.#folders) {
+      const root = this.#locks.has(folder) ? null : lookAtRoot(folder)
+      if (root === null) continue
+      try {
+        this.#locks.set(folder, await lockFolder(folder, root))
+      } catch (error) {
+        if (!(error instanceof LockedError)) throw error
+        taken.set(folder, error)
+      }
+    }
+    return taken
+  }
+
+  /** Takes these as the roots from now on. Releases the locks on all others. */
+  follow(folders: readonly string[]): void {
+    this.#folders = folders
+    for (const [folder, lock] of this.#locks)
+      if (!folders.includes(folder)) {
+        lock.release()
+        this.#locks.delete(folder)
+      }
+  }
+
+  release(): void {
+    for (const lock of this.#locks.values()) lock.release()
+  }
+}
+
+function lookAtRoot(folder: string): DiskStat | null {
+  try {
+    return realDisk.lstat(folder)
+  } catch {
+    return null
+  }
+}
+
+/** A state folder, locked for this process. */
+interface StateFolder {
+  /**
+   * Locks the folder that is there now, where somebody has put another folder in the place of the locked one. Answers
+   * whether it did. Throws StateError.
+   */
+  renew(): boolean
+  /** Whether the folder that is there now is the locked one. */
+  isInPlace(): boolean
+  release(): void
+}
+
+/** Makes the folder of this lock file where it does not exist. Throws LockedError and StateError. */
+function takeStateFolder(lockFile: string): StateFolder {
+  let lock = take(lockFile)
+  let taken = idOf(lockFile)
+  return {
+    renew() {
+      // No folder is made where none exists, because somebody may be about to move the state back.
+      if (idOf(lockFile) === taken || !existsSync(dirname(lockFile))) return false
+      const before = lock
+      lock = takeLater(lockFile)
+      taken = idOf(lockFile)
+      before.release()
+      return true
+    },
+    isInPlace: () => idOf(lockFile) === taken,
+    release: () => lock.release(),
+  }
+}
+
+/** Like `take`, but another albumd's lock is an error that passes: this daemon has worked already, so it waits. */
+function takeLater(lockFile: string): Lock {
+  try {
+    return take(lockFile)
+  } catch (error) {
+    throw error instanceof LockedError ? new StateError('STATE_BUSY', error.message) : error
+  }
+}
+
+function take(lockFile: string): Lock {
+  const stateDir = dirname(lockFile)
+  try {
+    makeFolder(stateDir, 0o700)
+    return lockState(lockFile)
+  } catch (error) {
+    if (error instanceof LockedError || error instanceof StateError) throw error
+    const why = explained(error, stateDir)
+    if (why instanceof StateError && why.code === 'STATE_FULL') throw why
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new StateError(
+      'STATE_UNREADABLE',
+      `${stateDir}: the state can't be kept here (${code ?? message}); check state_dir and its permissions`,
+    )
+  }
+}
+
+/** Unique while the lock keeps the file open. Null: the file does not exist, or can't be looked at. */
+function idOf(file: string): string | null {
+  try {
+    const { dev, ino } = statSync(file, { bigint: true })
+    return `${dev}/${ino}`
+  } catch {
+    return null
+  }
+}

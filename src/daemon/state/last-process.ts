@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import type { Endpoint } from '../../protocol/endpoints.ts'
+import type { ErrorCode } from '../../protocol/errors.ts'
+import type { RateLedger } from '../../remote/gate/gate.ts'
+import type { Block, Remedy } from '../../remote/host.ts'
+import type { Clock } from '../../sync/clock.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
+
+/**
+ * When the last process with this state may have sent its last request, in milliseconds of the monotonic clock, which all
+ * processes of one boot share. Null: before this boot, or never, so a limit of requests per second no longer matters.
+ *
+ * A process that ends cleanly records the time. After any other end the answer is `now`, because that process has lost
+ * its lock and so has ended.
+ */
+export function lastRequestBefore(synced: Synced, now: number): number | null {
+  const quiet = synced.meta.get('quiet_since')
+  if (quiet === null) return synced.meta.get('base_url') === null ? null : now
+  const [boot, since] = quiet.split(' ')
+  return boot === bootId() ? Number(since) : null
+}
+
+/** A ledger that takes every rate window as full at `lastRequest`. The gate itself remembers this process's requests. */
+export function ledgerAfter(
+  lastRequest: number | null,
+  requestsPerSecond: Record<Endpoint, number>,
+): RateLedger {
+  return {
+    load(endpoint) {
+      const most = requestsPerSecond[endpoint]
+      return lastRequest === null || most === Number.POSITIVE_INFINITY ? [] : Array(most).fill(lastRequest)
+    },
+    record() {},
+  }
+}
+
+/** Records that requests may be sent from now on. */
+export function startRequests(tx: Tx): void {
+  tx.meta.clear('quiet_since')
+}
+
+/** Records that no more requests will be sent. */
+export function endRequests(tx: Tx, now: number): void {
+  tx.meta.set('quiet_since', `${bootId()} ${now}`)
+}
+
+/** The id of the machine's boot. A constant where the system has none. */
+export function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return 'unknown'
+  }
+}
+
+/** The blocks that outlive a process. A refused key does not, because a person corrects it before the next start. */
+const REMEMBERED = new Map<string, Remedy>([
+  ['PLAN_NOT_SUPPORTED', 'plan'],
+  ['STORAGE_LIMIT_REACHED', 'storage'],
+] satisfies [ErrorCode, Remedy][])
+
+/**
+ * The endpoints that the host refused to the last process. They stay blocked until it is time to ask again, so that
+ * albumd does not ask more often when it is started again and again. With another plan in the config none is blocked.
+ */
+export function blocksBefore({ account, meta }: Synced, plan: string, clock: Clock): Block[] {
+  if (meta.get('plan') !== plan) return []
+  return account.blocks().flatMap(({ endpoint, code, message, said_at }) => {
+    const remedy = REMEMBERED.get(code)
+    const age = clock.wall() - said_at
+    // Where the clock was set back, the block would last for long.
+    if (!remedy || age < 0) return []
+    return { endpoint: endpoint as Block['endpoint'], remedy, code, message, since: clock.monotonic() - age }
+  })
+}
