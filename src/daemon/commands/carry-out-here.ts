@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Interruption } from '../../sync/interruption.ts'
+import { Background } from '../background.ts'
 import { Bus } from '../events.ts'
 import { type Access, type Engine, openMirroring } from '../loop/mirroring.ts'
 import { openUploadCommand } from '../notify/upload-command.ts'
@@ -29,8 +30,8 @@ export async function carryOutHere<N extends CommandName>(
   const bus = new Bus()
   bus.on('pass', output.tell)
   onUpload.listen(bus, config.notify.on_upload, state.synced)
-  const worked = new AbortController()
-  const tellingUploads = onUpload.run(interruption.stop, worked.signal)
+  const background = new Background()
+  background.run(ended => onUpload.run(interruption.stop, ended))
   let engine: Engine | null = null
   const theEngine = () => {
     if (access === null) throw new Error(`${name} does not ask the host`)
@@ -54,7 +55,6 @@ export async function carryOutHere<N extends CommandName>(
   } finally {
     await (engine as Engine | null)?.close()
     state.close()
-    worked.abort()
-    await tellingUploads
+    await background.end()
   }
 }

@@ -4,6 +4,7 @@ import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { PassReport } from '../../sync/pass-request.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { Bell } from '../background.ts'
 import type { Engine, PassOptions } from '../loop/mirroring.ts'
 import type { Command, CommandContext, CommandOutput } from './command.ts'
 
@@ -79,7 +80,7 @@ export class CommandQueue {
   #waiting: Waiting[] = []
   /** Begun and not ended. */
   readonly #open = new Set<QueuedCommand>()
-  #asked = new AbortController()
+  readonly #asked = new Bell()
   #stateError: StateError | null = null
   /** Wakes the daemon's loop. */
   onAsked: () => void = () => {}
@@ -118,7 +119,7 @@ export class CommandQueue {
 
   /** Ends the pass under way early and has the loop begin another. */
   interrupt(): void {
-    this.#asked.abort()
+    this.#asked.ring()
     this.onAsked()
   }
 
@@ -169,7 +170,7 @@ export class CommandQueue {
       await command.rested.promise
     }
     this.#throwStateError()
-    if (this.#asked.signal.aborted) this.#asked = new AbortController()
+    this.#asked.heard()
   }
 
   /** What the waiting commands need of the pass that begins now. */

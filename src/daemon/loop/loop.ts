@@ -2,15 +2,16 @@ import type { Config } from '../../config/schema.ts'
 import type { Interruption } from '../../sync/interruption.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { PassReport } from '../../sync/pass-request.ts'
+import { Background, Bell } from '../background.ts'
 import { CommandQueue, type PassNeeds } from '../commands/queue.ts'
 import type { Bus } from '../events.ts'
 import { pauseAt } from '../state/pause.ts'
 import { type MirrorWatcher, openMirrorWatcher } from '../watch/mirror-watcher.ts'
 import { StaleFolders } from '../watch/stale-folders.ts'
 import { WatchRecord } from '../watch/watching.ts'
-import { isOpen, nextBorder } from './limits.ts'
 import type { Mirroring } from './mirroring.ts'
-import { Bell, type DueParts, dueMs, rest, restMs, sleepUntil } from './rest.ts'
+import { PassPauses } from './pass-pauses.ts'
+import { type DueParts, dueMs, rest, restMs } from './rest.ts'
 import type { Recurring, ScheduledAudit } from './schedule.ts'
 
 export interface LoopOptions extends DueParts {
@@ -27,14 +28,6 @@ export interface LoopOptions extends DueParts {
   aliveEveryMs?: number
 }
 
-/** How long uploads, and deletions, go on at least before they pause for a scan. */
-const UPLOADS_MS = 5000
-const DELETIONS_MS = 5000
-/** The events of deletions, whether done or refused. */
-const DELETING: ReadonlySet<SpokenEvent['event']> = new Set(['image_deleted', 'image_kept', 'album_deleted'])
-/** How often the loop looks whether deletions must pause. */
-const NEWS_MS = 1000
-
 /**
  * Decides when the next pass is due, and what it scans: everything at first, then the folders that the watchers call
  * stale. Between passes it carries out commands and goes on with the scheduled audit.
@@ -45,11 +38,8 @@ export class Loop {
   readonly #bell = new Bell()
   readonly #queue: CommandQueue
   readonly #watchers = new Map<string, MirrorWatcher>()
-  #uploadsBegin: () => void = () => {}
-  #deletionsBegin: () => void = () => {}
-  /** How long the scans of this pass took, and when the last of them began. */
-  #scansMs = 0
-  #scanBegan = 0
+  /** Of the pass under way. */
+  #pauses: PassPauses | null = null
   /** When a picture that is still being written is looked at again, by the monotonic clock. */
   #lookAgainAt = Number.POSITIVE_INFINITY
   /** How long the last pass took. What came due meanwhile is due at once: see `dueMs`. */
@@ -61,16 +51,10 @@ export class Loop {
   }
 
   #hear(told: SpokenEvent): void {
-    const now = this.#parts.clock.monotonic()
-    if (told.event === 'scan_started') this.#scanBegan = now
-    if (told.event === 'scan_finished') {
-      this.#scansMs += now - this.#scanBegan
-      this.#watchers.get(told.mirror)?.follow()
-    }
-    if (told.event === 'uploads_started') this.#uploadsBegin()
-    if (DELETING.has(told.event)) this.#deletionsBegin()
+    this.#pauses?.hear(told)
+    if (told.event === 'scan_finished') this.#watchers.get(told.mirror)?.follow()
     if (told.event === 'picture_waits' && told.retry_in_ms !== undefined)
-      this.#lookAgainAt = Math.min(this.#lookAgainAt, now + told.retry_in_ms)
+      this.#lookAgainAt = Math.min(this.#lookAgainAt, this.#parts.clock.monotonic() + told.retry_in_ms)
   }
 
   /** Runs until interrupted. */
@@ -151,73 +135,31 @@ export class Loop {
     { asked, options }: PassNeeds,
   ): Promise<{ report: PassReport; paused: boolean }> {
     const { clock, config } = this.#parts
-    const { hours } = config.uploads
-    const uploadsGo = asked || hours === undefined || isOpen(hours, clock.wall())
     const scopes = this.#stale.take()
     this.#lookAgainAt = Number.POSITIVE_INFINITY
     const began = clock.monotonic()
-    const pause = new AbortController()
-    const ended = new AbortController()
-    const pauseDeletions = new AbortController()
-    let pausing: Promise<unknown> | null = null
-    let giving: Promise<void> | null = null
-    this.#scansMs = 0
-    if (!uploadsGo) pause.abort()
-    this.#uploadsBegin = () => {
-      const scansMs = clock.monotonic() - began
-      pausing ??= Promise.all([
-        this.#pauseInTime(pause, scansMs, ended.signal),
-        // `uploads.hours` does not hold for a pass that a person asked for.
-        asked ? null : this.#pauseAtBorder(pause, ended.signal),
-      ])
-    }
-    this.#deletionsBegin = () => {
-      giving ??= this.#pauseDeletionsInTime(pauseDeletions, ended.signal)
-    }
+    const pauses = new PassPauses({
+      clock,
+      stale: this.#stale,
+      // `uploads.hours` does not hold for a pass that a person asked for.
+      hours: asked ? undefined : config.uploads.hours,
+      restUntilDue: ended => this.#rest(dueMs(this.#parts), ended),
+    })
+    this.#pauses = pauses
     try {
       const makeWay = this.#queue.asked
-      const pauseUploads = AbortSignal.any([pause.signal, makeWay])
+      const pauseUploads = AbortSignal.any([pauses.uploads, makeWay])
       const report = await mirroring.pass(
-        { ...interruption, pauseUploads, pauseDeletions: pauseDeletions.signal, makeWay },
+        { ...interruption, pauseUploads, pauseDeletions: pauses.deletions, makeWay },
         ({ folder }) => scopes.get(folder) ?? [],
         options,
       )
-      const pausedForNews = pauseDeletions.signal.aborted || (uploadsGo && pause.signal.aborted)
-      return { report, paused: makeWay.aborted || pausedForNews }
+      return { report, paused: makeWay.aborted || pauses.paused }
     } finally {
-      ended.abort()
-      await pausing
-      await giving
+      this.#pauses = null
+      await pauses.end()
       this.#passTookMs = clock.monotonic() - began
     }
-  }
-
-  /**
-   * Pauses the uploads once a folder is stale or something is due, because a backlog may take hours. The uploads get at
-   * least as much time as the scans before them took: otherwise a tree that changes all the time would only be scanned.
-   */
-  async #pauseInTime(pause: AbortController, scansMs: number, ended: AbortSignal): Promise<void> {
-    const { clock } = this.#parts
-    await clock.sleep(Math.max(UPLOADS_MS, scansMs), ended)
-    if (!ended.aborted) await this.#rest(dueMs(this.#parts), ended)
-    if (!ended.aborted) pause.abort()
-  }
-
-  /** Pauses the deletions once a folder is stale. They get at least as much time as the scans before them took. */
-  async #pauseDeletionsInTime(pause: AbortController, ended: AbortSignal): Promise<void> {
-    const { clock } = this.#parts
-    await clock.sleep(Math.max(DELETIONS_MS, this.#scansMs), ended)
-    while (!ended.aborted && !this.#stale.any) await clock.sleep(NEWS_MS, ended)
-    if (!ended.aborted) pause.abort()
-  }
-
-  /** Pauses the uploads when `uploads.hours` end. Uploads under way are finished. */
-  async #pauseAtBorder(pause: AbortController, ended: AbortSignal): Promise<void> {
-    const { clock, config } = this.#parts
-    const { hours } = config.uploads
-    if (hours === undefined) return
-    await sleepUntil(nextBorder(hours, clock.wall()), clock, ended)
-    if (!ended.aborted) pause.abort()
   }
 
   /** Goes on with the audit until it ends or something else is due. Answers whether something else is due. */
@@ -227,16 +169,17 @@ export class Loop {
     interruption: Interruption,
   ): Promise<boolean> {
     const elsewhere = new AbortController()
-    const ended = new AbortController()
-    const resting = this.#rest(this.#restMs(report), AbortSignal.any([interruption.stop, ended.signal]), () =>
-      this.#parts.bus.alive(),
-    ).then(() => elsewhere.abort())
+    const background = new Background()
+    background.run(async ended => {
+      const stop = AbortSignal.any([interruption.stop, ended])
+      await this.#rest(this.#restMs(report), stop, () => this.#parts.bus.alive())
+      elsewhere.abort()
+    })
     try {
       await audit.goOn(interruption, elsewhere.signal)
       return elsewhere.signal.aborted
     } finally {
-      ended.abort()
-      await resting
+      await background.end()
     }
   }
 }

@@ -4,6 +4,7 @@ import { mayArriveFor } from '../../sync/credential-life.ts'
 import type { PassReport } from '../../sync/pass-request.ts'
 import { lostAt } from '../../sync/state-loss.ts'
 import type { Synced } from '../../synced/synced.ts'
+import type { Bell } from '../background.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { StaleFolders } from '../watch/stale-folders.ts'
 import { isOpen, nextBorder } from './limits.ts'
@@ -12,24 +13,6 @@ import { isOpen, nextBorder } from './limits.ts'
 const SLICE_MS = 60_000
 /** When the wall clock has moved by more than this against the monotonic one, what depends on the wall clock is due. */
 const JUMP_MS = 30_000
-
-/** Wakes the daemon's loop. It rings until `heard`, so a ring that comes while the loop works is not lost. */
-export class Bell {
-  #ringing = new AbortController()
-
-  /** Aborted while it rings. There is another signal after each `heard`. */
-  get signal(): AbortSignal {
-    return this.#ringing.signal
-  }
-
-  ring(): void {
-    this.#ringing.abort()
-  }
-
-  heard(): void {
-    if (this.#ringing.signal.aborted) this.#ringing = new AbortController()
-  }
-}
 
 export interface RestParts {
   stale: StaleFolders

@@ -2,6 +2,7 @@ import { createTask, type ScheduledTask } from 'node-cron'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/interruption.ts'
+import { abortOf, Background } from '../background.ts'
 import type { AuditResult } from '../commands/audit.ts'
 
 /** A time that comes again and again. */
@@ -130,8 +131,8 @@ export class ScheduledAudit {
   async goOn({ stop, cut }: Interruption, elsewhere: AbortSignal): Promise<void> {
     const { audit, schedule, onEnd } = this.#parts
     const impatient = new AbortController()
-    const ended = new AbortController()
-    const waiting = this.#runOutOfPatience(impatient, elsewhere, ended.signal)
+    const background = new Background()
+    background.run(ended => this.#runOutOfPatience(impatient, elsewhere, ended))
     const told: number[] = []
     try {
       const result = await audit(
@@ -145,8 +146,7 @@ export class ScheduledAudit {
         onEnd(result)
       }
     } finally {
-      ended.abort()
-      await waiting
+      await background.end()
     }
     const inVain = impatient.signal.aborted && told.at(-1) === told[0]
     this.#patienceMs = inVain
@@ -174,11 +174,4 @@ export class ScheduledAudit {
       void clock.sleep(RETRY_MS, this.#stopped.signal).then(this.#onDue)
     }
   }
-}
-
-function abortOf(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

@@ -2,6 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/interruption.ts'
 import { StateError } from '../../synced/state-error.ts'
+import { Background } from '../background.ts'
 import { CommandQueue, NotNow } from '../commands/queue.ts'
 import { openControl } from '../control/server.ts'
 import type { Bus } from '../events.ts'
@@ -67,15 +68,13 @@ export async function supervise(
   let problemNote = beginProblemNote(files.trouble)
   let control = await openControl(files.control, queue, bus)
   await display?.open({ config: () => settings.current.config, queue, problem: () => problem })
-  const ended = new AbortController()
+  const background = new Background()
   const notifier = openNotifier(config, systemClock, bus.note)
   const onUpload = openUploadCommand(bus.note)
   const services: Services = { bus, queue, notifier, onUpload, manager }
-  const background = [
-    notifier.run(ended.signal),
-    onUpload.run(ended.signal),
-    renewable && renew(settings, queue, renewable, bus.note, ended.signal, manager),
-  ]
+  background.run(ended => notifier.run(ended))
+  background.run(ended => onUpload.run(ended))
+  if (renewable) background.run(ended => renew(settings, queue, renewable, bus.note, ended, manager))
   const onStop = () => manager?.stopping()
   interruption.stop.addEventListener('abort', onStop)
 
@@ -111,8 +110,7 @@ export async function supervise(
     await keepTrying(attempt, tellProblem, systemClock, interruption.stop)
   } finally {
     queue.close(ENDED)
-    ended.abort()
-    await Promise.all(background)
+    await background.end()
     await display?.close()
     await control.close()
     problemNote.remove()

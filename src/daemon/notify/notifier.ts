@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
+import { Bell } from '../background.ts'
 import type { Bus } from '../events.ts'
 import type { Alert, Health } from './alert.ts'
 
@@ -35,7 +36,7 @@ const COMMAND_MS = 60_000
  */
 const AGAIN_MS = [COMMAND_MS, 5 * COMMAND_MS, 30 * COMMAND_MS, 120 * COMMAND_MS]
 /** How many alerts a message names. */
-const TROUBLES_SAID = 10
+const ALERTS_SAID = 10
 
 /**
  * Tells others how albumd is: sends a heartbeat while there is no alert, and runs a command when the alerts change. It
@@ -57,7 +58,7 @@ export class Notifier {
   #beatFails = false
   #well = false
   #waits = false
-  #nudge = new AbortController()
+  readonly #nudge = new Bell()
 
   constructor(parts: NotifierParts) {
     this.#parts = parts
@@ -80,17 +81,17 @@ export class Notifier {
 
   /** The health may have changed. */
   nudge(): void {
-    this.#nudge.abort()
+    this.#nudge.ring()
   }
 
   async run(stop: AbortSignal): Promise<void> {
     const { clock } = this.#parts
     while (!stop.aborted) {
-      await clock.sleep(this.#restMs(), AbortSignal.any([stop, this.#nudge.signal]))
+      await this.#nudge.sleep(this.#restMs(), clock, stop)
       const early = this.#lastLookAt + LEAST_MS - clock.monotonic()
       if (early > 0) await clock.sleep(early, stop)
       if (stop.aborted) return
-      this.#nudge = new AbortController()
+      this.#nudge.heard()
       const health = this.#health()
       this.#well = health?.alerts.length === 0
       if (health === null) continue
@@ -207,7 +208,7 @@ function keysOf(alerts: readonly Alert[]): string {
 
 /** One line for each alert. Control characters are replaced, because the names of files may hold them. */
 function messageOf(alerts: readonly Alert[]): string {
-  const lines = alerts.slice(0, TROUBLES_SAID).map(({ message }) => message.replace(/\p{C}/gu, '?'))
+  const lines = alerts.slice(0, ALERTS_SAID).map(({ message }) => message.replace(/\p{C}/gu, '?'))
   const more = alerts.length - lines.length
   return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
 }

@@ -1,6 +1,7 @@
 import { albumName } from '../../sync/albums/album.ts'
 import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { abortOf, Bell } from '../background.ts'
 import type { Bus, DaemonEvent } from '../events.ts'
 import { childEnvironment, runCommand } from './run-command.ts'
 
@@ -28,7 +29,7 @@ const WAITING_MAX = 10_000
 export class UploadCommand {
   readonly #parts: UploadCommandParts
   readonly #turns: Turn[] = []
-  #arrived = new AbortController()
+  readonly #arrived = new Bell()
   #left = 0
   #failure: string | null = null
 
@@ -63,7 +64,7 @@ export class UploadCommand {
       this.#left++
     }
     this.#turns.push(turn)
-    this.#arrived.abort()
+    this.#arrived.ring()
   }
 
   async #take({ command, path, said }: Turn, stop: AbortSignal): Promise<void> {
@@ -77,10 +78,8 @@ export class UploadCommand {
   }
 
   async #arrival(end: AbortSignal): Promise<void> {
-    this.#arrived = new AbortController()
-    const either = AbortSignal.any([end, this.#arrived.signal])
-    if (!either.aborted)
-      await new Promise<void>(resolve => either.addEventListener('abort', () => resolve(), { once: true }))
+    this.#arrived.heard()
+    await abortOf(AbortSignal.any([end, this.#arrived.signal]))
   }
 
   #tellLeft(pictures: number, why: string): void {

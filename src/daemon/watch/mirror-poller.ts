@@ -1,5 +1,6 @@
 import { isRemote, type Mount, mountsOf } from '../../local/mount-table.ts'
 import type { Clock } from '../../sync/clock.ts'
+import { Bell } from '../background.ts'
 import type { StaleFolders } from './stale-folders.ts'
 
 /** What is mounted at, above and below a mirror's folder. */
@@ -74,18 +75,16 @@ const SHARE = 1 / 10
 
 /** Each pause begins when a scan has ended, so that a slow scan is not followed by the next one at once. */
 export function openMirrorPoller({ mirror, stale, clock, pollMs, folders }: MirrorPollerParts): MirrorPoller {
-  let scanned = () => {}
+  const scanned = new Bell()
 
   /** Answers how long the scan took, in milliseconds. */
   async function scan(due: string[], end: AbortSignal): Promise<number> {
     const began = clock.monotonic()
-    const done = new AbortController()
-    scanned = () => done.abort()
+    scanned.heard()
     if (due.includes('')) stale.add(mirror, { everything: true })
     else for (const folder of due) stale.add(mirror, folder)
     // A root in doubt is not scanned, so `scanned` may never be called.
-    await clock.sleep(Math.max(POLL_MS, pollMs ?? 0), AbortSignal.any([done.signal, end]))
-    scanned = () => {}
+    await scanned.sleep(Math.max(POLL_MS, pollMs ?? 0), clock, end)
     return clock.monotonic() - began
   }
 
@@ -99,6 +98,6 @@ export function openMirrorPoller({ mirror, stale, clock, pollMs, folders }: Mirr
         pauseMs = pollMs ?? Math.max(POLL_MS, tookMs / SHARE)
       }
     },
-    scanned: () => scanned(),
+    scanned: () => scanned.ring(),
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../sync/clock.ts'
 import type { Scope } from '../../sync/pass-request.ts'
+import { Bell } from '../background.ts'
 
 /** Events come in bursts. A scan waits until no event has come for `quietMs`, but at most `burstMs`. */
 interface Patience {
@@ -18,7 +19,7 @@ const EAGER_AGAIN_MS = 200
 /** The folders that must be scanned. The watchers add them, the daemon's loop takes them. */
 export class StaleFolders {
   readonly #stale = new Map<string, Set<string> | 'everything'>()
-  #wake: () => void = () => {}
+  readonly #added = new Bell()
   #eagerLooks = EAGER_LOOKS
   #countedAt = 0
 
@@ -28,7 +29,7 @@ export class StaleFolders {
     if (typeof folder !== 'string') this.#stale.set(mirror, 'everything')
     else if (known === undefined) this.#stale.set(mirror, new Set([folder]))
     else if (known !== 'everything') known.add(folder)
-    this.#wake()
+    this.#added.ring()
   }
 
   get any(): boolean {
@@ -67,11 +68,8 @@ export class StaleFolders {
     return EAGER
   }
 
-  async #eventWithin(ms: number, clock: Clock, stop: AbortSignal): Promise<boolean> {
-    const came = new AbortController()
-    this.#wake = () => came.abort()
-    await clock.sleep(ms, AbortSignal.any([came.signal, stop]))
-    this.#wake = () => {}
-    return came.signal.aborted
+  #eventWithin(ms: number, clock: Clock, stop: AbortSignal): Promise<boolean> {
+    this.#added.heard()
+    return this.#added.sleep(ms, clock, stop)
   }
 }
