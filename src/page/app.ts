@@ -1,19 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import type { Assets } from './assets.ts'
 import type { Fields } from './commands.ts'
-import { HEADERS, isAskedByOthers, isOwnHost, isOwnOrigin } from './guard.ts'
-import type { Health } from './health.ts'
-import { isEqual } from './key.ts'
+import type { Health } from './facts.ts'
+import { HEADERS, isAskedByOthers, isEqual, isOwnHost, isOwnOrigin } from './guard.ts'
 import type { Thumbnail } from './thumbnails.ts'
 
 /** What the page serves. */
 export interface Sources {
   assets: Assets
-  /** What shows that a form is of this page. */
+  /** Proves that a form was sent by this page. */
   token: string
   document(): string
-  /** What the command line asks for. */
+  /** What `albumd status` asks for. */
   now(): object
   /** Null: there are too many already. */
   events(): ReadableStream<Uint8Array> | null
@@ -126,4 +125,16 @@ function refused(
   why: string,
 ): Response {
   return context.text(`${why}\n`, status, HEADERS)
+}
+
+/** The texts of the page's style sheet and script. */
+export interface Assets {
+  style: string
+  script: string
+}
+
+export function readAssets(): Assets {
+  // In the package this code lies in another folder, but also beside page/.
+  const read = (name: string) => readFileSync(new URL(`../page/assets/${name}`, import.meta.url), 'utf8')
+  return { style: `${read('colours.css')}\n${read('style.css')}`, script: read('script.js') }
 }

@@ -8,13 +8,13 @@ import type { UnderWay } from './under-way.ts'
 // Not imported, for the reason that daemon/control/client.ts gives.
 const { request } = process.getBuiltinModule('node:http')
 
-/** What a running daemon knows beside its records. */
+/** What only the running daemon knows. */
 export interface PageNow {
   page: PageUrl
   uploading: UnderWay[]
 }
 
-/** Milliseconds. A daemon that does not answer is one without a page. */
+/** Milliseconds. A daemon that does not answer within this time counts as one without a page. */
 const WITHIN = 5000
 
 /** Asks the page's socket. Null: no daemon answers. */

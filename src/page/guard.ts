@@ -1,7 +1,8 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { isEqual } from './key.ts'
 
-/** Goes with every answer. Nothing is taken from elsewhere, nothing may frame it, and no script stands in the page. */
+/** Headers of every answer. The page loads nothing from elsewhere, no other page may frame it, and it has no inline script. */
 export const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",
@@ -15,7 +16,7 @@ export const HEADERS: Readonly<Record<string, string>> = {
   ].join('; '),
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // With no-referrer a browser would send its own forms with the origin "null".
+  // With `no-referrer` a browser would send the page's own forms with the origin "null".
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -23,8 +24,8 @@ export const HEADERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Whether a page of another site can't stand behind this Host header. Another site can have its own name lead to this
- * machine (DNS rebinding); an address or localhost it can't.
+ * Whether the Host header is an IP address or `localhost`. Another site can make its own name lead to this machine (DNS
+ * rebinding), but then the Host header holds that name.
  */
 export function isOwnHost(host: string | undefined): boolean {
   const url = host === undefined ? null : URL.parse(`http://${host}`)
@@ -33,7 +34,7 @@ export function isOwnHost(host: string | undefined): boolean {
   return name === 'localhost' || isIP(name) !== 0
 }
 
-/** Whether a request that changes something comes from this very page. Browsers send both, and no site can forge them. */
+/** Whether a form was sent by this page itself. Browsers send both headers, and no site can forge them. */
 export function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
   const from = origin === undefined ? null : URL.parse(origin)
   return host !== undefined && from !== null && from.host === hostOf(from.protocol, host)
@@ -43,24 +44,66 @@ function hostOf(protocol: string, host: string): string | undefined {
   return URL.parse(`${protocol}//${host}`)?.host
 }
 
-/** Whether what is asked for is to be shown by another site. Only the page itself may be led to. */
+/** Whether another site loads a part of the page. A link from another site to the page is allowed. */
 export function isAskedByOthers(fetchSite: string | undefined, fetchMode: string | undefined): boolean {
   if (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none') return false
   return fetchMode !== 'navigate'
 }
 
-/** By these a proxy says that it asks for somebody else. */
+/** Headers that proxies add. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
 
-/** Whether a request says that it comes through a proxy: then its connection tells nothing of who asks. */
+/** Whether a request came through a proxy. Then its connection does not tell who asks. */
 export function isForwarded(header: (name: string) => string | undefined): boolean {
   return FORWARDED.some(name => header(name) !== undefined)
 }
 
-/** Whether an Authorization header (Basic) has the key for its password. The name does not matter. */
+/** Whether the password of a Basic Authorization header is the key. The user name does not matter. */
 export function hasKey(authorization: string | undefined, key: string): boolean {
   const [, encoded] = /^Basic +([\w+/=-]+)$/i.exec(authorization ?? '') ?? []
   if (encoded === undefined) return false
   const given = Buffer.from(encoded, 'base64').toString()
   return isEqual(given.slice(given.indexOf(':') + 1), key)
+}
+
+/** 256 bits can't be guessed. */
+const KEY_BYTES = 32
+
+export function newSecret(): string {
+  return randomBytes(KEY_BYTES).toString('base64url')
+}
+
+/**
+ * The key that opens the page to people whom albumd can't recognize by their connection. Only the user of this albumd and
+ * root can read its file. The file keeps the key over restarts, so that a browser can remember it. A new key is made when
+ * other users could read the file, and at each start when the file can't be written.
+ */
+export function readOrMakeKey(file: string): string {
+  const kept = readKey(file)
+  if (kept !== null) return kept
+  const key = newSecret()
+  try {
+    rmSync(file, { force: true })
+    writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
+  } catch {
+    // The disk may be full. Then only this process knows the key.
+  }
+  return key
+}
+
+function readKey(file: string): string | null {
+  try {
+    if ((statSync(file).mode & 0o077) !== 0) return null
+    const key = readFileSync(file, 'utf8').trim()
+    return /^[\w-]{43,}$/.test(key) ? key : null
+  } catch {
+    // There is no file yet.
+    return null
+  }
+}
+
+/** Whether two texts are equal. The time that this takes does not tell where they differ. */
+export function isEqual(a: string, b: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(hash(a), hash(b))
 }

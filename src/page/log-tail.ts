@@ -1,4 +1,4 @@
-/** One line of the log, as far as the page shows it. */
+/** The part of a log line that the page shows. */
 export interface LogLine {
   /** ISO 8601. */
   time: string
@@ -14,14 +14,14 @@ const LEVELS: Readonly<Record<number, LogLine['level']>> = {
   50: 'error',
 }
 
-/** What every line has, or what its words say already. */
+/** Fields that every line has, or that repeat its message. */
 const SAID: ReadonlySet<string> = new Set(['level', 'time', 'msg', 'event', 'cdn_url'])
 
-/** The log's last lines. They come without secrets. */
+/** The last lines of the log. The lines hold no secrets. */
 export class LogTail {
   readonly #lines: LogLine[] = []
 
-  /** A line of the log, as JSON. */
+  /** `json`: a line of the log. */
   hear(json: string): void {
     const line = read(json)
     if (line === null) return

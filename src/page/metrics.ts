@@ -5,17 +5,17 @@ import { statusOf } from '../daemon/report/status.ts'
 import type { RequestEvent } from '../remote/gate/gate.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
 
-/** The host's words may become codes: so many are counted by name, and the others together. */
+/** So many codes are counted by name, and all others as OTHER, because a host may invent codes. */
 const CODES = 50
 
-/** What Prometheus asks for. Counters begin with the process, as there they should. */
+/** The numbers for Prometheus. Counters begin with the process, as Prometheus expects. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #now: () => number
   readonly #codes = new Set<string>()
   readonly #scanBegan = new Map<string, number>()
 
-  readonly #uploads = this.#counter('albumd_uploads_total', 'Pictures that the host has taken.', ['mirror'])
+  readonly #uploads = this.#counter('albumd_uploads_total', 'Pictures that were uploaded.', ['mirror'])
   readonly #bytes = this.#counter('albumd_uploaded_bytes_total', 'Bytes of these pictures.', ['mirror'])
   readonly #failed = this.#counter('albumd_upload_failures_total', 'Tries that failed, by code.', ['code'])
   readonly #deleted = this.#counter('albumd_images_deleted_total', 'Images that were deleted.', ['mirror'])
@@ -26,40 +26,35 @@ export class Metrics {
   )
   readonly #scans = new Histogram({
     name: 'albumd_scan_duration_seconds',
-    help: 'How long looks at a mirror took, whole ones and those at single folders.',
+    help: 'How long scans of a mirror took, complete ones and those of single folders.',
     labelNames: ['mirror'],
     buckets: [0.01, 0.1, 1, 10, 60, 600, 3600, 21_600],
     registers: [this.#registry],
   })
-  readonly #open = this.#gauge('albumd_state_open', '1 while albumd has its state and works.')
-  readonly #paused = this.#gauge('albumd_paused', '1 while a person has paused it.')
-  readonly #pictures = this.#gauge('albumd_pictures', 'Pictures on the disk, by how they stand.', [
-    'mirror',
-    'state',
-  ])
-  readonly #held = this.#gauge('albumd_held_deletions', "Deletions that wait for a person's word.", [
+  readonly #open = this.#gauge('albumd_state_open', '1 while albumd has its state open.')
+  readonly #paused = this.#gauge('albumd_paused', '1 while albumd is paused.')
+  readonly #pictures = this.#gauge('albumd_pictures', 'Pictures on the disk, by state.', ['mirror', 'state'])
+  readonly #held = this.#gauge('albumd_held_deletions', 'Deletions that wait until a person decides.', [
     'mirror',
   ])
-  readonly #pending = this.#gauge('albumd_pending_deletions', 'Deletions that are to come.', ['mirror'])
-  readonly #guarded = this.#gauge('albumd_mirror_guarded', '1 while a mirror is in doubt.', ['mirror'])
+  readonly #pending = this.#gauge('albumd_pending_deletions', 'Deletions that wait.', ['mirror'])
+  readonly #guarded = this.#gauge('albumd_mirror_guarded', '1 while the mirror is guarded.', ['mirror'])
   readonly #oldest = this.#gauge(
     'albumd_oldest_unsynced_seconds',
-    'For how long the picture that waits longest has waited; 0: none waits.',
+    'How long the oldest waiting picture has waited; 0: none waits.',
     ['mirror'],
   )
   readonly #backlog = this.#gauge('albumd_backlog_pictures', 'Pictures that wait for their upload.')
   readonly #backlogBytes = this.#gauge('albumd_backlog_bytes', 'Bytes that wait for their upload.')
-  readonly #failuresNow = this.#gauge('albumd_failures', 'Paths that are not as they should be, by code.', [
-    'code',
-  ])
-  readonly #limit = this.#gauge('albumd_quota_limit', 'Uploads that the plan allows a day.')
-  readonly #used = this.#gauge('albumd_quota_used', 'Uploads that were asked for today.')
+  readonly #failuresNow = this.#gauge('albumd_failures', 'Paths with a failure, by code.', ['code'])
+  readonly #limit = this.#gauge('albumd_quota_limit', 'Uploads that the plan allows in a day.')
+  readonly #used = this.#gauge('albumd_quota_used', 'Uploads that were requested today.')
   readonly #exhausted = this.#gauge('albumd_quota_exhausted', "1 while the day's quota is used up.")
 
   /** `now`: milliseconds on a clock that only goes forward. */
   constructor(now: () => number) {
     this.#now = now
-    this.#gauge('albumd_info', 'The version that runs.', ['version']).set({ version }, 1)
+    this.#gauge('albumd_info', 'The running version of albumd.', ['version']).set({ version }, 1)
   }
 
   get contentType(): string {

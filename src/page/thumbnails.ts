@@ -2,12 +2,12 @@ import type { FileHandle } from 'node:fs/promises'
 import { openInside } from '../local/picture-file.ts'
 import { readPicture } from '../protocol/picture/picture.ts'
 
-/** Bytes. A larger file is not sent for a picture of a finger's width: of it, only what a camera has made smaller. */
+/** Bytes. Of a larger file only the small picture is shown that a camera has put into it. */
 const LARGEST = 2 * 2 ** 20
-/** So many are read at a time. */
+/** How many files are read at a time. */
 const AT_ONCE = 4
 
-/** What browsers show. An SVG is left out: it is a document, which may hold scripts. */
+/** Formats that browsers show. SVG is left out, because an SVG may hold scripts. */
 const SHOWN: ReadonlySet<string> = new Set([
   'image/png',
   'image/jpeg',
@@ -20,28 +20,28 @@ const SHOWN: ReadonlySet<string> = new Set([
 
 /** A picture's bytes, for a browser. */
 export interface Thumbnail {
-  /** Of what the bytes are, not of the name. */
+  /** Found from the bytes, not from the name. */
   mime: string
   bytes: Uint8Array<ArrayBuffer>
-  /** Whether it will be the same when it is asked for again. */
+  /** Whether the answer to the same question will be the same later, so that a browser may keep it. */
   lasts: boolean
 }
 
-/** One transparent pixel: what is not shown leaves its frame as it is. */
+/** One transparent pixel, which shows an empty frame. */
 const BLANK: Thumbnail = {
   mime: 'image/gif',
   bytes: new Uint8Array(Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')),
   lasts: false,
 }
 
-/** Pictures from the mirrors' folders, in small frames. */
+/** Reads the small pictures of the page from the mirrors' folders. */
 export class Thumbnails {
   #reading = 0
   readonly #waiting: (() => void)[] = []
 
   /**
-   * The picture at `path` below the mirror's folder; both are albumd's own words, never a browser's. A blank one
-   * where it can't be had or shown.
+   * The picture at `path` below the mirror's folder. Both must come from albumd's records, never from a browser. Answers
+   * a blank picture where the file can't be read or shown.
    */
   async read(mirror: string, path: string): Promise<Thumbnail> {
     if (this.#reading >= AT_ONCE) await new Promise<void>(go => this.#waiting.push(go))
@@ -81,7 +81,7 @@ async function readFrom(file: FileHandle, offset: number, length: number): Promi
   return buffer.subarray(0, bytesRead)
 }
 
-/** Enough for an EXIF segment (64 KB at most) and the few bytes that may stand before it. */
+/** Bytes. Enough for an EXIF segment (64 KB at most) and the few bytes before it. */
 export const EXIF_WITHIN = 80 * 1024
 
 const EXIF = 0xe1
@@ -91,27 +91,27 @@ const END = 0xd9
 const ORIENTATION = 0x0112
 const THUMBNAIL_AT = 0x0201
 const THUMBNAIL_LENGTH = 0x0202
-/** Bytes. */
+/** The bytes of a directory's entry. */
 const ENTRY = 12
-/** A type of two bytes; those that are asked for here have else four. */
+/** The type of two-byte values. The other values that are read here have four bytes. */
 const SHORT = 3
 
 /**
- * The small JPEG that a camera has put into a large one, turned as that one is; null where there is none. `head`: the
- * large one's first bytes.
+ * The small JPEG that a camera has put into a large JPEG, with the large picture's orientation. Null: there is none.
+ * `head`: the first EXIF_WITHIN bytes of the large JPEG.
  */
 export function exifThumbnail(head: Uint8Array): Uint8Array<ArrayBuffer> | null {
   try {
     const tiff = exifOf(head)
     return tiff && thumbnailIn(tiff)
   } catch (error) {
-    // It points behind its end.
+    // A damaged EXIF block points behind its end.
     if (error instanceof RangeError) return null
     throw error
   }
 }
 
-/** What EXIF holds has the structure of a TIFF (EXIF 2.32, 4.5.2). */
+/** The EXIF block, which is built like a TIFF file (EXIF 2.32, 4.5.2). */
 function exifOf(head: Uint8Array): DataView | null {
   const view = viewOf(head)
   for (let at = 2; view.getUint8(at) === 0xff; ) {
@@ -129,7 +129,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength)
 }
 
-/** The first directory is of the large picture, the second of the small one. */
+/** The first directory describes the large picture, the second one the small picture. */
 function thumbnailIn(tiff: DataView): Uint8Array<ArrayBuffer> | null {
   const little = tiff.getUint16(0) === 0x4949
   const large = directoryAt(tiff, tiff.getUint32(4, little), little)
@@ -146,7 +146,7 @@ function thumbnailIn(tiff: DataView): Uint8Array<ArrayBuffer> | null {
 function directoryAt(tiff: DataView, at: number, little: boolean) {
   const end = at + 2 + tiff.getUint16(at, little) * ENTRY
   return {
-    /** Where the next directory is; 0: there is none. */
+    /** The position of the next directory; 0: there is none. */
     next: tiff.getUint32(end, little),
     value(tag: number): number | null {
       for (let entry = at + 2; entry < end; entry += ENTRY) {
@@ -159,7 +159,7 @@ function directoryAt(tiff: DataView, at: number, little: boolean) {
   }
 }
 
-/** The small picture seldom says how it is to be turned: it gets an EXIF of its own that does. */
+/** Adds an EXIF block with the orientation, because the small picture seldom has one. */
 function turned(jpeg: Uint8Array, orientation: number): Uint8Array<ArrayBuffer> {
   const exif = Buffer.from(
     'ffe10022457869660000' + '4d4d002a00000008' + '0001' + '011200030000000100000000' + '00000000',

@@ -1,6 +1,6 @@
 import type { Sending } from '../daemon/report/uploads-under-way.ts'
 
-/** A picture on its way. `id` is its own while it is. */
+/** A picture that is being uploaded. `id` is unique during the upload. */
 export interface UnderWay {
   id: number
   mirror: string
@@ -10,11 +10,11 @@ export interface UnderWay {
   sent: number
 }
 
-/** So far back the rate looks, in milliseconds; and what is told within a moment counts as one. */
+/** The rate is the mean over WINDOW_MS. Steps within MOMENT_MS of each other are counted as one, to keep the list short. */
 const WINDOW_MS = 10_000
 const MOMENT_MS = 100
 
-/** What is on its way to the host, and how fast. `now`: milliseconds on a clock that only goes forward. */
+/** The pictures that are being uploaded, and how fast. `now`: milliseconds on a clock that only goes forward. */
 export class UnderWayPictures {
   readonly #now: () => number
   readonly #pictures = new Map<string, UnderWay>()
@@ -37,7 +37,7 @@ export class UnderWayPictures {
     this.#pictures.set(key, { id: known?.id ?? this.#nextId++, mirror, path, size, sent })
   }
 
-  /** The first of them began first. */
+  /** In the order in which the uploads began. */
   pictures(): UnderWay[] {
     return [...this.#pictures.values()]
   }
@@ -46,7 +46,7 @@ export class UnderWayPictures {
     return this.pictures().find(picture => picture.id === id)
   }
 
-  /** Bytes a second, over the last seconds. */
+  /** Bytes in a second. */
   rate(): number {
     this.#forget()
     const [first] = this.#steps

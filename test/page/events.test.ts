@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Viewers } from '../../src/page/events.ts'
+import { Viewers } from '../../src/page/viewers.ts'
 
 it('lets nothing pile up for a viewer who does not listen, and goes on once he does', async () => {
   const viewers = new Viewers()

@@ -5,7 +5,7 @@ import type { Facts, Recorded } from '../facts.ts'
 import { commandButton, entries, SHOWN, time } from './elements.ts'
 import { type Html, html } from './html.ts'
 
-/** What could not be mirrored. `token`: for its buttons. */
+/** The pictures that could not be mirrored. `token`: for the buttons. */
 export function failures({ recorded }: Facts, token: string): Html | null {
   if (recorded === null || recorded.status.failures.length === 0) return null
   const { failures, mirrors } = recorded.status
@@ -31,7 +31,7 @@ function failureRow(
 ${commandButton(token, 'retry', 'Retry', { path: full, about: path })}</li>`
 }
 
-/** Deletions that wait for a word. `token`: for its buttons. */
+/** The deletions that wait until a person decides. `token`: for the buttons. */
 export function held({ recorded }: Facts, token: string): Html | null {
   if (recorded === null || recorded.held.length === 0) return null
   const all = Math.max(
@@ -39,12 +39,12 @@ export function held({ recorded }: Facts, token: string): Html | null {
     recorded.status.mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0),
   )
   const images = count(all, 'image')
-  const rows = recorded.held.map(given => heldRow(given, token))
+  const rows = recorded.held.map(deletion => heldRow(deletion, token))
   return html`<h2>Held deletions <span class="aside">${all.toLocaleString('en')}</span></h2>
-<p>Unusually many pictures are gone here, so their images wait for your word. <b>Approve</b> lets an image be deleted for
+<p>Unusually many pictures are gone here, so their images wait for your decision. <b>Approve</b> deletes an image for
 good; <b>discard</b> drops the deletion and keeps the image on the host.</p>
 <div class="row">${commandButton(token, 'discard', 'Discard all', { most: all })}
-<details data-kind="bad"><summary>Approve all…</summary><p>This deletes ${images} on the host. They can not be had back from there.</p>
+<details data-kind="bad"><summary>Approve all…</summary><p>This deletes ${images} on the host. They can't be restored from there.</p>
 ${commandButton(token, 'approve', `Delete ${images}`, { most: all, kind: 'bad' })}</details></div>
 ${entries(rows, all, 'albumd deletions list')}`
 }
@@ -63,7 +63,7 @@ function heldRow({ mirror, path, reason, since, image }: HeldDeletion, token: st
 ${commandButton(token, 'discard', 'Discard', { path: full, about: path })}</div></li>`
 }
 
-/** What needs a person, and what people have asked for. */
+/** The alerts. */
 export function attention({ recorded, stateProblem }: Facts): Html | null {
   const alerts =
     stateProblem === null
@@ -79,10 +79,10 @@ export function attention({ recorded, stateProblem }: Facts): Html | null {
 }
 
 const STATES = {
-  waits: ['is asked for; it waits for what is under way', null],
+  waits: ['waits until the current work is done', null],
   'under way': ['is under way', 'busy'],
   done: ['is done', 'good'],
-  refused: ['can not be done', 'bad'],
+  refused: ["can't be done", 'bad'],
 } as const
 
 export function commands({ commands }: Facts): Html | null {

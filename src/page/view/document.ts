@@ -6,7 +6,7 @@ import { type Html, html } from './html.ts'
 import { mirrors, quota } from './mirrors.ts'
 import { latest, underWay } from './pictures.ts'
 
-/** The page's parts, by the id of the element that each fills. One that has nothing to say is ''. */
+/** The HTML of the page's parts, by the id of the element that each fills. An empty part is ''. */
 export type Parts = Readonly<Record<string, string>>
 
 /** `token`: for the buttons. `now`: milliseconds since 1970. */
@@ -26,7 +26,7 @@ export function partsOf(facts: Facts, token: string, now: number): Parts {
   return Object.fromEntries(Object.entries(parts).map(([id, part]) => [id, part?.text ?? '']))
 }
 
-/** The whole page. `parts` are HTML already. */
+/** The HTML of the whole page. */
 export function documentOf(parts: Parts): string {
   const section = (id: string) => `<section id="${id}">${parts[id]}</section>`
   return html`<!doctype html>

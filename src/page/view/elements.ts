@@ -2,11 +2,11 @@ import { extname } from 'node:path'
 import { count } from '../../daemon/report/quantities.ts'
 import { type Html, html } from './html.ts'
 
-/** Rows that are seen at once, and those that are there to be unfolded. The counts tell of the others. */
+/** How many rows are seen at once, and how many there are after unfolding. A count tells of further rows. */
 const SEEN = 8
 export const SHOWN = 50
 
-/** The rows of a long list. `all`: how many there are. `others`: the command that names those that are not shown. */
+/** The rows of a long list. `all`: how many there are. `others`: the command that shows all of them. */
 export function entries(rows: readonly Html[], all: number, others: string): Html {
   const more = rows.slice(SEEN)
   const left = all - rows.length
@@ -14,48 +14,48 @@ export function entries(rows: readonly Html[], all: number, others: string): Htm
 ${
   more.length > 0 &&
   html`<details><summary>${more.length} more</summary><ul class="entries">${more}</ul></details>`
-}${left > 0 && html`<p class="aside">and ${left.toLocaleString('en')} more; “${others}” names them</p>`}`
+}${left > 0 && html`<p class="aside">and ${left.toLocaleString('en')} more; “${others}” shows them</p>`}`
 }
 
-/** What a page's button asks for. */
+/** The commands of the page's buttons. */
 export type ButtonCommand = 'retry' | 'approve' | 'discard' | 'pause' | 'resume'
 
-/** What a button may have beside its label. */
+/** The optional parts of a button. */
 interface ButtonParts {
-  /** The file that is meant, absolute; null: all. */
+  /** The absolute path of the file that is meant. Null: all files. */
   path?: string | null
-  /** So many there are, as its reader sees; null: that does not matter. */
+  /** How many the reader of the page sees. Null: the number does not matter. */
   most?: number | null
-  /** What a screen reader reads beside the label. */
+  /** Read by a screen reader after the label. */
   about?: string | null
   kind?: 'bad' | null
 }
 
-/** A button that asks for a command. `token` shows that it was this page. */
+/** A button that gives a command. `token` proves that this page sent it. */
 export function commandButton(
   token: string,
   command: ButtonCommand,
   label: string,
   { path = null, most = null, about = null, kind = null }: ButtonParts = {},
 ): Html {
-  // As JSON: a browser would change line breaks in a name.
+  // The path is sent as JSON, because a browser would change line breaks in a name.
   return html`<form method="post" action="/commands/${command}"><input type="hidden" name="token" value="${token}">${
     path !== null && html`<input type="hidden" name="path" value="${JSON.stringify(path)}">`
   }${most !== null && html`<input type="hidden" name="most" value="${most}">`}<button data-kind="${kind}">${label}${about !== null && html`<span class="unseen"> ${about}</span>`}</button></form>`
 }
 
-/** A picture's frame. What the browser can't show, or is not given, leaves the name of its format. */
+/** A picture's frame. It shows the name of the format where the browser can't show the picture. */
 export function thumbnail(address: string, name: string): Html {
   return html`<span class="thumbnail"><span aria-hidden="true">${extname(name).slice(1).toUpperCase()}</span><img src="${address}" alt="" loading="lazy"></span>`
 }
 
-/** In UTC; the script shows it by the reader's clock. `at`: milliseconds since 1970, or ISO 8601. */
+/** A time in UTC, which the page's script changes to the reader's local time. `at`: milliseconds since 1970, or ISO 8601. */
 export function time(at: number | string): Html {
   const iso = new Date(at).toISOString()
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
 }
 
-/** Milliseconds → "3 h", "12 min". Roughly: nobody plans by it. */
+/** A rounded span of milliseconds, such as "3 h" or "12 min". */
 export function span(ms: number): string {
   const minutes = Math.max(1, Math.round(ms / 60_000))
   if (minutes < 90) return `${minutes} min`

@@ -1,8 +1,8 @@
-/** HTML that is safe to show: what was put into it is escaped. */
+/** HTML in which all inserted values are escaped. */
 export class Html {
   readonly text: string
 
-  /** `text` is taken as it is. Use `html`. */
+  /** `text` is not escaped. Use `html` for values. */
   constructor(text: string) {
     this.text = text
   }
@@ -12,10 +12,10 @@ export class Html {
   }
 }
 
-/** False and null show nothing, so that a condition can stand in a template. */
+/** False and null show nothing, so that a template can hold a condition. */
 type Shown = Html | string | number | null | false | readonly Shown[]
 
-/** A piece of HTML. Whatever is put in is escaped, for text and for attributes in double quotes; only Html goes in as it is. */
+/** A piece of HTML. Inserted values are escaped, for text and for attributes in double quotes. Only Html is inserted as it is. */
 export function html(parts: TemplateStringsArray, ...shown: Shown[]): Html {
   return new Html(parts.map((part, index) => part + written(shown[index] ?? null)).join(''))
 }
@@ -28,8 +28,8 @@ function written(shown: Shown): string {
 }
 
 /**
- * The characters that turn the direction of writing, those that nobody sees, and other control characters are shown as
- * what they are: they would make a name look like another one.
+ * Also shows control characters, invisible characters and those that change the direction of writing as \\u codes,
+ * because they could make a name look like another name.
  */
 function escaped(text: string): string {
   return text

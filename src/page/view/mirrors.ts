@@ -21,7 +21,7 @@ const LEFT_OUT = {
   links: 'symbolic links',
 } as const satisfies Record<keyof MirrorStatus['left_out'], string>
 
-/** How each mirror stands. */
+/** The state of each mirror. */
 export function mirrors({ recorded }: Facts): Html | null {
   if (recorded === null) return null
   const { mirrors } = recorded.status
@@ -36,7 +36,7 @@ function mirror(of: MirrorStatus): Html {
 ${reason !== null && state !== 'paused' && html`<p data-kind="bad"><span class="tone">${reason}</span></p>`}
 ${files === 0 ? html`<p>There is no picture in it.</p>` : progress(synced + linked, files)}
 ${chips(of)}
-${oldest_unsynced !== null && html`<p class="aside">The oldest that waits was found ${time(oldest_unsynced)}.</p>`}
+${oldest_unsynced !== null && html`<p class="aside">The oldest waiting picture was found ${time(oldest_unsynced)}.</p>`}
 ${leftOut(of)}</li>`
 }
 
@@ -72,7 +72,7 @@ function leftOut({ left_out, left_out_with_image }: MirrorStatus): Html | null {
   return html`<p class="aside">Left out: ${counts.join(', ')}${keep}.</p>`
 }
 
-/** The day's quota, and what the host refuses. `now`: milliseconds since 1970. */
+/** Today's quota, and what the host refuses. `now`: milliseconds since 1970. */
 export function quota({ recorded }: Facts, now: number): Html | null {
   if (recorded === null) return null
   const { quota, blocks } = recorded.status

@@ -8,7 +8,7 @@ import { type Html, html } from './html.ts'
 
 const UNDER_WAY_SHOWN = 8
 
-/** What is on its way, how fast, and how long it will take. `now`: milliseconds since 1970. */
+/** The pictures being uploaded, how fast, and how long the rest will take. `now`: milliseconds since 1970. */
 export function underWay({ recorded, underWay, rate }: Facts, now: number): Html | null {
   if (recorded === null) return null
   const { status } = recorded
@@ -59,14 +59,14 @@ function sending({ id, mirror, path, size, sent }: UnderWay): Html {
 <span class="aside">${sizeInWords(sent)} of ${sizeInWords(size)}</span></div></li>`
 }
 
-/** The pictures that came to the host last, with what it takes to show them to others. */
+/** The pictures that were uploaded last, with their delivery addresses. */
 export function latest({ recorded }: Facts): Html | null {
   if (recorded === null) return null
   if (recorded.latest.length === 0)
     return html`<h2>Latest pictures</h2><p class="aside">None was uploaded yet.</p>`
   return html`<h2>Latest pictures</h2>
 <ul class="list latest">${recorded.latest.map(picture)}</ul>
-<p class="aside">Who knows a delivery address sees the picture, and what its file says of time and place.</p>`
+<p class="aside">Anyone who knows a delivery address can see the picture, and read the time and place that its file holds.</p>`
 }
 
 function picture({ image, mirror, path, album, cdn_url, size, at }: LatestPicture): Html {
@@ -78,7 +78,7 @@ function picture({ image, mirror, path, album, cdn_url, size, at }: LatestPictur
 <span class="row aside">${address(cdn_url)}<button type="button" data-copy="${cdn_url}">Copy<span class="unseen"> the address of ${name}</span></button></span></li>`
 }
 
-/** The host's word: only an address of the web is a link. */
+/** The address comes from the host, so only an http or https address becomes a link. */
 function address(url: string): Html {
   const { protocol } = URL.parse(url) ?? {}
   return protocol === 'https:' || protocol === 'http:'
