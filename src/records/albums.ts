@@ -49,11 +49,11 @@ export function albumInDoubt(tx: Tx, remoteId: string): void {
 export function albumGone(tx: Tx, album: AlbumRow, now: number): void {
   for (const { id } of treeOf(tx, album).toReversed()) {
     for (const image of tx.images.inAlbum(id)) deleted(tx, image, now)
-    tx.emptied.forgetAlbum(id)
+    tx.unusedAlbums.forgetAlbum(id)
   }
 }
 
 /** An album and the albums recorded below it, each before those that lie in it. */
-export function treeOf({ emptied }: Pick<Records, 'emptied'>, album: AlbumRow): AlbumRow[] {
-  return [album, ...emptied.below(album.id).flatMap(below => treeOf({ emptied }, below))]
+export function treeOf({ unusedAlbums }: Pick<Records, 'unusedAlbums'>, album: AlbumRow): AlbumRow[] {
+  return [album, ...unusedAlbums.below(album.id).flatMap(below => treeOf({ unusedAlbums }, below))]
 }

@@ -23,7 +23,7 @@ export type Deletions = 'propagate' | 'keep'
  * before had ended, and a grace of an hour would take 50 minutes longer.
  */
 export function recordRunning(tx: Tx, running: number): void {
-  tx.meta.set('running_ms', String(running))
+  tx.meta.set('running_ms', running)
 }
 
 /** The image waits for its deletion. When the image waits already, its grace begins anew, unless a person has decided. */

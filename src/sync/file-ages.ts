@@ -31,8 +31,7 @@ export class FileAges {
 
 /** Begins with the difference of the clocks that the process before recorded. */
 export function fileAges({ meta }: Pick<Synced, 'meta'>): FileAges {
-  const offset = meta.get('clock_offset')
-  return new FileAges(offset === null ? null : Number(offset))
+  return new FileAges(meta.get('clock_offset'))
 }
 
 /** The difference of the two clocks, for the next process, in milliseconds. */

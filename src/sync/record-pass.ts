@@ -61,15 +61,15 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
 function recordTime(tx: Tx, { clock, running }: Pick<EngineContext, 'clock' | 'running'>): void {
   tx.mirrors.endPhases()
   recordRunning(tx, running())
-  tx.meta.set('clock_offset', String(clockOffset(clock)))
+  tx.meta.set('clock_offset', clockOffset(clock))
 }
 
 /** Once an hour: what may be forgotten is found by counting all rows. */
 export function isPruningDue({ meta }: Tx, now: number): boolean {
-  const before = Number(meta.get('pruned_at') ?? Number.NaN)
+  const before = meta.get('pruned_at') ?? Number.NaN
   // After a clock was set back, the last time lies in the future.
   if (before <= now && now - before < HOUR_MS) return false
-  meta.set('pruned_at', String(now))
+  meta.set('pruned_at', now)
   return true
 }
 

@@ -7,13 +7,12 @@ import { mayArriveFor } from './credential-life.ts'
  * record would tell what it is, so nothing is uploaded for as long. `monotonic`: milliseconds of this boot.
  */
 export function noteLost({ meta }: Pick<Tx, 'meta'>, monotonic: number): void {
-  meta.set('lost_at', String(Math.round(monotonic)))
+  meta.set('lost_at', Math.round(monotonic))
 }
 
 /** When the state was lost, in monotonic milliseconds. Null: nothing that was sent before can arrive any more. */
 export function lostAt({ meta }: Pick<Synced, 'meta'>): number | null {
-  const at = meta.get('lost_at')
-  return at === null ? null : Number(at)
+  return meta.get('lost_at')
 }
 
 /** Once nothing can arrive any more, albums are walked anew, so that late images are seen. */
@@ -30,11 +29,15 @@ export async function endLoss(context: EngineContext): Promise<void> {
  * counts as none, and what was measured begins anew. `bootId`: of this boot, or a constant where the system has none;
  * there a clock that is behind tells of another boot. `monotonic`: milliseconds of this boot. May be repeated.
  */
-export function noteBoot({ meta, journal, albums, emptied }: Tx, bootId: string, monotonic: number): void {
+export function noteBoot(
+  { meta, journal, albums, unusedAlbums }: Tx,
+  bootId: string,
+  monotonic: number,
+): void {
   const [known, at] = (meta.get('boot') ?? '').split(' ')
   if (known !== bootId || monotonic < Number(at)) {
     // The columns take whole milliseconds.
-    for (const table of [journal, albums, emptied]) table.restartClocks(Math.round(monotonic))
+    for (const table of [journal, albums, unusedAlbums]) table.restartClocks(Math.round(monotonic))
     meta.clear('clock_offset')
     if (lostAt({ meta }) !== null) noteLost({ meta }, monotonic)
   }

@@ -1,7 +1,6 @@
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type Database from 'better-sqlite3'
-import { STEPS } from './schema.ts'
 import { damaged, isOfDatabase, StateError } from './state-error.ts'
 
 type Db = Database.Database
@@ -13,7 +12,7 @@ const BACKUPS = 2
  * Brings a database up to this program's schema, all steps in one transaction, after a copy of it was put beside it.
  * Where a step fails, the database is as it was. Throws StateError: STATE_NEWER, STATE_DAMAGED, STATE_NOT_MIGRATED.
  */
-export function migrate(db: Db, file: string, steps: readonly string[] = STEPS): void {
+export function migrate(db: Db, file: string, steps: readonly string[]): void {
   const version = versionOf(db, file, steps)
   if (version === steps.length) return
   if (version > 0) {
@@ -47,7 +46,7 @@ function notMigrated(file: string, why: string): StateError {
 }
 
 /** The schema's version; 0 is an empty database. Throws StateError STATE_NEWER. */
-export function versionOf(db: Db, file: string, steps: readonly string[] = STEPS): number {
+export function versionOf(db: Db, file: string, steps: readonly string[]): number {
   const version = db.pragma('user_version', { simple: true }) as number
   if (version > steps.length)
     throw new StateError(

@@ -1,21 +1,299 @@
-import { STEP_1 } from './schema/step-1.ts'
-import { STEP_2 } from './schema/step-2.ts'
-import { STEP_3 } from './schema/step-3.ts'
-import { STEP_4 } from './schema/step-4.ts'
-import { STEP_5 } from './schema/step-5.ts'
-import { STEP_6 } from './schema/step-6.ts'
-import { STEP_7 } from './schema/step-7.ts'
-import { STEP_8 } from './schema/step-8.ts'
-
 /**
- * What albumd and the host last agreed on, and what is on its way.
- * Built for a million files: `files` has no rowid, and its indexes hold only what is open.
+ * The database: what albumd and the host last agreed on, and what is on its way. Built for a million files: `files` has no
+ * rowid, and its indexes hold only what is open.
  *
- * Times are milliseconds since 1970, those of files microseconds. Running time is milliseconds that albumd ran and
- * looked: a clock that jumps counts for nothing. Hashes are SHA-256 of a picture's bytes.
- * A folder's `path` is below its mirror's root, with slashes; '' is the root.
- *
- * Each step makes its version out of the one before. Whatever changes is a further step: those that are there have
- * been taken already.
+ * Times are milliseconds since 1970, times of files microseconds. Running time is the milliseconds that albumd ran and
+ * looked, so that a clock that jumps counts for nothing. Monotonic time is the milliseconds of this boot. Hashes are
+ * SHA-256 of a picture's bytes. A path lies below its mirror's root, with slashes; '' is the root. A reason is a code with
+ * its facts (src/words/reasons.ts).
  */
-export const STEPS = [STEP_1, STEP_2, STEP_3, STEP_4, STEP_5, STEP_6, STEP_7, STEP_8]
+const SCHEMA = `
+-- Single facts about the state: see tables/meta.ts.
+CREATE TABLE meta (
+  key   TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE mirrors (
+  id         INTEGER PRIMARY KEY,
+  folder     TEXT NOT NULL UNIQUE,
+  album      TEXT NOT NULL,
+  -- The root is known by these three. Null until the first scan.
+  dev        INTEGER,
+  ino        INTEGER,
+  birthtime  INTEGER,
+  -- The reason why nothing is deleted here, and which kind of doubt it is. Null when nothing is wrong.
+  guard      TEXT,
+  guard_code TEXT,
+  -- What the process that has this state open does with the mirror now.
+  phase      TEXT CHECK (phase IN ('scanning','syncing')),
+  -- 1: a person said that the next scan is the truth. 2: that scan found the root empty, and so it may be.
+  accept     INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE folders (
+  id           INTEGER PRIMARY KEY,
+  mirror       INTEGER NOT NULL REFERENCES mirrors,
+  path         TEXT NOT NULL,
+  -- 0: not on the disk any more, kept for the sake of files whose images are not settled yet.
+  present      INTEGER NOT NULL DEFAULT 1,
+  -- Of the last look at the folder. Null makes the next look report everything.
+  digest       TEXT,
+  ignore_text  TEXT,
+  -- 1: the ignore file was missing at the last look. Only a second look in a row is believed.
+  ignore_gone  INTEGER NOT NULL DEFAULT 0,
+  -- The reason why the folder's content is not known. A folder that is not known is not empty.
+  unknown      TEXT,
+  files        INTEGER NOT NULL DEFAULT 0,
+  left_format  INTEGER NOT NULL DEFAULT 0,
+  left_ignored INTEGER NOT NULL DEFAULT 0,
+  left_hidden  INTEGER NOT NULL DEFAULT 0,
+  left_empty   INTEGER NOT NULL DEFAULT 0,
+  left_links   INTEGER NOT NULL DEFAULT 0,
+  -- 1: a mount point at the last look. The disk that is mounted there is known by its root's inode and birth time.
+  mount             INTEGER NOT NULL DEFAULT 0,
+  mounted_ino       INTEGER,
+  mounted_birthtime INTEGER,
+  -- 1: a person said that the next look is the truth.
+  accept            INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (mirror, path)
+) STRICT;
+-- A tree has very many folders, and few of them are in doubt or mounted.
+CREATE INDEX folders_unknown ON folders (mirror, path) WHERE unknown IS NOT NULL;
+CREATE INDEX folders_mounted ON folders (mirror, path) WHERE mount = 1;
+
+CREATE TABLE albums (
+  id         INTEGER PRIMARY KEY,
+  -- Null: in the host's root.
+  parent     INTEGER REFERENCES albums,
+  name       TEXT NOT NULL,
+  remote_id  TEXT NOT NULL UNIQUE,
+  -- 1: albumd made the album. No other album may ever be deleted.
+  ours       INTEGER NOT NULL,
+  -- 0: the host did not know the id the last time, so the album is looked for again.
+  confirmed  INTEGER NOT NULL DEFAULT 1,
+  -- 1: made while the plan listed no albums. An older album of its name may be there.
+  blind      INTEGER NOT NULL DEFAULT 0,
+  -- Monotonic time when albumd made the album. Null once the host has used it: a host may be late to know a new album.
+  made_at    INTEGER
+) STRICT;
+CREATE UNIQUE INDEX albums_by_name ON albums (coalesce(parent, 0), name);
+CREATE INDEX albums_by_parent ON albums (parent);
+
+-- Albums that albumd made and that nothing needs: since when (monotonic) a walk shows them so.
+CREATE TABLE unused_albums (
+  album INTEGER PRIMARY KEY REFERENCES albums,
+  since INTEGER NOT NULL,
+  -- deleting: the deletion may have been done.
+  state TEXT NOT NULL CHECK (state IN ('empty','occupied','deleting'))
+) STRICT;
+
+-- Albums (0: the host's root) that were walked whole, or made by albumd. An album without a row is walked before the
+-- first upload into it.
+CREATE TABLE contents (
+  album       INTEGER PRIMARY KEY,
+  -- So many of its images have no record.
+  unaccounted INTEGER NOT NULL
+) STRICT;
+
+-- The images on the host that are ours.
+CREATE TABLE images (
+  id          INTEGER PRIMARY KEY,
+  remote_id   TEXT NOT NULL UNIQUE,
+  -- Null: not known yet.
+  cdn_url     TEXT,
+  -- Null: in the host's root.
+  album       INTEGER REFERENCES albums,
+  name        TEXT NOT NULL,
+  hash        BLOB NOT NULL,
+  size        INTEGER NOT NULL,
+  mime        TEXT NOT NULL,
+  width       INTEGER,
+  height      INTEGER,
+  recorded_at INTEGER NOT NULL,
+  -- uploaded: the host acknowledged our upload. compared: the image was fetched and has the bytes. none: linked by its
+  -- name, dimensions and size alone.
+  proof       TEXT NOT NULL CHECK (proof IN ('uploaded','compared','none')),
+  -- 1: a backup used the image. It stays for good, though the host may give its id to equal bytes elsewhere.
+  kept        INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX images_by_hash ON images (hash);
+CREATE INDEX images_by_album ON images (album);
+-- After an adoption few images are the one or the other.
+CREATE INDEX images_uploaded ON images (id) WHERE proof = 'uploaded';
+CREATE INDEX images_linked ON images (id) WHERE proof = 'none';
+
+CREATE TABLE files (
+  folder INTEGER NOT NULL REFERENCES folders,
+  name   TEXT NOT NULL,
+  -- As the last look saw the file.
+  size   INTEGER NOT NULL,
+  mtime  INTEGER NOT NULL,
+  ctime  INTEGER NOT NULL,
+  ino    INTEGER NOT NULL,
+  state  TEXT NOT NULL CHECK (state IN ('pending','synced','linked','uncertain','failed','gone','kept','hidden')),
+  -- When the file came into this state. Null once synced.
+  since  INTEGER,
+  -- The image that the file uses: of an earlier version while the file is not synced.
+  image  INTEGER REFERENCES images,
+  -- Of the file as last looked at. Null until the file was read.
+  hash   BLOB,
+  PRIMARY KEY (folder, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX files_open ON files (state, mtime, folder, name) WHERE state <> 'synced';
+CREATE INDEX files_by_image ON files (image) WHERE image IS NOT NULL;
+-- A linked file has yet to prove its image: a picture that was elsewhere before may have moved there.
+CREATE INDEX files_open_by_size ON files (size) WHERE state IN ('pending','uncertain','failed','linked');
+-- The new files of a day are found among very many that wait for longer.
+CREATE INDEX files_pending_since ON files (since) WHERE state = 'pending';
+-- Comparing a changed file with its image needs no upload, and so waits for none.
+CREATE INDEX files_to_compare ON files (folder, name) WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL;
+
+-- Intents: a row stands from before the first byte of a request until its outcome is recorded.
+CREATE TABLE journal (
+  id         INTEGER PRIMARY KEY,
+  kind       TEXT NOT NULL CHECK (kind IN ('upload','create_album','delete_image')),
+  since      INTEGER NOT NULL,
+  -- Monotonic time when the intent was opened: a credential's life is measured from there.
+  sent_at    INTEGER NOT NULL DEFAULT 0,
+  -- upload: the file as it was hashed, and where its bytes will be delivered.
+  folder     INTEGER,
+  name       TEXT,
+  size       INTEGER,
+  mtime      INTEGER,
+  hash       BLOB,
+  mime       TEXT,
+  width      INTEGER,
+  height     INTEGER,
+  cdn_url    TEXT,
+  -- upload: the image's id, when step 1 told it (§4.3).
+  remote_id  TEXT,
+  -- upload: the album that it goes to. create_album: the parent. Null: the root.
+  album      INTEGER REFERENCES albums,
+  album_name TEXT,
+  -- delete_image
+  image      INTEGER REFERENCES images
+) STRICT;
+CREATE INDEX journal_by_file ON journal (folder, name) WHERE kind = 'upload';
+CREATE INDEX journal_by_image ON journal (image) WHERE image IS NOT NULL;
+
+-- Images that wait for their deletion: each until no file uses it and no doubt is left.
+CREATE TABLE escrow (
+  image     INTEGER PRIMARY KEY REFERENCES images,
+  mirror    INTEGER NOT NULL REFERENCES mirrors,
+  -- Where the picture was.
+  path      TEXT NOT NULL,
+  reason    TEXT NOT NULL CHECK (reason IN ('deleted','superseded','ignored')),
+  -- unproved: the image was only linked, and its bytes could not be compared yet. A person may approve it as well.
+  state     TEXT NOT NULL CHECK (state IN ('grace','held','unproved','approved')),
+  since     INTEGER NOT NULL,
+  -- Running time before which the image is not deleted: its grace, or the next try.
+  due_at    INTEGER NOT NULL,
+  -- 1: the host refused the deletion, and due_at is the next try. A person can have it tried at once.
+  postponed INTEGER NOT NULL DEFAULT 0 CHECK (postponed IN (0,1))
+) STRICT;
+CREATE INDEX escrow_by_path ON escrow (mirror, path);
+
+-- Images that albumd deleted unasked, for the rolling window that the hold weighs.
+CREATE TABLE deletions (
+  -- Running time.
+  at     INTEGER NOT NULL,
+  mirror INTEGER NOT NULL REFERENCES mirrors,
+  image  INTEGER NOT NULL,
+  PRIMARY KEY (at, image)
+) STRICT, WITHOUT ROWID;
+
+-- Ids of images that albumd deleted: a host may list them for a while.
+CREATE TABLE deleted (
+  remote_id TEXT PRIMARY KEY,
+  at        INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Images of others, each with the bytes that it was compared with and does not have.
+CREATE TABLE refuted (
+  remote_id TEXT NOT NULL,
+  hash      BLOB NOT NULL,
+  PRIMARY KEY (remote_id, hash)
+) STRICT, WITHOUT ROWID;
+
+-- Files whose upload is in doubt and that a person wants sent again all the same.
+CREATE TABLE resend (
+  folder INTEGER NOT NULL,
+  name   TEXT NOT NULL,
+  PRIMARY KEY (folder, name)
+) STRICT, WITHOUT ROWID;
+
+-- What went wrong with one path. The name is '' for a folder itself.
+CREATE TABLE failures (
+  folder          INTEGER NOT NULL REFERENCES folders,
+  name            TEXT NOT NULL,
+  -- look: found by a scan, and gone with the next one. upload: stays until the file changes or a try succeeds.
+  -- uncertain: no failure, but a person should know of it.
+  source          TEXT NOT NULL CHECK (source IN ('look','upload','uncertain')),
+  code            TEXT NOT NULL,
+  -- A reason.
+  message         TEXT NOT NULL,
+  attempts        INTEGER NOT NULL,
+  -- Null: not before the file changes.
+  next_attempt_at INTEGER,
+  PRIMARY KEY (folder, name, source)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX failures_by_time ON failures (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+
+-- Endpoints that the account can't use for now, in the host's words.
+CREATE TABLE blocks (
+  endpoint TEXT PRIMARY KEY,
+  code     TEXT NOT NULL,
+  message  TEXT NOT NULL,
+  since    INTEGER NOT NULL,
+  -- When the host said so the last time.
+  said_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A day of the quota is known by its beginning, in ISO 8601.
+CREATE TABLE quota (
+  day          TEXT PRIMARY KEY,
+  -- Credentials that the host issued.
+  used         INTEGER NOT NULL,
+  -- When the host first and last said that the day's quota is used up, how often it did, and the end that it told.
+  exhausted    INTEGER,
+  said_at      INTEGER,
+  refused      INTEGER NOT NULL DEFAULT 0,
+  resumes_at   INTEGER,
+  -- Between the wall clock and the monotonic clock at said_at. When it differs later, a clock was set.
+  clock_offset INTEGER
+) STRICT, WITHOUT ROWID;
+
+-- Albums (0: the host's root) that the audit under way has done.
+CREATE TABLE audit (
+  album INTEGER PRIMARY KEY,
+  at    INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE audit_findings (
+  kind      TEXT NOT NULL CHECK (kind IN ('gone','changed','foreign','twice')),
+  remote_id TEXT NOT NULL,
+  album     INTEGER NOT NULL,
+  name      TEXT NOT NULL,
+  -- A reason.
+  detail    TEXT NOT NULL,
+  PRIMARY KEY (kind, remote_id)
+) STRICT, WITHOUT ROWID;
+
+-- What became of each path, for people who ask. Old rows are dropped, and the engine never reads it.
+CREATE TABLE history (
+  id     INTEGER PRIMARY KEY,
+  mirror INTEGER NOT NULL REFERENCES mirrors,
+  path   TEXT NOT NULL,
+  at     INTEGER NOT NULL,
+  event  TEXT NOT NULL,
+  -- A reason.
+  detail TEXT,
+  -- When a scan found the picture whose upload this row tells of.
+  since  INTEGER
+) STRICT;
+CREATE INDEX history_by_path ON history (mirror, path);
+`
+
+/** Each step makes its version out of the version before. A change of the schema is a further step. */
+export const STEPS = [SCHEMA]

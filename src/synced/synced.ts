@@ -6,8 +6,6 @@ import { openAccount } from './tables/account.ts'
 import { openAlbums } from './tables/albums.ts'
 import { openAudit } from './tables/audit.ts'
 import { openContents } from './tables/contents.ts'
-import { openDeleted } from './tables/deleted.ts'
-import { openEmptied } from './tables/emptied.ts'
 import { openEscrow } from './tables/escrow.ts'
 import { openFailures } from './tables/failures.ts'
 import { openFiles } from './tables/files.ts'
@@ -15,10 +13,10 @@ import { openFolders } from './tables/folders.ts'
 import { openHistory } from './tables/history.ts'
 import { openImages } from './tables/images.ts'
 import { openJournal } from './tables/journal.ts'
+import { openDeleted, openRefuted, openResend } from './tables/marks.ts'
 import { openMeta } from './tables/meta.ts'
 import { openMirrors } from './tables/mirrors.ts'
-import { openRefuted } from './tables/refuted.ts'
-import { openResend } from './tables/resend.ts'
+import { openUnusedAlbums } from './tables/unused-albums.ts'
 
 function openTables(db: Db) {
   return {
@@ -27,7 +25,7 @@ function openTables(db: Db) {
     audit: openAudit(db),
     contents: openContents(db),
     deleted: openDeleted(db),
-    emptied: openEmptied(db),
+    unusedAlbums: openUnusedAlbums(db),
     escrow: openEscrow(db),
     failures: openFailures(db),
     files: openFiles(db),

@@ -15,7 +15,6 @@ import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { stateFiles } from '../../src/daemon/state/claim.ts'
 import { openRecords, type Records } from '../../src/daemon/state/records.ts'
-import { makeVersion1 } from '../synced/version-1.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 interface Place {
@@ -91,14 +90,6 @@ describe('records', () => {
     killedWhile(at)
     killedWhile(at)
     expect(look(at)).toEqual({ ...asTheyWere, known: undefined })
-    expect(at.said).toEqual([])
-  })
-
-  it('of an albumd before the witness are as they were', () => {
-    const at = place()
-    makeVersion1(at.files.database)
-    expect(look(at)).toMatchObject({ knowLess: false })
-    expect(look(at)).toMatchObject({ knowLess: false })
     expect(at.said).toEqual([])
   })
 
@@ -298,7 +289,7 @@ function killedWhile({ folder, files }: Place): void {
   const script = `
     import { openRecords } from ${JSON.stringify(import.meta.resolve('../../src/daemon/state/records.ts'))}
     const { synced } = openRecords(${JSON.stringify(files)}, line => { throw new Error(line) })
-    synced.commitNow(tx => tx.meta.set('pid', '1'))
+    synced.commitNow(tx => tx.meta.set('pid', 1))
     process.kill(process.pid, 'SIGKILL')`
   try {
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: folder, stdio: 'pipe' })

@@ -101,7 +101,7 @@ it('shows what waits for a person before what is tried again, and no more than a
 it('says that an audit is under way only where somebody can be at it', async () => {
   const { synced, configOf } = stateOnDisk()
   const auditNow = (running: boolean) => statusOf(configOf('one'), synced, running, Date.now()).audit
-  synced.commitNow(tx => tx.meta.set('audit_began', '1000'))
+  synced.commitNow(tx => tx.meta.set('audit_began', 1000))
   expect(auditNow(true)).toMatchObject({ under_way: true, left_off: false })
   expect(auditNow(false)).toMatchObject({ under_way: false, left_off: false })
   expect(auditInWords(auditNow(false))).toBeNull()

@@ -66,7 +66,7 @@ describe('what is recorded together', () => {
       found(tx, intent, at, () => 'propagate', MOMENT)
     })
     expect(synced.escrow.of(image.id)).toMatchObject({ reason: 'superseded', due_at: 605_000 })
-    expect(synced.meta.get('running_ms')).toBe('5000')
+    expect(synced.meta.get('running_ms')).toBe(5000)
   })
 
   it('a hidden file keeps its record when its image is gone, and no deletion of that image is left', () => {

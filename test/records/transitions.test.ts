@@ -28,13 +28,13 @@ it.each([
 
 it('only src/records writes what is recorded of files, images, escrow and albums', () => {
   // Also of a Tx that was taken apart; an AlbumTree has methods of the same names as the albums' table.
-  const calls = /(?:\btx\.|(?<![.\w]))(files|images|escrow|albums|emptied)\.(\w+)\(/g
+  const calls = /(?:\btx\.|(?<![.\w]))(files|images|escrow|albums|unusedAlbums)\.(\w+)\(/g
   const WRITES: Record<string, readonly string[]> = {
     files: ['put', 'retry', 'remove'],
     images: ['put', 'prove', 'moved', 'keep', 'remove'],
     escrow: ['put', 'takeBack', 'postpone', 'approve', 'hold', 'unproved', 'proved', 'record'],
     albums: ['put', 'made', 'madeBlind', 'used'],
-    emptied: ['forgetAlbum'],
+    unusedAlbums: ['forgetAlbum'],
   }
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
   const found = sources

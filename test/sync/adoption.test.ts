@@ -162,7 +162,7 @@ describe('an old state that came back', () => {
   it('that is known to be old and can not list waits', async () => {
     const workshop = await filled(['a.png'])
     workshop.synced.commitNow(tx => tx.contents.forget())
-    workshop.synced.commitNow(tx => tx.meta.set('restored', '1'))
+    workshop.synced.commitNow(tx => tx.meta.set('restored', true))
     workshop.write('b.png', png(4, 4).bytes)
     const sent: string[] = []
     const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')

@@ -46,7 +46,7 @@ describe('of twins on the host', () => {
 
   it('one that was made where nobody could look is used until one can, then the one that holds most', async () => {
     const { there, tree, synced, host } = await openAlbumStage()
-    synced.commitNow(tx => tx.meta.set('restored', '1'))
+    synced.commitNow(tx => tx.meta.set('restored', true))
     const before = await there.album('Photos')
     await there.image(png(), { album_id: before })
     const albums = tree({ list: async () => ({ ok: false, failure: notInPlan }) })
@@ -64,7 +64,7 @@ describe('of twins on the host', () => {
 
 it('an album that was made where nobody could look keeps its place while an upload into it is in doubt', async () => {
   const { there, tree, synced, host } = await openAlbumStage()
-  synced.commitNow(tx => tx.meta.set('restored', '1'))
+  synced.commitNow(tx => tx.meta.set('restored', true))
   const before = await there.album('Photos')
   const list = async () => ({ ok: false as const, failure: notInPlan })
   const blind = found(await tree({ list }).find(['Photos'], never, true))

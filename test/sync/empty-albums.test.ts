@@ -25,8 +25,8 @@ async function withEmptied(policy: Partial<MirrorPolicy> = {}): Promise<Workshop
   rmSync(join(workshop.pictures, 'a'), { recursive: true })
   await workshop.pass()
   // The test's own walks are the first.
-  for (const { album } of workshop.synced.emptied.all())
-    workshop.synced.commitNow(tx => tx.emptied.remove(album))
+  for (const { album } of workshop.synced.unusedAlbums.all())
+    workshop.synced.commitNow(tx => tx.unusedAlbums.remove(album))
   return workshop
 }
 
@@ -77,7 +77,7 @@ describe('an album whose folder is gone', () => {
         .map(({ name }) => name)
         .sort(),
     ).toEqual(['Photos', 'c'])
-    expect(workshop.synced.emptied.all()).toEqual([])
+    expect(workshop.synced.unusedAlbums.all()).toEqual([])
   })
 
   it('is made again where the folder comes back', async () => {
@@ -94,7 +94,7 @@ describe('an album whose folder is gone', () => {
     mkdirSync(join(workshop.pictures, 'a/b'), { recursive: true })
     await workshop.pass()
     await give(workshop, LATER, { host: untouched(workshop.host) })
-    expect(workshop.synced.emptied.all()).toEqual([])
+    expect(workshop.synced.unusedAlbums.all()).toEqual([])
   })
 
   it.each<[string, (workshop: Workshop, album: string) => Promise<unknown>]>([
@@ -119,7 +119,7 @@ describe('an album whose folder is gone', () => {
       },
     })
     for (const at of [0, LATER]) await give(workshop, at, { host })
-    expect(workshop.synced.emptied.all()).toEqual([])
+    expect(workshop.synced.unusedAlbums.all()).toEqual([])
   })
 
   it('stays where albumd did not make it', async () => {
@@ -132,7 +132,7 @@ describe('an album whose folder is gone', () => {
     workshop.remove('a')
     await workshop.pass()
     for (const at of [0, LATER]) await give(workshop, at, { host: untouched(workshop.host) })
-    expect(workshop.synced.emptied.all()).toEqual([])
+    expect(workshop.synced.unusedAlbums.all()).toEqual([])
   })
 
   it.each<[string, Partial<MirrorPolicy>]>([
@@ -142,14 +142,14 @@ describe('an album whose folder is gone', () => {
     const workshop = await withEmptied()
     workshop.synced.commitNow(tx => tx.mirrors.add('/elsewhere', 'Elsewhere'))
     for (const at of [0, LATER]) await give(workshop, at, { host: untouched(workshop.host), policy })
-    expect(workshop.synced.emptied.all()).toEqual([])
+    expect(workshop.synced.unusedAlbums.all()).toEqual([])
   })
 
   it('stays where a mirror hangs in it, be it out of the config and its album not made', async () => {
     const workshop = await withEmptied()
     workshop.synced.commitNow(tx => tx.mirrors.add('/elsewhere', 'Photos/a/b/deep'))
     for (const at of [0, LATER]) await give(workshop, at, { host: untouched(workshop.host) })
-    expect(workshop.synced.emptied.all()).toEqual([])
+    expect(workshop.synced.unusedAlbums.all()).toEqual([])
   })
 
   it('stays while a mirror is guarded', async () => {
@@ -177,7 +177,7 @@ describe('an album whose folder is gone', () => {
     await workshop.pass({ graceMs: LATER })
     expect(workshop.synced.journal.openUploads()).toHaveLength(1)
     for (const at of [0, LATER]) await give(workshop, at, { host: untouched(workshop.host) })
-    expect(workshop.synced.emptied.all()).toEqual([])
+    expect(workshop.synced.unusedAlbums.all()).toEqual([])
   })
 })
 
@@ -193,7 +193,7 @@ describe('a deletion of an album whose answer was lost', () => {
       },
     })
     expect(await give(workshop, LATER, { host })).toMatchObject({ code: 'HOST_UNREACHABLE' })
-    expect(workshop.synced.emptied.all()).toMatchObject([{ state: 'empty' }, { state: 'deleting' }])
+    expect(workshop.synced.unusedAlbums.all()).toMatchObject([{ state: 'empty' }, { state: 'deleting' }])
     return workshop
   }
 
@@ -214,7 +214,7 @@ describe('a deletion of an album whose answer was lost', () => {
     await putImage(workshop.host, remoteOf(workshop, 'b')!, 'x.png', png(9, 9))
     const host = untouched(workshop.host)
     expect(await give(workshop, LATER, { host, work: repeatAlbumDeletions })).toBeNull()
-    expect(workshop.synced.emptied.all()).toMatchObject([{ state: 'empty' }, { state: 'occupied' }])
+    expect(workshop.synced.unusedAlbums.all()).toMatchObject([{ state: 'empty' }, { state: 'occupied' }])
   })
 })
 

@@ -22,12 +22,12 @@ const held = ({ events }: Workshop) => events.filter(({ event }) => event === 'd
 describe('isTooMuch', () => {
   const policy = { hold_above: 0.25, hold_min: 20 }
   it.each([
-    ['under both counts', { pending: 20, given_up: 0, standing: 1000 }, false],
-    ['over hold_min alone', { pending: 100, given_up: 0, standing: 900 }, false],
-    ['over hold_above alone', { pending: 20, given_up: 0, standing: 0 }, false],
-    ['over both', { pending: 21, given_up: 0, standing: 0 }, true],
-    ['over both with what went before', { pending: 1, given_up: 25, standing: 70 }, true],
-    ['with nothing to go', { pending: 0, given_up: 500, standing: 0 }, false],
+    ['under both counts', { pending: 20, deleted: 0, in_use: 1000 }, false],
+    ['over hold_min alone', { pending: 100, deleted: 0, in_use: 900 }, false],
+    ['over hold_above alone', { pending: 20, deleted: 0, in_use: 0 }, false],
+    ['over both', { pending: 21, deleted: 0, in_use: 0 }, true],
+    ['over both with what went before', { pending: 1, deleted: 25, in_use: 70 }, true],
+    ['with nothing to go', { pending: 0, deleted: 500, in_use: 0 }, false],
   ])('%s', (_, weight, expected) => {
     expect(isTooMuch(weight, policy)).toBe(expected)
   })

@@ -5,13 +5,27 @@ import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Db, openDatabase, openDatabaseToRead } from '../../src/synced/database.ts'
 import { migrate } from '../../src/synced/migrate.ts'
-import { STEPS } from '../../src/synced/schema.ts'
 import { tempFile } from '../temp-folder.ts'
-import { makeVersion1 } from './version-1.ts'
 
+/** The versions of a schema that only these tests have. */
+const VERSIONS = [
+  `CREATE TABLE images (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+   CREATE TABLE files (name TEXT PRIMARY KEY, image INTEGER REFERENCES images) STRICT;`,
+  `ALTER TABLE images ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
+   CREATE TABLE new_files (name TEXT PRIMARY KEY, image INTEGER REFERENCES images, state TEXT NOT NULL) STRICT;
+   INSERT INTO new_files SELECT name, image, 'synced' FROM files;
+   DROP TABLE files;
+   ALTER TABLE new_files RENAME TO files;`,
+  'CREATE INDEX files_by_image ON files (image);',
+]
+
+/** A database of the first version, with rows. */
 function version1(): string {
   const file = tempFile('albumd.db')
-  makeVersion1(file)
+  const db = openDatabase(file, VERSIONS.slice(0, 1))
+  db.exec(`INSERT INTO images VALUES (7, 'red.png'), (8, 'old.png'), (9, 'gone.png');
+           INSERT INTO files VALUES ('red.png', 7), ('old.png', 8)`)
+  db.close()
   return file
 }
 
@@ -36,13 +50,13 @@ describe('a database of an earlier albumd', () => {
     const before = connect(file)
     const had = Object.fromEntries(tables(before).map(table => [table, rows(before, table)]))
     before.close()
-    const db = openDatabase(file)
+    const db = openDatabase(file, VERSIONS)
     onTestFinished(() => void db.close())
     for (const [table, old] of Object.entries(had)) {
       expect(old.length, table).toBeGreaterThan(0)
       expect(rows(db, table), table).toMatchObject(old)
     }
-    expect(db.pragma('user_version', { simple: true })).toBe(STEPS.length)
+    expect(db.pragma('user_version', { simple: true })).toBe(VERSIONS.length)
     expect(db.pragma('foreign_keys', { simple: true })).toBe(1)
     expect(db.pragma('foreign_key_check')).toEqual([])
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
@@ -59,20 +73,22 @@ describe('a database of an earlier albumd', () => {
       db.close()
       return found
     }
-    expect(schema(openDatabase(version1()))).toEqual(schema(openDatabase(tempFile('albumd.db'))))
+    expect(schema(openDatabase(version1(), VERSIONS))).toEqual(
+      schema(openDatabase(tempFile('albumd.db'), VERSIONS)),
+    )
   })
 
   it('leaves a copy of itself beside, for its owner alone', () => {
     const file = version1()
-    openDatabase(file).close()
-    const name = `albumd.db.before-v${STEPS.length}`
+    openDatabase(file, VERSIONS).close()
+    const name = `albumd.db.before-v${VERSIONS.length}`
     expect(backups(file)).toEqual([name])
     const backup = `${dirname(file)}/${name}`
     expect(statSync(backup).mode & 0o777).toBe(0o600)
     const copy = connect(backup)
     expect(copy.pragma('user_version', { simple: true })).toBe(1)
     expect(rows(copy, 'images')).toHaveLength(3)
-    openDatabase(file).close()
+    openDatabase(file, VERSIONS).close()
     expect(backups(file)).toEqual([name])
   })
 
@@ -81,7 +97,7 @@ describe('a database of an earlier albumd', () => {
     const made: string[] = []
     for (let version = 2; version <= 4; version++) {
       const db = connect(file)
-      migrate(db, file, [...STEPS.slice(0, 1), ...Array(version - 1).fill('SELECT 1')])
+      migrate(db, file, [...VERSIONS.slice(0, 1), ...Array(version - 1).fill('SELECT 1')])
       const newest = backups(file).at(-1)!
       made.push(newest)
       // One after the other, on any file system.
@@ -92,7 +108,7 @@ describe('a database of an earlier albumd', () => {
     const kept = digest(`${dirname(file)}/albumd.db.before-v4`)
     const db = connect(file)
     db.pragma('user_version = 3')
-    migrate(db, file, [...STEPS.slice(0, 1), ...Array(3).fill('SELECT 1')])
+    migrate(db, file, [...VERSIONS.slice(0, 1), ...Array(3).fill('SELECT 1')])
     expect(backups(file)).toEqual(['albumd.db.before-v4', 'albumd.db.before-v4.2'])
     expect(digest(`${dirname(file)}/albumd.db.before-v4`)).toBe(kept)
   })
@@ -104,7 +120,7 @@ describe('a database of an earlier albumd', () => {
     const file = version1()
     const db = connect(file)
     const before = rows(db, 'images')
-    expect(() => migrate(db, file, [STEPS[0]!, step])).toThrow(
+    expect(() => migrate(db, file, [VERSIONS[0]!, step])).toThrow(
       expect.objectContaining({ code: 'STATE_NOT_MIGRATED', message: expect.stringContaining(file) }),
     )
     expect(db.pragma('user_version', { simple: true })).toBe(1)
@@ -115,14 +131,14 @@ describe('a database of an earlier albumd', () => {
     const file = version1()
     const db = connect(file)
     db.exec('PRAGMA foreign_keys = OFF; DELETE FROM images WHERE id = 7')
-    expect(() => openDatabase(file)).toThrow(expect.objectContaining({ code: 'STATE_DAMAGED' }))
+    expect(() => openDatabase(file, VERSIONS)).toThrow(expect.objectContaining({ code: 'STATE_DAMAGED' }))
   })
 
   it('is looked at as one of today, and left alone', () => {
     const file = version1()
     const before = digest(file)
-    const db = openDatabaseToRead(file)
-    expect(db.pragma('user_version', { simple: true })).toBe(STEPS.length)
+    const db = openDatabaseToRead(file, VERSIONS)
+    expect(db.pragma('user_version', { simple: true })).toBe(VERSIONS.length)
     expect(rows(db, 'images')).toHaveLength(3)
     db.close()
     expect(backups(file)).toEqual([])

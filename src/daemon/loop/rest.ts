@@ -85,7 +85,7 @@ export function dueMs(
 ): number {
   const longAgo = mayArriveFor(credentialLifetimeMs) + 1
   const inDoubt = synced.journal.oldestInDoubt()
-  const emptied = synced.emptied.oldest()
+  const unused = synced.unusedAlbums.oldest()
   const lost = lostAt(synced)
   const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
   const due = [
@@ -97,7 +97,7 @@ export function dueMs(
     // From then on no upload can arrive that only the lost records knew of, so uploads go on.
     { at: lost === null ? null : lost + longAgo, now: clock.monotonic() },
     // From then on no upload can arrive in an album that was empty, so it may be deleted.
-    { at: emptied === null ? null : emptied + longAgo, now: clock.monotonic() },
+    { at: unused === null ? null : unused + longAgo, now: clock.monotonic() },
   ]
   // What has been due for long could not be done by the last pass. It waits, or the loop would never rest.
   const waitMs = (at: number, now: number) => (at > now ? at - now : now - at < freshMs ? 0 : RETRY_MS)

@@ -141,8 +141,8 @@ function audits(config: Config, mirroring: Engine, note: Bus['note']): Scheduled
   const { clock, synced } = mirroring.parts
   const { meta } = synced
   const kept: KeptSlot = {
-    get: () => (meta.get('audit_slot') === null ? null : Number(meta.get('audit_slot'))),
-    set: slot => synced.commitNow(tx => tx.meta.set('audit_slot', String(slot))),
+    get: () => (meta.get('audit_slot') === null ? null : meta.get('audit_slot')),
+    set: slot => synced.commitNow(tx => tx.meta.set('audit_slot', slot)),
   }
   return new ScheduledAudit({
     clock,

@@ -23,9 +23,9 @@ export function auditStatus(
   const isShut = account.blocks().some(({ endpoint }) => endpoint === 'list')
   const underWay = begun && running && !isShut
   return {
-    last: ended === null ? null : new Date(Number(ended)).toISOString(),
+    last: ended === null ? null : new Date(ended).toISOString(),
     // One that was begun begins with none.
-    findings: begun ? Number(meta.get('audit_found') ?? 0) : audit.count(),
+    findings: begun ? (meta.get('audit_found') ?? 0) : audit.count(),
     under_way: underWay,
     // One that the host never let look has nothing to go on with.
     left_off: begun && !underWay && audit.albums().some(album => audit.isDone(album)),

@@ -89,7 +89,7 @@ async function weigh(
 ): Promise<boolean> {
   const after: EscrowWeight = synced.escrow.weight(mirror.id, running - WINDOW_MS)
   after.pending += replaced.length
-  after.standing += added
+  after.in_use += added
   if (!isTooMuch(after, policy)) return false
   await synced.commit(tx => held(tx, mirror.id, 0))
   return true

@@ -33,7 +33,7 @@ export async function* previewPass(
   try {
     const synced = openSynced(openDatabase(await copyOfState(config.state_dir, join(folder, 'copy.db'))))
     try {
-      const running = Number(synced.meta.get('running_ms') ?? 0)
+      const running = synced.meta.get('running_ms') ?? 0
       const found = new Findings()
       const knowsNothing = synced.audit.albums().length === 0
       const scanned = await scan(synced, config.mirrors, running, found.tell, stop)

@@ -72,7 +72,7 @@ export function backlogStatus(config: Config, synced: Synced, now: number): Back
     left: exhausted ? 0 : Math.max(0, allowance.limit - used),
     perDay,
     nextDay: Math.max(now, ends),
-    rate: rate === null ? null : Number(rate),
+    rate,
   })
   return { pictures, bytes, days, per_day: perDay, done_by: pictures > 0 ? time(doneBy) : null }
 }

@@ -107,7 +107,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   return {
     version,
     running,
-    pid: running && pid !== null ? Number(pid) : null,
+    pid: running ? pid : null,
     other_config: running && taken !== null && taken !== fingerprintOf(config),
     paused: paused && { until: time(paused.until) },
     mirrors: config.mirrors.map(({ folder, album }) =>

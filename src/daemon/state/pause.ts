@@ -11,15 +11,15 @@ export function pauseAt({ meta }: Pick<Synced, 'meta'>, now: number): Pause | nu
   if (meta.get('paused') === null) return null
   const until = meta.get('paused_until')
   if (until === null) return { until: null }
-  return Number(until) > now ? { until: Number(until) } : null
+  return until > now ? { until } : null
 }
 
 /** Begins a pause, or changes the end of the one that holds. The pause outlives the process. */
 export function pause({ commit }: Pick<Synced, 'commit'>, until: number | null): Promise<void> {
   return commit(tx => {
-    tx.meta.set('paused', '1')
+    tx.meta.set('paused', true)
     if (until === null) tx.meta.clear('paused_until')
-    else tx.meta.set('paused_until', String(until))
+    else tx.meta.set('paused_until', until)
   })
 }
 

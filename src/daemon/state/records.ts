@@ -94,7 +94,7 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
 
 function remembered({ meta }: Synced) {
   const generation = meta.get('generation')
-  return { generation: generation === null ? null : Number(generation), witness: meta.get('witness') }
+  return { generation, witness: meta.get('witness') }
 }
 
 /**
@@ -104,11 +104,11 @@ function remembered({ meta }: Synced) {
 function begin(files: RecordFiles, synced: Synced, witness: Witness | null, knowLess: boolean): number {
   const generation = Math.max(remembered(synced).generation ?? 0, witness?.generation ?? 0) + 1
   synced.commitNow(({ meta }) => {
-    meta.set('generation', String(generation))
+    meta.set('generation', generation)
     if (!knowLess) return
-    meta.set('restored', '1')
+    meta.set('restored', true)
     // Old records still name images that were deleted since. An audit finds them, so one is due at once.
-    meta.set('audit_slot', '0')
+    meta.set('audit_slot', 0)
   })
   const mark = writeWitness(files.witness, { generation, closed: null, unsettled: false, damaged: false })
   synced.commitNow(({ meta }) => meta.set('witness', seenAs({ generation, mark })))

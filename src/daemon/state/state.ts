@@ -85,11 +85,11 @@ function opened(records: Records, lastRequest: number | null, { roots, folder }:
   synced.commitNow(tx => {
     startRequests(tx)
     noteBoot(tx, bootId(), began)
-    tx.meta.set('pid', String(process.pid))
+    tx.meta.set('pid', process.pid)
     // A daemon that was cut off has left its entry.
     tx.meta.clear('config')
   })
-  const runBefore = Number(synced.meta.get('running_ms') ?? 0)
+  const runBefore = synced.meta.get('running_ms') ?? 0
   const running = () => Math.round(runBefore + systemClock.monotonic() - began)
   let end: 'clean' | 'cut_off' | 'damaged' = 'clean'
   const failed = (error: unknown) => {

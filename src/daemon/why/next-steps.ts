@@ -161,7 +161,7 @@ export function deletionSteps(
   }
   const waits = everythingWaits(parts)
   const guard = synced.mirrors.all().find(mirror => mirror.guard !== null)?.guard
-  const left = Math.max(0, given.due_at - Number(synced.meta.get('running_ms') ?? 0))
+  const left = Math.max(0, given.due_at - (synced.meta.get('running_ms') ?? 0))
   const postponed = whyPostponed(synced, given)
   const blocked = status.blocks.find(({ endpoint }) => endpoint === 'delete')
   const steps: Step[] = [waitingStep(what, left, postponed, status.running && !waits ? now + left : null)]

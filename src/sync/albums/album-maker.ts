@@ -56,7 +56,7 @@ export class AlbumMaker {
   ): Promise<Outcome<Album>> {
     const listed = await this.search(parent, name, recorded, signal)
     // A plan that can't list can still create: nothing but us can say that it is there. Old records can't.
-    const isUnknown = this.#synced.meta.get('restored') === '1'
+    const isUnknown = this.#synced.meta.get('restored') !== null
     const mayCreate = blind || !isUnknown
     if (!listed.ok && (listed.failure.remedy !== 'plan' || !mayCreate)) return listed
     if (!listed.ok && recorded?.blind) return { ok: true, value: recorded }

@@ -17,9 +17,9 @@ export interface LostAlbumParts {
 }
 
 /** Whether a deletion of the album, or of one above it, may have been done: what is sent there would go with it. */
-export function isLeaving({ albums, emptied }: Synced, album: AlbumRow): boolean {
+export function isLeaving({ albums, unusedAlbums }: Synced, album: AlbumRow): boolean {
   for (let at: AlbumRow | undefined = album; at; at = at.parent === null ? undefined : albums.byId(at.parent))
-    if (emptied.at(at.id)?.state === 'deleting') return true
+    if (unusedAlbums.at(at.id)?.state === 'deleting') return true
   return false
 }
 
@@ -33,7 +33,7 @@ export async function findOutAboutAlbums(
 ): Promise<HostFailure | null> {
   const { synced, host, clock, contents, credentialLifetimeMs } = parts
   const longAgo = clock.monotonic() - mayArriveFor(credentialLifetimeMs)
-  for (const { album, since, state } of synced.emptied.all()) {
+  for (const { album, since, state } of synced.unusedAlbums.all()) {
     if (state !== 'deleting' || since > longAgo || synced.images.countInAlbum(album) === 0) continue
     const row = synced.albums.byId(album)!
     const walk = await walkWhole(host, row.remote_id, signal)
@@ -41,7 +41,7 @@ export async function findOutAboutAlbums(
     if (walk.ok && !walk.value.complete) continue
     for (const gone of walk.ok ? [] : treeOf(synced, row)) contents.forget(gone.id)
     await synced.commit(tx => {
-      tx.emptied.remove(album)
+      tx.unusedAlbums.remove(album)
       // It is there still, so nothing was deleted: a deletion takes all of it.
       if (walk.ok) return
       for (const gone of treeOf(synced, row)) {

@@ -84,28 +84,27 @@ export async function runAudit(parts: AuditParts, { stop, cut }: Interruption): 
 async function begin({ synced, clock }: AuditParts): Promise<AuditStart> {
   const { images, meta, commit } = synced
   const now = clock.wall()
-  const before = Number(meta.get('audit_began') ?? Number.NaN)
+  const before = meta.get('audit_began') ?? Number.NaN
   // A clock that was set back makes an audit of the future.
-  if (before <= now && now - before < STALE_MS)
-    return { at: before, newest: Number(meta.get('audit_newest') ?? 0) }
+  if (before <= now && now - before < STALE_MS) return { at: before, newest: meta.get('audit_newest') ?? 0 }
   const newest = images.latest()?.id ?? 0
   await commit(tx => {
     tx.audit.forgetDone()
     tx.audit.forgetFindings()
-    tx.meta.set('audit_began', String(now))
-    tx.meta.set('audit_newest', String(newest))
+    tx.meta.set('audit_began', now)
+    tx.meta.set('audit_newest', newest)
   })
   return { at: now, newest }
 }
 
 function finish({ audit, meta }: Tx, albums: readonly (number | null)[], now: number): void {
   for (const album of albums) if (!audit.isDone(album)) audit.dropMovedFrom(album)
-  audit.dropMoot(Number(meta.get('audit_began') ?? now))
+  audit.dropMoot(meta.get('audit_began') ?? now)
   audit.forgetDone()
   meta.clear('audit_began')
   meta.clear('audit_newest')
-  meta.set('audit_ended', String(now))
-  meta.set('audit_found', String(audit.count()))
+  meta.set('audit_ended', now)
+  meta.set('audit_found', audit.count())
 }
 
 /** Asks for listings no faster than allowed: the gate would give an audit all that is permitted. */

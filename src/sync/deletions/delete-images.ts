@@ -107,7 +107,7 @@ async function whyAnothers(
   listed: ListedIds,
   signal: AbortSignal,
 ): Promise<Reason | null> {
-  if (state === 'approved' || synced.meta.get('promises') !== 'broken') return null
+  if (state === 'approved' || synced.meta.get('promises_broken') === null) return null
   const album = image.album === null ? null : synced.albums.byId(image.album)!.remote_id
   const found = await listed.has(album, image.remote_id, signal)
   if (found === true) return null

@@ -14,9 +14,9 @@ export interface HoldPolicy {
 export const WINDOW_MS = 24 * 3_600_000
 
 /** Whether so much is to go that a person must say so. Counts what went within the window with what is to go. */
-export function isTooMuch({ pending, given_up, standing }: EscrowWeight, policy: HoldPolicy): boolean {
-  const going = pending + given_up
-  return pending > 0 && going > policy.hold_min && going > policy.hold_above * (standing + going)
+export function isTooMuch({ pending, deleted, in_use }: EscrowWeight, policy: HoldPolicy): boolean {
+  const going = pending + deleted
+  return pending > 0 && going > policy.hold_min && going > policy.hold_above * (in_use + going)
 }
 
 /**
@@ -41,7 +41,7 @@ export async function weighDeletions(
       event: 'deletions_held',
       mirror: mirror.folder,
       images: weight.pending,
-      pictures: weight.standing,
+      pictures: weight.in_use,
     })
 }
 

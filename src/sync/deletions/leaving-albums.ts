@@ -63,7 +63,7 @@ export class FolderlessAlbums {
 
 /** The albums that albumd made and that neither a folder nor an image needs, deepest first. */
 export function leavingAlbums(synced: Synced, policies: readonly MirrorPolicy[]): LeavingAlbum[] {
-  const unused = synced.emptied.unused()
+  const unused = synced.unusedAlbums.unused()
   if (unused.length === 0) return []
   const folderless = new FolderlessAlbums(synced, policies)
   const candidates = unused
@@ -72,7 +72,7 @@ export function leavingAlbums(synced: Synced, policies: readonly MirrorPolicy[])
     .sort((a, b) => b.path.length - a.path.length)
   const leaving = new Set<number>()
   return candidates.filter(({ album: { id } }) => {
-    const goes = synced.emptied.below(id).every(child => leaving.has(child.id))
+    const goes = synced.unusedAlbums.below(id).every(child => leaving.has(child.id))
     if (goes) leaving.add(id)
     return goes
   })

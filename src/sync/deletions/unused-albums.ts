@@ -35,10 +35,10 @@ export async function deleteEmptyAlbums(
   const { synced } = context
   const leaving = leavingAlbums(synced, mirrors)
   const ids = new Set(leaving.map(({ album }) => album.id))
-  const needed = synced.emptied.all().filter(({ album }) => !ids.has(album))
+  const needed = synced.unusedAlbums.all().filter(({ album }) => !ids.has(album))
   if (needed.length > 0)
     await synced.commit(tx => {
-      for (const { album } of needed) tx.emptied.remove(album)
+      for (const { album } of needed) tx.unusedAlbums.remove(album)
     })
   if (doubtAbout(synced, mirrors) !== null) return null
   const remote = new Set(leaving.map(({ album }) => album.remote_id))
@@ -60,13 +60,13 @@ export async function repeatAlbumDeletions(
   { stop, cut }: Interruption,
 ): Promise<HostFailure | null> {
   const { synced } = context
-  const open = synced.emptied.all().filter(({ state }) => state === 'deleting')
+  const open = synced.unusedAlbums.all().filter(({ state }) => state === 'deleting')
   if (open.length === 0 || doubtAbout(synced, mirrors) !== null) return null
-  const unused = new Map(synced.emptied.unused().map(album => [album.id, album]))
+  const unused = new Map(synced.unusedAlbums.unused().map(album => [album.id, album]))
   for (const { album } of open) {
     const row = unused.get(album)
     if (stop.aborted) return null
-    if (!row || synced.emptied.below(album).length > 0) continue
+    if (!row || synced.unusedAlbums.below(album).length > 0) continue
     const failure = await consider(context, row, new Set(), cut)
     if (failure) return failure
   }
@@ -81,8 +81,8 @@ async function consider(
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
   const { synced, host, clock, credentialLifetimeMs } = context
-  const { emptied, commit } = synced
-  const before = emptied.at(album.id)
+  const { unusedAlbums, commit } = synced
+  const before = unusedAlbums.at(album.id)
   const now = clock.monotonic()
   const age = before === undefined ? 0 : now - before.since
   if (before?.state === 'occupied' && age < LEFT_ALONE_MS) return null
@@ -92,7 +92,7 @@ async function consider(
   // One that may be deleted by a request that is late stays so until none can arrive.
   const mayGo = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
   const is = async (state: 'empty' | 'occupied') => {
-    if (!mayGo) await commit(tx => tx.emptied.put({ album: album.id, since: now, state }))
+    if (!mayGo) await commit(tx => tx.unusedAlbums.put({ album: album.id, since: now, state }))
   }
   const walk = await walkWhole(host, album.remote_id, signal)
   if (!walk.ok) {
@@ -120,7 +120,7 @@ async function lost(
   for (const { id } of treeOf(synced, album)) contents.forget(id)
   await commit(tx => {
     if (deleting) return albumGone(tx, album, clock.wall())
-    tx.emptied.remove(album.id)
+    tx.unusedAlbums.remove(album.id)
     albumInDoubt(tx, album.remote_id)
   })
   return null
@@ -137,11 +137,11 @@ async function deleteEmpty(
   const tree = treeOf(synced, album)
   const deletion: Deletion = {
     target: { album: album.remote_id },
-    intend: tx => tx.emptied.put({ album: album.id, since, state: 'deleting' }),
+    intend: tx => tx.unusedAlbums.put({ album: album.id, since, state: 'deleting' }),
     whyNot: () => whyAlbumIsNeeded(synced, album),
     done: tx => albumGone(tx, album, clock.wall()),
     notDone: (tx, refusal) =>
-      tx.emptied.put(
+      tx.unusedAlbums.put(
         isOfThisOne(refusal)
           ? { album: album.id, since: clock.monotonic(), state: 'occupied' }
           : { album: album.id, since, state: 'empty' },

@@ -82,7 +82,7 @@ function folderless(synced: Synced, policies: readonly MirrorPolicy[], mirror: n
 /** Null where something in it is not to go, or may be on its way. */
 function wholeAlbum(synced: Synced, album: AlbumRow, due: ReadonlyMap<number, EscrowRow>): WholeAlbum | null {
   const albums = [album]
-  for (const above of albums) albums.push(...synced.emptied.below(above.id))
+  for (const above of albums) albums.push(...synced.unusedAlbums.below(above.id))
   const images = albums.flatMap(({ id }) => synced.images.inAlbum(id))
   const allGo =
     images.length > 0 &&
@@ -105,7 +105,7 @@ async function showsExactly(
     const exact =
       complete &&
       areSame(shown.images, synced.images.inAlbum(id)) &&
-      areSame(shown.albums, synced.emptied.below(id))
+      areSame(shown.albums, synced.unusedAlbums.below(id))
     if (!exact) return false
   }
   return true
@@ -130,7 +130,7 @@ async function deleteWhole(
     target: { album: album.remote_id },
     intend(tx) {
       for (const { id } of images) tx.journal.openImageDeletion(id, clock.wall())
-      tx.emptied.put({ album: album.id, since: clock.monotonic(), state: 'deleting' })
+      tx.unusedAlbums.put({ album: album.id, since: clock.monotonic(), state: 'deleting' })
     },
     whyNot: () => whyAlbumStays(synced, whole, disk),
     done(tx) {
@@ -139,7 +139,7 @@ async function deleteWhole(
     },
     notDone(tx) {
       for (const { id } of images) tx.journal.forgetImage(id)
-      tx.emptied.remove(album.id)
+      tx.unusedAlbums.remove(album.id)
     },
   }
   // When the answer is lost, the images are deleted one by one, and the host says of each whether it is gone.

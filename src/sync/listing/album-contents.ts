@@ -170,7 +170,7 @@ async function walkAlbumAlone(
 
 /** A plan that can't list can't tell: only records that are known to be old forbid to go on. */
 function withoutList(synced: Synced, failure: HostFailure): Outcome<void> {
-  if (failure.remedy !== 'plan' || synced.meta.get('restored') === '1') return { ok: false, failure }
+  if (failure.remedy !== 'plan' || synced.meta.get('restored') !== null) return { ok: false, failure }
   return { ok: true, value: undefined }
 }
 

@@ -37,8 +37,8 @@ export function forecast({ pictures, now, left, perDay, nextDay, rate }: Outlook
 const TELLING = 20
 
 /** The pace, pictures a second, after so many were uploaded in `ms`; null where that tells nothing new. */
-export function rateOf(uploaded: number, ms: number, before: string | null): number | null {
+export function rateOf(uploaded: number, ms: number, before: number | null): number | null {
   if (uploaded < TELLING || ms <= 0) return null
   const rate = (uploaded * 1000) / ms
-  return before === null ? rate : (Number(before) + rate) / 2
+  return before === null ? rate : (before + rate) / 2
 }

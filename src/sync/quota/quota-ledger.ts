@@ -108,7 +108,7 @@ export class QuotaLedger {
     if (Math.abs(clockOffset(clock) - clock_offset) > DRIFT_MS) return known
     const isKept = resumes_at !== null && now >= resumes_at && now - resumes_at <= LATE_MS
     const learned = learnReset(known, isKept ? Math.max(said_at, resumes_at - DRIFT_MS) : said_at, now)
-    if (learned) tx.meta.set('quota_reset', JSON.stringify(learned))
+    if (learned) tx.meta.set('quota_reset', learned)
     else tx.meta.clear('quota_reset')
     return learned
   }

@@ -90,8 +90,7 @@ export function isUsedUpEarly(
 }
 
 export function learnedReset({ meta }: Pick<Synced, 'meta'>): LearnedReset | null {
-  const learned = meta.get('quota_reset')
-  return learned === null ? null : JSON.parse(learned)
+  return meta.get('quota_reset')
 }
 
 /** How a day is called in the records. */

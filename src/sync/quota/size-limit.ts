@@ -28,12 +28,12 @@ export function isTooLarge(context: Context, size: number): boolean {
 export function noteTooLarge(tx: Tx, clock: Clock, size: number): void {
   if (size <= largestTaken(tx)) return
   const refused = Math.min(size, limitOf(tx)?.refused ?? size)
-  tx.meta.set('size_limit', JSON.stringify({ refused, askedAt: clock.wall() } satisfies SizeLimit))
+  tx.meta.set('size_limit', { refused, askedAt: clock.wall() })
 }
 
 /** The host took a file of this size. When it refused smaller files before, its limit has grown, so they are retried. */
 export function noteTaken(tx: Tx, size: number): void {
-  if (size > largestTaken(tx)) tx.meta.set('largest_taken', String(size))
+  if (size > largestTaken(tx)) tx.meta.set('largest_taken', size)
   const limit = limitOf(tx)
   if (limit === null || size < limit.refused) return
   tx.meta.clear('size_limit')
@@ -62,12 +62,11 @@ export function tooLarge({ synced, allowance: { plan } }: Context): Reason {
 }
 
 function limitOf({ meta }: Pick<Synced, 'meta'>): SizeLimit | null {
-  const limit = meta.get('size_limit')
-  return limit === null ? null : JSON.parse(limit)
+  return meta.get('size_limit')
 }
 
 function largestTaken({ meta }: Pick<Synced, 'meta'>): number {
-  return Number(meta.get('largest_taken') ?? 0)
+  return meta.get('largest_taken') ?? 0
 }
 
 /** Also when the clock was set back, which must not delay it. */

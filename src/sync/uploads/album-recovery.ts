@@ -63,7 +63,7 @@ export async function lookAtAlbum(
     const listing = {
       unaccounted: unaccountedIn(synced, images),
       pattern: confirmedPattern(recovery),
-      promisesKept: synced.meta.get('promises') !== 'broken',
+      promisesKept: synced.meta.get('promises_broken') === null,
       namesKept: namesAreKept(synced, images),
     }
     for (const [intent, evidence] of weighEvidence(ofAlbum(), listing))

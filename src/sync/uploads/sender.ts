@@ -117,7 +117,7 @@ async function sendBytes(
     const sent = believed(run, answer, credential, open)
     if (sent.ok) {
       const { imageId, cdnUrl } = sent.value
-      if (credential.cdnUrl !== null && credential.cdnUrl !== cdnUrl) tx.meta.set('promises', 'broken')
+      if (credential.cdnUrl !== null && credential.cdnUrl !== cdnUrl) tx.meta.set('promises_broken', true)
       const place = {
         remote_id: imageId,
         cdn_url: cdnUrl,

@@ -48,7 +48,7 @@ export class UploadQueue {
     const from = clock.monotonic()
     await this.#upload(ids, state === 'probe', interruption)
     const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))
-    if (rate !== null) await synced.commit(tx => tx.meta.set('upload_rate', String(rate)))
+    if (rate !== null) await synced.commit(tx => tx.meta.set('upload_rate', rate))
     return this.#stopped
   }
 

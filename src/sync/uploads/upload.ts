@@ -137,7 +137,7 @@ export class Uploader {
   /** The state was lost or restored, and the plan does not list: nobody can tell what is on the host. */
   #blindly({ endpoint, remedy }: HostFailure, hash: Buffer): UploadResult | null {
     const { synced, clock } = this.#run
-    if (endpoint !== 'list' || remedy !== 'plan' || synced.meta.get('restored') !== '1') return null
+    if (endpoint !== 'list' || remedy !== 'plan' || synced.meta.get('restored') === null) return null
     const message = because('perhaps_sent_before_loss')
     return { kind: 'failed', code: 'STATE_RESTORED', message, retryAt: clock.wall() + HOUR_MS, hash }
   }

@@ -36,9 +36,9 @@ export interface EscrowWeight {
   /** To be given up, unasked: held or not. */
   pending: number
   /** Given up unasked within the window. */
-  given_up: number
+  deleted: number
   /** Pictures whose image stays. */
-  standing: number
+  in_use: number
 }
 
 /** Images to be given up, each waiting until nothing speaks against it. */
@@ -92,14 +92,14 @@ export function openEscrow(db: Db) {
   const weight = db.prepare<{ mirror: number; since: number }, EscrowWeight>(
     `SELECT
        (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
-       (SELECT count(*) FROM given_up WHERE mirror = +@mirror AND at > +@since) AS given_up,
+       (SELECT count(*) FROM deletions WHERE mirror = +@mirror AND at > +@since) AS deleted,
        (SELECT count(*) FROM files JOIN folders ON folders.id = files.folder
-        WHERE mirror = +@mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS standing`,
+        WHERE mirror = +@mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS in_use`,
   )
   const record = db.prepare<[number, number, number]>(
-    'INSERT INTO given_up (at, mirror, image) VALUES (?, ?, ?)',
+    'INSERT INTO deletions (at, mirror, image) VALUES (?, ?, ?)',
   )
-  const prune = db.prepare<[number]>('DELETE FROM given_up WHERE at <= +?')
+  const prune = db.prepare<[number]>('DELETE FROM deletions WHERE at <= +?')
 
   return {
     reads: {

@@ -1,71 +1,116 @@
 import type { Db } from '../database.ts'
 
+/** How a value stands in the database. A value that is not there is null. */
+interface Codec<T> {
+  read(text: string): T
+  write(value: T): string
+}
+
+const number: Codec<number> = { read: Number, write: String }
+const text: Codec<string> = { read: String, write: String }
+/** Only true is written: a flag that is not set is null. */
+const flag: Codec<true> = { read: () => true, write: () => '1' }
+const json = <T>(): Codec<T> => ({ read: JSON.parse, write: JSON.stringify })
+
 /**
- * Single facts about the state. Moments are milliseconds since 1970.
- * audit_began: when the audit under way began. audit_newest: the row of the newest image then. audit_ended: when the last one did. audit_found: what that found, in
- * number. audit_slot: when the next one by schedule is due.
- * running_ms: how long albumd ran and looked, over all its starts, when the last pass ended or the last
- * image was given up since.
- * bandwidth: uploads.bandwidth of the config, '' where it names none.
- * base_url: the host it is bound to. boot: the machine's boot when it was last open.
- * generation: how often it was opened for work. witness: the witness as it was then; see witness.ts.
- * clock_offset: between the wall clock and the monotonic one, in milliseconds, when the last pass ended.
- * key_mark: of the API key whose account the records fit; see own-account.ts in daemon.
- * promises: 'broken' where an upload was acknowledged with another delivery address than its credential had told.
- * trouble_told: which troubles the notifier has told, by their keys.
- * lost_at: see state-loss.ts in sync. watching: see watching.ts in daemon.
- * paused: '1' while a person has paused albumd. paused_until: when that ends by itself, in milliseconds since 1970.
- * pruned_at: when history was last looked through for what may be forgotten, in milliseconds since 1970.
- * restored: '1' where the records were found to be old.
- * default_album: the host's id of the account's default album (§4.1), '' where there is none, not set while not known. pid: the process that has it open. quiet_since: see requests-before.ts in daemon.
- * quota_day: the beginning of the quota's day; see account.ts. quota_reset: what was learned of when days begin; see quota-reset.ts in sync.
- * size_limit, largest_taken: how large a file may be; see size-limit.ts in sync. plan: the account's, as the config says. upload_rate: pictures a second.
+ * Single facts about the state, by the room and file that owns each. Moments are milliseconds since 1970 unless said
+ * otherwise.
  */
+const FACTS = {
+  // daemon/state
+  /** The host that the state is bound to. */
+  base_url: text,
+  /** The process that has the state open. */
+  pid: number,
+  /** Fingerprint of the config that the process at work has taken. */
+  config: text,
+  /** How often the state was opened for work, and the witness file as it was then (synced/witness.ts). */
+  generation: number,
+  witness: text,
+  /** The records were found to be lost or old, and no album has been compared with the host since. */
+  restored: flag,
+  /** Mark of the API key whose account the records fit (own-account.ts). */
+  key_mark: text,
+  /** Boot, and monotonic time, since which no request was sent (requests-before.ts). */
+  quiet_since: text,
+
+  // records
+  /** Milliseconds that albumd ran and looked, over all its starts. */
+  running_ms: number,
+
+  // sync
+  /** The machine's boot when the state was last open, and its monotonic time then (state-loss.ts). */
+  boot: text,
+  /** Monotonic time when records were lost whose uploads may still arrive (state-loss.ts). */
+  lost_at: number,
+  /** Between the wall clock and the monotonic clock when the last pass ended, in milliseconds (file-ages.ts). */
+  clock_offset: number,
+  /** When the history was last looked through for rows that may be dropped (record-pass.ts). */
+  pruned_at: number,
+  /** The host's id of the account's default album (§4.1). '' when there is none, null when it is not known. */
+  default_album: text,
+  /** An upload was acknowledged with another delivery address than its credential had promised (uploads/sender.ts). */
+  promises_broken: flag,
+
+  // sync/quota
+  /** The account's plan, as the config says. */
+  plan: text,
+  /** Beginning of the quota's day, in ISO 8601. */
+  quota_day: text,
+  /** What was learned of when days begin (quota-day.ts). */
+  quota_reset: json<{ days: number; from: number; to: number }>(),
+  /** The smallest file that the host refused as too large, and when it was last asked (size-limit.ts). Bytes. */
+  size_limit: json<{ refused: number; askedAt: number }>(),
+  /** The largest file that the host has taken, in bytes. */
+  largest_taken: number,
+  /** Pictures a second, over the last uploads. */
+  upload_rate: number,
+
+  // sync/audit
+  /** When the audit under way began, and the row of the newest image then. */
+  audit_began: number,
+  audit_newest: number,
+  /** When the last audit ended, and how many differences it found. */
+  audit_ended: number,
+  audit_found: number,
+
+  // daemon
+  /** When the next scheduled audit is due. */
+  audit_slot: number,
+  /** A person has paused albumd, and when the pause ends by itself. */
+  paused: flag,
+  paused_until: number,
+  /** uploads.bandwidth of the config. '' when the config names none. */
+  bandwidth: text,
+  /** How the folders are watched (watch/watching.ts). */
+  watching: text,
+  /** The alerts that the notifier has told, by their keys. */
+  trouble_told: text,
+}
+
+type Key = keyof typeof FACTS
+type Value<K extends Key> = (typeof FACTS)[K] extends Codec<infer T> ? T : never
+
+/** One typed value for each key of FACTS. */
 export function openMeta(db: Db) {
   const get = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?')
   const set = db.prepare<[string, string]>(
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   )
   const clear = db.prepare<[string]>('DELETE FROM meta WHERE key = ?')
-  type Key =
-    | 'audit_began'
-    | 'audit_newest'
-    | 'audit_ended'
-    | 'audit_found'
-    | 'audit_slot'
-    | 'bandwidth'
-    | 'base_url'
-    | 'boot'
-    | 'clock_offset'
-    | 'config'
-    | 'default_album'
-    | 'generation'
-    | 'key_mark'
-    | 'largest_taken'
-    | 'lost_at'
-    | 'paused'
-    | 'paused_until'
-    | 'pid'
-    | 'plan'
-    | 'promises'
-    | 'pruned_at'
-    | 'quiet_since'
-    | 'quota_day'
-    | 'quota_reset'
-    | 'restored'
-    | 'running_ms'
-    | 'trouble_told'
-    | 'watching'
-    | 'size_limit'
-    | 'upload_rate'
-    | 'witness'
+  const codecOf = <K extends Key>(key: K) => FACTS[key] as unknown as Codec<Value<K>>
 
   return {
     reads: {
-      get: (key: Key) => get.get(key)?.value ?? null,
+      get<K extends Key>(key: K): Value<K> | null {
+        const row = get.get(key)
+        return row ? codecOf(key).read(row.value) : null
+      },
     },
     writes: {
-      set: (key: Key, value: string) => void set.run(key, value),
+      set<K extends Key>(key: K, value: Value<K>): void {
+        set.run(key, codecOf(key).write(value))
+      },
       clear: (key: Key) => void clear.run(key),
     },
   }

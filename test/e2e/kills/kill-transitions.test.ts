@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { type Db, openDatabase } from '../../../src/synced/database.ts'
-import { openEmptied } from '../../../src/synced/tables/emptied.ts'
 import { openJournal } from '../../../src/synced/tables/journal.ts'
+import { openUnusedAlbums } from '../../../src/synced/tables/unused-albums.ts'
 import { png } from '../../pictures.ts'
 import { expectInSync, type FaultStage, setFaultStage, syncUntilDone } from '../stage/fault-stage.ts'
 import { inParallel } from '../stage/in-parallel.ts'
@@ -21,7 +21,7 @@ const NAMES: [pattern: RegExp, name: string][] = [
   [/^DELETE.*WHERE image = /s, 'forget image'],
   [/^DELETE FROM journal WHERE id = /s, 'close'],
   [/^UPDATE journal SET sent_at/s, 'restart clocks'],
-  [/^INSERT INTO emptied/s, 'open album deletion'],
+  [/^INSERT INTO unused_albums/s, 'open album deletion'],
   [/^DELETE FROM albums/s, 'forget album'],
 ]
 
@@ -46,7 +46,7 @@ function transitions(open: (db: Db) => unknown): Transition[] {
 }
 
 const JOURNAL = transitions(openJournal)
-const ALBUM_DELETIONS = transitions(openEmptied).filter(({ name, sql }) => name !== sql)
+const ALBUM_DELETIONS = transitions(openUnusedAlbums).filter(({ name, sql }) => name !== sql)
 
 async function settledStage(): Promise<FaultStage> {
   const stage = await setFaultStage({

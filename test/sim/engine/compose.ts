@@ -20,13 +20,13 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
   const synced = world.state.of(life, random)
   if (knowsLess) {
     synced.commitNow(tx => {
-      tx.meta.set('restored', '1')
+      tx.meta.set('restored', true)
       tx.contents.forget()
       noteLost(tx, machine.monotonic())
     })
   }
   synced.commitNow(tx => noteBoot(tx, `boot ${machine.boot}`, machine.monotonic()))
-  const runBefore = Number(synced.meta.get('running_ms') ?? 0)
+  const runBefore = synced.meta.get('running_ms') ?? 0
   const began = machine.monotonic()
   const view = diskFor(disk, looks, machine.wall, () => {
     if (!life.dead) life.step('a look')

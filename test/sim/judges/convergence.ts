@@ -88,7 +88,7 @@ async function mustAgree(world: World, from: number, pruned = false): Promise<vo
     const idle = at > 0 && left.length === 0 && untouched() && isIdle(world)
     const asked = { ...world.host.asked }
     // Each album of no use is looked at before it goes.
-    const lists = IDLE_LISTS + world.state.synced.emptied.unused().length
+    const lists = IDLE_LISTS + world.state.synced.unusedAlbums.unused().length
     await world.passes.run(from + at, true)
     if (idle && untouched()) mustBeQuiet(world, asked, lists)
     if (world.oracle.violation) return
@@ -114,7 +114,10 @@ function isIdle(world: World): boolean {
     )
   })
   return (
-    !open && !somethingWaits(world) && synced.journal.open().length === 0 && synced.emptied.all().length === 0
+    !open &&
+    !somethingWaits(world) &&
+    synced.journal.open().length === 0 &&
+    synced.unusedAlbums.all().length === 0
   )
 }
 
