@@ -29,7 +29,7 @@ describe('a damaged state', () => {
     [
       'overwritten in the middle',
       file => {
-        const page = pageOfFiles(file)
+        const page = pageOfFolders(file)
         const open = openSync(file, 'r+')
         writeSync(open, Buffer.alloc(4096, 0x5a), 0, 4096, page * 4096)
         closeSync(open)
@@ -59,10 +59,13 @@ describe('a damaged state', () => {
     },
   )
 
-  /** The page, counted from 0, on which the records of files begin: whoever opens the state reads it. */
-  function pageOfFiles(file: string): number {
+  /** The page, counted from 0, on which the records of folders begin: every command reads them. */
+  function pageOfFolders(file: string): number {
     const db = new Database(file, { readonly: true })
-    const page = db.prepare(`SELECT rootpage FROM sqlite_schema WHERE name = 'files'`).pluck().get() as number
+    const page = db
+      .prepare(`SELECT rootpage FROM sqlite_schema WHERE name = 'folders'`)
+      .pluck()
+      .get() as number
     db.close()
     return page - 1
   }
