@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ALL_IN_SYNC, Tally } from '../../src/cli/terminal/tally.ts'
 import type { SpokenEvent } from '../../src/sync/pass-events.ts'
-import { mirrorInSync } from '../daemon/mirror-status.ts'
+import { mirrorInSync } from '../daemon/report/mirror-status.ts'
 
 const IDLE = mirrorInSync(3)
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { healthOf } from '../../../src/daemon/notify/alert.ts'
 import type { MirrorStatus, Status } from '../../../src/daemon/report/status.ts'
-import { mirrorInSync } from '../mirror-status.ts'
+import { mirrorInSync } from '../report/mirror-status.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

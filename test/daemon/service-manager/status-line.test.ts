@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { MirrorStatus, Status } from '../../../src/daemon/report/status.ts'
 import { statusLine } from '../../../src/daemon/service-manager/report.ts'
-import { mirrorInSync } from '../mirror-status.ts'
+import { mirrorInSync } from '../report/mirror-status.ts'
 
 const MIRROR = mirrorInSync(1200)
 

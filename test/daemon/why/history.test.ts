@@ -1,8 +1,8 @@
+import { createHash } from 'node:crypto'
 import { renameSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
-import { sha256 } from '../sha256.ts'
 import { asked, events } from './asked.ts'
 
 describe('why, of a picture', () => {
@@ -17,7 +17,7 @@ describe('why, of a picture', () => {
       path: join(at.pictures, 'a/one.png'),
       state: 'synced',
       album: { path: 'Photos/a', id: expect.any(String) },
-      hash: sha256(picture),
+      hash: createHash('sha256').update(picture).digest('hex'),
       image: {
         album: 'Photos/a',
         name: 'one.png',

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readMounts } from '../../src/local/mount-table.ts'
+import { readMounts } from '../../../src/local/mount-table.ts'
 import { watchMirror } from './watched-mirror.ts'
 
 const MINUTE = 60_000

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { CronSchedule, type KeptSlot, slotInMemory } from '../../src/daemon/loop/schedule.ts'
+import { CronSchedule, type KeptSlot, slotInMemory } from '../../../src/daemon/loop/schedule.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -1,4 +1,4 @@
-import type { MirrorStatus } from '../../src/daemon/report/status.ts'
+import type { MirrorStatus } from '../../../src/daemon/report/status.ts'
 
 /** A mirror with so many pictures, all of them on the host. */
 export function mirrorInSync(pictures: number): MirrorStatus {

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { RootLocks } from '../../src/daemon/state/claim.ts'
-import { tempFolder } from '../temp-folder.ts'
+import { RootLocks } from '../../../src/daemon/state/claim.ts'
+import { tempFolder } from '../../temp-folder.ts'
 
 function locksOn(...folders: string[]): RootLocks {
   const locks = new RootLocks(folders)

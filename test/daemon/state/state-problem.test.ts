@@ -1,8 +1,8 @@
 import { chmodSync, chownSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { stateProblem } from '../../src/daemon/state/state-problem.ts'
-import { tempFolder } from '../temp-folder.ts'
+import { stateProblem } from '../../../src/daemon/state/state-problem.ts'
+import { tempFolder } from '../../temp-folder.ts'
 
 it('has nothing to say of a state that is not there yet', () => {
   const folder = tempFolder()

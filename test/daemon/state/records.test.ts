@@ -13,9 +13,9 @@ import {
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { stateFiles } from '../../src/daemon/state/claim.ts'
-import { openRecords, type Records } from '../../src/daemon/state/records.ts'
-import { tempFolder } from '../temp-folder.ts'
+import { stateFiles } from '../../../src/daemon/state/claim.ts'
+import { openRecords, type Records } from '../../../src/daemon/state/records.ts'
+import { tempFolder } from '../../temp-folder.ts'
 
 interface Place {
   folder: string
@@ -287,7 +287,7 @@ describe('damaged records', () => {
 /** The records as SIGKILL leaves them: with a log, its process gone. */
 function killedWhile({ folder, files }: Place): void {
   const script = `
-    import { openRecords } from ${JSON.stringify(import.meta.resolve('../../src/daemon/state/records.ts'))}
+    import { openRecords } from ${JSON.stringify(import.meta.resolve('../../../src/daemon/state/records.ts'))}
     const { synced } = openRecords(${JSON.stringify(files)}, line => { throw new Error(line) })
     synced.commitNow(tx => tx.meta.set('pid', 1))
     process.kill(process.pid, 'SIGKILL')`

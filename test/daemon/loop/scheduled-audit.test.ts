@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import type { AuditResult } from '../../src/daemon/commands/audit.ts'
-import { ScheduledAudit } from '../../src/daemon/loop/schedule.ts'
-import type { HostFailure } from '../../src/remote/host.ts'
-import { VirtualClock } from './virtual-clock.ts'
+import type { AuditResult } from '../../../src/daemon/commands/audit.ts'
+import { ScheduledAudit } from '../../../src/daemon/loop/schedule.ts'
+import type { HostFailure } from '../../../src/remote/host.ts'
+import { VirtualClock } from '../virtual-clock.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND

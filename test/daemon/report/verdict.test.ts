@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { MirrorStatus, Status } from '../../src/daemon/report/status.ts'
-import { verdictOn } from '../../src/daemon/report/verdict.ts'
-import type { HostFailure } from '../../src/remote/host.ts'
+import type { MirrorStatus, Status } from '../../../src/daemon/report/status.ts'
+import { verdictOn } from '../../../src/daemon/report/verdict.ts'
+import type { HostFailure } from '../../../src/remote/host.ts'
 import { mirrorInSync } from './mirror-status.ts'
 
 function status(changes: Partial<MirrorStatus> = {}): Status {

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Mount } from '../../src/local/mount-table.ts'
-import { said } from '../../src/words/reasons.ts'
-import { tempFolder } from '../temp-folder.ts'
+import type { Mount } from '../../../src/local/mount-table.ts'
+import { said } from '../../../src/words/reasons.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { type WatchedMirror, watchMirror } from './watched-mirror.ts'
 
 const MINUTE = 60_000
@@ -188,7 +188,7 @@ const UNSHARE = ['--user', '--map-root-user', '--mount']
 const canUnshare = spawnSync('unshare', [...UNSHARE, 'true']).status === 0
 
 function act(name: string): unknown {
-  const script = join(import.meta.dirname, 'in-a-namespace.ts')
+  const script = join(import.meta.dirname, './in-a-namespace.ts')
   const args = [...UNSHARE, process.execPath, script, name, tempFolder()]
   return JSON.parse(execFileSync('unshare', args, { encoding: 'utf8', timeout: 60_000 }))
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { keepTrying } from '../../src/daemon/loop/keep-trying.ts'
-import { StateError } from '../../src/synced/state-error.ts'
-import { VirtualClock } from './virtual-clock.ts'
+import { keepTrying } from '../../../src/daemon/loop/keep-trying.ts'
+import { StateError } from '../../../src/synced/state-error.ts'
+import { VirtualClock } from '../virtual-clock.ts'
 
 const MINUTE = 60_000
 

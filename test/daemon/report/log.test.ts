@@ -2,10 +2,10 @@ import { fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import type { Logger } from 'pino'
 import { describe, expect, it } from 'vitest'
-import type { Config } from '../../src/config/schema.ts'
-import { logEvent, openLog } from '../../src/daemon/report/log.ts'
-import { LOG_EVENTS } from '../../src/daemon/report/log-events.ts'
-import type { SpokenEvent } from '../../src/sync/pass-events.ts'
+import type { Config } from '../../../src/config/schema.ts'
+import { logEvent, openLog } from '../../../src/daemon/report/log.ts'
+import { LOG_EVENTS } from '../../../src/daemon/report/log-events.ts'
+import type { SpokenEvent } from '../../../src/sync/pass-events.ts'
 
 const uploaded: SpokenEvent = {
   event: 'picture_uploaded',
@@ -143,7 +143,7 @@ describe('secrets in the log', () => {
 })
 
 describe('the list of events', () => {
-  const root = new URL('../../src/', import.meta.url)
+  const root = new URL('../../../src/', import.meta.url)
   const code = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter(name => /^(sync|daemon|cli)\/.*\.ts$/.test(name))
     // What a restore tells goes to a terminal.

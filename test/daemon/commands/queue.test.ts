@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { Config } from '../../src/config/schema.ts'
-import type { CommandContext, CommandOutput } from '../../src/daemon/commands/command.ts'
-import { CommandQueue, NotNow } from '../../src/daemon/commands/queue.ts'
-import type { Engine } from '../../src/daemon/loop/mirroring.ts'
-import type { SpokenEvent } from '../../src/sync/pass-events.ts'
-import { StateError } from '../../src/synced/state-error.ts'
-import type { Synced } from '../../src/synced/synced.ts'
+import type { Config } from '../../../src/config/schema.ts'
+import type { CommandContext, CommandOutput } from '../../../src/daemon/commands/command.ts'
+import { CommandQueue, NotNow } from '../../../src/daemon/commands/queue.ts'
+import type { Engine } from '../../../src/daemon/loop/mirroring.ts'
+import type { SpokenEvent } from '../../../src/sync/pass-events.ts'
+import { StateError } from '../../../src/synced/state-error.ts'
+import type { Synced } from '../../../src/synced/synced.ts'
 
 const never = new AbortController().signal
 const output: CommandOutput = { tell() {}, say() {}, progress() {} }

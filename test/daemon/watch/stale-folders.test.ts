@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { StaleFolders } from '../../src/daemon/watch/stale-folders.ts'
-import { VirtualClock } from './virtual-clock.ts'
+import { StaleFolders } from '../../../src/daemon/watch/stale-folders.ts'
+import { VirtualClock } from '../virtual-clock.ts'
 
 let clock: VirtualClock
 let stale: StaleFolders

@@ -5,12 +5,12 @@ import {
   type MirrorWatcher,
   type MirrorWatcherParts,
   openMirrorWatcher,
-} from '../../src/daemon/watch/mirror-watcher.ts'
-import { StaleFolders } from '../../src/daemon/watch/stale-folders.ts'
-import type { WatchState } from '../../src/daemon/watch/watching.ts'
-import { openDatabase } from '../../src/synced/database.ts'
-import { openSynced, type Synced } from '../../src/synced/synced.ts'
-import { VirtualClock } from './virtual-clock.ts'
+} from '../../../src/daemon/watch/mirror-watcher.ts'
+import { StaleFolders } from '../../../src/daemon/watch/stale-folders.ts'
+import type { WatchState } from '../../../src/daemon/watch/watching.ts'
+import { openDatabase } from '../../../src/synced/database.ts'
+import { openSynced, type Synced } from '../../../src/synced/synced.ts'
+import { VirtualClock } from '../virtual-clock.ts'
 
 export interface WatchedMirror {
   root: string

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { hostOfOwnAccount } from '../../src/daemon/state/own-account.ts'
-import { hostWith, type ImageHost } from '../../src/remote/host.ts'
-import { systemClock } from '../../src/sync/clock.ts'
-import { listingWith, never } from '../sync/album-stage.ts'
-import { failure, green, openWorkshop, red, type Workshop } from '../sync/workshop.ts'
+import { hostOfOwnAccount } from '../../../src/daemon/state/own-account.ts'
+import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
+import { systemClock } from '../../../src/sync/clock.ts'
+import { listingWith, never } from '../../sync/album-stage.ts'
+import { failure, green, openWorkshop, red, type Workshop } from '../../sync/workshop.ts'
 
 const OTHER = { ok: false, failure: { remedy: 'key', code: 'OTHER_ACCOUNT' } }
 

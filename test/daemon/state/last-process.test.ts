@@ -1,0 +1,70 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  blocksBefore,
+  endRequests,
+  lastRequestBefore,
+  ledgerAfter,
+  startRequests,
+} from '../../../src/daemon/state/last-process.ts'
+import { REQUESTS_PER_SECOND } from '../../../src/protocol/limits.ts'
+import { openDatabase } from '../../../src/synced/database.ts'
+import { openSynced } from '../../../src/synced/synced.ts'
+
+function state() {
+  const db = openDatabase(':memory:')
+  onTestFinished(() => void db.close())
+  return openSynced(db)
+}
+
+describe('requests of an earlier process', () => {
+  it('are taken to have been sent until just now where it did not end by itself', () => {
+    const synced = state()
+    expect(lastRequestBefore(synced, 5000)).toBeNull()
+    synced.commitNow(tx => tx.meta.set('base_url', 'https://example.com/api/v1'))
+    synced.commitNow(tx => endRequests(tx, 100))
+    synced.commitNow(tx => startRequests(tx))
+    expect(lastRequestBefore(synced, 5000)).toBe(5000)
+  })
+
+  it('ended when it said so', () => {
+    const synced = state()
+    synced.commitNow(tx => endRequests(tx, 100))
+    expect(lastRequestBefore(synced, 5000)).toBe(100)
+  })
+
+  it('no longer count after a reboot', () => {
+    const synced = state()
+    synced.commitNow(tx => tx.meta.set('quiet_since', 'another-boot 100'))
+    expect(lastRequestBefore(synced, 5000)).toBeNull()
+  })
+
+  it('fill every window', () => {
+    expect(ledgerAfter(7, REQUESTS_PER_SECOND).load('delete')).toEqual([7, 7])
+    expect(ledgerAfter(null, REQUESTS_PER_SECOND).load('delete')).toEqual([])
+  })
+})
+
+const NOW = 1_000_000
+const clock = { wall: () => NOW, monotonic: () => 5000, sleep: async () => {} }
+
+function stateWith(code: string, said_at: number) {
+  const synced = openSynced(openDatabase(':memory:'))
+  onTestFinished(() => synced.close())
+  synced.commitNow(tx => tx.meta.set('plan', 'professional'))
+  synced.commitNow(tx => tx.account.block({ endpoint: 'delete', code, message: 'no', since: 1, said_at }))
+  return synced
+}
+
+it('what the plan or the storage shut stays shut for as long as it would have', () => {
+  expect(blocksBefore(stateWith('PLAN_NOT_SUPPORTED', NOW - 60_000), 'professional', clock)).toEqual([
+    { endpoint: 'delete', remedy: 'plan', code: 'PLAN_NOT_SUPPORTED', message: 'no', since: 5000 - 60_000 },
+  ])
+})
+
+it.each([
+  ['under another plan', 'PLAN_NOT_SUPPORTED', NOW - 1, 'flagship'],
+  ['where a key was refused', 'INVALID_API_KEY', NOW - 1, 'professional'],
+  ['where the clock was set back', 'STORAGE_LIMIT_REACHED', NOW + 1000, 'professional'],
+])('the host is asked anew %s', (_, code, saidAt, plan) => {
+  expect(blocksBefore(stateWith(code, saidAt), plan, clock)).toEqual([])
+})
