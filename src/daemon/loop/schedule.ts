@@ -5,13 +5,13 @@ import type { Interruption } from '../../sync/interruption.ts'
 import { abortOf, Background } from '../background.ts'
 import type { AuditResult } from '../commands/audit.ts'
 
-/** A time that comes again and again. */
+/** A time that recurs. */
 export interface Recurring {
   /** Calls `onDue` each time. */
   start(onDue: () => void): void
   /** Whether a time has come since the last `attended`. Several missed times count as one. */
   isDue(): boolean
-  /** The work is done: nothing is due until the next time. */
+  /** Tells that the work is done, so nothing is due until the next time. */
   attended(): void
   stop(): void
 }
@@ -24,7 +24,7 @@ export interface KeptSlot {
 
 /**
  * The times of a cron expression, by this machine's clock. node-cron skips a time that it notices more than a second
- * late. So the next time is kept, and a time that passed while albumd did not run or the machine slept is made up for.
+ * late. So the next time is kept, and work that was missed while albumd did not run or the machine slept is due at once.
  */
 export class CronSchedule implements Recurring {
   readonly #expression: string
@@ -67,7 +67,7 @@ export class CronSchedule implements Recurring {
   }
 }
 
-/** For work that a start does anyway, so that nothing is to be made up for. */
+/** For work that each start of the daemon does anyway. */
 export function slotInMemory(): KeptSlot {
   let slot: number | null = null
   return {
@@ -87,19 +87,19 @@ export interface ScheduledAuditParts {
    */
   audit: (interruption: Interruption, progress: (done: number) => void) => Promise<AuditResult>
   onEnd: (result: AuditResult) => void
-  /** The host did not let it go on. */
+  /** The host refused a request, so the audit stopped. */
   onFailure: (failure: HostFailure) => void
 }
 
-/** After how long an audit is tried again that the host did not let go on. */
+/** After how long an audit that the host has stopped is tried again. */
 const RETRY_MS = 15 * 60_000
-/** How much longer than before an album may take after it was cut off: the first time, and at most. */
+/** How long an album may go on although something else is due: after it was cut off once, and at most. */
 const FIRST_PATIENCE_MS = 2000
 const MOST_PATIENCE_MS = 120_000
 
 /**
- * The audit by schedule. It goes on album by album while nothing else is due, also after a restart, and its time counts
- * as attended to only when all albums are compared.
+ * The audit by schedule. It compares album by album while nothing else is due, and goes on after a restart. Its time is
+ * attended to only when all albums are compared.
  */
 export class ScheduledAudit {
   readonly #parts: ScheduledAuditParts
@@ -164,7 +164,7 @@ export class ScheduledAudit {
     if (!ended.aborted) impatient.abort()
   }
 
-  /** What plan or key forbid waits for the next scheduled time; anything else is tried again after RETRY_MS. */
+  /** An audit that plan or key forbid waits for the next scheduled time. Any other is tried again after RETRY_MS. */
   #giveUp(failure: HostFailure): void {
     const { clock, schedule, onFailure } = this.#parts
     onFailure(failure)

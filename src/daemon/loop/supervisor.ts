@@ -65,7 +65,7 @@ export async function supervise(
   const settings = new CurrentSettings({ config, access }, claim.roots)
   const queue = new CommandQueue()
   let problem: string | null = null
-  let problemNote = beginProblemNote(files.trouble)
+  let problemNote = beginProblemNote(files.problemNote)
   let control = await openControl(files.control, queue, bus)
   await display?.open({ config: () => settings.current.config, queue, problem: () => problem })
   const background = new Background()
@@ -83,14 +83,14 @@ export async function supervise(
     problemNote.write(line)
     if (line !== null) notifier.lookAt(stateProblem(line), null)
     if (line !== null) manager?.status(line)
-    // A daemon that waits for its state has started: else the service manager would end it as one that does not start.
+    // A daemon that waits for its state has started. Otherwise the service manager would end it for not starting.
     manager?.ready()
     bus.say(line ?? 'the state works again; albumd goes on')
   }
   /** Somebody may have put another state folder in the place of the one that was claimed. */
   const renewFolder = async () => {
     if (!claim.folder.renew()) return
-    problemNote = beginProblemNote(files.trouble)
+    problemNote = beginProblemNote(files.problemNote)
     problemNote.write(problem)
     await control.close()
     control = await openControl(files.control, queue, bus)

@@ -21,7 +21,7 @@ export function runCommand(
       shell: true,
       env,
       stdio: ['ignore', 'ignore', 'pipe'],
-      // A process group of its own, so that it can be ended as a whole and Ctrl-C on our terminal does not reach it.
+      // A process group of its own, so that it can be ended as a whole, and Ctrl-C on albumd's terminal does not reach it.
       detached: !ON_WINDOWS,
     })
     let said = ''
@@ -64,7 +64,7 @@ function endGroup(child: ChildProcess): void {
   }
 }
 
-/** Includes what desktop messages and the clipboard need. Never the API key, nor systemd's folder of credentials. */
+/** What desktop messages and the clipboard need is included. The API key and systemd's folder of credentials are not. */
 const KEPT = [
   'PATH',
   'HOME',
@@ -78,7 +78,7 @@ const KEPT = [
   'XAUTHORITY',
 ] as const
 
-/** The variables of our environment that a command of the user may see. */
+/** The variables of albumd's environment that a command of the user may see. */
 export function childEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(KEPT.flatMap(name => (env[name] === undefined ? [] : [[name, env[name]]])))
 }

@@ -65,9 +65,9 @@ export const FAILURES_SHOWN = 1000
 
 /** Reads the status of a state, whether a process works on it, none does, or it does not exist yet. */
 export function readStatus(config: Config, now: number): Status {
-  const { lock, trouble } = stateFiles(config.state_dir)
+  const { lock, problemNote } = stateFiles(config.state_dir)
   const running = stateIsLocked(lock)
-  const note = running ? readProblemNote(trouble) : null
+  const note = running ? readProblemNote(problemNote) : null
   const status = readState(config, synced => statusOf(config, synced, running, now))
   if (!running) return { ...status, mirrors: withMissingFolders(config, status.mirrors) }
   if (note === null) return status

@@ -12,7 +12,7 @@ export const stateFiles = (stateDir: string) => ({
   database: join(stateDir, 'albumd.db'),
   witness: join(stateDir, 'albumd.witness'),
   lock: join(stateDir, 'lock.db'),
-  trouble: join(stateDir, 'albumd.trouble'),
+  problemNote: join(stateDir, 'albumd.trouble'),
   control: join(stateDir, 'control.sock'),
   page: join(stateDir, 'page.sock'),
   pageKey: join(stateDir, 'page.key'),

@@ -5,18 +5,21 @@ import type { Clock } from '../../sync/clock.ts'
 import { canBe } from '../../sync/listing/likeness.ts'
 import type { Synced } from '../../synced/synced.ts'
 
-/** Albums that are looked at, those with most images first, and pages of each: ours may lie behind what others put there. */
+/**
+ * How many albums are looked at, beginning with the fullest, and how many pages of each. Recorded images may be on a late
+ * page, because other programs may have put images there too.
+ */
 const ALBUMS_MOST = 8
 const PAGES_MOST = 100
-/** How often an account that shows nothing of ours is looked at, in milliseconds: as often as a refused key is tried. */
+/** How often another account is looked at again. A refused key is tried as often. */
 const HOUR_MS = 3_600_000
 
-/** Why the account is not to be worked with, or null. */
+/** Why albumd may not work with the account. Null: it may. */
 type Doubt = Omit<HostFailure, 'endpoint'> | null
 
 /**
- * The host, which is asked nothing with a new key before its account has shown images that are recorded. A key of another
- * account finds other images there, perhaps of the same ids: ours would be missed there, and others' deleted.
+ * A host that is asked nothing with a new key until the key's account has shown recorded images. Another account has other
+ * images, perhaps with the same ids. albumd would take its own images for gone there, and delete another person's images.
  */
 export function hostOfOwnAccount(
   host: ImageHost,
@@ -30,7 +33,7 @@ export function hostOfOwnAccount(
     if (looked && now - looked.at < HOUR_MS) return looked.doubt
     const look = { at: now, doubt: doubtAbout(host, synced, apiKey, signal) }
     looked = look
-    // What another kept from looking is looked at again at once, and what was proved is known by its mark.
+    // Only OTHER_ACCOUNT is remembered. After a failure the next request looks again, and a proved key has its mark.
     const forget = () => {
       if (looked === look) looked = null
     }
@@ -67,11 +70,11 @@ export function hostOfOwnAccount(
 
 export const OTHER_ACCOUNT = 'OTHER_ACCOUNT'
 
-/** What speaks against the account, and what a person can do. */
+/** The message for a person, and what the person can do. */
 export const OTHER_ACCOUNT_SAID =
   "the key was changed, and its account shows none of the images that are recorded: it is another account's, or they were deleted there"
 export const OTHER_ACCOUNT_REMEDY =
-  'put the old key back, or, where the account really is to be another, name another state_dir'
+  'put the old key back; or, to use the other account, name another state_dir'
 
 const otherAccount: Doubt = {
   remedy: 'key',
@@ -92,9 +95,9 @@ async function doubtAbout(
   return null
 }
 
-/** Whether the records know another key than this one, and images that its account is to show. */
+/** Whether the records know another key than this one, and images by which the account can be checked. */
 export function isOtherKey(synced: Synced, apiKey: string): boolean {
-  // A state from before keys were marked belongs to the key that it is opened with.
+  // A state without a mark belongs to the key with which it is opened first.
   return (
     synced.meta.get('key_mark') !== null &&
     !isMarked(synced, apiKey) &&
@@ -102,7 +105,7 @@ export function isOtherKey(synced: Synced, apiKey: string): boolean {
   )
 }
 
-/** Looks whether a key's account shows images that are recorded. Records nothing. */
+/** Looks whether a key's account shows recorded images. Records nothing. */
 export async function judgeAccount(
   host: Pick<ImageHost, 'list'>,
   synced: Synced,
@@ -111,28 +114,32 @@ export async function judgeAccount(
 ): Promise<Doubt> {
   if (!isOtherKey(synced, apiKey)) return null
   let unseen: HostFailure | null = null
-  for (const album of fromAnyOn(synced.images.fullestAlbums(ALBUMS_MOST))) {
-    const shown = await showsOurs(host, synced, album, signal)
-    // A plan that can't list can't tell.
+  for (const album of fromRandomOn(synced.images.fullestAlbums(ALBUMS_MOST))) {
+    const shown = await showsRecordedImages(host, synced, album, signal)
+    // Where the plan does not allow listing, the account can't be checked, so it is accepted.
     if (shown.ok ? shown.value : shown.failure.remedy === 'plan') return null
-    // One album that can't be listed leaves it to the others.
+    // When an album can't be listed, the next albums are still looked at.
     if (!shown.ok) unseen ??= shown.failure
     if (signal.aborted) break
   }
   return unseen ? { ...unseen, unsent: true } : otherAccount
 }
 
-/** An album whose listing fails keeps the next ones from being asked for for a while: it must not always be the first. */
-function fromAnyOn<T>(all: readonly T[]): T[] {
+/**
+ * The items, beginning with a random one. After a failed listing the host is not asked for a while, so the album that
+ * fails must not be the first each time.
+ */
+function fromRandomOn<T>(all: readonly T[]): T[] {
   const first = randomInt(all.length)
   return [...all.slice(first), ...all.slice(0, first)]
 }
 
 /**
- * Whether most of the ids that are recorded in an album, and that it lists, are of the recorded images. Some hosts change
- * names, but hardly all of them: where each is another, it is an account that counts its images alike.
+ * Whether an album shows recorded images: most listed images with a recorded id must resemble the record, and at least one
+ * must have the recorded name. Some hosts change names, but not all of them. Where all names differ, another account uses
+ * the same ids by chance.
  */
-async function showsOurs(
+async function showsRecordedImages(
   host: Pick<ImageHost, 'list'>,
   synced: Synced,
   album: number | null,
@@ -141,7 +148,7 @@ async function showsOurs(
   const remote = album === null ? null : synced.albums.byId(album)!.remote_id
   for (let page = 1; page <= PAGES_MOST; page++) {
     const listed = await host.list(remote, page, signal)
-    if (!listed.ok) return isAnothers(listed.failure, remote) ? { ok: true, value: false } : listed
+    if (!listed.ok) return isOfAnotherAccount(listed.failure, remote) ? { ok: true, value: false } : listed
     const known = listed.value.images.flatMap(image => {
       const record = synced.images.byRemoteId(image.id)
       return record ? [{ fits: canBe(image, record, false), isNamed: canBe(image, record) }] : []
@@ -154,8 +161,8 @@ async function showsOurs(
   return { ok: true, value: false }
 }
 
-/** §4.4 has no word on an album of another account: a host may deny that it is there, or refuse it. */
-function isAnothers({ remedy }: HostFailure, album: string | null): boolean {
+/** §4.4 does not say what a host answers about another account's album. It may say that the album does not exist, or refuse. */
+function isOfAnotherAccount({ remedy }: HostFailure, album: string | null): boolean {
   return remedy === 'gone' || (remedy === 'not_permitted' && album !== null)
 }
 
@@ -164,7 +171,7 @@ function isMarked({ meta }: Synced, apiKey: string): boolean {
   return mark !== null && mark === markOf(apiKey, mark.split(' ')[0]!)
 }
 
-/** Tells another key from the same one. It holds too little of the key for anybody to find it by that. */
+/** Tells whether a key is the same, with too few bits for anybody to find out the key. */
 function markOf(apiKey: string, salt: string): string {
   return `${salt} ${createHash('sha256').update(`${salt} ${apiKey}`).digest('hex').slice(0, 8)}`
 }
