@@ -1,7 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { albumName } from '../../sync/albums/album.ts'
-import { confirmedPattern } from '../../sync/listing/compare-bytes.ts'
-import type { DeliveryPattern } from '../../sync/listing/delivery-pattern.ts'
+import { confirmedPattern, type DeliveryPattern } from '../../sync/listing/compare-bytes.ts'
 import { folderAbove, nameOf } from '../../sync/tree-path.ts'
 import type { StandingFile } from '../../synced/standing.ts'
 import type { Synced } from '../../synced/synced.ts'

@@ -8,7 +8,7 @@ import { because, codeOf, type Reason, type ReasonCode } from '../../words/reaso
 import type { EngineContext } from '../context.ts'
 import type { Interruption } from '../interruption.ts'
 import { compareBytes } from '../listing/compare-bytes.ts'
-import { ListedIds } from '../listing/listed-ids.ts'
+import { ListedIds } from '../listing/walk.ts'
 import { verifyLink } from '../uploads/index.ts'
 import { type Deletion, sendDelete } from './send-delete.ts'
 import { type DiskCheck, whyImageStays } from './why-image-stays.ts'

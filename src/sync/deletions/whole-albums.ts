@@ -12,8 +12,8 @@ import type { Interruption } from '../interruption.ts'
 import { walkWhole } from '../listing/walk.ts'
 import type { MirrorPolicy } from '../pass-request.ts'
 import { type DeletionContext, type DeletionRun, isDue } from './delete-images.ts'
-import { FolderlessAlbums } from './leaving-albums.ts'
 import { type Deletion, sendDelete } from './send-delete.ts'
+import { FolderlessAlbums } from './unused-albums.ts'
 import { type DiskCheck, whyImageStays } from './why-image-stays.ts'
 
 /** An album with all that is recorded in it and below it. */

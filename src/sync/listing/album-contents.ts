@@ -1,13 +1,11 @@
 import type { ListedImage } from '../../protocol/records.ts'
-import type { HostFailure, ImageHost, ListPage, Outcome } from '../../remote/host.ts'
-import { failing } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
+import { albumListed } from '../../records/albums.ts'
+import { failing, type HostFailure, type ImageHost, type ListPage, type Outcome } from '../../remote/host.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
 import { albumPathOf } from '../album-name.ts'
 import type { Album } from '../albums/album.ts'
-import { recordPlaces } from './album-places.ts'
-import { unaccountedIn } from './unaccounted.ts'
 import { type PlacedWalk, walkEverything, walkWhole } from './walk.ts'
 
 /** A remote image that no record accounts for. `album`: the row of its album; null is the root. */
@@ -179,4 +177,42 @@ export const listingChanges: HostFailure = {
   endpoint: 'list',
   code: 'HOST_LISTING',
   ...failing(because('listing_changes')),
+}
+
+/** The listed images that no record of ours accounts for. What albumd deleted may be listed for a while. */
+export function unaccountedIn<Image extends ListedImage>(
+  { images, deleted }: Synced,
+  listed: readonly Image[],
+): Image[] {
+  return listed.filter(({ id }) => !images.byRemoteId(id) && !deleted.has(id))
+}
+
+/** Whether the host lists images under the names that they were uploaded with, as far as ours show. */
+export function namesAreKept({ images }: Synced, listed: readonly ListedImage[]): boolean {
+  return listed.every(({ id, name }) => {
+    const ours = name === undefined ? undefined : images.byRemoteId(id)
+    return ours?.proof !== 'uploaded' || ours.name.normalize() === name!.normalize()
+  })
+}
+
+/**
+ * The rows of the albums that a walk found, by the host's ids; null is the root. Albums that hold images of it and have
+ * no row get one, with those above.
+ */
+export function recordPlaces(tx: Tx, walk: PlacedWalk): Map<string | null, number | null> {
+  const places = new Map<string | null, number | null>([[null, null]])
+  const byId = new Map(walk.albums.map(album => [album.id, album]))
+
+  function placeOf(id: string | null): number | null {
+    const known = places.get(id)
+    if (known !== undefined) return known
+    const row = tx.albums.byRemoteId(id!)
+    const { parent, name } = byId.get(id!)!
+    const place = (row ?? albumListed(tx, placeOf(parent), name, id!)).id
+    places.set(id, place)
+    return place
+  }
+
+  for (const { album } of walk.images) placeOf(album)
+  return places
 }

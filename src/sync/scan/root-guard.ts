@@ -51,7 +51,7 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   if (isIt && !empty && identity.birthtime !== 0) return trusted
   const known = sample(synced, mirror.id)
   // Two disks without birth times that are mounted at one place by turns have the same identity, so the files decide.
-  if (isIt && !empty && (known.length === 0 || known.some(file => isThere(disk, folder, file))))
+  if (isIt && !empty && (known.length === 0 || known.some(file => isAsKnown(disk, folder, file))))
     return trusted
   if (known.length === 0 && (isIt || !synced.files.anyOfMirror(mirror.id))) return trusted
   if (empty && known.length > 0) return { trusted: false, reason: because('root_empty', { folder }), found }
@@ -101,14 +101,29 @@ export function mostKnownAreThere(
 }
 
 function mostAreThere(disk: Disk, root: string, known: readonly KnownFile[]): boolean {
-  return known.filter(file => isThere(disk, root, file)).length * 2 > known.length
+  return known.filter(file => isAsKnown(disk, root, file)).length * 2 > known.length
 }
 
-function isThere(disk: Disk, root: string, { path, size, mtime }: KnownFile): boolean {
+function isAsKnown(disk: Disk, root: string, { path, size, mtime }: KnownFile): boolean {
   try {
     const stat = disk.lstat(`${root}/${path}`)
     return stat.kind === 'file' && stat.size === size && stat.mtime === mtime
   } catch {
     return false
+  }
+}
+
+/** Whether something is at a picture's path, or could be. */
+export function isThere(disk: Disk, path: string): boolean {
+  return whetherThere(disk, path) !== 'no'
+}
+
+export function whetherThere(disk: Disk, path: string): 'yes' | 'no' | 'unknown' {
+  try {
+    // A folder in its place means that the picture is gone. A link or an empty file may be the picture, left out for now.
+    return disk.lstat(path).kind === 'folder' ? 'no' : 'yes'
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ENOTDIR' ? 'no' : 'unknown'
   }
 }

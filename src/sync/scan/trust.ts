@@ -5,8 +5,7 @@ import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { fullPath, isBelow, pathOf } from '../tree-path.ts'
 import { canBeTrusted } from './doubts.ts'
-import { isThere } from './is-there.ts'
-import { checkRoot } from './root-guard.ts'
+import { checkRoot, isThere } from './root-guard.ts'
 
 /** What `albumd trust` would change for a folder of a mirror. */
 export type Trust =

@@ -132,12 +132,12 @@ export const DELETIONS: readonly Mutant[] = [
     name: "a mirror's own album goes when it is empty",
     edits: [
       {
-        file: 'sync/deletions/leaving-albums.ts',
+        file: 'sync/deletions/unused-albums.ts',
         find: 'if (this.#mirrors.some(({ root }) => startsWith(root, path))) return false',
         replace: 'if (path.length === 0) return false',
       },
       {
-        file: 'sync/deletions/leaving-albums.ts',
+        file: 'sync/deletions/unused-albums.ts',
         find: 'return !this.#albumsOf(only).has(keyOf(path))',
         replace: 'return path.length === only.root.length || !this.#albumsOf(only).has(keyOf(path))',
       },

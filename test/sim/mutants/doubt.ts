@@ -127,7 +127,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'adopt by name alone',
     edits: [
       {
-        file: 'sync/listing/likeness.ts',
+        file: 'sync/listing/evidence.ts',
         find: 'return dimensionsFit(listed, picture) && (listed.size === undefined || sizeFits(listed.size, picture.size))',
         replace: 'return dimensionsFit({ id: listed.id }, picture) && sizeFits("", picture.size)',
       },
