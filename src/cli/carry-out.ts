@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts'
 import type { CommandName, RequestOf, ResultOf } from '../daemon/commands/all.ts'
 import type { CommandOutput } from '../daemon/commands/command.ts'
-import type { Interruption } from '../sync/interruption.ts'
+import type { Interruption } from '../sync/pass-request.ts'
 import { printable } from './words/wording.ts'
 
 /** After so long without a word a person is told what is waited for. */

@@ -1,11 +1,10 @@
 import { recordRunning } from '../records/escrow.ts'
 import type { Block, HostFailure } from '../remote/host.ts'
 import type { Tx } from '../synced/synced.ts'
+import { clockOffset } from './clock.ts'
 import type { EngineContext } from './context.ts'
 import { forgetOldDeletions } from './deletions/index.ts'
-import { clockOffset } from './file-ages.ts'
-import { endingForOthers } from './interruption.ts'
-import type { Pass } from './pass-request.ts'
+import { endingForOthers, type Pass } from './pass-request.ts'
 
 const HOUR_MS = 3_600_000
 /** How long history and the ids of deleted images are kept. No host lists a deleted image for so long. */

@@ -1,6 +1,6 @@
 import type { Synced, Tx } from '../synced/synced.ts'
+import { mayArriveFor } from './clock.ts'
 import type { EngineContext } from './context.ts'
-import { mayArriveFor } from './credential-life.ts'
 
 /**
  * The state was lost, or replaced by an older copy. What the process before had sent may still arrive at the host, and no

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ImageHost } from '../../src/remote/host.ts'
-import { albumPathOf } from '../../src/sync/album-name.ts'
+import { albumPathOf } from '../../src/sync/album.ts'
 import { png } from '../pictures.ts'
 import { found, lateListing, never, openAlbumStage, times } from './album-stage.ts'
 import { failure, openWorkshop } from './workshop.ts'

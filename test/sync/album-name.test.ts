@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ALBUM_NAME_MAX } from '../../src/protocol/limits.ts'
-import { albumNameOf, albumPathOf } from '../../src/sync/album-name.ts'
+import { albumNameOf, albumPathOf } from '../../src/sync/album.ts'
 
 const unit = fc.oneof(
   fc.constantFrom('a', 'é', '~', '0', 'f', ' ', '😀', '👩‍👩‍👧', '\n'),

@@ -1,7 +1,6 @@
 import type { ImageHost } from '../../src/remote/host.ts'
 import { type AuditReport, runAudit } from '../../src/sync/audit/audit.ts'
-import { type Clock, systemClock } from '../../src/sync/clock.ts'
-import { fileAges } from '../../src/sync/file-ages.ts'
+import { type Clock, fileAges, systemClock } from '../../src/sync/clock.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
 import { openWorkshop, type Workshop } from './workshop.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { FileAges } from '../../src/sync/file-ages.ts'
+import { FileAges } from '../../src/sync/clock.ts'
 import { IncompletePictures } from '../../src/sync/uploads/incomplete-pictures.ts'
 import type { FileRow } from '../../src/synced/tables/files.ts'
 import { because } from '../../src/words/reasons.ts'

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { RunningHost } from '../../host/embedded-host.ts'
-import type { Interruption } from '../../sync/interruption.ts'
+import type { Interruption } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { CommandWork } from '../command-work.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { checkFolders } from '../../config/check-folders.ts'
 import { defaultStateDir } from '../../config/paths.ts'
-import { albumNameOf } from '../../sync/album-name.ts'
+import { albumNameOf } from '../../sync/album.ts'
 import type { Asker } from './asker.ts'
 import { type Draft, faultIn } from './draft.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { isatty } from 'node:tty'
-import type { Interruption } from '../../sync/interruption.ts'
+import type { Interruption } from '../../sync/pass-request.ts'
 
 /** Of the five seconds that a service manager is promised: the rest is for recording what was cut off. */
 const CUT_AFTER_MS = 3000

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { confirmedPattern } from '../../sync/listing/compare-bytes.ts'
+import { confirmedPattern } from '../../sync/listing/index.ts'
 import type { Verified } from '../../sync/uploads/index.ts'
 import { inWords } from '../../words/reasons.ts'
 import type { Command } from './command.ts'

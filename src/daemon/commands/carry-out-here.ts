@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import type { Interruption } from '../../sync/interruption.ts'
+import type { Interruption } from '../../sync/pass-request.ts'
 import { Background } from '../background.ts'
 import { Bus } from '../events.ts'
 import { type Access, type Engine, openMirroring } from '../loop/mirroring.ts'

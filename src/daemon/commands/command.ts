@@ -1,8 +1,7 @@
 import type { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
-import type { Interruption } from '../../sync/interruption.ts'
 import type { TellSpoken } from '../../sync/pass-events.ts'
-import type { PassReport } from '../../sync/pass-request.ts'
+import type { Interruption, PassReport } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Engine, PassOptions } from '../loop/mirroring.ts'
 

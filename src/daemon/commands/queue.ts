@@ -1,7 +1,6 @@
 import type { Config } from '../../config/schema.ts'
-import type { Interruption } from '../../sync/interruption.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
-import type { PassReport } from '../../sync/pass-request.ts'
+import type { Interruption, PassReport } from '../../sync/pass-request.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { Bell } from '../background.ts'

@@ -1,7 +1,6 @@
 import type { Config } from '../../config/schema.ts'
-import type { Interruption } from '../../sync/interruption.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
-import type { PassReport } from '../../sync/pass-request.ts'
+import type { Interruption, PassReport } from '../../sync/pass-request.ts'
 import { Background, Bell } from '../background.ts'
 import { CommandQueue, type PassNeeds } from '../commands/queue.ts'
 import type { Bus } from '../events.ts'

@@ -1,6 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import type { Clock } from '../../sync/clock.ts'
-import { mayArriveFor } from '../../sync/credential-life.ts'
+import { type Clock, mayArriveFor } from '../../sync/clock.ts'
 import type { PassReport } from '../../sync/pass-request.ts'
 import { lostAt } from '../../sync/state-loss.ts'
 import type { Synced } from '../../synced/synced.ts'

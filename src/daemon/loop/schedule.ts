@@ -1,7 +1,7 @@
 import { createTask, type ScheduledTask } from 'node-cron'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Clock } from '../../sync/clock.ts'
-import type { Interruption } from '../../sync/interruption.ts'
+import type { Interruption } from '../../sync/pass-request.ts'
 import { abortOf, Background } from '../background.ts'
 import type { AuditResult } from '../commands/audit.ts'
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../sync/clock.ts'
-import type { Interruption } from '../../sync/interruption.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
+import type { Interruption } from '../../sync/pass-request.ts'
 import { audit } from '../commands/audit.ts'
 import { type CommandQueue, NotNow } from '../commands/queue.ts'
 import { fingerprintOf } from '../control/protocol.ts'

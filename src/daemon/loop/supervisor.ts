@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../sync/clock.ts'
-import type { Interruption } from '../../sync/interruption.ts'
+import type { Interruption } from '../../sync/pass-request.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { Background } from '../background.ts'
 import { CommandQueue, NotNow } from '../commands/queue.ts'

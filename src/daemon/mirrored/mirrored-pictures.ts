@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
-import { albumName } from '../../sync/albums/album.ts'
-import { confirmedPattern, type DeliveryPattern } from '../../sync/listing/compare-bytes.ts'
+import { albumName } from '../../sync/album.ts'
+import { confirmedPattern, type DeliveryPattern } from '../../sync/listing/index.ts'
 import { folderAbove, nameOf } from '../../sync/tree-path.ts'
 import type { StandingFile } from '../../synced/standing.ts'
 import type { Synced } from '../../synced/synced.ts'

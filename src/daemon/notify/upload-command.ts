@@ -1,4 +1,4 @@
-import { albumName } from '../../sync/albums/album.ts'
+import { albumName } from '../../sync/album.ts'
 import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { abortOf, Bell } from '../background.ts'

@@ -1,6 +1,6 @@
 import type { Downloads } from '../../remote/download.ts'
 import type { Clock } from '../../sync/clock.ts'
-import type { Interruption } from '../../sync/interruption.ts'
+import type { Interruption } from '../../sync/pass-request.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { StandingFile } from '../../synced/standing.ts'
 import type { FileState } from '../../synced/tables/files.ts'

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomInt } from 'node:crypto'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
 import type { Clock } from '../../sync/clock.ts'
-import { canBe } from '../../sync/listing/evidence.ts'
+import { canBe } from '../../sync/listing/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 
 /**

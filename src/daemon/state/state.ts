@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { recordRunning } from '../../records/escrow.ts'
-import { albumPathOf } from '../../sync/album-name.ts'
+import { albumPathOf } from '../../sync/album.ts'
 import { systemClock } from '../../sync/clock.ts'
 import { noteBoot, noteLost } from '../../sync/state-loss.ts'
 import type { LockedError } from '../../synced/lock.ts'

@@ -1,6 +1,5 @@
 import type { Disk } from '../../local/disk.ts'
-import { albumPathOf } from '../../sync/album-name.ts'
-import { albumName } from '../../sync/albums/album.ts'
+import { albumName, albumPathOf } from '../../sync/album.ts'
 import { planFolder } from '../../sync/plan.ts'
 import { folderAbove, fullPath } from '../../sync/tree-path.ts'
 import type { GoneSummary } from '../../synced/summary.ts'

@@ -5,13 +5,11 @@ import { failing } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
-import type { Clock } from '../clock.ts'
-import { mayArriveFor } from '../credential-life.ts'
-import type { AlbumContents } from '../listing/album-contents.ts'
-import type { AlbumListings } from '../listing/album-listings.ts'
+import { type Album, keyOf } from '../album.ts'
+import { type Clock, mayArriveFor } from '../clock.ts'
+import type { AlbumContents, AlbumListings } from '../listing/index.ts'
 import type { Tell } from '../pass-events.ts'
 import { lostAt } from '../state-loss.ts'
-import { type Album, keyOf } from './album.ts'
 
 export interface AlbumMakerParts {
   synced: Synced

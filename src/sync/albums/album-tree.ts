@@ -2,9 +2,8 @@ import { albumInDoubt } from '../../records/albums.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
-import type { AlbumContents } from '../listing/album-contents.ts'
-import { AlbumListings } from '../listing/album-listings.ts'
-import { type Album, keyOf } from './album.ts'
+import { type Album, keyOf } from '../album.ts'
+import { type AlbumContents, AlbumListings } from '../listing/index.ts'
 import { AlbumMaker, type AlbumMakerParts } from './album-maker.ts'
 
 /**

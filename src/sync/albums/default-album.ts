@@ -1,11 +1,10 @@
 import { foundInAlbum } from '../../records/images.ts'
 import type { ImageHost } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
+import type { Album } from '../album.ts'
 import type { Clock } from '../clock.ts'
-import { recordPlaces } from '../listing/album-contents.ts'
-import { walkEverything } from '../listing/walk.ts'
+import { recordPlaces, walkEverything } from '../listing/index.ts'
 import type { Tell } from '../pass-events.ts'
-import type { Album } from './album.ts'
 
 interface Parts {
   synced: Synced

@@ -3,7 +3,7 @@ import type { ListedImage } from '../../protocol/records.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { canBe, sizeFits } from '../listing/evidence.ts'
+import { canBe, sizeFits } from '../listing/index.ts'
 
 /** What is recorded, as far as one album's listing is compared with it. */
 export interface AuditRecords {

@@ -2,9 +2,8 @@ import type { ListedImage } from '../../protocol/records.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
-import type { Clock } from '../clock.ts'
-import { mayArriveFor } from '../credential-life.ts'
-import { walkEverything, walkWhole } from '../listing/walk.ts'
+import { type Clock, mayArriveFor } from '../clock.ts'
+import { walkEverything, walkWhole } from '../listing/index.ts'
 
 export interface LookParts {
   synced: Synced

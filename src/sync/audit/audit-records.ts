@@ -1,8 +1,8 @@
 import type { ListedImage } from '../../protocol/records.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { albumName } from '../albums/album.ts'
-import { canBe } from '../listing/evidence.ts'
+import { albumName } from '../album.ts'
+import { canBe } from '../listing/index.ts'
 import type { AuditRecords } from './audit-album.ts'
 
 /** When an audit began: in milliseconds since 1970, and by the newest image that was recorded. */

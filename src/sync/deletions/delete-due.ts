@@ -1,16 +1,14 @@
 import { kept } from '../../records/escrow.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import { findOutAboutAlbums } from '../albums/lost-albums.ts'
 import type { EngineContext } from '../context.ts'
-import { endingForNews } from '../interruption.ts'
-import type { Pass } from '../pass-request.ts'
+import { endingForNews, type Pass } from '../pass-request.ts'
 import { checkRootsAgain, type ScannedMirror, scanEverythingAgain } from '../scan/index.ts'
 import { uploadPending } from '../uploads/index.ts'
 import { deleteImages } from './delete-images.ts'
 import { doubtAbout, weighDeletions } from './hold.ts'
 import { LastCheck } from './last-check.ts'
 import { deleteEmptyAlbums, repeatAlbumDeletions } from './unused-albums.ts'
-import { deleteWholeAlbums } from './whole-albums.ts'
+import { deleteWholeAlbums, recoverWholeDeletions } from './whole-albums.ts'
 import type { DiskCheck } from './why-image-stays.ts'
 
 /** At the start of a pass: finds out about deletions of albums whose answer was lost. */
@@ -18,7 +16,7 @@ export async function recoverAlbumDeletions(context: EngineContext, pass: Pass):
   const { mirrors, interruption, task, stopped } = pass
   if (task !== 'mirror') return
   const failure =
-    (await findOutAboutAlbums(context, interruption.cut)) ??
+    (await recoverWholeDeletions(context, interruption.cut)) ??
     (await repeatAlbumDeletions(context, mirrors, interruption))
   if (failure) stopped.push(failure)
 }

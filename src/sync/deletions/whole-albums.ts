@@ -1,5 +1,6 @@
-import { albumGone } from '../../records/albums.ts'
+import { albumGone, albumInDoubt, treeOf } from '../../records/albums.ts'
 import { countDeletion } from '../../records/escrow.ts'
+import { deleted } from '../../records/images.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -7,10 +8,11 @@ import type { AlbumRow } from '../../synced/tables/albums.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { Reason } from '../../words/reasons.ts'
-import { albumName, isUnderWay } from '../albums/album.ts'
-import type { Interruption } from '../interruption.ts'
-import { walkWhole } from '../listing/walk.ts'
-import type { MirrorPolicy } from '../pass-request.ts'
+import { albumName, isUnderWay } from '../album.ts'
+import { mayArriveFor } from '../clock.ts'
+import type { EngineContext } from '../context.ts'
+import { walkWhole } from '../listing/index.ts'
+import type { Interruption, MirrorPolicy } from '../pass-request.ts'
 import { type DeletionContext, type DeletionRun, isDue } from './delete-images.ts'
 import { type Deletion, sendDelete } from './send-delete.ts'
 import { FolderlessAlbums } from './unused-albums.ts'
@@ -151,5 +153,34 @@ async function deleteWhole(
     tell({ event: 'image_deleted', mirror: mirror.folder, path, reason })
   }
   tell({ event: 'album_deleted', album: name })
+  return null
+}
+
+/**
+ * Finds out what became of deletions of albums with their images whose answer was lost, once they can't arrive any more.
+ * Answers the failure that kept it from looking, or null.
+ */
+export async function recoverWholeDeletions(
+  { synced, host, clock, contents, credentialLifetimeMs }: EngineContext,
+  signal: AbortSignal,
+): Promise<HostFailure | null> {
+  const longAgo = clock.monotonic() - mayArriveFor(credentialLifetimeMs)
+  for (const { album, since, state } of synced.unusedAlbums.all()) {
+    if (state !== 'deleting' || since > longAgo || synced.images.countInAlbum(album) === 0) continue
+    const row = synced.albums.byId(album)!
+    const walk = await walkWhole(host, row.remote_id, signal)
+    if (!walk.ok && walk.failure.remedy !== 'gone') return walk.failure
+    if (walk.ok && !walk.value.complete) continue
+    for (const gone of walk.ok ? [] : treeOf(synced, row)) contents.forget(gone.id)
+    await synced.commit(tx => {
+      tx.unusedAlbums.remove(album)
+      // It is there still, so nothing was deleted: a deletion takes all of it.
+      if (walk.ok) return
+      for (const gone of treeOf(synced, row)) {
+        for (const image of tx.images.inAlbum(gone.id)) deleted(tx, image, clock.wall())
+        albumInDoubt(tx, gone.remote_id)
+      }
+    })
+  }
   return null
 }

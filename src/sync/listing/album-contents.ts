@@ -4,8 +4,7 @@ import { failing, type HostFailure, type ImageHost, type ListPage, type Outcome 
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
-import { albumPathOf } from '../album-name.ts'
-import type { Album } from '../albums/album.ts'
+import { type Album, albumPathOf } from '../album.ts'
 import { type PlacedWalk, walkEverything, walkWhole } from './walk.ts'
 
 /** A remote image that no record accounts for. `album`: the row of its album; null is the root. */

@@ -1,7 +1,7 @@
 import type { HostFailure } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
+import { clockOffset } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import { clockOffset } from '../file-ages.ts'
 import { afterReset, daysFrom, type LearnedReset, learnReset } from './quota-day.ts'
 import { dayOf, learnedReset, type QuotaState, readQuota } from './quota-state.ts'
 

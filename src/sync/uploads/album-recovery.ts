@@ -2,13 +2,19 @@ import type { ListedImage } from '../../protocol/records.ts'
 import { found, neverArrived, type Stored } from '../../records/pictures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
-import { momentOf } from '../clock.ts'
+import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import { mayArriveFor } from '../credential-life.ts'
-import { namesAreKept, recordPlaces, unaccountedIn } from '../listing/album-contents.ts'
-import { compareBytes, confirmedPattern } from '../listing/compare-bytes.ts'
-import { type Evidence, weighEvidence } from '../listing/evidence.ts'
-import { walkEverything, walkWhole } from '../listing/walk.ts'
+import {
+  compareBytes,
+  confirmedPattern,
+  type Evidence,
+  namesAreKept,
+  recordPlaces,
+  unaccountedIn,
+  walkEverything,
+  walkWhole,
+  weighEvidence,
+} from '../listing/index.ts'
 import type { PassEvent } from '../pass-events.ts'
 import { pathOf } from '../tree-path.ts'
 

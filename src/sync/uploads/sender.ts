@@ -9,7 +9,7 @@ import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.t
 import { failing } from '../../remote/host.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
-import type { Album } from '../albums/album.ts'
+import type { Album } from '../album.ts'
 import { momentOf } from '../clock.ts'
 import { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from '../quota/index.ts'
 import type { UploadJob, UploadRun } from './upload-job.ts'

@@ -1,6 +1,6 @@
 import type { Deletions } from '../../records/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import type { AlbumTree } from '../albums/album-tree.ts'
+import type { AlbumTree } from '../albums/index.ts'
 import type { EngineContext } from '../context.ts'
 import type { QuotaLedger } from '../quota/index.ts'
 

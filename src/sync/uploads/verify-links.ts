@@ -2,7 +2,7 @@ import { proved, refuted } from '../../records/images.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
-import { type Comparison, compareBytes } from '../listing/compare-bytes.ts'
+import { type Comparison, compareBytes } from '../listing/index.ts'
 
 export interface Verified {
   /** Images whose bytes are those of the file. */

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import type { HostOptions } from '../../../src/host/embedded-host.ts'
-import { albumPathOf } from '../../../src/sync/album-name.ts'
+import { albumPathOf } from '../../../src/sync/album.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { png } from '../../pictures.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'

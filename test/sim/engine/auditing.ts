@@ -1,8 +1,7 @@
 import { type AuditResult, audit } from '../../../src/daemon/commands/audit.ts'
 import { pauseAt } from '../../../src/daemon/state/pause.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
-import type { Interruption } from '../../../src/sync/interruption.ts'
-import type { PassReport } from '../../../src/sync/pass-request.ts'
+import type { Interruption, PassReport } from '../../../src/sync/pass-request.ts'
 import { AuditJudge } from '../judges/audit-judge.ts'
 import type { World } from './world.ts'
 

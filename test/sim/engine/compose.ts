@@ -1,6 +1,6 @@
 import { lookAtFolder } from '../../../src/local/look-at-folder.ts'
+import { fileAges } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
-import { fileAges } from '../../../src/sync/file-ages.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import { VanishedRules } from '../../../src/sync/scan/vanished-rules.ts'
 import { noteBoot, noteLost } from '../../../src/sync/state-loss.ts'

@@ -1,4 +1,4 @@
-import type { Interruption } from '../../../src/sync/interruption.ts'
+import type { Interruption } from '../../../src/sync/pass-request.ts'
 import type { Timeline } from './virtual-clock.ts'
 
 /** Given as the reason: an error made for each, with its stack, takes 2 % of a history's time. */

@@ -1,7 +1,6 @@
 import { pauseAt } from '../../../src/daemon/state/pause.ts'
-import type { Interruption } from '../../../src/sync/interruption.ts'
 import { runPass } from '../../../src/sync/pass.ts'
-import type { MirrorPolicy, PassReport, Scope } from '../../../src/sync/pass-request.ts'
+import type { Interruption, MirrorPolicy, PassReport, Scope } from '../../../src/sync/pass-request.ts'
 import type { VirtualDisk } from '../disk/virtual-disk.ts'
 import type { Action } from '../histories/history.ts'
 import { isOpen, openFor } from '../histories/setting.ts'

@@ -1,4 +1,4 @@
-import { albumPathOf } from '../../../src/sync/album-name.ts'
+import { albumPathOf } from '../../../src/sync/album.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { Allowance } from '../../../src/sync/quota/quota-state.ts'

@@ -37,7 +37,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'resend before the end of the credential',
     edits: [
       {
-        file: 'sync/credential-life.ts',
+        file: 'sync/clock.ts',
         find: 'return credentialLifetimeMs * 1.2 + 1000',
         replace: 'return credentialLifetimeMs * 0',
       },

@@ -108,7 +108,7 @@ export const PACING: readonly Mutant[] = [
     name: 'deletions go on while a person waits',
     edits: [
       {
-        file: 'sync/interruption.ts',
+        file: 'sync/pass-request.ts',
         find: 'return { ...rest, stop: makeWay ? AbortSignal.any([stop, makeWay]) : stop }',
         replace: 'return { ...rest, stop }',
       },

@@ -66,7 +66,7 @@ export const SETTLING: readonly Mutant[] = [
     name: 'stamps of whole seconds are taken at their word',
     edits: [
       {
-        file: 'sync/file-ages.ts',
+        file: 'sync/clock.ts',
         find: 'ctime % 1_000_000 === 0 ? STAMP_GRAIN : 0',
         replace: 'ctime % 1_000_000 === 0.5 ? STAMP_GRAIN : 0',
       },

@@ -1,0 +1,12 @@
+/** What the host shows: walks through its listings, and what they are evidence for. */
+export { AlbumContents, namesAreKept, recordPlaces, type Stranger, unaccountedIn } from './album-contents.ts'
+export { AlbumListings } from './album-listings.ts'
+export {
+  type Comparison,
+  compareBytes,
+  confirmedPattern,
+  type DeliveryPattern,
+  delivers,
+} from './compare-bytes.ts'
+export { canBe, type Evidence, sizeFits, weighEvidence } from './evidence.ts'
+export { ListedIds, walkEverything, walkWhole } from './walk.ts'
