@@ -7,8 +7,7 @@ import { hostWith, type ImageHost } from '../../src/remote/host.ts'
 import { inWords } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
-import { unreachable } from './altered-hosts.ts'
-import { failure, lookingAt, openWorkshop, type Workshop } from './workshop.ts'
+import { failure, lookingAt, openWorkshop, unreachable, type Workshop } from './workshop.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes

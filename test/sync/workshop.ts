@@ -8,8 +8,7 @@ import { openPicture } from '../../src/local/picture-file.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { openScanPool } from '../../src/local/scan-pool.ts'
 import { openImageHost } from '../../src/remote/client.ts'
-import type { ImageHost } from '../../src/remote/host.ts'
-import { type HostFailure, PictureChanged } from '../../src/remote/host.ts'
+import { type HostFailure, hostWith, type ImageHost, PictureChanged } from '../../src/remote/host.ts'
 import { type Clock, FileAges, systemClock } from '../../src/sync/clock.ts'
 import type { EngineContext } from '../../src/sync/context.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
@@ -25,6 +24,7 @@ import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { UNLIMITED } from '../host/choices.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { never } from './album-stage.ts'
 
 const KEY = 'workshop-key'
 export const ALLOWANCE: Allowance = {
@@ -99,7 +99,7 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     openPicture: (root, path) => openPicture(root, path, { changed: () => new PictureChanged() }),
     allowance: ALLOWANCE,
     settleMs: 0,
-    incomplete: new IncompletePictures({ afterMs: 600_000, deed: 'leave' }),
+    incomplete: new IncompletePictures({ afterMs: 600_000, action: 'leave' }),
     ages: new FileAges(null),
     concurrency: 4,
     order: 'newest',
@@ -170,3 +170,33 @@ export function failure(
     failure: { remedy, code, endpoint, message: `the host said ${code}`, ...more },
   }
 }
+
+/** The names of all images on the host, each as often as it is there. */
+export async function imagesOn({ host }: Workshop): Promise<string[]> {
+  const names: string[] = []
+  const walk = async (album: string | null): Promise<void> => {
+    const page = await host.list(album, 1, never)
+    if (!page.ok) throw new Error(page.failure.message)
+    for (const image of page.value.images) names.push(image.name ?? image.id)
+    for (const { id } of page.value.albums) await walk(id)
+  }
+  await walk(null)
+  return names.sort()
+}
+
+/** The host, with the names of the pictures that are sent written down. */
+export function counting(host: ImageHost, sent: string[]): ImageHost {
+  return hostWith(host, {
+    send(credential, picture, signal) {
+      sent.push(picture.fileName)
+      return host.send(credential, picture, signal)
+    },
+  })
+}
+
+/** Delivery addresses that can't be reached. */
+export const unreachable: ImageHost['fetchDelivered'] = async () => ({
+  ok: false,
+  code: 'HOST_UNREACHABLE',
+  message: 'no route',
+})

@@ -127,7 +127,7 @@ export function openMirroring(
     settleMs: config.watch.settle,
     incomplete: new IncompletePictures({
       afterMs: config.watch.incomplete_after,
-      deed: config.watch.incomplete,
+      action: config.watch.incomplete,
     }),
     ages: fileAges(state.synced),
     vanishedRules: new VanishedRules(systemClock),

@@ -12,7 +12,7 @@ export interface IncompletePolicy {
   /** After so many milliseconds without a change its writer is taken for gone. */
   afterMs: number
   /** leave: the picture is a failure until it changes. send: it is sent as it is. */
-  deed: 'leave' | 'send'
+  action: 'leave' | 'send'
 }
 
 type Waits = Extract<UploadResult, { kind: 'waits' }>
@@ -78,7 +78,7 @@ export class IncompletePictures {
     const { settleMs, clock } = context
     const { file } = job
     const { ending, look, hash } = read
-    const { deed } = this.#policy
+    const { action } = this.#policy
     const before = this.#waiting.get(keyOf(file))
     this.#waiting.delete(keyOf(file))
     if (ending.kind !== 'cut' && ending.kind !== 'blank') return null
@@ -90,7 +90,8 @@ export class IncompletePictures {
     const age = Math.abs(clock.wall() - look.ctime / 1000)
     // To fail too early harms nothing. To send half a picture does, so there its age is trusted only where no clock has
     // leapt, or where the picture was seen unchanged for all that time.
-    const known = cut && deed === 'leave' ? age : Math.max(leftAloneMs(context, job, look.ctime), now - since)
+    const known =
+      cut && action === 'leave' ? age : Math.max(leftAloneMs(context, job, look.ctime), now - since)
     if (known < afterMs) {
       const message = cut ? because('incomplete', { missing: ending.missing }) : because('blank')
       if (this.#waiting.size >= MOST_KNOWN) this.#waiting.delete(this.#waiting.keys().next().value!)
@@ -105,7 +106,7 @@ export class IncompletePictures {
       })
       return { kind: 'waits', message, retryInMs: afterMs - known }
     }
-    if (!cut || deed === 'send') return null
+    if (!cut || action === 'send') return null
     return {
       kind: 'failed',
       code: 'PICTURE_INCOMPLETE',

@@ -56,7 +56,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     ),
     allowance: world.allowance,
     settleMs: SETTLE_MS,
-    incomplete: new IncompletePictures({ afterMs: 600_000, deed: 'leave' }),
+    incomplete: new IncompletePictures({ afterMs: 600_000, action: 'leave' }),
     ages: fileAges(synced),
     vanishedRules: new VanishedRules(life.clock),
     concurrency: history.concurrency,

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest'
+import { hostWith } from '../../../src/remote/host.ts'
+import { deleteTwice, repairGone } from '../../../src/sync/audit/audit-repair.ts'
+import { systemClock } from '../../../src/sync/clock.ts'
+import { said } from '../../../src/words/reasons.ts'
+import { png } from '../../pictures.ts'
+import { never, putImage } from '../album-stage.ts'
+import { failure, openWorkshop, type Workshop } from '../workshop.ts'
+import { albumOf, audit, DAY, found, imageOf, partsOf, withPictures } from './audit-stage.ts'
+
+describe('a repair', () => {
+  const interruption = { stop: never, cut: never }
+
+  it('gives files whose images are gone back to be uploaded, and no others', async () => {
+    const workshop = await withPictures()
+    const gone = imageOf(workshop, '1.png').remote_id
+    await workshop.host.deleteImage(gone, never)
+    await audit(workshop)
+    workshop.events.length = 0
+    const { repaired } = await repairGone(partsOf(workshop, workshop.host), interruption)
+    expect(repaired).toMatchObject([{ remote_id: gone }])
+    await workshop.pass()
+    const uploaded = workshop.events.filter(({ event }) => event === 'picture_uploaded')
+    expect(uploaded).toMatchObject([{ path: 'a/1.png' }])
+    await audit(workshop)
+    expect(found(workshop)).toEqual([])
+  })
+
+  it('sends nothing again that is listed by then', async () => {
+    const workshop = await withPictures()
+    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    await audit(workshop)
+    const finding = workshop.synced.audit.findings()[0]!
+    workshop.synced.commitNow(tx =>
+      tx.audit.put({
+        ...finding,
+        remote_id: imageOf(workshop, '2.png').remote_id,
+        album: albumOf(workshop, 'b').id,
+      }),
+    )
+    await repairGone(partsOf(workshop, workshop.host), interruption)
+    expect(imageOf(workshop, '2.png')).toBeDefined()
+    expect(imageOf(workshop, '1.png')).toBeUndefined()
+  })
+
+  it('sends nothing again that one of two walks in a row shows', async () => {
+    const workshop = await withPictures()
+    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    workshop.synced.commitNow(tx =>
+      tx.audit.put({
+        kind: 'gone',
+        remote_id: imageOf(workshop, '2.png').remote_id,
+        album: albumOf(workshop, 'b').id,
+        name: '2.png',
+        detail: said(''),
+      }),
+    )
+    let walks = 0
+    const host = hostWith(workshop.host, {
+      async list(...args) {
+        const listed = await workshop.host.list(...args)
+        const lacksAll = walks++ % 2 === 0
+        if (!listed.ok || !lacksAll) return listed
+        const pagination = { ...listed.value.pagination, total_images: 0 }
+        return { ok: true, value: { ...listed.value, images: [], pagination } }
+      },
+    })
+    await repairGone({ ...partsOf(workshop, host), credentialLifetimeMs: 0 }, interruption)
+    expect(walks).toBe(2)
+    expect(imageOf(workshop, '2.png')).toBeDefined()
+  })
+
+  it('forgets the image of a file that is gone too, and sends nothing', async () => {
+    const workshop = await openWorkshop({ deletions: 'keep' })
+    workshop.write('1.png', png(3, 2, 10).bytes)
+    workshop.write('2.png', png(4, 2, 10).bytes)
+    await workshop.pass()
+    workshop.remove('1.png')
+    await workshop.pass()
+    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['gone 1.png'])
+    workshop.events.length = 0
+    await repairGone(partsOf(workshop, workshop.host), interruption)
+    await workshop.pass()
+    expect(workshop.events.map(({ event }) => event)).not.toContain('picture_uploaded')
+    await audit(workshop)
+    expect(found(workshop)).toEqual([])
+  })
+
+  /** An image of ours, one that albumd deleted before and the host has again, and a foreign one that looks like it. */
+  async function withTwice(): Promise<{ workshop: Workshop; again: string; alike: string }> {
+    const workshop = await withPictures()
+    const { remote_id } = albumOf(workshop, 'a')
+    const again = await putImage(workshop.host, remote_id, 'old.png', png(7, 7))
+    const alike = await putImage(workshop.host, remote_id, '1.png', png(3, 2, 77))
+    // Hosts stamp in whole seconds.
+    workshop.synced.commitNow(tx => tx.deleted.put(again, Date.now()))
+    await audit(workshop, workshop.host, { ...systemClock, wall: () => Date.now() + 1000 })
+    expect(found(workshop)).toEqual(['twice 1.png', 'twice old.png'])
+    return { workshop, again, alike }
+  }
+
+  it('deletes what is there twice and known as ours, and never what only looks like it', async () => {
+    const { workshop, again, alike } = await withTwice()
+    const { repaired } = await deleteTwice(partsOf(workshop, workshop.host), 20, interruption)
+    expect(repaired).toMatchObject([{ remote_id: again }])
+    const left = await workshop.host.list(albumOf(workshop, 'a').remote_id, 1, never)
+    const ids = left.ok ? left.value.images.map(({ id }) => id) : []
+    expect(ids.toSorted()).toEqual([imageOf(workshop, '1.png').remote_id, alike].toSorted())
+  })
+
+  it("leaves an image that came later under the id of one that albumd deleted: it is another person's", async () => {
+    const workshop = await withPictures()
+    const { remote_id } = albumOf(workshop, 'a')
+    const theirs = await putImage(workshop.host, remote_id, '1.png', png(3, 2, 77))
+    workshop.synced.commitNow(tx => tx.deleted.put(theirs, Date.now() - DAY))
+    await audit(workshop)
+    const { repaired } = await deleteTwice(partsOf(workshop, workshop.host), 20, interruption)
+    expect(repaired).toEqual([])
+    const left = await workshop.host.list(remote_id, 1, never)
+    expect(left.ok && left.value.images.map(({ id }) => id)).toContain(theirs)
+  })
+
+  it('deletes none where they are more than the hold lets go, or while an upload is in doubt', async () => {
+    const { workshop } = await withTwice()
+    const host = hostWith(workshop.host, {
+      deleteImage: async () => {
+        throw new Error('nothing may be deleted')
+      },
+    })
+    expect(await deleteTwice(partsOf(workshop, host), 0, interruption)).toMatchObject({
+      withheld: 1,
+      repaired: [],
+    })
+    workshop.write('c.png', png(8, 8).bytes)
+    await workshop.pass({
+      host: hostWith(workshop.host, { send: async () => failure('find_out', 'HOST_ANSWER', 'send') }),
+    })
+    expect(workshop.synced.journal.openUploads()).toHaveLength(1)
+    expect(await deleteTwice(partsOf(workshop, host), 20, interruption)).toMatchObject({ repaired: [] })
+  })
+
+  it('deletes none from the moment on when it may not', async () => {
+    const { workshop, again } = await withTwice()
+    const asked: string[] = []
+    const host = hostWith(workshop.host, {
+      async deleteImage(id, signal, mayGo) {
+        if (mayGo?.() === false) return failure('cancelled', 'CANCELLED', 'delete')
+        asked.push(id)
+        return workshop.host.deleteImage(id, signal)
+      },
+    })
+    const parts = partsOf(workshop, host)
+    expect(await deleteTwice(parts, 20, interruption, () => false)).toMatchObject({ repaired: [] })
+    // It may when it is begun, and not any more when the request leaves.
+    const answers = [true, false]
+    await deleteTwice(parts, 20, interruption, () => answers.shift()!)
+    expect(asked).toEqual([])
+    expect(await deleteTwice(parts, 20, interruption, () => true)).toMatchObject({ repaired: [{}] })
+    expect(asked).toEqual([again])
+  })
+
+  it('deletes a twin that no file needs, its intent in the journal first', async () => {
+    const workshop = await withPictures()
+    const ours = imageOf(workshop, '1.png')
+    const twin = await putImage(workshop.host, albumOf(workshop, 'a').remote_id, '1.png', png(3, 2, 10))
+    const { id, ...row } = ours
+    workshop.synced.commitNow(tx => tx.images.put({ ...row, remote_id: twin }))
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['twice 1.png'])
+    const intents: number[] = []
+    const host = hostWith(workshop.host, {
+      deleteImage: (remoteId, signal) => {
+        expect(remoteId).toBe(twin)
+        intents.push(workshop.synced.journal.open().length)
+        return workshop.host.deleteImage(remoteId, signal)
+      },
+    })
+    await deleteTwice(partsOf(workshop, host), 20, interruption)
+    expect(intents).toEqual([1])
+    expect(workshop.synced.journal.open()).toEqual([])
+    await audit(workshop)
+    expect(found(workshop)).toEqual([])
+  })
+})

@@ -1,0 +1,48 @@
+import type { ImageHost } from '../../../src/remote/host.ts'
+import { type AuditReport, runAudit } from '../../../src/sync/audit/audit.ts'
+import { type Clock, fileAges, systemClock } from '../../../src/sync/clock.ts'
+import { png } from '../../pictures.ts'
+import { never } from '../album-stage.ts'
+import { openWorkshop, type Workshop } from '../workshop.ts'
+
+export const DAY = 24 * 3_600_000
+
+export const partsOf = ({ synced }: Workshop, host: ImageHost, clock: Clock = systemClock) => ({
+  synced,
+  host,
+  clock,
+  ages: fileAges(synced),
+  credentialLifetimeMs: 60_000,
+})
+
+export function audit(
+  workshop: Workshop,
+  host: ImageHost = workshop.host,
+  clock?: Clock,
+): Promise<AuditReport> {
+  const parts = { ...partsOf(workshop, host, clock), gapMs: 0, progress: () => {} }
+  return runAudit(parts, { stop: never, cut: never })
+}
+
+/** Two albums below Photos, one picture each. */
+export async function withPictures(): Promise<Workshop> {
+  const workshop = await openWorkshop()
+  workshop.write('a/1.png', png(3, 2, 10).bytes)
+  workshop.write('b/2.png', png(4, 2, 20).bytes)
+  await workshop.pass()
+  return workshop
+}
+
+/** What the audits have found. */
+export const found = ({ synced }: Workshop) =>
+  synced.audit
+    .findings()
+    .map(({ kind, name }) => `${kind} ${name}`)
+    .sort()
+export const imageOf = ({ synced }: Workshop, name: string) =>
+  synced.albums
+    .all()
+    .flatMap(({ id }) => synced.images.inAlbum(id))
+    .find(image => image.name === name)!
+export const albumOf = ({ synced }: Workshop, name: string) =>
+  synced.albums.all().find(album => album.name === name)!

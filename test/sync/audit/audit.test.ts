@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest'
+import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
+import { runAudit } from '../../../src/sync/audit/audit.ts'
+import { type Clock, systemClock } from '../../../src/sync/clock.ts'
+import { png } from '../../pictures.ts'
+import { listingWith, never, putImage, remoteAlbum } from '../album-stage.ts'
+import { failure, openWorkshop } from '../workshop.ts'
+import { albumOf, audit, DAY, found, imageOf, partsOf, withPictures } from './audit-stage.ts'
+
+describe('an audit', () => {
+  it('finds nothing where all is as recorded', async () => {
+    const workshop = await withPictures()
+    expect(await audit(workshop)).toEqual({ albums: 3, skipped: [], finished: true, stopped: null })
+    expect(found(workshop)).toEqual([])
+  })
+
+  it('finds what is gone, foreign and twice, and forgets it once it is settled', async () => {
+    const workshop = await withPictures()
+    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    const { remote_id } = albumOf(workshop, 'b')
+    const foreign = await putImage(workshop.host, remote_id, 'foreign.png', png(9, 9))
+    const alike = await putImage(workshop.host, remote_id, '2.png', png(4, 2, 99))
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['foreign foreign.png', 'gone 1.png', 'twice 2.png'])
+    for (const id of [foreign, alike]) await workshop.host.deleteImage(id, never)
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['gone 1.png'])
+  })
+
+  it('finds what was uploaded without an album wherever it stands, while nobody has learned where that is', async () => {
+    const workshop = await withPictures()
+    const { synced } = workshop
+    // Another person's default album, as far as the records know.
+    synced.commitNow(tx => tx.images.moved(imageOf(workshop, '1.png').id, null))
+    await audit(workshop)
+    expect(found(workshop)).toEqual([])
+    await workshop.host.deleteImage(synced.images.inAlbum(null)[0]!.remote_id, never)
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['gone 1.png'])
+  })
+
+  it('finds the images of an album that was deleted', async () => {
+    const workshop = await withPictures()
+    await workshop.host.deleteAlbum(albumOf(workshop, 'Photos').remote_id, never)
+    for (const { remote_id } of workshop.synced.albums.all())
+      workshop.synced.commitNow(tx => tx.albums.made(remote_id, Math.round(systemClock.monotonic()) - DAY))
+    expect(await audit(workshop)).toMatchObject({ finished: true, skipped: [] })
+    expect(found(workshop)).toEqual(['gone 1.png', 'gone 2.png'])
+  })
+
+  it('finds what is gone though it was recorded while the clock was ahead, and not what came since it began', async () => {
+    const workshop = await withPictures()
+    const { synced } = workshop
+    const clock = { ...systemClock, wall: () => systemClock.wall() - DAY }
+    const lost = imageOf(workshop, '1.png')
+    await workshop.host.deleteImage(lost.remote_id, never)
+    const list: ImageHost['list'] = async (album, page, signal) => {
+      const listed = await workshop.host.list(album, page, signal)
+      if (album === albumOf(workshop, 'b').remote_id && !synced.images.byRemoteId('young'))
+        synced.commitNow(tx =>
+          tx.images.put({
+            ...lost,
+            album: albumOf(workshop, 'b').id,
+            remote_id: 'young',
+            name: 'young.png',
+          }),
+        )
+      return listed
+    }
+    await audit(workshop, hostWith(workshop.host, { list }), clock)
+    expect(found(workshop)).toEqual(['gone 1.png'])
+  })
+
+  it('knows nothing of an album that the host lists and does not know', async () => {
+    const workshop = await withPictures()
+    const lost = albumOf(workshop, 'a').remote_id
+    workshop.synced.commitNow(tx => tx.albums.made(lost, Math.round(systemClock.monotonic()) - DAY))
+    const host = hostWith(workshop.host, {
+      list: async (album, page, signal) =>
+        album === lost ? failure('gone', 'NOT_FOUND', 'list') : workshop.host.list(album, page, signal),
+    })
+    expect(await audit(workshop, host)).toMatchObject({ finished: true, skipped: [{ album: 'Photos/a' }] })
+    expect(found(workshop)).toEqual([])
+  })
+
+  it('concludes nothing from a listing that never comes out whole', async () => {
+    const workshop = await withPictures()
+    const { remote_id } = albumOf(workshop, 'a')
+    let walks = 0
+    const list = listingWith(workshop.host, (page, _, album) => {
+      if (album !== remote_id) return page
+      walks++
+      return { ...page, images: [] }
+    })
+    const report = await audit(workshop, hostWith(workshop.host, { list }))
+    expect(report).toMatchObject({ albums: 2, finished: true, skipped: [{ album: 'Photos/a' }] })
+    expect(walks).toBe(2)
+    expect(found(workshop)).toEqual([])
+  })
+
+  it.each([
+    ['before', 'b/2.png', 'a'],
+    ['after', 'a/1.png', 'b'],
+  ])(
+    'tells an image that is in another album from one that is gone, that one walked %s its own',
+    async (_, path, to) => {
+      const workshop = await withPictures()
+      const image = imageOf(workshop, path.slice(2))
+      const home = workshop.synced.albums.byId(image.album!)!.remote_id
+      const shown = await workshop.host.list(home, 1, never)
+      if (!shown.ok) throw new Error(shown.failure.message)
+      const target = albumOf(workshop, to).remote_id
+      const list = listingWith(workshop.host, (page, __, album) => {
+        if (album === home)
+          return { ...page, images: [], pagination: { ...page.pagination, total_images: 0 } }
+        if (album !== target) return page
+        const images = [...page.images, ...shown.value.images]
+        return { ...page, images, pagination: { ...page.pagination, total_images: images.length } }
+      })
+      // Of an image that came a moment ago the delivery address would be asked.
+      const tomorrow = { ...systemClock, wall: () => Date.now() + DAY }
+      await audit(workshop, hostWith(workshop.host, { list }), tomorrow)
+      expect(found(workshop)).toEqual([`changed ${image.name}`])
+    },
+  )
+
+  it('leaves what is given up, and what a backup keeps, out of it', async () => {
+    const workshop = await withPictures()
+    workshop.remove('a')
+    await workshop.pass({ graceMs: 1000 })
+    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    await audit(workshop)
+    expect(found(workshop)).toEqual([])
+    const backup = await openWorkshop({ deletions: 'keep' })
+    backup.write('1.png', png(3, 2, 10).bytes)
+    await backup.pass()
+    backup.write('1.png', png(5, 2, 10).bytes)
+    await backup.pass()
+    await audit(backup)
+    expect(backup.synced.images.inAlbum(1)).toHaveLength(2)
+    expect(found(backup)).toEqual([])
+  })
+
+  it('believes the delivery address of an image that came a moment ago', async () => {
+    const workshop = await withPictures()
+    const list = listingWith(workshop.host, page => ({
+      ...page,
+      images: [],
+      pagination: { ...page.pagination, total_images: 0 },
+    }))
+    const late = hostWith(workshop.host, { list })
+    await audit(workshop, late)
+    expect(found(workshop)).toEqual([])
+    const setForward = { ...systemClock, wall: () => Date.now() + DAY }
+    await audit(workshop, late, setForward)
+    expect(found(workshop)).toEqual([])
+    const tomorrow = { ...setForward, monotonic: () => systemClock.monotonic() + DAY }
+    await audit(workshop, late, tomorrow)
+    expect(found(workshop)).toEqual(['gone 1.png', 'gone 2.png'])
+  })
+
+  it('goes on where it was stopped, and begins anew after a week', async () => {
+    const workshop = await withPictures()
+    const walked: (string | null)[] = []
+    const host = hostWith(workshop.host, {
+      list: (album, page, signal) => {
+        walked.push(album)
+        return workshop.host.list(album, page, signal)
+      },
+    })
+    const stop = new AbortController()
+    const parts = { ...partsOf(workshop, host), gapMs: 0 }
+    const progress = (done: number) => void (done === 2 && stop.abort())
+    const first = await runAudit({ ...parts, progress }, { stop: stop.signal, cut: never })
+    expect(first).toMatchObject({ albums: 2, finished: false })
+    expect(await audit(workshop, host)).toMatchObject({ albums: 3, finished: true })
+    expect(walked).toEqual(workshop.synced.albums.all().map(({ remote_id }) => remote_id))
+
+    await runAudit({ ...parts, progress }, { stop: stop.signal, cut: never })
+    walked.length = 0
+    await audit(workshop, host, { ...systemClock, wall: () => Date.now() + 8 * DAY })
+    expect(walked).toHaveLength(3)
+  })
+
+  it('ends with what the host says, and keeps what it has', async () => {
+    const workshop = await withPictures()
+    const { remote_id } = albumOf(workshop, 'b')
+    const host = hostWith(workshop.host, {
+      list: async (album, page, signal) =>
+        album === remote_id
+          ? failure('later', 'HOST_UNREACHABLE', 'list')
+          : workshop.host.list(album, page, signal),
+    })
+    const report = await audit(workshop, host)
+    expect(report).toMatchObject({ finished: false, stopped: { code: 'HOST_UNREACHABLE' } })
+    expect(report.albums).toBeGreaterThan(0)
+  })
+
+  it('leaves time to others between its requests', async () => {
+    const workshop = await withPictures()
+    let now = 0
+    const starts: number[] = []
+    const clock: Clock = {
+      wall: () => Date.now(),
+      monotonic: () => now,
+      sleep: async ms => {
+        now += ms
+      },
+    }
+    const host = hostWith(workshop.host, {
+      list: (...args) => {
+        starts.push(now)
+        return workshop.host.list(...args)
+      },
+    })
+    const parts = { ...partsOf(workshop, host, clock), gapMs: 200, progress: () => {} }
+    await runAudit(parts, { stop: never, cut: never })
+    expect(starts).toEqual([0, 200, 400])
+  })
+})
+
+it('an album of another person beside ours is not walked', async () => {
+  const workshop = await withPictures()
+  const other = await remoteAlbum(workshop.host, 'Others', null)
+  await putImage(workshop.host, other, 'x.png', png(9, 9))
+  await audit(workshop)
+  expect(found(workshop)).toEqual([])
+})

@@ -1,0 +1,304 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { hostWith } from '../../../src/remote/host.ts'
+import type { EngineContext } from '../../../src/sync/context.ts'
+import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
+import type { PassTask } from '../../../src/sync/pass-request.ts'
+import { DAY_MS, daysFrom, daysOf } from '../../../src/sync/quota/quota-day.ts'
+import { type Allowance, isUsedUpEarly, readQuota } from '../../../src/sync/quota/quota-state.ts'
+import { openDatabase } from '../../../src/synced/database.ts'
+import { openSynced } from '../../../src/synced/synced.ts'
+import { png } from '../../pictures.ts'
+import { ALLOWANCE, failure, openWorkshop, type Workshop } from '../workshop.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const CONCURRENCY = 2
+const START = Date.parse('2026-11-21T10:00:00Z')
+
+/** A host with a quota of its own and time that a test lets pass. `begins`: when its day does, into a UTC day. */
+function openAccount(workshop: Workshop, dailyQuota: number, begins: number, more: Partial<Allowance> = {}) {
+  const allowance: Allowance = {
+    ...ALLOWANCE,
+    limit: dailyQuota,
+    reserve: 0,
+    probeEveryMs: 15 * MINUTE,
+    ...more,
+  }
+  const used = new Map<number, number>()
+  let now = START
+  const account = {
+    /** Requests for credentials, each with its moment. */
+    asked: [] as number[],
+    allowance,
+    /** What the host says of the end, in milliseconds. */
+    retryAfterMs: undefined as number | undefined,
+    /** Added to the wall clock. */
+    offset: 0,
+    get now() {
+      return now
+    },
+    wait(ms: number) {
+      now += ms
+    },
+    /** Pictures that the host took, over all days. */
+    get taken() {
+      return [...used.values()].reduce((sum, n) => sum + n, 0)
+    },
+    read: () => readQuota(workshop.synced, allowance, now + account.offset),
+    /** Lets time pass until the host is asked again. */
+    waitForProbe() {
+      now = account.read().exhausted!.ask - account.offset
+    },
+    async pass(changes: Partial<EngineContext> = {}, task?: PassTask) {
+      const before = account.asked.length
+      const clock = {
+        ...workshop.clock,
+        wall: () => now + account.offset,
+        monotonic: () => now - START + HOUR,
+      }
+      await workshop.pass({ host, clock, allowance, concurrency: CONCURRENCY, ...changes }, task)
+      return account.asked.length - before
+    },
+  }
+  const host = hostWith(workshop.host, {
+    async requestUpload(...args) {
+      account.asked.push(now)
+      const day = Math.floor((now - begins) / DAY_MS)
+      const taken = used.get(day) ?? 0
+      const { retryAfterMs } = account
+      if (taken >= dailyQuota)
+        return failure('quota', 'DAILY_LIMIT_REACHED', 'upload', {
+          status: 429,
+          ...(retryAfterMs !== undefined && { retryAfterMs }),
+        })
+      used.set(day, taken + 1)
+      return workshop.host.requestUpload(...args)
+    },
+  })
+  return account
+}
+
+function plant(workshop: Workshop, from: number, to: number) {
+  for (let shade = from; shade < to; shade++) workshop.write(`${shade}.png`, png(2, 2, shade).bytes)
+}
+
+const iso = (ms: number) => new Date(ms).toISOString().slice(8, 19)
+
+describe('a quota that is used up', () => {
+  it('costs one request each probe_every until its reset is learned, and then one or two a day', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 60)
+    const account = openAccount(workshop, 12, 16 * HOUR)
+    expect(await account.pass()).toBeLessThanOrEqual(12 + CONCURRENCY)
+    expect(account.taken).toBe(12)
+    const probes: number[] = []
+    for (let day = 1; day <= 3; day++) {
+      probes.push(0)
+      for (const until = 12 * (day + 1); account.taken < until; probes[day - 1]!++) {
+        const { ask } = account.read().exhausted!
+        account.wait(ask - account.now - 1)
+        expect(await account.pass()).toBe(0)
+        account.wait(1)
+        const asked = await account.pass()
+        expect(asked).toBeLessThanOrEqual(account.taken === until ? 12 + CONCURRENCY : 1)
+      }
+    }
+    // From 10:00 to 16:00 each 15 minutes; on the second day in doubt of what was learned; then within its bracket.
+    expect(probes[0]).toBe(24)
+    expect(probes[1]).toBeLessThanOrEqual(12)
+    expect(probes[2]).toBeLessThanOrEqual(4)
+    const { learned, exhausted } = account.read()
+    expect(exhausted).toMatchObject({ since: account.now })
+    // Where a day's quota is gone in no time, its next day begins exactly a day later, which says nothing.
+    expect(learned!.days).toBeGreaterThanOrEqual(2)
+    expect(learned!.from).toBeLessThan(16 * HOUR)
+    expect(learned!.to).toBeGreaterThanOrEqual(16 * HOUR)
+    expect(learned!.to - learned!.from).toBeLessThanOrEqual(4 * MINUTE)
+  })
+
+  it('is asked about again where the host said, and where it did not keep its word each probe_every', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 20)
+    const account = openAccount(workshop, 5, 0)
+    account.retryAfterMs = 2 * HOUR
+    await account.pass()
+    expect(account.read().exhausted).toMatchObject({ resumes: START + 2 * HOUR })
+    account.wait(2 * HOUR - 1)
+    expect(await account.pass()).toBe(0)
+    account.waitForProbe()
+    expect(await account.pass()).toBe(1)
+    expect(account.read().exhausted).toMatchObject({ ask: account.now + 15 * MINUTE, resumes: null })
+    account.waitForProbe()
+    expect(await account.pass()).toBe(1)
+    expect(account.read().exhausted).toMatchObject({ ask: account.now + 15 * MINUTE, resumes: null })
+  })
+
+  it('learns the reset from a word that was kept', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 8)
+    const account = openAccount(workshop, 5, 16 * HOUR)
+    account.retryAfterMs = 6 * HOUR
+    await account.pass()
+    account.waitForProbe()
+    await account.pass()
+    expect(account.taken).toBe(8)
+    expect(account.read().learned).toEqual({ from: 16 * HOUR - MINUTE, to: 16 * HOUR + 3000, days: 1 })
+  })
+
+  it('is asked about at the configured reset alone, and each probe_every where that was wrong', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 8)
+    const days = daysOf({ minutes: 23 * 60, time_zone: 'Asia/Shanghai' })
+    const account = openAccount(workshop, 5, 16 * HOUR, { days })
+    await account.pass()
+    expect(iso(account.read().exhausted!.resumes!)).toBe('21T15:00:00')
+    account.waitForProbe()
+    expect(await account.pass()).toBe(1)
+    expect(account.read().exhausted).toMatchObject({ ask: account.now + 15 * MINUTE, resumes: null })
+  })
+
+  it('stays used up over midnight, for only the host knows its day', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 8)
+    const account = openAccount(workshop, 5, 16 * HOUR, { probeEveryMs: DAY_MS / 2 })
+    account.wait(7 * HOUR)
+    await account.pass()
+    expect(account.read().used).toBe(5)
+    account.wait(8 * HOUR)
+    expect(await account.pass()).toBe(0)
+    expect(account.read()).toMatchObject({ used: 5, exhausted: { resumes: null } })
+  })
+
+  it('costs a request where the clock was set, and nothing wrong is learned', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 14)
+    const account = openAccount(workshop, 5, 16 * HOUR)
+    await account.pass()
+    account.offset = -300 * DAY_MS
+    expect(await account.pass()).toBe(1)
+    expect(await account.pass()).toBe(0)
+    account.offset = 0
+    expect(await account.pass()).toBe(1)
+    account.wait(6 * HOUR)
+    account.offset = -90 * MINUTE
+    await account.pass()
+    expect(account.taken).toBe(10)
+    expect(account.read().learned).toBeNull()
+  })
+
+  it('is not taken to last until the day of a clock that was wrong', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 6)
+    const account = openAccount(workshop, 5, 0, { days: daysOf({ minutes: 0, time_zone: 'UTC' }) })
+    account.offset = 300 * DAY_MS
+    await account.pass()
+    account.offset = 0
+    expect(await account.pass()).toBe(1)
+    expect(await account.pass()).toBe(0)
+    account.wait(15 * HOUR)
+    expect(await account.pass()).toBe(1)
+    expect(account.taken).toBe(6)
+  })
+
+  it('counts what others upload: a local count never stops anything', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 8)
+    const account = openAccount(workshop, 8, 0, { limit: 3 })
+    await account.pass()
+    expect(account.taken).toBe(8)
+    expect(account.read()).toMatchObject({ used: 8, exhausted: null })
+  })
+
+  it('tells when the host said so long before the limit, and not of a day that began before ours', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 6)
+    const account = openAccount(workshop, 10, 16 * HOUR)
+    const isEarly = (limit = 10) =>
+      isUsedUpEarly(workshop.synced, { ...account.allowance, limit }, account.read())
+    account.wait(7 * HOUR)
+    await account.pass()
+    expect(isEarly(5000)).toBe(false)
+    plant(workshop, 6, 12)
+    account.wait(8 * HOUR)
+    await account.pass()
+    expect(account.read()).toMatchObject({ used: 4, exhausted: { resumes: null } })
+    expect(isEarly()).toBe(false)
+    expect(isEarly(5000)).toBe(true)
+  })
+
+  it('does not keep pictures that are there already from being linked', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 3)
+    await workshop.pass()
+    const lost = openSynced(openDatabase(':memory:'))
+    onTestFinished(() => lost.close())
+    const account = openAccount(workshop, 0, 0)
+    await lost.commit(tx => tx.meta.set('quota_day', '2026-11-21T00:00:00.000Z'))
+    await lost.commit(tx =>
+      tx.account.exhaustQuota({
+        day: '2026-11-21T00:00:00.000Z',
+        exhausted: START,
+        said_at: START,
+        resumes_at: null,
+        clock_offset: START - HOUR,
+      }),
+    )
+    const parts = { synced: lost, contents: new AlbumContents() }
+    expect(await account.pass(parts)).toBe(0)
+    expect(lost.summaries.mirror(1)).toMatchObject({ linked: 0, pending_uploads: 3 })
+    expect(await account.pass(parts, 'adopt')).toBe(0)
+    expect(lost.summaries.mirror(1)).toMatchObject({ linked: 3, pending_uploads: 0 })
+  })
+})
+
+describe('the reserve', () => {
+  it('is kept from a backlog for what is found on the day, and used up for that', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 40)
+    const account = openAccount(workshop, 12, 16 * HOUR, { reserve: 0.5 })
+    await account.pass()
+    // All of it was found today.
+    expect(account.taken).toBe(12)
+    account.wait(6 * HOUR + MINUTE)
+    await account.pass()
+    const backlog = account.taken
+    expect(backlog).toBeGreaterThanOrEqual(18)
+    expect(backlog).toBeLessThan(18 + CONCURRENCY)
+    const quiet = account.asked.length
+    account.wait(5 * MINUTE)
+    expect((await workshop.synced.files.pendingSince(account.read().began, [1]).next()).done).toBe(true)
+    await account.pass()
+    expect(account.asked).toHaveLength(quiet)
+    expect(workshop.events.at(-1)).toMatchObject({ code: 'QUOTA_RESERVE' })
+    plant(workshop, 40, 43)
+    await account.pass()
+    expect(account.taken).toBe(backlog + 3)
+    expect(account.asked).toHaveLength(quiet + 3)
+    expect(account.read().exhausted).toBeNull()
+  })
+
+  it('is kept on a day that begins in the middle of a pass', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 40)
+    const account = openAccount(workshop, 12, 16 * HOUR, { reserve: 0.5, days: daysFrom(16 * HOUR) })
+    let uploaded = 0
+    await account.pass({
+      tell(event) {
+        if (event.event === 'picture_uploaded' && ++uploaded === 9) account.wait(6 * HOUR + MINUTE)
+      },
+    })
+    expect(account.taken).toBeGreaterThanOrEqual(9 + 6)
+    expect(account.taken).toBeLessThan(9 + 6 + 2 * CONCURRENCY)
+    expect(account.read().exhausted).toBeNull()
+  })
+
+  it('is not kept where the oldest go first', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 0, 20)
+    const account = openAccount(workshop, 8, 16 * HOUR, { reserve: 0.5 })
+    await account.pass({ order: 'oldest' })
+    account.wait(6 * HOUR + MINUTE)
+    await account.pass({ order: 'oldest' })
+    expect(account.taken).toBe(16)
+  })
+})

@@ -1,0 +1,196 @@
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { realDisk } from '../../../src/local/real-disk.ts'
+import { systemClock } from '../../../src/sync/clock.ts'
+import { FoundElsewhere } from '../../../src/sync/scan/emptied-folders.ts'
+import { scanMirrors } from '../../../src/sync/scan/mirror-scans.ts'
+import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
+import { VanishedRules } from '../../../src/sync/scan/vanished-rules.ts'
+import { openDatabase } from '../../../src/synced/database.ts'
+import { openSynced } from '../../../src/synced/synced.ts'
+import { inWords } from '../../../src/words/reasons.ts'
+import { png } from '../../pictures.ts'
+import { lookingAt, openWorkshop, summary, type Workshop } from '../workshop.ts'
+
+/** A folder `many` of so many pictures, beside others. */
+async function withMany(pictures: number): Promise<Workshop> {
+  const workshop = await openWorkshop()
+  for (let n = 0; n < pictures; n++) workshop.write(`many/${n}.png`, png(3 + n, 2).bytes)
+  for (let n = 0; n < 4; n++) workshop.write(`z/${n}.png`, png(2, 3 + n).bytes)
+  await workshop.pass()
+  expect(summary(workshop)).toMatchObject({ files: pictures + 4, synced: pictures + 4 })
+  return workshop
+}
+
+const guard = ({ synced }: Workshop) => {
+  const { guard: why } = synced.mirrors.byId(1)!
+  return why && inWords(why)
+}
+const deleted = ({ events }: Workshop) => events.filter(({ event }) => event === 'image_deleted').length
+/** No hold speaks before the guard does. */
+const hold = { hold_above: 1, hold_min: 1000 }
+
+function move(workshop: Workshop, to: string, names = readdirSync(join(workshop.pictures, 'many'))): void {
+  mkdirSync(join(workshop.pictures, to), { recursive: true })
+  for (const name of names)
+    renameSync(join(workshop.pictures, 'many', name), join(workshop.pictures, to, name))
+}
+
+describe('a folder that has lost all its many pictures at once', () => {
+  it('is in doubt: nothing is deleted, and nothing below it is sent, until they are back', async () => {
+    const workshop = await withMany(20)
+    renameSync(join(workshop.pictures, 'many'), `${workshop.pictures}-many`)
+    mkdirSync(join(workshop.pictures, 'many'))
+    workshop.write('many/below/new.png', png(40, 40).bytes)
+    workshop.remove('z/0.png')
+    for (const _ of [1, 2]) await workshop.pass({ hold })
+    expect(guard(workshop)).toContain(
+      `many: all of its 20 pictures are gone at once; bring them back, or run "albumd trust ${workshop.pictures}/many"`,
+    )
+    expect(summary(workshop)).toMatchObject({ files: 24, pending_uploads: 1, pending_deletions: 1 })
+    expect(deleted(workshop)).toBe(0)
+    for (const name of readdirSync(`${workshop.pictures}-many`))
+      renameSync(join(`${workshop.pictures}-many`, name), join(workshop.pictures, 'many', name))
+    await workshop.pass({ hold })
+    await workshop.pass({ hold })
+    expect(guard(workshop)).toBeNull()
+    expect(summary(workshop)).toMatchObject({ files: 24, synced: 24, pending_deletions: 0 })
+    expect(deleted(workshop)).toBe(1)
+  })
+
+  it('keeps what lay below it, though that is gone too', async () => {
+    const workshop = await withMany(20)
+    workshop.write('many/below/deeper/one.png', png(40, 40).bytes)
+    await workshop.pass()
+    rmSync(join(workshop.pictures, 'many'), { recursive: true })
+    mkdirSync(join(workshop.pictures, 'many'))
+    await workshop.pass({ hold })
+    expect(workshop.synced.summaries.failures(9)).toMatchObject([{ path: 'many', code: 'FOLDER_EMPTIED' }])
+    expect(summary(workshop)).toMatchObject({ files: 25, synced: 25, pending_deletions: 0 })
+  })
+
+  it('is believed when a person says so', async () => {
+    const workshop = await withMany(20)
+    for (const name of readdirSync(join(workshop.pictures, 'many'))) workshop.remove(`many/${name}`)
+    await workshop.pass({ hold })
+    const trust = trustIn(realDisk, workshop.synced, workshop.synced.mirrors.byId(1)!, 'many')
+    if (trust.kind !== 'folder') throw new Error(trust.kind)
+    await recordTrust(workshop.synced, trust)
+    await workshop.pass({ hold })
+    expect(guard(workshop)).toBeNull()
+    expect(deleted(workshop)).toBe(20)
+    expect(summary(workshop)).toMatchObject({ files: 4, synced: 4, pending_deletions: 0 })
+  })
+
+  it.each(['many/sorted/deep', 'a', 'zz'])('is not in doubt where they have moved to %s', async to => {
+    const workshop = await withMany(20)
+    move(workshop, to)
+    await workshop.pass({ hold })
+    expect(guard(workshop)).toBeNull()
+    expect(deleted(workshop)).toBe(20)
+    expect(summary(workshop)).toMatchObject({ files: 24, synced: 24, pending_deletions: 0 })
+  })
+
+  it('is not in doubt where so many have moved that few are left', async () => {
+    const workshop = await withMany(30)
+    move(
+      workshop,
+      'a',
+      Array.from({ length: 11 }, (_, n) => `${n}.png`),
+    )
+    for (const name of readdirSync(join(workshop.pictures, 'many'))) workshop.remove(`many/${name}`)
+    await workshop.pass({ hold })
+    expect(guard(workshop)).toBeNull()
+    expect(deleted(workshop)).toBe(30)
+  })
+
+  it('is in doubt where others of their size only, or one for all, are found elsewhere', async () => {
+    const workshop = await openWorkshop()
+    for (let n = 0; n < 20; n++) workshop.write(`many/${n}.png`, png(3, 2, n).bytes)
+    workshop.write('z/other.png', png(5, 5).bytes)
+    await workshop.pass()
+    for (let n = 1; n < 20; n++) workshop.remove(`many/${n}.png`)
+    move(workshop, 'a')
+    for (let n = 0; n < 30; n++) workshop.write(`b/${n}.png`, png(3, 2, 100 + n).bytes)
+    await workshop.pass({ hold })
+    // One moved, 19 did not: they are believed gone.
+    expect(guard(workshop)).toBeNull()
+    for (const name of readdirSync(join(workshop.pictures, 'b'))) workshop.remove(`b/${name}`)
+    workshop.write('c/one.png', png(3, 2, 100).bytes)
+    await workshop.pass({ hold })
+    expect(guard(workshop)).toContain('b: all of its 30 pictures')
+  })
+
+  it('is no matter where few were lost, or some stay', async () => {
+    const workshop = await withMany(20)
+    workshop.remove('many/0.png')
+    await workshop.pass({ hold })
+    for (const name of readdirSync(join(workshop.pictures, 'many'))) workshop.remove(`many/${name}`)
+    await workshop.pass({ hold })
+    expect(guard(workshop)).toBeNull()
+    expect(deleted(workshop)).toBe(20)
+  })
+
+  it('that is gone as a whole was deleted', async () => {
+    const workshop = await withMany(20)
+    workshop.remove('many')
+    await workshop.pass({ hold })
+    expect(guard(workshop)).toBeNull()
+    expect(deleted(workshop)).toBe(20)
+  })
+
+  it('is not in doubt where they have moved to a mirror that is scanned later', async () => {
+    const workshop = await withMany(20)
+    const other = `${workshop.pictures}-other`
+    mkdirSync(other)
+    for (const name of readdirSync(join(workshop.pictures, 'many')))
+      renameSync(join(workshop.pictures, 'many', name), join(other, name))
+    const parts = {
+      synced: workshop.synced,
+      disk: realDisk,
+      clock: systemClock,
+      tell() {},
+      lookAt: lookingAt(realDisk),
+      vanishedRules: new VanishedRules(systemClock),
+      graceMs: 0,
+      running: () => 0,
+    }
+    const mirrors = [workshop.mirror, { ...workshop.mirror, folder: other, album: 'Other' }]
+    await scanMirrors(parts, {
+      mirrors,
+      scopeOf: () => 'everything',
+      interruption: { stop: new AbortController().signal },
+    })
+    expect(guard(workshop)).toBeNull()
+    expect(summary(workshop)).toMatchObject({ files: 4, pending_deletions: 20 })
+  })
+})
+
+it('a picture that was found elsewhere accounts for one that was lost, whoever asks', () => {
+  const synced = openSynced(openDatabase(':memory:'))
+  onTestFinished(() => synced.close())
+  const folder = synced.commitNow(tx => tx.folders.add(tx.mirrors.add('/pictures', 'Photos').id, '')).id
+  const found = {
+    folder,
+    name: 'a.png',
+    size: 5,
+    mtime: 7,
+    ctime: 1,
+    ino: 1,
+    since: 1,
+    image: null,
+    hash: null,
+  }
+  synced.commitNow(tx => tx.files.put({ ...found, state: 'pending' }))
+  const lost = { ...found, name: 'lost.png', state: 'gone' as const }
+  const taken = new Set<string>()
+  const unaccounted = (...others: object[]) =>
+    new FoundElsewhere(synced, taken, new Set()).unaccounted([
+      lost,
+      ...others.map(other => ({ ...lost, ...other })),
+    ])
+  expect(unaccounted({ mtime: 8 }, { size: 6 })).toBe(2)
+  expect(unaccounted()).toBe(1)
+  expect(new FoundElsewhere(synced, new Set(), new Set([folder])).unaccounted([lost])).toBe(1)
+})

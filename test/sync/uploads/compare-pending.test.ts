@@ -1,0 +1,41 @@
+import { utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openPicture } from '../../../src/local/picture-file.ts'
+import { hostWith, PictureChanged } from '../../../src/remote/host.ts'
+import type { EngineContext } from '../../../src/sync/context.ts'
+import { png } from '../../pictures.ts'
+import { ALLOWANCE, failure, openWorkshop } from '../workshop.ts'
+
+it('compares while uploads wait: what has the bytes of its image needs none, and what is new is read once', async () => {
+  const workshop = await openWorkshop()
+  const { synced, pictures, mirror } = workshop
+  const read: string[] = []
+  const parts: Partial<EngineContext> = {
+    async openPicture(root, path) {
+      read.push(path)
+      const open = await openPicture(root, path, { changed: () => new PictureChanged() })
+      // As if it were later: its stamp is no longer fresh.
+      return { ...open, readAt: open.readAt + 10_000_000 }
+    },
+  }
+  const summary = () => synced.summaries.mirror(synced.mirrors.of(mirror.folder)!.id)
+  for (const name of ['touched.png', 'changed.png']) workshop.write(name, png(2, 2, name.length).bytes)
+  await workshop.pass(parts)
+  expect(summary()).toMatchObject({ synced: 2, pending_uploads: 0 })
+
+  utimesSync(join(pictures, 'touched.png'), 1, 1)
+  workshop.write('changed.png', png(3, 3).bytes)
+  workshop.write('new.png', png(4, 4).bytes)
+  const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
+  const host = hostWith(workshop.host, { requestUpload: async () => refused })
+  await workshop.pass({ ...parts, host, concurrency: 1 })
+  expect(summary()).toMatchObject({ synced: 1, pending_uploads: 2 })
+
+  read.length = 0
+  await workshop.pass({ ...parts, host })
+  expect(read).toEqual([])
+  await workshop.pass({ ...parts, allowance: { ...ALLOWANCE, plan: 'flagship' } })
+  expect(summary()).toMatchObject({ synced: 3, pending_uploads: 0 })
+  expect(workshop.events.filter(({ event }) => event === 'picture_uploaded')).toHaveLength(4)
+})

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import { type Block, hostWith, type Sent } from '../../../src/remote/host.ts'
+import { png } from '../../pictures.ts'
+import { ALLOWANCE, count, failure, green, openWorkshop, red, summary, type Workshop } from '../workshop.ts'
+
+/** Many small pictures, no two alike. */
+function plant(workshop: Workshop, pictures: number): void {
+  for (let n = 0; n < pictures; n++) workshop.write(`${n}.png`, png(2, 2 + n).bytes)
+}
+
+const allowance = { ...ALLOWANCE, probeEveryMs: 15 * 60_000 }
+
+describe('trouble at the host', () => {
+  it('that leaves outcomes unknown ends the uploads after a few, and says which they are', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 30)
+    const host = hostWith(workshop.host, {
+      send: async () => failure('find_out', 'HOST_ANSWER', 'send', { status: 502 }),
+    })
+    const { stopped } = await workshop.pass({ host, concurrency: 2 })
+    expect(stopped).toMatchObject([{ code: 'HOST_ANSWER' }])
+    const { uncertain, pending_uploads, failed } = summary(workshop)
+    expect(uncertain).toBeLessThanOrEqual(4)
+    expect(uncertain + pending_uploads).toBe(30)
+    expect(failed).toBe(0)
+    expect(workshop.synced.summaries.failures(99)[0]).toMatchObject({ code: 'UNCERTAIN' })
+  })
+
+  it.each([
+    ['a redirect', failure('change_request', 'HOST_REDIRECT', 'upload', { status: 302 })],
+    ['an address that can not be used', failure('change_request', 'HOST_ADDRESS', 'upload')],
+    ['a key that is refused', failure('key', 'INVALID_API_KEY', 'upload', { status: 401 })],
+  ])('such as %s is no fault of the pictures', async (_, answer) => {
+    const workshop = await openWorkshop()
+    plant(workshop, 10)
+    const { stopped } = await workshop.pass({
+      host: hostWith(workshop.host, { requestUpload: async () => answer }),
+    })
+    expect(stopped).toHaveLength(1)
+    expect(summary(workshop)).toMatchObject({ failed: 0, pending_uploads: 10 })
+    await workshop.pass()
+    expect(summary(workshop)).toMatchObject({ synced: 10 })
+  })
+
+  it('that answers the id of another picture is not believed', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    await workshop.pass()
+    const { remote_id, cdn_url } = workshop.synced.images.latest()!
+    workshop.write('green.png', green)
+    const host = hostWith(workshop.host, {
+      send: async () => ({ ok: true, value: { imageId: remote_id, cdnUrl: cdn_url! } }),
+    })
+    await workshop.pass({ host })
+    expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 1 })
+  })
+
+  it.each([
+    ['what another was promised', (anothers: Sent) => anothers],
+    ['the id of another alone', ({ imageId }: Sent, cdnUrl: string) => ({ imageId, cdnUrl })],
+  ])('that answers each picture with %s is not believed', async (_, answer) => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    workshop.write('green.png', green)
+    const promised: Sent[] = []
+    const both = Promise.withResolvers<void>()
+    // As on a connection on which an answer came twice.
+    const host = hostWith(workshop.host, {
+      async send(credential, picture, signal) {
+        const sent = await workshop.host.send(credential, picture, signal)
+        if (sent.ok) promised.push(sent.value)
+        if (promised.length === 2) both.resolve()
+        await both.promise
+        const anothers = promised.find(({ cdnUrl }) => cdnUrl !== credential.cdnUrl)!
+        return { ok: true, value: answer(anothers, credential.cdnUrl!) }
+      },
+    })
+    await workshop.pass({ host, concurrency: 2 })
+    expect(count(workshop, 'picture_uploaded')).toBe(0)
+    // What each came to is found out.
+    expect(count(workshop, 'upload_found_out')).toBe(2)
+    expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0 })
+  })
+
+  it('whose ids are short numbers that stand in every address is believed', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    workshop.write('green.png', green)
+    const files = ['a722f.png', 'b.png']
+    const both = Promise.withResolvers<void>()
+    let sent = 0
+    const host = hostWith(workshop.host, {
+      async requestUpload(...args) {
+        const granted = await workshop.host.requestUpload(...args)
+        if (!granted.ok) return granted
+        const cdnUrl = `https://cdn.example.com/2026/11/22/${files.shift()}`
+        return { ok: true, value: { ...granted.value, cdnUrl, imageId: null } }
+      },
+      async send({ cdnUrl }) {
+        if (++sent === 2) both.resolve()
+        await both.promise
+        return { ok: true, value: { imageId: cdnUrl!.endsWith('f.png') ? '22' : '23', cdnUrl: cdnUrl! } }
+      },
+    })
+    await workshop.pass({ host, concurrency: 2 })
+    expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0 })
+  })
+
+  it('that says the quota is used up is believed until the next probe, and one picture asks then', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 10)
+    let asked = 0
+    let taken = false
+    const host = hostWith(workshop.host, {
+      async requestUpload(...args) {
+        asked++
+        return taken
+          ? workshop.host.requestUpload(...args)
+          : failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
+      },
+    })
+    const at = (minutes: number) => {
+      const wall = () => Date.parse('2026-11-21T10:00:00Z') + minutes * 60_000
+      return workshop.pass({ host, allowance, clock: { ...workshop.clock, wall } })
+    }
+    await at(0)
+    const first = asked
+    expect(first).toBeLessThanOrEqual(4)
+    for (const minutes of [1, 5, 9, 14]) await at(minutes)
+    expect(asked).toBe(first)
+    await at(16)
+    expect(asked).toBe(first + 1)
+    taken = true
+    await at(20)
+    expect(asked).toBe(first + 1)
+    await at(32)
+    expect(summary(workshop)).toMatchObject({ synced: 10 })
+  })
+
+  it('that the plan shuts an endpoint is asked about again after probe_every, and its beginning is kept', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    const unblocked: string[] = []
+    const block = { endpoint: 'upload', remedy: 'plan', code: 'PLAN_NOT_SUPPORTED', message: 'no' } as const
+    const host = hostWith(workshop.host, {
+      blocks: () => [{ ...block, since: 0 }],
+      unblock: endpoint => unblocked.push(endpoint),
+      requestUpload: async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'upload', { status: 403 }),
+    })
+    const at = (minutes: number) => {
+      const wall = () => Date.parse('2026-11-21T10:00:00Z') + minutes * 60_000
+      const monotonic = () => minutes * 60_000
+      return workshop.pass({ host, allowance, clock: { ...workshop.clock, wall, monotonic } })
+    }
+    await at(0)
+    unblocked.length = 0
+    const [first] = workshop.synced.account.blocks()
+    await at(14)
+    expect(unblocked).toEqual([])
+    await at(16)
+    expect(unblocked).toEqual(['upload'])
+    expect(workshop.synced.account.blocks()).toMatchObject([{ since: first!.since }])
+  })
+
+  it('that shut an endpoint which nobody asked again is recorded as it was', async () => {
+    const workshop = await openWorkshop()
+    const block = { endpoint: 'create_album', remedy: 'plan', code: 'PLAN_NOT_SUPPORTED', message: 'no' }
+    const host = hostWith(workshop.host, {
+      blocks: untried => (untried ? [{ ...block, since: 0 } as Block] : []),
+    })
+    const wall = () => Date.parse('2026-11-21T10:00:00Z')
+    await workshop.pass({ host, clock: { ...workshop.clock, wall, monotonic: () => 60_000 } })
+    const said_at = wall() - 60_000
+    expect(workshop.synced.account.blocks()).toMatchObject([
+      { endpoint: 'create_album', since: said_at, said_at },
+    ])
+    await workshop.pass()
+    expect(workshop.synced.account.blocks()).toEqual([])
+  })
+})

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { type Credential, hostWith, type ImageHost, type PictureBody } from '../../../src/remote/host.ts'
+import { systemClock } from '../../../src/sync/clock.ts'
+import type { EngineContext } from '../../../src/sync/context.ts'
+import { png } from '../../pictures.ts'
+import { counting, failure, imagesOn, openWorkshop, unreachable, type Workshop } from '../workshop.ts'
+
+const red = png(3, 2, 1).bytes
+const green = png(3, 2, 2).bytes
+const lost = failure('find_out', 'HOST_ANSWER', 'send')
+
+describe('an upload whose answer was lost', () => {
+  it('is found at its delivery address at once, and not sent again', async () => {
+    const workshop = await openWorkshop()
+    await acknowledgeOne(workshop)
+    workshop.write('red.png', red)
+    await workshop.pass({ host: losing(workshop) })
+    expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0 })
+    expect(workshop.synced.journal.open()).toEqual([])
+    expect(await imagesOn(workshop)).toEqual(['first.png', 'red.png'])
+    expect(imageOf(workshop, 'red.png')).toMatchObject({ proof: 'uploaded' })
+  })
+
+  it('is found in the listing where the delivery address says nothing', async () => {
+    const workshop = await openWorkshop()
+    await acknowledgeOne(workshop)
+    workshop.write('red.png', red)
+    await workshop.pass({ host: losing(workshop, { fetchDelivered: unreachable }) })
+    expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0 })
+    expect(await imagesOn(workshop)).toEqual(['first.png', 'red.png'])
+  })
+
+  it('is known for ours before any other upload was acknowledged, where its address names what the listing shows', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    await workshop.pass({ host: losing(workshop) })
+    expect(summary(workshop)).toMatchObject({ synced: 1, linked: 0, uncertain: 0 })
+    expect(imageOf(workshop, 'red.png')).toMatchObject({ proof: 'uploaded' })
+  })
+
+  it('is linked by its name and dimensions after its credential has ended, where no address is known', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    await workshop.pass({ host: losing(workshop, { fetchDelivered: unreachable }) })
+    expect(summary(workshop)).toMatchObject({ uncertain: 1 })
+    await workshop.pass({ ...later, host: hostWith(workshop.host, { fetchDelivered: unreachable }) })
+    expect(summary(workshop)).toMatchObject({ linked: 1, uncertain: 0 })
+    expect(await imagesOn(workshop)).toEqual(['red.png'])
+  })
+
+  it('that never arrived is sent again only after its credential has ended', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('a/red.png', red)
+    const sent: string[] = []
+    await workshop.pass({ host: hostWith(workshop.host, { send: async () => lost }) })
+    await workshop.pass({ host: counting(workshop.host, sent) })
+    expect(sent).toEqual([])
+    await workshop.pass({ ...later, host: counting(workshop.host, sent) })
+    expect(sent).toEqual(['red.png'])
+    expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 0 })
+    expect(workshop.events).toContainEqual(expect.objectContaining({ ...foundOut, arrived: false }))
+  })
+
+  it('is not sent again on the word of one walk', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    await workshop.pass({ host: losing(workshop, { fetchDelivered: unreachable }) })
+    let walks = 0
+    const list: ImageHost['list'] = async (...args) => {
+      const page = await workshop.host.list(...args)
+      if (page.ok && args[0] !== null && ++walks === 1)
+        return { ok: true, value: { ...page.value, images: [], pagination: empty } }
+      return page
+    }
+    const sent: string[] = []
+    const host = hostWith(counting(workshop.host, sent), { list, fetchDelivered: unreachable })
+    await workshop.pass({ ...later, host })
+    expect(sent).toEqual([])
+    expect(summary(workshop)).toMatchObject({ linked: 1 })
+  })
+
+  it('is not sent again where the listing is not whole', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    await workshop.pass({ host: hostWith(workshop.host, { send: async () => lost }) })
+    const sent: string[] = []
+    const list: ImageHost['list'] = async (...args) => {
+      const page = await workshop.host.list(...args)
+      return page.ok
+        ? { ok: true, value: { ...page.value, pagination: { ...empty, total_images: 3 } } }
+        : page
+    }
+    await workshop.pass({ ...later, host: hostWith(counting(workshop.host, sent), { list }) })
+    expect(sent).toEqual([])
+    expect(summary(workshop)).toMatchObject({ uncertain: 1 })
+  })
+
+  it('without a plan that lists stays uncertain', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
+    await workshop.pass({ host: hostWith(workshop.host, { list, send: async () => lost }) })
+    const sent: string[] = []
+    const report = await workshop.pass({ ...later, host: hostWith(counting(workshop.host, sent), { list }) })
+    expect(sent).toEqual([])
+    expect(summary(workshop)).toMatchObject({ uncertain: 1 })
+    expect(report.stopped).toMatchObject([{ code: 'PLAN_NOT_SUPPORTED', endpoint: 'list' }])
+  })
+
+  it('of a version that is gone meanwhile leaves an image to give up', async () => {
+    const workshop = await openWorkshop()
+    await acknowledgeOne(workshop)
+    workshop.write('red.png', red)
+    await workshop.pass({ host: losing(workshop, { fetchDelivered: unreachable, list: down }) })
+    workshop.write('red.png', green)
+    await workshop.pass()
+    await workshop.pass()
+    expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0, pending_deletions: 0 })
+    expect(await imagesOn(workshop)).toEqual(['first.png', 'red.png'])
+    expect(imageOf(workshop, 'red.png').hash).toEqual(createHash('sha256').update(green).digest())
+  })
+
+  it('of a file that is gone meanwhile leaves an image to give up', async () => {
+    const workshop = await openWorkshop()
+    await acknowledgeOne(workshop)
+    workshop.write('sub/red.png', red)
+    await workshop.pass({ host: losing(workshop, { fetchDelivered: unreachable, list: down }) })
+    workshop.remove('sub')
+    await workshop.pass()
+    await workshop.pass()
+    expect(workshop.synced.journal.open()).toEqual([])
+    expect(await imagesOn(workshop)).toEqual(['first.png'])
+  })
+})
+
+/** What is told names the picture with its folder, and whose it is. */
+const foundOut = { event: 'upload_found_out', mirror: expect.any(String), path: 'a/red.png', name: 'red.png' }
+
+const empty = { page: 1, per_page: 20, total_pages: 0, total_images: 0 }
+const down: ImageHost['list'] = async () => failure('later', 'HOST_UNREACHABLE', 'list')
+
+/** A pass long after the last one. */
+const later: Partial<EngineContext> = {
+  clock: { ...systemClock, monotonic: () => systemClock.monotonic() + 3_600_000 },
+}
+
+/** Teaches how delivery addresses look. */
+async function acknowledgeOne(workshop: Workshop): Promise<void> {
+  workshop.write('first.png', png(9, 9, 9).bytes)
+  await workshop.pass()
+}
+
+/** The host takes pictures, and its answers are lost. */
+function losing({ host }: Workshop, changes: Partial<ImageHost> = {}): ImageHost {
+  const send = async (credential: Credential, picture: PictureBody, signal: AbortSignal) => {
+    await host.send(credential, picture, signal)
+    return lost
+  }
+  return hostWith(host, { send, ...changes })
+}
+
+function summary({ synced }: Workshop) {
+  return synced.summaries.mirror(1)
+}
+
+function imageOf({ synced }: Workshop, name: string) {
+  const file = synced.files.at({ folder: 1, name })!
+  return synced.images.byId(file.image!)!
+}
