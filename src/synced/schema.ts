@@ -93,7 +93,7 @@ CREATE TABLE unused_albums (
 CREATE TABLE contents (
   album       INTEGER PRIMARY KEY,
   -- So many of its images have no record.
-  unaccounted INTEGER NOT NULL
+  unrecorded INTEGER NOT NULL
 ) STRICT;
 
 -- The images on the host that are ours.

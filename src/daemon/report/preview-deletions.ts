@@ -71,7 +71,7 @@ function* left(
 async function takeMoved(synced: Synced, mirror: number, elsewhere: FoundElsewhere): Promise<EscrowRow[]> {
   const moved = synced.escrow.ofMirror(mirror).filter(({ image, reason }) => {
     const lost = synced.files.onImage(image).filter(({ state }) => state === 'gone')
-    return reason === 'deleted' && elsewhere.unaccounted(lost) < lost.length
+    return reason === 'deleted' && elsewhere.notFound(lost) < lost.length
   })
   await synced.commit(tx => {
     for (const { image } of moved) takenBack(tx, image)

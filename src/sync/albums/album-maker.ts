@@ -1,50 +1,39 @@
 import type { AlbumRecord } from '../../protocol/records.ts'
 import { type AlbumOrigin, albumFound } from '../../records/albums.ts'
-import type { HostFailure, ImageHost, Outcome, Remedy } from '../../remote/host.ts'
+import type { HostFailure, Outcome, Remedy } from '../../remote/host.ts'
 import { failing } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
-import { type Album, keyOf } from '../album.ts'
-import { type Clock, mayArriveFor } from '../clock.ts'
-import type { AlbumContents, AlbumListings } from '../listing/index.ts'
-import type { Tell } from '../pass-events.ts'
+import { type Album, albumName, keyOf } from '../album.ts'
+import { mayArriveFor } from '../clock.ts'
+import type { EngineContext } from '../context.ts'
+import type { AlbumListings } from '../listing/index.ts'
 import { lostAt } from '../state-loss.ts'
 
-export interface AlbumMakerParts {
-  synced: Synced
-  host: ImageHost
-  clock: Clock
-  tell: Tell
-  contents: AlbumContents
-  credentialLifetimeMs: number
-}
+export type AlbumContext = Pick<
+  EngineContext,
+  'synced' | 'host' | 'clock' | 'tell' | 'contents' | 'credentialLifetimeMs'
+>
 
-/** Finds albums on the host by their names, or makes them, each once. It lives for one pass. */
+/** Finds albums on the host by their names, and creates those that are missing. It lives for one pass. */
 export class AlbumMaker {
-  readonly #synced: Synced
-  readonly #host: ImageHost
-  readonly #clock: Clock
-  readonly #tell: Tell
-  readonly #contents: AlbumContents
-  readonly #mayArriveMs: number
+  readonly #context: AlbumContext
   readonly #listings: AlbumListings
   readonly #onMade: (remoteId: string) => void
-  /** Why no album of a name is made in a parent: asked again, the host would say the same, or make a twin. */
+  /** By parent and name, the failure after which an album is not asked for again in this pass. */
   readonly #refusals = new Map<string, HostFailure>()
 
-  constructor(parts: AlbumMakerParts, listings: AlbumListings, onMade: (remoteId: string) => void) {
-    this.#synced = parts.synced
-    this.#host = parts.host
-    this.#clock = parts.clock
-    this.#tell = parts.tell
-    this.#contents = parts.contents
-    this.#mayArriveMs = mayArriveFor(parts.credentialLifetimeMs)
+  /** `onMade` is told the id of each album that was created. */
+  constructor(context: AlbumContext, listings: AlbumListings, onMade: (remoteId: string) => void) {
+    this.#context = context
     this.#listings = listings
     this.#onMade = onMade
   }
 
-  /** `recorded`: the record of this name. `blind`: a person wants it even where nobody can look. */
+  /**
+   * Answers the album of this name in `parent`, and creates it when the host lists none. `recorded`: its record. `blind`: a
+   * person asked for the upload although the host can't be asked what it holds (`retry --resend`).
+   */
   async findOrMake(
     parent: Album,
     name: string,
@@ -53,22 +42,22 @@ export class AlbumMaker {
     blind: boolean,
   ): Promise<Outcome<Album>> {
     const listed = await this.search(parent, name, recorded, signal)
-    // A plan that can't list can still create: nothing but us can say that it is there. Old records can't.
-    const isUnknown = this.#synced.meta.get('restored') !== null
+    // When the account's plan has no listings, the records alone tell whether the album is there. Old records can't tell.
+    const isUnknown = this.#context.synced.meta.get('restored') !== null
     const mayCreate = blind || !isUnknown
     if (!listed.ok && (listed.failure.remedy !== 'plan' || !mayCreate)) return listed
     if (!listed.ok && recorded?.blind) return { ok: true, value: recorded }
     if (listed.ok && listed.value) return { ok: true, value: listed.value }
     const late = await this.#whyNotYet(parent, name, listed.ok, signal)
     if (late) return { ok: false, failure: late }
-    // The second look, after which nothing can arrive any more.
+    // The album is looked for once more, because by now no earlier request for it can arrive any more.
     const again = await this.search(parent, name, recorded, signal)
     if (!again.ok && again.failure.remedy !== 'plan') return again
     if (again.ok && again.value) return { ok: true, value: again.value }
     return this.#make(parent, name, isUnknown && !again.ok, signal)
   }
 
-  /** The album of this name that the host lists, recorded; undefined where it lists none. */
+  /** The album of this name that the host lists, and records it; undefined when the host lists none. */
   async search(
     parent: Album,
     name: string,
@@ -83,14 +72,17 @@ export class AlbumMaker {
     return found ? this.#record(parent, name, found.id, 'listed') : { ok: true, value: undefined }
   }
 
-  /** Where what became of uploads is looked for in an album, nothing else may take its record meanwhile. */
+  /**
+   * Whether an album that was created blind still has open uploads. Its record stays until recovery has looked for these
+   * uploads in it.
+   */
   #isAwaited({ id, blind }: AlbumRow): boolean {
-    return blind === 1 && this.#synced.journal.openUploads().some(({ album }) => album === id)
+    return blind === 1 && this.#context.synced.journal.openUploads().some(({ album }) => album === id)
   }
 
   /**
-   * Why an album that is not listed is not made yet, or null: one that was asked for or made a short time ago may be
-   * listed late, and another would be its twin.
+   * Why an album that is not listed is not created yet, or null. An album that was asked for a short time ago may be listed
+   * late, and creating it again would make a twin.
    */
   async #whyNotYet(
     parent: Album,
@@ -98,49 +90,51 @@ export class AlbumMaker {
     canList: boolean,
     signal: AbortSignal,
   ): Promise<HostFailure | null> {
-    const { albums, journal } = this.#synced
+    const { synced, clock, credentialLifetimeMs } = this.#context
+    const { albums, journal } = synced
     const asked = journal.openCreation(parent?.id ?? null, name)
     const made = albums.named(parent?.id ?? null, name)?.made_at
-    const times = [asked?.sent_at, made, lostAt(this.#synced)].filter(at => at !== undefined && at !== null)
+    const times = [asked?.sent_at, made, lostAt(synced)].filter(at => at !== undefined && at !== null)
     const since = Math.max(...times)
     if (since === Number.NEGATIVE_INFINITY) return null
-    if (this.#clock.monotonic() - since <= this.#mayArriveMs) return notYet(name)
+    if (clock.monotonic() - since <= mayArriveFor(credentialLifetimeMs)) return notYet(name)
     if (asked && !canList) return neverKnown(name)
     this.#listings.forget(parent?.remote_id ?? null)
     return signal.aborted ? notYet(name) : null
   }
 
-  /** `blind`: another of its name may be there, and nobody can look. */
+  /** Creates an album. `blind`: the host may hold an album of this name, and can't be asked. */
   async #make(parent: Album, name: string, blind: boolean, signal: AbortSignal): Promise<Outcome<Album>> {
     const refusal = this.#refusals.get(keyOf(parent, name))
     if (refusal) return { ok: false, failure: refusal }
-    const { journal, commit } = this.#synced
+    const { synced, host, clock, contents, tell } = this.#context
+    const { journal, commit } = synced
     const intent = await commit(tx => {
       const before = journal.openCreation(parent?.id ?? null, name)
       if (before) tx.journal.close(before.id)
-      const time = { since: this.#clock.wall(), sent_at: Math.round(this.#clock.monotonic()) }
+      const time = { since: clock.wall(), sent_at: Math.round(clock.monotonic()) }
       return tx.journal.openAlbumCreation(parent?.id ?? null, name, time)
     })
-    const created = await this.#host.createAlbum({ name, parent_album: parent?.remote_id ?? null }, signal)
+    const created = await host.createAlbum({ name, parent_album: parent?.remote_id ?? null }, signal)
     if (!created.ok) {
-      // Where it may be there all the same, the intent keeps another from being made.
+      // When the answer was lost, the album may have been created, and the open intent keeps a twin from being created.
       if (created.failure.remedy !== 'find_out') await commit(tx => tx.journal.close(intent))
       this.#noteRefusal(parent, name, created.failure)
       return created
     }
     const { id } = created.value
-    // Some hosts change names, and answer with an album that has the changed one already: it is not made, nor empty.
+    // A host that changes names may answer with an album that had the changed name before. It was not created, and may hold images.
     if (await this.#wasThere(parent, id)) return this.#record(parent, name, id, 'listed')
     this.#listings.expectEmpty(id)
     this.#onMade(id)
     const album = await this.#record(parent, name, id, blind ? 'made blind' : 'made')
-    if (!blind) this.#contents.expectEmpty(album.value)
-    this.#tell({ event: 'album_created', album: this.#pathOf(album.value) })
+    if (!blind) contents.expectEmpty(album.value)
+    tell({ event: 'album_created', album: albumName(synced, album.value.id) })
     return album
   }
 
   async #wasThere(parent: Album, id: string): Promise<boolean> {
-    if (this.#synced.albums.byRemoteId(id)) return true
+    if (this.#context.synced.albums.byRemoteId(id)) return true
     return this.#listings.showed(parent?.remote_id ?? null, id)
   }
 
@@ -150,21 +144,16 @@ export class AlbumMaker {
   }
 
   async #record(parent: Album, name: string, remoteId: string, how: AlbumOrigin) {
-    const place = { parent: parent?.id ?? null, name, remoteId }
-    const value = await this.#synced.commit(tx => albumFound(tx, place, how, this.#clock.monotonic()))
+    const { synced, clock } = this.#context
+    const album = { parent: parent?.id ?? null, name, remoteId }
+    const value = await synced.commit(tx => albumFound(tx, album, how, clock.monotonic()))
     return { ok: true as const, value }
-  }
-
-  #pathOf(album: AlbumRow): string {
-    const above = album.parent === null ? undefined : this.#synced.albums.byId(album.parent)
-    return above ? `${this.#pathOf(above)}/${album.name}` : album.name
   }
 }
 
-/** After these a creation is not tried again in the same pass: the host would say no again, or make a twin. */
+/** After these an album is not asked for again in the same pass, because the host would refuse again, or make a twin. */
 const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'find_out'])
 
-/** The pictures of the album wait; others go on. */
 function notYet(name: string): HostFailure {
   return { ...inDoubt, ...failing(because('album_asked_for', { name })) }
 }
@@ -179,10 +168,10 @@ function neverKnown(name: string): HostFailure {
 
 const inDoubt = { remedy: 'find_out', endpoint: 'create_album', code: 'ALBUM_IN_DOUBT' } as const
 
-/** The code of an album whose creation may have happened. */
+/** The code of an album that may have been created. The pictures of this album wait; others go on. */
 export const ALBUM_IN_DOUBT = inDoubt.code
 
-/** Of twins the recorded one, else the one that holds most images, or most albums, else the oldest. */
+/** Of twins: the recorded album, else the album with most images, then with most albums in it, then the oldest. */
 function choose(twins: readonly AlbumRecord[], recorded: string | undefined): AlbumRecord | undefined {
   const [best] = twins.toSorted(
     (a, b) =>

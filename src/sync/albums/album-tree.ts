@@ -4,33 +4,33 @@ import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { type Album, keyOf } from '../album.ts'
 import { type AlbumContents, AlbumListings } from '../listing/index.ts'
-import { AlbumMaker, type AlbumMakerParts } from './album-maker.ts'
+import { type AlbumContext, AlbumMaker } from './album-maker.ts'
 
 /**
- * The albums that mirrors hang in. An album is made when its first image needs it; one of its name that is there
- * already is used, never doubled. A tree lives for one pass: what it learns of the host is good for as long.
+ * The albums that pictures go into. An album is created when its first image needs it. When the host lists an album of the
+ * name, that album is used. A tree lives for one pass, and so does what it learns of the host.
  */
 export class AlbumTree {
   readonly #synced: Synced
   readonly #contents: AlbumContents
   readonly #listings: AlbumListings
   readonly #maker: AlbumMaker
-  /** One search or creation a name at a time, or two uploads would make twins. */
+  /** By parent and name, the search or creation under way. Two uploads that need one album wait for the same one. */
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
   /**
-   * By the host's ids, the albums whose NOT_FOUND has nothing more to tell: their record was put in doubt, or they were
-   * made just now, and a host that is late to know them would get a twin.
+   * By the host's ids, the albums for which a NOT_FOUND is to be ignored: their record was put in doubt already, or they
+   * were created just now, and the host may be late to know them.
    */
   readonly #doubted = new Map<string, Promise<void>>()
 
-  constructor(parts: AlbumMakerParts) {
-    this.#synced = parts.synced
-    this.#contents = parts.contents
-    this.#listings = new AlbumListings(parts.host)
-    this.#maker = new AlbumMaker(parts, this.#listings, id => this.#doubted.set(id, Promise.resolve()))
+  constructor(context: AlbumContext) {
+    this.#synced = context.synced
+    this.#contents = context.contents
+    this.#listings = new AlbumListings(context.host)
+    this.#maker = new AlbumMaker(context, this.#listings, id => this.#doubted.set(id, Promise.resolve()))
   }
 
-  /** The album at `path`, where it is there already; undefined where it, or one above it, is not. */
+  /** The album at `path`; undefined when this album, or an album above it, does not exist. Creates nothing. */
   async lookUp(path: readonly string[], signal: AbortSignal): Promise<Outcome<Album | undefined>> {
     let parent: Album = null
     for (const name of path) {
@@ -41,7 +41,10 @@ export class AlbumTree {
     return { ok: true, value: parent }
   }
 
-  /** The album at `path`, or the deepest one above it that can be had: a plan or a depth limit is no failure. */
+  /**
+   * The album at `path`, created where it is missing. When the account's plan or the host's depth limit does not allow an
+   * album, the deepest album above it is answered instead.
+   */
   async find(path: readonly string[], signal: AbortSignal, blind = false): Promise<Outcome<Album>> {
     let parent: Album = null
     for (const name of path) {
@@ -57,8 +60,8 @@ export class AlbumTree {
   }
 
   /**
-   * The same, after the host answered NOT_FOUND for the album `lost`: it is looked for again, then made again. Once a
-   * pass: a host that lists an album which it does not know is no reason to make another.
+   * Like `find`, after the host answered NOT_FOUND for the album `lost`: the album is looked for, and created when the host
+   * lists none. This happens once a pass, because a host may list an album and answer NOT_FOUND for it.
    */
   async lookAgain(path: readonly string[], signal: AbortSignal, lost: AlbumRow): Promise<Outcome<Album>> {
     await this.doubt(lost)
@@ -66,8 +69,8 @@ export class AlbumTree {
   }
 
   /**
-   * The host did not know the album. Answers whether the records no longer vouch for it: in doubt, or another one in its
-   * place by now.
+   * Puts the record of an album in doubt, because the host did not know the album. Answers whether the album must be looked
+   * for again.
    */
   async doubt({ remote_id, parent }: AlbumRow): Promise<boolean> {
     const { albums, commit } = this.#synced
@@ -107,7 +110,7 @@ export class AlbumTree {
   }
 }
 
-/** The host will not have an album there: a plan without them, or its depth limit. */
+/** Whether the host allows no album there: the account's plan has no albums, or the depth limit is reached. */
 function cannotBeMade(failure: HostFailure): boolean {
   return (
     failure.endpoint === 'create_album' && (failure.remedy === 'plan' || failure.remedy === 'change_request')

@@ -1,9 +1,10 @@
-import { DIMENSION_TOLERANCE } from '../../protocol/limits.ts'
 import type { ListedImage } from '../../protocol/records.ts'
+import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { canBe, sizeFits } from '../listing/index.ts'
+import { albumName } from '../album.ts'
+import { canBe, dimensionsFit, sizeFits } from '../listing/index.ts'
 
 /** What is recorded, as far as one album's listing is compared with it. */
 export interface AuditRecords {
@@ -13,13 +14,13 @@ export interface AuditRecords {
   images: readonly ImageRow[]
   /** An image that is recorded, wherever. */
   byId(remoteId: string): ImageRow | undefined
-  /** Whether nothing is under way with an image: what is given up or came during the audit is no finding. */
+  /** Whether an image is compared: it was recorded before the audit began, and it is not to be deleted. */
   isSettled(image: ImageRow): boolean
-  /** Whether a file that is not gone stands on it. */
+  /** Whether a file that is not gone uses the image, or the image is kept for good. */
   isNeeded(image: ImageRow): boolean
   /** Whether albumd deleted this image, before the audit began. */
   wasDeleted(listed: ListedImage): boolean
-  /** Whether albumd deleted it since, or it may be an upload whose outcome is not known. */
+  /** Whether albumd deleted the image since the audit began, or the image may be an upload in doubt. */
   isUnderWay(listed: ListedImage): boolean
   /** An album's path on the host; '' is the root. */
   nameOf(album: number | null): string
@@ -28,11 +29,11 @@ export interface AuditRecords {
 /** What one complete walk of an album shows beside the records. */
 export interface AlbumComparison {
   findings: Finding[]
-  /** Images of ours that are shown where they are recorded. */
+  /** Images that are listed in the album that they are recorded in. */
   inPlace: ImageRow[]
-  /** Images that are recorded here and not shown. They may stand elsewhere. */
+  /** Images that are recorded in this album and not listed. Another album may list them. */
   missing: ImageRow[]
-  /** Images that are recorded elsewhere and shown here. */
+  /** Images that are recorded in another album and listed in this album. */
   elsewhere: Finding[]
 }
 
@@ -57,20 +58,20 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
     if (differences.length > 0) add('changed', image, because('differs', { differences }))
     else if (isTwin(image, inPlace, records)) add('twice', image, because('twin_in_use'))
   }
-  const strangers: ListedImage[] = []
+  const unrecorded: ListedImage[] = []
   for (const image of listed) {
     const row = records.byId(image.id)
     if (ours.has(image.id)) continue
-    if (!row) strangers.push(image)
+    if (!row) unrecorded.push(image)
     else if (records.isSettled(row)) elsewhere.push(moved(row, image, records))
   }
-  findings.push(...judgeStrangers(strangers, settled, records))
+  findings.push(...judgeUnrecorded(unrecorded, settled, records))
   return { findings, inPlace, missing, elsewhere }
 }
 
-/** Images that no record stands for. */
-function judgeStrangers(
-  strangers: readonly ListedImage[],
+/** Findings about unrecorded images. */
+function judgeUnrecorded(
+  unrecorded: readonly ListedImage[],
   settled: readonly ImageRow[],
   { album, isUnderWay, wasDeleted }: AuditRecords,
 ): Finding[] {
@@ -86,12 +87,12 @@ function judgeStrangers(
       }
     return { kind: 'foreign', detail: because('not_recorded') }
   }
-  return strangers
+  return unrecorded
     .filter(image => !isUnderWay(image))
     .map(image => ({ remote_id: image.id, album, name: image.name ?? '', ...kindOf(image) }))
 }
 
-/** A host may list all images under names of its own: then names tell nothing. */
+/** Whether names are worth comparing. A host may list all images under names of its own. */
 function namesTell(inPlace: readonly ImageRow[], shown: ReadonlyMap<string, ListedImage>): boolean {
   const kept = inPlace.filter(image => sameName(image, shown.get(image.remote_id)!))
   return kept.length > 0 || inPlace.length < 3
@@ -101,12 +102,12 @@ function sameName({ name }: ImageRow, listed: ListedImage): boolean {
   return listed.name === undefined || listed.name.normalize() === name.normalize()
 }
 
-/** What a listing says otherwise than the record. What it does not say, or not clearly, is no difference. */
+/** How a listing differs from the record. A property that the listing leaves out, or rounds, is no difference. */
 function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Reason[] {
   const differences: Reason[] = []
   if (names && !sameName(image, listed))
     differences.push(because('name_differs', { listed: listed.name ?? '', name: image.name }))
-  if (!sameDimensions(image, listed))
+  if (!NO_FIXED_DIMENSIONS.has(image.mime) && !dimensionsFit(listed, image))
     differences.push(
       because('dimensions_differ', {
         listed: `${listed.width}×${listed.height}`,
@@ -118,24 +119,12 @@ function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Re
   return differences
 }
 
-/** Of formats that have no pixels of their own, or several pictures, each host reads dimensions as it likes (§4.1). */
+/** Formats without pixels, or with several pictures in a file. Hosts differ in the dimensions that they read (§4.1). */
 const NO_FIXED_DIMENSIONS: ReadonlySet<string> = new Set(['image/svg+xml', 'image/tiff', 'image/x-icon'])
 
-function sameDimensions({ width, height, mime }: ImageRow, listed: ListedImage): boolean {
-  if (width === null || height === null || listed.width === undefined || listed.height === undefined)
-    return true
-  if (NO_FIXED_DIMENSIONS.has(mime)) return true
-  const near = (a: number, b: number) => Math.abs(a - b) <= DIMENSION_TOLERANCE
-  return (
-    (near(listed.width, width) && near(listed.height, height)) ||
-    // A host may turn a picture as its metadata says.
-    (near(listed.width, height) && near(listed.height, width))
-  )
-}
-
 /**
- * Whether an image that no file needs has a twin here that one does need. Without one it may have been kept: a mirror
- * that is a backup, and a person who discards a deletion, leave images that nothing stands on.
+ * Whether an image that no file needs has a twin in the album that a file needs. An image that no file needs and that has
+ * no twin is no finding: a mirror that keeps images, or a person who discards a deletion, leaves such images.
  */
 function isTwin(image: ImageRow, inPlace: readonly ImageRow[], records: AuditRecords): boolean {
   return image.proof !== 'none' && !records.isNeeded(image) && twinOf(image, inPlace, records) !== undefined
@@ -160,4 +149,48 @@ function moved(image: ImageRow, listed: ListedImage, { album, nameOf }: AuditRec
   const where = because('in_other_album', { album: nameOf(album), recorded: nameOf(image.album) })
   const detail = because('differs', { differences: [where, ...differencesOf(image, listed, true)] })
   return { kind: 'changed', remote_id: image.remote_id, album, name: image.name, detail }
+}
+
+/** When an audit began: milliseconds since 1970, and the row of the newest image of that time. */
+export interface AuditStart {
+  at: number
+  newest: number
+}
+
+/** A start that makes an audit compare all recorded images. */
+export const NOW: AuditStart = { at: Number.POSITIVE_INFINITY, newest: Number.POSITIVE_INFINITY }
+
+/** The records that an album is compared with, as they are at this moment. `now`: milliseconds since 1970. */
+export function recordsOf(
+  synced: Synced,
+  album: number | null,
+  { at: began, newest }: AuditStart,
+  now: number,
+): AuditRecords {
+  const { audit, images, journal, files } = synced
+  // While a clock is ahead, images are recorded with dates of the future. Their rows tell that they are older.
+  const isOlder = ({ id, recorded_at }: ImageRow) =>
+    recorded_at <= began || (recorded_at > now && id <= newest)
+  // An upload without an album may have landed in any album (§4.1).
+  const uploads = journal.openUploads().filter(intent => intent.album === album || intent.album === null)
+  return {
+    album,
+    images: images.inAlbum(album),
+    byId: id => images.byRemoteId(id),
+    isSettled: image => isOlder(image) && !audit.isLeaving(image.id),
+    isNeeded: ({ id, kept }) => kept === 1 || files.onImage(id).some(({ state }) => state !== 'gone'),
+    wasDeleted: listed => isLeftOver(synced, listed),
+    isUnderWay: listed =>
+      (audit.deletedAt(listed.id) ?? 0) > began || uploads.some(intent => canBe(listed, intent)),
+    nameOf: other => albumName(synced, other),
+  }
+}
+
+/**
+ * Whether albumd deleted this image, and the host still holds it. A host may make its ids from the bytes. Then another
+ * person's upload of the same bytes has the same id, and its time is later than the deletion.
+ */
+export function isLeftOver({ audit }: Synced, { id, time }: ListedImage): boolean {
+  const at = audit.deletedAt(id)
+  return at !== undefined && time !== undefined && Date.parse(time) <= at
 }

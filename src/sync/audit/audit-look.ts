@@ -1,48 +1,49 @@
 import type { ListedImage } from '../../protocol/records.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
+
 import type { AlbumRow } from '../../synced/tables/albums.ts'
-import { type Clock, mayArriveFor } from '../clock.ts'
+import { mayArriveFor } from '../clock.ts'
+import type { EngineContext } from '../context.ts'
 import { walkEverything, walkWhole } from '../listing/index.ts'
 
-export interface LookParts {
-  synced: Synced
+export type LookContext = Pick<EngineContext, 'synced' | 'clock' | 'credentialLifetimeMs'> & {
   host: Pick<ImageHost, 'list'>
-  clock: Clock
-  credentialLifetimeMs: number
 }
 
 /**
- * What the host shows of an album. whole: all of its images. unknown: no evidence of anything, with the reason. failed:
- * the host will not have more questions.
+ * What the host shows of an album.
+ * whole: all of its images.
+ * unknown: the listing proves nothing, for the reason given.
+ * failed: the host refuses further requests.
  */
 export type AlbumLook<Image extends ListedImage = ListedImage> =
-  /** atOnce: its first walk was whole, so none lies between it and the look before. */
+  /** atOnce: the first walk was complete, so no interrupted walk lies between this look and the look before. */
   | { kind: 'whole'; images: readonly Image[]; atOnce: boolean }
   | { kind: 'unknown'; reason: string }
   | { kind: 'failed'; failure: HostFailure }
 
 /**
- * Walks an album whole; null is the root, and wherever else uploads without an album may have gone. An album that is gone
+ * Walks an album; null is the root, together with any album that may be the account's default album. An album that is gone
  * from the host holds nothing.
  */
 export async function lookAtAlbum(
-  parts: LookParts,
+  context: LookContext,
   album: number | null,
   signal: AbortSignal,
 ): Promise<AlbumLook> {
-  if (album === null && parts.synced.meta.get('default_album') !== '') return lookEverywhere(parts, signal)
-  const row = album === null ? null : parts.synced.albums.byId(album)!
-  const walk = await walkWhole(parts.host, row?.remote_id ?? null, signal)
-  if (!walk.ok && walk.failure.remedy === 'gone' && row) return lookForAlbum(parts, row, signal)
+  if (album === null && context.synced.meta.get('default_album') !== '')
+    return lookEverywhere(context, signal)
+  const row = album === null ? null : context.synced.albums.byId(album)!
+  const walk = await walkWhole(context.host, row?.remote_id ?? null, signal)
+  if (!walk.ok && walk.failure.remedy === 'gone' && row) return lookForAlbum(context, row, signal)
   return lookOf(walk)
 }
 
 /**
- * The root, with the images that are recorded there and stand in another album: an upload without an album lands in the
- * account's default album where one is set (§4.1), and it may not have been learned yet which.
+ * The images of the root, and those images of other albums that are recorded in the root. An upload without an album lands
+ * in the account's default album (§4.1). While nobody knows which album that is, its images are recorded in the root.
  */
-async function lookEverywhere({ synced, host }: LookParts, signal: AbortSignal): Promise<AlbumLook> {
+async function lookEverywhere({ synced, host }: LookContext, signal: AbortSignal): Promise<AlbumLook> {
   const look = lookOf(await walkEverything(host, signal))
   if (look.kind !== 'whole') return look
   const inRoot = new Set(synced.images.inAlbum(null).map(({ remote_id }) => remote_id))
@@ -69,19 +70,19 @@ export const listingChanges = {
   reason: 'its listing kept changing while it was read',
 } as const
 
-/** The host does not know the album's id. It is gone where its parent does not list it, or is gone too. */
+/** Looks for an album whose id the host does not know. The album is gone when its parent does not list it, or is gone too. */
 async function lookForAlbum(
-  parts: LookParts,
+  context: LookContext,
   { remote_id, parent, made_at }: AlbumRow,
   signal: AbortSignal,
 ): Promise<AlbumLook> {
-  const { synced, host, clock, credentialLifetimeMs } = parts
+  const { synced, host, clock, credentialLifetimeMs } = context
   const unknown = { kind: 'unknown', reason: 'the host lists it and does not know it' } as const
-  // A host may be late to know what was made a moment ago.
+  // A host may be late to know an album that was created a moment ago.
   if (made_at !== null && clock.monotonic() - made_at < mayArriveFor(credentialLifetimeMs)) return unknown
   const above = parent === null ? null : synced.albums.byId(parent)!
   const walk = await walkWhole(host, above?.remote_id ?? null, signal)
-  if (!walk.ok && walk.failure.remedy === 'gone' && above) return lookForAlbum(parts, above, signal)
+  if (!walk.ok && walk.failure.remedy === 'gone' && above) return lookForAlbum(context, above, signal)
   const look = lookOf(walk)
   if (look.kind !== 'whole') return look
   const listed = walk.ok && walk.value.albums.some(({ id }) => id === remote_id)

@@ -9,36 +9,33 @@ import { because } from '../../words/reasons.ts'
 import { type Deletion, sendDelete, whyImageStays } from '../deletions/index.ts'
 import { walkEverything } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
-import { type AuditParts, notDelivered } from './audit.ts'
-import { compareAlbum } from './audit-album.ts'
+import { type AuditContext, notDelivered } from './audit.ts'
+import { compareAlbum, isLeftOver, NOW, recordsOf } from './audit-album.ts'
 import { type AlbumLook, listingChanges, lookAtAlbum, lookOf } from './audit-look.ts'
-import { isLeftOver, NOW, recordsOf } from './audit-records.ts'
 
-export type RepairParts = Omit<AuditParts, 'gapMs' | 'progress'>
-
-/** `repaired`: findings that are none any more. `withheld`: deletions that are too many to be done unasked. */
+/** `repaired`: findings that are settled. `withheld`: how many deletions were not done, because they were too many. */
 export interface Repairs {
   repaired: Finding[]
   withheld: number
-  /** The host's answer that ended it early, or null. */
+  /** The host's failure that ended the repair early, or null. */
   stopped: HostFailure | null
 }
 
 /**
- * Forgets images that are gone, each album walked anew: their files wait for their upload again, which is the next
- * pass's. Nothing is changed on the host.
+ * Forgets the images of findings of the kind `gone`, after their albums were walked anew. Their files wait for an upload,
+ * which the next pass does. Nothing is changed on the host.
  */
-export async function repairGone(parts: RepairParts, { stop, cut }: Interruption): Promise<Repairs> {
-  const { synced } = parts
+export async function repairGone(context: AuditContext, { stop, cut }: Interruption): Promise<Repairs> {
+  const { synced } = context
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
   let anywhere: IdsAnywhere | null = null
   for (const [album, findings] of byAlbum(synced, 'gone')) {
     if (stop.aborted) return repairs
-    const look = await lookForMissing(parts, album, cut)
+    const look = await lookForMissing(context, album, cut)
     if (look.kind === 'failed') return { ...repairs, stopped: look.failure }
     if (look.kind === 'unknown') continue
-    const missing = await notDelivered(parts, look.missing, cut)
-    if (missing.length > 0) anywhere ??= await idsAnywhere(parts.host, cut)
+    const missing = await notDelivered(context, look.missing, cut)
+    if (missing.length > 0) anywhere ??= await idsAnywhere(context.host, cut)
     const listed = anywhere ?? NOWHERE
     if (listed.kind === 'failed') return { ...repairs, stopped: listed.failure }
     if (listed.kind === 'unknown') continue
@@ -50,7 +47,7 @@ export async function repairGone(parts: RepairParts, { stop, cut }: Interruption
       tx.contents.forgetAlbum(album)
       for (const finding of findings) {
         const image = gone.get(finding.remote_id)
-        if (image) lost(tx, image, parts.clock.wall())
+        if (image) lost(tx, image, context.clock.wall())
         tx.audit.remove('gone', finding.remote_id)
         repairs.repaired.push(finding)
       }
@@ -64,29 +61,32 @@ type IdsAnywhere = { kind: 'whole'; ids: ReadonlySet<string> } | Exclude<AlbumLo
 
 const NOWHERE: IdsAnywhere = { kind: 'whole', ids: new Set() }
 
-/** An album that the host once denied was made anew: what was in the first may be there all the same. */
+/**
+ * Lists all albums. When the host denied an album once, albumd created the album anew, and the images of the first album may
+ * be there all the same.
+ */
 async function idsAnywhere(host: ImageHost, signal: AbortSignal): Promise<IdsAnywhere> {
   const look = lookOf(await walkEverything(host, signal))
   return look.kind === 'whole' ? { kind: 'whole', ids: new Set(look.images.map(({ id }) => id)) } : look
 }
 
-/** How often an album is looked at to see it whole twice in a row. */
+/** How often an album is looked at to have two complete looks in a row. */
 const LOOKS = 4
 
 /**
- * What is recorded in an album, and two whole walks in a row do not show: one may come from a machine that has not heard
- * of it, and so may every other.
+ * The images that are recorded in an album and that two complete looks in a row did not show. One look is not enough: the
+ * machine of the host that answered it may not have heard of an image yet.
  */
 async function lookForMissing(
-  parts: RepairParts,
+  context: AuditContext,
   album: number | null,
   signal: AbortSignal,
 ): Promise<{ kind: 'whole'; missing: readonly ImageRow[] } | Exclude<AlbumLook, { kind: 'whole' }>> {
   let before: ReadonlySet<number> | null = null
   for (let looks = 0; looks < LOOKS; looks++) {
-    const look = await lookAtAlbum(parts, album, signal)
+    const look = await lookAtAlbum(context, album, signal)
     if (look.kind !== 'whole') return look
-    const records = recordsOf(parts.synced, album, NOW, parts.clock.wall())
+    const records = recordsOf(context.synced, album, NOW, context.clock.wall())
     const { missing } = compareAlbum(look.images, records)
     const lacked = before
     if (lacked && look.atOnce) return { kind: 'whole', missing: missing.filter(({ id }) => lacked.has(id)) }
@@ -96,27 +96,27 @@ async function lookForMissing(
 }
 
 /**
- * Deletes what is there twice, as far as the records know its id as ours: what albumd deleted before, and an image that
- * no file needs beside the one that stands. Each album is walked once more. More than `most` are not deleted at all, and
- * before each one `mayGo` is asked.
+ * Deletes the images of findings of the kind `twice` that are albumd's own: images that albumd deleted before, and images
+ * that no file needs and that have a twin which a file needs. Each album is walked once more. When there are more than `most`
+ * such images, none is deleted. `mayGo` is asked before each deletion.
  */
 export async function deleteTwice(
-  parts: RepairParts,
+  context: AuditContext,
   most: number,
   interruption: Interruption,
   mayGo: () => boolean = () => true,
 ): Promise<Repairs> {
-  const { synced } = parts
+  const { synced } = context
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
   const ours = synced.audit.findings().filter(finding => finding.kind === 'twice' && isOurs(synced, finding))
   if (ours.length > most) return { ...repairs, withheld: ours.length }
   for (const [album, findings] of Map.groupBy(ours, finding => finding.album)) {
     if (interruption.stop.aborted) return repairs
-    const look = await lookAtAlbum(parts, album, interruption.cut)
+    const look = await lookAtAlbum(context, album, interruption.cut)
     if (look.kind === 'failed') return { ...repairs, stopped: look.failure }
     if (look.kind === 'unknown') continue
     for (const finding of findings) {
-      const failure = await deleteOne(parts, finding, look.images, interruption, mayGo)
+      const failure = await deleteOne(context, finding, look.images, interruption, mayGo)
       if (failure === null) repairs.repaired.push(finding)
       else if (failure !== 'kept' && !isOfThisOne(failure)) return { ...repairs, stopped: failure }
     }
@@ -124,30 +124,30 @@ export async function deleteTwice(
   return repairs
 }
 
-/** Answers the host's refusal, null where the image is gone or no finding any more, or that it may not go now. */
+/** Answers null when the image is gone or the finding is settled, 'kept' when the image may not be deleted now, or the host's refusal. */
 async function deleteOne(
-  parts: RepairParts,
+  context: AuditContext,
   finding: Finding,
   listed: readonly ListedImage[],
   { stop, cut }: Interruption,
   mayGo: () => boolean,
 ): Promise<HostFailure | 'kept' | null> {
-  const { synced } = parts
-  // An upload in doubt may have been answered with an id that was deleted before.
+  const { synced } = context
+  // A host may give a deleted id again, and an upload in doubt may have got this id.
   if (stop.aborted || !mayGo() || synced.journal.openUploads().length > 0) return 'kept'
-  const compared = compareAlbum(listed, recordsOf(synced, finding.album, NOW, parts.clock.wall()))
+  const compared = compareAlbum(listed, recordsOf(synced, finding.album, NOW, context.clock.wall()))
   const still = compared.findings.some(
     ({ kind, remote_id }) => kind === 'twice' && remote_id === finding.remote_id,
   )
   const shown = listed.find(({ id }) => id === finding.remote_id)
-  if (still) return isOurs(synced, finding, shown) ? deleteImage(parts, finding, cut, mayGo) : 'kept'
+  if (still) return isOurs(synced, finding, shown) ? deleteImage(context, finding, cut, mayGo) : 'kept'
   await synced.commit(tx => tx.audit.remove('twice', finding.remote_id))
   return null
 }
 
 /**
- * Whether the records know the id, and, of what albumd deleted, that it is the very image. What only looks like ours is
- * another's. `shown`: as it is listed now; left out, the id alone is asked for.
+ * Whether an image is albumd's own: a record names its id, or albumd deleted this image before. An image that only looks
+ * like a recorded image belongs to another person. `shown`: the image as it is listed now; without it the id alone decides.
  */
 export function isOurs(
   synced: Synced,
@@ -160,19 +160,19 @@ export function isOurs(
 
 /** Answers the host's refusal, or null when the image is gone. */
 function deleteImage(
-  parts: RepairParts,
+  context: AuditContext,
   { remote_id }: Finding,
   signal: AbortSignal,
   mayGo: () => boolean,
 ): Promise<HostFailure | null> {
-  const { synced, clock } = parts
+  const { synced, clock } = context
   const image = synced.images.byRemoteId(remote_id)
   const before = image && synced.journal.deletionOf(image.id)
   const isOpened = image !== undefined && before === undefined
   const deletion: Deletion = {
     target: { image: remote_id },
     intend: tx => void (isOpened && tx.journal.openImageDeletion(image.id, clock.wall())),
-    // An image that albumd has deleted before has no record: only the listing tells of it.
+    // An image that albumd has deleted before has no record, so there is nothing to ask about it.
     whyNot: () => (mayGo() ? (image ? whyImageStays(synced, image, null) : null) : because('paused')),
     done(tx) {
       if (image) deleted(tx, image, clock.wall())
@@ -181,7 +181,7 @@ function deleteImage(
     },
     notDone: tx => void (isOpened && tx.journal.forgetImage(image.id)),
   }
-  return sendDelete(parts, deletion, signal)
+  return sendDelete(context, deletion, signal)
 }
 
 function byAlbum({ audit }: Synced, kind: FindingKind): Map<number | null, Finding[]> {

@@ -1,50 +1,46 @@
 import type { HostFailure, ImageHost } from '../../remote/host.ts'
-import type { Synced, Tx } from '../../synced/synced.ts'
+import type { Tx } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
-import type { Clock, FileAges } from '../clock.ts'
+import type { EngineContext } from '../context.ts'
 import { delivers } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
-import { type AlbumComparison, compareAlbum } from './audit-album.ts'
+import { type AlbumComparison, type AuditStart, compareAlbum, recordsOf } from './audit-album.ts'
 import { lookAtAlbum } from './audit-look.ts'
-import { type AuditStart, recordsOf } from './audit-records.ts'
 
-export interface AuditParts {
-  synced: Synced
-  host: ImageHost
-  clock: Clock
-  ages: FileAges
-  credentialLifetimeMs: number
-  /** Milliseconds from the start of one request for a listing to the start of the next: the rest is for others. */
+export type AuditContext = Pick<EngineContext, 'synced' | 'host' | 'clock' | 'ages' | 'credentialLifetimeMs'>
+
+export interface AuditRun extends AuditContext {
+  /** Milliseconds from the start of one request to the start of the next, so that other work gets its share of the rate. */
   gapMs: number
-  /** So many of the albums have been looked at. */
+  /** Told before each album is looked at. */
   progress: (done: number, albums: number) => void
 }
 
 export interface AuditReport {
-  /** How many albums were compared, those of an earlier run that this one went on from included. */
+  /** How many albums were compared, by this run and by an earlier run that this run continued. */
   albums: number
-  /** Those that could not be compared: their path and why. */
+  /** The albums that could not be compared, by their paths. */
   skipped: { album: string; reason: string }[]
-  /** Whether the walk came to its end; else the next run goes on where this one was. */
+  /** Whether all albums were looked at. Otherwise the next run continues this run. */
   finished: boolean
-  /** The host's answer that ended it early, or null. */
+  /** The host's failure that ended the run early, or null. */
   stopped: HostFailure | null
 }
 
-/** An audit that began longer ago tells too little of today: it begins anew. */
+/** An audit that began longer ago is not continued. It begins anew. */
 const STALE_MS = 7 * 24 * 3_600_000
 
 /**
- * Walks every album that images of ours are in, or that albumd made, and keeps what differs from the records as
- * findings. Changes nothing on the host. No upload and no deletion may be under way.
+ * Walks every album that recorded images are in, or that albumd created, and records the differences as findings. Changes
+ * nothing on the host. The caller sees to it that no upload and no deletion is under way.
  */
-export async function runAudit(parts: AuditParts, { stop, cut }: Interruption): Promise<AuditReport> {
-  const { synced, clock } = parts
-  const began = await begin(parts)
-  const host = sparing(parts)
+export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Promise<AuditReport> {
+  const { synced, clock } = run
+  const began = await begin(run)
+  const host = sparing(run)
   const albums = synced.audit.albums()
   const open = albums.filter(album => !synced.audit.isDone(album))
   const report: AuditReport = {
@@ -54,9 +50,9 @@ export async function runAudit(parts: AuditParts, { stop, cut }: Interruption): 
     stopped: null,
   }
   for (const album of open) {
-    parts.progress(report.albums + report.skipped.length, albums.length)
+    run.progress(report.albums + report.skipped.length, albums.length)
     if (stop.aborted) return report
-    const look = await lookAtAlbum({ ...parts, host }, album, cut)
+    const look = await lookAtAlbum({ ...run, host }, album, cut)
     if (look.kind === 'failed') {
       const { remedy } = look.failure
       return { ...report, stopped: remedy === 'cancelled' ? null : look.failure }
@@ -72,7 +68,7 @@ export async function runAudit(parts: AuditParts, { stop, cut }: Interruption): 
     })
     report.albums++
   }
-  const late = await listedLate(parts, cut)
+  const late = await listedLate(run, cut)
   await synced.commit(tx => {
     for (const { remote_id } of late) tx.audit.remove('gone', remote_id)
     finish(tx, albums, clock.wall())
@@ -80,11 +76,11 @@ export async function runAudit(parts: AuditParts, { stop, cut }: Interruption): 
   return { ...report, finished: true }
 }
 
-async function begin({ synced, clock }: AuditParts): Promise<AuditStart> {
+async function begin({ synced, clock }: AuditContext): Promise<AuditStart> {
   const { images, meta, commit } = synced
   const now = clock.wall()
   const before = meta.get('audit_began') ?? Number.NaN
-  // A clock that was set back makes an audit of the future.
+  // After the clock was set back, the recorded start may lie in the future. Then the audit begins anew.
   if (before <= now && now - before < STALE_MS) return { at: before, newest: meta.get('audit_newest') ?? 0 }
   const newest = images.latest()?.id ?? 0
   await commit(tx => {
@@ -106,8 +102,8 @@ function finish({ audit, meta }: Tx, albums: readonly (number | null)[], now: nu
   meta.set('audit_found', audit.count())
 }
 
-/** Asks for listings no faster than allowed: the gate would give an audit all that is permitted. */
-function sparing({ host, clock, gapMs }: AuditParts): Pick<ImageHost, 'list'> {
+/** A host that is asked for listings at most once in `gapMs`. The gate alone would let an audit use the whole rate. */
+function sparing({ host, clock, gapMs }: AuditRun): Pick<ImageHost, 'list'> {
   let next = Number.NEGATIVE_INFINITY
   return {
     async list(album, page, signal) {
@@ -119,24 +115,19 @@ function sparing({ host, clock, gapMs }: AuditParts): Pick<ImageHost, 'list'> {
   }
 }
 
-/** Of the images that are not listed anywhere, those that are there all the same. */
-async function listedLate(parts: AuditParts, signal: AbortSignal): Promise<ImageRow[]> {
-  const { audit, images } = parts.synced
+/** The images that no album lists although the host delivers them. */
+async function listedLate(context: AuditContext, signal: AbortSignal): Promise<ImageRow[]> {
+  const { audit, images } = context.synced
   const missing = audit
     .findings()
     .flatMap(({ kind, remote_id }) => (kind === 'gone' ? (images.byRemoteId(remote_id) ?? []) : []))
-  const gone = new Set(await notDelivered(parts, missing, signal))
+  const gone = new Set(await notDelivered(context, missing, signal))
   return missing.filter(image => !gone.has(image))
 }
 
-/** Images without those that are delivered: a host may be late to list what came a moment ago. */
+/** The images that are not delivered. Only young images are asked for, because a host may be late to list them. */
 export async function notDelivered(
-  {
-    host,
-    clock,
-    ages,
-    credentialLifetimeMs,
-  }: Pick<AuditParts, 'host' | 'clock' | 'ages' | 'credentialLifetimeMs'>,
+  { host, clock, ages, credentialLifetimeMs }: Omit<AuditContext, 'synced'>,
   images: readonly ImageRow[],
   signal: AbortSignal,
 ): Promise<ImageRow[]> {
@@ -152,13 +143,13 @@ export async function notDelivered(
 function record({ audit, images }: Tx, album: number | null, compared: AlbumComparison): void {
   for (const { remote_id } of compared.inPlace) audit.remove('changed', remote_id)
   for (const finding of compared.findings) audit.put(finding)
-  // It may have been seen in another album before.
+  // An image that was found in another album before is not missing.
   for (const { remote_id, name } of compared.missing)
     if (!audit.has('changed', remote_id))
       audit.put({ kind: 'gone', remote_id, album, name, detail: because('not_listed') })
   for (const finding of compared.elsewhere) recordMoved(finding)
 
-  /** One that its own album shows too is there twice on the host's side, and where it belongs. */
+  /** An image that the album in its record lists too is no finding. */
   function recordMoved(finding: Finding): void {
     const home = images.byRemoteId(finding.remote_id)!.album
     if (audit.isDone(home) && !audit.has('gone', finding.remote_id)) return

@@ -18,7 +18,7 @@ export type DeletionContext = Pick<
   'synced' | 'host' | 'clock' | 'running' | 'tell' | 'contents'
 >
 
-/** What the deletions of one mirror go by. `known`: the images that waited before everything was scanned again. */
+/** What the deletions of one mirror are decided by. `known`: the images that waited before everything was scanned again. */
 export interface DeletionRun {
   mirror: { id: number; folder: string }
   disk: DiskCheck
@@ -96,8 +96,9 @@ async function whyStays(
 }
 
 /**
- * Why an image may be another person's, or null. A host that has answered with other addresses than it had promised may
- * have answered an upload with an image of equal bytes that was there before: that one is not where ours would be.
+ * Why an image may belong to another person, or null. When the host once answered with another address than its credential
+ * promised, it may have answered an upload with an older image of equal bytes. Such an image is not listed in the album that
+ * the upload went to.
  */
 async function whyAnothers(
   { synced, running }: DeletionContext,
@@ -116,7 +117,10 @@ async function whyAnothers(
   return because('not_in_its_album')
 }
 
-/** A picture that moved may have been linked in its new place: before the old image goes, the new one is compared. */
+/**
+ * Compares images that were only linked to files with the bytes of `image`. When a picture moved, its file may be linked to
+ * an image that is not its own, and then `image` is still needed.
+ */
 async function verifyMoves(context: DeletionContext, image: ImageRow, signal: AbortSignal): Promise<void> {
   const { files, images } = context.synced
   for (const { image: linked } of files.linkedTo(image.hash, image.size))
@@ -124,8 +128,8 @@ async function verifyMoves(context: DeletionContext, image: ImageRow, signal: Ab
 }
 
 /**
- * Why an image that was only linked may not go, or null: its bytes are compared first. Another's is forgotten; what can't
- * be compared waits for a person's word.
+ * Why an image that was only linked may not be deleted, or null. Its bytes are compared first. When the bytes are other
+ * bytes, the image is forgotten. When they can't be compared, a person must approve the deletion.
  */
 async function whyUnproved(
   context: DeletionContext,

@@ -5,24 +5,23 @@ import type { Reason } from '../../words/reasons.ts'
 import type { Tell } from '../pass-events.ts'
 
 export interface HoldPolicy {
-  /** A fraction of the mirror's pictures. */
+  /** A fraction of the mirror's pictures, from 0 to 1. */
   hold_above: number
   hold_min: number
 }
 
-/** Running time, in milliseconds, over which a trickle counts as much as a burst. */
+/** Running time in milliseconds. All deletions of this time count together, so many small ones are held like a large one. */
 export const WINDOW_MS = 24 * 3_600_000
 
-/** Whether so much is to go that a person must say so. Counts what went within the window with what is to go. */
+/** Whether so many images are to be deleted that a person must approve. Deletions within the window count too. */
 export function isTooMuch({ pending, deleted, in_use }: EscrowWeight, policy: HoldPolicy): boolean {
-  const going = pending + deleted
-  return pending > 0 && going > policy.hold_min && going > policy.hold_above * (in_use + going)
+  const all = pending + deleted
+  return pending > 0 && all > policy.hold_min && all > policy.hold_above * (in_use + all)
 }
 
 /**
- * Weighs what a mirror is about to give up. Over both counts everything pending is held, not the excess: nobody can
- * tell which of them were meant. `running`: running time in milliseconds. `now`:
- * milliseconds since 1970.
+ * Holds all deletions of a mirror that wait, when there are too many of them. All are held rather than the excess, because
+ * nobody can tell which of them were meant. `running`: running time in milliseconds. `now`: milliseconds since 1970.
  */
 export async function weighDeletions(
   synced: Synced,
@@ -45,14 +44,14 @@ export async function weighDeletions(
     })
 }
 
-/** What no window reaches any more is forgotten. */
+/** Forgets deletions that are older than the window. */
 export function forgetOldDeletions({ escrow }: Tx, running: number): void {
   escrow.prune(running - WINDOW_MS)
 }
 
 /**
- * Why nothing of any mirror may be deleted now, or null: while one of them is in doubt, a picture of another may have
- * gone there.
+ * Why nothing of any mirror may be deleted now, or null. While the root of one mirror is in doubt, pictures of another
+ * mirror may have moved to it.
  */
 export function doubtAbout({ mirrors }: Synced, policies: readonly { folder: string }[]): Reason | null {
   for (const { folder } of policies) {

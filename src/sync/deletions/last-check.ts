@@ -12,7 +12,7 @@ export class LastCheck {
   readonly #disk: Disk
   readonly #synced: Synced
   readonly #mirrors: ReadonlyMap<number, ScannedMirror>
-  /** A place that could not be looked at. */
+  /** A location that could not be looked at. */
   #unseen: string | null = null
 
   constructor({ disk, synced }: { disk: Disk; synced: Synced }, scanned: readonly ScannedMirror[]) {
@@ -25,13 +25,13 @@ export class LastCheck {
   doubt({ policy, identity, row, mounts }: ScannedMirror): Reason | null {
     if (row.guard !== null) return row.guard
     const lost = mounts.find(path => !isMount(this.#disk, policy.folder, path))
-    // The root comes last: a look at a mount is worth what the root is worth after it.
+    // The root is checked after the mounts: a mount that was seen below another root proves nothing.
     if (!isSameRoot(this.#disk, policy.folder, identity))
       return because('root_replaced', { folder: policy.folder })
     return lost === undefined ? null : because('mount_gone', { path: lost })
   }
 
-  /** The same for all: a picture may have gone to another mirror, or to where nobody can look. */
+  /** Why the local truth of any mirror is in doubt, or null. A picture may have moved to another mirror. */
   doubtOfAny(): Reason | null {
     if (this.#unseen !== null) return because('location_unseen', { path: this.#unseen })
     for (const mirror of this.#mirrors.values()) {
@@ -41,7 +41,7 @@ export class LastCheck {
     return null
   }
 
-  /** Why a file can't be taken for gone, or null: another mirror's file counts as much as one's own. */
+  /** Why a file of any mirror can't be taken for gone, or null. */
   whyNotGone(file: FileRow): Reason | null {
     const folder = this.#synced.folders.byId(file.folder)!
     const mirror = this.#mirrors.get(folder.mirror)
@@ -54,16 +54,19 @@ export class LastCheck {
     return this.#isPruned(mirror, path, file) ? null : because('file_there_again', { path })
   }
 
-  /** Why the place of an image that no file stands on can't be taken for empty, or null. */
+  /** Why the location of an image that no file uses can't be taken for empty, or null. */
   whyThere({ policy, row }: ScannedMirror, path: string): Reason | null {
     const folder = this.#synced.folders.at(row.id, folderAbove(path))
     const file = folder && this.#synced.files.at({ folder: folder.id, name: nameOf(path) })
-    // A newer version of it is on the host: this one was replaced.
+    // The file at this location has an image of its own, so the image shows an older version.
     if (file?.state === 'synced') return null
     return this.#isThere({ policy }, path) ? because('file_there_again', { path }) : null
   }
 
-  /** A picture whose name has changed in case alone is found under both names on some disks, and has the new one. */
+  /**
+   * Whether something is at a path. On a disk that ignores case, `a.png` is found although the file is called `A.png` now,
+   * and does not count.
+   */
   #isThere({ policy: { folder } }: Pick<ScannedMirror, 'policy'>, path: string): boolean {
     const at = `${folder}/${path}`
     const there = whetherThere(this.#disk, at)
@@ -71,7 +74,7 @@ export class LastCheck {
     return there !== 'no' && !isAnotherName(this.#disk, folder, path)
   }
 
-  /** A person asked to give up the images of what an ignore rule hides, and one hides this still. */
+  /** Whether a person asked to delete the images of ignored pictures, and an ignore rule still hides this picture. */
   #isPruned({ policy }: ScannedMirror, path: string, { image }: FileRow): boolean {
     const asked = policy.pruneIgnored || this.#synced.escrow.of(image ?? 0)?.reason === 'ignored'
     if (!asked) return false
@@ -84,8 +87,8 @@ export class LastCheck {
 }
 
 /**
- * Whether a path below `root` leads to something only because the disk does not mind case: a part of it is listed under
- * another name alone, by the same inode. Reads every folder on its way.
+ * Whether a path below `root` is found only because the disk ignores case: a folder on the way lists a part of the path under
+ * another name alone, with the same inode. Reads every folder on the way.
  */
 export function isAnotherName(disk: Disk, root: string, path: string): boolean {
   let above = root
@@ -99,7 +102,7 @@ export function isAnotherName(disk: Disk, root: string, path: string): boolean {
       above = `${above}/${name}`
     }
   } catch {
-    // What can't be told counts as there.
+    // A folder that can't be read proves nothing, so the path counts as found under its own name.
   }
   return false
 }
@@ -109,8 +112,8 @@ function folded(name: string): string {
 }
 
 /**
- * Whether an ignore rule hides a file at this moment, by the ignore files as they are on the disk. `path`: below the
- * root. `ignore`: the config's rules. Throws what the disk throws where an ignore file can't be read.
+ * Whether an ignore rule hides a file at this moment, by the ignore files that are on the disk. `path`: below the root.
+ * `ignore`: the config's rules. Throws the disk's error when an ignore file can't be read.
  */
 export function isStillIgnored(disk: Disk, root: string, path: string, ignore: readonly string[]): boolean {
   const rules: IgnoreRules[] = [{ base: '', text: ignore.join('\n') }]

@@ -17,13 +17,13 @@ type AlbumContext = Pick<
   'synced' | 'host' | 'clock' | 'tell' | 'contents' | 'credentialLifetimeMs'
 >
 
-/** How long an album is left alone that holds what is not ours, or that the host would not delete. */
+/** How long an album is left alone after it was seen to hold something, or after the host refused its deletion. */
 const LEFT_ALONE_MS = 3_600_000
 
 /**
- * Deletes albums that albumd made and that nothing needs, deepest first, each after two complete walks that showed
- * nothing in it: a picture that another person put there may be listed late. For the end of a pass. Answers the host's
- * failure that ended it early, or null.
+ * Deletes albums that albumd created and that nothing needs, deepest first. Each album is deleted after two complete walks
+ * that showed nothing in it, because a picture that another person put there may be listed late. Called at the end of a
+ * pass. Answers the host's failure that ended it early, or null.
  */
 export async function deleteEmptyAlbums(
   context: AlbumContext,
@@ -31,26 +31,26 @@ export async function deleteEmptyAlbums(
   { stop, cut }: Interruption,
 ): Promise<HostFailure | null> {
   const { synced } = context
-  const leaving = leavingAlbums(synced, mirrors)
-  const ids = new Set(leaving.map(({ album }) => album.id))
+  const unused = unusedAlbumsOf(synced, mirrors)
+  const ids = new Set(unused.map(({ album }) => album.id))
   const needed = synced.unusedAlbums.all().filter(({ album }) => !ids.has(album))
   if (needed.length > 0)
     await synced.commit(tx => {
       for (const { album } of needed) tx.unusedAlbums.remove(album)
     })
   if (doubtAbout(synced, mirrors) !== null) return null
-  const remote = new Set(leaving.map(({ album }) => album.remote_id))
-  for (const { album } of leaving) {
+  const remote = new Set(unused.map(({ album }) => album.remote_id))
+  for (const { album } of unused) {
     if (stop.aborted) return null
-    const failure = await consider(context, album, remote, cut)
+    const failure = await advance(context, album, remote, cut)
     if (failure) return failure
   }
   return null
 }
 
 /**
- * Finds out about deletions of albums that may have been done, by repeating them: one that is served late must not take
- * with it what is uploaded by then. For the start of a pass.
+ * Repeats deletions of empty albums that got no answer. Until such a deletion is answered, nothing is uploaded into the
+ * album, because the host may serve the request late and delete what was uploaded. Called at the start of a pass.
  */
 export async function repeatAlbumDeletions(
   context: AlbumContext,
@@ -65,17 +65,17 @@ export async function repeatAlbumDeletions(
     const row = unused.get(album)
     if (stop.aborted) return null
     if (!row || synced.unusedAlbums.below(album).length > 0) continue
-    const failure = await consider(context, row, new Set(), cut)
+    const failure = await advance(context, row, new Set(), cut)
     if (failure) return failure
   }
   return null
 }
 
-/** `leaving`: the host's ids of the albums that go too. */
-async function consider(
+/** Takes an unused album one step further: seen empty, then deleted. `unused`: the host's ids of all unused albums. */
+async function advance(
   context: AlbumContext,
   album: AlbumRow,
-  leaving: ReadonlySet<string>,
+  unused: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
   const { synced, host, clock, credentialLifetimeMs } = context
@@ -85,31 +85,34 @@ async function consider(
   const age = before === undefined ? 0 : now - before.since
   if (before?.state === 'occupied' && age < LEFT_ALONE_MS) return null
   if (before?.state === 'empty' && age <= mayArriveFor(credentialLifetimeMs)) return null
-  // Others may have deleted what is recorded below it; what is on its way there is waited for.
+  // An upload into the album, or into an album below it, is waited for.
   if (isUnderWay(synced, treeOf(synced, album))) return null
-  // One that may be deleted by a request that is late stays so until none can arrive.
-  const mayGo = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
+  // While a request for its deletion may still arrive, the album stays in the state `deleting`.
+  const mayArrive = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
   const is = async (state: 'empty' | 'occupied') => {
-    if (!mayGo) await commit(tx => tx.unusedAlbums.put({ album: album.id, since: now, state }))
+    if (!mayArrive) await commit(tx => tx.unusedAlbums.put({ album: album.id, since: now, state }))
   }
   const walk = await walkWhole(host, album.remote_id, signal)
   if (!walk.ok) {
-    if (walk.failure.remedy === 'gone') return lost(context, album, before?.state === 'deleting')
+    if (walk.failure.remedy === 'gone') return recordUnknown(context, album, before?.state === 'deleting')
     if (!isOfThisOne(walk.failure)) return walk.failure
     await is('occupied')
     return null
   }
   const { albums, images, complete } = walk.value
-  if (images.length > 0 || albums.some(({ id }) => !leaving.has(id))) await is('occupied')
+  if (images.length > 0 || albums.some(({ id }) => !unused.has(id))) await is('occupied')
   else if (!complete) return null
   else if (before === undefined || before.state === 'occupied') await is('empty')
-  // Its sub-albums go first, and a host may be late to show that they are gone.
+  // The albums in it are deleted first, and the host may be late to show that they are gone.
   else if (albums.length === 0) return deleteEmpty(context, album, before.since, signal)
   return null
 }
 
-/** The host does not know it: a deletion of ours was done, or it is another's matter, which a search finds out. */
-async function lost(
+/**
+ * The host does not know the album. Either a deletion that got no answer was done, or somebody else deleted the album; then
+ * its record is put in doubt, and the next search looks for it.
+ */
+async function recordUnknown(
   { synced, clock, contents }: AlbumContext,
   album: AlbumRow,
   deleting: boolean,
@@ -152,28 +155,29 @@ async function deleteEmpty(
   return null
 }
 
-/** Why an album that was seen empty is needed after all, or null: an image or an intent names it by now. */
+/** Why an album that was seen empty is needed after all, or null. An image or an intent may name it by now. */
 function whyAlbumIsNeeded(synced: Synced, album: AlbumRow): Reason | null {
   const tree = treeOf(synced, album)
   const holds = tree.some(({ id }) => synced.images.countInAlbum(id) > 0)
   return holds || isUnderWay(synced, tree) ? because('album_needed') : null
 }
 
-/** An album that may be given up, as far as the records tell. */
-export interface LeavingAlbum {
+/** An album that nothing needs, as far as the records tell. */
+interface UnusedAlbum {
   album: AlbumRow
-  /** From the host's root. */
+  /** The names from the host's root to the album. */
   path: string[]
 }
 
 /**
- * Tells which albums no folder needs: they lie below the album of a mirror that propagates deletions, no mirror hangs
- * in them, and no folder on the disk stands for them. A mirror that is out of the config keeps what is below it.
+ * Tells which albums no folder needs. Such an album lies below the album of exactly one mirror, the mirror propagates
+ * deletions, no mirror's own album lies in it, and no recorded folder is mirrored to it. The albums of a mirror that was
+ * taken out of the config are kept.
  */
 export class FolderlessAlbums {
   readonly #synced: Synced
   readonly #mirrors: { id: number; album: string; root: string[]; propagates: boolean }[]
-  readonly #standing = new Map<number, Set<string>>()
+  readonly #needed = new Map<number, Set<string>>()
 
   constructor(synced: Synced, policies: readonly MirrorPolicy[]) {
     this.#synced = synced
@@ -195,7 +199,7 @@ export class FolderlessAlbums {
     return path
   }
 
-  /** Whether no folder needs the album at this path, of `mirror` where one is given. */
+  /** Whether no folder needs the album at this path. With `mirror`, false for albums of other mirrors. */
   has(path: readonly string[], mirror?: number): boolean {
     if (this.#mirrors.some(({ root }) => startsWith(root, path))) return false
     const above = this.#mirrors.filter(({ root }) => startsWith(path, root))
@@ -205,20 +209,20 @@ export class FolderlessAlbums {
     return !this.#albumsOf(only).has(keyOf(path))
   }
 
-  /** Where the mirror's folders are mirrored. */
+  /** The paths of the albums that the mirror's folders are mirrored to. */
   #albumsOf({ id, album }: { id: number; album: string }): Set<string> {
-    const known = this.#standing.get(id)
+    const known = this.#needed.get(id)
     if (known) return known
     const albums = new Set(
       this.#synced.folders.ofMirror(id).map(({ path }) => keyOf(albumPathOf(album, path))),
     )
-    this.#standing.set(id, albums)
+    this.#needed.set(id, albums)
     return albums
   }
 }
 
-/** The albums that albumd made and that neither a folder nor an image needs, deepest first. */
-export function leavingAlbums(synced: Synced, policies: readonly MirrorPolicy[]): LeavingAlbum[] {
+/** The albums that albumd created and that neither a folder nor an image needs, deepest first. */
+export function unusedAlbumsOf(synced: Synced, policies: readonly MirrorPolicy[]): UnusedAlbum[] {
   const unused = synced.unusedAlbums.unused()
   if (unused.length === 0) return []
   const folderless = new FolderlessAlbums(synced, policies)
@@ -226,11 +230,11 @@ export function leavingAlbums(synced: Synced, policies: readonly MirrorPolicy[])
     .map(album => ({ album, path: folderless.pathOf(album) }))
     .filter(({ path }) => folderless.has(path))
     .sort((a, b) => b.path.length - a.path.length)
-  const leaving = new Set<number>()
+  const found = new Set<number>()
   return candidates.filter(({ album: { id } }) => {
-    const goes = synced.unusedAlbums.below(id).every(child => leaving.has(child.id))
-    if (goes) leaving.add(id)
-    return goes
+    const isUnused = synced.unusedAlbums.below(id).every(child => found.has(child.id))
+    if (isUnused) found.add(id)
+    return isUnused
   })
 }
 

@@ -7,7 +7,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import type { Reason } from '../../words/reasons.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { albumName, isUnderWay } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
@@ -21,7 +21,7 @@ import { type DiskCheck, whyImageStays } from './why-image-stays.ts'
 /** An album with all that is recorded in it and below it. */
 interface WholeAlbum {
   album: AlbumRow
-  /** Itself first, each before those that lie in it. */
+  /** The album itself first, each album before the albums in it. */
   albums: AlbumRow[]
   images: ImageRow[]
 }
@@ -45,7 +45,7 @@ export async function deleteWholeAlbums(
   const due = new Map(entries.map(entry => [entry.image, entry]))
   if (due.size === 0) return null
   const done = new Set<number>()
-  for (const album of folderless(synced, policies, mirror.id)) {
+  for (const album of folderlessAlbums(synced, policies, mirror.id)) {
     if (stop.aborted) return null
     if (done.has(album.id)) continue
     const whole = wholeAlbum(synced, album, due)
@@ -61,7 +61,10 @@ export async function deleteWholeAlbums(
   return null
 }
 
-function whyAlbumStays(synced: Synced, { images }: WholeAlbum, disk: DiskCheck): Reason | null {
+/** Why the album must not be deleted, or null. Asked again just before the request leaves. */
+function whyAlbumStays(synced: Synced, { albums, images }: WholeAlbum, disk: DiskCheck): Reason | null {
+  const recorded = albums.reduce((sum, { id }) => sum + synced.images.countInAlbum(id), 0)
+  if (recorded !== images.length || isUnderWay(synced, albums)) return because('album_needed')
   for (const image of images) {
     const why = whyImageStays(synced, image, disk)
     if (why !== null) return why
@@ -69,32 +72,32 @@ function whyAlbumStays(synced: Synced, { images }: WholeAlbum, disk: DiskCheck):
   return null
 }
 
-/** The albums that albumd made and no folder of the mirror needs, outermost first. */
-function folderless(synced: Synced, policies: readonly MirrorPolicy[], mirror: number): AlbumRow[] {
-  const places = new FolderlessAlbums(synced, policies)
+/** The albums that albumd created and that no folder of the mirror needs, outermost first. */
+function folderlessAlbums(synced: Synced, policies: readonly MirrorPolicy[], mirror: number): AlbumRow[] {
+  const folderless = new FolderlessAlbums(synced, policies)
   return synced.albums
     .all()
     .filter(({ ours, confirmed }) => ours === 1 && confirmed === 1)
-    .map(album => ({ album, path: places.pathOf(album) }))
-    .filter(({ path }) => places.has(path, mirror))
+    .map(album => ({ album, path: folderless.pathOf(album) }))
+    .filter(({ path }) => folderless.has(path, mirror))
     .sort((a, b) => a.path.length - b.path.length)
     .map(({ album }) => album)
 }
 
-/** Null where something in it is not to go, or may be on its way. */
+/** The album with all that is recorded in it. Null when an image in it must stay, or when an upload into it is open. */
 function wholeAlbum(synced: Synced, album: AlbumRow, due: ReadonlyMap<number, EscrowRow>): WholeAlbum | null {
   const albums = [album]
   for (const above of albums) albums.push(...synced.unusedAlbums.below(above.id))
   const images = albums.flatMap(({ id }) => synced.images.inAlbum(id))
-  const allGo =
+  const allDue =
     images.length > 0 &&
     albums.every(({ ours, confirmed }) => ours === 1 && confirmed === 1) &&
     images.every(({ id, proof }) => due.has(id) && proof !== 'none' && !synced.journal.deletionOf(id))
-  if (!allGo) return null
+  if (!allDue) return null
   return isUnderWay(synced, albums) ? null : { album, albums, images }
 }
 
-/** Whether the host shows just what is recorded, or why it can't be asked. */
+/** Whether the host lists exactly what is recorded, or the failure that kept the albums from being walked. */
 async function showsExactly(
   { synced, host }: DeletionContext,
   { albums }: WholeAlbum,
@@ -157,8 +160,9 @@ async function deleteWhole(
 }
 
 /**
- * Finds out what became of deletions of albums with their images whose answer was lost, once they can't arrive any more.
- * Answers the failure that kept it from looking, or null.
+ * Finds out what became of whole albums whose deletion got no answer, once the request can't arrive any more. When the host
+ * still knows the album, nothing was deleted, because a deletion takes all that is in an album. Answers the failure that
+ * kept it from looking, or null.
  */
 export async function recoverWholeDeletions(
   { synced, host, clock, contents, credentialLifetimeMs }: EngineContext,
@@ -174,7 +178,6 @@ export async function recoverWholeDeletions(
     for (const gone of walk.ok ? [] : treeOf(synced, row)) contents.forget(gone.id)
     await synced.commit(tx => {
       tx.unusedAlbums.remove(album)
-      // It is there still, so nothing was deleted: a deletion takes all of it.
       if (walk.ok) return
       for (const gone of treeOf(synced, row)) {
         for (const image of tx.images.inAlbum(gone.id)) deleted(tx, image, clock.wall())

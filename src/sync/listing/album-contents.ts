@@ -5,30 +5,29 @@ import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, albumPathOf } from '../album.ts'
+import type { EngineContext } from '../context.ts'
 import { type PlacedWalk, walkEverything, walkWhole } from './walk.ts'
 
-/** A remote image that no record accounts for. `album`: the row of its album; null is the root. */
-export type Stranger = ListedImage & { album: number | null }
+/** A listed image that no record names. `album`: the row of its album; null is the root. */
+export type UnrecordedImage = ListedImage & { album: number | null }
 
-interface Parts {
-  synced: Synced
-  host: ImageHost
-}
+type ListingContext = Pick<EngineContext, 'synced' | 'host'>
 
 /**
- * What albums hold on the host beside what is recorded. An old or a new state must not send again what is there: before
- * the first upload into an album since the start, its count on the host is compared with the records, and where they
- * differ it is walked whole. It lives as long as the process.
+ * The unrecorded images of albums. When the state is old or new, a picture may be on the host although no record says so,
+ * and sending the picture would make a second image. So before the first upload into an album since the process started,
+ * the album's count on the host is compared with the records, and the album is walked whole where they differ.
  */
 export class AlbumContents {
+  /** The one look at each album, by its row; 0 is the root. */
   readonly #looks = new Map<number, Promise<Outcome<void>>>()
-  /** Of the albums that were walked. */
-  readonly #strangers = new Map<number, Map<string, Stranger[]>>()
+  /** The unrecorded images of the albums that were walked, by their names. */
+  readonly #unrecorded = new Map<number, Map<string, UnrecordedImage[]>>()
 
-  /** Looks at an album, once. Answers why it could not. */
-  lookAt(parts: Parts, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
+  /** Looks at an album, once. Answers the failure that kept it from looking. */
+  lookAt(context: ListingContext, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
     const key = album?.id ?? 0
-    const look = this.#looks.get(key) ?? this.#look(parts, album, signal)
+    const look = this.#looks.get(key) ?? this.#look(context, album, signal)
     this.#looks.set(key, look)
     return look.then(looked => {
       if (!looked.ok && this.#looks.get(key) === look) this.#looks.delete(key)
@@ -36,45 +35,45 @@ export class AlbumContents {
     })
   }
 
-  /** The images in an album that no record accounts for and that bear this name, or none. */
-  strangers(album: Album, name: string): readonly Stranger[] {
-    return this.#strangers.get(album?.id ?? 0)?.get(name.normalize()) ?? []
+  /** The unrecorded images of this name in an album. Empty for an album that was not walked. */
+  unrecorded(album: Album, name: string): readonly UnrecordedImage[] {
+    return this.#unrecorded.get(album?.id ?? 0)?.get(name.normalize()) ?? []
   }
 
-  /** It is accounted for from here on. Answers whether nobody else was quicker. */
-  claim(album: Album, stranger: Stranger): boolean {
-    const named = this.#strangers.get(album?.id ?? 0)
-    const name = stranger.name?.normalize() ?? NAMELESS
+  /** Takes an unrecorded image for a file. Answers false when another file took the image before. */
+  claim(album: Album, image: UnrecordedImage): boolean {
+    const named = this.#unrecorded.get(album?.id ?? 0)
+    const name = image.name?.normalize() ?? NAMELESS
     const images = named?.get(name) ?? []
-    if (!images.includes(stranger)) return false
-    const left = images.filter(image => image !== stranger)
+    if (!images.includes(image)) return false
+    const left = images.filter(other => other !== image)
     if (left.length > 0) named!.set(name, left)
     else named!.delete(name)
     return true
   }
 
-  /** Nothing is in an album that was made just now. */
+  /** An album that was created just now holds nothing and need not be looked at. */
   expectEmpty(album: AlbumRow): void {
     this.#looks.set(album.id, Promise.resolve({ ok: true, value: undefined }))
-    this.#strangers.delete(album.id)
+    this.#unrecorded.delete(album.id)
   }
 
-  /** What was seen of an album, by its row, is no longer so. */
+  /** Makes the next upload look at the album anew. `album`: its row; null is the root. */
   forget(album: number | null): void {
     this.#looks.delete(album ?? 0)
-    this.#strangers.delete(album ?? 0)
+    this.#unrecorded.delete(album ?? 0)
   }
 
   forgetAll(): void {
     this.#looks.clear()
-    this.#strangers.clear()
+    this.#unrecorded.clear()
   }
 
-  async #look({ synced, host }: Parts, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
-    // What is uploaded without an album may be in the account's default album (§4.1), wherever that is.
+  async #look({ synced, host }: ListingContext, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
+    // A picture that is uploaded without an album lands in the account's default album (§4.1), which may be any album.
     const everywhere = album === null && synced.meta.get('default_album') !== ''
-    // What is not accounted for may be ours all the same: which images these are only a walk tells.
-    if (!everywhere && synced.contents.unaccounted(album?.id ?? null) === 0) {
+    // An unrecorded image that an earlier look has counted may be a picture of a mirror. Only a walk tells its id.
+    if (!everywhere && synced.contents.unrecorded(album?.id ?? null) === 0) {
       const alike = await looksAsRecorded(synced, host, album, signal)
       if (!alike.ok) return withoutList(synced, alike.failure)
       if (alike.value) return { ok: true, value: undefined }
@@ -89,26 +88,26 @@ export class AlbumContents {
   }
 
   async #remember(synced: Synced, album: Album, walk: PlacedWalk): Promise<void> {
-    const unaccounted = unaccountedIn(synced, walk.images)
-    const here = unaccounted.filter(image => image.album === (album?.remote_id ?? null))
-    const places = await synced.commit(tx => {
+    const listed = unrecordedIn(synced, walk.images)
+    const here = listed.filter(image => image.album === (album?.remote_id ?? null))
+    const rows = await synced.commit(tx => {
       tx.contents.put(album?.id ?? null, here.length)
       return album === null
-        ? recordPlaces(tx, { ...walk, images: unaccounted })
+        ? recordAlbums(tx, { ...walk, images: listed })
         : new Map<string | null, number | null>([[album.remote_id, album.id]])
     })
-    const strangers = unaccounted.map(image => ({ ...image, album: places.get(image.album) ?? null }))
-    this.#strangers.set(
+    const images = listed.map(image => ({ ...image, album: rows.get(image.album) ?? null }))
+    this.#unrecorded.set(
       album?.id ?? 0,
-      Map.groupBy(strangers, ({ name }) => name?.normalize() ?? NAMELESS),
+      Map.groupBy(images, ({ name }) => name?.normalize() ?? NAMELESS),
     )
   }
 }
 
 /**
- * Whether an album holds as many as are recorded, and its first and last page none that is not. A disk that was rolled
- * back to a snapshot, state and witness and all, tells nobody: as many may be there, but others. Hosts list by time, and
- * what came since then is at one of the ends.
+ * Whether an album holds as many images as are recorded, and its first and last page show no unrecorded image. The count
+ * alone is not enough: when a disk is rolled back to a snapshot, the albums may hold as many images as the old records
+ * name, but other images. Hosts list by time, so images that came since the snapshot are on the first or the last page.
  */
 async function looksAsRecorded(
   synced: Synced,
@@ -120,7 +119,7 @@ async function looksAsRecorded(
   const first = await list(1)
   if (!first.ok) return first
   const { total_images, total_pages } = first.value.pagination
-  const isKnown = ({ images }: ListPage) => unaccountedIn(synced, images).length === 0
+  const isKnown = ({ images }: ListPage) => unrecordedIn(synced, images).length === 0
   if (total_images !== synced.images.countInAlbum(album?.id ?? null) || !isKnown(first.value))
     return { ok: true, value: false }
   if (total_pages <= 1) return { ok: true, value: true }
@@ -128,7 +127,7 @@ async function looksAsRecorded(
   return last.ok ? { ok: true, value: isKnown(last.value) } : last
 }
 
-/** Without the images of the albums that folders hang in: those are for the pictures of these folders. */
+/** Leaves out the images of albums that mirror a folder, because such an image can only be a picture of that folder. */
 function withoutMirrored({ mirrors, folders }: Synced, walk: PlacedWalk): PlacedWalk {
   const mirrored = new Set(
     mirrors
@@ -144,7 +143,7 @@ function withoutMirrored({ mirrors, folders }: Synced, walk: PlacedWalk): Placed
   return { ...walk, images: walk.images.filter(({ album }) => !isMirrored(album)) }
 }
 
-/** No file bears it. */
+/** The key of images that are listed without a name. No file has an empty name. */
 const NAMELESS = ''
 
 async function walkAlbumAlone(
@@ -165,7 +164,10 @@ async function walkAlbumAlone(
   }
 }
 
-/** A plan that can't list can't tell: only records that are known to be old forbid to go on. */
+/**
+ * What follows when the host does not list. When the account's plan has no listings, uploads go on without a look, unless
+ * the records are known to be old.
+ */
 function withoutList(synced: Synced, failure: HostFailure): Outcome<void> {
   if (failure.remedy !== 'plan' || synced.meta.get('restored') !== null) return { ok: false, failure }
   return { ok: true, value: undefined }
@@ -178,15 +180,15 @@ export const listingChanges: HostFailure = {
   ...failing(because('listing_changes')),
 }
 
-/** The listed images that no record of ours accounts for. What albumd deleted may be listed for a while. */
-export function unaccountedIn<Image extends ListedImage>(
+/** The listed images that no record names. Images that albumd deleted are left out: hosts may list them for a while. */
+export function unrecordedIn<Image extends ListedImage>(
   { images, deleted }: Synced,
   listed: readonly Image[],
 ): Image[] {
   return listed.filter(({ id }) => !images.byRemoteId(id) && !deleted.has(id))
 }
 
-/** Whether the host lists images under the names that they were uploaded with, as far as ours show. */
+/** Whether the host lists images under the names that they were uploaded with, as far as the recorded images show. */
 export function namesAreKept({ images }: Synced, listed: readonly ListedImage[]): boolean {
   return listed.every(({ id, name }) => {
     const ours = name === undefined ? undefined : images.byRemoteId(id)
@@ -195,23 +197,23 @@ export function namesAreKept({ images }: Synced, listed: readonly ListedImage[])
 }
 
 /**
- * The rows of the albums that a walk found, by the host's ids; null is the root. Albums that hold images of it and have
- * no row get one, with those above.
+ * Records the albums that hold the walk's images, and the albums above them. Answers the rows of all these albums by the
+ * host's ids; null is the root.
  */
-export function recordPlaces(tx: Tx, walk: PlacedWalk): Map<string | null, number | null> {
-  const places = new Map<string | null, number | null>([[null, null]])
+export function recordAlbums(tx: Tx, walk: PlacedWalk): Map<string | null, number | null> {
+  const rows = new Map<string | null, number | null>([[null, null]])
   const byId = new Map(walk.albums.map(album => [album.id, album]))
 
-  function placeOf(id: string | null): number | null {
-    const known = places.get(id)
+  function rowOf(id: string | null): number | null {
+    const known = rows.get(id)
     if (known !== undefined) return known
     const row = tx.albums.byRemoteId(id!)
     const { parent, name } = byId.get(id!)!
-    const place = (row ?? albumListed(tx, placeOf(parent), name, id!)).id
-    places.set(id, place)
-    return place
+    const added = (row ?? albumListed(tx, rowOf(parent), name, id!)).id
+    rows.set(id, added)
+    return added
   }
 
-  for (const { album } of walk.images) placeOf(album)
-  return places
+  for (const { album } of walk.images) rowOf(album)
+  return rows
 }

@@ -6,8 +6,8 @@ import { walkWhole } from './walk.ts'
 type AlbumsByName = ReadonlyMap<string, readonly AlbumRecord[]>
 
 /**
- * Which albums the host lists (§4.4), each parent walked once for all the names in it. It lives for one pass. Parents
- * are ids of the host; null is its root.
+ * Tells which albums the host lists in a parent (§4.4). Each parent is walked once in a pass. Parents are the host's ids;
+ * null is the root.
  */
 export class AlbumListings {
   readonly #host: ImageHost
@@ -17,7 +17,7 @@ export class AlbumListings {
     this.#host = host
   }
 
-  /** The albums of this name in `parent`. A walk that failed is not remembered. */
+  /** The albums of this name in `parent`. After a walk that failed, the next question walks again. */
   async named(
     parent: string | null,
     name: string,
@@ -27,19 +27,19 @@ export class AlbumListings {
     return walked.ok ? { ok: true, value: walked.value.get(name) ?? [] } : walked
   }
 
-  /** Whether `parent` was seen to hold an album of this id, under whatever name. */
+  /** Whether the walk of `parent` showed an album with this id, under whatever name. */
   async showed(parent: string | null, id: string): Promise<boolean> {
     const walked = await this.#walks.get(parent)
     if (!walked?.ok) return false
     return [...walked.value.values()].some(twins => twins.some(album => album.id === id))
   }
 
-  /** Nothing is in an album that was made just now. */
+  /** An album that was created just now holds nothing and need not be walked. */
   expectEmpty(album: string): void {
     this.#walks.set(album, Promise.resolve({ ok: true, value: new Map() }))
   }
 
-  /** What was seen in `parent` may be so no longer: it is walked again. */
+  /** Makes the next question about `parent` walk it again. */
   forget(parent: string | null): void {
     this.#walks.delete(parent)
   }

@@ -1,32 +1,27 @@
 import type { ImageHost } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason, said } from '../../words/reasons.ts'
+import type { EngineContext } from '../context.ts'
 
-export interface CompareParts {
-  synced: Synced
-  host: ImageHost
-}
-
-/** A picture of ours, by its bytes. */
+/** What identifies a picture by its bytes: its SHA-256 and its size in bytes. */
 export interface Bytes {
   hash: Buffer
   size: number
 }
 
-/** What a remote image's bytes, fetched from its delivery address, have shown beside a picture of ours. */
+/** What fetching an image from its delivery address has shown about a picture. */
 export type Comparison =
   | { verdict: 'equal'; cdnUrl: string }
   | { verdict: 'other' }
-  /** Why they can't be compared. */
+  /** `why`: what kept the bytes from being compared. */
   | { verdict: 'unknown'; why: Reason }
 
-/** The pattern that our acknowledged uploads confirm, or null. */
-export function confirmedPattern({ synced }: Pick<CompareParts, 'synced'>): DeliveryPattern | null {
+/** The pattern of delivery addresses that acknowledged uploads have shown, or null. */
+export function confirmedPattern({ synced }: Pick<EngineContext, 'synced'>): DeliveryPattern | null {
   return deliveryPattern(synced.images.acknowledged(SAMPLE))
 }
 
-/** Whether a delivery address gives these bytes now. Other bytes or a 404 prove nothing: both may be cached. */
+/** Whether a delivery address gives these bytes now. Other bytes or a 404 prove nothing, because a cache may have sent them. */
 export async function delivers(
   host: ImageHost,
   cdnUrl: string,
@@ -37,9 +32,9 @@ export async function delivers(
   return given.ok && given.status === 200 && given.size === size && given.sha256.equals(hash)
 }
 
-/** Fetches a remote image that may be this picture. */
+/** Fetches an image that may be this picture, and compares its bytes with the picture's. */
 export async function compareBytes(
-  { synced, host }: CompareParts,
+  { synced, host }: Pick<EngineContext, 'synced' | 'host'>,
   image: { remote_id: string; name: string },
   picture: Bytes,
   signal: AbortSignal,
@@ -56,10 +51,13 @@ export async function compareBytes(
     : { verdict: 'unknown', why: because('delivery_alters') }
 }
 
-/** Bytes of another's picture that are taken in to see that it is another. */
+/** How many bytes of an image are read at most, when the image is larger than the picture. */
 const MOST_OTHER = 64 * 2 ** 20
 
-/** A host that makes pictures smaller on delivery would show every one of ours to be another's. */
+/**
+ * Whether the host delivers an uploaded image unchanged. When the host makes images smaller on delivery, every image would
+ * seem to differ from its picture.
+ */
 async function deliversAsSent(
   host: ImageHost,
   ours: ImageRow | undefined,
@@ -75,18 +73,18 @@ export interface Acknowledged {
   name: string
 }
 
-/** How delivery addresses are built from ids, as far as acknowledged uploads have shown. */
+/** How delivery addresses are built from ids. An example: `https://cdn.example/` + id + `.jpg`. */
 export interface DeliveryPattern {
-  /** The address of an image of this name; null where nothing has shown how it would look. */
+  /** The address of an image of this name; null when no upload with its extension has shown how the address ends. */
   addressOf(id: string, name: string): string | null
-  /** The id that an address was built from; null where it does not fit. */
+  /** The id that an address was built from; null when the address does not fit the pattern. */
   idOf(address: string): string | null
 }
 
-/** How many acknowledged uploads are asked: a host may have changed its addresses since the first. */
+/** How many of the latest acknowledged uploads are read. Older uploads may have addresses of a pattern that the host has left. */
 export const SAMPLE = 50
 
-/** Null where the acknowledged uploads show no one pattern. What stands after the id may depend on the extension. */
+/** Null when the acknowledged uploads show no pattern, or several. What follows the id may depend on the extension. */
 export function deliveryPattern(acknowledged: readonly Acknowledged[]): DeliveryPattern | null {
   let prefix: string | null = null
   const suffixes = new Map<string, string>()
@@ -100,7 +98,7 @@ export function deliveryPattern(acknowledged: readonly Acknowledged[]): Delivery
     suffixes.set(extension, after)
   }
   if (prefix === null) return null
-  // The longest first: every address ends in an empty one.
+  // The longest ending first, because every address ends with an empty ending.
   const known = [...new Set(suffixes.values())].sort((a, b) => b.length - a.length)
   const only = known.length === 1 ? known[0]! : null
   const start = prefix

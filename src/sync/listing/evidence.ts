@@ -5,8 +5,10 @@ import type { DeliveryPattern } from './compare-bytes.ts'
 
 /**
  * What a listing shows of one open upload.
- * exact: this is the image that its credential named. alike: the one image that can be it, and it can be no other
- * upload's. unclear: something can be it, and more than one thing can be meant. nothing: none of the images can be it.
+ * exact: the listing holds the image whose id the credential named.
+ * alike: exactly one listed image can be the upload, and that image can be no other open upload.
+ * unclear: several images can be the upload, or one image can be several uploads.
+ * nothing: no listed image can be the upload.
  */
 export type Evidence<Image extends ListedImage> =
   | { kind: 'exact'; image: Image }
@@ -15,31 +17,31 @@ export type Evidence<Image extends ListedImage> =
   | { kind: 'nothing' }
 
 export interface Listing<Image extends ListedImage> {
-  /** The images that no record of ours accounts for. */
-  unaccounted: readonly Image[]
-  /** How delivery addresses are built, where that is known. */
+  /** The listed images that no record names. */
+  unrecorded: readonly Image[]
+  /** How delivery addresses are built from ids, or null when that is not known. */
   pattern: DeliveryPattern | null
-  /** Whether images are delivered at the address that their credential tells. */
+  /** Whether the address that a credential names is the address where its image is delivered. */
   promisesKept: boolean
   /** Whether images are listed under the names that they were uploaded with. */
   namesKept: boolean
 }
 
-/** Weighs open uploads to one album against its listing. One image is evidence of one upload. */
+/** Compares the open uploads to one album with the album's listing. One image is evidence of one upload at most. */
 export function weighEvidence<Image extends ListedImage>(
   intents: readonly OpenUpload[],
-  { unaccounted, pattern, promisesKept, namesKept }: Listing<Image>,
+  { unrecorded, pattern, promisesKept, namesKept }: Listing<Image>,
 ): Map<OpenUpload, Evidence<Image>> {
   const evidence = new Map<OpenUpload, Evidence<Image>>()
   const taken = new Set<Image>()
   for (const intent of intents) {
     const id = intent.remote_id ?? (intent.cdn_url === null ? null : (pattern?.idOf(intent.cdn_url) ?? null))
-    const image = id === null ? undefined : unaccounted.find(listed => listed.id === id)
+    const image = id === null ? undefined : unrecorded.find(listed => listed.id === id)
     if (!image) continue
     evidence.set(intent, { kind: 'exact', image })
     taken.add(image)
   }
-  // With its id known, an image of another id is not the one that was promised.
+  // When the upload's id is known, an image with another id can't be the upload.
   const exactOnly = ({ remote_id, cdn_url }: OpenUpload) =>
     remote_id !== null || (promisesKept && cdn_url !== null && (pattern?.idOf(cdn_url) ?? null) !== null)
   const open = intents.filter(intent => !evidence.has(intent))
@@ -48,7 +50,7 @@ export function weighEvidence<Image extends ListedImage>(
       intent,
       exactOnly(intent)
         ? []
-        : unaccounted.filter(image => !taken.has(image) && canBe(image, intent, namesKept)),
+        : unrecorded.filter(image => !taken.has(image) && canBe(image, intent, namesKept)),
     ]),
   )
   for (const intent of open) {
@@ -62,7 +64,7 @@ export function weighEvidence<Image extends ListedImage>(
   return evidence
 }
 
-/** What a picture of ours is known by in a listing. */
+/** What a listing may show of a picture. */
 export interface Features {
   name: string
   /** Bytes. */
@@ -73,19 +75,23 @@ export interface Features {
 }
 
 /**
- * Whether a listed image can be this picture. What the listing does not say excludes nothing. `names`: false where the
- * host is known to change names.
+ * Whether a listed image can be this picture. A property that the listing leaves out excludes nothing. `names`: false when
+ * the host is known to change names.
  */
 export function canBe(listed: ListedImage, picture: Features, names = true): boolean {
   if (names && listed.name !== undefined && listed.name.normalize() !== picture.name.normalize()) return false
   return dimensionsFit(listed, picture) && (listed.size === undefined || sizeFits(listed.size, picture.size))
 }
 
-function dimensionsFit(listed: ListedImage, { width, height }: Features): boolean {
+/** Whether listed dimensions can be the picture's. Dimensions that either side does not know exclude nothing. */
+export function dimensionsFit(
+  listed: ListedImage,
+  { width, height }: Pick<Features, 'width' | 'height'>,
+): boolean {
   if (listed.width === undefined || listed.height === undefined || width === null || height === null)
     return true
   const near = (a: number, b: number) => Math.abs(a - b) <= DIMENSION_TOLERANCE
-  // A host may turn a picture as its metadata says.
+  // A host may rotate a picture as the picture's metadata says, which swaps width and height.
   return (
     (near(listed.width, width) && near(listed.height, height)) ||
     (near(listed.width, height) && near(listed.height, width))
@@ -95,7 +101,7 @@ function dimensionsFit(listed: ListedImage, { width, height }: Features): boolea
 const PRINTED = /^\s*(\d+(?:[.,]\d+)?)\s*(bytes?|b|[kmgt]i?b?)\s*$/i
 const POWERS = 'bkmgt'
 
-/** §2 shows a size for people, such as "1.2 MB"; which units and how it is rounded is not shown. */
+/** Whether a listed size can be this number of bytes. §2 shows sizes as "1.2 MB", and neither the units nor the rounding. */
 export function sizeFits(printed: string, bytes: number): boolean {
   const parts = PRINTED.exec(printed)
   if (!parts) return true

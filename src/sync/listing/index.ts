@@ -1,5 +1,11 @@
 /** What the host shows: walks through its listings, and what they are evidence for. */
-export { AlbumContents, namesAreKept, recordPlaces, type Stranger, unaccountedIn } from './album-contents.ts'
+export {
+  AlbumContents,
+  namesAreKept,
+  recordAlbums,
+  type UnrecordedImage,
+  unrecordedIn,
+} from './album-contents.ts'
 export { AlbumListings } from './album-listings.ts'
 export {
   type Comparison,
@@ -8,5 +14,5 @@ export {
   type DeliveryPattern,
   delivers,
 } from './compare-bytes.ts'
-export { canBe, type Evidence, sizeFits, weighEvidence } from './evidence.ts'
+export { canBe, dimensionsFit, type Evidence, sizeFits, weighEvidence } from './evidence.ts'
 export { ListedIds, walkEverything, walkWhole } from './walk.ts'

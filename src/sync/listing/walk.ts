@@ -6,24 +6,27 @@ import { because } from '../../words/reasons.ts'
 export interface Walk {
   albums: AlbumRecord[]
   images: ListedImage[]
-  /** Whether these are all of its images. False is no evidence of anything that is not there. */
+  /** Whether these are all images of the album. False: an image that is not among them may be there all the same. */
   complete: boolean
-  /** Whether a page showed again what an earlier one had: then another one is missing, wherever it stands. */
+  /** Whether a page showed an image of an earlier page again. Then the order has changed, and another image was skipped. */
   repeats: boolean
 }
 
-/** More than anybody has in one place: a listing without end would fill the memory. */
+/** More entries than anybody has in one album. A listing without end would fill the memory. */
 const ENTRIES_MOST = 1_000_000
-/** How often an album is walked that others change meanwhile. */
+/** How often an album is walked while other people change it. */
 const TRIES = 3
-/** Where the order changes from page to page, the walks together show all: so many in a row bring nothing new. */
+/**
+ * For hosts that list in no fixed order. One walk misses images, and several walks together show all. When so many walks in
+ * a row show no new image, no image is missing.
+ */
 const QUIET_WALKS = 5
 const WALKS_MOST = 20
 
 /**
- * Every page of an album; null is the root. Albums may stand on the first page, on all or spread over them (§4.4 does
- * not show). A page that brings nothing new ends the walk, whatever `total_pages` says: it is the host's word alone,
- * and may be wrong without end.
+ * Reads every page of an album; null is the root. Albums may be listed on the first page, on each page, or spread over the
+ * pages (§4.4 does not show which). A page that shows nothing new ends the walk, whatever `total_pages` says, because a
+ * wrong `total_pages` could let the walk go on without end.
  */
 export async function walkAlbum(
   host: Pick<ImageHost, 'list'>,
@@ -46,7 +49,7 @@ export async function walkAlbum(
     if (albums.size + images.size > ENTRIES_MOST) return { ok: false, failure: withoutEnd }
     const bringsNew = albums.size + images.size > before
     if (bringsNew && page < total_pages) continue
-    // What others add or delete meanwhile moves images from page to page.
+    // What other people add or delete during the walk moves images from page to page, so some may be skipped.
     const complete = images.size === total_images && atFirst === total_images
     return {
       ok: true,
@@ -62,9 +65,9 @@ const withoutEnd: HostFailure = {
   ...failing(because('listing_endless', { most: ENTRIES_MOST })),
 }
 
-/** A walk that was tried again while others changed the album. */
+/** What several walks of an album have shown, each begun because the walk before was not complete. */
 export interface WholeWalk extends Walk {
-  /** Whether it can be relied on for what is there: it is complete, or further walks under a count that is not showed no more. */
+  /** Whether no image was missed: a walk was complete, or further walks showed the same although the host's count differs. */
   settled: boolean
   /** Whether the first walk was complete. */
   atOnce: boolean
@@ -94,7 +97,7 @@ function isQuiet(walks: readonly Walk[]): boolean {
   return before.length > 0 && showTheSame(together(before), together(walks))
 }
 
-/** What any of them showed: what is there may be missing in one of them. */
+/** All that any of the walks showed, because each walk may have missed something. */
 function together(walks: readonly Walk[]): Walk {
   const albums = new Map(walks.flatMap(walk => walk.albums.map(album => [album.id, album])))
   const images = new Map(walks.flatMap(walk => walk.images.map(image => [image.id, image])))
@@ -108,7 +111,7 @@ function showTheSame(one: Walk, other: Walk): boolean {
   return ids.size === others.size && [...ids].every(id => others.has(id))
 }
 
-/** The root and every album that is listed, each whole. `complete` is false where one of them was not. */
+/** Walks the root and every album below it. `complete` is false when one of the walks was not complete. */
 export async function walkEverything(
   host: Pick<ImageHost, 'list'>,
   signal: AbortSignal,
@@ -118,7 +121,7 @@ export async function walkEverything(
   const seen = new Set<string>()
   for (const parent of parents) {
     const walk = await walkWhole(host, parent, signal)
-    // Somebody deleted it meanwhile.
+    // Somebody has deleted the album since its parent was listed.
     if (!walk.ok && walk.failure.remedy === 'gone' && parent !== null) continue
     if (!walk.ok) return walk
     everything.complete &&= walk.value.complete
@@ -136,7 +139,7 @@ export async function walkEverything(
   return { ok: true, value: everything }
 }
 
-/** Images and albums with the host's id of the album that they are in; null is the root. */
+/** Images and albums, each with the host's id of the album that holds it; null is the root. */
 export interface PlacedWalk {
   albums: (AlbumRecord & { parent: string | null })[]
   images: (ListedImage & { album: string | null })[]
@@ -145,7 +148,7 @@ export interface PlacedWalk {
   atOnce: boolean
 }
 
-/** Which images the host lists in albums, each walked once. It lives for one round of deletions. Null is the root. */
+/** Tells which images the host lists. Each album is walked once in one round of deletions. A null album is the root. */
 export class ListedIds {
   readonly #host: Pick<ImageHost, 'list'>
   readonly #walks = new Map<string | null, Promise<Outcome<WholeWalk>>>()
@@ -154,7 +157,7 @@ export class ListedIds {
     this.#host = host
   }
 
-  /** Whether an album lists this image; where it can't be had, why. */
+  /** Whether an album lists this image, or the failure that kept the album from being walked. */
   async has(album: string | null, imageId: string, signal: AbortSignal): Promise<boolean | HostFailure> {
     const walk = this.#walks.get(album) ?? walkWhole(this.#host, album, signal)
     this.#walks.set(album, walk)

@@ -63,7 +63,7 @@ export class EmptiedFolders {
     const elsewhere = new FoundElsewhere(this.#synced, taken, new Set(waiting.map(({ folder }) => folder.id)))
     return waiting.map(look => {
       const { lost, folder } = look
-      const stays = elsewhere.unaccounted(lost) < MANY
+      const stays = elsewhere.notFound(lost) < MANY
       const why = because('folder_emptied', { folder: fullPath(root, folder.path), pictures: lost.length })
       return { ...look, doubt: stays ? null : { folder, code: 'FOLDER_EMPTIED', why } }
     })
@@ -89,7 +89,7 @@ export class FoundElsewhere {
   }
 
   /** How many of the lost pictures nothing accounts for. */
-  unaccounted(lost: readonly FileRow[]): number {
+  notFound(lost: readonly FileRow[]): number {
     return lost.filter(file => !this.#take(file)).length
   }
 

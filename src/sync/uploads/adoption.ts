@@ -7,7 +7,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import { canBe, compareBytes, type Stranger, unaccountedIn } from '../listing/index.ts'
+import { canBe, compareBytes, type UnrecordedImage, unrecordedIn } from '../listing/index.ts'
 import type { UploadJob } from './upload-job.ts'
 import type { UploadResult } from './upload-result.ts'
 
@@ -29,8 +29,8 @@ export async function adopt(
   const { name, image: used } = job.file
   const features = { name, size: open.look.size, width: picture.width, height: picture.height }
   // Since the album was walked, recovery may have recorded an upload.
-  const alike = unaccountedIn(synced, contents.strangers(album, name)).filter(
-    stranger => canBe(stranger, features) && !synced.refuted.has(stranger.id, open.hash),
+  const alike = unrecordedIn(synced, contents.unrecorded(album, name)).filter(
+    image => canBe(image, features) && !synced.refuted.has(image.id, open.hash),
   )
   const [only] = alike
   if (!only || synced.resend.has(job.file)) return null
@@ -44,14 +44,14 @@ export async function adopt(
   const isItsOwn = depthOf(context, album) === job.albumPath.length || job.albumPath.length === 0
   const mayLink = alike.length === 1 && isItsOwn && used === null
   const unknown: Reason[] = []
-  for (const stranger of alike) {
-    const compared = await compareBytes(context, { remote_id: stranger.id, name }, bytesOf(open), signal)
-    if (compared.verdict === 'equal' && contents.claim(album, stranger)) {
-      await record(context, job, open, picture, stranger, { cdn_url: compared.cdnUrl, proof: 'compared' })
+  for (const image of alike) {
+    const compared = await compareBytes(context, { remote_id: image.id, name }, bytesOf(open), signal)
+    if (compared.verdict === 'equal' && contents.claim(album, image)) {
+      await record(context, job, open, picture, image, { cdn_url: compared.cdnUrl, proof: 'compared' })
       return { kind: 'unchanged', size: open.look.size, compared: true }
     }
     if (compared.verdict === 'unknown') unknown.push(compared.why)
-    if (compared.verdict === 'other') await synced.commit(tx => tx.refuted.put(stranger.id, open.hash))
+    if (compared.verdict === 'other') await synced.commit(tx => tx.refuted.put(image.id, open.hash))
   }
   if (unknown.length === 0) return null
   // A name is no proof, but two images for one picture would be worse, so the image is linked.
@@ -98,7 +98,7 @@ function record(
   job: UploadJob,
   open: OpenPicture,
   picture: Picture,
-  { id, album }: Stranger,
+  { id, album }: UnrecordedImage,
   known: { cdn_url: string | null; proof: 'none' | 'compared' },
 ): Promise<void> {
   return context.synced.commit(tx =>

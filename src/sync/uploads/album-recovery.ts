@@ -9,8 +9,8 @@ import {
   confirmedPattern,
   type Evidence,
   namesAreKept,
-  recordPlaces,
-  unaccountedIn,
+  recordAlbums,
+  unrecordedIn,
   walkEverything,
   walkWhole,
   weighEvidence,
@@ -66,7 +66,7 @@ export async function lookAtAlbum(
     const { images, complete, atOnce } = listed.value
     if (!atOnce) forget(before)
     const listing = {
-      unaccounted: unaccountedIn(synced, images),
+      unrecorded: unrecordedIn(synced, images),
       pattern: confirmedPattern(recovery),
       promisesKept: synced.meta.get('promises_broken') === null,
       namesKept: namesAreKept(synced, images),
@@ -193,7 +193,7 @@ async function listedIn(
   if (album === null) {
     const everything = await walkEverything(host, signal)
     if (!everything.ok) return everything
-    const places = await synced.commit(tx => recordPlaces(tx, everything.value))
+    const places = await synced.commit(tx => recordAlbums(tx, everything.value))
     const images = everything.value.images.map(image => ({
       ...image,
       album: places.get(image.album) ?? null,

@@ -65,7 +65,7 @@ function look(at: Place): { known: number | undefined; folders: number; knowLess
   const { synced, knowLess } = records
   const row = synced.mirrors.of('/srv/photos')
   const folders = row ? synced.folders.ofMirror(row.id).length : 0
-  const found = { known: synced.contents.unaccounted(null), folders, knowLess }
+  const found = { known: synced.contents.unrecorded(null), folders, knowLess }
   records.close('clean')
   return found
 }

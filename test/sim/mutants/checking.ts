@@ -150,7 +150,7 @@ export const CHECKING: readonly Mutant[] = [
     name: 'an audit does not know what albumd deleted',
     edits: [
       {
-        file: 'sync/audit/audit-records.ts',
+        file: 'sync/audit/audit-album.ts',
         find: 'wasDeleted: listed => isLeftOver(synced, listed)',
         replace: 'wasDeleted: () => false',
       },

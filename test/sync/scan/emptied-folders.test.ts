@@ -185,12 +185,12 @@ it('a picture that was found elsewhere accounts for one that was lost, whoever a
   synced.commitNow(tx => tx.files.put({ ...found, state: 'pending' }))
   const lost = { ...found, name: 'lost.png', state: 'gone' as const }
   const taken = new Set<string>()
-  const unaccounted = (...others: object[]) =>
-    new FoundElsewhere(synced, taken, new Set()).unaccounted([
+  const notFound = (...others: object[]) =>
+    new FoundElsewhere(synced, taken, new Set()).notFound([
       lost,
       ...others.map(other => ({ ...lost, ...other })),
     ])
-  expect(unaccounted({ mtime: 8 }, { size: 6 })).toBe(2)
-  expect(unaccounted()).toBe(1)
-  expect(new FoundElsewhere(synced, new Set(), new Set([folder])).unaccounted([lost])).toBe(1)
+  expect(notFound({ mtime: 8 }, { size: 6 })).toBe(2)
+  expect(notFound()).toBe(1)
+  expect(new FoundElsewhere(synced, new Set(), new Set([folder])).notFound([lost])).toBe(1)
 })
