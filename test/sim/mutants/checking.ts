@@ -19,7 +19,7 @@ export const CHECKING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/audit/audit-repair.ts',
-        find: 'if (image) lost(tx, image, parts.clock.wall())',
+        find: 'if (image) lost(tx, image, context.clock.wall())',
         replace: 'if (image) void lost',
       },
     ],
@@ -117,8 +117,8 @@ export const CHECKING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/audit/audit-look.ts',
-        find: "parts.synced.meta.get('default_album') !== ''",
-        replace: "parts.synced.meta.get('default_album') === ''",
+        find: "context.synced.meta.get('default_album') !== ''",
+        replace: "context.synced.meta.get('default_album') === ''",
       },
       {
         file: 'sync/audit/audit-repair.ts',
@@ -134,7 +134,7 @@ export const CHECKING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/audit/audit-look.ts',
-        find: "import { walkEverything, walkWhole } from '../listing/walk.ts'",
+        find: "import { walkEverything, walkWhole } from '../listing/index.ts'",
         replace: "import { walkAlbum as walkWhole, walkEverything } from '../listing/walk.ts'",
       },
       {
