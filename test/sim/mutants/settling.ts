@@ -55,8 +55,8 @@ export const SETTLING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/uploads/incomplete-pictures.ts',
-        find: "const known = cut && action === 'leave' ? age",
-        replace: "const known = action === 'leave' ? age",
+        find: "cut && action === 'leave' ? age",
+        replace: "action === 'leave' ? age",
       },
     ],
     why: 'a picture seems to be old that was begun a moment ago',
