@@ -138,7 +138,7 @@ function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: Reason, now: n
  * Why an image that no file uses must wait, or null: its picture may have moved. `open`: the files of its size that use no
  * image yet.
  */
-export function whyImageStays(hash: Buffer, open: readonly Pick<FileRow, 'hash'>[]): Reason | null {
+export function whyMayHaveMoved(hash: Buffer, open: readonly Pick<FileRow, 'hash'>[]): Reason | null {
   const moved = open.some(file => file.hash === null || file.hash.equals(hash))
   return moved ? because('may_have_moved') : null
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FileLook, FolderLook } from '../../src/local/look.ts'
-import { type PlanPolicy, planFolder, planMissingFolder, whyImageStays } from '../../src/sync/plan.ts'
+import { type PlanPolicy, planFolder, planMissingFolder, whyMayHaveMoved } from '../../src/sync/plan.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 import { because } from '../../src/words/reasons.ts'
 
@@ -143,11 +143,11 @@ describe('planMissingFolder', () => {
   })
 })
 
-describe('whyImageStays', () => {
+describe('whyMayHaveMoved', () => {
   it('keeps the image of a picture that may have moved and is not uploaded yet', () => {
-    expect(whyImageStays(HASH, [])).toBeNull()
-    expect(whyImageStays(HASH, [{ hash: null }])).toContain('moved')
-    expect(whyImageStays(HASH, [{ hash: HASH }])).toContain('moved')
-    expect(whyImageStays(HASH, [{ hash: Buffer.alloc(32, 2) }])).toBeNull()
+    expect(whyMayHaveMoved(HASH, [])).toBeNull()
+    expect(whyMayHaveMoved(HASH, [{ hash: null }])).toContain('moved')
+    expect(whyMayHaveMoved(HASH, [{ hash: HASH }])).toContain('moved')
+    expect(whyMayHaveMoved(HASH, [{ hash: Buffer.alloc(32, 2) }])).toBeNull()
   })
 })

@@ -7,9 +7,9 @@ import { uploadPending } from '../uploads/index.ts'
 import { deleteImages } from './delete-images.ts'
 import { doubtAbout, weighDeletions } from './hold.ts'
 import { LastCheck } from './last-check.ts'
+import type { DiskCheck } from './send-delete.ts'
 import { deleteEmptyAlbums, repeatAlbumDeletions } from './unused-albums.ts'
 import { deleteWholeAlbums, recoverWholeDeletions } from './whole-albums.ts'
-import type { DiskCheck } from './why-image-stays.ts'
 
 /** At the start of a pass: finds out about deletions of albums whose answer was lost. */
 export async function recoverAlbumDeletions(context: EngineContext, pass: Pass): Promise<void> {

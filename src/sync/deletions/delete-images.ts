@@ -9,8 +9,7 @@ import type { EngineContext } from '../context.ts'
 import { compareBytes, ListedIds } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
 import { verifyLink } from '../uploads/index.ts'
-import { type Deletion, sendDelete } from './send-delete.ts'
-import { type DiskCheck, whyImageStays } from './why-image-stays.ts'
+import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send-delete.ts'
 
 /** What deletions work with. */
 export type DeletionContext = Pick<

@@ -1,8 +1,12 @@
 import { wasNotDone } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import type { Tx } from '../../synced/synced.ts'
-import type { Reason } from '../../words/reasons.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
+import { whyMayHaveMoved } from '../plan.ts'
 
 /** What one DELETE (§4.5) takes away, by the host's id, and what is recorded of it. */
 export interface Deletion {
@@ -14,18 +18,18 @@ export interface Deletion {
    * and a picture may have come back meanwhile.
    */
   whyNot(): Reason | null
-  /** The host has it no more. */
+  /** Records that the host does not hold the target any more. */
   done(tx: Tx): void
-  /** The host's own word is that nothing was deleted. */
+  /** Takes the intent back, because the host answered that nothing was deleted. */
   notDone(tx: Tx, refusal: HostFailure): void
 }
 
 /**
- * The one door to the host's DELETE, for images and albums, whoever asks. Answers null when the host has the target no
- * more, or else its refusal.
+ * Sends a DELETE. No other function sends one: deletions of images, of whole and of empty albums, and the audit's repair all
+ * come here. Answers null when the host does not hold the target any more, or else the host's refusal.
  *
- * When the answer is lost, the deletion may have been done. Then nothing is recorded but the intent, which has the
- * deletion repeated later.
+ * First the intent is recorded. Then the request waits in the gate, and `whyNot` is asked just before the request leaves. When
+ * the answer is lost, the deletion may have been done, so the intent stays open, and the deletion is repeated later.
  */
 export async function sendDelete(
   { synced, host }: Pick<EngineContext, 'synced' | 'host'>,
@@ -42,4 +46,58 @@ export async function sendDelete(
   if (refusal === null) await synced.commit(done)
   else if (wasNotDone(refusal)) await synced.commit(tx => notDone(tx, refusal))
   return refusal
+}
+
+/** What the disk shows of the pictures of an image, looked at anew for each question. */
+export interface DiskCheck {
+  /** Why a file can't be taken for gone, or null. */
+  whyNotGone(file: FileRow): Reason | null
+  /** Why the location of an image that no file uses can't be taken for empty, or null. */
+  whyThere(entry: EscrowRow): Reason | null
+  /** Why nothing may be deleted at this moment, or null: a root is in doubt. */
+  doubt(): Reason | null
+}
+
+interface Asked {
+  synced: Synced
+  image: ImageRow
+  /** The files that use the image, or used it before they went missing. */
+  files: readonly FileRow[]
+  entry: EscrowRow | undefined
+  /** Null for the audit's repair, which looks at no disk and deletes no image that a file uses. */
+  disk: DiskCheck | null
+}
+
+/** Every question that is asked before an image is deleted, in this order. Each answers why the image stays, or null. */
+const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
+  isKeptForGood: ({ image }) => (image.kept === 1 ? because('kept_for_good') : null),
+  isInUse: ({ files }) => (files.some(({ state }) => state !== 'gone') ? because('in_use') : null),
+  mayHaveMoved: ({ synced, image }) =>
+    whyMayHaveMoved(image.hash, synced.files.openLike(image.hash, image.size)),
+  isThereAgain({ files, disk }) {
+    for (const file of files) {
+      const why = disk?.whyNotGone(file)
+      if (why) return why
+    }
+    return null
+  },
+  isLocationTaken: ({ files, entry, disk }) =>
+    files.length === 0 && entry?.reason === 'deleted' ? (disk?.whyThere(entry) ?? null) : null,
+  isDiskInDoubt: ({ disk }) => disk?.doubt() ?? null,
+}
+
+/** Why an image must not be deleted at this moment, or null. The records and the disk are asked anew each time. */
+export function whyImageStays(synced: Synced, image: ImageRow, disk: DiskCheck | null): Reason | null {
+  const asked = {
+    synced,
+    image,
+    disk,
+    files: synced.files.onImage(image.id),
+    entry: synced.escrow.of(image.id),
+  }
+  for (const question of Object.values(QUESTIONS)) {
+    const why = question(asked)
+    if (why !== null) return why
+  }
+  return null
 }

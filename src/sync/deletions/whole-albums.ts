@@ -14,9 +14,8 @@ import type { EngineContext } from '../context.ts'
 import { walkWhole } from '../listing/index.ts'
 import type { Interruption, MirrorPolicy } from '../pass-request.ts'
 import { type DeletionContext, type DeletionRun, isDue } from './delete-images.ts'
-import { type Deletion, sendDelete } from './send-delete.ts'
+import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send-delete.ts'
 import { FolderlessAlbums } from './unused-albums.ts'
-import { type DiskCheck, whyImageStays } from './why-image-stays.ts'
 
 /** An album with all that is recorded in it and below it. */
 interface WholeAlbum {

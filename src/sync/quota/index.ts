@@ -1,8 +1,7 @@
 /** The account's quota, its day and its limits, as far as the host's answers and the config tell. */
 
 export { daysOf } from './quota-day.ts'
-export { forecast, rateOf } from './quota-forecast.ts'
 export { QuotaLedger } from './quota-ledger.ts'
-export { type Allowance, isUsedUpEarly, type QuotaState, readQuota } from './quota-state.ts'
+export { type Allowance, forecast, isUsedUpEarly, type QuotaState, rateOf, readQuota } from './quota-state.ts'
 export { reviewAccount } from './review-account.ts'
 export { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from './size-limit.ts'

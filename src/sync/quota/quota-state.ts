@@ -10,16 +10,16 @@ import {
   MARGIN_MS,
 } from './quota-day.ts'
 
-/** What the account may send (§8), as the config has it. */
+/** What the account may send (§8), as the config says. */
 export interface Allowance {
   plan: string
   /** Images a day. */
   limit: number
-  /** This share of the limit is kept for pictures that are found on the same day. */
+  /** How many of the day's images are kept for pictures that are found on that day. */
   reserve: number
-  /** The host's days. Null: they are to be learned. */
+  /** When the host's days begin. Null: albumd learns this from the host's answers. */
   days: DayBeginning | null
-  /** How often a quota that is used up is asked about, while nothing is known of its end. */
+  /** After how many milliseconds the host is asked again, while nobody knows when a used-up quota ends. */
   probeEveryMs: number
 }
 
@@ -35,12 +35,12 @@ export interface QuotaState {
   learned: LearnedReset | null
 }
 
-/** When the host says that the quota is used up, and we used a smaller share of the limit, others used the rest. */
-const OURS = 0.9
-/** What was learned is tested on its second day, and then after every so many days. */
+/** When less than this share of the limit was used by albumd, something else uses the account, or the limit is wrong. */
+const OWN_SHARE = 0.9
+/** A learned beginning of days is tested on its second day, and then after every so many days. */
 const DOUBTED_EVERY = 8
 
-/** While the host has said nothing, days are of 24 hours, and the first day is UTC's. */
+/** The quota at this moment. While the host has said nothing, a day has 24 hours, and the first day is UTC's. */
 export function readQuota(
   synced: Pick<Synced, 'account' | 'meta'>,
   allowance: Allowance,
@@ -62,7 +62,7 @@ export function readQuota(
       began,
       ends: resumes ?? beginningAfter(days, now),
       used: row.used,
-      // When the clock was set back, the end would seem that much farther away.
+      // When the clock was set back, the recorded time to ask lies too far ahead.
       exhausted: { since: row.exhausted, ask: isSetBack ? now : ask, resumes },
       learned,
     }
@@ -74,8 +74,8 @@ export function readQuota(
 }
 
 /**
- * Whether the host said that the quota is used up long before the limit: it allows less than the config has it, or
- * something else uses the account too.
+ * Whether the host said that the quota is used up long before albumd reached the limit. Then the host allows less than the
+ * config says, or something else uses the account too.
  */
 export function isUsedUpEarly(
   { account }: Pick<Synced, 'account'>,
@@ -83,24 +83,24 @@ export function isUsedUpEarly(
   { used, exhausted, learned }: QuotaState,
 ): boolean {
   if (exhausted === null) return false
-  // Where nobody knows when the host's day begins, all uploads of the last two days may be of it.
+  // While nobody knows when the host's day begins, the uploads of the last two days may all count.
   const isWholeDay = days !== null || learned !== null
   const sent = isWholeDay ? used : account.usedAfter(dayOf(exhausted.since - 2 * DAY_MS))
-  return sent < limit * OURS
+  return sent < limit * OWN_SHARE
 }
 
 export function learnedReset({ meta }: Pick<Synced, 'meta'>): LearnedReset | null {
   return meta.get('quota_reset')
 }
 
-/** How a day is called in the records. */
+/** The name of a day in the records: the time of its beginning in ISO 8601. */
 export function dayOf(began: number): string {
   return new Date(began).toISOString()
 }
 
 type Exhausted = QuotaRow & { exhausted: number; said_at: number }
 
-/** The config counts more than the host's promise, and the promise more than what was learned. */
+/** When a used-up quota ends: by the config, else by the host's promise, else by what was learned. */
 function end(
   { exhausted, said_at, resumes_at, refused, used }: Exhausted,
   { days, limit, probeEveryMs }: Allowance,
@@ -114,8 +114,52 @@ function end(
   if (resumes_at !== null) return { ask: resumes_at + MARGIN_MS, resumes: resumes_at }
   const known = learned && afterReset(learned, exhausted, said_at)
   if (!known) return soon
-  // To ask only after the learned moment would never show that the day begins earlier.
-  const isDoubtful = used < limit * OURS || learned.days % DOUBTED_EVERY === 1
+  // Now and then the host is asked before the learned time, because the day may begin earlier than was learned.
+  const isDoubtful = used < limit * OWN_SHARE || learned.days % DOUBTED_EVERY === 1
   const doubt = said_at + probeEveryMs * 2 ** Math.max(0, refused - 1)
   return isDoubtful ? { ...known, ask: Math.min(known.ask, doubt) } : known
+}
+
+/** What a forecast is made from. Times are milliseconds since 1970. */
+export interface Backlog {
+  /** How many pictures wait for their upload. */
+  pictures: number
+  now: number
+  /** How many pictures may still be sent today. */
+  left: number
+  /** How many pictures may be sent on each day that follows. */
+  perDay: number
+  /** When the next day begins. */
+  nextDay: number
+  /** Pictures a second; null while nothing was measured. */
+  rate: number | null
+}
+
+/** `days`: the days until then, rounded up; 0 is today. `doneBy`: milliseconds since 1970; null when nobody can tell. */
+export interface Forecast {
+  days: number
+  doneBy: number | null
+}
+
+/** When all waiting pictures will be uploaded, by the quota and the pace so far. */
+export function forecast({ pictures, now, left, perDay, nextDay, rate }: Backlog): Forecast {
+  const perMs = rate === null ? Number.POSITIVE_INFINITY : rate / 1000
+  const today = Math.min(left, perMs * (nextDay - now))
+  if (pictures <= today) return { days: 0, doneBy: rate === null ? null : Math.round(now + pictures / perMs) }
+  const aDay = Math.min(perDay, perMs * DAY_MS)
+  if (aDay < 1) return { days: 0, doneBy: null }
+  const rest = pictures - Math.max(0, today)
+  const whole = Math.ceil(rest / aDay) - 1
+  const doneBy = Math.round(nextDay + whole * DAY_MS + (rest - whole * aDay) / perMs)
+  return { days: Math.max(1, Math.ceil((doneBy - now) / DAY_MS)), doneBy }
+}
+
+/** How many uploads a measurement of the pace needs. */
+const UPLOADS_NEEDED = 20
+
+/** The pace in pictures a second, after `uploaded` pictures in `ms` milliseconds. Null when these were too few. */
+export function rateOf(uploaded: number, ms: number, before: number | null): number | null {
+  if (uploaded < UPLOADS_NEEDED || ms <= 0) return null
+  const rate = (uploaded * 1000) / ms
+  return before === null ? rate : (before + rate) / 2
 }

@@ -4,8 +4,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import type { Clock } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { type AgeContext, leftAloneMs } from './settled-picture.ts'
-import type { UploadJob } from './upload-job.ts'
-import type { UploadResult } from './upload-result.ts'
+import type { UploadJob, UploadResult } from './upload-job.ts'
 
 /** What becomes of a picture whose end stays missing. */
 export interface IncompletePolicy {

@@ -12,8 +12,7 @@ import { because } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
 import { momentOf } from '../clock.ts'
 import { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from '../quota/index.ts'
-import type { UploadJob, UploadRun } from './upload-job.ts'
-import { resultOfRefusal, type UploadResult } from './upload-result.ts'
+import { resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
 /** A picture that was read, and where it goes. */
 interface Parcel {

@@ -1,5 +1,10 @@
+import type { Endpoint } from '../../protocol/endpoints.ts'
+import { isErrorCode } from '../../protocol/errors.ts'
 import type { Deletions } from '../../records/escrow.ts'
+import { isOutage } from '../../remote/failures.ts'
+import { type HostFailure, reasonOf } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
+import type { Reason } from '../../words/reasons.ts'
 import type { AlbumTree } from '../albums/index.ts'
 import type { EngineContext } from '../context.ts'
 import type { QuotaLedger } from '../quota/index.ts'
@@ -31,3 +36,71 @@ export interface UploadRun extends EngineContext {
  * compare: pictures that use an image are compared with it, and the host is not asked.
  */
 export type Only = 'adopt' | 'compare'
+
+/** What became of one file. Only `stop` concerns other files. `hash`: the file's SHA-256; null when the file was not read. */
+export type UploadResult =
+  | { kind: 'uploaded'; imageId: string; cdnUrl: string; size: number }
+  /** The host holds the file's bytes already. `compared`: an image was fetched to find this out. */
+  | { kind: 'unchanged'; size: number; compared?: true }
+  /** An image with the file's name and dimensions is on the host, and its bytes are not compared yet. */
+  | { kind: 'linked' }
+  /** `retryAt`: milliseconds since 1970. Null: not before the file changes. */
+  | { kind: 'failed'; code: string; message: Reason; retryAt: number | null; hash: Buffer | null }
+  | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
+  /** The file is being written, or is missing. The next pass tries again, after `retryInMs` at the latest. */
+  | { kind: 'waits'; message: Reason; retryInMs?: number }
+  /** Nothing can be uploaded now, and all files stay pending. */
+  | { kind: 'stop'; failure: HostFailure }
+
+const HOUR_MS = 3_600_000
+const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
+
+/** What the host's refusal means for this file and for others. `now`: milliseconds since 1970. */
+export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number): UploadResult {
+  const { code, remedy } = failure
+  const message = reasonOf(failure)
+  // Nobody knows whether the album was created, so the pictures of this album wait.
+  if (remedy === 'find_out' && failure.endpoint === 'create_album') return { kind: 'waits', message }
+  // An outage, a redirect, an odd address and a refused album request have nothing to do with the file.
+  if (isOutage(failure) || code.startsWith('HOST_') || !OF_A_FILE.has(failure.endpoint)) {
+    return remedy === 'find_out' && failure.endpoint === 'send'
+      ? { kind: 'uncertain', failure, hash }
+      : { kind: 'stop', failure }
+  }
+  const failed = (retryAt: number | null): UploadResult => ({ kind: 'failed', code, message, retryAt, hash })
+  switch (remedy) {
+    case 'change_picture':
+    case 'skip_dimensions':
+      return failed(null)
+    case 'change_request':
+      return failed(now + (isErrorCode(code) ? 24 * HOUR_MS : HOUR_MS))
+    case 'not_permitted':
+    case 'new_credential':
+    case 'gone':
+      return failed(now + HOUR_MS)
+    case 'find_out':
+      return failure.endpoint === 'send' ? { kind: 'uncertain', failure, hash } : { kind: 'stop', failure }
+    case 'faster_line':
+      return failed(now + HOUR_MS)
+    case 'changed_underway':
+    case 'give_way':
+      return { kind: 'waits', message }
+    default:
+      return { kind: 'stop', failure }
+  }
+}
+
+/**
+ * Records that no picture can be sent now. This is recorded at once rather than at the end of the pass, because deletions may
+ * take hours, and a process that starts meanwhile must not ask the host again.
+ */
+export async function recordStop({ synced, quota, clock }: UploadRun, failure: HostFailure): Promise<void> {
+  const { remedy, code, message, repeated } = failure
+  if (repeated) return
+  const now = clock.wall()
+  if (remedy === 'quota') await synced.commit(tx => quota.refuse(tx, failure))
+  if (remedy === 'storage' || remedy === 'plan')
+    await synced.commit(tx =>
+      tx.account.block({ endpoint: 'upload', code, message, since: now, said_at: now }),
+    )
+}

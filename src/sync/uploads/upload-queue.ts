@@ -8,9 +8,7 @@ import { rateOf } from '../quota/index.ts'
 import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { isAtOrBelow, pathOf } from '../tree-path.ts'
 import type { Uploader } from './upload.ts'
-import type { UploadJob, UploadRun } from './upload-job.ts'
-import { recordStop } from './upload-outcome.ts'
-import type { UploadResult } from './upload-result.ts'
+import { recordStop, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
 type QueueRun = UploadRun & { uploader: Uploader }
 

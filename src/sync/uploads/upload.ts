@@ -13,8 +13,7 @@ import { lostAt } from '../state-loss.ts'
 import { adopt, adoptLinked } from './adoption.ts'
 import { send } from './sender.ts'
 import { openSettled } from './settled-picture.ts'
-import type { UploadJob, UploadRun } from './upload-job.ts'
-import { resultOfRefusal, type UploadResult } from './upload-result.ts'
+import { resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
 /** Brings one file to the host, unless its bytes are there already. */
 export class Uploader {

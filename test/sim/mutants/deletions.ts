@@ -6,7 +6,7 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'a backup keeps its images from its own deletions alone',
     edits: [
       {
-        file: 'sync/deletions/why-image-stays.ts',
+        file: 'sync/deletions/send-delete.ts',
         find: "(image.kept === 1 ? because('kept_for_good') : null)",
         replace: "(image.proof === undefined ? because('kept_for_good') : null)",
       },
@@ -54,7 +54,7 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'no last look at the path',
     edits: [
       {
-        file: 'sync/deletions/why-image-stays.ts',
+        file: 'sync/deletions/send-delete.ts',
         find: 'const why = disk?.whyNotGone(file)',
         replace: 'const why = file === undefined ? disk?.whyNotGone(file) : null',
       },

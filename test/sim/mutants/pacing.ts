@@ -30,7 +30,7 @@ export const PACING: readonly Mutant[] = [
     name: 'that a quota is used up is not written down',
     edits: [
       {
-        file: 'sync/uploads/upload-outcome.ts',
+        file: 'sync/uploads/upload-job.ts',
         find: "if (remedy === 'quota') await synced.commit(tx => quota.refuse(tx, failure))",
         replace: "if (remedy === 'quota') quota.read()",
       },
@@ -42,7 +42,7 @@ export const PACING: readonly Mutant[] = [
     name: 'that a quota is used up is written down late',
     edits: [
       {
-        file: 'sync/uploads/upload-outcome.ts',
+        file: 'sync/uploads/upload-job.ts',
         find: "if (remedy === 'quota') await synced.commit(tx => quota.refuse(tx, failure))",
         replace:
           "if (remedy === 'quota') await clock.sleep(5000, new AbortController().signal).then(() => synced.commit(tx => quota.refuse(tx, failure)))",

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { DAY_MS } from '../../../src/sync/quota/quota-day.ts'
-import { forecast, rateOf } from '../../../src/sync/quota/quota-forecast.ts'
+import { forecast, rateOf } from '../../../src/sync/quota/quota-state.ts'
 
 const HOUR = 3_600_000
 const now = Date.parse('2026-11-21T18:00:00Z')

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { gaveWay, tooSlow } from '../../../src/remote/failures.ts'
-import { resultOfRefusal } from '../../../src/sync/uploads/upload-result.ts'
+import { resultOfRefusal } from '../../../src/sync/uploads/upload-job.ts'
 import { said } from '../../../src/words/reasons.ts'
 
 const HOUR_MS = 3_600_000
