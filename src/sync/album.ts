@@ -6,7 +6,7 @@ import type { AlbumRow } from '../synced/tables/albums.ts'
 /** Where an image goes: an album, or null for the host's root. */
 export type Album = AlbumRow | null
 
-/** No two are alike: a name holds no slash. */
+/** A key for a name in a parent. Keys never clash, because a name holds no slash. */
 export function keyOf(parent: Album, name: string): string {
   return `${parent?.remote_id ?? ''}/${name}`
 }
@@ -20,7 +20,7 @@ export function albumName({ albums }: Synced, album: number | null): string {
   return names.join('/')
 }
 
-/** Whether something is on its way into one of them, or may be. */
+/** Whether an intent is open for one of these albums, so that an image may be on its way into it. */
 export function isUnderWay({ journal }: Pick<Synced, 'journal'>, albums: readonly AlbumRow[]): boolean {
   const ids = new Set(albums.map(({ id }) => id))
   return journal.open().some(({ album }) => album !== null && ids.has(album))
@@ -30,26 +30,29 @@ const HASH_DIGITS = 16
 const SHORTENED = /~[0-9a-f]{16}$/
 
 /**
- * The album's name for a folder's name, at most 100 characters (§4.6). Two folders never share one: a long name
- * becomes prefix, `~` and hash, and so does a short one that looks like that.
+ * The album's name for a folder's name, at most 100 characters (§4.6). A longer name becomes its beginning, `~` and a hash of
+ * the whole name. A short name that looks like such a name is treated in the same way, so two folders never share an album.
  */
 export function albumNameOf(folder: string): string {
   if (folder.length <= ALBUM_NAME_MAX && !SHORTENED.test(folder)) return folder
   const hash = createHash('sha256').update(folder).digest('hex').slice(0, HASH_DIGITS)
   let prefix = folder.slice(0, ALBUM_NAME_MAX - HASH_DIGITS - 1)
-  // Half a surrogate pair is no character.
+  // The cut may have split a character of two UTF-16 units.
   if (/[\uD800-\uDBFF]$/.test(prefix)) prefix = prefix.slice(0, -1)
   return `${prefix}~${hash}`
 }
 
-/** The album's path for a folder: the mirror's album, then one album a folder. */
+/** The names of the albums from the host's root to a folder's album: those of the mirror's album, then one for each folder. */
 export function albumPathOf(mirrorAlbum: string, folder: string): string[] {
   return [mirrorAlbum, folder.split('/').map(albumNameOf).join('/')].flatMap(path =>
     path ? path.split('/') : [],
   )
 }
 
-/** Whether a deletion of the album, or of one above it, may have been done: what is sent there would go with it. */
+/**
+ * Whether a DELETE of the album, or of an album above it, may still be served by the host. An image that is sent there now
+ * would be deleted with the album.
+ */
 export function isLeaving({ albums, unusedAlbums }: Synced, album: AlbumRow): boolean {
   for (let at: AlbumRow | undefined = album; at; at = at.parent === null ? undefined : albums.byId(at.parent))
     if (unusedAlbums.at(at.id)?.state === 'deleting') return true

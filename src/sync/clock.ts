@@ -2,13 +2,13 @@ import { STAMP_GRAIN } from '../local/look.ts'
 import type { Moment } from '../records/escrow.ts'
 import type { Synced } from '../synced/synced.ts'
 
-/** Time as a parameter, so that a simulation can run years of it. */
+/** Time as a parameter, so that the simulation can play years in seconds. */
 export interface Clock {
-  /** Milliseconds since 1970, as the system's clock has them: it may jump. */
+  /** Milliseconds since 1970 by the system's clock. Somebody may set this clock. */
   wall(): number
-  /** Milliseconds since the machine started: it never jumps, and all processes of one boot share it. */
+  /** Milliseconds since the machine started. This clock never jumps, and all processes of one boot share it. */
   monotonic(): number
-  /** Ends early, without an error, when `signal` is aborted. */
+  /** Resolves after `ms`, or at once when `signal` is aborted. Never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
@@ -41,12 +41,12 @@ export function momentOf({
   return { now: clock.wall(), running: running(), graceMs }
 }
 
-/** How far the two clocks may drift apart between two looks before one of them counts as set, in milliseconds. */
+/** By how many milliseconds the clocks' difference may change before the wall clock counts as set. */
 const DRIFT_MS = 250
 
-/** How long files have been left alone. When the clock was just set forward, a young file would seem old. */
+/** Tells how long files have been left alone. After the clock was set forward, a young file must not seem old. */
 export class FileAges {
-  /** The difference of the two clocks when it was last read. Null: nothing is known from before. */
+  /** The clocks' difference when it was last read. Null: it was never read. */
   #offset: number | null
   #setAt: number | null = null
 
@@ -68,19 +68,19 @@ export class FileAges {
   }
 }
 
-/** Begins with the difference of the clocks that the process before recorded. */
+/** Begins with the clocks' difference that the process before has recorded. */
 export function fileAges({ meta }: Pick<Synced, 'meta'>): FileAges {
   return new FileAges(meta.get('clock_offset'))
 }
 
-/** The difference of the two clocks, for the next process, in milliseconds. */
+/** The clocks' difference in milliseconds, for the records. */
 export function clockOffset(clock: Clock): number {
   return Math.round(clock.wall() - clock.monotonic())
 }
 
 /**
- * How long after it was opened an upload may still arrive, in milliseconds: its credential's life (§8), and a margin
- * for the host's clock and for a proxy that holds a request back.
+ * For how many milliseconds a request that was sent may still be served: the life of an upload's credential (§8), and a
+ * margin for the host's clock and for a proxy that holds requests back.
  */
 export function mayArriveFor(credentialLifetimeMs: number): number {
   return credentialLifetimeMs * 1.2 + 1000

@@ -8,12 +8,12 @@ export interface QuotaReset {
 export type DayBeginning = (wall: number) => number
 
 export const DAY_MS = 86_400_000
-/** No day is longer, even when clocks are put back by an hour or two. */
+/** The longest day: 24 hours, and two hours by which clocks may be put back. */
 const LONGEST_MS = 26 * 3_600_000
 
-/** Days that begin at this time of the zone, also on the days when its clocks change. */
+/** Days that begin at the same time of day in the zone, also on days when the zone's clocks change. */
 export function daysOf({ minutes, time_zone }: QuotaReset): DayBeginning {
-  // en-CA writes dates as ISO does.
+  // The locale en-CA writes dates as YYYY-MM-DD.
   const day = new Intl.DateTimeFormat('en-CA', {
     timeZone: time_zone,
     year: 'numeric',
@@ -38,7 +38,7 @@ export function daysFrom(moment: number): DayBeginning {
   return wall => Math.floor((wall - moment) / DAY_MS) * DAY_MS + moment
 }
 
-/** The first beginning after a moment. */
+/** When the next day begins after a moment. */
 export function beginningAfter(days: DayBeginning, wall: number): number {
   let next = days(wall + LONGEST_MS)
   for (let earlier = days(next - 1); earlier > wall; earlier = days(next - 1)) next = earlier
@@ -46,8 +46,8 @@ export function beginningAfter(days: DayBeginning, wall: number): number {
 }
 
 /**
- * What was learned of the moment when the host's day begins, which §8 does not tell: after `from`, and at `to` at the
- * latest, in milliseconds into a UTC day. `to` may lie in the next UTC day. `days`: on how many days it was seen.
+ * When the host's day begins, as far as answers have shown (§8 does not tell): after `from`, and at `to` at the latest. Both
+ * are milliseconds after UTC's midnight. `to` may lie in the next UTC day. `days`: how many days have shown this.
  */
 export interface LearnedReset {
   from: number
@@ -55,11 +55,11 @@ export interface LearnedReset {
   days: number
 }
 
-/** A wider bracket tells nothing. */
+/** A bracket that is wider than this is not kept. */
 const WIDEST_MS = DAY_MS / 2
 /** A bracket as narrow as this is good enough. */
 const CLOSE_MS = 60_000
-/** So long after a day should begin it is asked, because clocks differ a little. */
+/** The host is asked so much later than a day should begin, because the host's clock may differ. */
 export const MARGIN_MS = 3000
 const HOUR_MS = 3_600_000
 /** A host's day begins at midnight somewhere, and time zones differ by quarters of an hour. */
@@ -68,8 +68,8 @@ const ROUND_MS = [HOUR_MS, HOUR_MS / 2, HOUR_MS / 4]
 /**
  * Learns from a credential that was refused for the quota at `refusedAt` and one that was granted at `acceptedAt`, with no
  * answer between them: the host's day began between the two. For example, refused at 23:50 and granted at 00:05 on one
- * day, and refused at 23:58 and granted at 00:20 on the next, give 23:58 to 00:05. Where the two brackets do not meet, the
- * known one was wrong.
+ * day, and refused at 23:58 and granted at 00:20 on the next, give 23:58 to 00:05. When the two brackets do not overlap, the
+ * known bracket was wrong.
  */
 export function learnReset(
   known: LearnedReset | null,
@@ -88,8 +88,9 @@ export function learnReset(
 }
 
 /**
- * When it is worth asking again, and when the next day has begun at the latest. `exhausted`: when the host first said that
- * the quota is used up. `said`: when it last said so. Null: it still said so after the day should have begun.
+ * `ask`: when to ask the host again. `resumes`: when the next day has begun at the latest. `exhausted`: when the host first
+ * said that the quota is used up. `said`: when the host last said this. Null: the host said it after the learned beginning,
+ * so what was learned is wrong.
  */
 export function afterReset(
   { from, to }: LearnedReset,
@@ -102,7 +103,10 @@ export function afterReset(
   return { ask: worthAsking(Math.max(from + shift, said), resumes), resumes }
 }
 
-/** The roundest moment within the bracket, or its middle: whatever the answer is, it narrows the bracket. */
+/**
+ * The roundest time within the bracket, or the middle of the bracket. An example: within 23:40 to 00:20 the host is asked at
+ * 00:00. Granted or refused, the answer narrows the bracket.
+ */
 function worthAsking(from: number, to: number): number {
   if (to - from <= CLOSE_MS) return to
   for (const round of ROUND_MS) {

@@ -7,15 +7,15 @@ import { dayOf, learnedReset, type QuotaState, readQuota } from './quota-state.t
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
-/** Where the clocks drift apart by more, one of them was set, or the machine slept. */
+/** When the clocks' difference changed by more, the wall clock was set, or the machine slept. */
 const DRIFT_MS = 60_000
-/** The host may keep its promise so late. */
+/** A promise of the host counts as kept when it is kept at most so late. */
 const LATE_MS = 600_000
 const LONGEST_PROMISE_MS = 25 * 3_600_000
-/** So many days stay on record. */
+/** How many days are kept in the records. */
 const DAYS_KEPT = 100
 
-/** The day's quota through one run of uploads. Only the host's word that it is used up stops them. */
+/** The day's quota during one run of uploads. Uploads stop when the host says that the quota is used up, not before. */
 export class QuotaLedger {
   readonly #context: Context
   #probing = false
@@ -31,25 +31,25 @@ export class QuotaLedger {
     return readQuota(synced, allowance, clock.wall())
   }
 
-  /** Whether pictures may go; `probe`: one may, to ask. */
+  /** Whether pictures may be sent. `probe`: one picture may, to ask whether the host grants again. */
   state(): 'open' | 'probe' | 'exhausted' {
     const { exhausted } = this.read()
     if (exhausted === null) return 'open'
     return this.#context.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'
   }
 
-  /** From here on one request is under way at a time, so its answer is newer than the host's last word. */
+  /** Begins a probe. One request is under way at a time now, so its answer is newer than the host's last answer. */
   probe(): void {
     this.#probing = true
   }
 
-  /** How many more today by our count. Others may use the account too. */
+  /** How many pictures the limit still allows today. Other users of the account are not counted. */
   left(): number {
     const { used, exhausted } = this.read()
     return exhausted === null ? Math.max(0, this.#context.allowance.limit - used) : 0
   }
 
-  /** Whether by our count only the reserve for the day's new pictures is left. */
+  /** Whether only the reserve for the day's new pictures is left. */
   onlyReserveLeft(): boolean {
     const { limit, reserve } = this.#context.allowance
     return reserve > 0 && limit - this.read().used <= limit * reserve
@@ -61,7 +61,7 @@ export class QuotaLedger {
     const { began, exhausted } = this.read()
     this.granted++
     const day = exhausted === null ? dayOf(began) : this.#probing ? this.#newDay(tx) : meta.get('quota_day')!
-    // Further grants may answer requests that left before the host's next word.
+    // A later grant may answer a request that left before the host refuses again, so it must not end that refusal.
     this.#probing = false
     meta.set('quota_day', day)
     account.useQuota(day)
@@ -79,17 +79,17 @@ export class QuotaLedger {
     meta.set('quota_day', day)
     account.exhaustQuota({
       day,
-      // When the clock was set back since, the end would seem that much farther away.
+      // When the clock was set back, the recorded time lies in the future.
       exhausted: Math.min(exhausted?.since ?? now, now),
       said_at: now,
       // When the host did not keep its promise, it is not believed again on that day.
-      resumes_at: !exhausted || stands(before.resumes_at, now) ? promised(now, retryAfterMs) : null,
+      resumes_at: !exhausted || isAhead(before.resumes_at, now) ? promised(now, retryAfterMs) : null,
       clock_offset: clockOffset(clock),
     })
     account.pruneQuota(DAYS_KEPT)
   }
 
-  /** The host grants again what it refused, which tells when its day begins. Answers the day. */
+  /** The host grants again after it refused, which tells when its day begins. Answers the name of the new day. */
   #newDay(tx: Tx): string {
     const { clock, allowance } = this.#context
     const now = Math.round(clock.wall())
@@ -104,7 +104,7 @@ export class QuotaLedger {
     const known = learnedReset(tx)
     const { said_at, resumes_at, clock_offset } = tx.account.quota(tx.meta.get('quota_day')!)
     if (said_at === null || clock_offset === null) return known
-    // One of the two times is wrong, so nothing can be learned from them.
+    // The clock was set between the refusal and this grant, so their times can't be compared.
     if (Math.abs(clockOffset(clock) - clock_offset) > DRIFT_MS) return known
     const isKept = resumes_at !== null && now >= resumes_at && now - resumes_at <= LATE_MS
     const learned = learnReset(known, isKept ? Math.max(said_at, resumes_at - DRIFT_MS) : said_at, now)
@@ -120,6 +120,6 @@ function promised(now: number, retryAfterMs: number | undefined): number | null 
     : null
 }
 
-function stands(promise: number | null, now: number): boolean {
+function isAhead(promise: number | null, now: number): boolean {
   return promise !== null && now < promise
 }

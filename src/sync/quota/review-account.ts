@@ -5,7 +5,7 @@ import { askAboutSize, forgetSizeLimit } from './size-limit.ts'
 /** How often a refused key is tried again. */
 const HOUR_MS = 3_600_000
 
-/** Before a pass asks the host: what was refused long enough ago is tried again. */
+/** At the start of a pass: lets requests be tried again that the host refused long enough ago. */
 export async function reviewAccount(context: EngineContext, { task }: Pass): Promise<void> {
   await noticePlan(context)
   if (task === 'look') return
@@ -13,7 +13,7 @@ export async function reviewAccount(context: EngineContext, { task }: Pass): Pro
   await askAboutSize(context)
 }
 
-/** A used-up quota stays: the upload queue asks about it. */
+/** Unblocks endpoints that were refused long enough ago. A used-up quota is left to the upload queue, which probes it. */
 function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): void {
   const recorded = new Set(synced.account.blocks().map(({ endpoint }) => endpoint))
   for (const { endpoint, remedy, since } of host.blocks()) {

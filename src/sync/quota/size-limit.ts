@@ -4,21 +4,21 @@ import { because, type Reason } from '../../words/reasons.ts'
 import type { Clock } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 
-/** What was learned of the largest file that the plan allows, which §8 does not tell. Sizes are in bytes. */
+/** The largest file that the plan allows, as far as answers have shown (§8 does not tell). Sizes are in bytes. */
 interface SizeLimit {
   /** The smallest size that the host refused. */
   refused: number
-  /** When it was last asked. */
+  /** When the host was last asked: milliseconds since 1970. */
   askedAt: number
 }
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
 export const TOO_LARGE = 'FILE_TOO_LARGE'
-/** How often a picture asks whether the limit has grown. */
+/** How often a refused picture is sent again, to ask whether the limit has grown. */
 const ASK_EVERY_MS = 86_400_000
 
-/** Whether the host would refuse a file of this size, by what it said of others. */
+/** Whether the host would refuse a file of this size, as far as its answers to other files tell. */
 export function isTooLarge(context: Context, size: number): boolean {
   const limit = limitOf(context.synced)
   return limit !== null && size >= limit.refused && !isDue(limit, context)
@@ -56,7 +56,7 @@ export function forgetSizeLimit(tx: Tx): void {
   retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
 }
 
-/** What a person reads of a file that was not asked about. */
+/** Why a file is not sent: another file of its size or smaller was refused. */
 export function tooLarge({ synced, allowance: { plan } }: Context): Reason {
   return because('too_large', { refused: limitOf(synced)?.refused ?? 0, plan })
 }
@@ -69,7 +69,7 @@ function largestTaken({ meta }: Pick<Synced, 'meta'>): number {
   return meta.get('largest_taken') ?? 0
 }
 
-/** Also when the clock was set back, which must not delay it. */
+/** Whether the host may be asked again. A clock that was set back does not delay this. */
 function isDue({ askedAt }: SizeLimit, { clock }: Pick<Context, 'clock'>): boolean {
   return Math.abs(clock.wall() - askedAt) >= ASK_EVERY_MS
 }
