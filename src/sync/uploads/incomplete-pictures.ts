@@ -8,7 +8,7 @@ import type { UploadJob, UploadResult } from './upload-job.ts'
 
 /** What becomes of a picture whose end stays missing. */
 export interface IncompletePolicy {
-  /** After so many milliseconds without a change its writer is taken for gone. */
+  /** After so many milliseconds without a change nobody writes the picture any more. */
   afterMs: number
   /** leave: the picture is a failure until it changes. send: it is sent as it is. */
   action: 'leave' | 'send'
@@ -18,25 +18,25 @@ type Waits = Extract<UploadResult, { kind: 'waits' }>
 type Read = Pick<OpenPicture, 'ending' | 'look' | 'hash'>
 
 /**
- * For so long a picture whose end was missing is not read again while size and times stay the same. Later it is, because
- * what is written through a memory map changes no time at once.
+ * For so long a picture whose end was missing is not read again while its size and times stay the same. After that it is,
+ * because a program that writes through a memory map changes the times late.
  */
 const READ_AGAIN_MS = 30_000
 
-/** Nobody opens a picture in an editor so soon after it was read without its end. */
+/** Within so many milliseconds after a picture was read without its end, a change comes from its writer, not from an editor. */
 const JUST_MS = 2000
 
-/** Deleted pictures must not add up over a year. A picture that is forgotten is only read once more. */
+/** How many pictures are remembered. A picture that is forgotten is read once more. */
 const MOST_KNOWN = 1000
 
-/** For so long a picture with a part of zeros is left alone, because its writer may have yet to fill that part. */
+/** For so long a picture with a part of zeros waits, because its writer may fill that part later. */
 const BLANK_MS = 60_000
 
 /** A picture that waits. Times are monotonic milliseconds. */
 interface Waiting extends Pick<Read, 'look' | 'hash'> {
   cut: boolean
   message: Reason
-  /** Since when it has looked the same. */
+  /** Since when its size and times have not changed. */
   since: number
   /** When it was last read. */
   from: number
@@ -44,7 +44,7 @@ interface Waiting extends Pick<Read, 'look' | 'hash'> {
   end: number
 }
 
-/** Pictures that are not all there: those that are being written, and those whose writer has gone away. */
+/** Remembers pictures that are not complete: somebody is writing them, or their writer has stopped too early. */
 export class IncompletePictures {
   readonly #policy: IncompletePolicy
   readonly #waiting = new Map<string, Waiting>()
@@ -53,7 +53,7 @@ export class IncompletePictures {
     this.#policy = policy
   }
 
-  /** What a picture waits for, when it was read a moment ago and looks the same since. Null: it is to be read. */
+  /** What a picture waits for, when it was read a moment ago and has not changed since. Null: it must be read. */
   recall(file: FileRow, clock: Clock): Waits | null {
     const known = this.#waiting.get(keyOf(file))
     if (!known || !isSameLook(known.look, file)) return null
@@ -62,7 +62,7 @@ export class IncompletePictures {
     return { kind: 'waits', message: known.message, retryInMs: known.end - now }
   }
 
-  /** Whether its end was missing when it was read a moment ago: then its first writer is at work, not an editor. */
+  /** Whether a picture's end was missing a moment ago. Then its first writer is at work, and not an editor. */
   wasJustCut(file: FileKey, clock: Clock): boolean {
     const known = this.#waiting.get(keyOf(file))
     return known?.cut === true && clock.monotonic() - known.from < JUST_MS
@@ -85,7 +85,7 @@ export class IncompletePictures {
     const afterMs = Math.max(settleMs, cut ? this.#policy.afterMs : Math.min(BLANK_MS, this.#policy.afterMs))
     const now = clock.monotonic()
     const since = before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
-    // A time in the future comes of a clock that was set back, or of another machine's. The file is no younger for that.
+    // A time in the future comes from a clock that was set back, or from another machine's clock. It does not make a file younger.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
     // To fail too early harms nothing. To send half a picture does, so there its age is trusted only where no clock has
     // leapt, or where the picture was seen unchanged for all that time.

@@ -16,10 +16,10 @@ import { EARLY_MS, lookAtAlbum, type Recovery, record } from './album-recovery.t
  *
  * An example. `a.jpg` was sent at 10:00, and the connection broke after its last byte. Its intent stays open in the
  * journal, and the file is `uncertain`. Recovery asks first whether the delivery address that the credential promised
- * gives the bytes of `a.jpg`. Where it does not, recovery walks the album: an image with the promised id settles it, and
- * so does the only unrecorded image of that name, once its bytes are compared. Where the album shows nothing alike, the
+ * gives the bytes of `a.jpg`. When it does not, recovery walks the album. An image with the promised id settles the doubt, and
+ * so does the only unrecorded image of that name, once its bytes are compared. When the album shows no such image, the
  * upload may still arrive until its credential has expired (§8: after ten minutes). From then on two whole walks in a row
- * without it prove that it never arrived, and the file is pending again.
+ * without the image prove that the upload never arrived, and the file is pending again.
  */
 export async function recoverUploads(context: EngineContext, pass: Pass): Promise<void> {
   await endLoss(context)
@@ -27,7 +27,7 @@ export async function recoverUploads(context: EngineContext, pass: Pass): Promis
   if (pass.task !== 'look') pass.notRecovered = await findOut(context, pass)
 }
 
-/** Uploads that an earlier process left open are in doubt from here on, and failures are retried whose time has come. */
+/** Puts uploads in doubt that an earlier process left open, and retries failures whose time has come. */
 async function settleJournal({ synced, clock, credentialLifetimeMs }: EngineContext): Promise<void> {
   const open = synced.journal.openUploads()
   const due = synced.failures.due(clock.wall())
@@ -86,15 +86,15 @@ function propagatingMirrors({ mirrors: rows }: Synced, { mirrors }: Pass): Reado
   )
 }
 
-/** Whether the delivery address that the credential promised gives its bytes. The address may tell the id, too. */
+/** Whether the delivery address that the credential promised gives the upload's bytes. The address may tell the id, too. */
 async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: AbortSignal): Promise<boolean> {
   const { cdn_url, remote_id, album, hash } = intent
   if (cdn_url === null || !(await delivers(recovery.host, cdn_url, intent, signal))) return false
-  // A host may give equal bytes one address and one id, whichever file they came from.
+  // A host may give equal bytes the same address and id, whichever file they came from.
   const known = recovery.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)
   const id = remote_id ?? known?.remote_id ?? confirmedPattern(recovery)?.idOf(cdn_url) ?? null
   if (id === null) return true
-  // Without an album it went to the account's default album, where that is known.
+  // An upload without an album went to the account's default album.
   const place = known?.album ?? album ?? defaultAlbum(recovery.synced)?.id ?? null
   await record(recovery, intent, { remote_id: id, cdn_url, album: place, proof: 'uploaded' })
   return true
@@ -105,12 +105,12 @@ function defaultAlbum({ meta, albums }: Synced): AlbumRow | undefined {
   return id === null ? undefined : albums.byRemoteId(id)
 }
 
-/** An upload that can't arrive any more, and whose outcome is still not clear, is looked for seldom: it costs a walk. */
+/** An upload that can't arrive any more and is still in doubt is looked for seldom, because each look costs a walk. */
 const UNDECIDED_MS = 3_600_000
-/** An upload that was sent a short time ago may show in its album at any moment. */
+/** An upload that was sent a short time ago is looked for often, because its album may show it at any moment. */
 const SOON_MS = 10_000
 
-/** When uploads in doubt are looked for. It lives as long as the process: a new one looks at once. */
+/** When uploads in doubt are looked for. A new process looks at once. */
 export class RecoveryPace {
   readonly #next = new Map<number, number>()
 
@@ -119,7 +119,7 @@ export class RecoveryPace {
     return now >= (this.#next.get(id) ?? Number.NEGATIVE_INFINITY)
   }
 
-  /** It was looked for in vain. `earlyUntil`: until then it is looked for often. `endsAt`: then it can't arrive any more. */
+  /** A look was in vain. `earlyUntil`: until then looks are frequent. `endsAt`: from then on the upload can't arrive. */
   looked({ id }: OpenUpload, now: number, earlyUntil: number, endsAt: number): void {
     const next = now < earlyUntil ? now + SOON_MS : now <= endsAt ? endsAt + 1 : now + UNDECIDED_MS
     this.#next.set(id, next)

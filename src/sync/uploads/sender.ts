@@ -22,7 +22,7 @@ interface Parcel {
   album: Album
 }
 
-/** How often a new credential is asked for before the upload node's refusals count against the file. */
+/** How often a new credential is asked for, before a refusal of the upload node becomes a failure of the file. */
 const CREDENTIALS = 4
 
 /** The host's two-step upload (§4.1, §4.2): credential, intent, bytes, record. */
@@ -123,13 +123,13 @@ async function sendBytes(
         album: album?.id ?? null,
         proof: 'uploaded',
       } as const
-      // The id was linked to another picture by name alone, and now proves to have these bytes.
+      // A record had linked the answered id to another picture by name alone. The answer proves that its bytes are these.
       const known = synced.images.byRemoteId(imageId)
       if (known && !known.hash.equals(open.hash)) refuted(tx, known, clock.wall())
       stored(tx, job, open, picture, place, momentOf(run))
       noteTaken(tx, size)
     }
-    // An outcome that is not known stays in the journal for recovery.
+    // When the outcome is not known, the intent stays open for recovery.
     if (sent.ok || sent.failure.remedy !== 'find_out') tx.journal.close(intent)
     return sent
   })
@@ -151,7 +151,7 @@ function believed(
   const known = synced.images.byRemoteId(imageId)
   const isKnown = known !== undefined && known.proof !== 'none' && !known.hash.equals(hash)
   const isKept = cdnUrl === promised.cdnUrl || imageId === promised.imageId
-  // The address may be ours while the id is another's.
+  // The address may belong to this upload while the id belongs to another.
   const isOdd = !isKept || !names(promised.cdnUrl, imageId)
   const isOf = (other: Pick<OpenUpload, 'cdn_url' | 'remote_id'>) =>
     (!isKept && (other.cdn_url === cdnUrl || other.remote_id === imageId)) || names(other.cdn_url, imageId)

@@ -14,7 +14,7 @@ type SettleContext = AgeContext &
 
 /** Two reads so far apart show whether a file is being written. It is longer than the tick of any system's timestamps. */
 const LOOKS_APART_MS = 50
-/** For so many bytes the wait is a millisecond longer, so that a large file that grows slowly is not read over and over. */
+/** The wait is a millisecond longer for so many bytes, so that a large file that grows slowly is not read again and again. */
 const BYTES_PER_MS = 100_000
 
 /**
@@ -28,7 +28,7 @@ const BYTES_PER_MS = 100_000
  * the editor has finished, and `b.jpg` waits the full time. A picture that was seen a moment ago without its end counts as
  * new, because whoever writes it is no editor.
  *
- * Two more do not wait here: a picture whose end is missing (IncompletePictures waits for it), and a picture whose bytes
+ * Two kinds of pictures do not wait here: a picture whose end is missing (IncompletePictures waits for it), and a picture whose bytes
  * are on the host already. `used`: the hash of the image that the file uses, or null.
  */
 export async function openSettled(
@@ -61,9 +61,9 @@ export async function openSettled(
 }
 
 /**
- * Whether its first writer wrote it just now: it was created less than `settleMs` before its last change. Or it was renamed
- * after it had rested for `settleMs`, as programs do that write to a temporary name. An older file may be one that somebody
- * writes over.
+ * Whether the picture's first writer wrote it just now. Then it was created less than `settleMs` before its last change, or
+ * it was renamed after it had rested for `settleMs`, as programs do that write to a temporary name. Somebody may be writing
+ * over an older file.
  */
 function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number): boolean {
   const tookMs = (mtime - bornAt) / 1000
@@ -72,14 +72,14 @@ function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number
 }
 
 /**
- * Whether it ends where its format ends, and uses no image yet. Not on a file system whose timestamps are whole seconds:
- * there a file may change without a new timestamp.
+ * Whether the picture ends where its format ends, and uses no image yet. False on a file system whose timestamps are whole
+ * seconds, because a file may change there without a new timestamp.
  */
 function endsEarly({ ending, look }: OpenPicture, { image }: UploadJob['file']): boolean {
   return ending.kind === 'closed' && image === null && look.ctime % 1_000_000 !== 0
 }
 
-/** Another machine's clock may be behind by so much. A younger timestamp of its does not tell how old a change is. */
+/** By so much another machine's clock may be behind. A timestamp of such a machine that is younger does not tell an age. */
 const BEHIND_MS = 300_000
 
 /** For how many milliseconds at least nobody has changed a picture. `ctime`: its last change, in microseconds since 1970. */
