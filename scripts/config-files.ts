@@ -1,7 +1,6 @@
 /** Writes config.example.yaml and config.schema.json from the schema. */
 import { writeFileSync } from 'node:fs'
-import { configExample } from '../src/config/example.ts'
-import { configJsonSchema } from '../src/config/json-schema.ts'
+import { configExample, configJsonSchema } from '../src/config/example.ts'
 
 const write = (name: string, text: string) => writeFileSync(new URL(`../${name}`, import.meta.url), text)
 

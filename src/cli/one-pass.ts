@@ -1,4 +1,4 @@
-import { KEY_REMEDY } from '../config/api-key.ts'
+import { KEY_REMEDY } from '../config/host-access.ts'
 import type { Config } from '../config/schema.ts'
 import type { CommandName, RequestOf, ResultOf } from '../daemon/commands/all.ts'
 import type { PassResult } from '../daemon/commands/pass-result.ts'

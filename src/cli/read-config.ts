@@ -1,9 +1,8 @@
-import { readApiKey } from '../config/api-key.ts'
-import { readAuthorities } from '../config/ca-file.ts'
 import { checkFolders } from '../config/check-folders.ts'
 import { ConfigError } from '../config/config-error.ts'
+import { readApiKey, readAuthorities } from '../config/host-access.ts'
 import { findConfig, loadConfig } from '../config/load-config.ts'
-import { realPathOf } from '../config/real-path.ts'
+import { realPathOf } from '../config/paths.ts'
 import type { Config } from '../config/schema.ts'
 import type { Access } from '../daemon/loop/mirroring.ts'
 

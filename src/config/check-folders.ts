@@ -1,24 +1,23 @@
 import { lstatSync, opendirSync, realpathSync, statSync } from 'node:fs'
 import { keyText, type Problem, unplaced } from './config-error.ts'
-import { holders, overlaps, type Place } from './overlaps.ts'
-import { realPathOf } from './real-path.ts'
+import { holders, type NamedPath, overlaps, realPathOf } from './paths.ts'
+import { unreadable } from './read-file.ts'
 import type { Config } from './schema.ts'
-import { unreadable } from './unreadable.ts'
 
-/** A mirror that can't be as things are on the disk. */
+/** A mirror whose folder is missing, can't be read, or overlaps another folder on the disk. */
 export interface FolderProblem extends Problem {
   code: 'FOLDER_MISSING' | 'FOLDER_UNREADABLE' | 'FOLDER_OVERLAP'
-  /** As in the config's mirrors. */
+  /** The mirror's folder, as in the config. */
   folder: string
 }
 
 /**
- * Looks at the mirrors' folders as they are on the disk now, symbolic links followed: whether each is there and can
- * be read, and whether two of them, or one and state_dir, turn out to overlap.
+ * Looks at the mirrors' folders on the disk, with symbolic links followed: whether each folder exists and can be read, and
+ * whether two folders overlap, or a folder holds state_dir.
  */
 export function checkFolders(config: Pick<Config, 'mirrors' | 'state_dir'>): FolderProblem[] {
   const problems: FolderProblem[] = []
-  const real: Place[] = []
+  const real: NamedPath[] = []
   for (const [index, { folder }] of config.mirrors.entries()) {
     const at = ['mirrors', index, 'folder']
     const fault = faultOf(folder)
@@ -44,7 +43,7 @@ export function checkFolders(config: Pick<Config, 'mirrors' | 'state_dir'>): Fol
 function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null {
   try {
     if (!statSync(folder).isDirectory()) return { code: 'FOLDER_MISSING', message: 'is no folder' }
-    // To list it and to look at what it holds are two permissions; access(2) would judge by another user.
+    // Listing a folder and looking at what it holds need two permissions. access(2) would check those of the real user.
     opendirSync(folder).closeSync()
     lstatSync(`${folder}/.`)
     return null

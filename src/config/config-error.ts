@@ -1,19 +1,19 @@
-/** Where a key stands: names of mappings' keys, numbers of lists' entries. Empty for the whole config. */
+/** The path of a key in the file: names of keys, and numbers of list entries. Empty for the whole config. */
 export type KeyPath = readonly PropertyKey[]
 
-/** One thing wrong with the configuration. What is not known (a key from the environment has no line) is null. */
+/** A mistake in the configuration. What is not known is null. An example: a key from the environment has no line. */
 export interface Problem {
   file: string | null
   /** Both count from 1. */
   line: number | null
   column: number | null
-  /** As a person would write it: `mirrors[0].album`. Null where the whole file is meant. */
+  /** Such as `mirrors[0].album`. Null when the whole file is meant. */
   key: string | null
   /** What is wrong and what would be right. Never a secret. */
   message: string
 }
 
-/** Everything that is wrong with the configuration. Its message has one line a problem. */
+/** All mistakes in the configuration. The message has one line for each. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
   readonly code = 'CONFIG'
@@ -27,11 +27,11 @@ export class ConfigError extends Error {
 
 /** `albumd.yaml:12:5: mirrors[0].album: is missing, …` */
 export function problemLine({ file, line, column, key, message }: Problem): string {
-  const place = [file, line, column].filter(part => part !== null).join(':')
-  return [place, key, message].filter(Boolean).join(': ')
+  const position = [file, line, column].filter(part => part !== null).join(':')
+  return [position, key, message].filter(Boolean).join(': ')
 }
 
-/** A problem that no line of the file can be blamed for. */
+/** A problem without a line in the file. */
 export function unplaced(file: string | null, key: string | null, message: string): Problem {
   return { file, line: null, column: null, key, message }
 }
@@ -47,7 +47,7 @@ export function keyText(path: KeyPath): string | null {
 
 const MOST_SHOWN = 80
 
-/** Text out of a file, fit for one line of a terminal: short, and without what would steer it. */
+/** A text of a file for one line of a terminal: shortened, and without control characters. */
 export function visible(text: string): string {
   const short = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
   return short.replace(

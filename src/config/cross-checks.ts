@@ -1,13 +1,19 @@
 import { ENDPOINTS } from '../protocol/endpoints.ts'
 import { REQUESTS_PER_SECOND } from '../protocol/limits.ts'
-import { isLoopback } from './addresses.ts'
-import { holders, overlaps, type Place } from './overlaps.ts'
-import { defaultStateDir, resolvePath, type Surroundings } from './paths.ts'
+import {
+  defaultStateDir,
+  holders,
+  type NamedPath,
+  overlaps,
+  resolvePath,
+  type Surroundings,
+} from './paths.ts'
+import { isLoopback } from './values.ts'
 import { type Mistake, valueAt } from './wording.ts'
 
 /**
- * What is wrong between the keys of a config. It looks at the values as they are written, so that a mistake in one
- * place does not hide those in others; what the schema refuses is left to it.
+ * Mistakes that concern several keys of a config. The values are read as written, so that a mistake in one key does not hide
+ * mistakes in other keys. What the schema refuses is left to the schema.
  */
 export function crossChecks(config: unknown, around: Surroundings): Mistake[] {
   return [
@@ -19,7 +25,7 @@ export function crossChecks(config: unknown, around: Surroundings): Mistake[] {
   ]
 }
 
-/** §8's numbers are the host's. One on this machine may have others. */
+/** Rates above those of §8. A host on this machine may allow more. */
 function tooManyRequests(config: unknown): Mistake[] {
   const written = valueAt(config, ['host', 'base_url'])
   const address = typeof written === 'string' ? URL.parse(written) : null
@@ -56,14 +62,14 @@ function mirrorPaths(config: unknown, key: string): (string | number)[][] {
   return Array.isArray(mirrors) ? mirrors.map((_, index) => ['mirrors', index, key]) : []
 }
 
-function textsOf(config: unknown, key: string): Place[] {
+function textsOf(config: unknown, key: string): NamedPath[] {
   return mirrorPaths(config, key).flatMap(at => {
     const path = valueAt(config, at)
     return typeof path === 'string' ? { at, path } : []
   })
 }
 
-function foldersOf(config: unknown, around: Surroundings): Place[] {
+function foldersOf(config: unknown, around: Surroundings): NamedPath[] {
   return textsOf(config, 'folder').flatMap(({ at, path }) => {
     const absolute = path && resolvePath(path, around)
     return absolute ? { at, path: absolute } : []

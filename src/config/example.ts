@@ -1,34 +1,33 @@
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import { configSchema } from './schema.ts'
-import { bare, keysOf } from './schema-key.ts'
-import { valueAt } from './wording.ts'
+import { bare, keysOf, valueAt } from './wording.ts'
 
 const HEADER =
   "albumd's configuration. A key behind a # without a space is left out, and stands there with its default, or with " +
   'an example where it has none; take the # away to set it. Durations are written as 90s, 10m or 1h30m. Unknown keys ' +
   'are errors.'
 
-/** The widest line. */
+/** The width of the longest line. */
 const COLUMNS = 100
 
-/** A config with every key, commented for a person; keys that may be left out are commented out. */
+/** A config with every key and a comment on each. Keys that may be left out are commented out. */
 export function configExample(): string {
   return configText({}, './config.schema.json')
 }
 
-/** The same with these keys set, as in the file. `schemaFile`: see `editorLine`. */
+/** The example with these keys set to these values. `schemaFile`: see `editorLine`. */
 export function configText(given: object, schemaFile: string): string {
   const lines = [editorLine(schemaFile), ...comment(HEADER, ''), ...sectionLines(configSchema, '', given)]
   return `${lines.join('\n')}\n`
 }
 
-/** What tells an editor that knows YAML where the JSON Schema is: an absolute path, or one from the config's folder. */
+/** The line that tells an editor where the JSON Schema is: an absolute path, or a path from the config's folder. */
 export function editorLine(schemaFile: string): string {
   return `# yaml-language-server: $schema=${schemaFile}`
 }
 
-/** `given`: the values of its keys that are set. `brief`: those alone, and no comments. */
+/** The lines of a section. `given`: the values of keys that are set. `brief`: only these keys, without comments. */
 function sectionLines(section: z.core.$ZodType, indent: string, given: unknown, brief = false): string[] {
   return (keysOf(section) ?? []).flatMap(([key, field]) => {
     const own = valueAt(given, [key])
@@ -48,7 +47,7 @@ function keyLines(key: string, field: z.ZodType, indent: string, given: unknown)
   if (kind instanceof z.ZodArray && kind.element instanceof z.ZodObject) {
     const { element } = kind
     const items = Array.isArray(given) ? given : [undefined]
-    // What a key is for is said once.
+    // The entries of a list share their keys, so only the first entry gets comments.
     const linesOf = (item: unknown, at: number) => sectionLines(element, `${below}  `, item, at > 0)
     return [`${indent}${key}:`, ...items.flatMap((item, at) => itemLines(linesOf(item, at), below))]
   }
@@ -61,7 +60,7 @@ function keyLines(key: string, field: z.ZodType, indent: string, given: unknown)
   return [`${indent}${given !== undefined || kind === field ? '' : '#'}${key}: ${value.trimEnd()}`]
 }
 
-/** A list's entry: the dash stands before the first of its keys. */
+/** The lines of a list's entry. The dash is written before the first key. */
 function itemLines(lines: string[], indent: string): string[] {
   const first = lines.findIndex(line => !line.trimStart().startsWith('#'))
   return lines.map((line, index) => {
@@ -85,4 +84,25 @@ function comment(text: string, indent: string): string[] {
     line += ` ${word}`
   }
   return [...lines, line]
+}
+
+/** The schema for editors (JSON Schema, draft 2020-12): keys, kinds of values, defaults and descriptions. */
+export function configJsonSchema(): string {
+  const schema = z.toJSONSchema(configSchema, { io: 'input', override: inEditorsWords })
+  return `${JSON.stringify({ title: "albumd's configuration", ...schema }, null, 2)}\n`
+}
+
+function inEditorsWords({
+  zodSchema,
+  jsonSchema,
+}: {
+  zodSchema: z.core.$ZodTypes
+  jsonSchema: z.core.JSONSchema.BaseSchema
+}): void {
+  const { example, secret, notInEffect, ...rest } = jsonSchema
+  for (const key of ['example', 'secret', 'notInEffect']) delete jsonSchema[key]
+  if (example !== undefined) jsonSchema.examples = [example]
+  // A section whose keys are all commented out is empty in YAML, and means its defaults.
+  if (zodSchema instanceof z.ZodPrefault && rest.type === 'object')
+    Object.assign(jsonSchema, { type: ['object', 'null'] })
 }

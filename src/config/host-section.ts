@@ -1,6 +1,5 @@
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { PLANS, REQUESTS_PER_SECOND } from '../protocol/limits.ts'
-import { baseUrl, siteUrl } from './addresses.ts'
 import * as value from './values.ts'
 
 const rate = (endpoint: Endpoint, of: string) =>
@@ -16,7 +15,7 @@ const requestsPerSecond = value.section({
 
 /** The host, the account there, and what it allows. */
 export const hostSection = value.section({
-  base_url: baseUrl.meta({
+  base_url: value.baseUrl.meta({
     description:
       "Where the image host's interface is. It ends in /api/v1. HTTPS; plain HTTP within this machine alone.",
     example: 'https://images.example.com/api/v1',
@@ -61,7 +60,7 @@ export const hostSection = value.section({
         'How pictures are sent: credential, or presign for a host that offers nothing else. That form knows no ' +
         'albums: it takes the pictures that lie flat in a mirror on "", and others are failures.',
     }),
-  site_url: siteUrl.optional().meta({
+  site_url: value.siteUrl.optional().meta({
     description: "The host's site, for presign. Left out, it is the origin of base_url.",
     example: 'https://images.example.com',
     secret: true,

@@ -1,36 +1,37 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { ConfigError, unplaced } from './config-error.ts'
-import { parseConfig } from './parse-config.ts'
-import { xdgFolder } from './paths.ts'
-import { readBounded } from './read-bounded.ts'
-import type { Config } from './schema.ts'
-import { unreadable } from './unreadable.ts'
+import { ConfigError, keyText, type Problem, unplaced } from './config-error.ts'
+import { crossChecks } from './cross-checks.ts'
+import { defaultStateDir, resolvePath, type Surroundings, xdgFolder } from './paths.ts'
+import { readBounded, unreadable } from './read-file.ts'
+import { type Config, configSchema, type WrittenConfig } from './schema.ts'
+import { type Mistake, mistakesOf } from './wording.ts'
+import { readYaml } from './yaml-source.ts'
 
 /** Bytes. */
 const LARGEST = 2 ** 20
 
 /**
- * The config's file: the one that `--config` or else $ALBUMD_CONFIG names, whether it is there or not; without them
- * the first that is there of ./albumd.yaml, $XDG_CONFIG_HOME/albumd/config.yaml and /etc/albumd/config.yaml. Throws
- * ConfigError with the places where none was.
+ * The path of the config: the path that `--config` or else $ALBUMD_CONFIG names, whether it exists or not. Without them the
+ * first that exists of ./albumd.yaml, $XDG_CONFIG_HOME/albumd/config.yaml and /etc/albumd/config.yaml. Throws ConfigError when
+ * none exists.
  */
 export function findConfig(env: NodeJS.ProcessEnv, cwd: string, flag?: string): string {
   const named = flag ?? env.ALBUMD_CONFIG
   if (named) return named
   const personal = xdgFolder(env.XDG_CONFIG_HOME, '.config', env)
-  const places = [
+  const paths = [
     join(cwd, 'albumd.yaml'),
     ...(personal ? [join(personal, 'albumd', 'config.yaml')] : []),
     '/etc/albumd/config.yaml',
   ]
-  const found = places.find(exists)
+  const found = paths.find(exists)
   if (found) return found
   const remedy = 'albumd init writes one; or name yours with --config'
-  throw new ConfigError([unplaced(null, null, `no config in ${places.join(', ')}; ${remedy}`)])
+  throw new ConfigError([unplaced(null, null, `no config in ${paths.join(', ')}; ${remedy}`)])
 }
 
-/** What may not be looked at counts as there: reading it tells why not. */
+/** Whether a file exists. A file that can't be looked at counts as existing, because reading it will tell why. */
 function exists(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined
@@ -39,7 +40,7 @@ function exists(file: string): boolean {
   }
 }
 
-/** Reads a config. `env` answers $HOME and what the default state_dir hangs on. Throws ConfigError with all that is wrong. */
+/** Reads a config. `env` gives $HOME and what the default state_dir depends on. Throws ConfigError with all mistakes. */
 export function loadConfig(file: string, env: NodeJS.ProcessEnv): Config {
   return parseConfig(readText(file), { file, env })
 }
@@ -70,4 +71,49 @@ function wordingOf({ code }: NodeJS.ErrnoException): string {
 
 function refusal(file: string, message: string): ConfigError {
   return new ConfigError([unplaced(file, null, message)])
+}
+
+/**
+ * The config in `text`, checked and completed. Relative paths begin at the folder of `around.file`. Throws ConfigError with
+ * all mistakes. Does no I/O.
+ */
+export function parseConfig(text: string, around: Surroundings): Config {
+  const { file } = around
+  const { value, faults, locate } = readYaml(text)
+  const problems: Problem[] = faults.map(fault => ({ file, key: null, ...fault }))
+  if (value == null) throw new ConfigError(problems.length > 0 ? problems : [unplaced(file, null, EMPTY)])
+
+  const parsed = configSchema.safeParse(value)
+  const mistakes: Mistake[] = [
+    ...(parsed.error?.issues ?? []).flatMap(issue => mistakesOf(issue, configSchema, value)),
+    ...crossChecks(value, around),
+  ]
+  for (const { path, message } of mistakes)
+    problems.push({ file, ...locate(path), key: keyText(path), message })
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems.toSorted(byPosition))
+  return complete(parsed.data, around)
+}
+
+const EMPTY = 'is empty; config.example.yaml shows what belongs in it'
+
+function byPosition(one: Problem, other: Problem): number {
+  return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0)
+}
+
+/** Fills in what depends on the surroundings or on other keys. */
+function complete(written: WrittenConfig, around: Surroundings): Config {
+  // The cross-checks have refused paths that can't be resolved.
+  const absolute = (path: string) => resolvePath(path, around) ?? path
+  const { host, mirrors, state_dir } = written
+  return {
+    ...written,
+    host: {
+      ...host,
+      site_url: host.site_url ?? new URL(host.base_url).origin,
+      ...(host.api_key_file && { api_key_file: absolute(host.api_key_file) }),
+      ...(host.ca_file && { ca_file: absolute(host.ca_file) }),
+    },
+    mirrors: mirrors.map(mirror => ({ ...mirror, folder: absolute(mirror.folder) })),
+    state_dir: state_dir === undefined ? (defaultStateDir(around) ?? '') : absolute(state_dir),
+  }
 }

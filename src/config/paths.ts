@@ -1,26 +1,30 @@
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { readlinkSync, realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { type KeyPath, keyText } from './config-error.ts'
+import type { Mistake } from './wording.ts'
 
 const SYSTEM_CONFIGS = '/etc/albumd'
 
-/** What a path in a config may hang on. */
+/** What a path in a config depends on. */
 export interface Surroundings {
   /** The config's file. */
   file: string
   env: NodeJS.ProcessEnv
 }
 
-/** An absolute path: `~/` begins at $HOME, a relative one at the config's folder. Null where $HOME is needed and not set. */
+/** The absolute path. `~/` begins at $HOME, a relative path at the config's folder. Null when $HOME is needed and not set. */
 export function resolvePath(path: string, { file, env }: Surroundings): string | null {
   if (path !== '~' && !path.startsWith('~/')) return resolve(dirname(resolve(file)), path)
   return env.HOME ? resolve(env.HOME, path.slice(2)) : null
 }
 
 /**
- * Where the state is kept when the config does not say: $STATE_DIRECTORY, which systemd sets; /var/lib/albumd for a
- * config in /etc/albumd, and /var/lib/albumd/NAME for one in /etc/albumd/NAME; else the user's own. Null where there is no home to look in.
+ * Where the state is kept when the config names no state_dir: in $STATE_DIRECTORY, which systemd sets; in /var/lib/albumd for
+ * a config in /etc/albumd, and in /var/lib/albumd/NAME for a config in /etc/albumd/NAME; otherwise in the user's home. Null
+ * when $HOME is needed and not set.
  */
 export function defaultStateDir({ file, env }: Surroundings): string | null {
-  // systemd separates several by colons; the first is the unit's own.
+  // systemd separates several folders by colons. The first folder is the unit's own.
   const given = env.STATE_DIRECTORY?.split(':')[0]
   if (given) return resolve(given)
   const folder = dirname(resolve(file))
@@ -30,8 +34,72 @@ export function defaultStateDir({ file, env }: Surroundings): string | null {
   return home && join(home, 'albumd')
 }
 
-/** A base folder of the XDG specification, which has relative ones ignored. */
+/** A base folder of the XDG specification. The specification says that relative paths are ignored. */
 export function xdgFolder(set: string | undefined, below: string, env: NodeJS.ProcessEnv): string | null {
   if (set && isAbsolute(set)) return set
   return env.HOME ? resolve(env.HOME, below) : null
+}
+
+/**
+ * The real path of something that may not exist yet: its existing part is resolved. A link is followed even when its target
+ * does not exist, so that a folder has the same name whether its disk is mounted or not.
+ */
+export function realPathOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    const end = (error as NodeJS.ErrnoException).code === 'ENOENT' ? endOfLink(path) : null
+    if (end !== null) return realPathOf(resolve(dirname(path), end))
+    const parent = dirname(path)
+    return parent === path ? path : join(realPathOf(parent), basename(path))
+  }
+}
+
+/** The target of a link, or null when the path is no link. */
+function endOfLink(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
+
+/** A key of the config, and the path of a folder or an album that it names. */
+export interface NamedPath {
+  at: KeyPath
+  path: string
+}
+
+/** Folders or albums that are the same, or lie in each other. The mistake names the later of the two. */
+export function overlaps(paths: readonly NamedPath[], separator: string = sep): Mistake[] {
+  return paths.flatMap(({ at, path }, index) => {
+    for (const earlier of paths.slice(0, index)) {
+      const relation = relationOf(path, earlier.path, separator)
+      if (relation)
+        return { path: at, message: `${relation} ${keyText(earlier.at)}; mirrors may not overlap` }
+    }
+    return []
+  })
+}
+
+/** Folders that hold the state folder. */
+export function holders(stateDir: string, folders: readonly NamedPath[]): Mistake[] {
+  const holding = folders.filter(({ path }) =>
+    ['holds', 'is the same as'].includes(relationOf(path, stateDir, sep) ?? ''),
+  )
+  return holding.map(({ at }) => ({
+    path: at,
+    message: `holds state_dir (${stateDir}); name one outside of it`,
+  }))
+}
+
+type Relation = 'is the same as' | 'lies in' | 'holds'
+
+function relationOf(one: string, other: string, separator: string): Relation | null {
+  const parts = one.split(separator).filter(Boolean)
+  const others = other.split(separator).filter(Boolean)
+  const shared = Math.min(parts.length, others.length)
+  if (parts.slice(0, shared).join(separator) !== others.slice(0, shared).join(separator)) return null
+  if (parts.length === others.length) return 'is the same as'
+  return parts.length > others.length ? 'lies in' : 'holds'
 }

@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { heartbeatUrl } from './addresses.ts'
 import { hostSection } from './host-section.ts'
 import * as value from './values.ts'
 
 /**
- * The configuration, key by key, named as in the file. Each key's description is what `config.example.yaml` says of
- * it. A default stands as someone would write it. `example` is for a key without default; `secret` marks what is
- * not to be repeated in an error, for people paste keys and passwords into it.
+ * The configuration, key by key, named as in the file. `config.example.yaml` is made from the descriptions. A default is
+ * written as a person would write it. `example` is for a key without default. `secret` marks values that no error repeats,
+ * because people paste keys and passwords into them.
  */
 
 const mirror = value.section({
@@ -143,7 +142,7 @@ const watch = value.section({
 })
 
 const notify = value.section({
-  heartbeat: heartbeatUrl.optional().meta({
+  heartbeat: value.heartbeatUrl.optional().meta({
     description:
       'An address to ask (GET) while everything is as it should be, for a service that tells you when these stop ' +
       '(healthchecks.io, Uptime Kuma and the like). The parameter oldest_unsynced, in seconds, is added: how long the ' +

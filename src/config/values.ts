@@ -1,21 +1,21 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import bytes from 'bytes'
 import { createTask, validate as isCron } from 'node-cron'
-import durationOf from 'parse-duration'
 import { z } from 'zod'
+import { VERSION_PATH } from '../protocol/endpoints.ts'
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
 
 /**
- * The kinds of values that a config holds, from how they are written to the units that the program counts in.
- * Each says in its error what would be right; `wording.ts` puts before it what is there.
+ * The kinds of values that a config holds. Each kind turns a text of the file into the unit that the program counts in. Its
+ * error says what would be right; `wording.ts` adds what is written there.
  */
 
-/** Keys and their values; others are refused. */
+/** A mapping with these keys. Other keys are refused. */
 export function section<T extends z.core.$ZodLooseShape>(shape: T) {
   return z.strictObject(shape, { error: 'must be a mapping of keys to values' })
 }
 
-/** Text. YAML reads an album called 2024 as a number. */
+/** Text. A number is taken as text, because YAML reads an album called 2024 as a number. */
 export function text(what: string) {
   return z.string({
     error: ({ input }) =>
@@ -30,7 +30,7 @@ export function wholeNumber(least: number, most: number) {
   return z.int({ error }).min(least, { error }).max(most, { error })
 }
 
-/** So many a second; Infinity for "unlimited". */
+/** A number of requests a second; Infinity for "unlimited". */
 export function rate(most: number) {
   const error = `must be a whole number from 1 to ${most}, or "unlimited"`
   const unlimited = z.literal('unlimited').transform(() => Number.POSITIVE_INFINITY)
@@ -42,8 +42,8 @@ export function oneOf<const T extends readonly string[]>(values: T) {
 }
 
 /**
- * A value with a spelling of its own. `read` answers undefined where it is spelt otherwise. A bare number reaches it
- * as text, so that what lacks its unit is refused in the same words. `pattern` is the spelling as far as editors look.
+ * A value with a spelling of its own. `read` answers undefined when the text is spelt otherwise. It gets a bare number as
+ * text, so that a number without its unit is refused in the same words. `pattern`: the spelling for the JSON Schema.
  */
 function spelt<T>(what: string, read: (text: string) => T | undefined, pattern?: RegExp) {
   const error = `must be ${what}`
@@ -56,16 +56,18 @@ function spelt<T>(what: string, read: (text: string) => T | undefined, pattern?:
   })
 }
 
-// parse-duration skips what it does not know: "5 parsecs 3m" would be three minutes, "1,5s" fifteen seconds.
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w)\s*)+$/
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 }
 
-/** Milliseconds, or null where it is no duration. A zero needs no unit. */
+/** Milliseconds, such as 5,400,000 for "1h30m". Null when the text is no duration. A zero needs no unit. */
 export function parseDuration(written: string): number | null {
   if (written === '0') return 0
-  return DURATION.test(written) ? Math.round(durationOf(written) ?? 0) : null
+  if (!DURATION.test(written)) return null
+  const parts = [...written.matchAll(/([\d.]+)(ms|[smhdw])/g)]
+  return Math.round(parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit as 's'], 0))
 }
 
-/** Milliseconds. The limits are written as durations too. */
+/** A duration in milliseconds, between two durations that are written in the same way. */
 export function duration(least: string, most: string) {
   const [from, to] = [parseDuration(least) ?? 0, parseDuration(most) ?? 0]
   const read = (written: string) => {
@@ -75,12 +77,12 @@ export function duration(least: string, most: string) {
   return spelt(`a duration such as 90s, 10m or 1h30m, from ${least} to ${most}`, read, DURATION)
 }
 
-/** Bytes, or null where it is no size. A KB is 1024 bytes. */
+/** A size in bytes, or null when the text is no size. A KB is 1024 bytes. The package `bytes` alone would read "5 parsecs" as 5. */
 export function parseSize(written: string): number | null {
   return /^\d+(?:\.\d+)?\s*[KMGT]B$/i.test(written) ? bytes.parse(written) : null
 }
 
-/** Bytes a second. */
+/** A bandwidth in bytes a second. */
 export const bandwidth = spelt(
   'a rate of at least 1KB/s, such as 500KB/s or 2MB/s',
   written => {
@@ -90,7 +92,7 @@ export const bandwidth = spelt(
   /^\d+(\.\d+)?\s*[KMGTkmgt][Bb]\/s$/,
 )
 
-/** A fraction: 25% is 0.25. */
+/** A fraction from 0 to 1: "25%" is 0.25. */
 export const percentage = spelt(
   'a percentage such as 25%',
   written => {
@@ -100,7 +102,7 @@ export const percentage = spelt(
   /^\d+(\.\d+)?\s*%$/,
 )
 
-/** A cron expression, as it is written. */
+/** A cron expression, as written. */
 export const schedule = spelt('a cron expression such as "0 */6 * * *"', written =>
   comes(written) ? written : undefined,
 )
@@ -110,10 +112,10 @@ export const scheduleOrOff = spelt('a cron expression such as "30 3 * * 0", or "
   written === 'off' ? null : comes(written) ? written : undefined,
 )
 
-/** node-cron takes the 30th of February too, and fails when it is asked for the next one. */
+/** Whether a cron expression names a day that exists. node-cron accepts the 30th of February, and fails at the next time. */
 function comes(written: string): boolean {
   if (!isCron(written)) return false
-  // Every month has such a day.
+  // Each month has a day with such a number.
   if (written.trim().split(/\s+/).at(-3) === '*') return true
   const task = createTask(written, () => {})
   try {
@@ -125,13 +127,13 @@ function comes(written: string): boolean {
   }
 }
 
-/** Minutes after midnight. */
+/** A time of day in minutes after midnight. */
 function timeOfDay(written: string): number | undefined {
   const [, hours, minutes] = /^(\d{1,2}):(\d{2})$/.exec(written) ?? []
   return Number(hours) < 24 && Number(minutes) < 60 ? Number(hours) * 60 + Number(minutes) : undefined
 }
 
-/** Minutes after midnight, in the machine's time zone. `from` is later than `to` where midnight lies between. */
+/** Hours in minutes after midnight of the machine's time zone. `from` is later than `to` when midnight lies between. */
 export const hours = spelt(
   'two different times such as 22:00-07:00',
   written => {
@@ -141,7 +143,7 @@ export const hours = spelt(
   /^\d{1,2}:\d{2}\s*-\s*\d{1,2}:\d{2}$/,
 )
 
-/** Minutes after midnight there. */
+/** A time of day, in minutes after midnight, in a time zone. */
 export const quotaReset = spelt(
   'a time and a time zone such as "00:00 Asia/Shanghai"',
   written => {
@@ -163,7 +165,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** An address to listen at, or null for "off". Port 0 is any free one. */
+/** An address to listen at, or null for "off". Port 0 takes any free port. */
 export const listenAddress = spelt('an address such as 127.0.0.1:8687 or [::1]:8687, or "off"', written => {
   if (written === 'off') return null
   const [, six, four, port] = /^(?:\[(.+)\]|([^:]+)):(\d{1,5})$/.exec(written) ?? []
@@ -172,7 +174,7 @@ export const listenAddress = spelt('an address such as 127.0.0.1:8687 or [::1]:8
   return known && Number(port) < 65_536 ? { host, port: Number(port) } : undefined
 })
 
-/** A path as it is written. `paths.ts` makes it absolute. */
+/** A path as written. `paths.ts` makes it absolute. */
 export function path(what: string) {
   const error = `must be ${what}`
   return text(what)
@@ -190,3 +192,45 @@ export const albumPath = text(
   else if (names.some(name => name.length > ALBUM_NAME_MAX))
     context.addIssue(`must have names of at most ${ALBUM_NAME_MAX} characters between its slashes`)
 })
+
+/** §9.1: {base_url}, without a slash at its end. */
+export const baseUrl = address(`an address such as https://images.example.com${VERSION_PATH}`)
+  .refine(url => /\/api\/v1\/?$/.test(url.pathname), `must end in ${VERSION_PATH}`)
+  .transform(url => url.origin + url.pathname.replace(/\/$/, ''))
+
+/** {site_url}, for the presign form (§4.3): an origin. */
+export const siteUrl = address('an address such as https://images.example.com')
+  .refine(url => url.pathname === '/', 'must have nothing after its host name and port')
+  .transform(url => url.origin)
+
+/** An address of another service, which is called as written, with its query. */
+export const heartbeatUrl = address('an address such as https://hc-ping.com/your-check', true).transform(
+  url => url.href,
+)
+
+/** Whether an address stays on this machine: 127.0.0.0/8, ::1, localhost. The URL parser writes 127.1 as 127.0.0.1. */
+export function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'))
+}
+
+/** An address. HTTPS only (§5.4), or plain HTTP within this machine. */
+function address(what: string, mayHaveQuery = false) {
+  return text(what).transform((written, context) => {
+    // The URL parser drops line breaks without an error.
+    const url = /\s/.test(written) ? null : URL.parse(written)
+    const fault = url ? faultOf(url, mayHaveQuery) : `must be ${what}`
+    if (url && fault === null) return url
+    context.addIssue(fault ?? '')
+    return z.NEVER
+  })
+}
+
+function faultOf(url: URL, mayHaveQuery: boolean): string | null {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://'
+  if (url.protocol === 'http:' && !isLoopback(url))
+    return 'must begin with https://; plain http is for loopback addresses alone'
+  if (url.username || url.password) return 'must not carry a user name or password'
+  // An empty query (a `?` alone) is not in `url.search`, but it would be in every request.
+  if (!mayHaveQuery && /[?#]/.test(url.href)) return 'must not carry a query (?) or a fragment (#)'
+  return null
+}

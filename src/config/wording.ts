@@ -1,26 +1,24 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { type KeyPath, keyText, visible } from './config-error.ts'
-import { likelyKey } from './likely-key.ts'
-import { keysOf, schemaAt } from './schema-key.ts'
 
-/** Something wrong with what a config says, before anyone knows on which line. */
+/** A mistake in the content of a config. Its line is added later. */
 export interface Mistake {
   path: KeyPath
   message: string
 }
 
-/** What the schema minds, in sentences: what is there, and what would be right. */
+/** What a person reads for a schema's issue: what is written there, and what would be right. */
 export function mistakesOf(issue: z.core.$ZodIssue, root: z.ZodType, config: unknown): Mistake[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map(key => ({ path: [...issue.path, key], message: unknownKey(key, issue.path, root) }))
   const secret = schemaAt(root, issue.path)?.meta()?.secret === true
   const found = valueAt(config, issue.path)
-  // A config that is one word may be the key's file, named in its place.
+  // When the whole config is one word, somebody may have passed the key's file, so the word is not shown.
   const silent = found !== undefined && (secret || issue.path.length === 0)
   return [{ path: issue.path, message: silent ? issue.message : `${stateOf(found)}, ${issue.message}` }]
 }
 
-/** The value at `path`; undefined where there is none. */
+/** The value at `path`; undefined when there is none. */
 export function valueAt(config: unknown, path: KeyPath): unknown {
   let value = config
   for (const step of path) {
@@ -44,4 +42,58 @@ function stateOf(value: unknown): string {
   if (Array.isArray(value)) return 'is a list'
   if (typeof value === 'object') return 'is a mapping'
   return typeof value === 'string' ? `is '${visible(value)}'` : `is ${value}`
+}
+
+/** The known key that someone most likely meant, or null. */
+export function likelyKey(written: string, known: readonly string[]): string | null {
+  let likely: string | null = null
+  let least = Number.POSITIVE_INFINITY
+  for (const key of known) {
+    // `api_key` for `api_key_file`: many letters away, and yet no other.
+    const begun = written.length > 2 && key.startsWith(written)
+    const distance = begun ? 1 : editDistance(written, key)
+    // Two: neighbours that changed places.
+    const most = Math.max(key.length / 3, Math.min(key.length / 2, 2))
+    if (distance > most || distance >= least) continue
+    likely = key
+    least = distance
+  }
+  return likely
+}
+
+/** Levenshtein's: how many characters must be put in, taken out or replaced. */
+function editDistance(one: string, other: string): number {
+  let above = Array.from({ length: other.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= other.length; column++) {
+      const replaced = above[column - 1]! + (one[row - 1] === other[column - 1] ? 0 : 1)
+      current.push(Math.min(replaced, above[column]! + 1, current[column - 1]! + 1))
+    }
+    above = current
+  }
+  return above[other.length]!
+}
+
+/** The schema without a default and without being optional. */
+export function bare(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional ? bare(schema.unwrap()) : schema
+}
+
+/** The keys of a section with their schemas; null when the schema is no section. */
+export function keysOf(schema: z.core.$ZodType): [string, z.ZodType][] | null {
+  const section = bare(schema)
+  return section instanceof z.ZodObject ? Object.entries(section.shape) : null
+}
+
+/** The schema of the key at `path`; null when there is no such key. */
+export function schemaAt(root: z.ZodType, path: KeyPath): z.ZodType | null {
+  let schema: z.ZodType = root
+  for (const step of path) {
+    const section = bare(schema)
+    const next = section instanceof z.ZodArray ? section.element : new Map(keysOf(schema)).get(String(step))
+    if (!(next instanceof z.ZodType)) return null
+    schema = next
+  }
+  return schema
 }

@@ -2,16 +2,16 @@ import type { ErrorCode, ParsedNode, YAMLError } from 'yaml'
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml'
 import type { KeyPath } from './config-error.ts'
 
-/** A YAML text as values, and where in the text each of them stands. */
+/** The values of a YAML text, and where each value is written. */
 export interface YamlSource {
-  /** Null where faults leave it in doubt, or the text is empty. A key with nothing after it is undefined. */
+  /** Null when the text is empty, or its faults leave the value in doubt. A key with nothing after it is undefined. */
   value: unknown
   faults: YamlFault[]
-  /** Where the key at `path` stands, or else what was to hold it. */
+  /** The position of the key at `path`, or of the section that should hold the key. */
   locate(path: KeyPath): Position
 }
 
-/** Both count from 1. */
+/** Line and column count from 1. */
 export interface Position {
   line: number
   column: number
@@ -21,7 +21,7 @@ export interface YamlFault extends Position {
   message: string
 }
 
-/** Reads YAML 1.2, whatever version the text names, without tags. Never throws. */
+/** Reads YAML 1.2 without tags, whatever version the text names. Never throws. */
 export function readYaml(text: string): YamlSource {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, {
@@ -41,7 +41,7 @@ export function readYaml(text: string): YamlSource {
     ...errors.map(error => ({ ...positionOf(error.pos[0]), message: wordingOf(error, text) })),
     ...aliases.map(offset => ({ ...positionOf(offset), message: LOOSE_ALIAS })),
   ]
-  // A key that stands twice leaves no doubt about the rest.
+  // When a key is written twice, the other values are still clear.
   const clear = aliases.length === 0 && errors.every(error => error.code === 'DUPLICATE_KEY')
   return {
     value: clear ? toValue(document, faults) : null,
@@ -52,7 +52,7 @@ export function readYaml(text: string): YamlSource {
 
 const LOOSE_ALIAS = 'an alias (*) of nothing; a pattern stands in quotes'
 
-/** What a person makes of a parser's error. */
+/** The parser's error in words for a person. */
 const WORDINGS: Partial<Record<ErrorCode, string>> = {
   BAD_ALIAS: LOOSE_ALIAS,
   BAD_SCALAR_START: 'a value that begins with this character stands in quotes',
@@ -66,11 +66,11 @@ const WORDINGS: Partial<Record<ErrorCode, string>> = {
 function wordingOf({ code, message, pos }: YAMLError, text: string): string {
   if (code === 'DUPLICATE_KEY')
     return `the key '${/[\w-]+/.exec(text.slice(pos[0]))?.[0]}' is here a second time`
-  // What follows the parser's colon is a piece of the file, and might be a secret.
+  // The parser repeats a piece of the file after a colon, and this piece may be a secret.
   return WORDINGS[code] ?? `not valid YAML: ${message.split(': ', 1)[0]}`
 }
 
-/** One slip makes several errors. */
+/** The first error of each line, because one mistake may cause several errors. */
 function firstOfEachLine(faults: readonly YamlFault[]): YamlFault[] {
   const lines = new Map<number, YamlFault>()
   for (const fault of faults.toSorted((one, other) => one.line - other.line || one.column - other.column))
@@ -78,7 +78,7 @@ function firstOfEachLine(faults: readonly YamlFault[]): YamlFault[] {
   return [...lines.values()]
 }
 
-/** The offsets of aliases without an anchor ahead of them: `*.tmp` without quotes is one. */
+/** The offsets of aliases without an anchor. An example: `*.tmp` without quotes is read as an alias. */
 function looseAliases(document: Document.Parsed): number[] {
   const anchors = new Set<string>()
   const loose: number[] = []
@@ -91,7 +91,7 @@ function looseAliases(document: Document.Parsed): number[] {
   return loose
 }
 
-/** Adds a fault and answers null where aliases of aliases stand for more than anyone means. */
+/** Adds a fault and answers null when aliases of aliases would make the value too large. */
 function toValue(document: Document.Parsed, faults: YamlFault[]): unknown {
   visit(document, {
     Pair(_, pair) {

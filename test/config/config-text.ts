@@ -1,4 +1,4 @@
-import { parseConfig } from '../../src/config/parse-config.ts'
+import { parseConfig } from '../../src/config/load-config.ts'
 import type { Config } from '../../src/config/schema.ts'
 
 /** A config as short as it can be, and what stands on its lines. */

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
-import { configExample } from '../../src/config/example.ts'
-import { configJsonSchema } from '../../src/config/json-schema.ts'
+import { configExample, configJsonSchema } from '../../src/config/example.ts'
 import { parse } from './config-text.ts'
 
 /** contract.md's. */

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { ConfigError } from '../../src/config/config-error.ts'
 import { configExample } from '../../src/config/example.ts'
-import { findConfig, loadConfig } from '../../src/config/load-config.ts'
-import { parseConfig } from '../../src/config/parse-config.ts'
+import { findConfig, loadConfig, parseConfig } from '../../src/config/load-config.ts'
 import { SHORTEST } from './config-text.ts'
 
 let folder: string

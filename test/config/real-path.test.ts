@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { realPathOf } from '../../src/config/real-path.ts'
+import { realPathOf } from '../../src/config/paths.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 it('a folder has the same real path whether the end of its link is there or not', () => {

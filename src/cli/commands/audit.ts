@@ -1,4 +1,4 @@
-import { KEY_REMEDY } from '../../config/api-key.ts'
+import { KEY_REMEDY } from '../../config/host-access.ts'
 import type { AuditFinding, AuditResult } from '../../daemon/commands/audit.ts'
 import type { Verdict } from '../../daemon/report/verdict.ts'
 import { carryOut, sayAside, silently } from '../carry-out.ts'

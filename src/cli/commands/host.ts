@@ -94,7 +94,7 @@ async function serve(args: HostArgs): Promise<number> {
 async function optionsOf(args: HostArgs): Promise<HostOptions> {
   if (args.data === '') throw new Problem(EXIT.usage, '--data must be a folder')
   if (args['api-key'].includes('')) throw new Problem(EXIT.usage, '--api-key must not be empty')
-  const { mayBeKey } = await import('../../config/api-key.ts')
+  const { mayBeKey } = await import('../../config/host-access.ts')
   if (!args['api-key'].every(mayBeKey))
     throw new Problem(
       EXIT.usage,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { readAuthorities } from '../../config/ca-file.ts'
-import { realPathOf } from '../../config/real-path.ts'
+import { readAuthorities } from '../../config/host-access.ts'
+import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import type { RestoreReport } from '../../daemon/restore/restore-event.ts'
 import type { CommandWork } from '../command-work.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { realPathOf } from '../../config/real-path.ts'
+import { realPathOf } from '../../config/paths.ts'
 import type { TrustResult } from '../../daemon/commands/trust.ts'
 import { carryOut, silently } from '../carry-out.ts'
 import type { CommandWork } from '../command-work.ts'

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../config/config-error.ts'
 import { configText } from '../../config/example.ts'
-import { parseConfig } from '../../config/parse-config.ts'
+import { parseConfig } from '../../config/load-config.ts'
 
 /** The config as far as it is agreed on, as in the file. */
 export interface Draft {

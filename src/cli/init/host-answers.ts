@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { unreadable } from '../../config/unreadable.ts'
+import { unreadable } from '../../config/read-file.ts'
 import { checkEndpoints } from '../../daemon/doctor/endpoints.ts'
 import type { Finding } from '../../daemon/doctor/finding.ts'
 import { checkReach, checkTls } from '../../daemon/doctor/host.ts'

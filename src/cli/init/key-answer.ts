@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { readApiKey } from '../../config/api-key.ts'
+import { readApiKey } from '../../config/host-access.ts'
 import type { Finding } from '../../daemon/doctor/finding.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../words/problem.ts'

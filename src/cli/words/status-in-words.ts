@@ -1,4 +1,4 @@
-import { KEY_REMEDY } from '../../config/api-key.ts'
+import { KEY_REMEDY } from '../../config/host-access.ts'
 import { auditInWords } from '../../daemon/report/audit-status.ts'
 import { localTime } from '../../daemon/report/local-time.ts'
 import type { MirrorStatus, Status } from '../../daemon/report/status.ts'

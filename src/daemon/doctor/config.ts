@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { readApiKey } from '../../config/api-key.ts'
+import { readApiKey } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { shellWord } from '../../words/shell-word.ts'
 import { type Finding, pass, warn } from './finding.ts'

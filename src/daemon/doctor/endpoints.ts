@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { KEY_REMEDY } from '../../config/api-key.ts'
+import { KEY_REMEDY } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { readAuthorities } from '../../config/ca-file.ts'
 import { ConfigError } from '../../config/config-error.ts'
+import { readAuthorities } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { readMounts } from '../../local/mount-table.ts'
 import { realDisk } from '../../local/real-disk.ts'

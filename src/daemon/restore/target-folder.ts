@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { realPathOf } from '../../config/real-path.ts'
+import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { makeFolder } from '../../local/make-folder.ts'
 import { isAtOrBelow } from '../../sync/tree-path.ts'

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { keyFileOf } from '../../config/api-key.ts'
+import { keyFileOf } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Clock, systemClock } from '../../sync/clock.ts'
 import type { Synced } from '../../synced/synced.ts'

@@ -1,5 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path'
-import { realPathOf } from '../../config/real-path.ts'
+import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { isAtOrBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parseConfig } from '../../../src/config/parse-config.ts'
+import { parseConfig } from '../../../src/config/load-config.ts'
 import { findKey } from '../../../src/daemon/doctor/config.ts'
 import {
   checkGuards,

@@ -1,8 +1,8 @@
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { readApiKey } from '../../src/config/api-key.ts'
 import { ConfigError } from '../../src/config/config-error.ts'
+import { readApiKey } from '../../src/config/host-access.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { parse, SHORTEST } from './config-text.ts'
 

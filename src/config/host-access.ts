@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { ConfigError, unplaced } from './config-error.ts'
-import { readBounded } from './read-bounded.ts'
+import { readBounded, unreadable } from './read-file.ts'
 import type { Config } from './schema.ts'
-import { unreadable } from './unreadable.ts'
 
 export interface ApiKey {
   key: string
@@ -10,12 +9,12 @@ export interface ApiKey {
   warning: string | null
 }
 
-/** What of a config tells where the key is. */
+/** The part of a config that tells where the key is. */
 export interface KeySource {
   host: Pick<Config['host'], 'api_key_file'>
 }
 
-/** What a person can do where the host refuses the key. */
+/** What a person can do when the host refuses the key. */
 export const KEY_REMEDY =
   'check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
 
@@ -23,9 +22,9 @@ export const KEY_REMEDY =
 const LONGEST = 4096
 
 /**
- * The account's key (§5): from host.api_key_file; where the config names none, from $ALBUMD_API_KEY, or else from the
- * systemd credential "api-key". Throws ConfigError, which never shows the key, nor the path: people paste the key
- * itself there.
+ * The account's key (§5). It comes from host.api_key_file. When the config names no file, it comes from $ALBUMD_API_KEY, or
+ * else from the systemd credential "api-key". Throws ConfigError, which shows neither the key nor the path, because people
+ * paste the key in the place of the path.
  */
 export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   const file = keyFileOf(config, env)
@@ -41,7 +40,7 @@ export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   )
 }
 
-/** The file that holds the key, or null where none does. */
+/** The file that holds the key, or null when no file does. */
 export function keyFileOf(
   { host }: KeySource,
   { ALBUMD_API_KEY, CREDENTIALS_DIRECTORY }: NodeJS.ProcessEnv,
@@ -65,7 +64,7 @@ function readFile(file: string, source: string): ReturnType<typeof readBounded> 
   }
 }
 
-/** Windows has no such bits and shows them all as set. */
+/** Whether other users may read the key. Windows has no such bits, and Node shows them all as set there. */
 function readableByOthers(mode: number): boolean {
   return process.platform !== 'win32' && (mode & 0o044) !== 0
 }
@@ -80,11 +79,38 @@ function checked(text: string, source: string): string {
   return key
 }
 
-/** Whether a text can be a key: it goes into a header, as one word of printable ASCII. */
+/** Whether a text can be a key. A key goes into a header, so it is one word of printable ASCII. */
 export function mayBeKey(text: string): boolean {
   return text.length <= LONGEST && /^[\x21-\x7e]+$/.test(text)
 }
 
 function refusal(key: string, message: string): ConfigError {
   return new ConfigError([unplaced(null, key, message)])
+}
+
+/** Bytes. The bundle of all authorities of a system is a fifth of this. */
+const LARGEST_BUNDLE = 2 ** 20
+
+/** The certificate authorities (PEM) of host.ca_file, or null when the config names none. Throws ConfigError. */
+export function readAuthorities(config: Pick<Config, 'host'>): string | null {
+  const file = config.host.ca_file
+  if (file === undefined) return null
+  const text = readAuthorityFile(file)
+  if (!text.includes('-----BEGIN CERTIFICATE-----'))
+    throw refusal(
+      'host.ca_file',
+      `${file} holds no certificate; it must hold the host's authority in PEM form`,
+    )
+  return text
+}
+
+function readAuthorityFile(file: string): string {
+  try {
+    return readBounded(file, LARGEST_BUNDLE).bytes.toString()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const why =
+      code === 'ENOENT' ? ": no such file; it must hold the host's authority" : ` ${unreadable(code)}`
+    throw refusal('host.ca_file', `${file}${why}`)
+  }
 }
