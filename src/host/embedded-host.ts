@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { openDatabase } from './data/database.ts'
 import { lockData } from './data/lock.ts'
-import { makeFolder } from './data/make-folder.ts'
 import { openPictureFolder } from './data/picture-folder.ts'
 import { openHostService } from './host-service.ts'
 import { addressesOf } from './http/addresses.ts'
@@ -42,14 +42,19 @@ const HEADERS_MAX = 10_000
 /** Milliseconds beyond a credential's life that a request may take to come in. */
 const REQUEST_MARGIN = 30_000
 
+/** A folder that is there already is used. */
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error
+}
+
 /**
- * Serves all nine parts of the specification from a folder. Rejects with code HOST_DATA_IN_USE where another host has
+ * Serves all nine parts of the specification from a folder, which is made when only its last part is missing. Rejects with code HOST_DATA_IN_USE where another host has
  * the folder, and with Node's own error (EADDRINUSE, EACCES) or SQLite's where it can't listen or use the folder.
  */
 export async function startHost(options: HostOptions): Promise<RunningHost> {
   const settings = settle(options)
   const { data, tls } = options
-  await makeFolder(data)
+  await mkdir(data, { mode: 0o700 }).catch(unlessThere)
   const held: (() => void | Promise<void>)[] = []
   const letGo = async () => {
     for (const release of held.splice(0).reverse()) await release()

@@ -10,30 +10,30 @@ export interface Disk {
   /** A small text file (an ignore file), at most 1 MiB. Throws EFBIG beyond, ELOOP for a symbolic link. */
   readText(path: string): string
   /**
-   * The folders below this one that the system lists as mount points, as paths below it: a bind mount of the same
-   * device is told by nothing else. Empty where the system keeps no such list.
+   * The mount points below a folder that the system lists, as paths below the folder. Only this list shows a bind mount of
+   * the same device. Empty when the system keeps no such list.
    */
   mountPoints(folder: string): ReadonlySet<string>
-  /** Whether what lies in this folder is stamped by the clock of another machine, which may be wrong. */
+  /** Whether the files in this folder get their timestamps from another machine, whose clock may be wrong. */
   isRemote(folder: string): boolean
-  /** The clock that stamps files, in microseconds since 1970. */
+  /** The time of the clock that stamps files, in microseconds since 1970. */
   now(): number
 }
 
 export interface DiskEntry {
-  /** Bytes that are not UTF-8 stand as \xNN; `validUtf8` tells them from a name that is spelled so. */
+  /** A byte that is not UTF-8 is written as \xNN. `validUtf8` tells such a name from a name that is spelled so. */
   name: string
   validUtf8: boolean
   kind: 'file' | 'folder' | 'link' | 'special'
 }
 
-/** Times are microseconds since 1970 (doubles hold them exactly, nanoseconds they would not). */
+/** Times are microseconds since 1970. A double holds microseconds exactly, but not nanoseconds. */
 export interface DiskStat {
   kind: DiskEntry['kind']
   size: number
   mtime: number
   ctime: number
-  /** 0 where the file system has none. */
+  /** 0 when the file system records none. */
   birthtime: number
   dev: number
   ino: number

@@ -1,13 +1,13 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { unhurried } from './unhurried.ts'
+import { setImmediate as turn } from 'node:timers/promises'
 
-/** Looks after folders that nothing tells of, for a twentieth of what a look at their files costs. */
+/** Polls folders that the system does not watch. Polling a folder costs a twentieth of looking at its files. */
 export interface FolderPoller {
   /**
-   * Which of these folders (paths below the root, '' is the root) gained, lost or renamed an entry since they were
-   * polled the last time; and those that were not polled then. A file that was edited in place leaves no trace in
-   * its folder. Each call forgets the folders that it does not name.
+   * Answers the folders in which an entry was added, removed or renamed since the last poll, and the folders that the last
+   * poll did not name. Paths are below the root; '' is the root. A file that was edited in place is not noticed, because its
+   * folder does not change.
    */
   poll(folders: readonly string[]): Promise<string[]>
 }
@@ -25,12 +25,23 @@ export function openFolderPoller(root: string): FolderPoller {
   }
 }
 
-/** What the disk refuses is a stamp too: that it refuses something else is a change. */
+/** What changes when an entry of the folder does. An error is a stamp too, so another error counts as a change. */
 function stampOf(path: string): string {
   try {
     const { dev, ino, mtimeMs, ctimeMs } = lstatSync(path)
     return `${dev} ${ino} ${mtimeMs} ${ctimeMs}`
   } catch (error) {
     return String((error as NodeJS.ErrnoException).code)
+  }
+}
+
+/** Items for one turn of the event loop: a few milliseconds when each needs a system call. */
+const BATCH = 256
+
+/** Gives items one by one, and lets the event loop turn now and then. */
+export async function* unhurried<T>(items: readonly T[]): AsyncGenerator<T> {
+  for (const [at, item] of items.entries()) {
+    if (at % BATCH === BATCH - 1) await turn()
+    yield item
   }
 }

@@ -1,8 +1,8 @@
 import { type FSWatcher, lstatSync, readFileSync, watch as watchFolder } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { unhurried } from './folder-poller.ts'
 import { openRootWatch, type RootWatch } from './root-watch.ts'
-import { unhurried } from './unhurried.ts'
 import { lossOf, OVERFLOW, type WatchLoss } from './watch-loss.ts'
 
 /** Says which folders need a look, never what happened there. */

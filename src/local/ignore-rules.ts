@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import ignore, { type Ignore } from 'ignore'
+import type { Ignore } from 'ignore'
+import ignore from 'ignore'
 import type { IgnoreRules } from './look.ts'
 
 /** The name of the file that holds a folder's own rules. */
@@ -54,7 +55,7 @@ function compiled({ base, text }: IgnoreRules): Link {
 /** A pattern as it is written, in which line, and the same relative to the root. */
 export interface WrittenPattern {
   written: string
-  /** From 1. */
+  /** The line number, from 1. */
   line: number
   pattern: string
 }
@@ -99,4 +100,29 @@ function isUnderstood(pattern: string): boolean {
   } catch {
     return false
   }
+}
+
+/** A rule as written in its ignore file or in the config. */
+export interface HidingRule {
+  /** The number of its text in the chain, from 0. */
+  link: number
+  base: string
+  /** The line number, from 1. */
+  line: number
+  pattern: string
+}
+
+/** The rule that hides a path, or null. The last rule of the chain that matches counts. `path`: below the root. */
+export function hidingRule(
+  chain: readonly IgnoreRules[],
+  path: string,
+  kind: 'file' | 'folder',
+): HidingRule | null {
+  const all = chain.flatMap((rules, link) =>
+    writtenPatterns(rules).map(written => ({ ...written, link, base: rules.base })),
+  )
+  const asked = ignore(OPTIONS).add(all.map(({ pattern }, at) => ({ pattern, mark: String(at) })))
+  const { rule } = asked.test(kind === 'folder' ? `${path}/` : path)
+  const found = rule?.mark === undefined ? undefined : all[Number(rule.mark)]
+  return found ? { link: found.link, base: found.base, line: found.line, pattern: found.written } : null
 }

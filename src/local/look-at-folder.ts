@@ -1,10 +1,16 @@
 import { dirname } from 'node:path/posix'
 import { formatOfName } from '../protocol/formats.ts'
 import type { Disk, DiskEntry, DiskStat } from './disk.ts'
-import { digestOf } from './folder-digest.ts'
 import { type CompiledRules, compileRules, IGNORE_FILE } from './ignore-rules.ts'
-import type { FolderLook, FolderResult, FolderToLookAt, IgnoreFile, IgnoreRules } from './look.ts'
-import { STAMP_GRAIN } from './look.ts'
+import {
+  digestOf,
+  type FolderLook,
+  type FolderResult,
+  type FolderToLookAt,
+  type IgnoreFile,
+  type IgnoreRules,
+  STAMP_GRAIN,
+} from './look.ts'
 
 /**
  * Looks at one folder below `root` and says whether it differs from its last look. Pictures are those of §4.3, by

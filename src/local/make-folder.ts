@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder, and those above it that are missing. `mode`: their permission bits. Throws Node's error. Node's own
- * recursive mkdir never ends where a file system answers ENOENT although the parent is there, as /proc does.
+ * Makes a folder, and the missing folders above it. `mode`: their permission bits. Throws Node's error. Node's own recursive
+ * mkdir never returns when a file system answers ENOENT for a folder whose parent exists, as /proc does (Node 24).
  */
 export function makeFolder(folder: string, mode: number): void {
   try {
@@ -16,7 +16,7 @@ export function makeFolder(folder: string, mode: number): void {
   }
 }
 
-/** It may be there already, as long as it is a folder. */
+/** Makes one folder. A folder that exists already is no error. */
 function makeOne(folder: string, mode: number): void {
   try {
     mkdirSync(folder, { mode })

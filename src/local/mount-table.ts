@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 
-/** What is mounted where, as the kernel lists it. */
+/** A mount in the kernel's list. */
 export interface Mount {
-  /** Another one each time that something is mounted. */
+  /** Each act of mounting gets a new id. */
   id: string
   path: string
   /** Such as ext4, nfs4, fuse.sshfs. */
   type: string
 }
 
-/** Those whose other users change files without a word to this machine. */
+/** File systems in which other machines change files without an event on this machine. */
 const REMOTE = new Set([
   ...['nfs', 'nfs4', 'cifs', 'smb3', 'smbfs', 'afs', 'ceph', 'glusterfs', 'lustre', 'davfs', 'ncpfs'],
-  // What a virtual machine is lent by its host.
+  // Folders that a virtual machine shares with its host.
   ...['9p', 'virtiofs', 'vboxsf', 'prl_fs', 'vmhgfs', 'fuse.vmhgfs-fuse', 'fuse.grpcfuse'],
   ...[
     'fuse.sshfs',
@@ -25,7 +25,7 @@ const REMOTE = new Set([
   ],
 ])
 
-/** Later ones lie upon earlier ones. Empty where the system keeps no such list. */
+/** The mounts of this machine. A later mount may cover an earlier one. Empty when the system keeps no such list. */
 export function readMounts(): Mount[] {
   try {
     return parseMounts(readFileSync('/proc/self/mountinfo', 'utf8'))
@@ -34,7 +34,7 @@ export function readMounts(): Mount[] {
   }
 }
 
-/** A line: id, parent, device, root, path, options, any number of tags, a dash, type, source, options. */
+/** Parses /proc/self/mountinfo. A line: id, parent, device, root, path, options, tags, a dash, type, source, options. */
 export function parseMounts(text: string): Mount[] {
   return text.split('\n').flatMap(line => {
     const [front = '', back = ''] = line.split(' - ')
@@ -43,19 +43,19 @@ export function parseMounts(text: string): Mount[] {
   })
 }
 
-/** The mounts that make up a folder: the one that it lies on, then those below it, by path. */
+/** The mount that a folder lies on, followed by the mounts below the folder. Covered mounts are left out. */
 export function mountsOf(mounts: readonly Mount[], folder: string): Mount[] {
   const visible = new Map<string, Mount>()
-  let ground: Mount | undefined
+  let carrier: Mount | undefined
   for (const mount of mounts) {
     if (isAtOrBelow(folder, mount.path)) {
-      if (ground && !isAtOrBelow(mount.path, ground.path)) continue
-      ground = mount
-      // What was mounted below is hidden with what it was mounted on.
+      if (carrier && !isAtOrBelow(mount.path, carrier.path)) continue
+      carrier = mount
+      // This mount covers what was mounted below it before.
       visible.clear()
     } else if (isAtOrBelow(mount.path, folder)) visible.set(mount.path, mount)
   }
-  return [...(ground ? [ground] : []), ...visible.values()]
+  return [...(carrier ? [carrier] : []), ...visible.values()]
 }
 
 export function isRemote({ type }: Mount): boolean {
@@ -66,7 +66,7 @@ function isAtOrBelow(path: string, above: string): boolean {
   return path === above || above === '/' || path.startsWith(`${above}/`)
 }
 
-/** Blanks and the like stand as \040. */
+/** The kernel writes a blank as \040. */
 function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 }

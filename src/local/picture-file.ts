@@ -6,7 +6,6 @@ import { readEnding } from '../protocol/picture/ending/read-ending.ts'
 import { type Picture, readPicture } from '../protocol/picture/picture.ts'
 import type { ByteSource } from '../protocol/picture/source.ts'
 import type { FileLook } from './look.ts'
-import { IN_MEMORY, PictureBuffers } from './picture-buffers.ts'
 import { readRemedy } from './read-remedy.ts'
 import { inode, microseconds } from './real-disk.ts'
 
@@ -242,4 +241,31 @@ function unreadable(error: unknown): PictureFileError {
     return new PictureFileError('VANISHED', 'it is no longer there')
   if (code === 'ELOOP') return new PictureFileError('CHANGING', 'it became a symbolic link')
   return new PictureFileError('UNREADABLE', `it can't be read (${code ?? message}); ${readRemedy(code)}`)
+}
+
+/** Bytes. Pictures up to this size are held in memory. */
+export const IN_MEMORY = 2 * 2 ** 20
+
+/**
+ * Memory for pictures, used again until it is let go. V8 counts each new buffer, and collects garbage the more often:
+ * that took as long as all other work for a small picture. Uploads that go together also end together, so that for a
+ * moment often none is open: that is no reason to let it go.
+ */
+export class PictureBuffers {
+  readonly #free: Buffer[] = []
+
+  /** IN_MEMORY bytes with anything in them. They are given back, unless somebody may still read them. */
+  take(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(IN_MEMORY)
+  }
+
+  /** Nobody reads it any more. */
+  giveBack(buffer: Buffer): void {
+    this.#free.push(buffer)
+  }
+
+  /** No picture is to be opened for now. */
+  letGo(): void {
+    this.#free.length = 0
+  }
 }

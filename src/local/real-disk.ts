@@ -1,19 +1,28 @@
 import { isUtf8 } from 'node:buffer'
-import type { Dirent, Stats } from 'node:fs'
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  type Stats,
+} from 'node:fs'
 import type { Disk, DiskEntry, DiskStat } from './disk.ts'
 import { isRemote, mountsOf, readMounts } from './mount-table.ts'
 
 /** Bytes of the largest text that `readText` reads. */
 const TEXT_MAX = 2 ** 20
 
-/** What Node puts where a name's bytes are not UTF-8. Some names hold it in earnest. */
+/** Node puts this character in the place of bytes that are not UTF-8. A name may also contain it as such. */
 const REPLACEMENT = '\u{FFFD}'
 
 /** The machine's own disk. */
 export const realDisk: Disk = {
   readFolder(path) {
-    // readdir follows a symbolic link; nothing below one is ours.
+    // readdir would follow a symbolic link, and what is behind a link is not mirrored.
     if (!lstatSync(path).isDirectory()) throw diskError('ENOTDIR', 'not a folder', path)
     const entries = readdirSync(path, { withFileTypes: true })
     if (entries.some(entry => entry.name.includes(REPLACEMENT))) return readFolderByBytes(path)
@@ -34,7 +43,7 @@ export const realDisk: Disk = {
   },
 
   readText(path) {
-    // Without O_NONBLOCK the opening of a named pipe would wait for a writer, for ever.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer without end.
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
       if (!fstatSync(file).isFile()) throw diskError('EINVAL', 'not a regular file', path)
@@ -63,7 +72,7 @@ function readFolderByBytes(path: string): DiskEntry[] {
   }))
 }
 
-/** The text of some bytes; those that are not UTF-8 are written as \xNN. */
+/** The text of some bytes. A byte that is not UTF-8 is written as \xNN. */
 function escaped(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString()
   let text = ''
@@ -105,4 +114,26 @@ export function inode(ino: number): number {
 
 function diskError(code: string, reason: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${reason}, '${path}'`), { code })
+}
+
+/** Microseconds. Mounts change seldom, and reading their list takes long on machines with containers. */
+const REMEMBERED_FOR = 1_000_000
+
+/** A disk that remembers `isRemote` for a second, because it is asked about each picture that was just written. */
+export function rememberRemotes(disk: Disk): Disk {
+  const known = new Map<string, boolean>()
+  let since = Number.NEGATIVE_INFINITY
+  return {
+    ...disk,
+    isRemote(folder) {
+      // The difference may be negative, because the clock may be set back.
+      if (Math.abs(disk.now() - since) > REMEMBERED_FOR) {
+        known.clear()
+        since = disk.now()
+      }
+      const isRemote = known.get(folder) ?? disk.isRemote(folder)
+      known.set(folder, isRemote)
+      return isRemote
+    },
+  }
 }

@@ -2,24 +2,24 @@ import { existsSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { FSWatcher } from 'chokidar'
 
-/** The watch of a mirror's root, which may be away, come and go. */
+/** The watch of a mirror's root. The root may be missing, and may come and go. */
 export interface RootWatch {
-  /** Resolves once it stands, or waits above for a root that is not there, or has failed, or was closed. */
+  /** Resolves when the watch has begun, waits for a missing root, has failed, or was closed. */
   opened: Promise<void>
   close(): Promise<void>
 }
 
 export interface RootWatchOptions {
-  /** As fs.watch tells: 'rename' or 'change', and the entry's name. */
+  /** An event of fs.watch: 'rename' or 'change', and the entry's name. */
   onEvent(event: string, name: string | null): void
-  /** Something happened on the way to a root that is not there: it may be back. */
+  /** A folder above a missing root has changed, so the root may be back. */
   onWay(): void
   onError(error: unknown): void
 }
 
 /**
- * Watches a folder and no entry of it. chokidar does what the system does not: where the folder is missing, it waits
- * at the nearest one above, however far up.
+ * Watches a folder, but nothing in it. When the folder is missing, chokidar watches the nearest folder above that exists.
+ * The system alone can't do this.
  */
 export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWatchOptions): RootWatch {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -27,7 +27,7 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
   const before = nearestThere(path)
   handle.on('ready', () => {
     resolve()
-    // chokidar looks what is there, and then begins to watch: what came between the two gave no event.
+    // chokidar looks what exists, and begins to watch afterwards. Changes between the two cause no event.
     if (nearestThere(path) !== before) onWay()
   })
   handle.on('raw', (event, name, about) => {
@@ -51,8 +51,8 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
 }
 
 /**
- * The path is given as `cwd`, because chokidar takes a backslash in any other path for a slash, and in what it asks
- * `ignored` about.
+ * The path is given as `cwd`, because chokidar turns backslashes into slashes in all other paths, also in the paths that it
+ * passes to `ignored`.
  */
 function newHandle(path: string): FSWatcher {
   const self = posix.normalize(path.replaceAll('\\', '/'))
@@ -62,12 +62,12 @@ function newHandle(path: string): FSWatcher {
     ignored: candidate => candidate !== self,
     ignoreInitial: true,
     followSymlinks: false,
-    // Else names that end in ~ are invisible.
+    // With `atomic`, chokidar hides names that end in ~.
     atomic: false,
   })
 }
 
-/** The path itself, or of the folders above it the lowest that is there. */
+/** The path itself, or the nearest folder above it that exists. */
 function nearestThere(path: string): string {
   let at = path
   while (at !== dirname(at) && !existsSync(at)) at = dirname(at)

@@ -1,33 +1,33 @@
 import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import type { FolderResult, FolderToLookAt } from './look.ts'
 import { lookAtFolder } from './look-at-folder.ts'
 import { realDisk } from './real-disk.ts'
-import { type ScanLane, scanClosed, startScanLane } from './scan-lane.ts'
 
 /** Looks at folders below one root, several at a time. */
 export interface ScanPool {
   /**
-   * One result a folder, in the batch's order. Nothing is held back: memory is bounded by who asks. Two open batches
-   * a thread keep all of them busy, the second at hand while the first one's results are recorded.
-   * Folders whose thread died are unknown, like those that can't be read. Rejects with a ScanError once it is closed.
+   * One result for each folder, in the batch's order. The caller bounds the memory by the number of open batches. Two open
+   * batches for each thread keep the threads busy: one is worked on while the results of the other are recorded.
+   * Folders whose thread died are unknown. Rejects with a ScanError after `close`.
    */
   look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]>
-  /** Ends at once: what is open is rejected. */
+  /** Ends at once and rejects open batches. */
   close(): Promise<void>
 }
 
 export interface ScanPoolOptions {
-  /** Threads. 0: all is done in the calling one. */
+  /** The number of threads. 0: the calling thread does all. */
   workers?: number
   /**
-   * Whether the calling thread looks for itself as long as no worker has started. Quicker, but a huge folder or a
-   * slow disk then holds up whatever else the thread has to do.
+   * Whether the calling thread looks at folders until a worker has started. This is quicker, but a huge folder or a slow disk
+   * then blocks the calling thread.
    */
   mayBlock?: boolean
 }
 
-/** A tree of so few folders is done before a worker has started. */
+/** A tree with at most so many folders is scanned before a worker could start. */
 const FEW_FOLDERS = 64
 
 export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanPool {
@@ -51,7 +51,7 @@ export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanP
   async function lookHere(batch: readonly FolderToLookAt[]): Promise<FolderResult[]> {
     const results: FolderResult[] = []
     for (const [at, folder] of batch.entries()) {
-      // Signals, timers and a worker's start come in between.
+      // Lets signals, timers and a worker's start be handled between two folders.
       await setImmediate()
       if (closed) throw scanClosed()
       const lane = freestLane()
@@ -73,4 +73,82 @@ export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanP
       await Promise.all([...lanes].map(lane => lane.stop()))
     },
   }
+}
+
+/** What a worker sends: 'ready' once, then the results of each batch. */
+export type FromWorker = 'ready' | FolderResult[]
+
+/** The scan was ended, so open batches get no results. */
+export class ScanError extends Error {
+  override name = 'ScanError'
+  readonly code = 'SCAN_CLOSED'
+}
+
+/** A worker thread and its open batches. */
+export interface ScanLane {
+  /** When the thread dies, the folders of open batches are unknown, with the code SCAN_WORKER_DIED. Rejects with a ScanError. */
+  look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]>
+  /** How many batches are open. */
+  load(): number
+  /** Whether the thread has started. */
+  ready(): boolean
+  /** Rejects all open batches. */
+  stop(): Promise<void>
+}
+
+interface OpenBatch extends PromiseWithResolvers<FolderResult[]> {
+  batch: readonly FolderToLookAt[]
+}
+
+/** V8's young generation in megabytes. Looks are short-lived objects, so a small one saves memory and costs no time. */
+const YOUNG_GENERATION_MB = 4
+
+/** Starts a thread that looks at folders below `root`. `ended` is called when the thread has ended for any reason. */
+export function startScanLane(root: string, ended: () => void): ScanLane {
+  const worker = new Worker(workerFile(), {
+    workerData: { root },
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+  })
+  const open: OpenBatch[] = []
+  let ready = false
+  let cause = 'it ended by itself'
+
+  worker.on('message', (message: FromWorker) => {
+    if (message === 'ready') ready = true
+    else open.shift()?.resolve(message)
+  })
+  worker.on('error', error => {
+    cause = error instanceof Error ? error.message : String(error)
+  })
+  // 'exit' is always the last event, so batches that came after the error are answered too.
+  worker.on('exit', () => {
+    const message = `The thread that looked at it has died (${cause}).`
+    for (const { batch, resolve } of open.splice(0))
+      resolve(batch.map(({ path }) => ({ path, kind: 'unknown', code: 'SCAN_WORKER_DIED', message })))
+    ended()
+  })
+
+  return {
+    look(batch) {
+      worker.postMessage(batch)
+      const answer = Promise.withResolvers<FolderResult[]>()
+      open.push({ batch, ...answer })
+      return answer.promise
+    },
+    load: () => open.length,
+    ready: () => ready,
+    async stop() {
+      for (const { reject } of open.splice(0)) reject(scanClosed())
+      await worker.terminate()
+    },
+  }
+}
+
+export function scanClosed(): ScanError {
+  return new ScanError('The scan was ended before it was complete.')
+}
+
+/** The worker is TypeScript in the sources, and JavaScript in the package. */
+function workerFile(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? './scan-worker.ts' : './scan-worker.js', import.meta.url)
 }

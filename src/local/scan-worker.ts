@@ -2,9 +2,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { FolderToLookAt } from './look.ts'
 import { lookAtFolder } from './look-at-folder.ts'
 import { realDisk } from './real-disk.ts'
-import type { FromWorker } from './scan-lane.ts'
+import type { FromWorker } from './scan-pool.ts'
 
-/** The thread of a scan lane: a batch comes in, its results go out, in order. */
+/** The thread of a scan lane. It answers each batch with its results, in the order in which batches come. */
 const { root } = workerData as { root: string }
 const port = parentPort!
 

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { readRemedy } from './read-remedy.ts'
 
-/** Why changes may go untold. */
+/** Why changes on the disk may not be noticed. */
 export interface WatchLoss {
   code: 'WATCH_LIMIT' | 'WATCH_OVERFLOW' | 'WATCH_ERROR'
   /** A sentence: what is wrong. */
@@ -11,14 +11,14 @@ export interface WatchLoss {
   remedy: string
 }
 
-/** So much happened at once that the kernel's queue may have been full: which folders it concerns is not known. */
+/** So much changed at once that the kernel's queue may have been full. Nobody knows which folders are concerned. */
 export const OVERFLOW: WatchLoss = {
   code: 'WATCH_OVERFLOW',
   message: 'So much changed at once that some of it may have gone unseen; all folders are looked at again.',
   remedy: `Where this happens often, make the system's queue longer: ${sysctl('max_queued_events', 131_072)}.`,
 }
 
-/** What the opening of a watch threw. `path`: the folder's, absolute. */
+/** The loss that an error means which opening a watch threw. `path`: the folder's absolute path. */
 export function lossOf(error: unknown, path: string): WatchLoss {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOSPC') return limit('max_user_watches', 1_048_576)
@@ -34,7 +34,7 @@ function sentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
 }
 
-/** Only in this does the process' own limit differ from the system's of watchers: both are EMFILE. */
+/** Whether a file can still be opened. EMFILE may mean the process's limit of files or the system's limit of watches. */
 function mayOpenFiles(): boolean {
   try {
     closeSync(openSync(devNull, 'r'))

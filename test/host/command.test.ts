@@ -1,4 +1,6 @@
-import { writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
@@ -66,15 +68,14 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('the data folder is made with those above it', async () => {
+test('the data folder is made with the folders above it', async () => {
   const data = join(tempFolder(), 'a', 'b', 'c')
-  const host = await startHost({
-    data,
-    listen: { host: '127.0.0.1', port: 0 },
-    apiKeys: ['k'],
-    plan: 'free',
-    tls: false,
-  })
-  expect((await fetch(host.siteUrl)).status).toBe(200)
-  await host.close()
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  const args = ['host', '--listen', `127.0.0.1:${port}`, '--no-tls', '--data', data, '--api-key', 'k']
+  const { err } = await runProgram(args, tmpdir())
+  taken.close()
+  expect(err).toContain('something listens there already')
+  expect(readdirSync(data)).toContain('host.db')
 })

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { PictureBuffers } from '../../src/local/picture-buffers.ts'
-import { openPicture } from '../../src/local/picture-file.ts'
+import { openPicture, PictureBuffers } from '../../src/local/picture-file.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
 

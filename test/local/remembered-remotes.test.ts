@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { realDisk } from '../../src/local/real-disk.ts'
-import { rememberRemotes } from '../../src/local/remembered-remotes.ts'
+import { realDisk, rememberRemotes } from '../../src/local/real-disk.ts'
 
 function stage() {
   const asked: string[] = []

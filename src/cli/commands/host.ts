@@ -1,4 +1,5 @@
 import type { HostOptions } from '../../host/embedded-host.ts'
+import { makeFolder } from '../../local/make-folder.ts'
 import { PLANS, type Plan } from '../../protocol/limits.ts'
 import type { CommandWork } from '../command-work.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -76,7 +77,10 @@ async function serve(args: HostArgs): Promise<number> {
   try {
     const options = await optionsOf(args)
     const { startHost } = await import('../../host/embedded-host.ts')
-    const host = await startHost(options).catch(explain(args))
+    const folder = async () => makeFolder(args.data, 0o700)
+    const host = await folder()
+      .then(() => startHost(options))
+      .catch(explain(args))
     const { baseUrl, siteUrl, cdnBaseUrl, caFile } = host
     process.stdout.write(
       args.json

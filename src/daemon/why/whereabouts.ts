@@ -1,6 +1,5 @@
 import type { Disk, DiskEntry, DiskStat } from '../../local/disk.ts'
-import { type HidingRule, hidingRule } from '../../local/hiding-rule.ts'
-import { IGNORE_FILE } from '../../local/ignore-rules.ts'
+import { type HidingRule, hidingRule, IGNORE_FILE } from '../../local/ignore-rules.ts'
 import type { FileLook, IgnoreRules } from '../../local/look.ts'
 import { formatOfName } from '../../protocol/formats.ts'
 import { folderAbove, foldersAbove, fullPath, nameOf, pathOf } from '../../sync/tree-path.ts'
