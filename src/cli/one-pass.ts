@@ -1,7 +1,7 @@
 import { KEY_REMEDY } from '../config/host-access.ts'
 import type { Config } from '../config/schema.ts'
 import type { CommandName, RequestOf, ResultOf } from '../daemon/commands/all.ts'
-import type { PassResult } from '../daemon/commands/pass-result.ts'
+import type { PassResult } from '../daemon/commands/sync.ts'
 import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'

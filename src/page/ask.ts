@@ -1,6 +1,6 @@
 import { json } from 'node:stream/consumers'
 import type { Config } from '../config/schema.ts'
-import { openSocketPath } from '../daemon/control/socket.ts'
+import { openSocketPath } from '../daemon/control/protocol.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
 import type { PageUrl } from './listening.ts'
 import type { UnderWay } from './under-way.ts'

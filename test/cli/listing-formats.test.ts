@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { FORMATS, type Format, listing, pictureInJson } from '../../src/cli/terminal/listing-formats.ts'
-import type { MirroredPicture } from '../../src/daemon/mirrored/mirrored-pictures.ts'
+import type { MirroredPicture } from '../../src/daemon/report/mirrored-pictures.ts'
 
 const NAME = `a "b", [x](y) <img onerror=1> & 'c'\n\`z\`*_!.png`
 const URL = `https://cdn.example.com/i/1?a=1&lt;b=(2)<"'>\\`

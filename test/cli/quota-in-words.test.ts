@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { quotaInWords } from '../../src/cli/words/quota-in-words.ts'
-import { localTime } from '../../src/daemon/report/local-time.ts'
+import { localTime } from '../../src/daemon/report/amounts.ts'
 import type { Status } from '../../src/daemon/report/status.ts'
 
 const quota: Status['quota'] = {

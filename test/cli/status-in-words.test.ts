@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { statusInWords } from '../../src/cli/words/status-in-words.ts'
-import { localTime } from '../../src/daemon/report/local-time.ts'
+import { localTime } from '../../src/daemon/report/amounts.ts'
 import type { Status } from '../../src/daemon/report/status.ts'
 import { mirrorInSync } from '../daemon/report/mirror-status.ts'
 

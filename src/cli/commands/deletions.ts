@@ -1,5 +1,5 @@
 import type { ShownDeletion } from '../../daemon/commands/deletions.ts'
-import { localTime } from '../../daemon/report/local-time.ts'
+import { localTime } from '../../daemon/report/amounts.ts'
 import { carryOutBySomebody, silently } from '../carry-out.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'
@@ -37,7 +37,7 @@ async function settle({ action, path, config: flag, json }: DeletionsArgs): Prom
   if (action === 'list') {
     await sayStateTrouble(config)
     const at = await pathToActOn(config, path)
-    const { listHeld } = await import('../../daemon/report/held-deletions.ts')
+    const { listHeld } = await import('../../daemon/commands/deletions.ts')
     const { showDeletion } = await import('../../daemon/commands/deletions.ts')
     const { readState } = await import('../../daemon/report/status.ts')
     tell(

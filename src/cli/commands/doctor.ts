@@ -53,7 +53,7 @@ async function examineAll({ config: flag, json }: DoctorArgs): Promise<number> {
 async function* findingsOf(flag: string | undefined, signal: AbortSignal): AsyncGenerator<Finding> {
   const { ConfigError, problemLine } = await import('../../config/config-error.ts')
   const { findConfig } = await import('../../config/load-config.ts')
-  const { checkConfigFile } = await import('../../daemon/doctor/config.ts')
+  const { checkConfigFile } = await import('../../daemon/doctor/examine.ts')
   const { examine } = await import('../../daemon/doctor/examine.ts')
   const { readConfig } = await import('../read-config.ts')
   try {

@@ -1,4 +1,4 @@
-import type { MirroredPicture } from '../../daemon/mirrored/mirrored-pictures.ts'
+import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
 import type { PlaceInMirror } from '../../daemon/why/place.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'
@@ -43,8 +43,8 @@ async function ls({ path, config: flag, format }: LsArgs): Promise<number> {
   const given = pathArgument(path)
   const config = await readConfig(flag)
   await sayStateTrouble(config)
-  const { reading } = await import('../../daemon/mirrored/reading.ts')
-  const { picturesOf, placesToList, recordedAt } = await import('../../daemon/mirrored/mirrored-pictures.ts')
+  const { reading } = await import('../../daemon/report/mirrored-pictures.ts')
+  const { picturesOf, placesToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
   return reading(config, async records => {
     const places = placesToList(config, records, given)
     if (places.length === 0) throw inNoMirror(path!, config.mirrors)

@@ -64,7 +64,7 @@ async function restore({ folder, config: flag, mirror, deleted, json }: RestoreA
   const mirrors = mirrorsFor(config, mirror)
   const ca = readAuthorities(config)
   await sayStateTrouble(config)
-  const { restoreMirrors } = await import('../../daemon/restore/restore-mirrors.ts')
+  const { restoreMirrors } = await import('../../daemon/restore/restore.ts')
   const asJson = json ? restoreJson(process.stdout) : null
   const progress = asJson ?? (await restoreProgress(process.stdout))
   const interrupts = onInterrupts(() => progress.say('stopping'))

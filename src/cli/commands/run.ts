@@ -38,7 +38,7 @@ async function run({ config: flag, 'log-level': level }: RunArgs): Promise<numbe
     const { logEvent, openLog } = await import('../../daemon/report/log.ts')
     const { Bus } = await import('../../daemon/events.ts')
     const { supervise } = await import('../../daemon/loop/supervisor.ts')
-    const { openServiceManager } = await import('../../daemon/service-manager/service-manager.ts')
+    const { openServiceManager } = await import('../../daemon/notify/service-manager.ts')
     const { StatusPage } = await import('../../page/status-page.ts')
     const { systemClock } = await import('../../sync/clock.ts')
     const secrets = new Set([access.apiKey])

@@ -1,4 +1,4 @@
-import type { MirroredPicture } from '../../daemon/mirrored/mirrored-pictures.ts'
+import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -52,8 +52,8 @@ async function url({ file, config: flag, format, copy }: UrlArgs): Promise<numbe
   const given = pathArgument(file)!
   const config = await readConfig(flag)
   await sayStateTrouble(config)
-  const { reading } = await import('../../daemon/mirrored/reading.ts')
-  const { placesToList, recordedAt } = await import('../../daemon/mirrored/mirrored-pictures.ts')
+  const { reading } = await import('../../daemon/report/mirrored-pictures.ts')
+  const { placesToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
   const picture = await reading(config, async records => {
     const places = placesToList(config, records, given)
     if (places.length === 0) throw inNoMirror(file, config.mirrors)

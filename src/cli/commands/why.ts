@@ -1,4 +1,4 @@
-import { localTime } from '../../daemon/report/local-time.ts'
+import { localTime } from '../../daemon/report/amounts.ts'
 import type { Explanation, PathImage, PathState } from '../../daemon/why/explanation.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'

@@ -1,4 +1,4 @@
-import type { MirroredPicture } from '../../daemon/mirrored/mirrored-pictures.ts'
+import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { printable, sizeInWords } from '../words/wording.ts'
 import { type Column, type TableOptions, tableLines } from './table.ts'

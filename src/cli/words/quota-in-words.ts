@@ -1,4 +1,4 @@
-import { localTime } from '../../daemon/report/local-time.ts'
+import { localTime } from '../../daemon/report/amounts.ts'
 import { EARLY_REMEDY } from '../../daemon/report/quota-status.ts'
 import type { Status } from '../../daemon/report/status.ts'
 import { count } from './wording.ts'

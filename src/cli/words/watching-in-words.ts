@@ -1,4 +1,4 @@
-import { localTime } from '../../daemon/report/local-time.ts'
+import { localTime } from '../../daemon/report/amounts.ts'
 import type { Watching } from '../../daemon/watch/watching.ts'
 import { count, printable } from './wording.ts'
 

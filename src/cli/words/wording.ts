@@ -1,4 +1,4 @@
-import { count, sizeInWords } from '../../daemon/report/quantities.ts'
+import { count, sizeInWords } from '../../daemon/report/amounts.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 
 export { count, sizeInWords }

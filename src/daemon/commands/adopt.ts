@@ -3,8 +3,8 @@ import { confirmedPattern } from '../../sync/listing/index.ts'
 import type { Verified } from '../../sync/uploads/index.ts'
 import { inWords } from '../../words/reasons.ts'
 import type { Command } from './command.ts'
-import { type PassResult, passResult } from './pass-result.ts'
 import { forgetFailures } from './retry.ts'
+import { type PassResult, passResult } from './sync.ts'
 
 /** `why`: the words of the first reason. */
 export type VerifiedInWords = Omit<Verified, 'why'> & { why: string | null }

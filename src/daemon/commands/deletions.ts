@@ -1,7 +1,11 @@
 import { z } from 'zod'
-import { approve, discard, type HeldDeletion, listHeld } from '../report/held-deletions.ts'
-import { count } from '../report/quantities.ts'
-import { type Command, NotPossible } from './command.ts'
+import type { Config } from '../../config/schema.ts'
+import { approved, kept } from '../../records/escrow.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
+import { count } from '../report/amounts.ts'
+import { type Command, isAtOrBelow, NotPossible } from './command.ts'
 
 /** As `deletions --json` shows it. */
 export type ShownDeletion = Omit<HeldDeletion, 'image'> & { image_id: string }
@@ -37,4 +41,64 @@ function moreThanSeen(action: string, held: number, seen: number): string {
 
 export function showDeletion({ image, ...rest }: HeldDeletion): ShownDeletion {
   return { ...rest, image_id: image.remote_id }
+}
+
+/** An image that waits for a person's word. */
+export interface HeldDeletion {
+  /** The mirror's folder, and the path below it. */
+  mirror: string
+  path: string
+  reason: EscrowRow['reason']
+  /** ISO 8601. */
+  since: string
+  size: number
+  /** Null: not known. */
+  cdn_url: string | null
+  image: ImageRow
+}
+
+/** The held deletions of the config's mirrors, or those at and below `path` (absolute, or below a mirror's folder). */
+export function listHeld(config: Config, synced: Synced, path?: string): HeldDeletion[] {
+  return heldOf(config, synced, Number.MAX_SAFE_INTEGER).filter(held =>
+    isAtOrBelow(held.mirror, held.path, path),
+  )
+}
+
+/** The first of them. */
+export function firstHeld(config: Config, synced: Synced, most: number): HeldDeletion[] {
+  return heldOf(config, synced, most).slice(0, most)
+}
+
+/** At most so many of each mirror. */
+function heldOf({ mirrors }: Config, synced: Synced, most: number): HeldDeletion[] {
+  return mirrors.flatMap(({ folder }) => {
+    const row = synced.mirrors.of(folder)
+    const held = row ? synced.escrow.held(row.id, most) : []
+    return held.map(({ image: id, path, reason, since }) => {
+      const image = synced.images.byId(id)!
+      return {
+        mirror: folder,
+        path,
+        reason,
+        since: new Date(since).toISOString(),
+        size: image.size,
+        cdn_url: image.cdn_url,
+        image,
+      }
+    })
+  })
+}
+
+/** Lets the images be deleted: the next pass deletes them, unless something else speaks against it. */
+export function approve(synced: Synced, deletions: readonly HeldDeletion[], now = Date.now()): Promise<void> {
+  return synced.commit(tx => approved(tx, idsOf(deletions), now))
+}
+
+/** Keeps the images for good. `now`: milliseconds since 1970. */
+export function discard(synced: Synced, deletions: readonly HeldDeletion[], now: number): Promise<void> {
+  return synced.commit(tx => kept(tx, idsOf(deletions), now))
+}
+
+function idsOf(deletions: readonly HeldDeletion[]): number[] {
+  return deletions.map(({ image }) => image.id)
 }

@@ -4,9 +4,8 @@ import { resent, retried } from '../../records/pictures.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import { type Command, NotPossible } from './command.ts'
-import { type PassResult, passResult } from './pass-result.ts'
-import { isAtOrBelow } from './path-argument.ts'
+import { type Command, isAtOrBelow, NotPossible } from './command.ts'
+import { type PassResult, passResult } from './sync.ts'
 
 /** `path` and `resend`: absolute, or below a mirror's folder. */
 interface RetryRequest {

@@ -1,10 +1,66 @@
 import { z } from 'zod'
-import type { Command } from './command.ts'
-import { type PassResult, passResult } from './pass-result.ts'
+import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
+import type { HostFailure } from '../../remote/host.ts'
+import { recordStates } from '../../sync/record-pass.ts'
+import { type MirrorStatus, statusOf } from '../report/status.ts'
+import { type Verdict, verdictOn } from '../report/verdict.ts'
+import { type Pause, pauseAt } from '../state/pause.ts'
+import type { Command, CommandContext } from './command.ts'
 
 export const syncCommand: Command<{ pruneIgnored: boolean }, PassResult> = {
   request: z.strictObject({ pruneIgnored: z.boolean() }),
   needsHost: true,
   carryOut: (context, { pruneIgnored }) =>
     passResult(context, async () => (await context.pass({ pruneIgnored })).stopped),
+}
+
+/** The result of a command that makes a pass. */
+export interface PassResult {
+  verdict: Verdict
+  /** The host's answers that ended the work early. */
+  stopped: HostFailure[]
+  mirrors: MirrorStatus[]
+  /** The pause that kept everything from being sent and deleted. Null: albumd is not paused. */
+  paused: Pause | null
+}
+
+/**
+ * Does `work`, which answers what ended it early, and asks the host for one page at the same time: otherwise a pass
+ * that has nothing to send would not find out that the host does not answer.
+ */
+export async function passResult(
+  context: CommandContext,
+  work: () => Promise<HostFailure[]>,
+): Promise<PassResult> {
+  const { config, synced, interruption } = context
+  const now = Date.now()
+  if (pauseAt(synced, now)) return resultNow(context, [])
+  await tryAgain(context)
+  const engine = context.engine()
+  const [refusal, ended] = await Promise.all([engine.greet(interruption.cut), work()])
+  const stopped = distinct([...(refusal ? [refusal] : []), ...ended])
+  // The pass may have recorded the mirrors' states before the host answered that request.
+  await synced.commit(tx => recordStates(tx, engine.parts, stopped))
+  const result = resultNow(context, stopped)
+  return { ...result, verdict: verdictOn(statusOf(config, synced, true, Date.now()), stopped) }
+}
+
+function resultNow({ config, synced }: CommandContext, stopped: HostFailure[]): PassResult {
+  const now = Date.now()
+  const { mirrors } = statusOf(config, synced, true, now)
+  return { verdict: 'left', stopped, mirrors, paused: pauseAt(synced, now) }
+}
+
+/** A command of a person tries everything again, except a used-up quota, because the quota is probed by itself. */
+async function tryAgain(context: CommandContext): Promise<void> {
+  const { host, synced, running } = context.engine().parts
+  const blocks = host.blocks()
+  const isUsedUp = (endpoint: Endpoint) =>
+    blocks.some(block => block.endpoint === endpoint && block.remedy === 'quota')
+  for (const endpoint of ENDPOINTS) if (!isUsedUp(endpoint)) host.unblock(endpoint)
+  if (synced.escrow.postponed().length > 0) await synced.commit(tx => tx.escrow.hurry(running()))
+}
+
+function distinct(failures: HostFailure[]): HostFailure[] {
+  return [...new Map(failures.map(failure => [`${failure.code} ${failure.endpoint}`, failure])).values()]
 }

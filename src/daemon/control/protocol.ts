@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { closeSync, constants, openSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
@@ -41,4 +43,28 @@ export function refusalOf(error: unknown): Refusal {
 export function fingerprintOf(config: Config): string {
   const { log, status_page, ...obeyed } = config
   return createHash('sha256').update(JSON.stringify(obeyed)).digest('hex')
+}
+
+/** What fits into an address of a Unix socket, in bytes: sockaddr_un has so many and a zero. */
+const LONGEST = process.platform === 'linux' ? 107 : 103
+
+/** A path by which a socket can be bound or reached. */
+export interface SocketPath {
+  path: string
+  release(): void
+}
+
+/**
+ * The socket by a path that is short enough. A longer one is reached through its folder, held open: Linux has that as
+ * /proc/self/fd/N. Throws where that does not help.
+ */
+export function openSocketPath(file: string): SocketPath {
+  if (Buffer.byteLength(file) <= LONGEST) return { path: file, release() {} }
+  if (process.platform !== 'linux')
+    throw new Error(`${file}: the path is too long for a socket; name a shorter state_dir`)
+  const folder = openSync(dirname(file), constants.O_RDONLY | constants.O_DIRECTORY)
+  return {
+    path: join('/proc/self/fd', String(folder), basename(file)),
+    release: () => closeSync(folder),
+  }
 }

@@ -1,8 +1,8 @@
 import { connect, type PeerCertificate } from 'node:tls'
 import type { HttpResult } from '../../remote/http/exchange.ts'
 import { explainTransportError } from '../../remote/http/transport-errors.ts'
+import type { HostQuestions } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
-import type { HostQuestions } from './host-questions.ts'
 
 const DAY_MS = 86_400_000
 /** A certificate that ends within this time is warned about. Certificates that are renewed automatically are renewed earlier. */

@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
 import { checkFolders } from '../../config/check-folders.ts'
 import type { Config } from '../../config/schema.ts'
+import { formatOfName } from '../../protocol/formats.ts'
+import { pathOf } from '../../sync/tree-path.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { explained } from '../../synced/state-error.ts'
 import type { FailureSummary, MirrorSummary } from '../../synced/summary.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
-import { inWords } from '../../words/reasons.ts'
+import { codeOf, inWords } from '../../words/reasons.ts'
 import { fingerprintOf } from '../control/protocol.ts'
 import { uploadsWaitUntil } from '../loop/limits.ts'
 import { version } from '../package.ts'
@@ -14,8 +16,7 @@ import { stateFiles } from '../state/claim.ts'
 import { type Pause, pauseAt, pauseInWords } from '../state/pause.ts'
 import { readProblemNote } from '../state/state-problem.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
-import { type AuditStatus, auditStatus } from './audit-status.ts'
-import { namesNotUtf8 } from './names-not-utf8.ts'
+import { localTime } from './amounts.ts'
 import { type BacklogStatus, backlogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
 
 /** `status --json`, as the contract has it. Times are ISO 8601. */
@@ -185,4 +186,78 @@ function mirrorStatus(
 
 function time(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
+}
+
+/** What audits have found, in `status --json`. */
+export interface AuditStatus {
+  /** When the last one ended, ISO 8601. Null: none has. */
+  last: string | null
+  /** What the last one found that is not as recorded; `albumd audit` names each. */
+  findings: number
+  /** Whether one is being made; it may wait while something else is done. */
+  under_way: boolean
+  /** Whether one was left before its end; the next goes on where it was. */
+  left_off: boolean
+}
+
+/** `running`: whether a process has the state open. */
+export function auditStatus(
+  { meta, audit, account }: Pick<Synced, 'meta' | 'audit' | 'account'>,
+  running: boolean,
+): AuditStatus {
+  const ended = meta.get('audit_ended')
+  const begun = meta.get('audit_began') !== null
+  const isShut = account.blocks().some(({ endpoint }) => endpoint === 'list')
+  const underWay = begun && running && !isShut
+  return {
+    last: ended === null ? null : new Date(ended).toISOString(),
+    // One that was begun begins with none.
+    findings: begun ? (meta.get('audit_found') ?? 0) : audit.count(),
+    under_way: underWay,
+    // One that the host never let look has nothing to go on with.
+    left_off: begun && !underWay && audit.albums().some(album => audit.isDone(album)),
+  }
+}
+
+/** A line for a person, or null where there is nothing to say. */
+export function auditInWords({ last, findings, under_way, left_off }: AuditStatus): string | null {
+  const since = last === null ? 'none has ended yet' : `the last one ended at ${localTime(last)}`
+  if (findings > 0)
+    return `${findings === 1 ? 'a finding' : `${findings} findings`}, ${since}; "albumd audit" names them`
+  if (under_way) return `one is under way; ${since}`
+  if (left_off) return `one was left before its end, and "albumd audit" goes on with it; ${since}`
+  return last === null ? null : `nothing found at ${localTime(last)}`
+}
+
+/** What names that are not valid UTF-8 mean for a mirror's counts. */
+export interface NamesNotUtf8 {
+  /** Pictures on the disk, by their extension. They have no record. */
+  pictures: number
+  /** Recorded pictures that are missing beside such a name, and whose image stays: each may have got that name. */
+  perhapsRenamed: number
+}
+
+export function namesNotUtf8(synced: Synced, mirror: number): NamesNotUtf8 {
+  const bad = synced.summaries.namesOfCode(mirror, 'NAME_NOT_UTF8')
+  if (bad.length === 0) return { pictures: 0, perhapsRenamed: 0 }
+  const pictures = bad.filter(name => formatOfName(name) !== null).length
+  return { pictures, perhapsRenamed: countPerhapsRenamed(synced, mirror) }
+}
+
+function countPerhapsRenamed({ files, folders, history }: Synced, mirror: number): number {
+  const paths = new Map<number, string | null>()
+  const pathOfFolder = (id: number): string | null => {
+    const folder = folders.byId(id)
+    return folder?.mirror === mirror ? folder.path : null
+  }
+  let count = 0
+  for (const { folder, name, image } of files.inState('hidden')) {
+    if (image === null) continue
+    if (!paths.has(folder)) paths.set(folder, pathOfFolder(folder))
+    const above = paths.get(folder)
+    if (above == null) continue
+    const left = history.of({ mirror, path: pathOf(above, name) }).findLast(row => row.event === 'left_out')
+    if (left?.detail && codeOf(left.detail) === 'perhaps_renamed') count++
+  }
+  return count
 }

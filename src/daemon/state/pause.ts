@@ -1,5 +1,5 @@
 import type { Synced } from '../../synced/synced.ts'
-import { localTime } from '../report/local-time.ts'
+import { localTime } from '../report/amounts.ts'
 
 /** A person has asked that nothing is sent or deleted. `until`: milliseconds since 1970; null: until `resume`. */
 export interface Pause {

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../sync/clock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { CommandQueue } from '../commands/queue.ts'
 import type { Bus } from '../events.ts'
-import type { ServiceManager } from '../service-manager/service-manager.ts'
+import type { ServiceManager } from '../notify/service-manager.ts'
 import type { CurrentSettings, Settings } from './settings.ts'
 
 /** Where a running daemon gets other settings from. */

@@ -1,5 +1,5 @@
-import type { HeldDeletion } from '../../daemon/report/held-deletions.ts'
-import { count } from '../../daemon/report/quantities.ts'
+import type { HeldDeletion } from '../../daemon/commands/deletions.ts'
+import { count } from '../../daemon/report/amounts.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import { commandButton, entries, SHOWN, time } from './elements.ts'

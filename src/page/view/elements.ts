@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import { count } from '../../daemon/report/quantities.ts'
+import { count } from '../../daemon/report/amounts.ts'
 import { type Html, html } from './html.ts'
 
 /** How many rows are seen at once, and how many there are after unfolding. A count tells of further rows. */

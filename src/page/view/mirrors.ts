@@ -1,4 +1,4 @@
-import { count } from '../../daemon/report/quantities.ts'
+import { count } from '../../daemon/report/amounts.ts'
 import type { MirrorStatus } from '../../daemon/report/status.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import { albumInWords, span, time } from './elements.ts'

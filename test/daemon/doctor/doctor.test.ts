@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/load-config.ts'
-import { findKey } from '../../../src/daemon/doctor/config.ts'
+import { findKey } from '../../../src/daemon/doctor/examine.ts'
 import {
   checkGuards,
   checkHeld,

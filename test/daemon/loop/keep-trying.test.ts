@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keepTrying } from '../../../src/daemon/loop/keep-trying.ts'
+import { keepTrying } from '../../../src/daemon/loop/supervisor.ts'
 import { StateError } from '../../../src/synced/state-error.ts'
 import { VirtualClock } from '../virtual-clock.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { sendHeartbeat } from '../../../src/daemon/notify/health-watch.ts'
+import { sendHeartbeat } from '../../../src/daemon/notify/notifier.ts'
 
 const NEVER = new AbortController().signal
 

@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { DaemonEvent } from '../../../src/daemon/events.ts'
-import type { Alert } from '../../../src/daemon/notify/alert.ts'
-import { stateProblem } from '../../../src/daemon/notify/health-watch.ts'
+import { type Alert, stateProblem } from '../../../src/daemon/notify/health.ts'
 import { Notifier, type NotifySession } from '../../../src/daemon/notify/notifier.ts'
 import { VirtualClock } from '../virtual-clock.ts'
 

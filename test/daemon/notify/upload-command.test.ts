@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { Bus, type DaemonEvent } from '../../../src/daemon/events.ts'
-import { reading } from '../../../src/daemon/mirrored/reading.ts'
 import { childEnvironment, runCommand } from '../../../src/daemon/notify/run-command.ts'
 import { UploadCommand } from '../../../src/daemon/notify/upload-command.ts'
+import { reading } from '../../../src/daemon/report/mirrored-pictures.ts'
 import { recordPictures } from '../recorded-pictures.ts'
 
 const uploaded = (mirror: string, path: string) =>

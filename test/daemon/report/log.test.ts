@@ -3,8 +3,7 @@ import { PassThrough } from 'node:stream'
 import type { Logger } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/config/schema.ts'
-import { logEvent, openLog } from '../../../src/daemon/report/log.ts'
-import { LOG_EVENTS } from '../../../src/daemon/report/log-events.ts'
+import { LOG_EVENTS, logEvent, openLog } from '../../../src/daemon/report/log.ts'
 import type { SpokenEvent } from '../../../src/sync/pass-events.ts'
 
 const uploaded: SpokenEvent = {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { approve, listHeld } from '../../../src/daemon/report/held-deletions.ts'
+import { approve, listHeld } from '../../../src/daemon/commands/deletions.ts'
 import { png } from '../../pictures.ts'
 import { asked } from './asked.ts'
 

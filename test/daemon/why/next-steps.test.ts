@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { approve, listHeld } from '../../../src/daemon/report/held-deletions.ts'
+import { approve, listHeld } from '../../../src/daemon/commands/deletions.ts'
 import { contentStep } from '../../../src/daemon/why/content-step.ts'
 import type { Explanation } from '../../../src/daemon/why/explanation.ts'
 import type { StepParts } from '../../../src/daemon/why/next-steps.ts'

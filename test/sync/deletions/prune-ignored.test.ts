@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { approve } from '../../../src/daemon/report/held-deletions.ts'
+import { approve } from '../../../src/daemon/commands/deletions.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { png } from '../../pictures.ts'
 import { failure, openWorkshop, type Workshop } from '../workshop.ts'

@@ -111,3 +111,8 @@ function inHours(ms: number): string {
   const hours = Math.floor(ms / 3_600_000)
   return hours < 1 ? 'less than an hour' : hours === 1 ? 'an hour' : `${hours} hours`
 }
+
+/** What keeps the daemon from its state. */
+export function stateProblem(line: string): () => Health {
+  return () => ({ alerts: [{ key: 'STATE', code: 'STATE', message: line }], oldestUnsyncedMs: 0 })
+}

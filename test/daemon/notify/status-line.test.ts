@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { statusLine } from '../../../src/daemon/notify/service-manager.ts'
 import type { MirrorStatus, Status } from '../../../src/daemon/report/status.ts'
-import { statusLine } from '../../../src/daemon/service-manager/report.ts'
 import { mirrorInSync } from '../report/mirror-status.ts'
 
 const MIRROR = mirrorInSync(1200)

@@ -4,7 +4,7 @@ import {
   notifySystemd,
   openServiceManager,
   ServiceManager,
-} from '../../../src/daemon/service-manager/service-manager.ts'
+} from '../../../src/daemon/notify/service-manager.ts'
 import { VirtualClock } from '../virtual-clock.ts'
 
 const MINUTE = 60_000

@@ -1,3 +1,15 @@
+import bytes from 'bytes'
+
+/** 1536 → "1.5 KB". */
+export function sizeInWords(size: number): string {
+  return bytes.format(size, { unitSeparator: ' ', decimalPlaces: 1 }) ?? `${size} B`
+}
+
+/** 1, "picture" → "1 picture"; 2 → "2 pictures". */
+export function count(n: number, noun: string): string {
+  return `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
+}
+
 /**
  * A moment by this machine's clock, for a person: "2026-11-22 18:30:05 +08:00". The offset stays, for lines are read
  * elsewhere too. `at`: milliseconds since 1970, or ISO 8601.

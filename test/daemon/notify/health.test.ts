@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { healthOf } from '../../../src/daemon/notify/alert.ts'
+import { healthOf } from '../../../src/daemon/notify/health.ts'
 import type { MirrorStatus, Status } from '../../../src/daemon/report/status.ts'
 import { mirrorInSync } from '../report/mirror-status.ts'
 

@@ -1,8 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { picturesOf, placesToList, recordedAt } from '../../../src/daemon/mirrored/mirrored-pictures.ts'
-import { reading } from '../../../src/daemon/mirrored/reading.ts'
+import {
+  picturesOf,
+  placesToList,
+  reading,
+  recordedAt,
+} from '../../../src/daemon/report/mirrored-pictures.ts'
 import { type Recorded, recordPictures } from '../recorded-pictures.ts'
 
 function at({ config }: Recorded, path?: string) {

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { localTime } from '../../../src/daemon/report/local-time.ts'
+import { localTime } from '../../../src/daemon/report/amounts.ts'
 
 const zone = process.env.TZ
 afterAll(() => {
