@@ -3,7 +3,7 @@ import { type ControlServer, serveControl } from '../daemon/control/server.ts'
 import type { Bus } from '../daemon/events.ts'
 import type { DaemonView, Display } from '../daemon/loop/supervisor.ts'
 import { version } from '../daemon/package.ts'
-import { placeOfImage } from '../daemon/report/latest-pictures.ts'
+import { locationOf } from '../daemon/report/latest-pictures.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
 import type { Clock } from '../sync/clock.ts'
 import { type PageAccess, pageApp, readAssets, type Sources } from './app.ts'
@@ -163,7 +163,7 @@ export class StatusPage implements Display {
 
   #placeOf(image: number): { mirror: string; path: string } | null {
     const { session } = this.#daemon!.queue
-    return session && placeOfImage(session.config, session.synced, image)
+    return session && locationOf(session.config, session.synced, image)
   }
 
   #parts(): Parts {

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Access } from '../../daemon/loop/mirroring.ts'
-import type { Renewable } from '../../daemon/state/renewal.ts'
+import type { Renewable } from '../../daemon/state/settings.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption } from '../config-option.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -3,7 +3,7 @@ import type { Interruption } from '../../sync/pass-request.ts'
 import { Background } from '../background.ts'
 import { Bus } from '../events.ts'
 import { type Access, type Engine, openMirroring } from '../loop/mirroring.ts'
-import { openUploadCommand } from '../notify/upload-command.ts'
+import { UploadCommand } from '../notify/upload-command.ts'
 import { openState } from '../state/state.ts'
 import { type CommandName, commandNamed, type RequestOf, type ResultOf } from './all.ts'
 import type { CommandContext, CommandOutput } from './command.ts'
@@ -24,7 +24,7 @@ export async function carryOutHere<N extends CommandName>(
   interruption: Interruption,
 ): Promise<ResultOf<N>> {
   const state = await openState(config, output.say)
-  const onUpload = openUploadCommand(({ path, message }) =>
+  const onUpload = new UploadCommand(({ path, message }) =>
     output.say(`notify.on_upload${path === null ? '' : ` (${path})`}: ${message}`),
   )
   const bus = new Bus()

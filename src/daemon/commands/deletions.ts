@@ -4,7 +4,7 @@ import { approved, kept } from '../../records/escrow.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { count } from '../report/amounts.ts'
+import { count, isoTime } from '../report/amounts.ts'
 import { type Command, isAtOrBelow, NotPossible } from './command.ts'
 
 /** As `deletions --json` shows it. */
@@ -80,7 +80,7 @@ function heldOf({ mirrors }: Config, synced: Synced, most: number): HeldDeletion
         mirror: folder,
         path,
         reason,
-        since: new Date(since).toISOString(),
+        since: isoTime(since),
         size: image.size,
         cdn_url: image.cdn_url,
         image,

@@ -9,9 +9,8 @@ import { pauseAt } from '../state/pause.ts'
 import { type MirrorWatcher, openMirrorWatcher } from '../watch/mirror-watcher.ts'
 import { StaleFolders } from '../watch/stale-folders.ts'
 import { WatchRecord } from '../watch/watching.ts'
-import { type Hours, isOpen, nextBorder } from './limits.ts'
 import type { Mirroring } from './mirroring.ts'
-import { type DueParts, dueMs, rest, restMs, sleepUntil } from './rest.ts'
+import { type DueParts, dueMs, type Hours, isOpen, nextBorder, rest, restMs, sleepUntil } from './rest.ts'
 import type { Recurring, ScheduledAudit } from './schedule.ts'
 
 export interface LoopOptions extends DueParts {

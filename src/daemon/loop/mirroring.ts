@@ -17,12 +17,12 @@ import { VanishedRules } from '../../sync/scan/index.ts'
 import { IncompletePictures, RecoveryPace, type Verified, verifyLinks } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { type Reason, said } from '../../words/reasons.ts'
+import { allowanceOf } from '../report/quota-status.ts'
 import { type TellSending, watchUploads } from '../report/uploads-under-way.ts'
 import { blocksBefore, ledgerAfter } from '../state/last-process.ts'
 import { hostOfOwnAccount } from '../state/own-account.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { State } from '../state/state.ts'
-import { allowanceOf } from './limits.ts'
 
 /** What differs between a command that ends and a daemon that stays. */
 export interface EngineOptions {

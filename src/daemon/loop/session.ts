@@ -14,7 +14,7 @@ import type { Settings } from '../state/settings.ts'
 import { openClaimed, type State } from '../state/state.ts'
 import { Loop } from './loop.ts'
 import { type Engine, openMirroring } from './mirroring.ts'
-import { CronSchedule, type KeptSlot, type Recurring, ScheduledAudit, slotInMemory } from './schedule.ts'
+import { CronSchedule, type KeptSlot, ScheduledAudit, slotInMemory } from './schedule.ts'
 
 /** What the supervisor keeps open from session to session. */
 export interface Services {
@@ -109,7 +109,8 @@ async function work(
     clock: systemClock,
     running,
     credentialLifetimeMs: config.host.credential_lifetime,
-    rescan: rescans(config),
+    // The next time is kept in memory alone, because a daemon scans everything when it starts.
+    rescan: new CronSchedule(config.watch.rescan, slotInMemory()),
     audit: audits(config, engine, bus.note),
     queue,
     bus,
@@ -126,20 +127,13 @@ async function work(
 /** How many findings are published one by one. `albumd audit` shows all of them. */
 const FINDINGS_TOLD = 100
 
-/**
- * `watch.rescan`. The next time is kept in memory alone, because a daemon scans everything when it starts anyway.
- */
-function rescans({ watch }: Config): Recurring {
-  return new CronSchedule(watch.rescan, slotInMemory())
-}
-
 /** `watch.audit`. The next time is recorded, so an audit that was missed while albumd did not run is made up for. */
 function audits(config: Config, mirroring: Engine, note: Bus['note']): ScheduledAudit | null {
   if (config.watch.audit === null) return null
   const { clock, synced } = mirroring.parts
   const { meta } = synced
   const kept: KeptSlot = {
-    get: () => (meta.get('audit_slot') === null ? null : meta.get('audit_slot')),
+    get: () => meta.get('audit_slot'),
     set: slot => synced.commitNow(tx => tx.meta.set('audit_slot', slot)),
   }
   return new ScheduledAudit({

@@ -7,12 +7,11 @@ import { CommandQueue, NotNow } from '../commands/queue.ts'
 import { openControl } from '../control/server.ts'
 import type { Bus } from '../events.ts'
 import { stateProblem } from '../notify/health.ts'
-import { openNotifier } from '../notify/notifier.ts'
+import { Notifier } from '../notify/notifier.ts'
 import type { ServiceManager } from '../notify/service-manager.ts'
-import { openUploadCommand } from '../notify/upload-command.ts'
+import { UploadCommand } from '../notify/upload-command.ts'
 import { type Claim, claimState, stateFiles } from '../state/claim.ts'
-import { type Renewable, renew } from '../state/renewal.ts'
-import { CurrentSettings } from '../state/settings.ts'
+import { CurrentSettings, type Renewable, renew } from '../state/settings.ts'
 import { beginProblemNote } from '../state/state-problem.ts'
 import type { Access } from './mirroring.ts'
 import { ENDED, runSession, type Services } from './session.ts'
@@ -69,8 +68,8 @@ export async function supervise(
   let control = await openControl(files.control, queue, bus)
   await display?.open({ config: () => settings.current.config, queue, problem: () => problem })
   const background = new Background()
-  const notifier = openNotifier(config, systemClock, bus.note)
-  const onUpload = openUploadCommand(bus.note)
+  const notifier = new Notifier({ notify: config.notify, clock: systemClock, note: bus.note })
+  const onUpload = new UploadCommand(bus.note)
   const services: Services = { bus, queue, notifier, onUpload, manager }
   background.run(ended => notifier.run(ended))
   background.run(ended => onUpload.run(ended))

@@ -7,7 +7,7 @@ import { Bell } from '../background.ts'
 import type { Bus } from '../events.ts'
 import { statusOf } from '../report/status.ts'
 import { type Alert, type Health, healthOf } from './health.ts'
-import { childEnvironment, runCommand } from './run-command.ts'
+import { runForUser } from './run-command.ts'
 
 export type NotifyConfig = Pick<Config['notify'], 'heartbeat' | 'every' | 'on_trouble'>
 
@@ -17,9 +17,9 @@ export interface NotifierParts {
   clock: Clock
   note: Bus['note']
   /** Sends a heartbeat. Answers what went wrong, or null. */
-  beat: (address: string, oldestUnsyncedMs: number, stop: AbortSignal) => Promise<string | null>
+  beat?: (address: string, oldestUnsyncedMs: number, stop: AbortSignal) => Promise<string | null>
   /** Runs a command. `said`: its environment. Answers what went wrong, or null. */
-  runCommand: (command: string, said: Record<string, string>, stop: AbortSignal) => Promise<string | null>
+  runCommand?: (command: string, said: Record<string, string>, stop: AbortSignal) => Promise<string | null>
 }
 
 /** What a notifier needs of an open state. */
@@ -48,7 +48,7 @@ const ALERTS_SAID = 10
  * does one thing at a time. A heartbeat or command that fails stops nothing else.
  */
 export class Notifier {
-  readonly #parts: NotifierParts
+  readonly #parts: Required<NotifierParts>
   #look: (() => Health) | null = null
   #notify: NotifyConfig
   #kept: NotifySession['told'] | null = null
@@ -66,7 +66,7 @@ export class Notifier {
   readonly #nudge = new Bell()
 
   constructor(parts: NotifierParts) {
-    this.#parts = parts
+    this.#parts = { beat: sendHeartbeat, runCommand: runForUser, ...parts }
     this.#notify = parts.notify
   }
 
@@ -257,28 +257,14 @@ export function watchHealth(
     }
     notifier.lookAt(look, { notify, told })
   }
-  const unsubscribe = [
-    bus.on('alive', () => {
+  return bus.onAll({
+    alive: () => {
       aliveAt = clock.monotonic()
-    }),
-    bus.on('news', told => {
+    },
+    news: told => {
       if (NEWS.has(told.event)) onNews()
-    }),
-    bus.on('passEnded', onNews),
-  ]
-  return () => {
-    for (const end of unsubscribe) end()
-  }
-}
-
-export function openNotifier({ notify }: Pick<Config, 'notify'>, clock: Clock, note: Bus['note']): Notifier {
-  return new Notifier({
-    notify,
-    clock,
-    note,
-    beat: sendHeartbeat,
-    runCommand: (command, said, stop) =>
-      runCommand(command, { ...childEnvironment(process.env), ...said }, stop),
+    },
+    passEnded: onNews,
   })
 }
 

@@ -82,3 +82,13 @@ const KEPT = [
 export function childEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(KEPT.flatMap(name => (env[name] === undefined ? [] : [[name, env[name]]])))
 }
+
+/** Runs a command of the config. `said`: what it is told, by variables of its environment. */
+export function runForUser(
+  command: string,
+  said: Record<string, string>,
+  stop: AbortSignal,
+  timeoutMs?: number,
+): Promise<string | null> {
+  return runCommand(command, { ...childEnvironment(process.env), ...said }, stop, timeoutMs)
+}

@@ -212,16 +212,13 @@ export function reportTo(
   clock: Clock,
 ): () => void {
   const onNews = () => manager.statusSoon(() => statusLine(statusOf(config, synced, true, clock.wall())))
-  const unsubscribe = [
-    bus.on('alive', () => manager.alive()),
-    bus.on('news', told => {
+  return bus.onAll({
+    alive: () => manager.alive(),
+    news: told => {
       if (NEWS.has(told.event)) onNews()
-    }),
-    bus.on('passEnded', onNews),
-  ]
-  return () => {
-    for (const end of unsubscribe) end()
-  }
+    },
+    passEnded: onNews,
+  })
 }
 
 /** The status as one sentence, which the service manager shows. What is gravest comes first. */

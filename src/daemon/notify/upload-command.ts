@@ -3,15 +3,12 @@ import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { abortOf, Bell } from '../background.ts'
 import type { Bus, DaemonEvent } from '../events.ts'
-import { childEnvironment, runCommand } from './run-command.ts'
+import { runForUser } from './run-command.ts'
 
 type UploadCommandFailed = Extract<DaemonEvent, { event: 'upload_command_failed' }>
 
-export interface UploadCommandParts {
-  note: (failed: UploadCommandFailed) => void
-  /** Answers what went wrong, or null. `said`: what the command is told. */
-  runCommand: (command: string, said: Record<string, string>, stop: AbortSignal) => Promise<string | null>
-}
+/** After how long a command that hangs is ended, because the next pictures wait for it. */
+const PATIENCE_MS = 30_000
 
 interface Turn {
   command: string
@@ -27,14 +24,16 @@ const WAITING_MAX = 10_000
  * addresses leaves the last picture's address in the clipboard. A command that fails stops nothing else.
  */
 export class UploadCommand {
-  readonly #parts: UploadCommandParts
+  readonly #note: (failed: UploadCommandFailed) => void
+  readonly #run: typeof runForUser
   readonly #turns: Turn[] = []
   readonly #arrived = new Bell()
   #left = 0
   #failure: string | null = null
 
-  constructor(parts: UploadCommandParts) {
-    this.#parts = parts
+  constructor(note: (failed: UploadCommandFailed) => void, run: typeof runForUser = runForUser) {
+    this.#note = note
+    this.#run = run
   }
 
   /** Queues `command` for each picture that is uploaded. Undefined: no command. Answers a function that ends that. */
@@ -70,10 +69,10 @@ export class UploadCommand {
   async #take({ command, path, said }: Turn, stop: AbortSignal): Promise<void> {
     this.#tellLeft(this.#left, `more than ${WAITING_MAX} waited`)
     this.#left = 0
-    const problem = await this.#parts.runCommand(command, said, stop)
+    const problem = await this.#run(command, said, stop, PATIENCE_MS)
     // A command that fails in the same way again and again is told once.
     if (problem !== null && problem !== this.#failure)
-      this.#parts.note({ event: 'upload_command_failed', path, message: problem })
+      this.#note({ event: 'upload_command_failed', path, message: problem })
     this.#failure = problem
   }
 
@@ -85,45 +84,23 @@ export class UploadCommand {
   #tellLeft(pictures: number, why: string): void {
     if (pictures === 0) return
     const message = `it was not run for ${pictures} of the pictures: ${why}`
-    this.#parts.note({ event: 'upload_command_failed', path: null, message })
+    this.#note({ event: 'upload_command_failed', path: null, message })
   }
-}
-
-/** After how long a command that hangs is ended, because the next pictures wait for it. */
-const PATIENCE_MS = 30_000
-
-export function openUploadCommand(note: UploadCommandParts['note']): UploadCommand {
-  return new UploadCommand({
-    note,
-    runCommand: (command, said, stop) =>
-      runCommand(command, { ...childEnvironment(process.env), ...said }, stop, PATIENCE_MS),
-  })
 }
 
 /** The upload was recorded before its event. The id is '' when the file has changed again since. */
 function saidOf(synced: Synced, mirror: string, path: string, url: string): Record<string, string> {
-  const { id, album } = recordedAt(synced, mirror, path)
-  return {
-    ALBUMD_PATH: fullPath(mirror, path),
-    ALBUMD_ALBUM: album,
-    ALBUMD_ID: id,
-    ALBUMD_URL: url,
-  }
-}
-
-function recordedAt(synced: Synced, mirror: string, path: string): { id: string; album: string } {
+  const said = { ALBUMD_PATH: fullPath(mirror, path), ALBUMD_URL: url, ALBUMD_ALBUM: '', ALBUMD_ID: '' }
   try {
-    return lookUp(synced, mirror, path)
+    const row = synced.mirrors.of(mirror)
+    const folder = row && synced.folders.at(row.id, folderAbove(path))
+    const file = folder && synced.files.at({ folder: folder.id, name: nameOf(path) })
+    const image = file?.image == null ? undefined : synced.images.byId(file.image)
+    return image
+      ? { ...said, ALBUMD_ALBUM: albumName(synced, image.album), ALBUMD_ID: image.remote_id }
+      : said
   } catch {
-    // The pass will find the error of the records too, and tell it.
-    return { id: '', album: '' }
+    // The pass fails with this error of the records too, and tells it.
+    return said
   }
-}
-
-function lookUp(synced: Synced, mirror: string, path: string): { id: string; album: string } {
-  const row = synced.mirrors.of(mirror)
-  const folder = row && synced.folders.at(row.id, folderAbove(path))
-  const file = folder && synced.files.at({ folder: folder.id, name: nameOf(path) })
-  const image = file?.image == null ? undefined : synced.images.byId(file.image)
-  return { id: image?.remote_id ?? '', album: image ? albumName(synced, image.album) : '' }
 }

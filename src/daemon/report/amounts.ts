@@ -22,6 +22,13 @@ export function localTime(at: number | string): string {
   return `${shifted.slice(0, -5).replace('T', ' ')} ${east < 0 ? '-' : '+'}${offset}`
 }
 
+/** ISO 8601, as `--json` has it. Null stays null. */
+export function isoTime(ms: number): string
+export function isoTime(ms: number | null): string | null
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}
+
 function two(n: number): string {
   return `${n}`.padStart(2, '0')
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
+import { albumName } from '../../sync/album.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { ImageRow } from '../../synced/tables/images.ts'
 
 /** A picture that was uploaded, and where it is to be had. */
 export interface LatestPicture {
@@ -23,16 +23,16 @@ export interface LatestPicture {
 export function latestPictures(config: Config, synced: Synced, most: number): LatestPicture[] {
   const latest = synced.images.acknowledged(most * 4).flatMap(({ remote_id }) => {
     const image = synced.images.byRemoteId(remote_id)
-    const place = image && placeOfImage(config, synced, image.id)
-    if (!place || image.cdn_url === null) return []
+    const location = image && locationOf(config, synced, image.id)
+    if (!location || image.cdn_url === null) return []
     const { id, cdn_url, size, recorded_at: at } = image
-    return [{ image: id, ...place, album: albumOf(synced, image), cdn_url, size, at }]
+    return [{ image: id, ...location, album: albumName(synced, image.album), cdn_url, size, at }]
   })
   return latest.slice(0, most)
 }
 
 /** The location of a file that uses the image and was there at the last scan. Null: there is none. */
-export function placeOfImage(
+export function locationOf(
   config: Config,
   synced: Synced,
   image: number,
@@ -48,14 +48,3 @@ export function placeOfImage(
 
 /** In the other states the picture is gone or hidden. */
 const IS_THERE: ReadonlySet<string> = new Set(['synced', 'pending', 'linked', 'uncertain', 'failed'])
-
-function albumOf({ albums }: Pick<Synced, 'albums'>, { album }: ImageRow): string {
-  const names: string[] = []
-  for (let at = album; at !== null; ) {
-    const row = albums.byId(at)
-    if (!row) break
-    names.unshift(row.name)
-    at = row.parent
-  }
-  return names.join('/')
-}

@@ -1,7 +1,15 @@
 import type { Config } from '../../config/schema.ts'
-import { forecast, isUsedUpEarly, type QuotaState, readQuota } from '../../sync/quota/index.ts'
+import { DAILY_QUOTA } from '../../protocol/limits.ts'
+import {
+  type Allowance,
+  daysOf,
+  forecast,
+  isUsedUpEarly,
+  type QuotaState,
+  readQuota,
+} from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { allowanceOf } from '../loop/limits.ts'
+import { isoTime } from './amounts.ts'
 
 /** The day's quota (§8) in `status --json`. Times are ISO 8601. */
 export interface QuotaStatus {
@@ -41,6 +49,17 @@ export interface BacklogStatus {
 export const EARLY_REMEDY =
   "put what the account's plan allows a day into host.daily_quota, or something else uses the account too"
 
+/** How many pictures the account may send (§8), by the config. */
+export function allowanceOf({ host, quota }: Pick<Config, 'host' | 'quota'>): Allowance {
+  return {
+    plan: host.plan,
+    limit: host.daily_quota ?? DAILY_QUOTA[host.plan],
+    reserve: quota.reserve,
+    days: host.quota_reset ? daysOf(host.quota_reset) : null,
+    probeEveryMs: quota.probe_every,
+  }
+}
+
 export function quotaStatus(config: Config, synced: Synced, now: number): QuotaStatus {
   const allowance = allowanceOf(config)
   const { plan, limit, days } = allowance
@@ -53,8 +72,8 @@ export function quotaStatus(config: Config, synced: Synced, now: number): QuotaS
     reserve: reserveOf(config),
     exhausted: exhausted !== null,
     used_up_early: isUsedUpEarly(synced, allowance, quota),
-    resumes_at: time(exhausted?.resumes ?? null),
-    next_probe_at: time(exhausted?.ask ?? null),
+    resumes_at: isoTime(exhausted?.resumes ?? null),
+    next_probe_at: isoTime(exhausted?.ask ?? null),
     reset: days ? { known: 'configured' } : resetStatus(learned),
   }
 }
@@ -74,7 +93,7 @@ export function backlogStatus(config: Config, synced: Synced, now: number): Back
     nextDay: Math.max(now, ends),
     rate,
   })
-  return { pictures, bytes, days, per_day: perDay, done_by: pictures > 0 ? time(doneBy) : null }
+  return { pictures, bytes, days, per_day: perDay, done_by: pictures > 0 ? isoTime(doneBy) : null }
 }
 
 function reserveOf({ uploads, quota, host }: Config): number {
@@ -90,8 +109,4 @@ function resetStatus(learned: QuotaState['learned']): ResetStatus {
 /** HH:MM:SS in UTC. */
 function timeOfDay(ms: number): string {
   return new Date(ms).toISOString().slice(11, 19)
-}
-
-function time(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
 }

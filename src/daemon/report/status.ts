@@ -10,13 +10,13 @@ import type { FailureSummary, MirrorSummary } from '../../synced/summary.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import { codeOf, inWords } from '../../words/reasons.ts'
 import { fingerprintOf } from '../control/protocol.ts'
-import { uploadsWaitUntil } from '../loop/limits.ts'
+import { uploadsWaitUntil } from '../loop/rest.ts'
 import { version } from '../package.ts'
 import { stateFiles } from '../state/claim.ts'
 import { type Pause, pauseAt, pauseInWords } from '../state/pause.ts'
 import { readProblemNote } from '../state/state-problem.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
-import { localTime } from './amounts.ts'
+import { isoTime, localTime } from './amounts.ts'
 import { type BacklogStatus, backlogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
 
 /** `status --json`, as the contract has it. Times are ISO 8601. */
@@ -110,20 +110,20 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     running,
     pid: running ? pid : null,
     other_config: running && taken !== null && taken !== fingerprintOf(config),
-    paused: paused && { until: time(paused.until) },
+    paused: paused && { until: isoTime(paused.until) },
     mirrors: config.mirrors.map(({ folder, album }) =>
       mirrorStatus(synced, folder, album, running, blocks[0]?.message ?? null, paused),
     ),
     quota: quotaStatus(config, synced, now),
     backlog: backlogStatus(config, synced, now),
     watching: readWatching(synced, running),
-    uploads_wait_until: running ? time(uploadsWaitUntil(config.uploads.hours, now)) : null,
+    uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
     audit: auditStatus(synced, running),
     blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
       code,
       endpoint,
-      since: time(since)!,
-      said_at: time(said_at)!,
+      since: isoTime(since),
+      said_at: isoTime(said_at),
       message,
     })),
     failures: failuresOf(config, synced),
@@ -145,7 +145,14 @@ function failureStatus(
   mirror: string,
   { path, code, message, attempts, next_attempt_at }: FailureSummary,
 ): Status['failures'][number] {
-  return { mirror, path, code, message: inWords(message), attempts, next_attempt_at: time(next_attempt_at) }
+  return {
+    mirror,
+    path,
+    code,
+    message: inWords(message),
+    attempts,
+    next_attempt_at: isoTime(next_attempt_at),
+  }
 }
 
 function mirrorStatus(
@@ -180,12 +187,8 @@ function mirrorStatus(
     files: summary.files + pictures,
     left_out_with_image: summary.left_out_with_image - perhapsRenamed,
     perhaps_renamed: perhapsRenamed,
-    oldest_unsynced: time(summary.oldest_unsynced),
+    oldest_unsynced: isoTime(summary.oldest_unsynced),
   }
-}
-
-function time(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
 }
 
 /** What audits have found, in `status --json`. */
@@ -210,7 +213,7 @@ export function auditStatus(
   const isShut = account.blocks().some(({ endpoint }) => endpoint === 'list')
   const underWay = begun && running && !isShut
   return {
-    last: ended === null ? null : new Date(ended).toISOString(),
+    last: isoTime(ended),
     // One that was begun begins with none.
     findings: begun ? (meta.get('audit_found') ?? 0) : audit.count(),
     under_way: underWay,

@@ -28,18 +28,16 @@ async function stage(
   const said: Record<string, string>[] = []
   let running = 0
   let most = 0
-  const command = new UploadCommand({
-    note: event => notes.push(event),
-    async runCommand(_, told, stop) {
-      said.push(told)
-      most = Math.max(most, ++running)
-      try {
-        return await answer(told, stop)
-      } finally {
-        running--
-      }
-    },
-  })
+  const run = async (_: string, told: Record<string, string>, stop: AbortSignal) => {
+    said.push(told)
+    most = Math.max(most, ++running)
+    try {
+      return await answer(told, stop)
+    } finally {
+      running--
+    }
+  }
+  const command = new UploadCommand(event => notes.push(event), run)
   await reading(config, async ({ synced }) => {
     const bus = new Bus()
     command.listen(bus, 'a command', synced)

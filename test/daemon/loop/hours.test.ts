@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isOpen, nextBorder, uploadsWaitUntil } from '../../../src/daemon/loop/limits.ts'
+import { isOpen, nextBorder, uploadsWaitUntil } from '../../../src/daemon/loop/rest.ts'
 
 const zone = process.env.TZ
 beforeAll(() => {
