@@ -17,9 +17,9 @@ export async function pathToActOn(config: Config, path: string | undefined): Pro
   const given = pathArgument(path)
   if (given === undefined || given.startsWith('/')) return given
   const { readState } = await import('../daemon/report/status.ts')
-  const { placesGiven } = await import('../daemon/why/given-place.ts')
+  const { locationsOf } = await import('../daemon/why/location.ts')
   const { fullPath } = await import('../sync/tree-path.ts')
-  const places = readState(config, synced => placesGiven(config, synced, given))
+  const places = readState(config, synced => locationsOf(config, synced, given))
   const [place] = places
   const isElsewhere = place !== undefined && places.length === 1 && place.path !== given
   return isElsewhere ? fullPath(place.mirror.folder, place.path) : given

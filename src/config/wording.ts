@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type KeyPath, keyText, visible } from './config-error.ts'
+import { likelyKey } from './likely-key.ts'
 
 /** A mistake in the content of a config. Its line is added later. */
 export interface Mistake {
@@ -42,37 +43,6 @@ function stateOf(value: unknown): string {
   if (Array.isArray(value)) return 'is a list'
   if (typeof value === 'object') return 'is a mapping'
   return typeof value === 'string' ? `is '${visible(value)}'` : `is ${value}`
-}
-
-/** The known key that someone most likely meant, or null. */
-export function likelyKey(written: string, known: readonly string[]): string | null {
-  let likely: string | null = null
-  let least = Number.POSITIVE_INFINITY
-  for (const key of known) {
-    // `api_key` for `api_key_file`: many letters away, and yet no other.
-    const begun = written.length > 2 && key.startsWith(written)
-    const distance = begun ? 1 : editDistance(written, key)
-    // Two: neighbours that changed places.
-    const most = Math.max(key.length / 3, Math.min(key.length / 2, 2))
-    if (distance > most || distance >= least) continue
-    likely = key
-    least = distance
-  }
-  return likely
-}
-
-/** Levenshtein's: how many characters must be put in, taken out or replaced. */
-function editDistance(one: string, other: string): number {
-  let above = Array.from({ length: other.length + 1 }, (_, column) => column)
-  for (let row = 1; row <= one.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= other.length; column++) {
-      const replaced = above[column - 1]! + (one[row - 1] === other[column - 1] ? 0 : 1)
-      current.push(Math.min(replaced, above[column]! + 1, current[column - 1]! + 1))
-    }
-    above = current
-  }
-  return above[other.length]!
 }
 
 /** The schema without a default and without being optional. */

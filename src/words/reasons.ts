@@ -160,6 +160,140 @@ const WORDS = {
     `its size is ${listed} there, not ${size} bytes`,
   in_other_album: ({ album, recorded }: { album: string; recorded: string }) =>
     `it is in ${album || 'the root'}, not in ${recorded || 'the root'}`,
+
+  // What happens next to a path: sync/outlook.ts.
+  upload_due: ({ ahead }: { ahead: number }) =>
+    ahead > 0 ? `it is uploaded: ${ahead} other pictures wait as well` : 'it is uploaded',
+  upload_settles: () => 'it must be left alone for watch.settle first',
+  upload_hours: () => 'uploads wait for their hours (uploads.hours)',
+  upload_blocked: ({ endpoint, words, code }: { endpoint: keyof typeof UPLOADING } & Said) =>
+    `${UPLOADING[endpoint]}: ${words} (${code}); it is tried again`,
+  quota_used_up: ({ resumes }: { resumes: boolean }) =>
+    `it waits for quota: today's uploads are used up; ${resumes ? 'it goes on' : 'the host is asked again'}`,
+  reserve_kept: () => "what is left of today's uploads is kept for new pictures (quota.reserve); it goes on",
+  no_picture: () => 'its bytes are no picture of a known format: it will fail',
+  not_whole: ({ missing, action }: { missing: string; action: 'leave' | 'send' }) =>
+    `it is not complete (${missing}) and may still be written: it is uploaded once it is whole; if it stays so, ${action === 'send' ? 'it is sent as it is' : 'it is a failure until it changes'}`,
+  root_in_doubt: () => 'nothing of this mirror is sent or deleted while its folder is in doubt',
+  paused_by_person: () => 'albumd is paused: nothing is sent or deleted',
+  not_running: ({ after }: { after: boolean }) =>
+    `albumd does not run: ${after ? 'after that it' : 'it'} goes on with`,
+  grace_needs_daemon: () => 'albumd does not run: the grace passes while this runs',
+  approve_held: () => 'let what is held be deleted with',
+  discard_held: () => 'or keep what is held for good with',
+  deletion_held: ({ which, state }: { which: Which; state: 'held' | 'unproved' }) =>
+    `${IMAGE[which]} is held (${state === 'held' ? 'too many were to be deleted at once' : 'it was only linked, and its bytes could not be compared'}): let it be deleted with`,
+  deletion_discard: ({ which }: { which: Which }) => `or keep ${IMAGE[which]} for good with`,
+  deletion_due: ({ which }: { which: Which }) =>
+    `${IMAGE[which]} is deleted, once everything was looked at again`,
+  deletion_waits: ({
+    which,
+    minutes,
+    postponed,
+  }: {
+    which: Which
+    minutes: number
+    postponed: Reason | null
+  }) =>
+    `${IMAGE[which]} ${postponed ? `is tried again later, for the host would not delete it (${inWords(postponed)})` : 'is deleted once the grace has ended'}: about ${minutes} min are left of the time that albumd runs`,
+  deletion_retry: () => 'or at once with',
+  deletion_in_doubt: ({ why }: { why: Reason }) =>
+    `but nothing is deleted while a folder is in doubt: ${inWords(why)}`,
+  deletion_blocked: ({ words, code }: Said) =>
+    `but the host deletes nothing: ${words} (${code}); it is tried again`,
+  deletion_stays: ({ why }: { why: Reason }) => `but ${inWords(why)}`,
+  not_said: () => 'it has not said why',
+  looked_for: () => 'it is looked for on the host; at the latest it is known then',
+  may_be_resent: () => 'or have it sent again, at the risk of having it twice, with',
+  retried: ({ onChange }: { onChange: boolean }) =>
+    onChange ? 'it is tried again once the file changes' : 'it is tried again',
+  retried_at_once: () => 'or at once with',
+  link_compared: () => 'its bytes are compared with',
+  kept_until_back: () => 'its image stays; a file with the same bytes that comes back finds it again',
+  looked_at_again: () => 'it is looked at again',
+  stays_out: ({ image, ignored }: { image: boolean; ignored: boolean }) =>
+    `${image ? 'its image stays on the host' : 'it is not mirrored'}${image && ignored ? '; images of what a rule hides are deleted with' : ''}`,
+  rename_first: ({ name }: { name: string }) =>
+    `until ${name} has another name, nothing that is missing from its folder counts as deleted`,
+
+  // How a path is at this moment: daemon/why.
+  in_sync: () => 'its image has the bytes that it had when it was last read',
+  is_linked: () =>
+    'an image of its name, dimensions and size was on the host already; their bytes are not compared yet',
+  failure_not_recorded: () => 'what went wrong is not recorded',
+  cannot_be_looked_at: ({ words }: { words: string }) => `it can't be looked at: ${words}`,
+  folder_is_mirrored: () => 'its pictures are mirrored',
+  not_scanned_yet: () => 'it is there, and no scan has seen it yet',
+  since_then: ({ why, since }: { why: Reason; since: Reason }) =>
+    `${inWords(why)} (since then: ${inWords(since)})`,
+  folder_is_gone: () => 'the folder is gone',
+  images_of_gone_folder: ({ waiting, held, deleted }: { waiting: number; held: number; deleted: number }) => {
+    const images = [
+      [waiting, waiting === 1 ? 'waits to be deleted' : 'wait to be deleted'],
+      [held, held === 1 ? 'is held' : 'are held'],
+      [deleted, deleted === 1 ? 'was deleted' : 'were deleted'],
+    ] as const
+    const told = images.flatMap(([n, what]) => (n > 0 ? [`${n} ${what}`] : []))
+    return `the folder is gone${told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''}`
+  },
+  nothing_known: () => 'it is not there, and nothing is known of it',
+  became: ({ deleted, event, why }: { deleted: boolean; event: string; why: Reason | null }) =>
+    `${deleted ? 'its image was deleted' : 'it is not there any more'}: ${why ? inWords(why) : event}`,
+  is_lost_and_found: (at: InFolder) =>
+    `${subject(at)} is where a file system puts what it found: it is never mirrored`,
+  is_hidden: (at: InFolder) => `${subject(at)} is hidden: its name begins with a dot`,
+  is_link: (at: InFolder) => `${subject(at)} is a symbolic link: a picture is mirrored where it really lies`,
+  is_special: (at: InFolder) => `${subject(at)} is no regular file`,
+  is_ignored: ({
+    pattern,
+    file,
+    line,
+    ...at
+  }: InFolder & { pattern: string; file: string | null; line: number }) =>
+    `${subject(at)} is hidden by the rule ${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,
+  is_no_format: ({ extension, known }: { extension: string; known: readonly string[] }) =>
+    `${extension === '' ? 'a file without an extension' : extension} is none of the formats that the host takes: ${known.join(', ')}`,
+  is_empty: (at: InFolder) => `${subject(at)} is empty`,
+  is_ignore_file: (at: InFolder) => `${subject(at)} holds ignore rules for its folder`,
+  is_not_utf8: ({ name, ...at }: InFolder & { name: string }) =>
+    `${subject(at)} has a name that is not valid UTF-8, and that is written ${name} here: rename it; until then nothing that is missing from its folder counts as deleted`,
+
+  // What a dry run says.
+  album_needed_first: () => 'its first picture needs it',
+  not_uploaded: () => 'not uploaded yet',
+  moved_upload_first: () => 'moved: only once it is uploaded elsewhere',
+  superseded: () => 'an older version',
+  ignored: () => 'ignored',
+}
+
+/** Which image a deletion is about: the path's own, the image of an older version, or the first of several. */
+type Which = 'own' | 'older' | 'first'
+
+const IMAGE: Readonly<Record<Which, string>> = {
+  own: 'its image',
+  older: 'the image of its older version',
+  first: 'the first of those that wait',
+}
+
+/** `folder`: the folder that the sentence is about, when it is not the path itself but a folder above. */
+interface InFolder {
+  folder: string | null
+}
+
+function subject({ folder }: InFolder): string {
+  return folder === null ? 'it' : `${folder}, in which it lies,`
+}
+
+/** What the host said, with the code of its answer. */
+interface Said {
+  words: string
+  code: string
+}
+
+const UPLOADING = {
+  upload: 'the host takes no uploads',
+  send: 'the upload node takes nothing',
+  list: 'albums are looked at before the first upload, and the host does not list them',
 }
 
 const RESEND = 'it is tried again, and "albumd retry --resend" uploads it anew'

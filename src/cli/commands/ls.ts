@@ -1,5 +1,5 @@
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
-import type { PlaceInMirror } from '../../daemon/why/place.ts'
+import type { Location } from '../../daemon/why/location.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -75,7 +75,7 @@ async function ls({ path, config: flag, format }: LsArgs): Promise<number> {
 export const UNKNOWN =
   'delivery address is not known; "albumd adopt --verify" finds it out, after one upload of albumd\'s own'
 
-function isOneMirror(places: readonly PlaceInMirror[]): boolean {
+function isOneMirror(places: readonly Location[]): boolean {
   return new Set(places.map(({ mirror }) => mirror.folder)).size === 1
 }
 

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import type { Operation } from '../../daemon/report/preview-operations.ts'
+import type { Operation } from '../../daemon/report/preview-deletions.ts'
 import type { MirrorPolicy } from '../../sync/pass-request.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'

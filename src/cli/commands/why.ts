@@ -35,7 +35,7 @@ async function why({ path, config: flag, json }: WhyArgs): Promise<number> {
   const given = pathArgument(path)!
   const config = await readConfig(flag)
   await sayStateTrouble(config)
-  const { explainPath } = await import('../../daemon/why/explain-path.ts')
+  const { explainPath } = await import('../../daemon/why/explain.ts')
   const explained = await explainPath(config, given, Date.now())
   if (explained.length === 0) {
     const known = config.mirrors.map(({ folder }) => printable(folder)).join(', ')
@@ -71,7 +71,7 @@ const PROOFS: Record<PathImage['proof'], string> = {
 function inWords(explained: Explanation): string {
   const { path, state, reason, album, file, hash, image, deletions, counts, failure, next, history } =
     explained
-  const rows: [string, string][] = [['state', printable(withReason(STATES[state], reason))]]
+  const rows: [string, string][] = [['state', printable(`${STATES[state]}: ${reason}`)]]
   if (file) rows.push(['file', `${sizeInWords(file.size)}, modified ${localTime(file.modified_at)}`])
   if (counts) rows.push(['holds', countsInWords(counts)])
   const inAlbum = album.path === '' ? 'the root' : `"${printable(album.path)}"`
@@ -89,18 +89,12 @@ function inWords(explained: Explanation): string {
     ])
   for (const { at, event, detail } of history) {
     const what = event.replace('_', ' ')
-    rows.push(['history', `${localTime(at)} ${printable(detail === null ? what : withReason(what, detail))}`])
+    rows.push(['history', `${localTime(at)} ${printable(detail === null ? what : `${what}: ${detail}`)}`])
   }
   const lines = rows.map(
     ([name, text], at) => `  ${(rows[at - 1]?.[0] === name ? '' : name).padEnd(8)}${text}`,
   )
   return `${[printable(path), ...lines].join('\n')}\n`
-}
-
-/** Nothing is said twice. */
-function withReason(what: string, reason: string): string {
-  if (what.startsWith(reason)) return what
-  return reason.startsWith(what) || reason.endsWith(what) ? reason : `${what}: ${reason}`
 }
 
 function imageInWords({ image_id, cdn_url, recorded_at, proof }: PathImage): string {

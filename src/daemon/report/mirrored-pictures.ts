@@ -11,8 +11,7 @@ import type { FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { stateFiles } from '../state/claim.ts'
 import { refuseOther } from '../state/state.ts'
-import { isOnDisk, placesGiven } from '../why/given-place.ts'
-import type { PlaceInMirror } from '../why/place.ts'
+import { isOnDisk, type Location, locationsOf } from '../why/location.ts'
 
 /** A recorded picture that uses an image of the host. */
 export interface MirroredPicture {
@@ -68,9 +67,9 @@ export class MirroredPictures {
 }
 
 /** The locations that a path may mean, as for `why`. Without a path: all mirrors. Empty: the path lies in no mirror. */
-export function placesToList(config: Config, { synced }: Reading, path: string | undefined): PlaceInMirror[] {
+export function placesToList(config: Config, { synced }: Reading, path: string | undefined): Location[] {
   if (path === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
-  return placesGiven(config, synced, path)
+  return locationsOf(config, synced, path)
 }
 
 /**
@@ -84,7 +83,7 @@ export type Recorded =
   | { kind: 'nothing' }
 
 /** The pictures come in the order of their paths. A picture that is gone from the disk is left out. */
-export function recordedAt({ synced, standing }: Reading, place: PlaceInMirror): Recorded {
+export function recordedAt({ synced, standing }: Reading, place: Location): Recorded {
   const { mirror, path } = place
   const row = synced.mirrors.of(mirror.folder)
   if (!row) return path === '' ? { kind: 'folder', pictures: [] } : nothingAt(place)
@@ -119,7 +118,7 @@ function* picturesIn(
   }
 }
 
-function nothingAt(place: PlaceInMirror): Recorded {
+function nothingAt(place: Location): Recorded {
   return { kind: isOnDisk(place) ? 'unseen' : 'nothing' }
 }
 

@@ -14,20 +14,28 @@ import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { explained } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import { inWords } from '../../words/reasons.ts'
+import { because, codeOf, inWords, type Reason } from '../../words/reasons.ts'
 import { stateFiles } from '../state/claim.ts'
-import { previewDeletions, type SupposedUploads } from './preview-deletions.ts'
-import type { Operation } from './preview-operations.ts'
+import { type Operation, previewDeletions, type SupposedUploads } from './preview-deletions.ts'
 
 /**
- * What `sync` would do now. The scan is the real one, recorded in a copy of the state that is thrown away; the host is
- * not asked. Yields operations in the order in which a pass would begin them. `note` is told what they can't show.
+ * What `sync` would do now: the operations in the order in which a pass would begin them. The scan is the real scan, recorded
+ * in a copy of the state that is thrown away. The host is not asked. `note` is told what the operations can't show.
  */
 export async function* previewPass(
   config: Config,
-  { stop }: Interruption,
+  interruption: Interruption,
   note: (line: string) => void,
 ): AsyncGenerator<Operation> {
+  for await (const planned of plannedOperations(config, interruption, note))
+    yield { ...planned, reason: inWords(planned.reason) }
+}
+
+async function* plannedOperations(
+  config: Config,
+  { stop }: Interruption,
+  note: (line: string) => void,
+): AsyncGenerator<Operation<Reason>> {
   const folder = mkdtempSync(join(tmpdir(), 'albumd-preview-'))
   try {
     const synced = openSynced(openDatabase(await copyOfState(config.state_dir, join(folder, 'copy.db'))))
@@ -50,19 +58,19 @@ export async function* previewPass(
   }
 }
 
-/** What the scans told, and what would be sent of it. */
+/** What the scans told, and what would be uploaded. */
 class Findings {
-  /** By mirror. */
-  readonly guarded = new Map<string, string>()
-  readonly #reasons = new Map<string, string>()
+  /** Why mirrors are guarded, by their folders. */
+  readonly guarded = new Map<string, Reason>()
+  readonly #reasons = new Map<string, Reason>()
   readonly #uploads = new Map<string, SupposedUploads>()
 
   readonly tell = (told: PassEvent): void => {
-    if (told.event === 'change_found') this.#reasons.set(`${told.mirror}/${told.path}`, inWords(told.reason))
-    if (told.event === 'mirror_guarded') this.guarded.set(told.mirror, inWords(told.reason))
+    if (told.event === 'change_found') this.#reasons.set(`${told.mirror}/${told.path}`, told.reason)
+    if (told.event === 'mirror_guarded') this.guarded.set(told.mirror, told.reason)
   }
 
-  reasonFor(mirror: string, path: string): string | undefined {
+  reasonFor(mirror: string, path: string): Reason | undefined {
     return this.#reasons.get(`${mirror}/${path}`)
   }
 
@@ -124,7 +132,7 @@ function* previewUploads(
   scanned: readonly ScannedMirror[],
   order: 'newest' | 'oldest',
   found: Findings,
-): Generator<Operation> {
+): Generator<Operation<Reason>> {
   const mirrors = new Map(scanned.map(mirror => [mirror.row.id, mirror]))
   const albums = new Set<string>()
   for (const file of synced.files.pending(order, [...mirrors.keys()])) {
@@ -135,10 +143,10 @@ function* previewUploads(
     for (const album of albumsToFind(synced, albumPathOf(policy.album, folder.path)))
       if (!albums.has(album)) {
         albums.add(album)
-        yield { operation: 'use_album', mirror, album, reason: 'its first picture needs it' }
+        yield { operation: 'use_album', mirror, album, reason: because('album_needed_first') }
       }
     const path = pathOf(folder.path, file.name)
-    const reason = found.reasonFor(mirror, path) ?? 'not uploaded yet'
+    const reason = found.reasonFor(mirror, path) ?? because('not_uploaded')
     const operation = uploadOf(file, reason, policy)
     const uploads = found.uploadsOf(mirror)
     if (file.image === null) uploads.added++
@@ -147,13 +155,13 @@ function* previewUploads(
   }
 }
 
-function uploadOf({ image }: FileRow, reason: string, { deletions }: MirrorPolicy) {
+function uploadOf({ image }: FileRow, reason: Reason, { deletions }: MirrorPolicy) {
   if (image === null) return 'upload'
-  if (reason.startsWith('touched')) return 'compare'
+  if (codeOf(reason) === 'touched') return 'compare'
   return deletions === 'keep' ? 'upload' : 'replace'
 }
 
-/** The albums of a path that have no record yet. */
+/** The albums of a path that are not recorded yet. */
 function albumsToFind(synced: Synced, path: string[]): string[] {
   let parent: number | null | undefined = null
   return path.flatMap((name, depth) => {

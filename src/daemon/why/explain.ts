@@ -1,205 +1,300 @@
+import type { Config } from '../../config/schema.ts'
 import type { Disk } from '../../local/disk.ts'
+import { realDisk } from '../../local/real-disk.ts'
 import { albumName, albumPathOf } from '../../sync/album.ts'
+import {
+  deletionOutlook,
+  failureOutlook,
+  goneFolderOutlook,
+  haltOrNobody,
+  type NextStep,
+  next,
+  type OutlookContext,
+  uploadOutlook,
+} from '../../sync/outlook.ts'
 import { planFolder } from '../../sync/plan.ts'
 import { folderAbove, fullPath } from '../../sync/tree-path.ts'
 import type { GoneSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { because, codeOf, inWords } from '../../words/reasons.ts'
-import { type Explanation, type PathImage, type PathState, type Step, timeOf } from './explanation.ts'
-import { doubtOf, folderOf, type Known, NO_FOLDER, NOTHING, recordsOf } from './known.ts'
+import { because, codeOf, inWords, type Reason } from '../../words/reasons.ts'
+import { uploadsWaitUntil } from '../loop/rest.ts'
+import { isoTime } from '../report/amounts.ts'
+import { allowanceOf } from '../report/quota-status.ts'
+import { readState, readStatus } from '../report/status.ts'
+import { pauseAt } from '../state/pause.ts'
+import type { Explanation, PathImage, PathState } from './explanation.ts'
+import { type Location, locationsOf } from './location.ts'
 import {
-  deletionSteps,
-  everythingWaits,
-  goneFolderSteps,
-  plainStep,
-  type StepParts,
-  troubleSteps,
-  uploadSteps,
-  type Waiting,
-} from './next-steps.ts'
-import { pastOf } from './past.ts'
-import type { PlaceInMirror } from './place.ts'
-import { perhapsRenamedTo, type Whereabouts, whereIs } from './whereabouts.ts'
-import { goneFolderInWords, leftOutInWords, reasonOf, ruleInFile } from './words.ts'
+  contentOutlook,
+  lookAtPath,
+  type OnDisk,
+  perhapsRenamedTo,
+  ruleInFile,
+  whyLeftOut,
+} from './on-disk.ts'
+import {
+  doubtOf,
+  folderOf,
+  NO_FOLDER,
+  NOTHING,
+  pastOf,
+  type Recorded,
+  reasonOf,
+  recordsOf,
+  whatBecame,
+} from './recorded.ts'
 
-export type ExplainParts = Omit<StepParts, 'rootInDoubt'> & { disk: Disk }
+/** `status`: of the account and of the process that works. */
+export interface ExplainContext extends Pick<OutlookContext, 'synced' | 'now' | 'status'> {
+  config: Config
+  disk: Disk
+}
 
-/** What is known of a path, and what happens next. Looks at the disk; changes nothing. */
-export function explain(parts: ExplainParts, place: PlaceInMirror): Explanation {
-  const { synced, disk } = parts
-  const { mirror, path } = place
+/** An explanation with its reasons as codes. */
+type Explained = Omit<Explanation, 'reason' | 'next'> & { reason: Reason; outlook: NextStep[] }
+
+/**
+ * What is known of a path: absolute, below a mirror's folder, or below the working folder. Several answers when several
+ * mirrors know the path, none when it lies in no mirror. Reads the state and the disk. `now`: milliseconds since 1970.
+ */
+export async function explainPath(config: Config, path: string, now: number): Promise<Explanation[]> {
+  const status = readStatus(config, now)
+  const explained = readState(config, synced =>
+    locationsOf(config, synced, path).map(at => ({
+      at,
+      ...lookUp({ config, synced, disk: realDisk, status, now }, at),
+    })),
+  )
+  return Promise.all(explained.map(async ({ at, ...one }) => inWordsOf(await withContent(config, at, one))))
+}
+
+/** What is known of one location, and what happens next. Looks at the disk, and changes nothing. */
+export function explain(context: ExplainContext, at: Location): Explanation {
+  return inWordsOf(lookUp(context, at))
+}
+
+/** Reads a picture that is to be uploaded, because its bytes may keep it from being sent. */
+async function withContent(config: Config, at: Location, one: Explained): Promise<Explained> {
+  if (one.file === null || (one.state !== 'pending' && one.state !== 'unseen')) return one
+  const content = await contentOutlook(config, at)
+  return content
+    ? { ...one, outlook: [content, ...one.outlook.filter(({ why }) => codeOf(why) !== 'upload_due')] }
+    : one
+}
+
+function inWordsOf({ reason, outlook, ...rest }: Explained): Explanation {
+  const steps = outlook.map(({ why, at, command }) => ({
+    what: inWords(why),
+    at: isoTime(at),
+    command,
+  }))
+  return { ...rest, reason: inWords(reason), next: steps }
+}
+
+function lookUp(context: ExplainContext, { mirror, path }: Location): Explained {
+  const { config, synced, disk, now } = context
   const row = synced.mirrors.of(mirror.folder)
-  const where = whereIs(disk, mirror.folder, mirror.ignore, path)
-  const known = row ? recordsOf(synced, row, path) : NOTHING
+  const found = lookAtPath(disk, mirror.folder, mirror.ignore, path)
+  const recorded = row ? recordsOf(synced, row, path) : NOTHING
+  const { counts, gone } = row ? folderOf(synced, row, path, found, recorded) : NO_FOLDER
   const full = fullPath(mirror.folder, path)
+  const album = albumPathOf(
+    mirror.album,
+    found.kind === 'folder' || counts !== null ? path : folderAbove(path),
+  )
+  const renamed = found.kind === 'absent' ? perhapsRenamedTo(disk, mirror.folder, mirror.ignore, path) : null
+  const known = { mirror, path, found, recorded, gone, renamed }
   const doubt = row ? doubtOf(synced, row, path) : null
-  const { counts, gone } = row ? folderOf(synced, row, path, where, known) : NO_FOLDER
-  const isFolder = where.kind === 'folder' || counts !== null
-  const album = albumPathOf(mirror.album, isFolder ? path : folderAbove(path))
-  const renamed = where.kind === 'absent' ? perhapsRenamedTo(disk, mirror.folder, mirror.ignore, path) : null
-  const [state, reason] = stateOf(place, where, known, gone, doubt, renamed !== null)
-  const explained: Explanation = {
+  const { state, reason, since } =
+    doubt === null
+      ? stateOf(known)
+      : { state: recorded.file?.state ?? ('unknown' as const), reason: doubt, since: null }
+  const { file, image, escrow, failure, history } = recorded
+  const outlookContext: OutlookContext = {
+    ...context,
+    mirrors: config.mirrors,
+    allowance: allowanceOf(config),
+    settleMs: config.watch.settle,
+    paused: pauseAt(synced, now),
+    uploadsWaitUntil: uploadsWaitUntil(config.uploads.hours, now),
+    rootInDoubt: row?.guard_code === 'ROOT',
+  }
+  return {
     path: full,
     mirror: mirror.folder,
     state,
-    reason,
+    reason: since === null ? reason : because('since_then', { why: reason, since }),
     album: { path: album.join('/'), id: albumIdOf(synced, album) },
     file:
-      where.kind === 'picture'
-        ? { size: where.look.size, modified_at: timeOf(where.look.mtime / 1000) }
+      found.kind === 'picture'
+        ? { size: found.look.size, modified_at: isoTime(found.look.mtime / 1000) }
         : null,
-    hash: known.file?.hash?.toString('hex') ?? null,
-    image: known.image ? imageOf(synced, known.image) : null,
-    deletions: known.given.map(given => ({
-      ...imageOf(synced, synced.images.byId(given.image)!),
-      reason: given.reason,
-      state: given.state,
-      since: timeOf(given.since),
+    hash: file?.hash?.toString('hex') ?? null,
+    image: image ? imageOf(synced, image) : null,
+    deletions: escrow.map(entry => ({
+      ...imageOf(synced, synced.images.byId(entry.image)!),
+      reason: entry.reason,
+      state: entry.state,
+      since: isoTime(entry.since),
     })),
     guard: row?.guard ? inWords(row.guard) : null,
-    failure: known.failure,
+    failure: failure
+      ? {
+          code: failure.code,
+          message: inWords(failure.message),
+          attempts: failure.attempts,
+          next_attempt_at: isoTime(failure.next_attempt_at),
+        }
+      : null,
     left_out:
-      where.kind === 'left_out'
+      found.kind === 'left_out'
         ? {
-            why: where.why,
-            path: fullPath(mirror.folder, where.at),
-            rule: where.rule ? ruleInFile(mirror.folder, where.rule) : null,
+            why: found.why,
+            path: fullPath(mirror.folder, found.at),
+            rule: found.rule ? ruleInFile(mirror.folder, found.rule) : null,
           }
         : null,
     counts,
     gone,
-    next: [],
-    history: pastOf(known.history, known.file),
+    outlook: outlookOf(outlookContext, known, {
+      state,
+      isChanged: since !== null,
+      full,
+      guard: row?.guard ?? null,
+    }),
+    history: pastOf(history, file),
   }
-  const steps = { ...parts, rootInDoubt: row?.guard_code === 'ROOT' }
-  const isInDoubt = renamed !== null && (known.file !== undefined || known.isFolder)
-  const rename = isInDoubt ? [renameStep(fullPath(mirror.folder, renamed))] : []
-  const next = row && gone ? synced.escrow.nextBelow(row.id, path) : undefined
-  const ofFolder = gone ? goneFolderSteps(steps, gone, next, full) : []
-  return { ...explained, next: [...rename, ...nextOf(steps, explained, where, known), ...ofFolder] }
 }
 
-function stateOf(
-  { mirror, path }: PlaceInMirror,
-  where: Whereabouts,
-  known: Known,
-  gone: GoneSummary | null,
-  doubt: string | null,
-  perhapsRenamed: boolean,
-): [PathState, string] {
-  const { file, history, failure } = known
-  if (doubt !== null) return [file?.state ?? 'unknown', doubt]
-  if (where.kind === 'unknown') return ['unknown', `it can't be looked at: ${where.message}`]
-  if (where.kind === 'left_out')
-    return [file ? file.state : 'left_out', leftOutInWords(mirror.folder, path, where)]
-  if (where.kind === 'folder') return ['folder', 'its pictures are mirrored']
-  if (where.kind === 'picture') {
-    if (!file) return ['unseen', 'it is there, and no scan has seen it yet']
-    // Zero asks for its hash at the next look, whatever that shows.
-    const record = { ...file, ctime: file.ctime || where.look.ctime }
-    const [change] = planFolder(file.folder, [record], { ...LOOK, files: [where.look] }, POLICY, 0)
-    const since = change ? ` (since then: ${inWords(change.reason)})` : ''
-    return [file.state, `${reasonOf(file, history, failure)}${since}`]
-  }
-  return stateOfAbsent(known, gone, perhapsRenamed)
+/** What disk and records show of a location. */
+interface Known extends Location {
+  found: OnDisk
+  recorded: Recorded
+  gone: GoneSummary | null
+  /** A name that is not UTF-8 and that the path may have been renamed to, below the mirror's folder. */
+  renamed: string | null
 }
 
-function stateOfAbsent(
-  { file, history, failure, isFolder }: Known,
-  gone: GoneSummary | null,
-  perhapsRenamed: boolean,
-): [PathState, string] {
-  const renamed = inWords(because('perhaps_renamed'))
-  if (perhapsRenamed && (file?.state === 'hidden' || (!file && isFolder))) return ['unknown', renamed]
-  if (!file)
-    return [
-      'absent',
+/** `since`: what has changed on the disk since the last scan, or null. */
+interface StateOfPath {
+  state: PathState
+  reason: Reason
+  since: Reason | null
+}
+
+function stateOf({ mirror, path, found, recorded, gone, renamed }: Known): StateOfPath {
+  const { file } = recorded
+  const is = (state: PathState, reason: Reason, since: Reason | null = null) => ({ state, reason, since })
+  switch (found.kind) {
+    case 'unknown':
+      return is('unknown', because('cannot_be_looked_at', { words: found.message }))
+    case 'left_out':
+      return is(file ? file.state : 'left_out', whyLeftOut(mirror.folder, path, found))
+    case 'folder':
+      return is('folder', because('folder_is_mirrored'))
+    case 'picture': {
+      if (!file) return is('unseen', because('not_scanned_yet'))
+      // A ctime of 0 makes the next scan read the file again, whatever its ctime is.
+      const record = { ...file, ctime: file.ctime || found.look.ctime }
+      const [change] = planFolder(file.folder, [record], { ...NO_OTHERS, files: [found.look] }, KEEP, 0)
+      return is(file.state, reasonOf(file, recorded), change?.reason ?? null)
+    }
+    case 'absent':
+      return stateOfAbsent(recorded, gone, renamed !== null)
+  }
+}
+
+function stateOfAbsent(recorded: Recorded, gone: GoneSummary | null, mayBeRenamed: boolean): StateOfPath {
+  const { file, history, isFolder } = recorded
+  const renamed = because('perhaps_renamed')
+  if (mayBeRenamed && (file?.state === 'hidden' || (!file && isFolder)))
+    return { state: 'unknown', reason: renamed, since: null }
+  if (!file) {
+    const reason =
       whatBecame(history) ??
-        (gone
-          ? goneFolderInWords(gone)
-          : isFolder
-            ? 'the folder is gone'
-            : 'it is not there, and nothing is known of it'),
-    ]
+      (gone ? because('images_of_gone_folder', gone) : because(isFolder ? 'folder_is_gone' : 'nothing_known'))
+    return { state: 'absent', reason, since: null }
+  }
   const last = history.findLast(({ event }) => event === 'left_out')?.detail
-  const isUnknown = file.state === 'hidden' && last != null && codeOf(last) === 'perhaps_renamed'
-  const since = perhapsRenamed ? renamed : inWords(because('gone'))
-  const missing = file.state === 'gone' || file.state === 'kept' ? '' : ` (since then: ${since})`
-  return [isUnknown ? 'unknown' : file.state, `${reasonOf(file, history, failure)}${missing}`]
+  const isInDoubt = file.state === 'hidden' && last != null && codeOf(last) === 'perhaps_renamed'
+  const isKnownGone = file.state === 'gone' || file.state === 'kept'
+  return {
+    state: isInDoubt ? 'unknown' : file.state,
+    reason: reasonOf(file, recorded),
+    since: isKnownGone ? null : mayBeRenamed ? renamed : because('gone'),
+  }
 }
 
 /** For the planner, which is asked about one file alone. */
-const LOOK = { files: [], aside: [], ignored: [], problems: [] }
-const POLICY = { deletions: 'keep', prunes: () => false } as const
+const NO_OTHERS = { files: [], aside: [], ignored: [], problems: [] }
+const KEEP = { deletions: 'keep', prunes: () => false } as const
 
-function whatBecame(history: Known['history']): string | null {
-  const last = history.at(-1)
-  if (!last) return null
-  const what = last.detail ? inWords(last.detail) : last.event
-  return last.event === 'deleted' ? `its image was deleted: ${what}` : `it is not there any more: ${what}`
+interface PathFacts {
+  state: PathState
+  /** Whether the file has changed since the last scan. */
+  isChanged: boolean
+  /** The absolute path. */
+  full: string
+  guard: Reason | null
 }
 
-function nextOf(parts: StepParts, explained: Explanation, where: Whereabouts, known: Known): Step[] {
-  const { state, path } = explained
-  const ofImages = known.given.flatMap(given => deletionSteps(parts, given, path))
-  if (explained.guard !== null) ofImages.unshift(plainStep(explained.guard))
+function outlookOf(context: OutlookContext, known: Known, facts: PathFacts): NextStep[] {
+  const { mirror, path, recorded, gone, renamed } = known
+  const { file, isFolder, escrow } = recorded
+  const { full, guard } = facts
+  const steps: NextStep[] = []
+  if (renamed !== null && (file !== undefined || isFolder))
+    steps.push(next(because('rename_first', { name: fullPath(mirror.folder, renamed) })))
+  steps.push(...outlookOfState(context, known, facts))
+  if (guard !== null) steps.push(next(guard))
+  steps.push(...escrow.flatMap(entry => deletionOutlook(context, entry, full)))
+  if (!gone) return steps
+  const row = context.synced.mirrors.of(mirror.folder)!
+  const first = context.synced.escrow.nextBelow(row.id, path)
+  return [...steps, ...goneFolderOutlook(context, gone, first, full)]
+}
+
+function outlookOfState(
+  context: OutlookContext,
+  { found, recorded: { file, image, failure } }: Known,
+  { state, isChanged, full }: PathFacts,
+): NextStep[] {
   switch (state) {
     case 'pending':
-    case 'unseen':
-      return [...uploadSteps(parts, waitingOf(where, known)), ...ofImages]
+    case 'unseen': {
+      const changed = found.kind === 'picture' ? found.look.ctime / 1000 : null
+      return uploadOutlook(context, { changed, since: file?.since ?? null })
+    }
     case 'failed':
     case 'uncertain':
-      return [...troubleSteps(parts, explained), ...ofImages]
+      return failureOutlook(context, state, failure?.next_attempt_at ?? null, full)
     case 'linked':
-      return [plainStep('its bytes are compared with', 'albumd adopt --verify'), ...ofImages]
+      return [next(because('link_compared'), 'albumd adopt --verify')]
     case 'kept':
-      return [
-        plainStep('its image stays; a file with the same bytes that comes back finds it again'),
-        ...ofImages,
-      ]
+      return [next(because('kept_until_back'))]
     case 'hidden':
-    case 'left_out':
-      return [...leftOutSteps(explained), ...ofImages]
+    case 'left_out': {
+      if (found.kind !== 'left_out') return [next(because('looked_at_again'))]
+      const ignored = found.why === 'ignored'
+      const command = ignored && image ? 'albumd sync --prune-ignored' : null
+      return [next(because('stays_out', { image: image !== undefined, ignored }), command)]
+    }
+    case 'synced':
+      if (!isChanged || found.kind !== 'picture') return []
+      return [haltOrNobody(context) ?? next(because('looked_at_again'))]
     default:
-      return where.kind === 'picture' || ofImages.length > 0
-        ? changedSteps(parts, explained, ofImages)
-        : ofImages
+      return []
   }
-}
-
-function waitingOf(where: Whereabouts, { file }: Known): Waiting {
-  return { changed: where.kind === 'picture' ? where.look.ctime / 1000 : null, since: file?.since ?? null }
-}
-
-/** A file that no longer is what is recorded is looked at again by the next scan. */
-function changedSteps(parts: StepParts, { state, reason }: Explanation, ofImages: Step[]): Step[] {
-  if (state !== 'synced' || !reason.includes('(since then: ')) return ofImages
-  return [everythingWaits(parts) ?? plainStep('it is looked at again'), ...ofImages]
-}
-
-function leftOutSteps({ left_out, image }: Explanation): Step[] {
-  if (left_out === null) return [plainStep('it is looked at again')]
-  const stays = image ? 'its image stays on the host' : 'it is not mirrored'
-  return left_out.why === 'ignored' && image
-    ? [plainStep(`${stays}; images of what a rule hides are given up with`, 'albumd sync --prune-ignored')]
-    : [plainStep(stays)]
-}
-
-/** `name`: the path of one that is not valid UTF-8. */
-function renameStep(name: string): Step {
-  return plainStep(
-    `until ${name} has another name, nothing that is missing from its folder counts as deleted`,
-  )
 }
 
 function imageOf(synced: Synced, image: ImageRow): PathImage {
   const { remote_id, cdn_url, album, name, size, recorded_at, proof } = image
   const at = albumName(synced, album)
-  return { image_id: remote_id, cdn_url, album: at, name, size, recorded_at: timeOf(recorded_at), proof }
+  return { image_id: remote_id, cdn_url, album: at, name, size, recorded_at: isoTime(recorded_at), proof }
 }
 
-/** The host's id of an album, as far as it is recorded. */
+/** The host's id of the album at a path, or null when no album is recorded there. */
 function albumIdOf({ albums }: Synced, path: readonly string[]): string | null {
   let at: { id: number; remote_id: string } | undefined
   for (const name of path) {

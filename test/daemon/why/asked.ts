@@ -1,8 +1,7 @@
 import { configExample } from '../../../src/config/example.ts'
 import type { Config } from '../../../src/config/schema.ts'
-import { explain } from '../../../src/daemon/why/explain.ts'
+import { type ExplainContext, explain } from '../../../src/daemon/why/explain.ts'
 import type { Explanation } from '../../../src/daemon/why/explanation.ts'
-import type { StepParts } from '../../../src/daemon/why/next-steps.ts'
 import { realDisk } from '../../../src/local/real-disk.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { parse } from '../../config/config-text.ts'
@@ -11,7 +10,7 @@ import { openWorkshop, type Workshop } from '../../sync/workshop.ts'
 /** The engine between a folder and a host, and the answers to `why` about it. */
 export interface Asked extends Workshop {
   config: Config
-  why(path: string, changes?: Partial<StepParts>): Explanation
+  why(path: string, changes?: Partial<ExplainContext>): Explanation
 }
 
 /** A daemon that nothing keeps from its work. */
@@ -26,7 +25,7 @@ export async function asked(policy: Partial<MirrorPolicy> = {}): Promise<Asked> 
   const { folder, album, deletions, ignore } = workshop.mirror
   const mirror = { folder, album, deletions, ignore: [...ignore] }
   const config = { ...parse(configExample()), mirrors: [mirror] }
-  const why = (path: string, changes: Partial<StepParts> = {}) =>
+  const why = (path: string, changes: Partial<ExplainContext> = {}) =>
     explain(
       { config, synced: workshop.synced, disk: realDisk, status: OPEN, now: Date.now() + 5000, ...changes },
       { mirror, path },

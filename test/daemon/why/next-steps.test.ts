@@ -2,10 +2,11 @@ import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { approve, listHeld } from '../../../src/daemon/commands/deletions.ts'
-import { contentStep } from '../../../src/daemon/why/content-step.ts'
+import type { ExplainContext } from '../../../src/daemon/why/explain.ts'
 import type { Explanation } from '../../../src/daemon/why/explanation.ts'
-import type { StepParts } from '../../../src/daemon/why/next-steps.ts'
+import { contentOutlook } from '../../../src/daemon/why/on-disk.ts'
 import { hostWith } from '../../../src/remote/host.ts'
+import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { failure } from '../../sync/workshop.ts'
 import { asked, events, OPEN } from './asked.ts'
@@ -165,7 +166,7 @@ describe('why, of a picture', () => {
     const { host } = at.config
     const few = { ...at.config, host: { ...host, daily_quota: 10, quota_reset: undefined } }
     const status = { ...OPEN, quota: { ...OPEN.quota, limit: 10, reserve: 2 } }
-    const why = (since: number, changes: Partial<StepParts> = {}) => {
+    const why = (since: number, changes: Partial<ExplainContext> = {}) => {
       at.synced.commitNow(tx => tx.files.put({ ...found, since }))
       return at.why('p.png', { config: few, status, now: now + 5000, ...changes })
     }
@@ -186,13 +187,13 @@ describe('why, of a picture', () => {
     at.write('no.png', 'this is no picture')
     const changed = statSync(join(at.pictures, 'half.png')).ctimeMs
     const step = (path: string, incomplete: 'leave' | 'send') =>
-      contentStep({ watch: { ...at.config.watch, incomplete } }, { mirror: mirror!, path })
+      contentOutlook({ watch: { ...at.config.watch, incomplete } }, { mirror: mirror!, path })
     const left = await step('half.png', 'leave')
-    expect(left!.what).toMatch(/^it is not complete \(.+\).* failure until it changes$/)
-    expect(Date.parse(left!.at!)).toBe(Math.floor(Math.round(changed * 1000) / 1000 + 600_000))
-    expect((await step('half.png', 'send'))!.what).toContain('sent as it is')
-    expect((await step('no.png', 'leave'))!.what).toContain('no picture')
+    expect(inWords(left!.why)).toMatch(/^it is not complete \(.+\).* failure until it changes$/)
+    expect(Math.floor(left!.at!)).toBe(Math.floor(Math.round(changed * 1000) / 1000 + 600_000))
+    expect(inWords((await step('half.png', 'send'))!.why)).toContain('sent as it is')
+    expect(inWords((await step('no.png', 'leave'))!.why)).toContain('no picture')
     expect(await step('whole.png', 'leave')).toBeNull()
-    expect((await step('gone.png', 'leave'))!.what).not.toBe('')
+    expect(inWords((await step('gone.png', 'leave'))!.why)).not.toBe('')
   })
 })

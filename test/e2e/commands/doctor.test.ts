@@ -118,7 +118,7 @@ describe('doctor', { timeout: 180_000 }, () => {
         expect.stringMatching(/^fail the key was changed, .* another account's/),
       ])
       expect(findings.find(({ code: told }) => told === 'OTHER_ACCOUNT')?.remedy).toBe(
-        'put the old key back, or, where the account really is to be another, name another state_dir',
+        'put the old key back; or, to use the other account, name another state_dir',
       )
     }
     stage.write('b.png', png(4, 2).bytes)
