@@ -3,7 +3,7 @@ import type { GoneSummary } from '../synced/summary.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { EscrowRow } from '../synced/tables/escrow.ts'
 import type { FileState } from '../synced/tables/files.ts'
-import { because, type Reason } from '../words/reasons.ts'
+import { because, type Reason, type WhichImage } from '../words/reasons.ts'
 import { shellWord } from '../words/shell-word.ts'
 import { doubtAbout, whyImageStays } from './deletions/index.ts'
 import { type Allowance, readQuota } from './quota/index.ts'
@@ -149,15 +149,12 @@ export function goneFolderOutlook(
   ]
 }
 
-/** Which image a deletion is about: the path's own, the image of an older version, or the first of several. */
-export type Which = 'own' | 'older' | 'first'
-
 /** The outlook of an image that waits for its deletion. `path`: absolute. */
 export function deletionOutlook(
   context: OutlookContext,
   entry: EscrowRow,
   path: string,
-  which: Which = entry.reason === 'superseded' ? 'older' : 'own',
+  which: WhichImage = entry.reason === 'superseded' ? 'older' : 'own',
 ): NextStep[] {
   const { synced, status, now, mirrors, rootInDoubt } = context
   const at = shellWord(path)

@@ -181,17 +181,17 @@ const WORDS = {
   grace_needs_daemon: () => 'albumd does not run: the grace passes while this runs',
   approve_held: () => 'let what is held be deleted with',
   discard_held: () => 'or keep what is held for good with',
-  deletion_held: ({ which, state }: { which: Which; state: 'held' | 'unproved' }) =>
+  deletion_held: ({ which, state }: { which: WhichImage; state: 'held' | 'unproved' }) =>
     `${IMAGE[which]} is held (${state === 'held' ? 'too many were to be deleted at once' : 'it was only linked, and its bytes could not be compared'}): let it be deleted with`,
-  deletion_discard: ({ which }: { which: Which }) => `or keep ${IMAGE[which]} for good with`,
-  deletion_due: ({ which }: { which: Which }) =>
+  deletion_discard: ({ which }: { which: WhichImage }) => `or keep ${IMAGE[which]} for good with`,
+  deletion_due: ({ which }: { which: WhichImage }) =>
     `${IMAGE[which]} is deleted, once everything was looked at again`,
   deletion_waits: ({
     which,
     minutes,
     postponed,
   }: {
-    which: Which
+    which: WhichImage
     minutes: number
     postponed: Reason | null
   }) =>
@@ -267,9 +267,9 @@ const WORDS = {
 }
 
 /** Which image a deletion is about: the path's own, the image of an older version, or the first of several. */
-type Which = 'own' | 'older' | 'first'
+export type WhichImage = 'own' | 'older' | 'first'
 
-const IMAGE: Readonly<Record<Which, string>> = {
+const IMAGE: Readonly<Record<WhichImage, string>> = {
   own: 'its image',
   older: 'the image of its older version',
   first: 'the first of those that wait',
