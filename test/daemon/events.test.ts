@@ -5,7 +5,7 @@ import type { SpokenEvent } from '../../src/sync/pass-events.ts'
 const stopped = (code: string): SpokenEvent => ({ event: 'uploads_stopped', code, message: 'm' })
 const uploaded: SpokenEvent = { event: 'picture_uploaded', mirror: '/a', path: 'p', size: 1, cdn_url: 'u' }
 
-it('what stops uploads pass after pass is told once, until a picture went or something else stops them', () => {
+it('a reason that stops uploads in every pass is news once, until a picture is uploaded or the reason changes', () => {
   const isNews = newsFilter()
   const told = [
     stopped('DAILY_LIMIT_REACHED'),
@@ -19,7 +19,7 @@ it('what stops uploads pass after pass is told once, until a picture went or som
   expect(told.filter(isNews)).toEqual([told[0], told[2], told[3], uploaded, told[5]])
 })
 
-it('that pictures are to be sent is told once while they only wait', () => {
+it('the start of uploads is news once while the same pictures wait', () => {
   const isNews = newsFilter()
   const started = (bytes: number): SpokenEvent => ({
     event: 'uploads_started',
@@ -32,7 +32,7 @@ it('that pictures are to be sent is told once while they only wait', () => {
   expect(told.filter(isNews)).toEqual(told.filter((_, at) => at !== 2))
 })
 
-it('a listener hears its topic alone, until it unsubscribes', () => {
+it('a listener hears only its topic, until it unsubscribes', () => {
   const bus = new Bus()
   const heard: string[] = []
   const unsubscribe = bus.on('say', line => heard.push(`first ${line}`))

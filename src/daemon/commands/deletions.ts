@@ -10,7 +10,7 @@ import { type Command, isAtOrBelow, NotPossible } from './command.ts'
 /** As `deletions --json` shows it. */
 export type ShownDeletion = Omit<HeldDeletion, 'image'> & { image_id: string }
 
-/** `path`: absolute, or below a mirror's folder; left out, all are meant. */
+/** `path`: absolute, or below a mirror's folder. Without it all held deletions are meant. */
 interface DeletionsRequest {
   action: 'approve' | 'discard'
   path?: string | undefined
@@ -43,7 +43,7 @@ export function showDeletion({ image, ...rest }: HeldDeletion): ShownDeletion {
   return { ...rest, image_id: image.remote_id }
 }
 
-/** An image that waits for a person's word. */
+/** A held deletion: an image that is deleted only after a person has approved it. */
 export interface HeldDeletion {
   /** The mirror's folder, and the path below it. */
   mirror: string
@@ -64,12 +64,12 @@ export function listHeld(config: Config, synced: Synced, path?: string): HeldDel
   )
 }
 
-/** The first of them. */
+/** The first held deletions, at most `most`. */
 export function firstHeld(config: Config, synced: Synced, most: number): HeldDeletion[] {
   return heldOf(config, synced, most).slice(0, most)
 }
 
-/** At most so many of each mirror. */
+/** The held deletions, at most `most` of each mirror. */
 function heldOf({ mirrors }: Config, synced: Synced, most: number): HeldDeletion[] {
   return mirrors.flatMap(({ folder }) => {
     const row = synced.mirrors.of(folder)

@@ -16,7 +16,7 @@ export async function serveApp(
   const listener = getRequestListener(app.fetch, {
     // Otherwise the adapter replaces the Request and Response of the whole process with its own.
     overrideGlobalObjects: false,
-    // The app answers its own errors. This one is for a Host and path that make no URL.
+    // The app answers its own errors. Only a request whose Host and path make no URL comes here.
     errorHandler: () => new Response('That is no request.\n', { status: 400 }),
   })
   server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))

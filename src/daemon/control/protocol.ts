@@ -6,8 +6,8 @@ import type { Config } from '../../config/schema.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 
 /**
- * The control socket speaks HTTP: `POST /commands/<name>` with an Asking is answered with 200 and lines of JSON, or
- * with another status and a Refusal. Both ends are of the same version, so results and events are not checked again.
+ * The control socket speaks HTTP. `POST /commands/<name>` with an Asking is answered with 200 and lines of JSON, or with
+ * another status and a Refusal. Both ends have the same version, so results and events are not validated.
  */
 export const asking = z.strictObject({
   version: z.string(),
@@ -45,7 +45,7 @@ export function fingerprintOf(config: Config): string {
   return createHash('sha256').update(JSON.stringify(obeyed)).digest('hex')
 }
 
-/** What fits into an address of a Unix socket, in bytes: sockaddr_un has so many and a zero. */
+/** The longest path of a Unix socket in bytes. The system's sockaddr_un has no room for more. */
 const LONGEST = process.platform === 'linux' ? 107 : 103
 
 /** A path by which a socket can be bound or reached. */
@@ -55,8 +55,8 @@ export interface SocketPath {
 }
 
 /**
- * The socket by a path that is short enough. A longer one is reached through its folder, held open: Linux has that as
- * /proc/self/fd/N. Throws where that does not help.
+ * A path to the socket that is short enough for the system. For a longer path its folder is opened, and Linux shows an
+ * open folder as /proc/self/fd/N. On other systems a longer path is an error.
  */
 export function openSocketPath(file: string): SocketPath {
   if (Buffer.byteLength(file) <= LONGEST) return { path: file, release() {} }

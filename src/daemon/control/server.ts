@@ -25,7 +25,7 @@ export interface ControlServer {
   close(): Promise<void>
 }
 
-/** The daemon's control socket. Where there can be none, the daemon goes on without, and says so. */
+/** Opens the daemon's control socket. When that fails, it says why, and the daemon works without the socket. */
 export async function openControl(
   file: string,
   queue: CommandQueue,

@@ -11,8 +11,8 @@ export function count(n: number, noun: string): string {
 }
 
 /**
- * A moment by this machine's clock, for a person: "2026-11-22 18:30:05 +08:00". The offset stays, for lines are read
- * elsewhere too. `at`: milliseconds since 1970, or ISO 8601.
+ * A time in this machine's time zone, for a person: "2026-11-22 18:30:05 +08:00". The offset from UTC is part of it,
+ * because people send such lines to other time zones. `at`: milliseconds since 1970, or ISO 8601.
  */
 export function localTime(at: number | string): string {
   const moment = new Date(at)

@@ -3,9 +3,9 @@ import { albumName } from '../../sync/album.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 
-/** A picture that was uploaded, and where it is to be had. */
+/** A picture that was uploaded, with its delivery address. */
 export interface LatestPicture {
-  /** The row of its image. */
+  /** The id of the image in our records. */
   image: number
   /** The mirror's folder, and the path below it. */
   mirror: string
@@ -15,11 +15,14 @@ export interface LatestPicture {
   cdn_url: string
   /** Bytes. */
   size: number
-  /** When it was recorded: milliseconds since 1970. */
+  /** When the upload was recorded, in milliseconds since 1970. */
   at: number
 }
 
-/** The last uploaded pictures that are still there, the latest first. At most `most`, and fewer where many are gone. */
+/**
+ * The last uploaded pictures that still exist on the disk, the latest first. At most `most`. There may be fewer, because
+ * pictures that were deleted since are left out.
+ */
 export function latestPictures(config: Config, synced: Synced, most: number): LatestPicture[] {
   const latest = synced.images.acknowledged(most * 4).flatMap(({ remote_id }) => {
     const image = synced.images.byRemoteId(remote_id)

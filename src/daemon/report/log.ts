@@ -7,7 +7,7 @@ import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { DaemonEvent } from '../events.ts'
 
 export interface LogOptions {
-  /** Where it goes; `fd` is what the system knows it by. */
+  /** Where the lines are written. `fd`: its file descriptor. */
   out: { write(text: string): unknown; isTTY?: boolean; fd?: number }
   secrets: Secrets
   env: NodeJS.ProcessEnv
@@ -15,12 +15,12 @@ export interface LogOptions {
   hear?: (line: string) => void
 }
 
-/** The daemon's log: for people on a terminal, JSON lines elsewhere, with priorities where journald reads along. */
+/** The daemon's log. By default: for people on a terminal, with priorities for journald, and else as lines of JSON. */
 export function openLog({ level, format }: Config['log'], { out, secrets, env, hear }: LogOptions): Logger {
   const chosen = format === 'auto' ? formatFor(out, env) : format
   const clean = (line: string) => {
     const cleaned = withoutSecrets(harmless(line), secrets)
-    // Without journald's prefix.
+    // The prefix is for journald alone.
     hear?.(cleaned.replace(/^<\d>/, ''))
     return cleaned
   }
@@ -58,7 +58,10 @@ function formatFor(out: LogOptions['out'], env: NodeJS.ProcessEnv): 'pretty' | '
   return isJournal(out.fd, env.JOURNAL_STREAM) ? 'journal' : 'json'
 }
 
-/** systemd tells the device and inode of the journal's stream. A child may have the variable and another output. */
+/**
+ * systemd names the device and inode of the journal's stream in JOURNAL_STREAM. Both are compared, because a child
+ * process inherits the variable and may write elsewhere.
+ */
 function isJournal(fd: number | undefined, stream: string | undefined): boolean {
   if (fd === undefined || stream === undefined) return false
   try {
@@ -70,8 +73,8 @@ function isJournal(fd: number | undefined, stream: string | undefined): boolean 
 }
 
 /**
- * JSON escapes what is below the space. The control characters beyond ASCII and those that turn the direction of
- * writing would still reach a terminal, in the name of a file.
+ * JSON escapes the control characters of ASCII. This escapes those beyond ASCII, and the characters that change the
+ * direction of writing: they may be in the name of a file, and could deceive whoever reads the log on a terminal.
  */
 function harmless(line: string): string {
   return line.replace(
@@ -80,7 +83,7 @@ function harmless(line: string): string {
   )
 }
 
-/** One event under its stable name; `says`: a line for people in the place of the name. */
+/** Logs an event. `says`: the line for people, by default the event's name. */
 export function logEvent(log: Logger, told: LogEvent, says: string = told.event.replaceAll('_', ' ')): void {
   const [level] = LOG_EVENTS[told.event]
   log[level](told, says)
@@ -101,58 +104,61 @@ function journal(write: (line: string) => void): DestinationStream {
   return stream
 }
 
-/** What the process itself tells. */
+/** Events of the process itself, before and after the daemon's work. */
 export type ProcessEvent = { event: 'warning' | 'stopping' | 'stopped' }
 
 export type LogEvent = SpokenEvent | DaemonEvent | ProcessEvent
 
-/** Every event of the log under its stable name: how grave it is, and what has happened. */
+/** Every event of the log by its stable name, with its level and a description. */
 export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, string]>> = {
-  warning: ['warn', 'something that a person should know, in `msg`'],
-  stopping: ['info', 'a signal came; what is under way is finished or journaled'],
-  stopped: ['info', 'all is recorded'],
-  scan_started: ['debug', 'a mirror is looked at'],
-  scan_finished: ['info', 'a mirror was looked at'],
-  change_found: ['debug', 'something must be done about a file'],
-  mirror_guarded: ['warn', 'the local truth is in doubt, and nothing is deleted meanwhile'],
-  uploads_started: ['info', 'so many pictures are to be compared or sent'],
-  picture_uploaded: ['info', 'the host has taken a picture'],
-  picture_unchanged: ['debug', 'the bytes of a picture are on the host already'],
-  picture_linked: ['info', 'an image that is there can be this picture; its bytes are yet to be compared'],
-  picture_failed: ['warn', 'a picture can not be uploaded as it is'],
-  picture_uncertain: ['warn', 'whether an upload arrived is not known'],
-  picture_waits: ['debug', 'a picture is not sent now'],
-  upload_found_out: ['info', 'whether an upload in doubt arrived'],
-  uploads_stopped: ['warn', 'no more can be uploaded now'],
+  warning: ['warn', 'a warning for a person, in `msg`'],
+  stopping: ['info', 'a signal came; uploads under way are finished or recorded in the journal'],
+  stopped: ['info', 'the daemon has ended, and everything is recorded'],
+  scan_started: ['debug', 'the scan of a mirror began'],
+  scan_finished: ['info', 'the scan of a mirror ended'],
+  change_found: ['debug', 'a file must be uploaded, or its image deleted'],
+  mirror_guarded: ['warn', 'a folder may not be what it was, so nothing of its mirror is deleted'],
+  uploads_started: ['info', 'pictures are to be compared or uploaded'],
+  picture_uploaded: ['info', 'a picture was uploaded'],
+  picture_unchanged: ['debug', 'the host has the same bytes already, so nothing was uploaded'],
+  picture_linked: ['info', 'the host has an image that may be this picture; the bytes are not compared yet'],
+  picture_failed: ['warn', 'a picture could not be uploaded'],
+  picture_uncertain: ['warn', 'it is not known whether an upload arrived'],
+  picture_waits: ['debug', 'a picture is not uploaded yet'],
+  upload_found_out: ['info', 'it is known now whether an upload in doubt arrived'],
+  uploads_stopped: ['warn', 'nothing more can be uploaded now'],
   album_created: ['info', 'an album was made'],
   album_deleted: ['info', 'an album that nothing needs was deleted'],
-  default_album_found: ['info', "where the host puts what is for its root: the account's default album"],
+  default_album_found: [
+    'info',
+    "the host puts uploads without an album into the account's default album, which was found",
+  ],
   image_deleted: ['info', 'an image was deleted'],
-  image_kept: ['debug', 'an image that was to go stays for now'],
-  deletions_held: ['warn', 'too many images were to be deleted: they wait for a person'],
-  audit_found: ['warn', 'the host shows something else than what is recorded'],
+  image_kept: ['debug', 'an image that was to be deleted is kept for now'],
+  deletions_held: ['warn', 'too many images were to be deleted at once, so they wait for a person'],
+  audit_found: ['warn', 'an audit found a difference between the host and the records'],
   audit_finished: ['info', 'every album was compared with the records'],
-  audit_waits: ['warn', 'the host did not let an audit go on'],
-  asked_for: ['info', 'a command has the daemon do something'],
-  config_taken: ['info', 'the config was read again'],
-  config_refused: ['error', 'the config is wrong; the one before stays'],
-  key_taken: ['info', 'the API key was read again'],
-  key_refused: ['error', 'the API key can not be read; the one before stays'],
-  heartbeat_failed: ['warn', 'no heartbeat arrives; said once'],
+  audit_waits: ['warn', 'the host refused a request, so the audit waits'],
+  asked_for: ['info', 'a person gave a command'],
+  config_taken: ['info', 'the daemon works with the config that was read again'],
+  config_refused: ['error', 'the new config is wrong; the config from before stays'],
+  key_taken: ['info', 'the daemon works with the API key that was read again'],
+  key_refused: ['error', 'the new API key can not be used; the key from before stays'],
+  heartbeat_failed: ['warn', 'a heartbeat did not arrive; logged once'],
   heartbeat_works: ['info', 'heartbeats arrive again'],
   trouble: ['warn', 'something needs a person; notify.on_trouble is run'],
-  trouble_resolved: ['info', 'it is as it should be again'],
-  trouble_command_failed: ['warn', 'notify.on_trouble did not do what it should'],
-  upload_command_failed: ['warn', 'notify.on_upload did not do what it should'],
+  trouble_resolved: ['info', 'nothing needs a person any more'],
+  trouble_command_failed: ['warn', 'the command notify.on_trouble failed'],
+  upload_command_failed: ['warn', 'the command notify.on_upload failed'],
 }
 
-/** Keys and credentials, which no line of the log may hold. A key that is read again is added to it. */
+/** The keys and credentials that no line of the log may hold. When the API key is read again, it is added. */
 export type Secrets = ReadonlySet<string>
 
-/** Shorter ones would take ordinary words with them. No real key is as short. */
+/** A shorter secret is not replaced, because it may be a part of ordinary words. No real key is as short. */
 const SHORTEST = 6
 
-/** A finished line without the secrets, in whatever way they are written. */
+/** The line without the secrets. Each is found as it is, in JSON, in a URL and in base64. */
 export function withoutSecrets(line: string, secrets: Secrets): string {
   let clean = line
   for (const secret of secrets) {
@@ -168,10 +174,10 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64').replace(/=+$/, '')
 }
 
-/** Public by its nature: what people open to see a picture. */
+/** Delivery addresses are public, so they stay in the log. */
 const PUBLIC = new Set(['cdn_url'])
 
-/** The fields of an event, their words without addresses. */
+/** The fields of an event. In all texts but delivery addresses, addresses are shortened by `withoutAddresses`. */
 export function withoutAddressesIn(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
@@ -181,12 +187,12 @@ export function withoutAddressesIn(fields: Record<string, unknown>): Record<stri
   )
 }
 
-/** An upload address holds its credential (§4.2), and a heartbeat's its id: of each only the host is shown. */
+/** Shortens each address to its host, because an upload address holds its credential (§4.2), and a heartbeat's its id. */
 export function withoutAddresses(text: string): string {
   return text.replace(/\b(https?:\/\/)(?:[^\s/@"']*@)?([^\s/?#"']+)[/?#][^\s"']*/gi, '$1$2/…')
 }
 
-/** What is told of an error: no fields of others, which may hold requests with all their headers. */
+/** The fields of an error that are logged. Other fields are left out, because they may hold a request with its headers. */
 export function plainError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: withoutAddresses(String(error)) }
   const { name, message, stack = '' } = error

@@ -15,37 +15,40 @@ import { isoTime } from './amounts.ts'
 export interface QuotaStatus {
   plan: string
   limit: number
-  /** Credentials that the host issued today; others may use the account too. */
+  /** How many credentials the host has issued to albumd today. Other programs may have used the account too. */
   used: number
-  /** Kept for pictures that are found today. */
+  /** How many credentials of today are kept for pictures that are found today. The backlog may not use them. */
   reserve: number
   exhausted: boolean
-  /** It is, long before the limit: the host allows less than the config has it, or something else uses it too. */
+  /**
+   * Whether the host said that the quota is used up long before albumd reached `limit`. The account's plan allows less
+   * than the config says, or another program uses the account too.
+   */
   used_up_early: boolean
-  /** When there is quota again at the latest; null where it is not used up, or nobody knows. */
+  /** When there is quota again at the latest. Null: the quota is not used up, or the time is not known. */
   resumes_at: string | null
-  /** When the host is asked again; null where the quota is not used up. */
+  /** When albumd asks the host again. Null: the quota is not used up. */
   next_probe_at: string | null
   reset: ResetStatus
 }
 
-/** When the host's day begins; what was learned lies after `from` and at `to` at the latest, in UTC. */
+/** When the host's day begins. `learned`: later than `from` and not later than `to`, both times of day in UTC. */
 export type ResetStatus =
   | { known: 'configured' | 'no' }
   | { known: 'learned'; from: string; to: string; days: number }
 
-/** What waits for its upload. */
+/** The pictures that wait for their upload. */
 export interface BacklogStatus {
   pictures: number
   bytes: number
-  /** By the quota and the pace so far, rounded up; 0: with what is left of today. */
+  /** In how many days all are uploaded, by the quota and the pace so far, rounded up. 0: today. */
   days: number
-  /** Pictures of the backlog that go on a whole day. */
+  /** How many pictures of the backlog can be uploaded in a whole day. */
   per_day: number
   done_by: string | null
 }
 
-/** What to do where it is used up early. */
+/** What a person can do when `used_up_early` is true. */
 export const EARLY_REMEDY =
   "put what the account's plan allows a day into host.daily_quota, or something else uses the account too"
 

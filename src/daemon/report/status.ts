@@ -24,19 +24,19 @@ export interface Status {
   version: string
   running: boolean
   pid: number | null
-  /** The daemon that runs has not taken the config that this was read with: it refused it, or was not told. */
+  /** Whether the running daemon works with another config than the one that this command has read. */
   other_config: boolean
-  /** Nothing is sent or deleted until then, or with null until `resume`. */
+  /** Null: albumd is not paused. `until` null: the pause lasts until `albumd resume`. */
   paused: { until: string | null } | null
   mirrors: MirrorStatus[]
   quota: QuotaStatus
   backlog: BacklogStatus
-  /** Null where no daemon runs. */
+  /** Null: no daemon runs. */
   watching: Watching | null
-  /** Outside of `uploads.hours`: when the running daemon sends again. */
+  /** When a running daemon uploads again. Null: it may upload now, or no daemon runs. See `uploads.hours`. */
   uploads_wait_until: string | null
   audit: AuditStatus
-  /** `said_at`: when the host said so the last time. */
+  /** What the host does not allow. `since`: when the host first refused it. `said_at`: when the host last refused it. */
   blocks: { code: string; endpoint: string; since: string; said_at: string; message: string }[]
   failures: {
     /** The mirror's folder; the path is below it. */
@@ -54,17 +54,20 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
   album: string
   state: 'idle' | 'scanning' | 'syncing' | 'paused' | 'guarded' | 'blocked'
   reason: string | null
-  /** Whether a scan has begun here: before it nothing is known, which is not the same as an empty folder. */
+  /** Whether a scan of the mirror has begun. Before the first scan all counts are 0, as for an empty folder. */
   looked_at: boolean
-  /** Pictures that are missing beside a name that is not UTF-8, and whose image stays until that is renamed. */
+  /**
+   * Recorded pictures that are missing, in a folder with a name that is not UTF-8. Each may have got that name, so its
+   * image is kept until the file with that name is renamed.
+   */
   perhaps_renamed: number
   oldest_unsynced: string | null
 }
 
-/** How many failures are shown; the counts tell of the others. */
+/** How many failures are listed. The mirrors' `failed` counts all of them. */
 export const FAILURES_SHOWN = 1000
 
-/** Reads the status of a state, whether a process works on it, none does, or it does not exist yet. */
+/** Reads the status of a state. A process may work with the state, and the state need not exist yet. */
 export function readStatus(config: Config, now: number): Status {
   const { lock, problemNote } = stateFiles(config.state_dir)
   const running = stateIsLocked(lock)
@@ -72,12 +75,12 @@ export function readStatus(config: Config, now: number): Status {
   const status = readState(config, synced => statusOf(config, synced, running, now))
   if (!running) return { ...status, mirrors: withMissingFolders(config, status.mirrors) }
   if (note === null) return status
-  // What the records say of the mirrors is of before.
+  // The daemon can't open its state, so what the records say of the mirrors is old.
   const mirrors = status.mirrors.map(mirror => ({ ...mirror, state: 'blocked' as const, reason: note }))
   return { ...status, mirrors }
 }
 
-/** Where no process looks at the folders, one that is not there must not be called idle. */
+/** No daemon runs that would notice a missing folder. So the folders are checked here, and a missing one is `guarded`. */
 function withMissingFolders(config: Config, mirrors: readonly MirrorStatus[]): MirrorStatus[] {
   const problems = checkFolders(config).filter(({ code }) => code !== 'FOLDER_OVERLAP')
   return mirrors.map(mirror => {
@@ -86,7 +89,10 @@ function withMissingFolders(config: Config, mirrors: readonly MirrorStatus[]): M
   })
 }
 
-/** Looks into a state without having it: beside the process that works on it, or where there is none yet. */
+/**
+ * Reads the records without locking the state, so a daemon may work with it meanwhile. A state that does not exist yet
+ * reads as empty. Throws StateError.
+ */
 export function readState<T>(config: Config, look: (synced: Synced) => T): T {
   const { database } = stateFiles(config.state_dir)
   const db = existsSync(database) ? openDatabaseToRead(database) : openDatabase(':memory:')
@@ -99,7 +105,7 @@ export function readState<T>(config: Config, look: (synced: Synced) => T): T {
   }
 }
 
-/** The status as this state has it. `running`: whether a process has it open. */
+/** The status by these records. `running`: whether a daemon has the state open. `now`: milliseconds since 1970. */
 export function statusOf(config: Config, synced: Synced, running: boolean, now: number): Status {
   const pid = synced.meta.get('pid')
   const blocks = synced.account.blocks()
@@ -130,7 +136,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   }
 }
 
-/** Of the config's mirrors: the state may know of others. Those that wait for a person come before the others. */
+/** The failures of the mirrors in the config. Failures that are not tried again by themselves come first. */
 function failuresOf({ mirrors }: Config, synced: Synced): Status['failures'] {
   return mirrors
     .flatMap(({ folder }) => {
@@ -170,7 +176,7 @@ function mirrorStatus(
     if (row?.guard) return ['guarded', inWords(row.guard)]
     if (paused) return ['paused', pauseInWords(paused)]
     if (running && row?.phase) return [row.phase, null]
-    // What nothing waits for does not hold it up.
+    // A block of the host matters only while something waits for the host.
     if (blocked && summary.pending_uploads + summary.pending_deletions + summary.uncertain > 0)
       return ['blocked', blocked]
     return ['idle', null]
@@ -183,7 +189,7 @@ function mirrorStatus(
     reason,
     looked_at: row !== undefined,
     ...summary,
-    // Those with such a name are among the failed.
+    // Pictures with a name that is not UTF-8 have no record. They are counted in `failed` already.
     files: summary.files + pictures,
     left_out_with_image: summary.left_out_with_image - perhapsRenamed,
     perhaps_renamed: perhapsRenamed,
@@ -193,17 +199,17 @@ function mirrorStatus(
 
 /** What audits have found, in `status --json`. */
 export interface AuditStatus {
-  /** When the last one ended, ISO 8601. Null: none has. */
+  /** When the last audit ended. Null: no audit has ended yet. */
   last: string | null
-  /** What the last one found that is not as recorded; `albumd audit` names each. */
+  /** In how many places the host's listing differs from the records. `albumd audit` names each. */
   findings: number
-  /** Whether one is being made; it may wait while something else is done. */
+  /** Whether an audit has begun and not ended. It may wait while the daemon does something else. */
   under_way: boolean
-  /** Whether one was left before its end; the next goes on where it was. */
+  /** Whether an audit was interrupted. The next audit goes on where that one ended. */
   left_off: boolean
 }
 
-/** `running`: whether a process has the state open. */
+/** `running`: whether a daemon has the state open. */
 export function auditStatus(
   { meta, audit, account }: Pick<Synced, 'meta' | 'audit' | 'account'>,
   running: boolean,
@@ -214,15 +220,15 @@ export function auditStatus(
   const underWay = begun && running && !isShut
   return {
     last: isoTime(ended),
-    // One that was begun begins with none.
+    // The findings of the last audit are removed when the next audit begins.
     findings: begun ? (meta.get('audit_found') ?? 0) : audit.count(),
     under_way: underWay,
-    // One that the host never let look has nothing to go on with.
+    // Where the host refused the first request, the audit has compared no album yet.
     left_off: begun && !underWay && audit.albums().some(album => audit.isDone(album)),
   }
 }
 
-/** A line for a person, or null where there is nothing to say. */
+/** One line for a person. Null: no audit has ended or begun. */
 export function auditInWords({ last, findings, under_way, left_off }: AuditStatus): string | null {
   const since = last === null ? 'none has ended yet' : `the last one ended at ${localTime(last)}`
   if (findings > 0)
@@ -232,7 +238,7 @@ export function auditInWords({ last, findings, under_way, left_off }: AuditStatu
   return last === null ? null : `nothing found at ${localTime(last)}`
 }
 
-/** What names that are not valid UTF-8 mean for a mirror's counts. */
+/** How names that are not valid UTF-8 change a mirror's counts. */
 export interface NamesNotUtf8 {
   /** Pictures on the disk, by their extension. They have no record. */
   pictures: number

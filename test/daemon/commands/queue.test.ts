@@ -26,7 +26,7 @@ function openErrands(): CommandQueue {
 const ask = (queue: CommandQueue, carryOut: (means: CommandContext) => Promise<unknown>, heard = output) =>
   queue.ask({ carryOut }, null, { output: heard, left: never })
 
-describe('queue', () => {
+describe('commands in the queue', () => {
   it('are carried out one after the other', async () => {
     const queue = openErrands()
     const steps: string[] = []
@@ -44,7 +44,7 @@ describe('queue', () => {
     expect(queue.asked.aborted).toBe(false)
   })
 
-  it('that need a pass get a look at everything once, and wait until all is done', async () => {
+  it('that need a pass have everything scanned once, and wait until that pass has ended', async () => {
     const queue = openErrands()
     let done = false
     const heard: SpokenEvent[] = []
@@ -70,7 +70,7 @@ describe('queue', () => {
     expect(queue.needs()).toEqual({ asked: false, everything: false, options: { pruneIgnored: false } })
   })
 
-  it('that take long give way to others and to what has changed on the disk', async () => {
+  it('that take long give way to other commands and to changes on the disk', async () => {
     const queue = openErrands()
     const steps: string[] = []
     const long = ask(queue, async means => {
@@ -96,7 +96,7 @@ describe('queue', () => {
     expect(waits).toBe(true)
   })
 
-  it('wait a moment where the daemon takes another config, and those begun are refused', async () => {
+  it('wait while the daemon takes another config, and are refused when they have begun', async () => {
     const queue = openErrands()
     const begun = ask(queue, means => means.pass())
     await queue.carryOut()
@@ -109,7 +109,7 @@ describe('queue', () => {
     expect(await later).toBe('done')
   })
 
-  it('are dropped when whoever asked has gone before they were begun', async () => {
+  it('are dropped when their asker has gone before they began', async () => {
     const queue = openErrands()
     const leaving = new AbortController()
     let begun = false
@@ -122,7 +122,7 @@ describe('queue', () => {
     expect(begun).toBe(false)
   })
 
-  it('whose state fails tell both who asked and the loop', async () => {
+  it('that find the state failed tell both the asker and the loop', async () => {
     const queue = openErrands()
     const full = new StateError('STATE_FULL', 'no room')
     const asked = expect(ask(queue, () => Promise.reject(full))).rejects.toBe(full)

@@ -57,7 +57,7 @@ const discard = ({ file }: Served, leave = never, heard = output) =>
   askDaemon(file, NO_CONFIG, 'deletions', { action: 'discard' }, heard, leave)
 
 describe('the control socket', () => {
-  it('answers nobody where there is none, or one that was left behind, and replaces it', async () => {
+  it('finds no daemon where no socket or a dead one exists, and a daemon replaces the dead one', async () => {
     const served = await serve()
     expect(await discard(served)).toBeNull()
     writeFileSync(served.file, '')
@@ -85,7 +85,7 @@ describe('the control socket', () => {
     expect(existsSync(served.file)).toBe(false)
   })
 
-  it('does between passes what it is asked, and a pause at once', async () => {
+  it('has commands carried out between passes, and a pause at once', async () => {
     const served = await serve()
     served.open()
     const control = await served.start()
@@ -104,7 +104,7 @@ describe('the control socket', () => {
     await control.close()
   })
 
-  it('refuses another config, another request and another version in a line each', async () => {
+  it('refuses another config, a wrong request and another version, each with one line', async () => {
     const served = await serve()
     served.open()
     const control = await served.start()
@@ -131,7 +131,7 @@ describe('the control socket', () => {
     await control.close()
   })
 
-  it('drops what was not begun when whoever asked has gone', async () => {
+  it('drops a command that has not begun when its client disconnects', async () => {
     const served = await serve()
     served.open()
     const control = await served.start()
@@ -154,7 +154,7 @@ describe('the control socket', () => {
     await control.close()
   })
 
-  it('says that the daemon ended where it is gone before it took the request up', async () => {
+  it('says that the daemon ended when the connection closes before an answer', async () => {
     const { file } = await serve()
     const ending = createServer(connection => void connection.destroy())
     ending.listen(file)
@@ -164,7 +164,7 @@ describe('the control socket', () => {
     await expect(asked).rejects.toMatchObject({ code: 'DAEMON_ENDED' })
   })
 
-  it('tells those who wait why the daemon ends', async () => {
+  it('tells waiting clients why the daemon ends', async () => {
     const served = await serve()
     const control = await served.start()
     const asked = expect(discard(served)).rejects.toMatchObject({ code: 'DAEMON_ENDED', message: 'it ends' })

@@ -38,14 +38,14 @@ describe('the watches', () => {
   const config = { watch: { poll: undefined } } as unknown as Parameters<typeof checkWatches>[0]
   const watching = { folders: 5, lost: 3, polled: false, reason: 'Why.', remedy: 'Do.', overflowed_at: null }
 
-  it('are enough while some are left to others', () => {
+  it("pass while they leave a part of the system's limit to other programs", () => {
     expect(checkWatches(config, 8000, null, 10_000)).toMatchObject([{ status: 'pass' }])
     expect(checkWatches(config, 8001, null, 10_000)).toMatchObject([
       { status: 'warn', remedy: expect.stringContaining('sysctl fs.inotify.max_user_watches=') },
     ])
   })
 
-  it('are what the daemon says of them', () => {
+  it('are judged by what a running daemon could watch', () => {
     expect(checkWatches(config, 5, { ...watching, lost: 0 }, 10_000)).toMatchObject([{ status: 'pass' }])
     expect(checkWatches(config, 5, watching, 10_000)).toMatchObject([{ status: 'warn', remedy: 'Do.' }])
   })
@@ -58,13 +58,13 @@ describe('the mounts', () => {
   const fstab =
     '# a comment\nUUID=1 / ext4 defaults 0 1\nUUID=2 /srv ext4 defaults 0 2\nUUID=3 none swap sw 0 0\n'
 
-  it('are all there', () => {
+  it('pass where every mount point of /etc/fstab is mounted', () => {
     const mounts = [root, { id: '2', path: '/srv', type: 'ext4' }]
     expect(checkMounts(config, mounts, fstab)).toMatchObject([{ status: 'pass' }])
     expect(checkMounts(config, [root], '')).toMatchObject([{ status: 'pass' }])
   })
 
-  it('fail where one of /etc/fstab at, above or below a mirror is away', () => {
+  it('fail where a mount point of /etc/fstab at, above or below a mirror is not mounted', () => {
     expect(checkMounts(config, [root], fstab)).toMatchObject([
       { status: 'fail', message: '/srv/photos: /srv is in /etc/fstab and not mounted', remedy: 'mount /srv' },
     ])
@@ -74,7 +74,7 @@ describe('the mounts', () => {
     expect(checkMounts(config, [root], 'x /srv/photos2 vfat\n')).toMatchObject([{ status: 'pass' }])
   })
 
-  it('warn of pictures on other machines, and fail for a state there', () => {
+  it('warn of pictures on a network file system, and fail for a state on one', () => {
     const nfs = (path: string) => ({ id: '2', path, type: 'nfs4' })
     expect(checkMounts(config, [root, nfs('/srv')], '')).toMatchObject([{ status: 'warn' }])
     expect(checkMounts(config, [root, nfs('/var')], '')).toMatchObject([
@@ -83,7 +83,7 @@ describe('the mounts', () => {
   })
 })
 
-it('a survey counts the pictures that a scan counts: none that is empty, hidden, ignored, a link or of another format', async () => {
+it('a survey counts the pictures that a scan finds: no empty, hidden or ignored files, no links, no other formats', async () => {
   const root = tempFolder()
   mkdirSync(join(root, 'a'))
   mkdirSync(join(root, '.hidden'))
@@ -114,7 +114,7 @@ describe('a guarded mirror', () => {
     return { ...at, guards: () => checkGuards(at.config, at.synced, realDisk) }
   }
 
-  it('fails while its root is another one, before and after a pass has found that, and not once it is back', async () => {
+  it("fails while another folder is in the root's place, before and after a pass noticed it, and passes when the root is back", async () => {
     const { pictures, pass, guards } = await begun()
     expect(guards()).toEqual([])
     const before = `${pictures}-before`
@@ -133,7 +133,7 @@ describe('a guarded mirror', () => {
     expect(guards()).toEqual([])
   })
 
-  it('fails with what the last look was in doubt of, and not where a look only ended early', async () => {
+  it('fails with the doubt of the last scan, but not when the scan only ended early', async () => {
     const { synced, mirror, guards } = await begun()
     const { id } = synced.mirrors.of(mirror.folder)!
     synced.commitNow(tx => tx.mirrors.guard(id, { code: 'FOLDER_UNKNOWN', reason: said('why so') }))
@@ -168,7 +168,7 @@ function beside(): {
   return { file, key, find: (env = {}) => findKey(config, file, env) }
 }
 
-it('is the one that systemd hands to the service, where config and environment have none', () => {
+it('is the file that systemd hands to the service, where config and environment have no key', () => {
   const { key, find } = beside()
   expect(find()).toEqual({ key: 'beside', findings: [] })
   expect(find({ ALBUMD_API_KEY: 'mine' }).key).toBe('mine')

@@ -19,7 +19,7 @@ function findingsOn(folder: string): Finding[] {
 }
 
 it.runIf(process.getuid)(
-  'a state folder whose permissions keep its own user out is opened by its mode, not given to another',
+  'for a folder whose permissions keep its own user out, chmod is the remedy and not another owner',
   () => {
     const folder = tempFolder()
     onTestFinished(() => chmodSync(folder, 0o700))

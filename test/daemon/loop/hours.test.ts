@@ -46,7 +46,7 @@ describe('the hours for uploads', () => {
     expect(nextBorder(hours(from, to), at(time))).toBe(at(border))
   })
 
-  it('say until when uploads wait, where they do', () => {
+  it('say until when uploads wait, and null while they may go', () => {
     expect(uploadsWaitUntil(hours('22:00', '07:00'), at('2026-11-21T12:00:00'))).toBe(
       at('2026-11-21T22:00:00'),
     )

@@ -24,7 +24,7 @@ function start(codes: readonly string[], wellAfter: (tries: number) => boolean =
 }
 
 describe('work on a state that fails', () => {
-  it('is tried again after a second, less and less often, and each minute in the end', async () => {
+  it('is tried again after a second, then with growing pauses of at most a minute', async () => {
     const { clock, tries, stop, ended } = start(Array(20).fill('STATE_FULL'))
     await clock.pass(5 * MINUTE)
     const pauses = tries.slice(1).map((at, n) => at - tries[n]!)
@@ -33,7 +33,7 @@ describe('work on a state that fails', () => {
     await ended
   })
 
-  it('says once why, and once that it goes on', async () => {
+  it('says once why it failed, and once that it works again', async () => {
     const { clock, said, stop, ended } = start(['STATE_FULL', 'STATE_FULL', 'STATE_BUSY', 'STATE_BUSY'])
     await clock.pass(MINUTE)
     expect(said).toEqual([
@@ -45,7 +45,7 @@ describe('work on a state that fails', () => {
     await ended
   })
 
-  it('begins to wait anew once all was well', async () => {
+  it('waits a second again after the state has worked', async () => {
     const codes = [...Array(4).fill('STATE_FULL'), 'STATE_DAMAGED']
     const { clock, tries, stop, ended } = start(codes, tries => tries === 5)
     await clock.pass(MINUTE)
@@ -55,13 +55,13 @@ describe('work on a state that fails', () => {
   })
 
   it.each(['STATE_NEWER', 'STATE_OTHER_HOST', 'STATE_UNREADABLE'])(
-    'ends with what does not pass: %s',
+    'ends with an error that does not pass: %s',
     async code => {
       await expect(start([code]).ended).rejects.toMatchObject({ code })
     },
   )
 
-  it('waits for a folder that can no longer be read', async () => {
+  it('is tried again for a folder that could be read before', async () => {
     const { clock, tries, stop, ended } = start(['STATE_UNREADABLE'], () => true)
     await clock.pass(MINUTE)
     expect(tries).toHaveLength(2)
@@ -69,7 +69,7 @@ describe('work on a state that fails', () => {
     await ended
   })
 
-  it('ends when it is told to while it waits', async () => {
+  it('ends when it is interrupted during a pause', async () => {
     const { clock, tries, stop, ended } = start(['STATE_FULL', 'STATE_FULL'])
     await clock.pass(1)
     stop.abort()

@@ -194,13 +194,13 @@ async function expectLookAtNew({ clock, passes, whole }: Stage): Promise<void> {
 }
 
 describe('the daemon', () => {
-  it('looks at everything at first and every six hours, and at nothing between where nothing happens', async () => {
+  it('scans everything at first and every six hours, and nothing in between without events', async () => {
     const { clock, passes } = start()
     await clock.pass(13 * HOUR)
     expect(passes).toEqual([0, 6, 12].map(hour => ({ at: hour * HOUR, scope: 'everything', sends: true })))
   })
 
-  it('comes back when a grace ends, and each minute for what is due and can not be done', async () => {
+  it("makes a pass when a grace ends, and each minute while something due can't be done", async () => {
     const { clock, passes } = start(stage => giveUp(stage, 10 * MINUTE))
     await clock.pass(12 * MINUTE + 1)
     expect(passes.map(({ at }) => at)).toEqual([0, 10 * MINUTE, 11 * MINUTE, 12 * MINUTE])
@@ -214,7 +214,7 @@ describe('the daemon', () => {
     expect(passes.map(({ at }) => at)).toEqual([0, MINUTE, 2 * MINUTE])
   })
 
-  it('pauses the uploads of a backlog for a folder that is stale, and tells of no pass before all was tried', async () => {
+  it('pauses the uploads of a backlog for a stale folder, and publishes passEnded only after all uploads were tried', async () => {
     await expectLookAtNew(
       start(
         ({ synced, mirror }) => void synced.commitNow(tx => tx.folders.add(mirror, 'new')),
@@ -247,7 +247,7 @@ describe('the daemon', () => {
     )
   })
 
-  it('goes on with deletions where nothing is stale', async () => {
+  it('goes on with deletions while no folder is stale', async () => {
     const { clock, passes } = start(
       () => {},
       (_, __, deletions) => deletions(),
@@ -256,7 +256,7 @@ describe('the daemon', () => {
     expect(passes).toHaveLength(1)
   })
 
-  it('leaves uploads as much time as the scans before them took', async () => {
+  it('gives uploads at least as much time as the scans before them took', async () => {
     const { clock, passes } = start(
       stage => giveUp(stage, 20 * SECOND),
       async (uploads, clock) => {
@@ -270,7 +270,7 @@ describe('the daemon', () => {
     expect(passes).toHaveLength(2)
   })
 
-  it('sends within its hours alone, pauses uploads when they end, and comes back when they begin', async () => {
+  it('uploads only within uploads.hours, pauses when they end, and goes on when they begin', async () => {
     const { clock, passes } = start(
       () => {},
       uploads => uploads(),
@@ -289,7 +289,7 @@ describe('the daemon', () => {
     ])
   })
 
-  it('does not try what waits for its hours each minute', async () => {
+  it('does not try pictures each minute that wait for uploads.hours', async () => {
     const { clock, passes } = start(
       stage => pending(stage),
       async () => {},
@@ -305,7 +305,7 @@ describe('the daemon', () => {
     ])
   })
 
-  it('thinks anew where the wall clock has jumped, as it does when the machine slept', async () => {
+  it('makes a pass after the wall clock has jumped, for example because the machine slept', async () => {
     const { clock, passes } = start()
     await clock.pass(HOUR)
     clock.jump(5 * HOUR)
@@ -313,7 +313,7 @@ describe('the daemon', () => {
     expect(passes.map(({ scope }) => scope)).toEqual(['everything', 'everything'])
   })
 
-  it('goes on with a due audit when nothing else is to be done, and leaves it for what comes', async () => {
+  it('goes on with a due audit while nothing else is due, and interrupts it for other work', async () => {
     const legs: { from: number; to: number }[] = []
     const audit: LoopOptions['audit'] = {
       start() {},
@@ -338,7 +338,7 @@ describe('the daemon', () => {
     ])
   })
 
-  it('rests for nobody who waits for a pass: one that gave way, went on and then wants a look has it at once', async () => {
+  it('makes a pass at once for a command that gave way, went on and then waits for a pass', async () => {
     const queue = new CommandQueue()
     const { clock, passes, synced, stop } = start(undefined, undefined, { queue })
     queue.open({
@@ -366,7 +366,7 @@ describe('the daemon', () => {
     ])
   })
 
-  it('ends when it is interrupted while it waits', async () => {
+  it('ends when it is interrupted while it rests', async () => {
     const { clock, stop, ended, passes } = start()
     await clock.pass(HOUR)
     stop.abort()

@@ -28,13 +28,13 @@ function start(expression: string, kept: KeptSlot = slotInMemory()) {
 }
 
 describe('a schedule', () => {
-  it('comes when its expression says', async () => {
+  it('is due at the times of its expression', async () => {
     const { done } = start('0 */6 * * *')
     await vi.advanceTimersByTimeAsync(DAY)
     expect(done).toEqual([6, 12, 18, 24])
   })
 
-  it('makes up once for what was missed while albumd did not run', async () => {
+  it('is due once for times that were missed while albumd did not run', async () => {
     const { schedule, kept } = start('30 3 * * *')
     schedule.stop()
     vi.setSystemTime(Date.now() + 5 * DAY)
@@ -45,11 +45,11 @@ describe('a schedule', () => {
     expect(later.done).toEqual([5 * 24, 5 * 24 + 15.5])
   })
 
-  it('has missed nothing where it runs for the first time', async () => {
+  it('is not due when it starts for the first time', async () => {
     expect(start('30 3 * * *').schedule.isDue()).toBe(false)
   })
 
-  it('makes up once for what was missed while the machine slept, and tells of it when it wakes', async () => {
+  it('is due once for times that were missed while the machine slept, and wakes the loop', async () => {
     const { done } = start('*/10 * * * *')
     // A machine that sleeps stops the timers, and not the clock.
     vi.setSystemTime(Date.now() + 8 * HOUR)
@@ -57,7 +57,7 @@ describe('a schedule', () => {
     expect(done).toHaveLength(1)
   })
 
-  it('stays due until it is attended to, over starts too', async () => {
+  it('stays due until attended, also over restarts', async () => {
     const { schedule, kept } = start('0 13 * * *')
     schedule.stop()
     vi.setSystemTime(Date.now() + 2 * HOUR)
@@ -69,7 +69,7 @@ describe('a schedule', () => {
     }
   })
 
-  it('is not put off by a clock that was a year ahead', async () => {
+  it('is due in time after a clock that was a year ahead is set back', async () => {
     const kept = slotInMemory()
     kept.set(Date.now() + 365 * DAY)
     const { done } = start('0 13 * * *', kept)

@@ -64,14 +64,14 @@ async function goOn({ clock, audit }: ReturnType<typeof open>, afterMs: number):
   return took
 }
 
-it('is attended to once it has ended', async () => {
+it('is due no more once it has ended', async () => {
   const stage = open([SECOND, SECOND])
   expect(await goOn(stage, 3 * SECOND)).toBe(2 * SECOND)
   expect(stage.told).toEqual(['ended'])
   expect(stage.audit.isDue()).toBe(false)
 })
 
-it('leaves an album at once for what else is to be done, and goes on with it later', async () => {
+it('interrupts an album at once for other work, and goes on with it later', async () => {
   const stage = open([SECOND, 10 * SECOND])
   expect(await goOn(stage, 3 * SECOND)).toBeLessThanOrEqual(4 * SECOND)
   expect(stage.done()).toBe(1)
@@ -81,7 +81,7 @@ it('leaves an album at once for what else is to be done, and goes on with it lat
   expect(stage.told).toEqual(['ended'])
 })
 
-it('gives an album that is too large for that more and more time', async () => {
+it('gives an album that was interrupted without progress more and more time', async () => {
   const stage = open([30 * SECOND])
   const took: number[] = []
   while (stage.audit.isDue() && took.length < 20) took.push(await goOn(stage, SECOND))
@@ -89,7 +89,7 @@ it('gives an album that is too large for that more and more time', async () => {
   expect(took.length).toBeGreaterThan(3)
 })
 
-it('tries a host that could not be asked again after a while, and rings for it', async () => {
+it('goes on after a while when the host could not be asked, and wakes the loop for that', async () => {
   const failure = { remedy: 'later', endpoint: 'list', code: 'UNREACHABLE', message: 'no answer' } as const
   const stage = open([], failure as unknown as HostFailure)
   await goOn(stage, 0)
@@ -99,10 +99,13 @@ it('tries a host that could not be asked again after a while, and rings for it',
   expect(stage.told).toEqual(['UNREACHABLE', 'rang'])
 })
 
-it.each(['plan', 'key'] as const)('waits for its next time where the %s forbids it', async remedy => {
-  const stage = open([], { remedy, endpoint: 'list', code: 'FORBIDDEN', message: 'no' })
-  await goOn(stage, 0)
-  await stage.clock.pass(60 * MINUTE)
-  expect(stage.told).toEqual(['FORBIDDEN'])
-  expect(stage.audit.isDue()).toBe(false)
-})
+it.each(['plan', 'key'] as const)(
+  'waits for its next scheduled time where the %s forbids listing',
+  async remedy => {
+    const stage = open([], { remedy, endpoint: 'list', code: 'FORBIDDEN', message: 'no' })
+    await goOn(stage, 0)
+    await stage.clock.pass(60 * MINUTE)
+    expect(stage.told).toEqual(['FORBIDDEN'])
+    expect(stage.audit.isDue()).toBe(false)
+  },
+)

@@ -47,8 +47,8 @@ const watching = (lost: number) => ({
   overflowed_at: null,
 })
 
-describe('trouble', () => {
-  it('is nothing that a healthy mirror has, nor what waits and is not too old', () => {
+describe('the alerts', () => {
+  it('is empty for a healthy mirror, and for pictures that wait but are not too old', () => {
     expect(codes({})).toEqual([])
     expect(
       codes({ pending_uploads: 9, uncertain: 1, pending_deletions: 3, oldest_unsynced: ago(DAY) }),
@@ -66,13 +66,13 @@ describe('trouble', () => {
     expect(codes(mirror)).toEqual([code])
   })
 
-  it('is a failure that nothing mends by itself, a watch that is lost, and a daemon without a sign of life', () => {
+  it('holds failures that are not tried again, lost watches, and a daemon without a sign of life', () => {
     expect(codes({}, { failures: [failure(null)] })).toEqual(['FAILED'])
     expect(codes({}, { watching: watching(3) })).toEqual(['WATCH_LOST'])
     expect(codes({}, {}, 7 * HOUR)).toEqual(['STUCK'])
   })
 
-  it('names the root where it is what failed', () => {
+  it('names the root where the root failed', () => {
     const status: Known = {
       mirrors: [MIRROR],
       blocks: [],
@@ -82,7 +82,7 @@ describe('trouble', () => {
     expect(healthOf(status, DAY, NOW, 0).alerts[0]!.message).toBe('/srv/photos: it is in doubt')
   })
 
-  it('is a refusal of the host; what the plan does not have only where something waits for it', () => {
+  it('holds a refusal of the host, but for an endpoint outside the plan only where something waits for it', () => {
     expect(codes({}, { blocks: [block('upload', 'STORAGE_LIMIT_REACHED')] })).toEqual([
       'STORAGE_LIMIT_REACHED',
     ])
@@ -91,7 +91,7 @@ describe('trouble', () => {
     expect(codes({ pending_deletions: 1, uncertain: 1 }, plan)).toHaveLength(2)
   })
 
-  it('has the gravest first, and the age of the oldest picture beside', () => {
+  it('has the gravest alert first, and the age of the oldest unsynced picture', () => {
     const mirrors = [
       { ...MIRROR, held_deletions: 1, oldest_unsynced: ago(2 * DAY) },
       {

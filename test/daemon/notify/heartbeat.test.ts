@@ -16,7 +16,7 @@ async function serve(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-it('asks the address as it is, with the age in seconds beside what is there', async () => {
+it("a heartbeat adds the age in seconds to the address's own query", async () => {
   const asked: string[] = []
   const base = await serve((request, response) => {
     asked.push(`${request.method} ${request.url}`)
@@ -40,16 +40,16 @@ it.each([
   expect(asked).toHaveLength(1)
 })
 
-it('does not wait for an answer without end', async () => {
+it('a heartbeat without an answer fails after a time', async () => {
   const base = await serve(() => {})
   expect(await sendHeartbeat(`${base}/secret`, 0, NEVER, 50)).toBe('no answer within 0.05 s')
 })
 
-it('says why it could not be sent', async () => {
+it('a heartbeat that could not be sent answers why', async () => {
   expect(await sendHeartbeat('http://127.0.0.1:1/secret', 0, NEVER)).toBe('ECONNREFUSED')
 })
 
-it('ends with albumd', async () => {
+it('a heartbeat ends when albumd ends', async () => {
   const stop = new AbortController()
   const base = await serve(() => stop.abort())
   expect(await sendHeartbeat(`${base}/secret`, 0, stop.signal, 600_000)).toBe('it could not be sent')

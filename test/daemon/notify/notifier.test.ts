@@ -77,13 +77,13 @@ function start(told = keep(), commandMs = 0) {
 }
 
 describe('the heartbeat', () => {
-  it('goes at once and then every so often, with the age of the oldest picture', async () => {
+  it('is sent at once and then at every interval, with the age of the oldest unsynced picture', async () => {
     const { clock, beats } = start()
     await clock.pass(11 * MINUTE)
     expect(beats).toEqual([0, 5, 10].map(minute => ({ at: minute * MINUTE, age: 7000 })))
   })
 
-  it('stays away while there is trouble, and goes at once when it is over', async () => {
+  it('is not sent while there is an alert, and is sent at once when the alert ends', async () => {
     const { clock, beats, happens } = start()
     await clock.pass(MINUTE)
     await happens(trouble('GUARDED'))
@@ -93,14 +93,14 @@ describe('the heartbeat', () => {
     expect(beats).toHaveLength(2)
   })
 
-  it('stays away while nothing can be known', async () => {
+  it("is not sent while the health can't be read", async () => {
     const { clock, beats, stage } = start()
     stage.broken = true
     await clock.pass(30 * MINUTE)
     expect(beats).toEqual([])
   })
 
-  it('that fails is told once, and once when one arrives again', async () => {
+  it('that fails is logged once, and the first that arrives again is logged too', async () => {
     const { clock, notes, stage } = start()
     stage.problem = 'ECONNREFUSED'
     await clock.pass(30 * MINUTE)
@@ -111,8 +111,8 @@ describe('the heartbeat', () => {
   })
 })
 
-describe('the command on trouble', () => {
-  it('is told when trouble begins, changes and ends, and not while it stays as it is', async () => {
+describe('notify.on_trouble', () => {
+  it('runs when the alerts begin, change and end, and not while they stay the same', async () => {
     const { clock, commands, happens } = start()
     await happens(trouble('GUARDED'))
     await clock.pass(30 * MINUTE)
@@ -127,7 +127,7 @@ describe('the command on trouble', () => {
     expect(commands[1]!.message).toBe('GUARDED in words\nHELD in words')
   })
 
-  it('comes at most once a minute, and tells of what stands then', async () => {
+  it('runs at most once a minute, with the alerts of that moment', async () => {
     const { clock, commands, happens } = start()
     await happens(trouble('A'))
     await happens(trouble('B'))
@@ -137,7 +137,7 @@ describe('the command on trouble', () => {
     expect(commands[1]!.at - commands[0]!.at).toBe(MINUTE)
   })
 
-  it('is not told of what came and went within the minute', async () => {
+  it('does not run for an alert that began and ended within the minute', async () => {
     const { clock, commands, happens } = start()
     await happens(trouble('A'))
     await happens(trouble('A'), trouble('B'))
@@ -156,7 +156,7 @@ describe('the command on trouble', () => {
     expect(commands.map(({ code }) => code)).toEqual(['A', 'B'])
   })
 
-  it('is not told again after a restart, and hears of the end of what an earlier process told', async () => {
+  it('does not run again after a restart for alerts that were told before it, and runs when they end', async () => {
     const told = keep()
     await start(told).happens(trouble('GUARDED'))
     const again = start(told)
@@ -166,7 +166,7 @@ describe('the command on trouble', () => {
     expect(again.commands.map(({ event }) => event)).toEqual(['resolved'])
   })
 
-  it('that was cut off by the end of albumd runs again after the next start', async () => {
+  it('runs again after the next start when the end of albumd cut it off', async () => {
     const told = keep()
     const first = start(told, MINUTE / 2)
     await first.happens(trouble('GUARDED'))
@@ -176,7 +176,7 @@ describe('the command on trouble', () => {
     expect([...first.commands, ...again.commands].map(({ code }) => code)).toEqual(['GUARDED', 'GUARDED'])
   })
 
-  it('is told of a state that can not be opened, and of the end of that', async () => {
+  it("runs when the state can't be opened, and when it works again", async () => {
     const { clock, commands, notifier } = start()
     notifier.lookAt(stateProblem('the disk is full'), null)
     await clock.pass(2 * MINUTE)
@@ -192,7 +192,7 @@ describe('the command on trouble', () => {
     ])
   })
 
-  it('that fails is told, and runs again a few times with growing waits', async () => {
+  it('is logged when it fails, and runs again a few times with growing waits', async () => {
     const { clock, notes, commands, stage, happens } = start()
     stage.problem = 'it ended with 127'
     await happens(trouble('A'))
@@ -206,7 +206,7 @@ describe('the command on trouble', () => {
     expect(commands.map(({ event }) => event).slice(5)).toEqual(['resolved'])
   })
 
-  it('that failed is done with once it runs well, and begins anew with what happens next', async () => {
+  it('stops running again once it succeeds, and runs at once for the next change', async () => {
     const { clock, commands, stage, happens } = start()
     stage.problem = 'it ended with 127'
     await happens(trouble('A'))
@@ -220,7 +220,7 @@ describe('the command on trouble', () => {
     expect(commands.map(({ code }) => code)).toEqual(['A', 'A', 'B', '', ''])
   })
 
-  it('that failed runs after the next start, or where a person has put another in its place', async () => {
+  it('runs again after a failure when albumd starts, or when the config names another command', async () => {
     const told = keep()
     const first = start(told)
     first.stage.problem = 'it ended with 127'
@@ -238,7 +238,7 @@ describe('the command on trouble', () => {
     expect(again.commands).toHaveLength(6)
   })
 
-  it('gets no control characters of a file name, and no more lines than a person reads', async () => {
+  it('gets a message without control characters, and with a limited number of lines', async () => {
     const { commands, happens } = start()
     const many = Array.from({ length: 20 }, (_, n) => ({
       ...trouble('A', `${n}`),

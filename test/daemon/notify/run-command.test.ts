@@ -7,7 +7,7 @@ import { tempFolder } from '../../temp-folder.ts'
 
 const NEVER = new AbortController().signal
 
-it('runs a command of the shell, with what it is told and nothing of ours but what it needs', async () => {
+it('runs a shell command with the given variables, and no others', async () => {
   const file = join(tempFolder(), 'env')
   const ours = {
     ...process.env,
@@ -46,7 +46,7 @@ it.each([
   expect(await runCommand(command, childEnvironment(process.env), NEVER)).toBe(said)
 })
 
-it('says it where the system refuses to start the command', async () => {
+it('answers why the system refuses to start the command', async () => {
   expect(await runCommand('true', { LONG: 'x'.repeat(200_000) }, NEVER)).toContain('E2BIG')
   const module = join(import.meta.dirname, '../../../src/daemon/notify/run-command.ts')
   const script = `
@@ -64,7 +64,7 @@ it('says it where the system refuses to start the command', async () => {
   ])
 })
 
-it('ends a command, and what that has started, when albumd ends', async () => {
+it('ends a command, and the processes that it started, when albumd ends', async () => {
   const file = join(tempFolder(), 'begun')
   const stop = new AbortController()
   const running = runCommand(
@@ -79,7 +79,7 @@ it('ends a command, and what that has started, when albumd ends', async () => {
   await expect.poll(() => isThere(child)).toBe(false)
 })
 
-it('does not wait for what a command leaves in the background', async () => {
+it('does not wait for processes that a command leaves in the background', async () => {
   const file = join(tempFolder(), 'pid')
   const command = `sleep 600 & echo $! > '${file}'`
   expect(await runCommand(command, childEnvironment(process.env), NEVER)).toBeNull()

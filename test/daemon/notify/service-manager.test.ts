@@ -23,8 +23,8 @@ function manager(watchdogMs: number | null = null, answer: string | null = null)
 
 const statuses = (told: Notice[]) => told.flatMap(({ STATUS }) => STATUS ?? [])
 
-describe('what a service manager is told', () => {
-  it('is each turn once, in their order', async () => {
+describe('the notices to a service manager', () => {
+  it("tell each change of the daemon's state once, in order", async () => {
     const { clock, told, subject } = manager()
     await clock.pass(1234.5)
     subject.reloading()
@@ -44,7 +44,7 @@ describe('what a service manager is told', () => {
     ])
   })
 
-  it('is a sign of life for what is done, not oftener than it needs, and none where nothing is', async () => {
+  it('hold a sign of life for work that is done, no more often than needed, and none without work', async () => {
     const { clock, told, subject } = manager(16 * MINUTE)
     expect(subject.signEveryMs).toBe(4 * MINUTE)
     for (let n = 0; n < 60; n++) {
@@ -58,14 +58,14 @@ describe('what a service manager is told', () => {
     expect(told).toHaveLength(30)
   })
 
-  it('is no sign of life where it does not ask for one', async () => {
+  it('hold no sign of life where the service manager has no watchdog', async () => {
     const { told, subject } = manager(null)
     subject.alive()
     await subject.settled()
     expect(told).toEqual([])
   })
 
-  it('is a sentence when it has changed, the latest of each ten seconds', async () => {
+  it('hold the status line when it has changed, at most every ten seconds', async () => {
     const { clock, told, subject } = manager()
     subject.statusSoon(() => 'one')
     subject.statusSoon(() => 'two')
@@ -81,7 +81,7 @@ describe('what a service manager is told', () => {
     expect(statuses(told)).toEqual(['one', 'three'])
   })
 
-  it('is no sentence of a state that is closed or can not be read, nor after its end', async () => {
+  it("hold no status line of a state that is closed or can't be read, and none after the daemon's end", async () => {
     const { clock, told, subject } = manager()
     subject.statusSoon(() => {
       throw new Error('closed')
@@ -96,14 +96,14 @@ describe('what a service manager is told', () => {
     expect(statuses(told)).toEqual([expect.stringContaining('Stopping')])
   })
 
-  it('holds no control character, and no second line that systemd would read as a word of its own', async () => {
+  it('hold no control characters and no second line, which systemd would read as another variable', async () => {
     const { told, subject } = manager()
     subject.status('/p/a\nSTOPPING=1\u001b[31m is guarded')
     await subject.settled()
     expect(told).toEqual([{ STATUS: '/p/a?STOPPING=1?[31m is guarded' }])
   })
 
-  it('may fail: it is said once', async () => {
+  it('may fail, and then one line says so', async () => {
     const { said, subject } = manager(null, 'no such socket')
     subject.ready()
     subject.stopping()
@@ -116,18 +116,18 @@ describe('a service manager', () => {
   const clock = new VirtualClock()
   const open = (env: NodeJS.ProcessEnv) => openServiceManager(env, clock, () => {})
 
-  it('is there where the environment says so', () => {
+  it('is found by NOTIFY_SOCKET in the environment', () => {
     expect(open({ WATCHDOG_USEC: '1000000' })).toBeNull()
     expect(open({ NOTIFY_SOCKET: '/run/notify' })?.signEveryMs).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('watches this process, or another one', () => {
+  it('has a watchdog for this process only where WATCHDOG_PID is this process', () => {
     const env = { NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '8000000' }
     expect(open({ ...env, WATCHDOG_PID: String(process.pid) })?.signEveryMs).toBe(2000)
     expect(open({ ...env, WATCHDOG_PID: '1' })?.signEveryMs).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('can not be told without the command', async () => {
+  it("can't be told anything where systemd-notify is missing", async () => {
     expect(await notifySystemd({ READY: '1' }, { NOTIFY_SOCKET: '/run/notify', PATH: '/nowhere' })).toContain(
       'there is no systemd-notify',
     )

@@ -12,7 +12,7 @@ const lineOf = (mirrors: Partial<MirrorStatus>[], exhausted = false, blocks: Sta
     blocks,
   })
 
-it('the sentence counts over all mirrors, and says what is left', () => {
+it('the status line counts over all mirrors, and says what is left to do', () => {
   expect(lineOf([{}, { files: 3, synced: 1, state: 'syncing', pending_uploads: 1, failed: 1 }])).toBe(
     '1,201 of 1,203 pictures on the host; 1 to upload; 1 failed; syncing',
   )
@@ -24,7 +24,7 @@ it('the sentence counts over all mirrors, and says what is left', () => {
   )
 })
 
-it('the sentence begins with what needs a person', () => {
+it('the status line begins with what needs a person', () => {
   expect(lineOf([{}, { state: 'guarded', reason: 'the folder is not there' }])).toMatch(
     /^\/p is guarded \(the folder is not there\); /,
   )

@@ -51,7 +51,7 @@ async function stage(
   })
 }
 
-it('is told of each picture: its path, album, id and address', async () => {
+it('runs for each picture, with its path, album, id and address', async () => {
   await stage(
     async ({ tell, said }) => {
       tell('a/1.png')
@@ -69,7 +69,7 @@ it('is told of each picture: its path, album, id and address', async () => {
   )
 })
 
-it('runs one at a time and in order, whatever comes at once, and leaves out the oldest of too many', async () => {
+it('runs for one picture at a time and in order, and leaves out the oldest when too many wait', async () => {
   await stage(
     async ({ tell, said, most, notes }) => {
       for (let n = 0; n < 10_050; n++) tell(`${n}.png`)
@@ -91,7 +91,7 @@ it('runs one at a time and in order, whatever comes at once, and leaves out the 
   )
 })
 
-it('goes on after failures, and tells one that stays the same once', async () => {
+it('goes on after failures, and logs a failure that repeats once', async () => {
   await stage(
     async ({ tell, said, notes }) => {
       for (const path of ['1', '2', '3', '4', '5']) tell(path)
@@ -111,7 +111,7 @@ it('goes on after failures, and tells one that stays the same once', async () =>
   )
 })
 
-it('ends one that hangs, lets the others go on, and is ended with albumd', async () => {
+it('ends a command that hangs, goes on with the next picture, and ends with albumd', async () => {
   await stage(
     async ({ tell, notes, said, stop, ended }) => {
       tell('hangs')

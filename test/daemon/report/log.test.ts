@@ -50,7 +50,7 @@ function written(settings: Partial<Config['log']>, told: SpokenEvent[], isTTY = 
 }
 
 describe('the log', () => {
-  it('has one JSON object a line where nobody looks, with the event, its fields and its time', () => {
+  it('is one JSON object a line where the output is no terminal, with the event, its fields and its time', () => {
     const [line, ...rest] = written({}, [uploaded])
     expect(rest).toEqual([])
     expect(JSON.parse(line!)).toMatchObject({ ...uploaded, level: 30, msg: 'picture uploaded' })
@@ -69,7 +69,7 @@ describe('the log', () => {
     expect(JSON.parse(lines[1]!.slice(3))).toMatchObject({ event: 'picture_failed', code: 'X' })
   })
 
-  it('leaves out what is below its level', () => {
+  it('leaves out events below its level', () => {
     expect(written({ level: 'warn' }, [uploaded, failed, unchanged])).toHaveLength(1)
   })
 })
@@ -79,7 +79,7 @@ describe('the format of the log', () => {
   const fd = openSync('/dev/null', 'r')
   const { dev, ino } = fstatSync(fd, { bigint: true })
 
-  it('is journald\u2019s where its stream is the output', () => {
+  it("is journald\u2019s where the output is the journal's stream", () => {
     const [line] = lines({}, told, { fd, env: { JOURNAL_STREAM: `${dev}:${ino}` } })
     expect(line).toMatch(/^<6>\{/)
   })
@@ -150,14 +150,14 @@ describe('the list of events', () => {
     .map(name => readFileSync(new URL(name, root), 'utf8'))
     .join('\n')
 
-  it('has every event that the code tells', () => {
+  it('has every event that the code publishes', () => {
     const told = code.matchAll(/(?:tell|note|logEvent\(log,)\s*\(?\s*\{\s*event: '(\w+)'/g)
     const names = new Set([...told].map(([, name]) => name!))
     expect(names.size).toBeGreaterThan(15)
     for (const name of names) expect(Object.keys(LOG_EVENTS)).toContain(name)
   })
 
-  it('has none that nothing tells', () => {
+  it('has no event that the code never publishes', () => {
     for (const name of Object.keys(LOG_EVENTS)) expect(code, name).toContain(`event: '${name}'`)
   })
 })

@@ -16,7 +16,7 @@ function at({ config }: Recorded, path?: string) {
   })
 }
 
-it('finds a picture, a folder, and what no scan has seen; what waits to be deleted is not listed', async () => {
+it('finds a picture, a folder and a file that no scan has seen, and leaves out images that will be deleted', async () => {
   const recorded = await recordPictures([
     { path: 'a/1.png', bytes: '1' },
     { path: 'a/b/2.png', bytes: '2', state: 'gone' },
@@ -35,7 +35,7 @@ it('finds a picture, a folder, and what no scan has seen; what waits to be delet
   expect(await at(recorded, '/etc')).toEqual([])
 })
 
-it('hands out every picture once, page by page, while it only reads', async () => {
+it('answers every picture once, page by page, and only reads', async () => {
   const pictures = Array.from({ length: 1500 }, (_, n) => ({ path: `f${n % 300}/${n}.png`, bytes: `${n}` }))
   const flat = Array.from({ length: 1200 }, (_, n) => ({ path: `${n}.png`, bytes: `flat ${n}` }))
   const recorded = await recordPictures([...pictures, ...flat])

@@ -41,7 +41,7 @@ async function withBadName(): Promise<BadName> {
   }
 }
 
-it('does not say of a picture that is missing beside such a name that it is left out, or gone', async () => {
+it('a picture that is missing beside a name that is not UTF-8 is neither left out nor gone', async () => {
   const at = await withBadName()
   expect(at.why('a/0.png')).toMatchObject({
     state: 'synced',
@@ -67,7 +67,7 @@ it('does not say of a picture that is missing beside such a name that it is left
   expect(at.why('a/0.png').state).toBe('absent')
 })
 
-it('tells it from one that a rule hides', async () => {
+it('a picture that is missing beside such a name differs from one that an ignore rule hides', async () => {
   const at = await withBadName()
   at.write('.albumdignore', 'a/2.png\n')
   await at.pass()
@@ -75,7 +75,7 @@ it('tells it from one that a rule hides', async () => {
   expect(at.mirrorNow()).toMatchObject({ left_out_with_image: 1, perhaps_renamed: 2 })
 })
 
-it('says the same of a folder that is missing beside such a name, and of all in it', async () => {
+it('a folder that is missing beside such a name, and all in it, are neither left out nor gone', async () => {
   const at = await withBadName()
   at.write('a/b/p.png', png(12, 2).bytes)
   await at.pass()
@@ -86,7 +86,7 @@ it('says the same of a folder that is missing beside such a name, and of all in 
   expect(at.mirrorNow()).toMatchObject({ perhaps_renamed: 3 })
 })
 
-it('counts a picture with such a name among the pictures and among the failed', async () => {
+it('a picture with a name that is not UTF-8 counts as a picture and as failed', async () => {
   const at = await withBadName()
   at.write('a/broken.png', 'this is no picture')
   await at.pass()

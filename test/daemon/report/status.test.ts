@@ -52,7 +52,7 @@ async function fail(synced: Synced, folder: string, name: string): Promise<void>
   })
 }
 
-it('calls a mirror whose folder is missing guarded, also where no daemon runs', async () => {
+it('calls a mirror guarded whose folder is missing, also where no daemon runs', async () => {
   const { home, configOf } = stateOnDisk()
   mkdirSync(join(home, 'there'))
   const { mirrors } = readStatus(configOf('there', 'missing'), Date.now())
@@ -62,7 +62,7 @@ it('calls a mirror whose folder is missing guarded, also where no daemon runs', 
   ])
 })
 
-it("shows the failures of the config's mirrors, and whose each is", async () => {
+it("shows the failures of the config's mirrors, each with its mirror", async () => {
   const { home, synced, configOf } = stateOnDisk()
   await fail(synced, join(home, 'other'), 'not-ours.png')
   await fail(synced, join(home, 'one'), 'a.png')
@@ -74,7 +74,7 @@ it("shows the failures of the config's mirrors, and whose each is", async () => 
   expect(statusOf(configOf('new'), synced, false, Date.now()).failures).toEqual([])
 })
 
-it('shows what waits for a person before what is tried again, and no more than a person reads', async () => {
+it('shows failures that wait for a person before those that are tried again, and at most a limit of them', async () => {
   const { home, synced, configOf } = stateOnDisk()
   await fail(synced, join(home, 'two'), 'b.png')
   await synced.commit(tx => {
@@ -97,7 +97,7 @@ it('shows what waits for a person before what is tried again, and no more than a
   expect(healthOf(status, Number.MAX_SAFE_INTEGER, Date.now(), 0).alerts).toMatchObject([{ code: 'FAILED' }])
 })
 
-it('says that an audit is under way only where somebody can be at it', async () => {
+it('says that an audit is under way only while a daemon runs that may list', async () => {
   const { synced, configOf } = stateOnDisk()
   const auditNow = (running: boolean) => statusOf(configOf('one'), synced, running, Date.now()).audit
   synced.commitNow(tx => tx.meta.set('audit_began', 1000))

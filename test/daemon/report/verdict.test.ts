@@ -46,7 +46,7 @@ const failure = (remedy: HostFailure['remedy'], endpoint: HostFailure['endpoint'
 })
 
 describe('the verdict on a pass', () => {
-  it('is that all agrees, whatever was left out', () => {
+  it('is in_sync when nothing is left to do, also with files that are left out', () => {
     expect(verdictOn(status(), [])).toBe('in_sync')
   })
 
@@ -61,13 +61,13 @@ describe('the verdict on a pass', () => {
     expect(verdictOn(status(changes), [])).toBe('left')
   })
 
-  it('is that something is left where the host ended it, except for an endpoint outside the plan that nothing waits for', () => {
+  it('is left where the host ended the pass, except for an endpoint outside the plan that nothing waits for', () => {
     expect(verdictOn(status(), [failure('quota', 'upload')])).toBe('left')
     expect(verdictOn(status(), [failure('plan', 'delete')])).toBe('in_sync')
     expect(verdictOn(status({ pending_deletions: 1 }), [failure('plan', 'delete')])).toBe('left')
   })
 
-  it('is that we are refused for the key, and for a plan that has neither uploads nor listings', () => {
+  it('is refused for the key, and for a plan that has neither uploads nor listings', () => {
     expect(verdictOn(status(), [failure('key', 'list')])).toBe('refused')
     expect(verdictOn(status(), [failure('plan', 'list')])).not.toBe('refused')
     expect(verdictOn(status(), [failure('plan', 'list'), failure('plan', 'upload')])).toBe('refused')

@@ -4,7 +4,7 @@ import { MTIME, recordPictures, treeOf } from '../recorded-pictures.ts'
 import { restore } from './restored.ts'
 
 describe('a restore', () => {
-  it('puts nothing in its place that is not what is recorded, and says why of each', async () => {
+  it('writes no picture whose bytes differ from the record, and says why for each', async () => {
     const outside = await deadOrigin()
     let flaky = 0
     const recorded = await recordPictures([
@@ -65,7 +65,7 @@ describe('a restore', () => {
     expect(treeOf(back)['other.png']).toEqual(['recorded', MTIME])
   })
 
-  it('asks caches to look again, and never sends a key', async () => {
+  it('asks caches to fetch a picture again, and never sends the key', async () => {
     const headers: (string | undefined)[] = []
     const recorded = await recordPictures([
       {

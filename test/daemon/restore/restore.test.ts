@@ -8,7 +8,7 @@ import { MTIME, recordPictures, treeOf } from '../recorded-pictures.ts'
 import { restore } from './restored.ts'
 
 describe('a restore', () => {
-  it('brings back folders, equal names and odd ones with their times, and leaves no trace of its own', async () => {
+  it('writes folders, equal names and unusual names with their times, and removes its own files', async () => {
     const odd = 'Früh "am" \n Morgen ☀.png'
     const recorded = await recordPictures([
       { path: 'a.png', bytes: 'top' },
@@ -29,7 +29,7 @@ describe('a restore', () => {
     await expect(restore(recorded)).rejects.toThrow('it is not empty')
   })
 
-  it('takes the version that the host has, and says so; what was deleted only where it is asked for', async () => {
+  it('writes the version that the host has and says so, and deleted pictures only on request', async () => {
     const recorded = await recordPictures([
       { path: 'changed.png', bytes: 'before', state: 'pending', changed: true },
       { path: 'new.png', bytes: 'new', state: 'pending', image: null },
@@ -52,7 +52,7 @@ describe('a restore', () => {
     expect(treeOf(second.back)['gone.png']).toEqual(['gone', MTIME])
   })
 
-  it('proves linked ones by their bytes, and finds addresses as those of uploaded ones are', async () => {
+  it('proves linked pictures by their bytes, and builds their addresses after those of uploaded pictures', async () => {
     const linked = { proof: 'none', cdnUrl: null } as const
     const recorded = await recordPictures([
       { path: 'alone.png', bytes: 'alone', state: 'linked', image: linked },
@@ -98,7 +98,7 @@ describe('a restore', () => {
     )
   })
 
-  it('stops where the host is away, and takes an image that has replaced the recorded one meanwhile', async () => {
+  it('stops when the host does not answer, and fetches an image that replaced the recorded one meanwhile', async () => {
     const gone = await deadOrigin()
     const away = Array.from({ length: 40 }, (_, n) => ({
       path: `${n}.png`,

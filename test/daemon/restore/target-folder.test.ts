@@ -27,7 +27,7 @@ describe('a restore', () => {
     expect(readdirSync(recorded.home).sort()).toEqual(['albumd.yaml', 'back', 'pictures', 'state'])
   })
 
-  it('follows no link, and leaves what is in the way', async () => {
+  it('follows no link, and leaves files that are in the way', async () => {
     const recorded = await recordPictures([
       { path: 'link/a.png', bytes: 'a' },
       { path: 'b.png', bytes: 'b' },
@@ -57,7 +57,7 @@ describe('a restore', () => {
     expect(treeOf(back)).toMatchObject({ 'c.png': ['X', expect.any(Number)], 'd.png': ['d', MTIME] })
   })
 
-  it('is refused where it would do harm, or would be mixed up', async () => {
+  it("is refused in a mirror, in state_dir, in a folder with files, and in another restore's folder", async () => {
     const recorded = await recordPictures(
       [
         { path: 'a.png', bytes: 'a' },
@@ -91,7 +91,7 @@ describe('a restore', () => {
     expect(existsSync(join(empty.home, 'back'))).toBe(false)
   })
 
-  it.runIf(process.platform === 'linux')('has its folder to itself', async () => {
+  it.runIf(process.platform === 'linux')('locks its folder', async () => {
     const recorded = await recordPictures([{ path: 'a.png', bytes: 'a' }])
     const asked = Promise.withResolvers<void>()
     const go = Promise.withResolvers<void>()

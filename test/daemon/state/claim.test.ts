@@ -11,7 +11,7 @@ function locksOn(...folders: string[]): RootLocks {
 }
 
 describe.skipIf(process.platform !== 'linux')('the locks on the roots', () => {
-  it('take a root when it appears, so that no other albumd has it', async () => {
+  it('lock a root when it appears, so that no other albumd has it', async () => {
     const root = join(tempFolder(), 'root')
     const ours = locksOn(root)
     expect((await ours.lockMissing()).size).toBe(0)
@@ -20,7 +20,7 @@ describe.skipIf(process.platform !== 'linux')('the locks on the roots', () => {
     expect([...(await locksOn(root).lockMissing()).keys()]).toEqual([root])
   })
 
-  it('are taken once the other albumd has ended', async () => {
+  it('are taken when the other albumd has ended', async () => {
     const root = tempFolder()
     const theirs = locksOn(root)
     await theirs.lockMissing()

@@ -17,7 +17,7 @@ function state() {
 }
 
 describe('requests of an earlier process', () => {
-  it('are taken to have been sent until just now where it did not end by itself', () => {
+  it('count as sent just now when that process was killed', () => {
     const synced = state()
     expect(lastRequestBefore(synced, 5000)).toBeNull()
     synced.commitNow(tx => tx.meta.set('base_url', 'https://example.com/api/v1'))
@@ -26,7 +26,7 @@ describe('requests of an earlier process', () => {
     expect(lastRequestBefore(synced, 5000)).toBe(5000)
   })
 
-  it('ended when it said so', () => {
+  it('count as sent until the recorded time when that process ended cleanly', () => {
     const synced = state()
     synced.commitNow(tx => endRequests(tx, 100))
     expect(lastRequestBefore(synced, 5000)).toBe(100)
@@ -38,7 +38,7 @@ describe('requests of an earlier process', () => {
     expect(lastRequestBefore(synced, 5000)).toBeNull()
   })
 
-  it('fill every window', () => {
+  it('fill every rate window', () => {
     expect(ledgerAfter(7, REQUESTS_PER_SECOND).load('delete')).toEqual([7, 7])
     expect(ledgerAfter(null, REQUESTS_PER_SECOND).load('delete')).toEqual([])
   })
@@ -55,7 +55,7 @@ function stateWith(code: string, said_at: number) {
   return synced
 }
 
-it('what the plan or the storage shut stays shut for as long as it would have', () => {
+it('an endpoint that plan or storage blocked stays blocked until it is time to ask again', () => {
   expect(blocksBefore(stateWith('PLAN_NOT_SUPPORTED', NOW - 60_000), 'professional', clock)).toEqual([
     { endpoint: 'delete', remedy: 'plan', code: 'PLAN_NOT_SUPPORTED', message: 'no', since: 5000 - 60_000 },
   ])

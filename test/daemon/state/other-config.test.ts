@@ -47,7 +47,7 @@ it.each([['Photos/B'], ['Photo'], ['Photos/AB']])('but not from one on "%s"', al
   synced.close()
 })
 
-it('nor where nothing was ever mirrored', () => {
+it('a mirror of which nothing is recorded may be replaced by any other', () => {
   const synced = openSynced(openDatabase(':memory:'))
   synced.commitNow(tx => tx.mirrors.add('/srv/one', 'Photos/A'))
   expect(() => refuseOther(synced, configuredAs([['/srv/two', 'Photos']]))).not.toThrow()
@@ -66,7 +66,7 @@ function configuredFor(home: string) {
     )
 }
 
-it('a state belongs to the host where it knows something, and to no address that never answered', async () => {
+it('a state belongs to the host that it has records of, and not to an address that never answered', async () => {
   const config = configuredFor(tempFolder())
   const said: string[] = []
   const open = (base_url: string) => openState(config(base_url), line => said.push(line))

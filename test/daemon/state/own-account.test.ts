@@ -31,7 +31,7 @@ function counted(host: ImageHost) {
 
 const anyImage = async ({ synced }: Pick<Workshop, 'synced'>) => synced.images.latest()!.remote_id
 
-it('a new key of the same account is looked at once, and then known', async () => {
+it('a new key of the same account is checked once, and then accepted', async () => {
   const { host, withKey, ...workshop } = await mirrored()
   const first = counted(host)
   expect(await withKey('second', first.host).deleteImage(await anyImage(workshop), never)).toMatchObject({
@@ -44,7 +44,7 @@ it('a new key of the same account is looked at once, and then known', async () =
   expect(workshop.synced.meta.get('key_mark')).not.toContain('second')
 })
 
-it('a key of another account sends nothing, makes nothing and deletes nothing there', async () => {
+it("with another account's key nothing is uploaded, made or deleted", async () => {
   const { withKey, ...workshop } = await mirrored()
   const elsewhere = await mirrored()
   const host = withKey('second', elsewhere.host)
@@ -62,7 +62,7 @@ it('a key of another account sends nothing, makes nothing and deletes nothing th
   expect(workshop.synced.summaries.mirror(1)).toMatchObject({ synced: 3 })
 })
 
-it('nor where its images bear the ids of ours', async () => {
+it("with another account's key nothing is sent, even where its images have the recorded ids", async () => {
   const { host, withKey, ...workshop } = await mirrored()
   const list = listingWith(host, page => ({
     ...page,
@@ -72,7 +72,7 @@ it('nor where its images bear the ids of ours', async () => {
   expect(await theirs.deleteImage(await anyImage(workshop), never)).toMatchObject(OTHER)
 })
 
-it('nor where they also look like ours, under other names', async () => {
+it("with another account's key nothing is sent, even where its images have recorded ids and sizes but other names", async () => {
   const { host, withKey, ...workshop } = await mirrored()
   const list = listingWith(host, page => ({
     ...page,
@@ -94,7 +94,7 @@ it.each([
   expect(await theirs.deleteImage(await anyImage(workshop), never)).toMatchObject(OTHER)
 })
 
-it('an account that can not be looked at is no other one, and is looked at again', async () => {
+it("an account that can't be listed is not called another one, and is checked again", async () => {
   const { host, withKey, ...workshop } = await mirrored()
   let answers = false
   const list: ImageHost['list'] = async (...args) =>
@@ -108,7 +108,7 @@ it('an account that can not be looked at is no other one, and is looked at again
   expect(await again.deleteImage(image, never)).toMatchObject({ ok: true })
 })
 
-it('an album that can not be listed leaves it to the others, and where none of them tells, the account is no other one', async () => {
+it("an album that can't be listed is skipped, and where no album can be judged the account is not called another one", async () => {
   const { host, withKey, ...workshop } = await mirrored()
   const image = await anyImage(workshop)
   const [first, second] = workshop.synced.images
@@ -128,7 +128,7 @@ it('an album that can not be listed leaves it to the others, and where none of t
   ).toMatchObject({ ok: true })
 })
 
-it('images of ours may lie behind many that others put there', async () => {
+it('recorded images are found behind many images of other programs', async () => {
   const { host, withKey, ...workshop } = await mirrored()
   const list: ImageHost['list'] = async (album, page, signal) => {
     const listed = await host.list(album, 1, signal)
@@ -142,14 +142,14 @@ it('images of ours may lie behind many that others put there', async () => {
   expect(await crowded.deleteImage(await anyImage(workshop), never)).toMatchObject({ ok: true })
 })
 
-it('a plan that can not list can not tell', async () => {
+it('an account whose plan does not allow listing is accepted', async () => {
   const { host, withKey, ...workshop } = await mirrored()
   const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
   const blind = withKey('second', hostWith(host, { list }))
   expect(await blind.deleteImage(await anyImage(workshop), never)).toMatchObject({ ok: true })
 })
 
-it('a state that has recorded no image, or is from before keys were marked, belongs to the key that it is opened with', async () => {
+it('a state without images or without a key mark belongs to the first key that it is opened with', async () => {
   const elsewhere = await mirrored()
   const fresh = await openWorkshop()
   const host = hostOfOwnAccount(elsewhere.host, fresh.synced, 'any', systemClock)

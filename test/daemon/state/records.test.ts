@@ -75,7 +75,7 @@ const restored = { known: undefined, folders: 60, knowLess: true }
 const anew = { known: undefined, folders: 0, knowLess: true }
 
 describe('records', () => {
-  it('are as they were after each clean end, and nothing is said', () => {
+  it('are opened unchanged after a clean end, without a line', () => {
     const at = place()
     at.use(fill)
     for (let n = 0; n < 3; n++) expect(look(at)).toEqual(asTheyWere)
@@ -84,7 +84,7 @@ describe('records', () => {
     expect(statSync(at.files.witness).mode & 0o777).toBe(0o600)
   })
 
-  it('are as they were after an end that was not clean', () => {
+  it('are opened unchanged after an end that was not clean', () => {
     const at = place()
     at.use(fill)
     killedWhile(at)
@@ -93,7 +93,7 @@ describe('records', () => {
     expect(at.said).toEqual([])
   })
 
-  it('that are all new say nothing', () => {
+  it('that are new are opened without a line', () => {
     const at = place()
     expect(look(at)).toEqual({ known: undefined, folders: 0, knowLess: false })
     expect(at.said).toEqual([])
@@ -110,7 +110,7 @@ describe('records that were restored', () => {
 
   it.each([
     [
-      'are an old database put back',
+      'are an old database restored',
       (at: Place) => {
         at.use(fill)
         copy(at.files.database, backup(at))
@@ -120,7 +120,7 @@ describe('records that were restored', () => {
       },
     ],
     [
-      'are an old database written over the other',
+      'are an old database written over the current one',
       (at: Place) => {
         at.use(fill)
         copy(at.files.database, backup(at))
@@ -129,7 +129,7 @@ describe('records that were restored', () => {
       },
     ],
     [
-      'are a folder put back whole',
+      'are a state folder restored whole',
       (at: Place) => {
         at.use(fill)
         copy(at.folder, backup(at))
@@ -139,7 +139,7 @@ describe('records that were restored', () => {
       },
     ],
     [
-      'are a folder put back whole that was copied while albumd ran',
+      'are a state folder restored whole from a copy that was made while albumd ran',
       (at: Place) => {
         at.use(fill)
         const records = at.open()
@@ -166,7 +166,7 @@ describe('records that were restored', () => {
       },
     ],
     [
-      'have a witness that says nothing',
+      'have an empty witness',
       (at: Place) => {
         at.use(fill)
         writeFileSync(at.files.witness, '')
@@ -210,7 +210,7 @@ describe('damaged records', () => {
     ['replaced by text', file => writeFileSync(file, 'these are no records\n'.repeat(1000))],
   ]
 
-  it.each(damages)('that were %s are set aside, said so, and made anew', (_, damage) => {
+  it.each(damages)('that were %s are set aside and made anew, and a line says so', (_, damage) => {
     const at = place()
     at.use(fill)
     damage(at.files.database)
@@ -249,7 +249,7 @@ describe('damaged records', () => {
     expect(at.said).toEqual([expect.stringMatching(/damaged.*set aside/)])
   })
 
-  it('that only showed while they were worked on are set aside by the next opening', () => {
+  it('that proved to be damaged during work are set aside by the next opening', () => {
     const at = place()
     at.use(fill)
     at.open().close('damaged')
@@ -273,7 +273,7 @@ describe('damaged records', () => {
     records.close('clean')
   })
 
-  it('of several times are all kept', () => {
+  it('are all kept when several are set aside', () => {
     const at = place()
     for (let n = 0; n < 3; n++) {
       at.use()

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { stateProblem } from '../../../src/daemon/state/state-problem.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
-it('has nothing to say of a state that is not there yet', () => {
+it('a state that does not exist yet has no problem', () => {
   const folder = tempFolder()
   expect(stateProblem(folder)).toBeNull()
   expect(stateProblem(join(folder, 'not/yet'))).toBeNull()
@@ -44,7 +44,7 @@ it.runIf(process.getuid?.() === 0)(
   },
 )
 
-it.runIf(process.geteuid)("tells a folder's own user that its permissions keep him out", () => {
+it.runIf(process.geteuid)("a folder's own user is told that its permissions keep this user out", () => {
   const folder = closedFolder(NOBODY)
   const refusal = {
     code: 'STATE_UNREADABLE',

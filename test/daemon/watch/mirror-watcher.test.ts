@@ -17,7 +17,7 @@ function watch(folders: string[], options?: Parameters<typeof watchMirror>[2]): 
 }
 
 describe('a watched mirror', () => {
-  it('has a folder that is stale once its watch stands, and whenever something happens there', async () => {
+  it('makes a folder stale when its watch begins, and at every change in it', async () => {
     const { root, watcher, told } = watch(['', 'a'])
     watcher.follow()
     await told('', 'a')
@@ -25,7 +25,7 @@ describe('a watched mirror', () => {
     await told('a')
   })
 
-  it('watches what a later scan finds, and leaves what it no longer finds', async () => {
+  it('watches folders that a later scan finds, and ends the watches of folders that it no longer finds', async () => {
     const { root, synced, mirror, watcher, told, state } = watch(['', 'a'])
     watcher.follow()
     await told('', 'a')
@@ -42,7 +42,7 @@ describe('a watched mirror', () => {
     await expect.poll(() => state().folders).toBe(3)
   })
 
-  it('watches a folder that was emptied, for what is put back there, and none else that is in doubt', async () => {
+  it('watches an emptied folder, because pictures may be put back into it, but no other folder in doubt', async () => {
     const { root, synced, mirror, watcher, told, state } = watch(['', 'a', 'b'])
     const doubt = (path: string, code: string) => {
       const { id } = synced.folders.at(mirror, path)!
@@ -85,7 +85,7 @@ describe('a watched mirror', () => {
     expect(said).toHaveLength(1)
   })
 
-  it('is looked at whole when more happened at once than could be told, and that is recorded', async () => {
+  it('is scanned whole after the queue of events overflowed, and the overflow is recorded', async () => {
     const { root, watcher, clock, told, state, said } = watch(['', 'a'])
     for (const n of [0, 1]) writeFileSync(join(root, `a/${n}.jpg`), '')
     watcher.follow()
@@ -99,7 +99,7 @@ describe('a watched mirror', () => {
     expect(said).toEqual([expect.stringContaining('max_queued_events')])
   })
 
-  it('leaves at its end what is yet to be opened', async () => {
+  it('opens no more watches after it was closed', async () => {
     // Each that is tried is a loss.
     const many = Array.from({ length: 2000 }, (_, n) => `${n}`.repeat(300))
     const { watcher, said } = watch(many)
@@ -112,7 +112,7 @@ describe('a watched mirror', () => {
 })
 
 describe('a polled mirror', () => {
-  it('is looked at so often after each look, and has no watch', async () => {
+  it('is scanned again the set time after each scan, and has no watches', async () => {
     const { root, watcher, clock, told, heard, state } = watch(['', 'a'], { pollMs: 30_000 })
     watcher.follow()
     await clock.pass(29_999)
@@ -129,7 +129,7 @@ describe('a polled mirror', () => {
     await told('everything')
   })
 
-  it('is polled on though its root is in doubt, which no scan tells of', async () => {
+  it('is polled again while its root is in doubt, although no scan ends then', async () => {
     const { clock, told } = watch([''], { pollMs: 1000 })
     await clock.pass(1000)
     await told('everything')
@@ -141,7 +141,7 @@ describe('a polled mirror', () => {
 describe('file systems of other machines', () => {
   const remoteAt = (path: string): Mount => ({ id: '7', path, type: 'nfs4' })
 
-  it('are polled every minute where the whole mirror is on one, and that is said', async () => {
+  it('are polled every minute where the whole mirror is on one, and a line says so', async () => {
     const mounts: Mount[] = []
     const root = tempFolder()
     mounts.push(remoteAt(root))
@@ -154,7 +154,7 @@ describe('file systems of other machines', () => {
     await mirror.told('everything')
   })
 
-  it('are polled alone where they lie below the root', async () => {
+  it('are polled alone where they are mounted below the root', async () => {
     const root = tempFolder()
     const mounts = [{ id: '1', path: '/', type: 'ext4' }, remoteAt(join(root, 'a'))]
     const mirror = watchMirror(root, ['', 'a', 'a/b', 'ab'], { mounts: () => mounts })
@@ -166,7 +166,7 @@ describe('file systems of other machines', () => {
     expect(mirror.heard().sort()).toEqual(['a', 'a/b'])
   })
 
-  it('are looked at less often where a look takes long', async () => {
+  it('are scanned less often where a scan takes long', async () => {
     const root = tempFolder()
     const mirror = watchMirror(root, [''], { mounts: () => [remoteAt(root)] })
     onTestFinished(mirror.close)
@@ -210,7 +210,10 @@ describe.skipIf(!canUnshare && !process.env.CI)('in a namespace of its own', () 
     ])
   })
 
-  it.each(['mount', 'mount-below'])('what a %s hides and shows again is looked at and watched', name => {
-    expect(act(name)).toEqual({ calm: [] })
-  })
+  it.each(['mount', 'mount-below'])(
+    'folders that a %s hides, and then shows again, are scanned and watched',
+    name => {
+      expect(act(name)).toEqual({ calm: [] })
+    },
+  )
 })

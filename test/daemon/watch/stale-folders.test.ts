@@ -31,7 +31,7 @@ beforeEach(() => {
 })
 
 describe('stale folders', () => {
-  it('are taken once, each once', () => {
+  it('are taken once, however often each was added', () => {
     stale.add('/m', 'a')
     stale.add('/m', 'a')
     stale.add('/m', 'b')
@@ -43,7 +43,7 @@ describe('stale folders', () => {
     expect(stale.take().size).toBe(0)
   })
 
-  it('are everything where everything is asked for, whatever else is', () => {
+  it('are the whole mirror after everything was added, even when single folders are added too', () => {
     stale.add('/m', 'a')
     stale.add('/m', { everything: true })
     stale.add('/m', 'b')
@@ -52,7 +52,7 @@ describe('stale folders', () => {
 })
 
 describe('waiting for stale folders', () => {
-  it('ends when its time is over and none came', async () => {
+  it('ends when its time is over and no event came', async () => {
     wait(60_000)
     await clock.pass(59_999)
     expect(endedAt).toBeNull()
@@ -60,7 +60,7 @@ describe('waiting for stale folders', () => {
     expect(endedAt).toBe(60_000)
   })
 
-  it('ends a moment after an event', async () => {
+  it('ends a few milliseconds after the last event', async () => {
     wait(60_000)
     await clock.pass(1000)
     stale.add('/m', 'a')
@@ -68,7 +68,7 @@ describe('waiting for stale folders', () => {
     expect(endedAt).toBe(1005)
   })
 
-  it('ends soon where events do not pause', async () => {
+  it('ends after a short burst time where events do not pause', async () => {
     wait(60_000)
     for (let n = 0; n < 100 && endedAt === null; n++) {
       stale.add('/m', 'a')
@@ -77,7 +77,7 @@ describe('waiting for stale folders', () => {
     expect(endedAt).toBe(50)
   })
 
-  it('waits for a longer pause where many looks were due in a row', async () => {
+  it('waits for a longer pause after many scans in a row', async () => {
     await lookOften()
     const began = clock.monotonic()
     wait(60_000)
@@ -101,7 +101,7 @@ describe('waiting for stale folders', () => {
     expect(endedAt).toBe(began + 2000)
   })
 
-  it('is short again when it was calm for a while', async () => {
+  it('is short again after a while without scans', async () => {
     await lookOften()
     wait(60_000)
     await clock.pass(10_000)
@@ -110,7 +110,7 @@ describe('waiting for stale folders', () => {
     expect(endedAt).toBe(clock.monotonic())
   })
 
-  it('gives a file that is written every tenth of a second for minutes less than six looks a second', async () => {
+  it('has a file that is written ten times a second scanned less than six times a second', async () => {
     let looks = 0
     const end = 300_000
     while (clock.monotonic() < end) {
@@ -137,7 +137,7 @@ describe('waiting for stale folders', () => {
     expect(endedAt).toBe(began + 500)
   })
 
-  it('does not forget what came before it', async () => {
+  it('ends at once for an event that came before the wait began', async () => {
     stale.add('/m', 'a')
     wait(60_000)
     await clock.pass(1000)
