@@ -4,7 +4,7 @@ import { readApiKey, readAuthorities } from '../config/host-access.ts'
 import { findConfig, loadConfig } from '../config/load-config.ts'
 import { realPathOf } from '../config/paths.ts'
 import type { Config } from '../config/schema.ts'
-import type { Access } from '../daemon/loop/mirroring.ts'
+import type { Access } from '../daemon/loop/engine.ts'
 
 /** The config as it stands, its folders by their real paths. Throws ConfigError. */
 export function readConfig(flag: string | undefined): Config {

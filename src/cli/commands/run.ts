@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import type { Access } from '../../daemon/loop/mirroring.ts'
+import type { Access } from '../../daemon/loop/engine.ts'
 import type { Renewable } from '../../daemon/state/settings.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption } from '../config-option.ts'

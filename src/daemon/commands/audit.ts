@@ -8,7 +8,7 @@ import type { Interruption } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import { inWords } from '../../words/reasons.ts'
-import type { Mirroring } from '../loop/mirroring.ts'
+import type { Engine } from '../loop/engine.ts'
 import { statusOf } from '../report/status.ts'
 import { type Verdict, verdictOn } from '../report/verdict.ts'
 import { pauseAt, pauseInWords } from '../state/pause.ts'
@@ -49,7 +49,7 @@ async function auditForAWhile(
 ): Promise<{ result: AuditResult; gaveWay: boolean }> {
   const { config, interruption, output } = context
   const leave = new AbortController()
-  const mirroring = { parts: context.engine().parts, pass: () => context.pass() }
+  const engine = { context: context.engine().context, pass: () => context.pass() }
   // Only the walk ends early. Once it is finished, all repairs are made.
   const stop = AbortSignal.any([interruption.stop, leave.signal])
   let steps = 0
@@ -58,7 +58,7 @@ async function auditForAWhile(
     // At least one album is compared each time. Otherwise the audit would never end while pictures change all day.
     if (steps++ > 0 && context.othersWait()) leave.abort()
   }
-  const result = await audit(config, mirroring, repair, { ...interruption, stop }, progress)
+  const result = await audit(config, engine, repair, { ...interruption, stop }, progress)
   return { result, gaveWay: leave.signal.aborted && !interruption.stop.aborted }
 }
 
@@ -96,16 +96,15 @@ export interface AuditResult {
  */
 export async function audit(
   config: Pick<Config, 'host' | 'deletions'>,
-  mirroring: Pick<Mirroring, 'pass'> & { readonly parts: EngineContext },
+  { context, pass: makePass }: Pick<Engine, 'context' | 'pass'>,
   repair: boolean,
   interruption: Interruption,
   progress: (done: number, albums: number) => void,
 ): Promise<AuditResult> {
-  const { parts } = mirroring
-  const { synced } = parts
+  const { synced } = context
   // Half of the permitted requests is left to other work.
   const gapMs = 2000 / config.host.requests_per_second.list
-  const { albums, skipped, finished, stopped } = await runAudit({ ...parts, gapMs, progress }, interruption)
+  const { albums, skipped, finished, stopped } = await runAudit({ ...context, gapMs, progress }, interruption)
   const found = synced.audit.findings().map(finding => shown(synced, finding))
   const complete = finished && skipped.length === 0
   const result: AuditResult = {
@@ -118,13 +117,15 @@ export async function audit(
     stopped: [],
   }
   if (stopped) {
-    await recordBlock(synced, stopped, parts.clock.wall())
+    await recordBlock(synced, stopped, context.clock.wall())
     return { ...result, stopped: [stopped] }
   }
   if (!repair || !finished) return result
-  const uploads = await repairGone(parts, interruption)
-  const pass = uploads.stopped ? null : await mirroring.pass(interruption)
-  const deletions = pass ? await deleteUnlessInDoubt(parts, config.deletions.hold_min, interruption) : NOTHING
+  const uploads = await repairGone(context, interruption)
+  const pass = uploads.stopped ? null : await makePass(interruption)
+  const deletions = pass
+    ? await deleteUnlessInDoubt(context, config.deletions.hold_min, interruption)
+    : NOTHING
   const repaired = new Set([...uploads.repaired, ...deletions.repaired].map(keyOf))
   return {
     ...result,
@@ -140,14 +141,14 @@ const NOTHING: Repairs = { repaired: [], withheld: 0, stopped: null }
 
 /** Nothing is deleted while any mirror is guarded, nor after a person has paused albumd. */
 function deleteUnlessInDoubt(
-  parts: EngineContext,
+  context: EngineContext,
   most: number,
   interruption: Interruption,
 ): Promise<Repairs> {
-  const { synced, clock } = parts
+  const { synced, clock } = context
   const inDoubt = synced.mirrors.all().some(({ guard }) => guard !== null)
   const mayGo = () => pauseAt(synced, clock.wall()) === null
-  return inDoubt || !mayGo() ? Promise.resolve(NOTHING) : deleteTwice(parts, most, interruption, mayGo)
+  return inDoubt || !mayGo() ? Promise.resolve(NOTHING) : deleteTwice(context, most, interruption, mayGo)
 }
 
 function shown(synced: Synced, { kind, album, name, remote_id, detail }: Finding): AuditFinding {

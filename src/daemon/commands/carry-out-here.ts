@@ -2,7 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { Background } from '../background.ts'
 import { Bus } from '../events.ts'
-import { type Access, type Engine, openMirroring } from '../loop/mirroring.ts'
+import { type Access, type Engine, openEngine } from '../loop/engine.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
 import { openState } from '../state/state.ts'
 import { type CommandName, commandNamed, type RequestOf, type ResultOf } from './all.ts'
@@ -35,7 +35,7 @@ export async function carryOutHere<N extends CommandName>(
   let engine: Engine | null = null
   const theEngine = () => {
     if (access === null) throw new Error(`${name} does not ask the host`)
-    engine ??= openMirroring(config, access, state, ONE_SHOT, told => bus.publish('pass', told))
+    engine ??= openEngine(config, access, state, ONE_SHOT, told => bus.publish('pass', told))
     return engine
   }
   const context: CommandContext = {

@@ -22,7 +22,7 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
       throw new NotPossible(`retry ${path}: nothing failed at or below it; "albumd status" lists what did`)
     if (path !== undefined || resend === undefined) {
       await forgetFailures(config, synced, path)
-      const { host } = context.engine().parts
+      const { host } = context.engine().context
       for (const { endpoint } of host.blocks()) host.unblock(endpoint)
     }
     if (resend !== undefined) {

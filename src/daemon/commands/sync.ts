@@ -40,7 +40,7 @@ export async function passResult(
   const [refusal, ended] = await Promise.all([engine.greet(interruption.cut), work()])
   const stopped = distinct([...(refusal ? [refusal] : []), ...ended])
   // The pass may have recorded the mirrors' states before the host answered that request.
-  await synced.commit(tx => recordStates(tx, engine.parts, stopped))
+  await synced.commit(tx => recordStates(tx, engine.context, stopped))
   const result = resultNow(context, stopped)
   return { ...result, verdict: verdictOn(statusOf(config, synced, true, Date.now()), stopped) }
 }
@@ -53,7 +53,7 @@ function resultNow({ config, synced }: CommandContext, stopped: HostFailure[]): 
 
 /** A command of a person tries everything again, except a used-up quota, because the quota is probed by itself. */
 async function tryAgain(context: CommandContext): Promise<void> {
-  const { host, synced, running } = context.engine().parts
+  const { host, synced, running } = context.engine().context
   const blocks = host.blocks()
   const isUsedUp = (endpoint: Endpoint) =>
     blocks.some(block => block.endpoint === endpoint && block.remedy === 'quota')

@@ -9,11 +9,11 @@ import { pauseAt } from '../state/pause.ts'
 import { type MirrorWatcher, openMirrorWatcher } from '../watch/mirror-watcher.ts'
 import { StaleFolders } from '../watch/stale-folders.ts'
 import { WatchRecord } from '../watch/watching.ts'
-import type { Mirroring } from './mirroring.ts'
-import { type DueParts, dueMs, type Hours, isOpen, nextBorder, rest, restMs, sleepUntil } from './rest.ts'
+import type { Engine } from './engine.ts'
+import { type DueOptions, dueMs, type Hours, isOpen, nextBorder, rest, restMs, sleepUntil } from './rest.ts'
 import type { Recurring, ScheduledAudit } from './schedule.ts'
 
-export interface LoopOptions extends DueParts {
+export interface LoopOptions extends DueOptions {
   config: Pick<Config, 'mirrors' | 'uploads'> & { watch?: Pick<Config['watch'], 'poll'> }
   /** When everything is scanned, whether or not the watcher saw a change. */
   rescan: Recurring
@@ -32,7 +32,7 @@ export interface LoopOptions extends DueParts {
  * stale. Between passes it carries out commands and goes on with the scheduled audit.
  */
 export class Loop {
-  readonly #parts: LoopOptions
+  readonly #options: LoopOptions
   readonly #stale = new StaleFolders()
   readonly #bell = new Bell()
   readonly #queue: CommandQueue
@@ -44,21 +44,21 @@ export class Loop {
   /** How long the last pass took. What came due meanwhile is due at once: see `dueMs`. */
   #passTookMs = 0
 
-  constructor(parts: LoopOptions) {
-    this.#parts = parts
-    this.#queue = parts.queue ?? new CommandQueue()
+  constructor(options: LoopOptions) {
+    this.#options = options
+    this.#queue = options.queue ?? new CommandQueue()
   }
 
   #hear(told: SpokenEvent): void {
     this.#pauses?.hear(told)
     if (told.event === 'scan_finished') this.#watchers.get(told.mirror)?.follow()
     if (told.event === 'picture_waits' && told.retry_in_ms !== undefined)
-      this.#lookAgainAt = Math.min(this.#lookAgainAt, this.#parts.clock.monotonic() + told.retry_in_ms)
+      this.#lookAgainAt = Math.min(this.#lookAgainAt, this.#options.clock.monotonic() + told.retry_in_ms)
   }
 
   /** Runs until interrupted. */
-  async run(mirroring: Pick<Mirroring, 'pass'>, interruption: Interruption): Promise<void> {
-    const { config, synced, clock, bus, rescan, audit } = this.#parts
+  async run(engine: Pick<Engine, 'pass'>, interruption: Interruption): Promise<void> {
+    const { config, synced, clock, bus, rescan, audit } = this.#options
     const alive = () => bus.alive()
     const unsubscribe = bus.on('pass', told => this.#hear(told))
     const { stop } = interruption
@@ -91,7 +91,7 @@ export class Loop {
         if (stop.aborted) break
         const needs = queue.needs()
         if (rescan.isDue() || needs.everything) this.#lookAtEverything()
-        const { report, paused } = await this.#pass(mirroring, interruption, needs)
+        const { report, paused } = await this.#pass(engine, interruption, needs)
         if (!stop.aborted) await queue.passed(report, !paused)
         if (paused) continue
         bus.publish('passEnded', synced)
@@ -111,16 +111,16 @@ export class Loop {
 
   #lookAtEverything(): void {
     for (const folder of this.#watchers.keys()) this.#stale.add(folder, { everything: true })
-    this.#parts.rescan.attended()
+    this.#options.rescan.attended()
   }
 
   #restMs(report: PassReport): number {
-    const lookAgainMs = this.#lookAgainAt - this.#parts.clock.monotonic()
-    return Math.max(0, Math.min(restMs(this.#parts, report, this.#passTookMs), lookAgainMs))
+    const lookAgainMs = this.#lookAgainAt - this.#options.clock.monotonic()
+    return Math.max(0, Math.min(restMs(this.#options, report, this.#passTookMs), lookAgainMs))
   }
 
   #rest(mostMs: number, stop: AbortSignal, alive?: () => void): Promise<void> {
-    const { clock, aliveEveryMs } = this.#parts
+    const { clock, aliveEveryMs } = this.#options
     return rest({ stale: this.#stale, bell: this.#bell, clock, aliveEveryMs }, mostMs, stop, alive)
   }
 
@@ -129,11 +129,11 @@ export class Loop {
    * whether it paused.
    */
   async #pass(
-    mirroring: Pick<Mirroring, 'pass'>,
+    engine: Pick<Engine, 'pass'>,
     interruption: Interruption,
     { asked, options }: PassNeeds,
   ): Promise<{ report: PassReport; paused: boolean }> {
-    const { clock, config } = this.#parts
+    const { clock, config } = this.#options
     const scopes = this.#stale.take()
     this.#lookAgainAt = Number.POSITIVE_INFINITY
     const began = clock.monotonic()
@@ -142,13 +142,13 @@ export class Loop {
       stale: this.#stale,
       // `uploads.hours` does not hold for a pass that a person asked for.
       hours: asked ? undefined : config.uploads.hours,
-      restUntilDue: ended => this.#rest(dueMs(this.#parts), ended),
+      restUntilDue: ended => this.#rest(dueMs(this.#options), ended),
     })
     this.#pauses = pauses
     try {
       const makeWay = this.#queue.asked
       const pauseUploads = AbortSignal.any([pauses.uploads, makeWay])
-      const report = await mirroring.pass(
+      const report = await engine.pass(
         { ...interruption, pauseUploads, pauseDeletions: pauses.deletions, makeWay },
         ({ folder }) => scopes.get(folder) ?? [],
         options,
@@ -171,7 +171,7 @@ export class Loop {
     const background = new Background()
     background.run(async ended => {
       const stop = AbortSignal.any([interruption.stop, ended])
-      await this.#rest(this.#restMs(report), stop, () => this.#parts.bus.alive())
+      await this.#rest(this.#restMs(report), stop, () => this.#options.bus.alive())
       elsewhere.abort()
     })
     try {
@@ -191,7 +191,7 @@ const DELETING: ReadonlySet<SpokenEvent['event']> = new Set(['image_deleted', 'i
 /** How often deletions look whether a folder is stale. */
 const STALE_MS = 1000
 
-interface PassPausesParts {
+interface PassPausesOptions {
   clock: Clock
   stale: Pick<StaleFolders, 'any'>
   /** `uploads.hours`. Undefined: uploads go at any time. */
@@ -206,7 +206,7 @@ interface PassPausesParts {
  * the time would only be scanned.
  */
 export class PassPauses {
-  readonly #parts: PassPausesParts
+  readonly #options: PassPausesOptions
   readonly #began: number
   readonly #areHoursOpen: boolean
   readonly #uploads = new AbortController()
@@ -218,9 +218,9 @@ export class PassPauses {
   #scansMs = 0
   #scanBegan = 0
 
-  constructor(parts: PassPausesParts) {
-    const { clock, hours } = parts
-    this.#parts = parts
+  constructor(options: PassPausesOptions) {
+    const { clock, hours } = options
+    this.#options = options
     this.#began = clock.monotonic()
     this.#areHoursOpen = hours === undefined || isOpen(hours, clock.wall())
     if (!this.#areHoursOpen) this.#uploads.abort()
@@ -240,7 +240,7 @@ export class PassPauses {
   }
 
   hear({ event }: SpokenEvent): void {
-    const { hours, clock } = this.#parts
+    const { hours, clock } = this.#options
     const now = clock.monotonic()
     if (event === 'scan_started') this.#scanBegan = now
     if (event === 'scan_finished') this.#scansMs += now - this.#scanBegan
@@ -261,14 +261,14 @@ export class PassPauses {
   }
 
   async #pauseUploadsInTime(scansMs: number, ended: AbortSignal): Promise<void> {
-    const { clock, restUntilDue } = this.#parts
+    const { clock, restUntilDue } = this.#options
     await clock.sleep(Math.max(UPLOADS_MS, scansMs), ended)
     if (!ended.aborted) await restUntilDue(ended)
     if (!ended.aborted) this.#uploads.abort()
   }
 
   async #pauseDeletionsInTime(ended: AbortSignal): Promise<void> {
-    const { clock, stale } = this.#parts
+    const { clock, stale } = this.#options
     await clock.sleep(Math.max(DELETIONS_MS, this.#scansMs), ended)
     while (!ended.aborted && !stale.any) await clock.sleep(STALE_MS, ended)
     if (!ended.aborted) this.#deletions.abort()
@@ -276,7 +276,7 @@ export class PassPauses {
 
   /** Pauses the uploads when `uploads.hours` end. Uploads under way are finished. */
   async #pauseAtBorder(hours: Hours, ended: AbortSignal): Promise<void> {
-    const { clock } = this.#parts
+    const { clock } = this.#options
     await sleepUntil(nextBorder(hours, clock.wall()), clock, ended)
     if (!ended.aborted) this.#uploads.abort()
   }

@@ -12,7 +12,7 @@ const SLICE_MS = 60_000
 /** When the wall clock has moved by more than this against the monotonic one, what depends on the wall clock is due. */
 const JUMP_MS = 30_000
 
-export interface RestParts {
+export interface RestOptions {
   stale: StaleFolders
   bell: Bell
   clock: Clock
@@ -24,7 +24,7 @@ export interface RestParts {
  * at least once a minute, or as often as `aliveEveryMs` says.
  */
 export async function rest(
-  { stale, bell, clock, aliveEveryMs = SLICE_MS }: RestParts,
+  { stale, bell, clock, aliveEveryMs = SLICE_MS }: RestOptions,
   mostMs: number,
   stop: AbortSignal,
   onSlice: () => void = () => {},
@@ -47,7 +47,7 @@ export async function sleepUntil(wall: number, clock: Clock, stop: AbortSignal):
     await clock.sleep(Math.min(wall - clock.wall(), SLICE_MS), stop)
 }
 
-export interface DueParts {
+export interface DueOptions {
   config: { mirrors: Pick<Config['mirrors'][number], 'folder'>[]; uploads: Pick<Config['uploads'], 'hours'> }
   synced: Synced
   clock: Clock
@@ -61,8 +61,8 @@ export interface DueParts {
 const RETRY_MS = 60_000
 
 /** How long the loop may rest without an event after a pass that took `tookMs`, in milliseconds. */
-export function restMs(parts: DueParts, { stopped }: PassReport, tookMs: number): number {
-  const { config, synced, clock } = parts
+export function restMs(options: DueOptions, { stopped }: PassReport, tookMs: number): number {
+  const { config, synced, clock } = options
   const { hours } = config.uploads
   const uploadsGo = hours === undefined || isOpen(hours, clock.wall())
   const waiting = config.mirrors.some(({ folder }) => {
@@ -70,7 +70,7 @@ export function restMs(parts: DueParts, { stopped }: PassReport, tookMs: number)
     return row !== undefined && (row.guard !== null || (uploadsGo && synced.files.anyPending([row.id])))
   })
   const border = hours === undefined ? [] : [nextBorder(hours, clock.wall()) - clock.wall()]
-  return Math.min(dueMs(parts, tookMs), ...border, ...(waiting || stopped.length > 0 ? [RETRY_MS] : []))
+  return Math.min(dueMs(options, tookMs), ...border, ...(waiting || stopped.length > 0 ? [RETRY_MS] : []))
 }
 
 /**
@@ -78,7 +78,7 @@ export function restMs(parts: DueParts, { stopped }: PassReport, tookMs: number)
  * nothing. What came due within the last `freshMs` is due at once, because it came due during the last pass.
  */
 export function dueMs(
-  { config, synced, clock, running, credentialLifetimeMs }: DueParts,
+  { config, synced, clock, running, credentialLifetimeMs }: DueOptions,
   freshMs = 0,
 ): number {
   const longAgo = mayArriveFor(credentialLifetimeMs) + 1

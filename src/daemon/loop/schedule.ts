@@ -78,7 +78,7 @@ export function slotInMemory(): KeptSlot {
   }
 }
 
-export interface ScheduledAuditParts {
+export interface ScheduledAuditOptions {
   clock: Clock
   schedule: Recurring
   /**
@@ -102,34 +102,34 @@ const MOST_PATIENCE_MS = 120_000
  * attended to only when all albums are compared.
  */
 export class ScheduledAudit {
-  readonly #parts: ScheduledAuditParts
+  readonly #options: ScheduledAuditOptions
   readonly #stopped = new AbortController()
   #onDue: () => void = () => {}
   #notBefore = Number.NEGATIVE_INFINITY
   /** How long an album goes on although something else is due. Without that a large album might never be finished. */
   #patienceMs = 0
 
-  constructor(parts: ScheduledAuditParts) {
-    this.#parts = parts
+  constructor(options: ScheduledAuditOptions) {
+    this.#options = options
   }
 
   start(onDue: () => void): void {
     this.#onDue = onDue
-    this.#parts.schedule.start(onDue)
+    this.#options.schedule.start(onDue)
   }
 
   isDue(): boolean {
-    return this.#parts.clock.monotonic() >= this.#notBefore && this.#parts.schedule.isDue()
+    return this.#options.clock.monotonic() >= this.#notBefore && this.#options.schedule.isDue()
   }
 
   stop(): void {
     this.#stopped.abort()
-    this.#parts.schedule.stop()
+    this.#options.schedule.stop()
   }
 
   /** Resolves when the audit ends, or soon after `elsewhere` says that something else is due. */
   async goOn({ stop, cut }: Interruption, elsewhere: AbortSignal): Promise<void> {
-    const { audit, schedule, onEnd } = this.#parts
+    const { audit, schedule, onEnd } = this.#options
     const impatient = new AbortController()
     const background = new Background()
     background.run(ended => this.#runOutOfPatience(impatient, elsewhere, ended))
@@ -160,13 +160,13 @@ export class ScheduledAudit {
     ended: AbortSignal,
   ): Promise<void> {
     await abortOf(AbortSignal.any([elsewhere, ended]))
-    if (this.#patienceMs > 0) await this.#parts.clock.sleep(this.#patienceMs, ended)
+    if (this.#patienceMs > 0) await this.#options.clock.sleep(this.#patienceMs, ended)
     if (!ended.aborted) impatient.abort()
   }
 
   /** An audit that plan or key forbid waits for the next scheduled time. Any other is tried again after RETRY_MS. */
   #giveUp(failure: HostFailure): void {
-    const { clock, schedule, onFailure } = this.#parts
+    const { clock, schedule, onFailure } = this.#options
     onFailure(failure)
     if (failure.remedy === 'plan' || failure.remedy === 'key') schedule.attended()
     else {

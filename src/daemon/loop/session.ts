@@ -12,8 +12,8 @@ import type { UploadCommand } from '../notify/upload-command.ts'
 import type { Claim } from '../state/claim.ts'
 import type { Settings } from '../state/settings.ts'
 import { openClaimed, type State } from '../state/state.ts'
+import { type Engine, openEngine } from './engine.ts'
 import { Loop } from './loop.ts'
-import { type Engine, openMirroring } from './mirroring.ts'
 import { CronSchedule, type KeptSlot, ScheduledAudit, slotInMemory } from './schedule.ts'
 
 /** What the supervisor keeps open from session to session. */
@@ -91,7 +91,7 @@ async function work(
     if (isNews(told)) bus.publish('news', told)
     bus.publish('pass', told)
   }
-  const engine = openMirroring(
+  const engine = openEngine(
     config,
     access,
     state,
@@ -128,9 +128,9 @@ async function work(
 const FINDINGS_TOLD = 100
 
 /** `watch.audit`. The next time is recorded, so an audit that was missed while albumd did not run is made up for. */
-function audits(config: Config, mirroring: Engine, note: Bus['note']): ScheduledAudit | null {
+function audits(config: Config, engine: Engine, note: Bus['note']): ScheduledAudit | null {
   if (config.watch.audit === null) return null
-  const { clock, synced } = mirroring.parts
+  const { clock, synced } = engine.context
   const { meta } = synced
   const kept: KeptSlot = {
     get: () => meta.get('audit_slot'),
@@ -139,7 +139,7 @@ function audits(config: Config, mirroring: Engine, note: Bus['note']): Scheduled
   return new ScheduledAudit({
     clock,
     schedule: new CronSchedule(config.watch.audit, kept),
-    audit: (interruption, progress) => audit(config, mirroring, false, interruption, progress),
+    audit: (interruption, progress) => audit(config, engine, false, interruption, progress),
     onEnd({ albums, findings, skipped }) {
       for (const { kind, album, name, detail } of findings.slice(0, FINDINGS_TOLD))
         note({ event: 'audit_found', kind, album, name, detail })

@@ -13,7 +13,7 @@ import { UploadCommand } from '../notify/upload-command.ts'
 import { type Claim, claimState, stateFiles } from '../state/claim.ts'
 import { CurrentSettings, type Renewable, renew } from '../state/settings.ts'
 import { beginProblemNote } from '../state/state-problem.ts'
-import type { Access } from './mirroring.ts'
+import type { Access } from './engine.ts'
 import { ENDED, runSession, type Services } from './session.ts'
 
 /** What the supervisor shows to a display. */

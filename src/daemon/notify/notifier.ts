@@ -11,7 +11,7 @@ import { runForUser } from './run-command.ts'
 
 export type NotifyConfig = Pick<Config['notify'], 'heartbeat' | 'every' | 'on_trouble'>
 
-export interface NotifierParts {
+export interface NotifierOptions {
   /** The settings at the start of the daemon. */
   notify: NotifyConfig
   clock: Clock
@@ -48,7 +48,7 @@ const ALERTS_SAID = 10
  * does one thing at a time. A heartbeat or command that fails stops nothing else.
  */
 export class Notifier {
-  readonly #parts: Required<NotifierParts>
+  readonly #options: Required<NotifierOptions>
   #look: (() => Health) | null = null
   #notify: NotifyConfig
   #kept: NotifySession['told'] | null = null
@@ -65,9 +65,9 @@ export class Notifier {
   #waits = false
   readonly #nudge = new Bell()
 
-  constructor(parts: NotifierParts) {
-    this.#parts = { beat: sendHeartbeat, runCommand: runForUser, ...parts }
-    this.#notify = parts.notify
+  constructor(options: NotifierOptions) {
+    this.#options = { beat: sendHeartbeat, runCommand: runForUser, ...options }
+    this.#notify = options.notify
   }
 
   /** Looks at this health from here on, and at once. `session` null: no state is open. */
@@ -79,7 +79,7 @@ export class Notifier {
     // Another command is tried at once, because a person may have corrected it.
     if (this.#commandFailures > 0 && this.#notify.on_trouble !== on_trouble) {
       this.#commandFailures = 0
-      this.#commandAgainAt = this.#parts.clock.monotonic()
+      this.#commandAgainAt = this.#options.clock.monotonic()
     }
     this.nudge()
   }
@@ -90,7 +90,7 @@ export class Notifier {
   }
 
   async run(stop: AbortSignal): Promise<void> {
-    const { clock } = this.#parts
+    const { clock } = this.#options
     while (!stop.aborted) {
       await this.#nudge.sleep(this.#restMs(), clock, stop)
       const early = this.#lastLookAt + LEAST_MS - clock.monotonic()
@@ -106,7 +106,7 @@ export class Notifier {
   }
 
   #restMs(): number {
-    const now = this.#parts.clock.monotonic()
+    const now = this.#options.clock.monotonic()
     if (this.#look === null) return LOOK_MS
     const { heartbeat } = this.#notify
     const due = [
@@ -120,7 +120,7 @@ export class Notifier {
 
   /** Null: the health is not known. An error of the state is told by the supervisor. */
   #health(): Health | null {
-    this.#lastLookAt = this.#parts.clock.monotonic()
+    this.#lastLookAt = this.#options.clock.monotonic()
     try {
       return this.#look?.() ?? null
     } catch {
@@ -129,7 +129,7 @@ export class Notifier {
   }
 
   async #tell(alerts: readonly Alert[], stop: AbortSignal): Promise<void> {
-    const { clock, note } = this.#parts
+    const { clock, note } = this.#options
     this.#told ??= this.#recall()
     const keys = keysOf(alerts)
     const isNews = keys !== (this.#told ?? '')
@@ -149,7 +149,7 @@ export class Notifier {
 
   /** Answers whether the command need not run again: it ran well, or it was given up. */
   async #runCommand(alerts: readonly Alert[], stop: AbortSignal): Promise<boolean> {
-    const { clock, note, runCommand } = this.#parts
+    const { clock, note, runCommand } = this.#options
     const { on_trouble } = this.#notify
     const [gravest] = alerts
     this.#lastCommandAt = clock.monotonic()
@@ -174,7 +174,7 @@ export class Notifier {
   }
 
   async #beat({ oldestUnsyncedMs }: Health, stop: AbortSignal): Promise<void> {
-    const { clock, note, beat } = this.#parts
+    const { clock, note, beat } = this.#options
     const { heartbeat, every } = this.#notify
     if (heartbeat === undefined || clock.monotonic() < this.#beatAt) return
     this.#beatAt = clock.monotonic() + every

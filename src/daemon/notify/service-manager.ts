@@ -7,7 +7,7 @@ import type { Bus } from '../events.ts'
 import { count } from '../report/amounts.ts'
 import { type Status, statusOf } from '../report/status.ts'
 
-export interface ServiceManagerParts {
+export interface ServiceManagerOptions {
   /** Sends one notice. Answers what went wrong, or null. */
   send: (notice: Notice) => Promise<string | null>
   clock: Clock
@@ -27,7 +27,7 @@ const STATUS_MS = 10_000
  * nothing else.
  */
 export class ServiceManager {
-  readonly #parts: ServiceManagerParts
+  readonly #options: ServiceManagerOptions
   #latest: Promise<void> = Promise.resolve()
   #signAt = Number.NEGATIVE_INFINITY
   #state: 'starting' | 'ready' | 'reloading' | 'stopping' = 'starting'
@@ -37,19 +37,19 @@ export class ServiceManager {
   #waiting: AbortController | null = null
   #failed = false
 
-  constructor(parts: ServiceManagerParts) {
-    this.#parts = parts
+  constructor(options: ServiceManagerOptions) {
+    this.#options = options
   }
 
   /** How often the service manager needs a sign of life at least, in milliseconds. Infinity: never. */
   get signEveryMs(): number {
-    const { watchdogMs } = this.#parts
+    const { watchdogMs } = this.#options
     return watchdogMs === null ? Number.POSITIVE_INFINITY : watchdogMs / WATCHDOG_SHARE
   }
 
   /** Gives a sign of life where one is due. It is cheap, so it may be called at every step. */
   alive(): void {
-    const { watchdogMs, clock } = this.#parts
+    const { watchdogMs, clock } = this.#options
     if (watchdogMs === null || clock.monotonic() - this.#signAt < this.signEveryMs / 2) return
     this.#signAt = clock.monotonic()
     this.#tell({ WATCHDOG: '1' })
@@ -66,7 +66,7 @@ export class ServiceManager {
   reloading(): void {
     if (this.#state !== 'ready') return
     this.#state = 'reloading'
-    this.#tell({ RELOADING: '1', MONOTONIC_USEC: String(Math.floor(this.#parts.clock.monotonic() * 1000)) })
+    this.#tell({ RELOADING: '1', MONOTONIC_USEC: String(Math.floor(this.#options.clock.monotonic() * 1000)) })
   }
 
   stopping(): void {
@@ -86,7 +86,7 @@ export class ServiceManager {
   statusSoon(look: () => string): void {
     if (this.#state === 'stopping') return
     this.#look = look
-    const waitMs = this.#statusAt + STATUS_MS - this.#parts.clock.monotonic()
+    const waitMs = this.#statusAt + STATUS_MS - this.#options.clock.monotonic()
     if (waitMs <= 0) this.#lookNow()
     else if (this.#waiting === null) void this.#lookIn(waitMs)
   }
@@ -104,14 +104,14 @@ export class ServiceManager {
   async #lookIn(ms: number): Promise<void> {
     const waiting = new AbortController()
     this.#waiting = waiting
-    await this.#parts.clock.sleep(ms, waiting.signal)
+    await this.#options.clock.sleep(ms, waiting.signal)
     if (!waiting.signal.aborted) this.#lookNow()
   }
 
   #lookNow(): void {
     const look = this.#look
     this.#endLook()
-    this.#statusAt = this.#parts.clock.monotonic()
+    this.#statusAt = this.#options.clock.monotonic()
     try {
       if (look) this.#say(look())
     } catch {
@@ -135,9 +135,9 @@ export class ServiceManager {
 
   #tell(notice: Notice): void {
     this.#latest = this.#latest.then(async () => {
-      const problem = await this.#parts.send(notice)
+      const problem = await this.#options.send(notice)
       if (problem !== null && !this.#failed)
-        this.#parts.say(`the service manager can't be told how albumd is: ${problem}`)
+        this.#options.say(`the service manager can't be told how albumd is: ${problem}`)
       this.#failed = problem !== null
     })
   }

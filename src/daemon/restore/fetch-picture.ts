@@ -4,7 +4,7 @@ import type { Clock } from '../../sync/clock.ts'
 import type { BegunFile } from './place-files.ts'
 import type { Missing } from './restore-event.ts'
 
-export interface FetchParts {
+export interface FetchOptions {
   downloads: Downloads
   clock: Clock
   /** From 0 to 1. */
@@ -22,7 +22,7 @@ const MAX_DELAY_MS = 10_000
 
 /** Fetches a picture into a file and compares its SHA-256. It tries several times where that may help. */
 export async function fetchPicture(
-  { downloads, clock, random }: FetchParts,
+  { downloads, clock, random }: FetchOptions,
   url: string,
   { size, sha256 }: { size: number; sha256: Buffer },
   file: BegunFile,

@@ -94,7 +94,7 @@ function foldersFor(mirrors: readonly string[]): Map<string, string> {
   )
 }
 
-export interface RestoreParts {
+export interface RestoreOptions {
   records: Reading
   downloads: Downloads
   files: PlaceFiles
@@ -119,7 +119,7 @@ type Due = { mirror: string; file: StandingFile; to: string }
 
 /** Fetches mirrored pictures into a folder and compares each one's hash. Pictures that are already there stay. */
 export class Restore {
-  readonly #parts: RestoreParts
+  readonly #options: RestoreOptions
   readonly #pictures: MirroredPictures
   readonly #report: RestoreReport = {
     restored: 0,
@@ -135,14 +135,14 @@ export class Restore {
   }
   #outages = 0
 
-  constructor(parts: RestoreParts) {
-    this.#parts = parts
-    this.#pictures = new MirroredPictures(parts.records.synced)
+  constructor(options: RestoreOptions) {
+    this.#options = options
+    this.#pictures = new MirroredPictures(options.records.synced)
   }
 
   /** `folders`: for each mirror, the folder for its pictures below the folder that is filled. Throws StateError. */
   async run(folders: ReadonlyMap<string, string>, interruption: Interruption): Promise<RestoreReport> {
-    const { files, concurrency, tell } = this.#parts
+    const { files, concurrency, tell } = this.#options
     tell({ event: 'restore_started', ...this.#totals(folders.keys()) })
     const due = this.#due(folders)
     const work = async () => {
@@ -162,13 +162,13 @@ export class Restore {
   /** Counts the rest after an early end. Otherwise the few missing pictures would seem to be all that is missing. */
   #countUntried(due: Iterable<Due>): void {
     for (const { mirror, file } of due) {
-      if (file.state === 'gone' && !this.#parts.deleted) this.#report.gone++
+      if (file.state === 'gone' && !this.#options.deleted) this.#report.gone++
       else if (!NOT_EXPECTED.has(file.state) || this.#pictures.of(mirror, file)) this.#report.untried++
     }
   }
 
   #totals(mirrors: Iterable<string>): { pictures: number; bytes: number } {
-    const { synced, standing } = this.#parts.records
+    const { synced, standing } = this.#options.records
     const total = { pictures: 0, bytes: 0 }
     for (const folder of mirrors) {
       const row = synced.mirrors.of(folder)
@@ -181,7 +181,7 @@ export class Restore {
   }
 
   *#due(folders: ReadonlyMap<string, string>): Generator<Due> {
-    const { synced, standing } = this.#parts.records
+    const { synced, standing } = this.#options.records
     for (const [mirror, to] of folders) {
       const row = synced.mirrors.of(mirror)
       if (row) for (const file of standing.below(row.id, '')) yield { mirror, file, to }
@@ -190,7 +190,7 @@ export class Restore {
 
   async #restore(due: Due, interruption: Interruption): Promise<void> {
     const { mirror, file } = due
-    if (file.state === 'gone' && !this.#parts.deleted) {
+    if (file.state === 'gone' && !this.#options.deleted) {
       this.#report.gone++
       return
     }
@@ -213,7 +213,7 @@ export class Restore {
     try {
       if (!isSafePath(wanted.path))
         throw new PictureProblem('UNSAFE_NAME', 'its recorded name leads out of the folder')
-      if (await this.#parts.files.isThere(wanted)) return this.#done(picture, true)
+      if (await this.#options.files.isThere(wanted)) return this.#done(picture, true)
       await this.#fetch(due, picture, wanted, interruption)
     } catch (error) {
       if (!(error instanceof PictureProblem)) throw error
@@ -234,9 +234,9 @@ export class Restore {
         message:
           'its delivery address is not known, because it was only linked; "albumd adopt --verify" finds it out',
       })
-    const begun = await this.#parts.files.begin()
+    const begun = await this.#options.files.begin()
     try {
-      const fetched = await fetchPicture(this.#parts, url, wanted, begun, interruption.cut)
+      const fetched = await fetchPicture(this.#options, url, wanted, begun, interruption.cut)
       if (fetched.kind === 'cancelled') {
         this.#report.untried++
         return
@@ -264,7 +264,7 @@ export class Restore {
     { mirror, to, file }: Due,
     before: MirroredPicture,
   ): { due: Due; picture: MirroredPicture } | null {
-    const now = this.#parts.records.synced.files.at(file)
+    const now = this.#options.records.synced.files.at(file)
     const due = now && { mirror, to, file: { ...now, path: file.path } }
     const picture = due ? this.#pictures.of(mirror, due.file) : null
     return due && picture && picture.image.remote_id !== before.image.remote_id ? { due, picture } : null
@@ -279,12 +279,12 @@ export class Restore {
     }
     if (older) report.older++
     if (state === 'linked') report.proved++
-    this.#parts.tell({ event: 'picture_restored', mirror, path, size: image.size, there, older })
+    this.#options.tell({ event: 'picture_restored', mirror, path, size: image.size, there, older })
   }
 
   #missing({ mirror, file }: Due, { code, message }: Pick<Missing, 'code' | 'message'>): void {
     this.#report.missing++
-    this.#parts.tell({ event: 'picture_missing', mirror, path: file.path, code, message })
+    this.#options.tell({ event: 'picture_missing', mirror, path: file.path, code, message })
   }
 
   /** Ends the restore where the folder can't be filled any further. `untried`: how many pictures `work` was about. */

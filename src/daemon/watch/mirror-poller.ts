@@ -58,7 +58,7 @@ export interface MirrorPoller {
   scanned(): void
 }
 
-export interface MirrorPollerParts {
+export interface MirrorPollerOptions {
   mirror: string
   stale: StaleFolders
   clock: Clock
@@ -74,7 +74,13 @@ const POLL_MS = 60_000
 const SHARE = 1 / 10
 
 /** Each pause begins when a scan has ended, so that a slow scan is not followed by the next one at once. */
-export function openMirrorPoller({ mirror, stale, clock, pollMs, folders }: MirrorPollerParts): MirrorPoller {
+export function openMirrorPoller({
+  mirror,
+  stale,
+  clock,
+  pollMs,
+  folders,
+}: MirrorPollerOptions): MirrorPoller {
   const scanned = new Bell()
 
   /** Answers how long the scan took, in milliseconds. */

@@ -21,7 +21,7 @@ export interface MirrorWatcher {
   close(): Promise<void>
 }
 
-export interface MirrorWatcherParts {
+export interface MirrorWatcherOptions {
   /** The mirror's folder. */
   mirror: string
   synced: Synced
@@ -42,8 +42,8 @@ const WHOLE_LOOK_EVERY = 10
 /** How often the list of mounts is read, because a mount makes no event. */
 const MOUNTS_MS = 10_000
 
-export function openMirrorWatcher(parts: MirrorWatcherParts): MirrorWatcher {
-  const { mirror, synced, stale, clock, say, pollMs, record, mounts = readMounts } = parts
+export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher {
+  const { mirror, synced, stale, clock, say, pollMs, record, mounts = readMounts } = options
   const ended = new AbortController()
   const end = ended.signal
   const named = new Set<string>()

@@ -26,7 +26,7 @@ describe('the hours for uploads', () => {
     ['09:00', '17:00', '2026-11-22T09:00:00', true],
     ['09:00', '17:00', '2026-11-22T17:00:00', false],
     ['00:00', '06:00', '2026-11-22T00:00:00', true],
-  ])('%s-%s at %s: %s', (from, to, time, open) => {
+  ])('%s-%s at %s: open is %s', (from, to, time, open) => {
     expect(isOpen(hours(from, to), at(time))).toBe(open)
   })
 

@@ -4,8 +4,8 @@ import type { Config } from '../../../src/config/schema.ts'
 import type { CommandContext } from '../../../src/daemon/commands/command.ts'
 import { CommandQueue } from '../../../src/daemon/commands/queue.ts'
 import { Bus } from '../../../src/daemon/events.ts'
+import type { Engine } from '../../../src/daemon/loop/engine.ts'
 import { Loop, type LoopOptions } from '../../../src/daemon/loop/loop.ts'
-import type { Engine, Mirroring } from '../../../src/daemon/loop/mirroring.ts'
 import type { Hours } from '../../../src/daemon/loop/rest.ts'
 import type { Recurring } from '../../../src/daemon/loop/schedule.ts'
 import type { SpokenEvent } from '../../../src/sync/pass-events.ts'
@@ -121,7 +121,7 @@ function start(
     bus.publish('pass', told)
     await once(AbortSignal.any([stop, pauseDeletions!]), 'abort')
   }
-  const mirroring: Pick<Mirroring, 'pass'> = {
+  const engine: Pick<Engine, 'pass'> = {
     async pass(interruption, scopeOf) {
       const sends = !interruption.pauseUploads!.aborted
       passes.push({ at: clock.monotonic(), scope: scopeOf!(policy), sends })
@@ -135,7 +135,7 @@ function start(
     },
   }
   const stop = new AbortController()
-  const ended = loop.run(mirroring, { stop: stop.signal, cut: stop.signal })
+  const ended = loop.run(engine, { stop: stop.signal, cut: stop.signal })
   onTestFinished(async () => {
     stop.abort()
     await ended
@@ -238,7 +238,7 @@ describe('the daemon', () => {
     DELETED,
     { event: 'image_kept', mirror: '/pictures', path: 'a.png', reason: 'the host refused' },
     { event: 'album_deleted', album: 'Photos/a' },
-  ])('pauses many deletions for a folder that is stale: $event', async told => {
+  ])('pauses deletions for a stale folder: $event', async told => {
     await expectLookAtNew(
       start(
         ({ synced, mirror }) => void synced.commitNow(tx => tx.folders.add(mirror, 'new')),

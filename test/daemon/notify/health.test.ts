@@ -62,7 +62,7 @@ describe('the alerts', () => {
     ['GUARDED', { state: 'guarded', reason: 'it is away' } as const],
     ['HELD', { held_deletions: 30 }],
     ['TOO_OLD', { pending_uploads: 1, oldest_unsynced: ago(DAY + 1) }],
-  ])('is %s', (code, mirror) => {
+  ])('holds %s', (code, mirror) => {
     expect(codes(mirror)).toEqual([code])
   })
 

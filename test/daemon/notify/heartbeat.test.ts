@@ -30,15 +30,18 @@ it.each([
   [404, 'the answer was 404'],
   [503, 'the answer was 503'],
   [301, 'it was redirected (301); write the address that it leads to'],
-])('says that the answer was %s, follows nobody, and repeats no address', async (status, said) => {
-  const asked: string[] = []
-  const base = await serve((request, response) => {
-    asked.push(request.url!)
-    response.writeHead(status, { location: '/elsewhere' }).end()
-  })
-  expect(await sendHeartbeat(`${base}/secret`, 0, NEVER)).toBe(said)
-  expect(asked).toHaveLength(1)
-})
+])(
+  'a heartbeat answered with %s follows no redirect, and its error names no address',
+  async (status, said) => {
+    const asked: string[] = []
+    const base = await serve((request, response) => {
+      asked.push(request.url!)
+      response.writeHead(status, { location: '/elsewhere' }).end()
+    })
+    expect(await sendHeartbeat(`${base}/secret`, 0, NEVER)).toBe(said)
+    expect(asked).toHaveLength(1)
+  },
+)
 
 it('a heartbeat without an answer fails after a time', async () => {
   const base = await serve(() => {})

@@ -42,7 +42,7 @@ it.each([
   ['exit 3', 'it ended with 3'],
   ['echo no such access >&2; exit 4', 'it ended with 4: no such access'],
   ['kill -TERM $$', 'it was ended by SIGTERM'],
-])('says what went wrong with %s', async (command, said) => {
+])('answers what went wrong with %s', async (command, said) => {
   expect(await runCommand(command, childEnvironment(process.env), NEVER)).toBe(said)
 })
 

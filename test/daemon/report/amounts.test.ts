@@ -12,7 +12,7 @@ it.each([
   ['Asia/Shanghai', '2026-11-22 18:18:59 +08:00'],
   ['Asia/Kolkata', '2026-11-22 15:48:59 +05:30'],
   ['America/St_Johns', '2026-11-22 06:48:59 -03:30'],
-])('a moment by the clock of %s', (zone, shown) => {
+])('a time in the time zone %s', (zone, shown) => {
   process.env.TZ = zone
   expect(localTime('2026-11-22T10:18:59.789Z')).toBe(shown)
   expect(localTime(Date.parse('2026-11-22T10:18:59.789Z'))).toBe(shown)

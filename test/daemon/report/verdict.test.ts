@@ -57,7 +57,7 @@ describe('the verdict on a pass', () => {
     { held_deletions: 1 },
     { failed: 1 },
     { uncertain: 1 },
-  ] as const)('is that something is left for %j', changes => {
+  ] as const)('is left for %j', changes => {
     expect(verdictOn(status(changes), [])).toBe('left')
   })
 

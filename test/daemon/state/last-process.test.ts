@@ -65,6 +65,6 @@ it.each([
   ['under another plan', 'PLAN_NOT_SUPPORTED', NOW - 1, 'flagship'],
   ['where a key was refused', 'INVALID_API_KEY', NOW - 1, 'professional'],
   ['where the clock was set back', 'STORAGE_LIMIT_REACHED', NOW + 1000, 'professional'],
-])('the host is asked anew %s', (_, code, saidAt, plan) => {
+])('an endpoint that the host refused is free again %s', (_, code, saidAt, plan) => {
   expect(blocksBefore(stateWith(code, saidAt), plan, clock)).toEqual([])
 })

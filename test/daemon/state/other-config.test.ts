@@ -32,7 +32,7 @@ it.each([
   ['Photos', 'Photos/A'],
   ['', 'Photos'],
   ['Photos', ''],
-])('a mirror that is out of the config keeps its album "%s" from one on "%s"', (before, album) => {
+])('while a removed mirror has images in "%s", no other mirror may use "%s"', (before, album) => {
   const synced = mirrored(before)
   expect(() => refuseOther(synced, configuredAs([['/srv/two', album]]))).toThrow(
     expect.objectContaining({ code: 'STATE_OTHER_FOLDER', message: expect.stringContaining('/srv/one') }),
@@ -40,12 +40,15 @@ it.each([
   synced.close()
 })
 
-it.each([['Photos/B'], ['Photo'], ['Photos/AB']])('but not from one on "%s"', album => {
-  const synced = mirrored('Photos/A')
-  expect(() => refuseOther(synced, configuredAs([['/srv/two', album]]))).not.toThrow()
-  expect(() => refuseOther(synced, configuredAs([['/srv/one', 'Photos/A']]))).not.toThrow()
-  synced.close()
-})
+it.each([['Photos/B'], ['Photo'], ['Photos/AB']])(
+  'a removed mirror in "Photos/A" lets another mirror use "%s"',
+  album => {
+    const synced = mirrored('Photos/A')
+    expect(() => refuseOther(synced, configuredAs([['/srv/two', album]]))).not.toThrow()
+    expect(() => refuseOther(synced, configuredAs([['/srv/one', 'Photos/A']]))).not.toThrow()
+    synced.close()
+  },
+)
 
 it('a mirror of which nothing is recorded may be replaced by any other', () => {
   const synced = openSynced(openDatabase(':memory:'))

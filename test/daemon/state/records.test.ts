@@ -186,7 +186,7 @@ describe('records that were restored', () => {
   it.each([
     ['gone', (at: Place) => rmSync(at.files.database)],
     ['empty', (at: Place) => truncateSync(at.files.database, 0)],
-  ])('to nothing, for the database is %s, are made anew, and it is said', (_, lose) => {
+  ])('whose database is %s are made anew, and a line says so', (_, lose) => {
     const at = place()
     at.use(fill)
     lose(at)
@@ -224,7 +224,7 @@ describe('damaged records', () => {
   })
 
   it.each(damages)(
-    'that were %s after the process was killed are set aside, and their log is not read into new ones',
+    'that were %s after the process was killed are set aside with their write-ahead log, which new records never read',
     (_, damage) => {
       const at = place()
       at.use(fill)
@@ -262,7 +262,7 @@ describe('damaged records', () => {
     ['found them damaged', (at: Place) => at.open().close('damaged'), true],
     ['left an upload in doubt', (at: Place) => at.use(begin), true],
     ['had settled everything', (at: Place) => at.use(), false],
-  ])('tell whether what was begun may still happen, where their process %s', (_, work, lostWork) => {
+  ])('tell whether requests of the last process may still take effect, where it %s', (_, work, lostWork) => {
     const at = place()
     at.use(fill)
     work(at)

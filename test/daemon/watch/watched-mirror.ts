@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   type MirrorWatcher,
-  type MirrorWatcherParts,
+  type MirrorWatcherOptions,
   openMirrorWatcher,
 } from '../../../src/daemon/watch/mirror-watcher.ts'
 import { StaleFolders } from '../../../src/daemon/watch/stale-folders.ts'
@@ -32,7 +32,7 @@ export interface WatchedMirror {
 export function watchMirror(
   root: string,
   folders: string[],
-  options: Partial<Pick<MirrorWatcherParts, 'pollMs' | 'mounts'>> = {},
+  options: Partial<Pick<MirrorWatcherOptions, 'pollMs' | 'mounts'>> = {},
 ): WatchedMirror {
   const synced = openSynced(openDatabase(':memory:'))
   const { id: mirror } = synced.commitNow(tx => tx.mirrors.add(root, 'Photos'))

@@ -47,13 +47,13 @@ export class Auditing {
 
   /** As much of it as there is time for: what is left is for the time after the next pass. */
   async stretch(
-    parts: EngineContext,
+    context: EngineContext,
     interruption: Interruption,
     pass: () => Promise<PassReport>,
   ): Promise<void> {
     const { repair, givesWay } = this.#asked!
     const { machine, disk, oracle, history } = this.#world
-    const { synced } = parts
+    const { synced } = context
     if (synced.audit.albums().length === 0) return this.forget()
     if (repair && pauseAt(synced, machine.wall())) return this.forget()
     const leave = new AbortController()
@@ -65,8 +65,8 @@ export class Auditing {
       const othersWait = this.#othersWait || disk.stale.size > 0
       if (looked++ > 0 && givesWay && othersWait) leave.abort()
     }
-    const mirroring = {
-      parts,
+    const engine = {
+      context,
       pass: async () => {
         this.#isUnderWay = false
         const report = await pass()
@@ -80,7 +80,7 @@ export class Auditing {
       deletions: { hold_min: history.hold.hold_min },
     } as Parameters<typeof audit>[0]
     const stop = AbortSignal.any([interruption.stop, leave.signal])
-    const result = await audit(config, mirroring, repair, { ...interruption, stop }, progress)
+    const result = await audit(config, engine, repair, { ...interruption, stop }, progress)
     this.#isUnderWay = false
     oracle.repairs.end()
     oracle.secrecy.failures(result.stopped)

@@ -51,10 +51,9 @@ export interface PassOptions {
   pruneIgnored?: boolean
 }
 
-export type Engine = Mirroring & { readonly parts: EngineContext }
-
 /** The engine, put together: disk, host, clock and state. */
-export interface Mirroring {
+export interface Engine {
+  readonly context: EngineContext
   /** While albumd is paused, the pass scans and sends nothing to the host. */
   pass(
     interruption: Interruption,
@@ -73,7 +72,7 @@ export interface Mirroring {
   close(): Promise<void>
 }
 
-export function openMirroring(
+export function openEngine(
   config: Config,
   { apiKey, ca }: Access,
   state: State,
@@ -110,7 +109,7 @@ export function openMirroring(
     return pictureWithSigns(picture, alive)
   }
   const outside = { host: hostWithSigns(host, alive), openPicture: openPictureAt }
-  const parts: EngineContext = {
+  const context: EngineContext = {
     synced: state.synced,
     ...(sending ? watchUploads(outside, sending) : outside),
     disk: diskWithSigns(rememberRemotes(realDisk), alive),
@@ -156,7 +155,7 @@ export function openMirroring(
       const mirrors = config.mirrors
         .filter(({ folder }) => !taken.has(folder))
         .map(mirror => ({ ...mirror, pruneIgnored }))
-      return await runPass(parts, { mirrors, interruption: { ...interruption, stop, cut }, scopeOf, task })
+      return await runPass(context, { mirrors, interruption: { ...interruption, stop, cut }, scopeOf, task })
     } catch (error) {
       // What the pass does at the same time must end too.
       broken.abort()
@@ -166,7 +165,7 @@ export function openMirroring(
     }
   }
   return {
-    parts,
+    context,
     pass(interruption, scopeOf, options) {
       const isPaused = pauseAt(state.synced, systemClock.wall()) !== null
       return pass(isPaused ? 'look' : 'mirror', interruption, scopeOf, options)
@@ -178,7 +177,7 @@ export function openMirroring(
         await state.synced.commit(tx => tx.meta.clear('restored'))
       return report
     },
-    verifyLinks: (signal, between) => verifyLinks(parts, signal, between),
+    verifyLinks: (signal, between) => verifyLinks(context, signal, between),
     async greet(signal) {
       const listed = await host.list(null, 1, signal)
       return listed.ok ? null : listed.failure
