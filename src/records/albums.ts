@@ -1,8 +1,9 @@
 import type { Records, Tx } from '../synced/synced.ts'
 import type { AlbumRow } from '../synced/tables/albums.ts'
+import type { UnusedAlbumRow } from '../synced/tables/unused-albums.ts'
 import { deleted } from './images.ts'
 
-/** How an album came to be known: listed by the host; made by albumd; made while nobody could look for a twin. */
+/** How an album came to be known: the host listed it, albumd created it, or albumd created it blind. */
 export type AlbumOrigin = 'listed' | 'made' | 'made blind'
 
 /**
@@ -38,7 +39,7 @@ export function albumUsed(tx: Tx, album: number): void {
   tx.albums.used(album)
 }
 
-/** The host did not know the album's id. The album is looked for again. */
+/** The host did not know the album's id, so the album is looked for again. */
 export function albumInDoubt(tx: Tx, remoteId: string): void {
   tx.albums.doubt(remoteId)
   // When the default album is gone, uploads without an album land somewhere else.
@@ -53,7 +54,17 @@ export function albumGone(tx: Tx, album: AlbumRow, now: number): void {
   }
 }
 
-/** An album and the albums recorded below it, each before those that lie in it. */
+/** Nothing needs the album. `state`: what is known of it (see UnusedAlbumRow), since a monotonic time in milliseconds. */
+export function albumUnused(tx: Tx, album: number, state: UnusedAlbumRow['state'], since: number): void {
+  tx.unusedAlbums.put({ album, since, state })
+}
+
+/** The album is needed again, or its deletion was not done. */
+export function albumNeeded(tx: Tx, album: number): void {
+  tx.unusedAlbums.remove(album)
+}
+
+/** An album and the recorded albums below it, each album before the albums in it. */
 export function treeOf({ unusedAlbums }: Pick<Records, 'unusedAlbums'>, album: AlbumRow): AlbumRow[] {
   return [album, ...unusedAlbums.below(album.id).flatMap(below => treeOf({ unusedAlbums }, below))]
 }

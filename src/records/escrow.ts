@@ -4,7 +4,7 @@ import type { Location } from '../synced/tables/history.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
 
-/** When something is recorded. */
+/** The moment at which something is recorded. */
 export interface Moment {
   /** Milliseconds since 1970. */
   now: number
@@ -14,7 +14,7 @@ export interface Moment {
   graceMs: number
 }
 
-/** What becomes of an image when its picture is gone or has another version. */
+/** What a mirror does with the image of a picture that is gone or replaced. */
 export type Deletions = 'propagate' | 'keep'
 
 /**
@@ -101,12 +101,17 @@ export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: Reason, 
   tx.escrow.postpone(entry.image, dueAt)
 }
 
+/** A person wants refused deletions tried at once. `running`: running time in milliseconds. */
+export function hurried(tx: Tx, running: number): void {
+  tx.escrow.hurry(running)
+}
+
 /** The image's bytes can't be compared. It waits for a person, or until `dueAt`, in running time. */
 export function unproved(tx: Tx, image: number, dueAt: number): void {
   tx.escrow.unproved(image, dueAt)
 }
 
-/** The image goes by albumd's own decision: the hold counts it. `running`: running time in milliseconds. */
+/** Counts a deletion that no person has approved, for the hold. `running`: running time in milliseconds. */
 export function countDeletion(tx: Tx, { image, mirror, state }: EscrowRow, running: number): void {
   if (state !== 'approved') tx.escrow.record(running, mirror, image)
 }

@@ -1,7 +1,7 @@
 import type { Tx } from '../synced/synced.ts'
 import type { FileKey, FileRow, FileState } from '../synced/tables/files.ts'
 
-/** 'none': there is no record of the file. */
+/** 'none': the file has no record. */
 type State = FileState | 'none'
 
 /**

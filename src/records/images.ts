@@ -10,18 +10,18 @@ export function deleted(tx: Tx, image: ImageRow, now: number): void {
   unrecord(tx, image, now, because('image_gone'))
 }
 
-/** The host lists the image no more, and albumd did not delete it. */
+/** The host does not hold the image any more, and albumd did not delete it. */
 export function lost(tx: Tx, image: ImageRow, now: number): void {
   unrecord(tx, image, now, because('image_not_found'))
 }
 
-/** The image proved to have other bytes, so that it is not ours. */
+/** The image proved to have other bytes than its file, so it belongs to somebody else. */
 export function refuted(tx: Tx, image: ImageRow, now: number): void {
   tx.refuted.put(image.remote_id, image.hash)
   unrecord(tx, image, now, because('image_refuted'))
 }
 
-/** The image's bytes were fetched from `cdnUrl` and are these. Files of these bytes are no longer only linked. */
+/** The image's bytes were fetched from `cdnUrl` and are these. Files with these bytes become synced. */
 export function proved(
   tx: Tx,
   { id }: Pick<ImageRow, 'id'>,
@@ -35,7 +35,7 @@ export function proved(
       writeFile(tx, 'proved', file.state, { ...file, state: 'synced', since: null })
 }
 
-/** The host shows the image in this album; null is the root. */
+/** The host lists the image in this album; null is the root. */
 export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): void {
   tx.images.moved(image.id, album)
 }

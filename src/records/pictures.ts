@@ -11,11 +11,11 @@ import { type Deletions, enterEscrow, type Moment, superseded, takenBack } from 
 import { removeFile, writeFile } from './file-states.ts'
 
 /**
- * What a look at one file means for its record.
- * pending: not seen before, or not as it was: to be hashed, and uploaded when its bytes are new.
- * aside: its image stays; the file is there and left out, or gone from a backup.
- * gone: away for certain; its image, if any, is to be deleted.
- * pruned: there, and hidden by an ignore rule; its image is to be deleted because a person asked for that.
+ * What a look at a file means for its record.
+ * pending: the file is new or has changed. It is hashed, and uploaded when its bytes are new.
+ * aside: the file is left out, or it is gone from a mirror that keeps images. Its image stays.
+ * gone: the file was deleted. Its image, if any, enters escrow.
+ * pruned: an ignore rule hides the file, and a person asked for the deletion of such images. Its image enters escrow.
  */
 export interface FileChange {
   kind: 'pending' | 'aside' | 'gone' | 'pruned'
@@ -23,7 +23,7 @@ export interface FileChange {
   /** The file's state before; null when there was no record of it. */
   was: FileState | null
   reason: Reason
-  /** An image that was kept for good, and that the file no longer uses: only this mark tells that the image stays. */
+  /** The row of an image that was kept for good and that the file uses no longer. The image gets a mark, so that it stays. */
   leaves?: number
 }
 
@@ -36,7 +36,7 @@ export interface Scanned extends Location {
 /** The host's image of a picture: where it is, and how that is known. */
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'>
 
-/** The scan found the file changed, missing or left out. */
+/** A scan found the file changed, missing or left out. */
 export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, moment: Moment): void {
   const { kind, file, was, leaves } = change
   noteChange(tx, { mirror, path }, change, moment.now)
@@ -44,7 +44,7 @@ export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, 
   if (leaves !== undefined) tx.images.keep(leaves)
   if (kind === 'pending' || kind === 'aside') {
     writeFile(tx, 'changed', was ?? 'none', file)
-    // The file needs its image again, whatever was to become of the image.
+    // The file needs its image again, so the image is taken out of escrow.
     if (file.image !== null) takenBack(tx, file.image)
   } else if (file.image === null) removeFile(tx, 'missing', was ?? 'none', file)
   else {
@@ -76,11 +76,11 @@ export function stored(
     height,
     recorded_at: moment.now,
   })
-  // The id may be known for another picture.
+  // A record may name the id already, for another picture.
   if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, moment)
 }
 
-/** The bytes of the file are those of an image that is recorded already. The file uses that image. */
+/** The file has the bytes of a recorded image, and uses this image. */
 export function unchanged(
   tx: Tx,
   scanned: Scanned,
@@ -91,13 +91,13 @@ export function unchanged(
   usesImage(tx, scanned, open, image, false, moment)
 }
 
-/** The file has other bytes than its image. Its hash is recorded, so that the file is not read again before it is sent. */
+/** The file was read, and has other bytes than its image. Its hash is recorded, so that it is not read again before it is sent. */
 export function hashed(tx: Tx, file: FileRow, open: OpenPicture): void {
   if (isSameLook(file, open.look) && !isFresh(open))
     writeFile(tx, 'hashed', file.state, { ...file, hash: open.hash })
 }
 
-/** The answer to an upload was lost: the picture may be on the host or not. `until`: when recovery knows at the latest. */
+/** The answer to an upload was lost, so the picture may be on the host or not. `until`: when recovery knows at the latest. */
 export function uncertain(
   tx: Tx,
   file: FileRow,
@@ -115,7 +115,7 @@ export function uncertain(
   tx.history.ofFile(file, { at: since, event: 'uncertain', detail: why })
 }
 
-/** The host did not take this picture. `retryAt`: milliseconds since 1970; null: not before the file changes. */
+/** The upload of a file failed. `retryAt`: milliseconds since 1970; null: the file is tried again when it changes. */
 export function failed(
   tx: Tx,
   file: FileRow,
@@ -127,7 +127,7 @@ export function failed(
   }: { code: string; message: Reason; retryAt: number | null; hash: Buffer | null },
   now: number,
 ): void {
-  // While a file's hash is not known, every image of its size waits for the file.
+  // The hash is recorded, because an image in escrow waits for every file of its size without a hash.
   writeFile(tx, 'failed', file.state, { ...file, state: 'failed', hash })
   tx.failures.put({
     folder: file.folder,
@@ -144,12 +144,12 @@ export function failed(
   })
 }
 
-/** The failed files are tried again; their failures stay shown until then. */
+/** Makes failed files pending again. Their failures are shown until then. */
 export function retried(tx: Tx, files: readonly Pick<FileRow, 'folder' | 'name'>[]): void {
   for (const file of files) tx.files.retry(file)
 }
 
-/** A person wants the files sent, whatever became of earlier uploads. `now`: milliseconds since 1970. */
+/** A person asked to send the files again, although their uploads may have arrived. `now`: milliseconds since 1970. */
 export function resent(tx: Tx, files: readonly FileRow[], now: number): void {
   for (const file of files) {
     for (const intent of tx.journal.openOnFile(file)) tx.journal.close(intent.id)
@@ -187,12 +187,12 @@ export function found(
     const ofImage = image.proof === 'none' ? 'linked' : 'synced'
     const state = file.state === 'hidden' ? 'hidden' : ofImage
     const since = state === 'hidden' ? file.since : null
-    // No file has the ctime 0, so that the next look asks for the file's bytes again.
+    // The ctime 0 differs from every file's, so the next scan makes the file pending and its bytes are read.
     settle(tx, 'found', file, { ...file, ctime: 0, state, since, image: image.id, hash: image.hash })
     tx.folders.lookAgain(folder)
     supersede(tx, file.image, image.id, location, deletions, moment)
   } else if (file && file.image === null && file.state !== 'gone')
-    // The older version stays until the newer version is there.
+    // The image of the older version stays until the newer version is on the host.
     writeFile(tx, 'found', file.state, { ...file, image: image.id })
   else if (tx.files.onImage(image.id).length === 0 && deletions === 'propagate') {
     const reason = file && file.state !== 'gone' ? 'superseded' : 'deleted'
@@ -201,7 +201,7 @@ export function found(
   tx.folders.removeIfEmpty(folder)
 }
 
-/** Recovery knows that an upload in doubt never arrived. A file that is still that version is sent again. */
+/** Recovery has shown that an upload never arrived. When the file is still the version that was sent, it is sent again. */
 export function neverArrived(tx: Tx, intent: OpenUpload, now: number): void {
   const { folder, name } = intent
   tx.journal.close(intent.id)
@@ -229,9 +229,9 @@ function usesImage(
 ): void {
   noteImage(tx, { file, mirror, path, deletions }, image, isNew, moment.now)
   const { folder, name } = file
-  // The file is not as the scan saw it: a folder that was swapped in may be swapped back as it was.
+  // The file is not as the scan saw it. An example: a folder was replaced by another folder, and may be put back unchanged.
   if (!isSameLook(file, open.look)) tx.folders.lookAgain(folder)
-  // No file has the ctime 0, so that the next look asks for the file's bytes again.
+  // The ctime 0 differs from every file's, so the next scan makes the file pending and its bytes are read.
   const ctime = isFresh(open) ? 0 : open.look.ctime
   const state = image.proof === 'none' ? 'linked' : 'synced'
   const row = {
@@ -248,7 +248,7 @@ function usesImage(
   supersede(tx, file.image, image.id, { mirror, path }, deletions, moment)
 }
 
-/** The file uses its image, and nothing of its upload is left to do. */
+/** The file uses its image, and its upload is done. */
 function settle(tx: Tx, transition: 'stored' | 'found', before: FileRow, row: FileRow): void {
   writeFile(tx, transition, before.state, row)
   tx.failures.clear(row.folder, row.name)
@@ -277,11 +277,11 @@ const MAY_BE_SENT: ReadonlySet<FileState> = new Set(['uncertain', 'pending', 'hi
 
 function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
   if (!MAY_BE_SENT.has(file.state)) return false
-  // A touched file has another time and the same bytes.
+  // A file that was touched has another time and the same bytes.
   return file.hash === null ? file.size === size && file.mtime === mtime : file.hash.equals(hash)
 }
 
-/** A file that was stamped just before it was read may change once more under the same stamp. */
+/** A file that was changed just before it was read may change again without a new timestamp. */
 function isFresh({ readAt, look }: OpenPicture): boolean {
   return readAt < look.ctime + STAMP_GRAIN
 }
@@ -298,7 +298,7 @@ function noteChange(
   { kind, file, reason }: FileChange,
   now: number,
 ): void {
-  // A new picture has its note once its upload is done. A chmod of a whole tree is worth no notes.
+  // A new picture gets its note when its upload is done. A file that was only touched gets none.
   if (kind === 'pending') {
     const code = codeOf(reason)
     if (code !== 'new' && code !== 'touched')
@@ -322,7 +322,7 @@ function noteImage(
   now: number,
 ): void {
   const location = { mirror, path }
-  // A file that was only touched, and has the bytes that it had.
+  // A file that was only touched and has its old bytes.
   if (!isNew && file.image === image.id && history.last(location) !== 'changed') return
   const replaced = file.image !== null && file.image !== image.id
   const from = isNew && !replaced ? escrow.pathOfBytes(image.hash) : null

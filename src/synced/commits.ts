@@ -2,8 +2,8 @@ import type { Db } from './database.ts'
 import { explained, isOfDatabase } from './state-error.ts'
 
 /**
- * Runs `change` in a transaction and resolves once it is on the disk. Rejects with what `change` threw; with a
- * StateError where the database failed, and from then on always: what is in memory may no longer be what is recorded.
+ * Runs `change` in a transaction, and resolves once the transaction is on the disk. Rejects with what `change` threw. After
+ * the database has failed, every call rejects with a StateError, because memory and records may differ.
  */
 export type Commit = <T>(change: () => T) => Promise<T>
 
@@ -14,8 +14,8 @@ interface Waiting {
 }
 
 /**
- * Group commit: all changes of one turn share one transaction, so eight uploads pay for one fdatasync.
- * Each change has a savepoint of its own: one that throws takes nothing else with it. `schedule` says when a turn ends.
+ * Group commit: all changes of one turn of the event loop share one transaction, so eight uploads need one fdatasync. Each
+ * change has its own savepoint, so a change that throws undoes nothing else. `schedule` calls back at the end of a turn.
  */
 export function groupCommits(
   db: Db,
@@ -23,7 +23,7 @@ export function groupCommits(
 ): Commit {
   let waiting: Waiting[] = []
   let failure: unknown = null
-  // To make these costs more than a small change does.
+  // These are made once, because making them costs more than a small change.
   const inSavepoint = db.transaction((change: () => unknown) => change())
   const inTransaction = db.transaction((work: () => void) => work())
 
@@ -39,7 +39,7 @@ export function groupCommits(
             const value = inSavepoint(change)
             settle.push(() => resolve(value as never))
           } catch (error) {
-            // SQLite may have rolled back all of it: a further change would be a transaction of its own.
+            // SQLite may have rolled back the whole transaction. A further change would then run in a transaction of its own.
             if (isOfDatabase(error)) throw error
             settle.push(() => reject(error))
           }

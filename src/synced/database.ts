@@ -6,25 +6,25 @@ import { explained } from './state-error.ts'
 export type Db = Database.Database
 
 /**
- * Opens or makes the database at `file` (':memory:' for one that nobody keeps), and brings an older one up to date.
- * `steps`: the versions of the schema; for tests. Every commit is on the disk before it returns: a lost commit would send
- * a picture twice. Throws StateError.
+ * Opens or makes the database at `file` (':memory:' for a database that is not kept), and migrates an older one. `steps`: the
+ * versions of the schema; for tests. Each commit is on the disk before it returns, because a lost commit would send a picture
+ * twice. Throws StateError.
  *
- * A statement that searches an index of many rows writes what is bound as `+?`. This SQLite is built with STAT4: where
- * the planner could look at a bound value, each new value has the statement prepared again, ten times its work.
+ * Statements that search an index of many rows write a bound value as `+?`. This SQLite is built with STAT4, so its planner
+ * looks at bound values, and prepares the statement again for each new value, which costs ten times the statement's work.
  */
 export function openDatabase(file: string, steps: readonly string[] = STEPS): Db {
   const db = connect(file, {})
   try {
-    // Only before the first table, and before WAL, can a file learn to give room back. Later it would only be written to.
+    // A file can give room back only when this is set before its first table and before WAL.
     if (db.pragma('page_count', { simple: true }) === 0) db.pragma('auto_vacuum = INCREMENTAL')
     db.pragma('journal_mode = WAL')
-    // A log that one large commit made long, or a reader that stayed, is cut to this.
+    // Bytes that the log is cut to, after one large commit or a long reader made it longer.
     db.pragma(`journal_size_limit = ${16 * 2 ** 20}`)
     db.pragma('synchronous = FULL')
     db.pragma('foreign_keys = ON')
     migrate(db, file, steps)
-    // What a change in a group would be undone from: a picture's passes 64 KiB, and was written to a temporary file.
+    // Savepoints of a group need more than the default of 64 KiB, and SQLite would write them to a temporary file.
     db.pragma('temp_store = MEMORY')
   } catch (error) {
     db.close()
@@ -34,15 +34,15 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
 }
 
 /**
- * Opens an existing database to look at it, beside a process that writes. One of an older albumd is looked at in a
- * copy in memory that was brought up to date. Throws StateError.
+ * Opens an existing database for reading, beside a process that writes. The database of an older albumd is copied into memory
+ * and migrated there. Throws StateError.
  */
 export function openDatabaseToRead(file: string, steps: readonly string[] = STEPS): Db {
   const db = connect(file, { readonly: true, fileMustExist: true })
   try {
     const version = versionOf(db, file, steps)
     if (version === steps.length) return db
-    // Another process is just about to make it: it holds nothing yet.
+    // Another process is making the database at this moment, and it holds nothing yet.
     const copy = version === 0 ? openDatabase(':memory:', steps) : upToDate(db.serialize(), file, steps)
     db.close()
     return copy
@@ -53,7 +53,7 @@ export function openDatabaseToRead(file: string, steps: readonly string[] = STEP
 }
 
 function upToDate(image: Buffer, file: string, steps: readonly string[]): Db {
-  // The file format's version, to write and to read: 2 is WAL, which memory does not have.
+  // Bytes 18 and 19 are the versions of the file format. 2 means WAL, which a database in memory can't have.
   image[18] = 1
   image[19] = 1
   const db = new Database(image)
@@ -68,3 +68,27 @@ function connect(file: string, options: Database.Options): Db {
     throw explained(error, file)
   }
 }
+
+/** Free pages (4 MiB) that are kept beside a quarter of the file, because the database may grow again. */
+const KEPT_PAGES = 1024
+
+/** Free pages in the database's file. */
+export function openSpace(db: Db) {
+  const pragma = (name: string) => db.pragma(name, { simple: true }) as number
+
+  return {
+    reads: {
+      /** Whether more pages are free than are kept. */
+      isTooMuch(): boolean {
+        if (pragma('auto_vacuum') !== INCREMENTAL) return false
+        return pragma('freelist_count') > KEPT_PAGES + pragma('page_count') / 4
+      },
+    },
+    writes: {
+      /** Gives at most so many pages back to the disk. */
+      giveBack: (pages: number): void => void db.pragma(`incremental_vacuum(${pages})`),
+    },
+  }
+}
+
+const INCREMENTAL = 2

@@ -5,26 +5,26 @@ import Database from 'better-sqlite3'
 import { StateError } from './state-error.ts'
 import type { RootIdentity } from './tables/mirrors.ts'
 
-/** Ends by `release`, or with the process, however that ends. */
+/** A lock that ends by `release`, or with the process, also when the process is killed. */
 export interface Lock {
   release(): void
 }
 
-/** Another process holds it. `code`: LOCKED. */
+/** Another process holds the lock. `code`: LOCKED. */
 export class LockedError extends Error {
   override name = 'LockedError'
   readonly code = 'LOCKED'
 }
 
 /**
- * Only one albumd has a state: an exclusive transaction on a database that holds nothing else. It writes nothing, so a
- * full disk does not keep it from being taken. Throws LockedError, StateError and what SQLite throws.
+ * Locks a state for this process. The lock is an exclusive transaction on an empty database. It writes nothing, so it can be
+ * taken on a full disk. Throws LockedError, StateError and SQLite's errors.
  */
 export function lockState(file: string): Lock {
-  // The moment that `stateIsLocked` takes must not keep a daemon from starting.
+  // Waits, because `stateIsLocked` of another command holds the lock for a moment.
   const db = new Database(file, { timeout: 500 })
   try {
-    // Else SQLite begins a journal of what is never written, for which a full disk has no room.
+    // Without this SQLite begins a journal, for which a full disk has no room.
     db.pragma('journal_mode = MEMORY')
     db.exec('BEGIN EXCLUSIVE')
   } catch (error) {
@@ -35,7 +35,7 @@ export function lockState(file: string): Lock {
   return { release: () => void db.close() }
 }
 
-/** Whether a process has the state now. */
+/** Whether a process has locked the state at this moment. */
 export function stateIsLocked(file: string): boolean {
   if (!existsSync(file)) return false
   const db = new Database(file, { readonly: true, timeout: 0 })
@@ -50,7 +50,7 @@ export function stateIsLocked(file: string): boolean {
   }
 }
 
-/** Nobody can tell whether a file that is something else is held: a person must. */
+/** When the lock's file is something else, nobody can tell whether the state is locked, and a person must look. */
 function noLock(error: unknown, file: string): unknown {
   const code = (error as { code?: string }).code ?? ''
   return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')
@@ -63,9 +63,9 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Only one albumd on this machine mirrors a folder, whatever its state or user: nothing may be written into the
- * folder, so the lock is a socket in Linux's abstract namespace, named after the folder's device and inode.
- * Elsewhere there is no such namespace, and the state's lock must do.
+ * Locks a mirror's folder, so that only one albumd on this machine mirrors it, whatever its state or user. Nothing may be
+ * written into the folder, so the lock is a socket in Linux's abstract namespace, named after the folder's device and inode.
+ * Other systems have no such namespace, and the lock of the state must suffice.
  */
 export async function lockFolder(folder: string, root: RootIdentity): Promise<Lock> {
   if (process.platform !== 'linux') return { release() {} }

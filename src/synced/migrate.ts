@@ -1,4 +1,13 @@
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type Database from 'better-sqlite3'
 import { damaged, isOfDatabase, StateError } from './state-error.ts'
@@ -9,8 +18,8 @@ type Db = Database.Database
 const BACKUPS = 2
 
 /**
- * Brings a database up to this program's schema, all steps in one transaction, after a copy of it was put beside it.
- * Where a step fails, the database is as it was. Throws StateError: STATE_NEWER, STATE_DAMAGED, STATE_NOT_MIGRATED.
+ * Migrates a database to this program's schema. A copy is made beside it first. All steps run in one transaction, so after a
+ * failed step the database is unchanged. Throws StateError: STATE_NEWER, STATE_DAMAGED, STATE_NOT_MIGRATED.
  */
 export function migrate(db: Db, file: string, steps: readonly string[]): void {
   const version = versionOf(db, file, steps)
@@ -19,7 +28,7 @@ export function migrate(db: Db, file: string, steps: readonly string[]): void {
     refuseDamaged(db, file)
     if (!db.memory) keepBackup(db, file, steps.length)
   }
-  // A step may rebuild a table that others refer to. SQLite ignores this pragma within a transaction.
+  // A step may rebuild a table that other tables refer to. SQLite ignores this pragma within a transaction.
   db.pragma('foreign_keys = OFF')
   try {
     db.transaction(() => takeSteps(db, file, version, steps)).immediate()
@@ -56,11 +65,11 @@ export function versionOf(db: Db, file: string, steps: readonly string[]): numbe
   return version
 }
 
-/** Throws StateError STATE_DAMAGED where the database is not whole. Reads all of it. */
+/** Throws StateError STATE_DAMAGED when the database is damaged. Reads the whole file. */
 export function refuseDamaged(db: Db, file: string): void {
   const found = db.pragma('quick_check(1)', { simple: true })
   if (found !== 'ok') throw damaged(file, String(found).replace(/\s*\n\s*/g, ' '))
-  // A copy that was taken or put back while albumd worked may be a mixture of two, each page of it whole.
+  // A copy that was taken while albumd worked may mix pages of two versions, and each page alone is intact.
   if (anyBrokenReference(db)) throw damaged(file, 'rows of it are missing')
 }
 
@@ -68,13 +77,13 @@ function anyBrokenReference(db: Db): boolean {
   return (db.pragma('foreign_key_check') as unknown[]).length > 0
 }
 
-/** Puts a copy beside the database, whole or not at all, readable by its owner alone. */
+/** Makes a complete copy beside the database, readable by its owner alone. After a failure there is no copy. */
 function keepBackup(db: Db, file: string, version: number): void {
   const backup = freeName(`${file}.before-v${version}`)
   const unfinished = `${file}.before-tmp`
   rmSync(unfinished, { force: true })
   try {
-    // SQLite would make it readable for all; it takes an empty file as well.
+    // SQLite would make the file readable for everybody, so an empty file is made first.
     closeSync(openSync(unfinished, 'wx', 0o600))
     db.prepare('VACUUM INTO ?').run(unfinished)
     const written = openSync(unfinished, 'r+')
@@ -98,10 +107,21 @@ function dropOldBackups(file: string, newest: string): void {
   for (const path of old.slice(BACKUPS - 1)) rmSync(path, { force: true })
 }
 
-/** `name`, or with a number where that is taken: what is there is never overwritten. */
+/** `name`, or `name` with a number when a file of this name exists. No file is overwritten. */
 export function freeName(name: string): string {
   const taken = new Set(readdirSync(dirname(name)))
   let free = name
   for (let n = 2; taken.has(basename(free)); n++) free = `${name}.${n}`
   return free
+}
+
+/** The files that SQLite keeps beside a database. A log that stayed behind would be read into the next database. */
+const PARTS = ['-wal', '-shm', '-journal', '']
+
+/** Renames a damaged database and the files that belong to it. `now`: milliseconds since 1970. Answers the new name. */
+export function setAside(file: string, now: number): string {
+  const moment = new Date(now).toISOString().replace(/\.\d+/, '').replaceAll(':', '-')
+  const aside = freeName(`${file}.damaged-${moment}`)
+  for (const part of PARTS) if (existsSync(file + part)) renameSync(file + part, aside + part)
+  return aside
 }

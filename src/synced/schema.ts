@@ -295,5 +295,5 @@ CREATE TABLE history (
 CREATE INDEX history_by_path ON history (mirror, path);
 `
 
-/** Each step makes its version out of the version before. A change of the schema is a further step. */
+/** Each step turns the version before into its version. A change of the schema is a further step. */
 export const STEPS = [SCHEMA]

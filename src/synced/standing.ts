@@ -1,7 +1,7 @@
 import type { Db } from './database.ts'
 import type { FileRow } from './tables/files.ts'
 
-/** A file as last looked at, with its path below the mirror. */
+/** A file as the last scan saw it, with its path below the mirror. */
 export interface StandingFile extends FileRow {
   path: string
 }
@@ -9,11 +9,11 @@ export interface StandingFile extends FileRow {
 export type Standing = ReturnType<typeof openStanding>
 
 /**
- * The files of a mirror in the order of their paths, page by page: memory does not grow with their number, and no
- * transaction stays open while whoever reads them takes their time.
+ * Reads the files of a mirror in the order of their paths, page by page. So memory does not grow with their number, and no
+ * transaction stays open while a slow reader takes its time.
  */
 export function openStanding(db: Db) {
-  // Whatever its bytes, every text comes before a blob.
+  // In SQLite's order every text comes before a blob.
   const foldersAfter = db.prepare<
     { mirror: number; after: string; end: string | Buffer },
     { id: number; path: string }
@@ -35,7 +35,7 @@ export function openStanding(db: Db) {
   function* foldersFrom(mirror: number, path: string): Generator<{ id: number; path: string }> {
     const self = folderAt.get(mirror, path)
     if (self) yield self
-    // '0' follows '/' in the order of bytes.
+    // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
     const end = path === '' ? Buffer.alloc(0) : `${path}0`
     for (let after = path === '' ? '' : `${path}/`; ; ) {
       const rows = foldersAfter.all({ mirror, after, end })
@@ -57,11 +57,11 @@ export function openStanding(db: Db) {
   }
 
   return {
-    /** All at and below a folder; '' is the root. */
+    /** The files at and below a folder; '' is the root. */
     *below(mirror: number, path: string): Generator<StandingFile> {
       for (const folder of foldersFrom(mirror, path)) yield* filesOf(folder)
     },
-    /** Those of a mirror that have an image: how many, and the bytes of their images. */
+    /** How many files of a mirror have an image, and the bytes of these images. */
     totals: (mirror: number) => totals.get(mirror)!,
   }
 }

@@ -2,8 +2,8 @@ import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * A state that can't be used as it is. `code`: STATE_NEWER, STATE_DAMAGED, STATE_UNREADABLE, STATE_NOT_MIGRATED; what
- * may pass by itself: STATE_FULL, STATE_BUSY, STATE_UNWRITABLE; or why it is another's.
+ * The state can't be used. `code`: STATE_NEWER, STATE_DAMAGED, STATE_UNREADABLE, STATE_NOT_MIGRATED; codes that may pass by
+ * themselves: STATE_FULL, STATE_BUSY, STATE_UNWRITABLE; or a code for a state that belongs to another host or account.
  */
 export class StateError extends Error {
   override name = 'StateError'
@@ -15,22 +15,22 @@ export class StateError extends Error {
   }
 }
 
-/** What is kept free of a disk's last bytes: SQLite grows its shared memory by half of it at once. */
+/** Bytes that must stay free on the disk. SQLite may grow its shared memory by half of them at once. */
 const FULL_BELOW = 64 * 1024
 
-/** An error of SQLite or of the file system on `file`, as a StateError; anything else as it is. */
+/** Turns an error of SQLite or of the file system about `file` into a StateError. Other errors are returned unchanged. */
 export function explained(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || error instanceof StateError) return error
   const code = kindOf(error, file)
   return code === null ? error : new StateError(code, `${file}: ${WORDS[code](error.message)}`)
 }
 
-/** That the state is damaged, and what becomes of it. */
+/** The error for a damaged state. */
 export function damaged(file: string, reason: string): StateError {
   return new StateError('STATE_DAMAGED', `${file}: ${WORDS.STATE_DAMAGED(reason)}`)
 }
 
-/** Whether SQLite itself failed, not one statement's values: then no statement can be trusted to have been done. */
+/** Whether SQLite itself failed, rather than a value of one statement. Then nobody knows which statements were done. */
 export function isOfDatabase(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' && SQLITE.some(([begins]) => code.startsWith(begins))
@@ -71,11 +71,11 @@ const SYSTEM: Record<string, Code> = {
 
 function kindOf(error: Error, file: string): Code | null {
   const code = (error as { code?: unknown }).code
-  // better-sqlite3's word for a folder that does not exist.
+  // better-sqlite3 throws this when the folder does not exist.
   if (error instanceof TypeError && error.message.includes('directory')) return 'STATE_UNREADABLE'
   if (typeof code !== 'string') return null
   const kind = SQLITE.find(([begins]) => code.startsWith(begins))?.[1] ?? SYSTEM[code] ?? null
-  // Where its shared memory can't grow, or a user's share is used up, SQLite speaks of an I/O error.
+  // SQLite answers an I/O error when its shared memory can't grow, or when the user's disk quota is used up.
   return kind === 'STATE_UNWRITABLE' && isFull(dirname(file)) ? 'STATE_FULL' : kind
 }
 

@@ -15,13 +15,13 @@ export interface MirrorSummary {
   held_deletions: number
   failed: number
   left_out: LeftOut
-  /** Pictures that are there and left out, and whose image stays on the host. */
+  /** Recorded pictures that are left out now. Their images stay on the host. */
   left_out_with_image: number
-  /** Since when the picture that waits longest has waited; milliseconds. */
+  /** Since when the picture that waits longest has waited: milliseconds since 1970. */
   oldest_unsynced: number | null
 }
 
-/** One path that is not as it should be. */
+/** A path whose scan or upload failed. */
 export interface FailureSummary {
   mirror: number
   path: string
@@ -31,9 +31,9 @@ export interface FailureSummary {
   next_attempt_at: number | null
 }
 
-/** What a folder holds, at and below it. */
+/** Counts of the pictures at and below a folder. */
 export interface TreeSummary {
-  /** Pictures that the last looks found. */
+  /** Pictures that the last scans found. */
   files: number
   states: Partial<Record<FileState, number>>
   left_out: LeftOut
@@ -41,7 +41,7 @@ export interface TreeSummary {
 
 /** What became of the images of pictures below a folder that is gone. */
 export interface GoneSummary {
-  /** Images to be deleted. */
+  /** Images that wait for their deletion. */
   waiting: number
   /** Images that wait for a person. */
   held: number
@@ -68,7 +68,7 @@ export function openSummaries(db: Db) {
     `SELECT count(*) AS n FROM failures JOIN folders ON folders.id = failures.folder
      WHERE mirror = +? AND source <> 'uncertain'`,
   )
-  // SQLite uses the index of open files only where the query repeats its condition.
+  // SQLite uses the index of open files only when the query repeats the index's condition.
   const hidden = db.prepare<[number], { n: number }>(
     `SELECT count(*) AS n FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
@@ -99,7 +99,7 @@ export function openSummaries(db: Db) {
        (SELECT count(*) FROM (SELECT event, max(id) FROM history WHERE ${strictlyBelow} GROUP BY path)
         WHERE event = 'deleted') AS deleted`,
   )
-  // '0' follows '/' in the order of bytes.
+  // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
   const below = `mirror = +@mirror AND (@path = '' OR path = +@path OR (path > +@path || '/' AND path < +@path || '0'))`
   const lookedBelow = db.prepare<{ mirror: number; path: string }, LeftOut & { files: number }>(
     `SELECT ifnull(sum(files), 0) AS files, ifnull(sum(left_format), 0) AS format,
@@ -117,7 +117,7 @@ export function openSummaries(db: Db) {
         const states = Object.fromEntries(statesBelow.all({ mirror, path }).map(({ state, n }) => [state, n]))
         return { files, states, left_out }
       },
-      /** Of a folder that is gone. Not for the root. */
+      /** What became of the images below a folder that is gone. Not for the root. */
       goneBelow: (mirror: number, path: string) => goneBelow.get({ mirror, path })!,
       mirror(mirror: number): MirrorSummary {
         const { files, format, ignored, hidden: dotted, empty, links } = looked.get(mirror)!
@@ -142,12 +142,12 @@ export function openSummaries(db: Db) {
           oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
         }
       },
-      /** At most `most`, in the order of their paths. */
+      /** At most `most` failures, in the order of their paths. */
       failures: (most: number) => failures.all(most),
-      /** At most `most` of one mirror, in the order of their paths: first those that are not tried again by themselves. */
+      /** At most `most` failures of a mirror. Those that albumd does not retry by itself come first, each part in the order of paths. */
       failuresOf: (mirror: number, most: number) => failuresOf.all(mirror, most),
       failuresByCode: (mirror: number) => failuresByCode.all(mirror),
-      /** The last parts of the paths of one mirror that failed so. */
+      /** The names of a mirror's files that failed with this code. */
       namesOfCode: (mirror: number, code: string) => namesOfCode.all(mirror, code),
     },
     writes: {},

@@ -1,6 +1,5 @@
 import { type Commit, groupCommits } from './commits.ts'
-import type { Db } from './database.ts'
-import { openSpace } from './space.ts'
+import { type Db, openSpace } from './database.ts'
 import { openSummaries } from './summary.ts'
 import { openAccount } from './tables/account.ts'
 import { openAlbums } from './tables/albums.ts'
@@ -44,7 +43,7 @@ function openTables(db: Db) {
 
 type Tables = ReturnType<typeof openTables>
 
-/** What is recorded, table by table. Every call is synchronous. */
+/** The records, table by table. Every call is synchronous. */
 export type Records = { readonly [T in keyof Tables]: Tables[T]['reads'] }
 
 /**
@@ -60,19 +59,19 @@ export interface Synced extends Records {
    * the Tx. Rejects with what `change` threw, or with a StateError when the database failed.
    */
   commit<T>(change: (tx: Tx) => T): Promise<T>
-  /** The same at once, in a transaction of its own: while the records are opened or closed, when nothing else writes. */
+  /** Like `commit`, but at once. For the moments when the records are opened or closed, and nothing else writes. */
   commitNow<T>(change: (tx: Tx) => T): T
   close(): void
 }
 
-/** `commit`: how changes are grouped into transactions; the simulation has its own. */
+/** `commit`: how changes are grouped into transactions. The simulation passes its own. */
 export function openSynced(db: Db, commit: Commit = groupCommits(db)): Synced {
   const tables = Object.entries(openTables(db))
   const records = Object.fromEntries(tables.map(([name, { reads }]) => [name, reads])) as unknown as Records
   const tx = Object.fromEntries(
     tables.map(([name, { reads, writes }]) => [name, { ...reads, ...writes }]),
   ) as unknown as Tx
-  // To make a transaction costs more than a small change does.
+  // Made once, because making a transaction costs more than a small change.
   const atOnce = db.transaction((change: (tx: Tx) => unknown) => change(tx))
   return {
     ...records,

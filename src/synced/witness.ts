@@ -11,58 +11,58 @@ import {
 import { dirname } from 'node:path'
 
 /**
- * What stands beside the database to know it by. A database that was put back from a backup looks like any other; but
- * no tool can set a file's ctime, and an older one was opened less often than the witness saw.
+ * The witness is a small file beside the database. It shows when an older copy of the database was put back: no tool can set
+ * a file's ctime, and the older copy was opened less often than the witness has counted.
  */
 export interface Witness {
   /** How often the database was opened for work. */
   generation: number
-  /** The database as a clean end left it; null while a process works on it, and after any other end. */
+  /** The mark of the database after a clean end. Null while a process works on the database, and after any other end. */
   closed: FileMark | null
-  /** A clean end that left something in the journal: it may have happened, or happen yet. */
+  /** Whether a clean end left open intents in the journal. */
   unsettled: boolean
-  /** It proved to be damaged while it was worked on. */
+  /** Whether the database proved to be damaged while a process worked on it. */
   damaged: boolean
-  /** Of the witness's own file. */
+  /** The mark of the witness's own file. */
   mark: FileMark
 }
 
-/** Nanoseconds and inodes as decimal text, for no double counts them exactly. */
+/** Nanoseconds and inode numbers are decimal text, because a double does not hold them exactly. */
 export interface FileMark {
   ino: string
   size: string
   ctime: string
 }
 
-/** What the database itself remembers. */
+/** What the database has recorded about its witness. */
 export interface Remembered {
-  /** Null: it was never opened by an albumd that counts. */
+  /** Null: no witness was ever written for this database. */
   generation: number | null
   /** `seenAs` of the witness when the database was last opened. */
   witness: string | null
 }
 
 /**
- * new: there was nothing. lost: there was a database, and it is gone. clean: as the last process left it. cut_off: it
- * may be, after an end that was not clean. restored: it is an old one, or others changed it.
+ * new: there is no state. lost: there was a database, and it is gone. clean: the database is as the last process left it.
+ * cut_off: the last process did not end cleanly. restored: the database is an older copy, or another program changed it.
  */
 export type Verdict = 'new' | 'lost' | 'clean' | 'cut_off' | 'restored'
 
-/** `database`: as it was found before it was opened; null where it was not there or empty. */
+/** `database`: its mark before it was opened; null when the file did not exist or was empty. */
 export function judge(
   { generation, witness: seen }: Remembered,
   database: FileMark | null,
   witness: Witness | null,
 ): Verdict {
   if (database === null) return witness ? 'lost' : 'new'
-  // One of an albumd that did not count yet has no witness.
+  // The database of an albumd without witnesses has none.
   if (!witness) return generation === null ? 'cut_off' : 'restored'
   const opened = generation ?? 0
   if (opened < witness.generation) return 'restored'
-  // The power went between the two.
+  // A power cut between writing the database and writing the witness leaves this.
   if (opened > witness.generation) return 'cut_off'
   if (witness.closed) return sameFile(witness.closed, database) ? 'clean' : 'restored'
-  // A whole folder that was put back has a witness of the same count, but not the same file.
+  // When the whole folder was restored, the counts agree, but the witness is another file.
   const sawThisOne = seen?.startsWith(`${opened} `) && seen !== seenAs(witness)
   return sawThisOne ? 'restored' : 'cut_off'
 }
@@ -72,7 +72,7 @@ export function seenAs({ generation, mark }: Pick<Witness, 'generation' | 'mark'
   return `${generation} ${mark.ino} ${mark.ctime}`
 }
 
-/** Null where it is not there, or nothing that albumd wrote. */
+/** Null when the file does not exist, or was not written by albumd. */
 export function readWitness(file: string): Witness | null {
   const mark = markOf(file)
   if (!mark) return null
@@ -93,7 +93,7 @@ export function readWitness(file: string): Witness | null {
   }
 }
 
-/** Replaces the witness; whole and on the disk, or not at all. Answers the new file's mark. */
+/** Replaces the witness atomically, and syncs it to the disk. Answers the new file's mark. */
 export function writeWitness(file: string, witness: Omit<Witness, 'mark'>): FileMark {
   const unfinished = `${file}.tmp`
   try {
@@ -107,14 +107,14 @@ export function writeWitness(file: string, witness: Omit<Witness, 'mark'>): File
   return markOf(file)!
 }
 
-/** The mark of a file, or null where it is not there or empty. */
+/** The mark of a file, or null when it does not exist or is empty. */
 export function markOf(file: string): FileMark | null {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
   if (!stats || stats.size === 0n) return null
   return { ino: String(stats.ino), size: String(stats.size), ctime: String(stats.ctimeNs) }
 }
 
-/** The mark that a closed file will keep, also after a power cut: its times are on the disk. */
+/** The mark that a closed file keeps, also after a power cut, because its times are synced to the disk. */
 export function lastingMarkOf(file: string): FileMark | null {
   sync(file)
   return markOf(file)
@@ -125,7 +125,7 @@ function sync(path: string): void {
   try {
     fsyncSync(open)
   } catch (error) {
-    // Not every system can do it with a folder, or with what is open to read.
+    // Some systems can't sync a folder, or a file that is open for reading.
     if (!['EISDIR', 'EINVAL', 'EPERM', 'EBADF'].includes((error as NodeJS.ErrnoException).code ?? ''))
       throw error
   } finally {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
+import { hurried } from '../../records/escrow.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { recordStates } from '../../sync/record-pass.ts'
 import { type MirrorStatus, statusOf } from '../report/status.ts'
@@ -58,7 +59,7 @@ async function tryAgain(context: CommandContext): Promise<void> {
   const isUsedUp = (endpoint: Endpoint) =>
     blocks.some(block => block.endpoint === endpoint && block.remedy === 'quota')
   for (const endpoint of ENDPOINTS) if (!isUsedUp(endpoint)) host.unblock(endpoint)
-  if (synced.escrow.postponed().length > 0) await synced.commit(tx => tx.escrow.hurry(running()))
+  if (synced.escrow.postponed().length > 0) await synced.commit(tx => hurried(tx, running()))
 }
 
 function distinct(failures: HostFailure[]): HostFailure[] {

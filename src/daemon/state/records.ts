@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { setAside } from '../../synced/damage.ts'
 import { openDatabase } from '../../synced/database.ts'
-import { refuseDamaged } from '../../synced/migrate.ts'
+import { refuseDamaged, setAside } from '../../synced/migrate.ts'
 import { damaged, explained, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import {

@@ -1,4 +1,4 @@
-import { albumGone, albumInDoubt, treeOf } from '../../records/albums.ts'
+import { albumGone, albumInDoubt, albumNeeded, albumUnused, treeOf } from '../../records/albums.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -36,7 +36,7 @@ export async function deleteEmptyAlbums(
   const needed = synced.unusedAlbums.all().filter(({ album }) => !ids.has(album))
   if (needed.length > 0)
     await synced.commit(tx => {
-      for (const { album } of needed) tx.unusedAlbums.remove(album)
+      for (const { album } of needed) albumNeeded(tx, album)
     })
   if (doubtAbout(synced, mirrors) !== null) return null
   const remote = new Set(unused.map(({ album }) => album.remote_id))
@@ -90,7 +90,7 @@ async function advance(
   // While a request for its deletion may still arrive, the album stays in the state `deleting`.
   const mayArrive = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
   const is = async (state: 'empty' | 'occupied') => {
-    if (!mayArrive) await commit(tx => tx.unusedAlbums.put({ album: album.id, since: now, state }))
+    if (!mayArrive) await commit(tx => albumUnused(tx, album.id, state, now))
   }
   const walk = await walkWhole(host, album.remote_id, signal)
   if (!walk.ok) {
@@ -121,7 +121,7 @@ async function recordUnknown(
   for (const { id } of treeOf(synced, album)) contents.forget(id)
   await commit(tx => {
     if (deleting) return albumGone(tx, album, clock.wall())
-    tx.unusedAlbums.remove(album.id)
+    albumNeeded(tx, album.id)
     albumInDoubt(tx, album.remote_id)
   })
   return null
@@ -138,15 +138,13 @@ async function deleteEmpty(
   const tree = treeOf(synced, album)
   const deletion: Deletion = {
     target: { album: album.remote_id },
-    intend: tx => tx.unusedAlbums.put({ album: album.id, since, state: 'deleting' }),
+    intend: tx => albumUnused(tx, album.id, 'deleting', since),
     whyNot: () => whyAlbumIsNeeded(synced, album),
     done: tx => albumGone(tx, album, clock.wall()),
     notDone: (tx, refusal) =>
-      tx.unusedAlbums.put(
-        isOfThisOne(refusal)
-          ? { album: album.id, since: clock.monotonic(), state: 'occupied' }
-          : { album: album.id, since, state: 'empty' },
-      ),
+      isOfThisOne(refusal)
+        ? albumUnused(tx, album.id, 'occupied', clock.monotonic())
+        : albumUnused(tx, album.id, 'empty', since),
   }
   const refusal = await sendDelete(context, deletion, signal)
   if (refusal) return isOfThisOne(refusal) ? null : refusal

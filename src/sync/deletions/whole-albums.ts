@@ -1,4 +1,4 @@
-import { albumGone, albumInDoubt, treeOf } from '../../records/albums.ts'
+import { albumGone, albumInDoubt, albumNeeded, albumUnused, treeOf } from '../../records/albums.ts'
 import { countDeletion } from '../../records/escrow.ts'
 import { deleted } from '../../records/images.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
@@ -134,7 +134,7 @@ async function deleteWhole(
     target: { album: album.remote_id },
     intend(tx) {
       for (const { id } of images) tx.journal.openImageDeletion(id, clock.wall())
-      tx.unusedAlbums.put({ album: album.id, since: clock.monotonic(), state: 'deleting' })
+      albumUnused(tx, album.id, 'deleting', clock.monotonic())
     },
     whyNot: () => whyAlbumStays(synced, whole, disk),
     done(tx) {
@@ -143,7 +143,7 @@ async function deleteWhole(
     },
     notDone(tx) {
       for (const { id } of images) tx.journal.forgetImage(id)
-      tx.unusedAlbums.remove(album.id)
+      albumNeeded(tx, album.id)
     },
   }
   // When the answer is lost, the images are deleted one by one, and the host says of each whether it is gone.
@@ -176,7 +176,7 @@ export async function recoverWholeDeletions(
     if (walk.ok && !walk.value.complete) continue
     for (const gone of walk.ok ? [] : treeOf(synced, row)) contents.forget(gone.id)
     await synced.commit(tx => {
-      tx.unusedAlbums.remove(album)
+      albumNeeded(tx, album)
       if (walk.ok) return
       for (const gone of treeOf(synced, row)) {
         for (const image of tx.images.inAlbum(gone.id)) deleted(tx, image, clock.wall())

@@ -6,7 +6,7 @@ import { because } from '../../words/reasons.ts'
 import { foldersAbove, fullPath, nameOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
 
-/** A folder that loses so many pictures at once, and all it has, is in doubt. */
+/** A folder that loses at least so many pictures at once, and all that it has, is in doubt. */
 const MANY = 20
 
 /** What was seen in a folder that lost all its pictures. `lost`: the files of these pictures that use an image. */
@@ -34,7 +34,7 @@ export class EmptiedFolders {
     return this.#waiting.size > 0
   }
 
-  /** Keeps what was seen until everything was scanned. False: the folder has not lost that much. */
+  /** Keeps a look until everything was scanned. Answers false when the folder has not lost all of many pictures. */
   defer(look: EmptiedLook): boolean {
     const { path } = look.folder
     if (look.lost.length < MANY) {
@@ -45,7 +45,7 @@ export class EmptiedFolders {
     return true
   }
 
-  /** Whether the folder is missing in an emptied folder that waits: it is not known to be deleted. */
+  /** Whether the folder is missing from an emptied folder that waits. Then it does not count as deleted yet. */
   misses(path: string): boolean {
     if (this.#waiting.size === 0) return false
     const line = [...foldersAbove(path), path]
@@ -56,7 +56,7 @@ export class EmptiedFolders {
     })
   }
 
-  /** All that wait, each with the doubt about it, or null where the pictures moved. `root`: the mirror's folder. */
+  /** The emptied folders, each with its doubt, or null when its pictures have moved. `root`: the mirror's folder. */
   settle(taken: Set<string>, root: string): (EmptiedLook & { doubt: Doubt | null })[] {
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
@@ -78,17 +78,17 @@ export class FoundElsewhere {
   readonly #synced: Synced
   readonly #taken: Set<string>
   readonly #emptied: ReadonlySet<number>
-  /** By size and modification time. There may be very many of one size, so they are read once. */
+  /** The pictures by size and modification time. Those of one size are read once, because they may be very many. */
   readonly #ofSize = new Map<number, Map<number, FileRow[]>>()
 
-  /** `taken`: pictures that account for others already. `emptied`: folders whose records are not what lies there. */
+  /** `taken`: pictures that count as other lost pictures already. `emptied`: folders whose records are not what is on the disk. */
   constructor(synced: Synced, taken: Set<string>, emptied: ReadonlySet<number>) {
     this.#synced = synced
     this.#taken = taken
     this.#emptied = emptied
   }
 
-  /** How many of the lost pictures nothing accounts for. */
+  /** How many of the lost pictures were found nowhere. */
   notFound(lost: readonly FileRow[]): number {
     return lost.filter(file => !this.#take(file)).length
   }

@@ -16,9 +16,9 @@ export interface RecordsParts {
   mirror: number
   folder: string
   deletions: Deletions
-  /** Whether images of pictures that an ignore rule hides are given up like those of deleted ones. */
+  /** Whether images of ignored pictures are deleted like images of deleted pictures (`sync --prune-ignored`). */
   pruneIgnored?: boolean
-  /** How long a file must be gone before its image goes. */
+  /** The grace: how long a file must be gone before its image is deleted, in milliseconds of running time. */
   graceMs: number
   /** Running time in milliseconds. */
   running: () => number
@@ -27,7 +27,7 @@ export interface RecordsParts {
   tell: Tell
 }
 
-/** Writes down what a scan found, folder by folder. */
+/** Records what a scan found, folder by folder. */
 export class FolderRecords {
   readonly #parts: RecordsParts
   readonly #synced: Synced
@@ -39,7 +39,7 @@ export class FolderRecords {
     this.#policy = { deletions: parts.deletions, prunes: file => this.#prunes(file) }
   }
 
-  /** What a look means for the folder's files. */
+  /** The changes that a look means for the folder's files. */
   changes(folder: FolderRow, look: FolderLook): FileChange[] {
     return planFolder(
       folder.id,
@@ -88,7 +88,7 @@ export class FolderRecords {
     folder.accept = 0
   }
 
-  /** A folder is not there, or left out; so are those below it, each of which has its own call. */
+  /** Records that a folder is missing. The folders below it get calls of their own. */
   missing(tx: Tx, folder: FolderRow, why: MissingReason): void {
     const { files, folders, failures } = tx
     const known = files.ofFolder(folder.id)
@@ -99,12 +99,12 @@ export class FolderRecords {
     folders.removeIfEmpty(folder.id)
   }
 
-  /** A rule hides a folder, and a person asked to give up what it holds: also what was left out before. */
+  /** Records that an ignore rule hides a folder, when a person asked for the deletion of such images. */
   prune(tx: Tx, path: string): void {
     for (const folder of tx.folders.from(this.#parts.mirror, path)) this.missing(tx, folder, 'ignored')
   }
 
-  /** What it holds is not known: all stays as it is. */
+  /** Records that a folder is in doubt. Its files stay as recorded. */
   doubt({ folders, failures }: Tx, folder: FolderRow, code: DoubtCode, message: Reason): void {
     folder.digest = null
     folder.unknown = message
@@ -123,7 +123,7 @@ export class FolderRecords {
     }
   }
 
-  /** What a person asked for once stays asked for, held or not, until it is done. */
+  /** Once a person has asked for a deletion of an ignored picture's image, the request stays until it is done. */
   #prunes({ state, image }: FileRow): boolean {
     if (this.#parts.pruneIgnored) return true
     return state === 'gone' && image !== null && this.#synced.escrow.of(image)?.reason === 'ignored'

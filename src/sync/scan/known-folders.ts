@@ -9,7 +9,7 @@ export class KnownFolders {
   readonly #missing = new Set<string>()
   readonly #inDoubt = new Set<string>()
 
-  /** Parents before their children, when they were added so. */
+  /** The folders in the order in which they were added: parents before their children. */
   paths(): string[] {
     return [...this.#byPath.keys()]
   }
@@ -18,7 +18,7 @@ export class KnownFolders {
     return this.#byPath.get(path)
   }
 
-  /** Itself, where it is known, and all below. */
+  /** The folder, when it is known, and all known folders below it. */
   from(path: string): FolderRow[] {
     const folders: FolderRow[] = []
     const paths = [path]
@@ -30,12 +30,12 @@ export class KnownFolders {
     return folders
   }
 
-  /** The paths of all below one. */
+  /** The paths of all known folders below a folder. */
   below(path: string): string[] {
     return this.from(path).flatMap(folder => (folder.path === path ? [] : folder.path))
   }
 
-  /** The rules for what a folder is: those of the config, then of the ignore files above as last looked at. */
+  /** The rules for a folder: those of the config, then those of the ignore files above it. */
   rulesAbove(path: string, ignore: readonly string[]): IgnoreRules[] {
     const rules: IgnoreRules[] = [{ base: '', text: ignore.join('\n') }]
     for (const base of foldersAbove(path)) {
@@ -45,7 +45,7 @@ export class KnownFolders {
     return rules
   }
 
-  /** The names of the folders directly in one. */
+  /** The names of the known folders directly in a folder. */
   namesIn(path: string): string[] {
     return [...(this.#namesIn.get(path) ?? [])]
   }
@@ -65,7 +65,7 @@ export class KnownFolders {
     this.#namesIn.get(folderAbove(path))?.delete(nameOf(path))
   }
 
-  /** Whether a scan does not look at it: it is missing, or lies below a folder that is missing or in doubt. */
+  /** Whether a scan does not look at a folder: it is missing, or it lies below a folder that is missing or in doubt. */
   isClosed(path: string): boolean {
     if (this.#missing.has(path)) return true
     for (const above of foldersAbove(path))
@@ -73,12 +73,12 @@ export class KnownFolders {
     return false
   }
 
-  /** Its parent does not list it: it was deleted, or it is a mount point whose disk is not there. */
+  /** Notes that a folder's parent does not list it. */
   closeMissing(path: string): void {
     this.#missing.add(path)
   }
 
-  /** Its parent lists it. Answers whether it was missing. */
+  /** Notes that a folder's parent lists it. Answers whether the folder was missing before. */
   isBack(path: string): boolean {
     return this.#missing.delete(path)
   }

@@ -16,7 +16,7 @@ export type ScanContext = Pick<
 
 type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf'> & { interruption: Pick<Interruption, 'stop'> }
 
-/** A mirror whose root is the one it was. */
+/** A mirror that was scanned, and whose root is the same as before. */
 export interface ScannedMirror {
   row: MirrorRow
   policy: MirrorPolicy
@@ -27,7 +27,7 @@ export interface ScannedMirror {
   mounts: string[]
 }
 
-/** A scan that has looked at everything, and has yet to decide about its emptied folders. */
+/** A scan that has looked at everything, and has not decided about emptied folders yet. */
 interface BegunScan {
   policy: MirrorPolicy
   row: MirrorRow
@@ -35,13 +35,13 @@ interface BegunScan {
   scan: MirrorScan
 }
 
-/** Scans what the pass asks for. Left out of the answer are mirrors whose root is in doubt. */
+/** Scans what the pass asks for. The answer leaves out mirrors whose root is in doubt. */
 export function scanMirrors(context: ScanContext, pass: ScanRequest): Promise<ScannedMirror[]> {
   context.vanishedRules.passBegins()
   return scanAll(context, pass, pass.scopeOf)
 }
 
-/** Scans everything, later in the same pass. */
+/** Scans everything once more, later in the same pass. */
 export function scanEverythingAgain(context: ScanContext, pass: ScanRequest): Promise<ScannedMirror[]> {
   return scanAll(context, pass, () => 'everything')
 }
@@ -151,12 +151,12 @@ async function guardRoot(
   return null
 }
 
-/** `albumd trust` counts for one scan. Only that the root may be empty is remembered, for as long as it is empty. */
+/** Ends a person's trust, which counts for one scan. Only the trust that an empty root may be empty lasts while it is empty. */
 function acceptAfter({ accept }: MirrorRow, root: RootCheck & { trusted: true }): MirrorRow['accept'] {
   return root.empty && (root.accepted || accept === 2) ? 2 : 0
 }
 
-/** What was in doubt at the last scan is scanned too: folders in doubt alone, else everything. */
+/** The folders to scan: those of the pass, and what was in doubt at the last scan. */
 function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope): Scope {
   if (scope === 'everything' || guard_code === null) return scope
   return guard_code === 'FOLDER_UNKNOWN'
@@ -165,7 +165,7 @@ function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope)
 }
 
 function guardAfter(unknown: FolderRow | undefined, ended: boolean): Guard | null {
-  // A scan that ended early has not seen everything. The next complete scan decides.
+  // A scan that was ended early decides nothing, because it has not seen everything.
   if (ended) return { code: 'SCAN_ENDED', reason: because('scan_ended') }
   if (!unknown) return null
   const { path, unknown: why } = unknown

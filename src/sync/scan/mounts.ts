@@ -23,7 +23,7 @@ export function isMount(disk: Disk, root: string, path: string): boolean {
   }
 }
 
-/** The looks at a root's folders, with the mounts that only the system's list tells. */
+/** The looks at a root's folders, with `mount` set also for mounts that only the system's list shows. */
 export function noticingMounts(look: LookAtFolders, disk: Disk, root: string): LookAtFolders {
   return async batch => {
     const results = await look(batch)
@@ -42,9 +42,9 @@ export interface MountFacts {
   folder: string
   /** Whether a folder below the root is a mount point at this moment. */
   isMount: (path: string) => boolean
-  /** Whether most of what is known at and below a folder is there. */
+  /** Whether most recorded files at and below a folder are on the disk. */
   holdsKnown: (path: string) => boolean
-  /** A person said that what is there is the truth, whatever is missing. */
+  /** Notes a person's trust in a folder. */
   accepted: boolean
 }
 
@@ -61,7 +61,7 @@ export class MountDoubts {
     this.#known = known
   }
 
-  /** The first of these folders that was a mount point and is none at this moment. */
+  /** The first of these folders that was a mount point and is none now, or null. */
   lost(paths: string[]): Doubt | null {
     if (this.#facts.accepted) return null
     const folder = paths
@@ -70,7 +70,7 @@ export class MountDoubts {
     return folder ? this.#unmounted(folder, folder) : null
   }
 
-  /** Whether another disk is mounted at a folder than before, or none. */
+  /** The doubt about a folder at which another disk is mounted than before, or null. */
   seen(folder: FolderRow, look: FolderLook): Doubt | null {
     if (folder.mount === 1 && !look.mount) return this.#unmounted(folder, folder)
     if (!this.#isAnotherDisk(folder, look)) return null
@@ -79,7 +79,7 @@ export class MountDoubts {
     return { folder, code: 'FOLDER_UNMOUNTED', why: because(code, { folder: at }) }
   }
 
-  /** For a folder that its parent does not list: its pictures may lie on a disk that was mounted there or below. */
+  /** The doubt about a folder that its parent does not list, or null. Its pictures may be on a disk that was mounted there or below. */
   missing(folder: FolderRow): Doubt | null {
     const mount = this.#known.from(folder.path).find(below => below.mount === 1)
     return mount ? this.#unmounted(folder, mount) : null

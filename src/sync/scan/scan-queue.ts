@@ -1,8 +1,8 @@
-/** Few enough that memory follows the largest folders, and enough that each thread has its next batch waiting. */
+/** Few batches bound the memory. Two for each thread keep the threads busy. */
 const FOLDERS_PER_BATCH = 32
 const BATCHES_IN_FLIGHT = 6
 
-/** Folders that wait to be looked at, several batches at a time. More may be pushed while it works, and afterwards. */
+/** A queue of folders to look at, several batches at a time. Folders may be pushed at any time. */
 export class ScanQueue {
   readonly #look: (batch: string[]) => Promise<void>
   readonly #paths: string[] = []
@@ -16,7 +16,7 @@ export class ScanQueue {
     for (const path of paths) this.#paths.push(path)
   }
 
-  /** Works until all are looked at. `isEnded`: true once no further batch is to be begun. */
+  /** Works until all folders are looked at. `isEnded`: true when no further batch may begin. */
   async work(isEnded: () => boolean): Promise<void> {
     const underWay = new Set<Promise<void>>()
     for (;;) {

@@ -16,7 +16,7 @@ import type { VanishedRules } from './vanished-rules.ts'
 
 export interface ScanInput extends RecordsParts, MountFacts {
   look: LookAtFolders
-  /** Whether the root is still the one that was checked: a disk may go at any moment. */
+  /** Whether the root is still the root that was checked. A disk may be unmounted at any moment. */
   sameRoot: () => boolean
   /** The config's ignore rules. */
   ignore: readonly string[]
@@ -25,15 +25,15 @@ export interface ScanInput extends RecordsParts, MountFacts {
 
 export interface ScanResult {
   folders: number
-  /** False where something could not be read, or the scan was ended early. */
+  /** False when something could not be read, or the scan was ended early. */
   complete: boolean
-  /** Set where the root itself could not be read. Then nothing was recorded at all. */
+  /** Why the root could not be read. Then nothing was recorded. */
   rootProblem: Reason | null
 }
 
-/** The folder was deleted or replaced while it was read. Its parent tells what became of it. */
+/** Codes of a folder that was deleted or replaced while it was read. Its parent shows what became of it. */
 const PASSING = new Set(['ENOENT', 'ENOTDIR', 'CHANGED'])
-/** How often a folder is looked at again that its parent still lists and that can't be opened. */
+/** How often a folder that can't be opened is tried again, while its parent still lists it. */
 const TRIES = 3
 
 type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
@@ -74,7 +74,7 @@ export class MirrorScan {
     this.#mounts = new MountDoubts(input, this.#known)
   }
 
-  /** Looks at `scope` and what is new below it, or at everything. */
+  /** Looks at the folders of `scope` and at new folders below them, or at everything. */
   async look(scope: readonly string[] | 'everything', signal: AbortSignal): Promise<void> {
     const { synced, mirror, pruneIgnored } = this.#input
     for (const folder of synced.folders.ofMirror(mirror)) this.#known.add(folder)
@@ -84,12 +84,12 @@ export class MirrorScan {
     await this.#work(signal)
   }
 
-  /** Whether nothing waits for the scans of other mirrors. */
+  /** Whether no emptied folder waits for the scans of other mirrors. */
   isDecided(): boolean {
     return !this.#emptied.any()
   }
 
-  /** Decides about the emptied folders, once all mirrors were scanned. `taken`: shared by all; see FoundElsewhere. */
+  /** Decides about the emptied folders, once all mirrors were scanned. `taken`: shared by all mirrors; see FoundElsewhere. */
   async finish(taken: Set<string>, signal: AbortSignal): Promise<ScanResult> {
     while (this.#emptied.any() && this.#rootProblem === null && !signal.aborted) {
       await this.#input.synced.commit(tx => this.#settleEmptied(tx, taken))
@@ -120,7 +120,7 @@ export class MirrorScan {
     return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
   }
 
-  /** Asked after the folders were read: they may have been the empty folder under a disk that was just unmounted. */
+  /** Checks mounts after the folders were read, because a disk may have been unmounted while they were read. */
   #isSameRoot(): boolean {
     if (!this.#input.sameRoot()) this.#endAt(because('root_replaced_in_scan', { folder: this.#input.folder }))
     return this.#rootProblem === null
@@ -144,14 +144,14 @@ export class MirrorScan {
     this.#tries.set(path, tries)
     const passing = PASSING.has(code)
     if (passing && tries < TRIES) this.#askParent(path)
-    // Nothing is in doubt when a folder came and went between two scans.
+    // A folder that came and went between two scans has no records that could be in doubt.
     else if (!passing || this.#known.at(path)) {
       const why = because('folder_unreadable', { code, remedy: readRemedy(code) })
       this.#doubt(tx, { folder: this.#folder(tx, path), code: 'FOLDER_UNREADABLE', why })
     }
   }
 
-  /** The folder is not there, so its parent has changed since it was looked at. */
+  /** Handles a folder that vanished after its parent was looked at: the parent is looked at again. */
   #askParent(path: string): void {
     const parent = folderAbove(path)
     const row = this.#known.at(parent)
@@ -172,7 +172,7 @@ export class MirrorScan {
     else this.#believe(tx, folder, digest, look, trusted)
   }
 
-  /** `trusted`: a person said that what is there is the truth. */
+  /** `trusted`: a person trusts the folder as it is. */
   #doubtAbout(tx: Tx, folder: FolderRow, look: FolderLook, trusted: boolean): Doubt | null {
     const { vanishedRules } = this.#input
     const mount = trusted ? null : this.#mounts.seen(folder, look)
@@ -188,7 +188,7 @@ export class MirrorScan {
   #believe(tx: Tx, folder: FolderRow, digest: string | null, look: FolderLook, trusted: boolean): void {
     const { path } = folder
     const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
-    // While the folder was in doubt nothing below was looked at.
+    // While the folder was in doubt, nothing below it was looked at, so now everything below is.
     const lookBelow = folder.ignore_text !== text || folder.unknown !== null
     this.#known.openBelow(path)
     this.#records.look(tx, folder, digest, text, look)
@@ -225,7 +225,7 @@ export class MirrorScan {
     if (why === 'ignored' && this.#input.pruneIgnored) this.#records.prune(tx, path)
   }
 
-  /** A folder that was ignored before was deleted since, or a disk that was mounted at it or below is not there. */
+  /** Handles a folder that its parent does not list: it is missing, or in doubt when a disk was mounted at it or below it. */
   #pruneGone(tx: Tx, path: string): void {
     const { accepted, synced, mirror } = this.#input
     const mounts = accepted ? [] : synced.folders.from(mirror, path).filter(({ mount }) => mount === 1)
@@ -235,7 +235,7 @@ export class MirrorScan {
     else this.#records.prune(tx, path)
   }
 
-  /** Each gets its record now: were albumd to end before it is looked at, nothing else would tell of it. */
+  /** Records new folders before they are looked at, so that a process that starts after a crash looks at them. */
   #queueNew(tx: Tx, path: string, look: FolderLook): void {
     for (const name of look.folders) {
       const child = pathOf(path, name)
@@ -262,13 +262,13 @@ export class MirrorScan {
     this.#records.doubt(tx, folder, code, why)
   }
 
-  /** Nothing more is recorded. */
+  /** Ends the scan: nothing more is recorded. */
   #endAt(rootProblem: Reason): void {
     this.#rootProblem = rootProblem
     this.#complete = false
   }
 
-  /** Its record, which is made where there is none. */
+  /** The folder's record, made when there is none. */
   #folder(tx: Tx, path: string): FolderRow {
     return this.#known.at(path) ?? this.#known.add(tx.folders.add(this.#input.mirror, path))
   }

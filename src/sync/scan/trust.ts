@@ -11,12 +11,12 @@ import { checkRoot, isThere } from './root-guard.ts'
 export type Trust =
   /** `elsewhere`: the mirror's folders that are in doubt. */
   | { kind: 'needless'; elsewhere: string[] }
-  /** It could not be read, so there is nothing that could be taken for the truth. */
+  /** The folder could not be read, so nothing in it can be trusted. */
   | { kind: 'impossible'; reason: Reason }
   | { kind: 'root'; mirror: MirrorRow; reason: Reason; identity: RootIdentity }
   | { kind: 'folder'; mirror: MirrorRow; reason: Reason; folder: FolderRow }
 
-/** Looks at what is in doubt now. `path`: below the mirror's root, '' for the root itself. */
+/** Looks at the doubt that a person's trust would end. `path`: below the mirror's root, '' for the root itself. */
 export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): Trust {
   const root = checkRoot(disk, synced, mirror)
   if (!root.trusted) {
@@ -56,7 +56,7 @@ export function* missingPictures(
   }
 }
 
-/** Records a person's trust for the next scan. It holds for what is there now: another root is in doubt again. */
+/** Records a person's trust for the next scan. The trust holds for the root that is there now. Another root is in doubt again. */
 export function recordTrust(synced: Synced, trust: Trust & { kind: 'root' | 'folder' }): Promise<void> {
   const { id, folder } = trust.mirror
   return synced.commit(tx => {

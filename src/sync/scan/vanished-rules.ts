@@ -3,7 +3,7 @@ import type { Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { Clock } from '../clock.ts'
 
-/** An editor that saves a file by deleting it and writing it anew is done by then. */
+/** Milliseconds. By then an editor that saves a file by deleting it and writing it again has written it. */
 const BACK_SOON_MS = 10_000
 
 /**
@@ -14,26 +14,26 @@ const BACK_SOON_MS = 10_000
  */
 export class VanishedRules {
   readonly #clock: Pick<Clock, 'monotonic'>
-  /** When it was found gone, by mirror and path, because a folder's record may be removed and made anew meanwhile. */
+  /** When each ignore file was found gone, by mirror and path. A row would not do, because a folder may lose its row meanwhile. */
   readonly #foundGone = new Map<string, number>()
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock
   }
 
-  /** What was found gone long enough before this pass is believed from here on. */
+  /** Begins a pass. Ignore files that were found gone long enough before it are believed to be gone. */
   passBegins(): void {
     const now = this.#clock.monotonic()
     for (const [folder, since] of this.#foundGone)
       if (now - since >= BACK_SOON_MS) this.#foundGone.delete(folder)
   }
 
-  /** The folder is missing. */
+  /** Notes that a folder with an ignore file is missing. */
   folderGoes(folder: FolderRow): void {
     if (folder.ignore_text !== null) this.#note(folder)
   }
 
-  /** What is to be believed of a folder's ignore file. */
+  /** What counts as the folder's ignore file: the file that was found, or a doubt about a file that has just vanished. */
   judge({ folders }: Tx, folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile | { vanished: true } {
     if ('text' in ignoreFile && ignoreFile.text !== null) this.#foundGone.delete(keyOf(folder))
     const isJustGone = this.#foundGone.has(keyOf(folder))

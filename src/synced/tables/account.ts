@@ -5,29 +5,29 @@ export interface BlockRow {
   code: string
   message: string
   since: number
-  /** When the host said so the last time. */
+  /** When the host last gave this answer: milliseconds since 1970. */
   said_at: number
 }
 
 /** A quota day. Times are milliseconds since 1970. */
 export interface QuotaRow {
-  /** Its beginning, in ISO 8601. */
+  /** The beginning of the day in ISO 8601. */
   day: string
-  /** Credentials that the host issued. */
+  /** How many credentials the host issued on this day. */
   used: number
-  /** When the host first said that it is used up; null where it did not. */
+  /** When the host first said that the quota is used up; null when it did not say this. */
   exhausted: number | null
-  /** When it last said so. */
+  /** When the host last said that the quota is used up. */
   said_at: number | null
-  /** How often it was asked and said so; several requests at once are one. */
+  /** How many requests were refused for the quota. Several requests at once count as one. */
   refused: number
-  /** The end that it told. */
+  /** The end of the refusal that the host named, or null. */
   resumes_at: number | null
-  /** Between the wall clock and the monotonic one when it last said so. */
+  /** The difference of the clocks when the host last said that the quota is used up. */
   clock_offset: number | null
 }
 
-/** What the host has said about the account: its quota today, and what the plan forbids. */
+/** What the host has answered about the account: the day's quota, and what it refuses. */
 export function openAccount(db: Db) {
   const putBlock = db.prepare<BlockRow>(
     `INSERT INTO blocks (endpoint, code, message, since, said_at) VALUES (@endpoint, @code, @message, @since, @said_at)
@@ -67,15 +67,15 @@ export function openAccount(db: Db) {
     },
     writes: {
       block: (row: BlockRow) => void putBlock.run(row),
-      /** All but these endpoints work. */
+      /** Forgets the blocks of all other endpoints. */
       clearBlocks: (except: readonly string[]) => void clearBlocks.run(JSON.stringify(except)),
-      /** One credential was issued on this day. */
+      /** Counts a credential that was issued on this day. */
       useQuota: (day: string) => void use.run(day),
-      /** The host said that the day's quota is used up. */
+      /** Records that the host said that the day's quota is used up. */
       exhaustQuota: (row: Omit<QuotaRow, 'used' | 'refused'>) => void exhaust.run(row),
-      /** There may be quota again: a person says so, or a new day has begun. */
+      /** Forgets that the quota is used up, because a person said so, or a new day has begun. */
       forgetExhaustion: () => void forgetExhaustion.run(),
-      /** Keeps so many days. */
+      /** Forgets all days but the latest `days`. */
       pruneQuota: (days: number) => void prune.run(days),
     },
   }

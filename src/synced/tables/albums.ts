@@ -6,15 +6,15 @@ export interface AlbumRow {
   name: string
   remote_id: string
   ours: 0 | 1
-  /** 0: the host did not know its id; it is to be looked for again. */
+  /** 0: the host did not know the album's id, so the album must be looked for again. */
   confirmed: 0 | 1
-  /** 1: made though the plan lists no albums and the records may know too little. Not confirmed: a twin may be there. */
+  /** 1: created blind, while the plan lists no albums and the records may be old. The host may hold a twin. */
   blind: 0 | 1
-  /** Monotonic milliseconds of this boot, when albumd made it; null where it did not, or the host has used it since. */
+  /** When albumd created it, in monotonic milliseconds of this boot. Null when it did not, or the album was used since. */
   made_at: number | null
 }
 
-/** The albums on the host that mirrors hang in. */
+/** The albums on the host that albumd uses. */
 export function openAlbums(db: Db) {
   const named = db.prepare<[number, string], AlbumRow>(
     'SELECT * FROM albums WHERE coalesce(parent, 0) = ? AND name = ?',
@@ -39,20 +39,19 @@ export function openAlbums(db: Db) {
   const madeBlind = db.prepare<[number]>('UPDATE albums SET confirmed = 0, blind = 1 WHERE id = ?')
   const doubtChildren = db.prepare<[number]>('UPDATE albums SET confirmed = 0 WHERE coalesce(parent, 0) = ?')
 
-  /** Whether an album is `above`, or lies below it. */
+  /** Whether an album is the album `above`, or lies below it. */
   function liesIn(album: number | null, above: number): boolean {
     for (let at = album; at !== null; at = byId.get(at)!.parent) if (at === above) return true
     return false
   }
 
   /**
-   * The host shows an album elsewhere than recorded. Its record moves there, for images and intents name it by its
-   * record; the record of a lost album that stands in that place takes the one left free. Where an album would then
-   * lie below itself, the records stay as they are.
+   * Moves the record of an album that the host lists in another place. The row stays the same, because images and intents name
+   * it. When another record has that place, the two swap places. When an album would then lie below itself, nothing changes.
    */
   function move(album: AlbumRow, parent: number | null, name: string, lost: AlbumRow | undefined): AlbumRow {
     if (liesIn(parent, album.id) || (lost && liesIn(album.id, lost.id))) return album
-    // No album has an empty name (§4.6), so that place is free meanwhile.
+    // No album has an empty name (§4.6), so the empty name is free for the moment of the swap.
     if (lost) setPlace.run(lost.parent, '', 0, lost.id)
     setPlace.run(parent, name, 1, album.id)
     if (lost) setPlace.run(album.parent, album.name, 0, lost.id)
@@ -68,9 +67,9 @@ export function openAlbums(db: Db) {
     },
     writes: {
       /**
-       * Records an album, or that the one recorded under this name is now another. `ours`: albumd made it; what is
-       * recorded of that id already stays. Answers the record of that id, which is not under this name where an album
-       * would lie below itself.
+       * Records an album under its name, in the place of the album that was recorded under this name before. `ours`: albumd
+       * created it. When its id is recorded already, that record moves here, unless an album would then lie below itself.
+       * Answers the record of the id.
        */
       put(parent: number | null, name: string, remoteId: string, ours: boolean): AlbumRow {
         const known = named.get(parent ?? 0, name)
@@ -79,20 +78,20 @@ export function openAlbums(db: Db) {
         if (held) confirm.run(held.id)
         else if (known) {
           setRemote.run(remoteId, Number(ours), known.id)
-          // They lay in the album that was lost.
+          // The albums in it were in the lost album, and are looked for again.
           doubtChildren.run(known.id)
         } else insert.run(parent, name, remoteId, Number(ours))
         return byRemoteId.get(remoteId)!
       },
-      /** albumd made it at this moment of the monotonic clock. */
+      /** Records when albumd created the album, in monotonic milliseconds. */
       made: (remoteId: string, monotonic: number) => void setMade.run(monotonic, remoteId),
-      /** Nobody could look whether another of its name is there. */
+      /** Marks an album that was created blind. */
       madeBlind: (id: number) => void madeBlind.run(id),
-      /** The host has taken something into it: it knows it. */
+      /** Records that the host has used the album, so the host knows it. */
       used: (id: number) => void used.run(id),
-      /** Another boot has another monotonic clock. */
+      /** After a boot the monotonic clock begins anew, and so do recorded times. */
       restartClocks: (monotonic: number) => void restartClocks.run(monotonic),
-      /** The host did not know this id: its album, if one still has it, is to be looked for again. */
+      /** Puts the album with this id in doubt, so that it is looked for again. */
       doubt: (remoteId: string) => void doubt.run(remoteId),
     },
   }

@@ -2,25 +2,27 @@ import type { Reason } from '../../words/reasons.ts'
 import type { Db } from '../database.ts'
 
 /**
- * gone: an image of ours that is not listed any more. changed: it is listed with another name, size, dimensions or in
- * another album. foreign: an image that is not ours. twice: one that no file needs, beside the one that stands.
+ * gone: a recorded image that is not listed any more.
+ * changed: a recorded image that is listed with another name, size, dimensions or album.
+ * foreign: an unrecorded image.
+ * twice: an image that no file needs, and that has a twin which a file needs.
  */
 export type FindingKind = 'gone' | 'changed' | 'foreign' | 'twice'
 
 export interface Finding {
   kind: FindingKind
-  /** The image's id on the host. */
+  /** The host's id of the image. */
   remote_id: string
-  /** Where it is, or was; null is the host's root. */
+  /** The album that the image is or was in; null is the root. */
   album: number | null
   name: string
-  /** What was found, in people's words. */
+  /** Why this is a finding. */
   detail: Reason
 }
 
 type FindingRow = Omit<Finding, 'album'> & { album: number }
 
-/** What the audit under way has done, and what it has found. Album null is the host's root. */
+/** The progress and the findings of the audit. A null album is the host's root. */
 export function openAudit(db: Db) {
   const albums = db.prepare<[], { album: number }>(
     `SELECT id AS album FROM albums
@@ -73,29 +75,29 @@ export function openAudit(db: Db) {
 
   return {
     reads: {
-      /** Where images of ours are, and the albums that albumd made. */
+      /** The albums of recorded images, and the albums that albumd created. */
       albums: () => albums.all().map(({ album }) => (album === 0 ? null : album)),
       isDone: (album: number | null) => isDone.get(album ?? 0) !== undefined,
       has: (kind: FindingKind, remoteId: string) => has.get(kind, remoteId) !== undefined,
       findings: (): Finding[] =>
         all.all().map(row => ({ ...row, album: row.album === 0 ? null : row.album })),
       count: () => count.get()!.n,
-      /** When albumd deleted the image of this id, in milliseconds since 1970. */
+      /** When albumd deleted the image with this id: milliseconds since 1970. */
       deletedAt: (remoteId: string) => deletedAt.get(remoteId)?.at,
-      /** Whether an image is to be given up, or may have been deleted while a file stands on it. */
+      /** Whether an image waits for its deletion, or may have been deleted. */
       isLeaving: (image: number) => isLeaving.get({ image })!.leaving === 1,
     },
     writes: {
       /** `at`: milliseconds since 1970. */
       done: (album: number | null, at: number) => void setDone.run(album ?? 0, at),
-      /** Which albums were done counts no more. */
+      /** Forgets which albums were compared. */
       forgetDone: () => void clearDone.run(),
       forgetFindings: () => void clearFindings.run(),
       put: (finding: Finding) => void put.run({ ...finding, album: finding.album ?? 0 }),
       remove: (kind: FindingKind, remoteId: string) => void remove.run(kind, remoteId),
-      /** Forgets findings that what albumd did since `began` has settled. */
+      /** Forgets findings that albumd has settled since `began`. */
       dropMoot: (began: number) => void dropMoot.run(began),
-      /** Forgets that images were seen elsewhere than in this album: it could not be compared, and may show them too. */
+      /** Forgets findings of images that belong to this album and were listed in another. The album could not be compared. */
       dropMovedFrom: (album: number | null) => void dropMovedFrom.run(album ?? 0),
     },
   }

@@ -1,8 +1,8 @@
 import type { Db } from '../database.ts'
 
 /**
- * Albums whose content on the host is known: they were walked whole, or made by albumd. Null is the host's root. One
- * that is not known is walked before the first upload into it.
+ * How many unrecorded images albums hold, for albums that were walked or created by albumd. A null album is the host's root.
+ * Any other album is walked before the first upload into it.
  */
 export function openContents(db: Db) {
   const at = db.prepare<[number], { unrecorded: number }>('SELECT unrecorded FROM contents WHERE album = ?')
@@ -14,12 +14,12 @@ export function openContents(db: Db) {
 
   return {
     reads: {
-      /** How many of the album's images are not ours; undefined where that is not known. */
+      /** How many unrecorded images the album holds; undefined when nobody has looked. */
       unrecorded: (album: number | null) => at.get(album ?? 0)?.unrecorded,
     },
     writes: {
       put: (album: number | null, unrecorded: number) => void put.run(album ?? 0, unrecorded),
-      /** Nothing is known any more: the records may be old. */
+      /** Forgets all counts, because the records may be old. */
       forget: () => void forget.run(),
       forgetAlbum: (album: number | null) => void forgetOne.run(album ?? 0),
     },

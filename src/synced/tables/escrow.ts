@@ -4,13 +4,13 @@ export interface EscrowRow {
   image: number
   mirror: number
   path: string
-  /** ignored: the file is there, an ignore rule hides it, and a person asked to give up such images. */
+  /** ignored: an ignore rule hides the file, and a person asked to delete such images. */
   reason: 'deleted' | 'superseded' | 'ignored'
   state: 'grace' | 'held' | 'unproved' | 'approved'
   since: number
-  /** Not before this moment of running time: the grace in which it may come back. */
+  /** The running time at which the grace ends. Until then the picture may come back. */
   due_at: number
-  /** That moment is for another try: the host would not delete it, and its grace has ended. */
+  /** 1: the grace has ended, and the host refused the deletion. `due_at` is when it is tried again. */
   postponed: 0 | 1
 }
 
@@ -31,17 +31,17 @@ const inStates = (states: readonly string[]) => `state IN (${states.map(state =>
 
 type NewEscrowRow = Omit<EscrowRow, 'postponed'>
 
-/** What the hold weighs of one mirror. */
+/** What the hold is decided by, for one mirror. */
 export interface EscrowWeight {
-  /** To be given up, unasked: held or not. */
+  /** Images that wait for a deletion that no person has approved, held or not. */
   pending: number
-  /** Given up unasked within the window. */
+  /** Images that were deleted within the window without a person's approval. */
   deleted: number
-  /** Pictures whose image stays. */
+  /** Pictures whose image is in use. */
   in_use: number
 }
 
-/** Images to be given up, each waiting until nothing speaks against it. */
+/** Images that wait for their deletion. */
 export function openEscrow(db: Db) {
   const put = db.prepare<NewEscrowRow>(
     `INSERT INTO escrow (image, mirror, path, reason, state, since, due_at)
@@ -53,7 +53,7 @@ export function openEscrow(db: Db) {
   const held = db.prepare<[number, number], EscrowRow>(
     `SELECT * FROM escrow WHERE mirror = +? AND state IN ('held','unproved') ORDER BY path LIMIT +?`,
   )
-  // '0' follows '/' in the order of bytes.
+  // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
   const nextBelow = db.prepare<{ mirror: number; path: string }, EscrowRow>(
     `SELECT * FROM escrow WHERE mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'
        AND state IN ('grace','approved') ORDER BY due_at LIMIT 1`,
@@ -76,7 +76,7 @@ export function openEscrow(db: Db) {
   const approve = db.prepare<[number]>(
     `UPDATE escrow SET state = 'approved' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
   )
-  // Whose bytes stand elsewhere on the host, for another file, only moved: nothing is lost with it.
+  // An image does not count when another file uses an image of the same bytes, because its picture has only moved.
   const losesBytes = `NOT EXISTS (
     SELECT 1 FROM images AS lost JOIN images AS same ON same.hash = lost.hash JOIN files ON files.image = same.id
     WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')`
@@ -104,41 +104,41 @@ export function openEscrow(db: Db) {
   return {
     reads: {
       ofMirror: (mirror: number) => ofMirror.all(mirror),
-      /** At most `most` that wait for a person, in the order of their paths. */
+      /** At most `most` held entries, in the order of their paths. */
       held: (mirror: number, most: number) => held.all(mirror, most),
-      /** Images that stood for this path. */
+      /** The entries of images that the file at this path used. */
       atPath: (mirror: number, path: string) => atPath.all(mirror, path),
-      /** The one below this folder that is to be deleted first. */
+      /** The entry below this folder that is due first. */
       nextBelow: (mirror: number, path: string) => nextBelow.get({ mirror, path }),
       of: (image: number) => of.get(image),
-      /** Where a picture of these bytes was that is gone, and whose image waits here; null where none is. */
+      /** The path of a gone picture of these bytes whose image is in escrow, or null. */
       pathOfBytes: (hash: Buffer) => pathOfBytes.get(hash)?.path ?? null,
-      /** When the next grace of these mirrors ends, in running time; null where none runs. */
+      /** When the next grace of these mirrors ends, in running time; null when none runs. */
       nextDue: (mirrors: readonly number[]) => nextDue.get(JSON.stringify(mirrors))!.due_at,
-      /** What the host would not delete. */
+      /** Entries whose deletion the host has refused. */
       postponed: () => postponed.all(),
-      /** `since`: where the window begins, in running time. */
+      /** `since`: the running time at which the window begins. */
       weight: (mirror: number, since: number) => weight.get({ mirror, since })!,
     },
     writes: {
       put: (row: NewEscrowRow) => void put.run(row),
-      /** It is needed again, or it is gone from the host. */
+      /** Takes an entry out, because its image is needed again or is gone from the host. */
       takeBack: (image: number) => void takeBack.run(image),
-      /** The host would not delete it: not before this moment of running time. */
+      /** Postpones an entry whose deletion the host refused, to this running time. */
       postpone: (image: number, dueAt: number) => void postpone.run(dueAt, image),
-      /** What is postponed is due at this moment of running time. */
+      /** Makes postponed entries due at this running time. */
       hurry: (now: number) => void hurry.run(now),
-      /** A person let it go. */
+      /** Approves an entry by a person's word. */
       approve: (image: number) => void approve.run(image),
-      /** Everything that is pending waits for a person. Answers how many that are now. */
+      /** Holds all pending entries of a mirror for a person. Answers how many are held now. */
       hold: (mirror: number) => hold.run(mirror).changes,
-      /** Its bytes can't be compared: it waits, for a person or for the next try at this moment of running time. */
+      /** Marks an entry whose image's bytes can't be compared. It waits for a person, or for the next try at `due_at`. */
       unproved: (image: number, dueAt: number) => void setUnproved.run(dueAt, image),
-      /** Its bytes were compared. */
+      /** Marks an entry whose image's bytes were compared. */
       proved: (image: number) => void proved.run(image),
-      /** It was given up without having been asked about. */
+      /** Counts a deletion that no person has approved. */
       record: (at: number, mirror: number, image: number) => void record.run(at, mirror, image),
-      /** Forgets what no window reaches any more. */
+      /** Forgets counted deletions from before the window. */
       prune: (before: number) => void prune.run(before),
     },
   }

@@ -3,17 +3,17 @@ import type { Db } from '../database.ts'
 
 export interface FailureRow {
   folder: number
-  /** '' for the folder itself. Bytes that are not UTF-8 stand as \xNN. */
+  /** The file's name; '' for the folder itself. A byte that is not UTF-8 is written as \xNN. */
   name: string
   source: 'look' | 'upload' | 'uncertain'
   code: string
   message: Reason
   attempts: number
-  /** Null: not before the file changes. */
+  /** Null: the file is tried again when it changes. */
   next_attempt_at: number | null
 }
 
-/** What went wrong with one path and is not mended yet. */
+/** Failures of paths that are not settled yet. */
 export function openFailures(db: Db) {
   const put = db.prepare<Omit<FailureRow, 'attempts'>>(
     `INSERT INTO failures (folder, name, source, code, message, attempts, next_attempt_at)
@@ -44,24 +44,24 @@ export function openFailures(db: Db) {
 
   return {
     reads: {
-      /** What went wrong with one path, with its upload before what a look found. */
+      /** The failure of a path. A failed upload comes before a failed look. */
       of: (folder: number, name: string) => of.get(folder, name),
-      /** Why the last upload failed; null where it did not. */
+      /** The failure of a file's last upload, or null. */
       codeOf: ({ folder, name }: { folder: number; name: string }) => codeOf.get(folder, name)?.code ?? null,
-      /** The files whose upload failed so, the smallest first. */
+      /** The files whose upload failed with this code, the smallest first. */
       uploadsOfCode: (code: string) => uploadsOfCode.all(code),
-      /** When the next try comes; null where none will. */
+      /** When the next retry is due; null when none is. */
       nextDue: () => nextDue.get()!.at,
-      /** Uploads whose next try has come. */
+      /** Failed uploads whose retry is due. */
       due: (now: number) => due.all(now),
     },
     writes: {
       put: (row: Omit<FailureRow, 'attempts'>) => void put.run(row),
-      /** What a look found stays until the next one: bytes that are not UTF-8 may be written as another file's name. */
+      /** Forgets the failure of a file's upload. A failed look stays, because its name may only look like this file's name. */
       clear: (folder: number, name: string) => void clear.run(folder, name),
-      /** A new look at the folder finds its own problems anew. */
+      /** Forgets the failed looks of a folder, before a new look at the folder is recorded. */
       clearLook: (folder: number) => void clearLook.run(folder),
-      /** The folder is gone. */
+      /** Forgets all failures of a folder that is gone. */
       clearAll: (folder: number) => void clearAll.run(folder),
     },
   }

@@ -2,10 +2,14 @@ import type { FileLook } from '../../local/look.ts'
 import type { Db } from '../database.ts'
 
 /**
- * pending: to be hashed and, where the bytes are new, uploaded.
- * linked: a remote image matches by name, dimensions and size, its bytes not yet compared.
- * uncertain: an upload whose outcome is not known. gone: no longer on the disk, its image waits in escrow.
- * kept: no longer on the disk, its image stays for good. hidden: there and left out (ignored, empty, a link); its image stays.
+ * pending: the file must be hashed, and uploaded when its bytes are new.
+ * synced: its image has its bytes.
+ * linked: an image on the host has its name, dimensions and size; the bytes are not compared yet.
+ * uncertain: its upload is in doubt.
+ * failed: its last upload failed.
+ * gone: it is not on the disk any more; its image is in escrow.
+ * kept: it is not on the disk any more; its image stays for good.
+ * hidden: it is left out (ignored, empty, a link); its image stays.
  */
 export type FileState = 'pending' | 'synced' | 'linked' | 'uncertain' | 'failed' | 'gone' | 'kept' | 'hidden'
 
@@ -21,11 +25,11 @@ export type FileKey = Pick<FileRow, 'folder' | 'name'>
 
 type Cursor = Pick<FileRow, 'mtime' | 'folder' | 'name'>
 
-/** The files as last looked at, each with the image that stands for it. */
+/** The files as the last scan saw them, each with the image that it uses. */
 export function openFiles(db: Db) {
   const ofFolder = db.prepare<[number], FileRow>('SELECT * FROM files WHERE folder = +?')
   const at = db.prepare<[number, string], FileRow>('SELECT * FROM files WHERE folder = ? AND name = ?')
-  // SQLite uses the index of open files only where the query repeats its condition.
+  // SQLite uses the index of open files only when the query repeats the index's condition.
   const ofMirrors = `state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each(+@mirrors))`
   const pendingAfter = (comparison: '<' | '>', direction: 'ASC' | 'DESC') =>
     db.prepare<Cursor & { mirrors: string; most: number }, FileRow>(
@@ -45,7 +49,7 @@ export function openFiles(db: Db) {
     `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes
      FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors}`,
   )
-  // Named, for SQLite would take the index of all that is open.
+  // The index is named, because SQLite would take the index of all open files.
   const newlyPending = db.prepare<
     { since: number; below: number; folder: number; name: string; mirrors: string; most: number },
     FileRow
@@ -55,7 +59,7 @@ export function openFiles(db: Db) {
        AND mirror IN (SELECT value FROM json_each(+@mirrors))
      ORDER BY since DESC, folder DESC, name DESC LIMIT +@most`,
   )
-  // Named, for SQLite would take the index of all that is open.
+  // The index is named, because SQLite would take the index of all open files.
   const notCompared = db.prepare<FileKey & { mirrors: string }, FileRow>(
     `SELECT files.* FROM files INDEXED BY files_to_compare CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL AND (folder, name) > (+@folder, +@name)
@@ -103,7 +107,7 @@ export function openFiles(db: Db) {
     reads: {
       ofFolder: (folder: number) => ofFolder.all(folder),
       at: ({ folder, name }: FileKey) => at.get(folder, name),
-      /** All that wait for their upload now, each once, whatever becomes of it meanwhile. */
+      /** The files that wait for their upload at this moment. Each is given once, whatever its state becomes meanwhile. */
       *pending(order: 'newest' | 'oldest', mirrors: readonly number[]): Generator<FileRow> {
         let cursor: Cursor = beginning[order]
         for (;;) {
@@ -114,7 +118,7 @@ export function openFiles(db: Db) {
           cursor = { mtime: last.mtime, folder: last.folder, name: last.name }
         }
       },
-      /** Those that wait since then, the latest first, each once. */
+      /** The files that have waited since this time or later, the latest first. Each is given once. */
       *pendingSince(since: number, mirrors: readonly number[], most = 256): Generator<FileRow> {
         const of = { since, mirrors: JSON.stringify(mirrors), most }
         let after = { below: Number.MAX_SAFE_INTEGER, folder: 0, name: '' }
@@ -126,7 +130,7 @@ export function openFiles(db: Db) {
           after = { below: last.since!, folder: last.folder, name: last.name }
         }
       },
-      /** Those that stood on an image and may do so still: only their bytes can tell. Each once. */
+      /** Pending files that used an image and may still use it. Only their bytes can tell. Each is given once. */
       *notCompared(mirrors: readonly number[]): Generator<FileRow> {
         let after: FileKey = { folder: 0, name: '' }
         for (;;) {
@@ -145,23 +149,23 @@ export function openFiles(db: Db) {
         anyPending.get({ mirrors: JSON.stringify(mirrors) })!.any === 1,
       pendingTotal: (mirrors: readonly number[]) => pendingTotal.get({ mirrors: JSON.stringify(mirrors) })!,
       onImage: (image: number) => onImage.all(image),
-      /** Those that have yet to find their image and could be what was elsewhere before. */
+      /** Files without an image that may be a picture with these bytes which was elsewhere before. */
       openOfSize: (size: number) => openOfSize.all(size),
-      /** One of those that may have these bytes, or none. */
+      /** A file without an image that may have these bytes, or none. */
       openLike: (hash: Buffer, size: number) => openLike.all(size, hash),
-      /** One that is synced and has these bytes, or none. */
+      /** A synced file with these bytes, or none. */
       withBytes: (hash: Buffer) => withBytes.get(hash),
-      /** Those with these bytes whose image was not compared yet. */
+      /** Files with these bytes that are only linked to their image. */
       linkedTo: (hash: Buffer, size: number) => linkedTo.all(size, hash),
-      /** Some of the files that a folder held at the last look, or whose images are not settled since; hidden ones too. */
+      /** Some of the recorded files of a folder, hidden files included. */
       someOf: (folder: number, most: number) => someOf.all(folder, most),
-      /** Those in a state other than synced. */
+      /** The files in any state but synced. */
       inState: (state: Exclude<FileState, 'synced'>) => inState.all(state),
       anyOfMirror: (mirror: number) => anyOfMirror.get(mirror)!.any === 1,
     },
     writes: {
       put: (row: FileRow) => void put.run(row),
-      /** A failed one is tried again. */
+      /** Makes a failed file pending again. */
       retry: ({ folder, name }: FileKey) => void retry.run(folder, name),
       remove({ folder, name }: FileKey): void {
         remove.run(folder, name)

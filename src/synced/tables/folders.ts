@@ -10,19 +10,19 @@ export interface FolderRow {
   ignore_text: string | null
   ignore_gone: 0 | 1
   unknown: Reason | null
-  /** 1: a mount point at the last look. */
+  /** 1: the folder was a mount point at the last look. */
   mount: 0 | 1
-  /** Of the root of what was mounted there; null where nothing was. */
+  /** The inode of the root of the file system that was mounted there; null when none was. */
   mounted_ino: number | null
   mounted_birthtime: number | null
-  /** 1: a person said that it is to be believed as it is at the next look. */
+  /** 1: a person trusts the folder, so the next look counts as the truth. */
   accept: 0 | 1
 }
 
-/** A folder that is unknown, and the failure's code that says what kind of doubt it is. */
+/** A folder that is unknown, and the code of its failure. */
 export type DoubtfulFolder = FolderRow & { unknown: Reason; code: string | null }
 
-/** The folders as last looked at. */
+/** The folders as the last scan saw them. */
 export function openFolders(db: Db) {
   const columns =
     'id, mirror, path, digest, ignore_text, ignore_gone, unknown, mount, mounted_ino, mounted_birthtime, accept'
@@ -51,7 +51,7 @@ export function openFolders(db: Db) {
   const absent = db.prepare<[number], Pick<FolderRow, 'path'>>(
     'SELECT path FROM folders WHERE mirror = +? AND present = 0 ORDER BY path',
   )
-  // '0' follows '/' in the order of bytes.
+  // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
   const from = db.prepare<{ mirror: number; path: string }, FolderRow>(
     `SELECT ${columns} FROM folders
      WHERE mirror = +@mirror AND (path = +@path OR (path > +@path || '/' AND path < +@path || '0')) ORDER BY path`,
@@ -95,23 +95,23 @@ export function openFolders(db: Db) {
 
   return {
     reads: {
-      /** Pictures that the last looks found. */
+      /** Pictures that the last scans found. */
       countFiles: (mirror: number) => countFiles.get(mirror)!.n,
-      /** Those that are there, parents before their children. */
+      /** The folders on the disk, parents before their children. */
       ofMirror: (mirror: number) => ofMirror.all(mirror),
-      /** The paths of those that are there and not unknown, parents before their children. */
+      /** The paths of folders on the disk that are not unknown, parents before their children. */
       certain: (mirror: number) => certain.all(mirror),
-      /** Those with records of files, also where they or their files are gone. */
+      /** The folders that have records of files, also when the folders or the files are gone. */
       withFiles: (mirror: number) => withFiles.all(mirror),
       at: (mirror: number, path: string) => at.get(mirror, path),
       byId: (id: number) => byId.get(id),
-      /** Those that are there or should be, and that nothing certain is known of. */
+      /** The folders that are unknown. */
       unknown: (mirror: number) => unknown.all(mirror),
-      /** The paths of those that were mount points at their last look. */
+      /** The paths of folders that were mount points at their last look. */
       mounts: (mirror: number) => mounts.all(mirror).map(({ path }) => path),
-      /** The paths of those that are gone or left out, and whose files still have images. */
+      /** The paths of folders that are gone or left out, and whose files still use images. */
       absent: (mirror: number) => absent.all(mirror).map(({ path }) => path),
-      /** A folder and all below it, there or not. Not for the root. */
+      /** A folder and all recorded folders below it. Not for the root. */
       from: (mirror: number, path: string) => from.all({ mirror, path }),
     },
     writes: {
@@ -141,21 +141,21 @@ export function openFolders(db: Db) {
           id,
         )
       },
-      /** It could not be read: what it holds is not known. */
+      /** Marks a folder as unknown, because it could not be read. */
       setUnknown(id: number, reason: Reason): void {
         setUnknown.run(reason, id)
       },
-      /** The next look at it comes back whole. */
+      /** Forgets the digest, so that the next look at the folder is compared with the records. */
       lookAgain: (id: number) => void lookAgain.run(id),
-      /** Its ignore file is not where it was. */
+      /** Records whether the folder's ignore file has vanished. */
       ignoreGone: (id: number) => void setIgnoreGone.run(id),
-      /** It is no longer there; its row stays while its files still have images. What is left out stays a mount point. */
+      /** Records that a folder is gone. Its row stays while its files use images. A folder that is left out stays a mount point. */
       gone: (id: number) => void setGone.run(id),
-      /** It was a mount point, and is believed to be none. */
+      /** Records that a folder is no mount point any more. */
       unmounted: (id: number) => void setNoMount.run(id),
-      /** A person said so: the next look is the truth. */
+      /** Records a person's trust, so that the next look counts as the truth. */
       accept: (id: number) => void setAccept.run(id),
-      /** Forgets one that is gone and whose files are all settled. */
+      /** Forgets a folder that is gone and that no recorded file needs. */
       removeIfEmpty: (id: number) => void removeIfEmpty.run(id),
     },
   }

@@ -3,11 +3,14 @@ import type { Db } from '../database.ts'
 import type { FileKey } from './files.ts'
 
 /**
- * changed: the look found another version, or the picture there again. uploaded, unchanged, adopted, linked: what it
- * took to have an image for it. failed, uncertain: what went wrong. arrived, never_arrived: what became of an upload in
- * doubt. gone, left_out, kept: what the look found of its place. held, approved: its image and a person. deleted:
- * its image went. postponed: the host would not delete it. needed: it was to go, and something stands on it. lost: it is
- * on the host no more, or was never ours.
+ * changed: a scan found another version, or the picture is there again.
+ * uploaded, unchanged, adopted, linked: how the file got its image.
+ * failed, uncertain: what went wrong. arrived, never_arrived: what became of an upload in doubt.
+ * gone, left_out, kept: what a scan found instead of the picture.
+ * held, approved: its image waits for a person, or a person approved the deletion.
+ * deleted: its image was deleted. postponed: the host refused the deletion.
+ * needed: its image was taken out of escrow, because something needs it.
+ * lost: the host does not hold its image any more, or the image is another's.
  */
 export type HistoryEvent =
   | 'changed'
@@ -34,11 +37,11 @@ export interface HistoryNote {
   at: number
   event: HistoryEvent
   detail?: Reason | null
-  /** When the picture was found that this became of; milliseconds since 1970. */
+  /** When the scan found the picture: milliseconds since 1970. */
   since?: number | null
 }
 
-/** Where something happened: the mirror's row, and the path below its folder. */
+/** The mirror's row and the path below its folder. */
 export interface Location {
   mirror: number
   path: string
@@ -46,14 +49,14 @@ export interface Location {
 
 export type HistoryRow = Location & Required<HistoryNote>
 
-/** How many rows one path has at most. */
+/** How many rows are kept for one path at most. */
 const MOST_OF_A_PATH = 20
-/** How many rows there are beside one for each image. */
+/** How many rows are kept beside one for each image. */
 const MOST_BESIDE_IMAGES = 100_000
 
 /**
- * What became of each path, for people who ask; nothing else reads it. A note belongs into the commit of what it
- * tells. A picture that is found and uploaded has one row, so that a first sync costs no more than that.
+ * What became of each path, for people who ask. Nothing else reads it. A picture that is found and uploaded gets one row, so
+ * that a first sync costs little.
  */
 export function openHistory(db: Db) {
   const add = db.prepare<HistoryRow>(
@@ -89,30 +92,30 @@ export function openHistory(db: Db) {
   const addTo = (place: Location | undefined, { at, event, detail = null, since = null }: HistoryNote) => {
     if (!place) return
     const { changes } = add.run({ ...place, at: Math.round(at), event, detail, since })
-    // The first of a path can't be too many.
+    // The first row of a path needs no pruning.
     if (changes > 0 && event !== 'uploaded') trim.run(place)
   }
 
   return {
     reads: {
-      /** The path's last event; null where nothing is known. */
+      /** The path's last event; null when there is none. */
       last: ({ mirror, path }: Location): HistoryEvent | null => last.get({ mirror, path })?.event ?? null,
       /** Oldest first. */
       of: ({ mirror, path }: Location): HistoryRow[] => of.all(mirror, path),
-      /** How many rows there are too many. Counts them all. */
+      /** How many rows are above the limit. Counts all rows. */
       excess: (): number => Math.max(0, excess.get()!.n),
-      /** Whether the oldest row is from before this moment. */
+      /** Whether the oldest row is older than this time. */
       isFrom: (moment: number): boolean => (first.get()?.at ?? moment) < moment,
     },
     writes: {
-      /** The same as the path's last note is not noted again. */
+      /** Adds an event, unless it equals the path's last event. */
       add: ({ mirror, path }: Location, note: HistoryNote): void => addTo({ mirror, path }, note),
       ofFile: ({ folder, name }: FileKey, note: HistoryNote): void => addTo(placeOf.get(name, folder), note),
-      /** Of an image that is to be given up. */
+      /** Adds an event of an image that waits for its deletion. */
       ofImage: (image: number, note: HistoryNote): void => addTo(placeOfImage.get(image), note),
-      /** Forgets those of the oldest `most` that are from before this moment. Answers how many these were. */
+      /** Forgets at most `most` rows that are older than this time. Answers how many. */
       dropBefore: (moment: number, most: number): number => dropBefore.run(most, moment).changes,
-      /** Forgets the oldest. */
+      /** Forgets the oldest rows. */
       dropOldest: (most: number): void => void dropOldest.run(most),
     },
   }

@@ -13,9 +13,9 @@ export interface ImageRow {
   width: number | null
   height: number | null
   recorded_at: number
-  /** albumd uploaded it and was told so; its bytes were fetched and compared; or neither: it is linked. */
+  /** uploaded: the host acknowledged the upload. compared: the bytes were fetched and are equal. none: the image is linked. */
   proof: 'uploaded' | 'compared' | 'none'
-  /** 1: a picture of a backup stood on it; it stays for good. */
+  /** 1: the image is kept for good. */
   kept: 0 | 1
 }
 
@@ -31,7 +31,7 @@ export const IMAGE_TRANSITIONS = {
 
 type NewImage = Omit<ImageRow, 'id' | 'kept'>
 
-/** The images on the host that are ours. */
+/** The images on the host that albumd has recorded. */
 export function openImages(db: Db) {
   const byId = db.prepare<[number], ImageRow>('SELECT * FROM images WHERE id = ?')
   const byRemoteId = db.prepare<[string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
@@ -73,31 +73,31 @@ export function openImages(db: Db) {
       byId: (id: number) => byId.get(id),
       byRemoteId: (remoteId: string) => byRemoteId.get(remoteId),
       latest: () => latest.get(),
-      /** Those recorded in an album; null is the root. */
+      /** The images that are recorded in an album; null is the root. */
       inAlbum: (album: number | null) => (album === null ? ofRoot.all() : ofAlbum.all(album)),
       countInAlbum: (album: number | null) =>
         (album === null ? countOfRoot.get() : countOfAlbum.get(album))!.n,
-      /** The albums that most of them are in; null is the root. */
+      /** The albums with most recorded images; null is the root. */
       fullestAlbums: (most: number) => fullestAlbums.all(most),
-      /** The latest of those whose upload the host acknowledged. */
+      /** The latest image whose upload the host acknowledged. */
       acknowledged: (most: number) => acknowledged.all(most),
       byHash: (hash: Buffer) => byHash.all(hash),
       latestUploaded: () => latestUploaded.get(),
-      /** Those whose bytes were never compared. */
+      /** The images that are only linked. */
       linked: () => linked.all(),
     },
     writes: {
-      /** Records an image. A host may answer equal bytes with one id: then the row that stands is given. */
+      /** Records an image. When a record names the id already, because the host gives equal bytes one id, this record is answered. */
       put(image: NewImage): ImageRow {
         insert.run(image)
         return byRemoteId.get(image.remote_id)!
       },
-      /** Its bytes were fetched from `cdnUrl` and are these. */
+      /** Records that the image's bytes were fetched from `cdnUrl` and are these. */
       prove(id: number, { hash, size }: Pick<ImageRow, 'hash' | 'size'>, cdnUrl: string): void {
         prove.run(hash, size, cdnUrl, id)
       },
       moved: (id: number, album: number | null) => void setAlbum.run(album, id),
-      /** It stays for good. */
+      /** Marks an image as kept for good. */
       keep: (id: number) => void keep.run(id),
       remove: (id: number) => void remove.run(id),
     },

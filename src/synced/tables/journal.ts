@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts'
 import type { FileKey } from './files.ts'
 
-/** An upload that is about to be sent: enough to find out later whether it arrived. */
+/** The intent of an upload. It holds what recovery needs to find out whether the upload arrived. */
 export interface UploadIntent {
   folder: number
   name: string
@@ -11,14 +11,14 @@ export interface UploadIntent {
   mime: string
   width: number | null
   height: number | null
-  /** Null for the presign form, which tells it afterwards. */
+  /** Null for the presign form, which names the address only in its answer. */
   cdn_url: string | null
-  /** Only the presign form tells the image's id before sending. */
+  /** Only the presign form names the image's id before the bytes are sent. */
   remote_id: string | null
   album: number | null
 }
 
-/** An upload whose outcome is not known. */
+/** An upload without a known outcome. */
 export interface OpenUpload extends UploadIntent {
   id: number
   since: number
@@ -26,10 +26,10 @@ export interface OpenUpload extends UploadIntent {
   sent_at: number
 }
 
-/** A creation of an album whose outcome is not known. */
+/** The creation of an album without a known outcome. */
 export interface OpenCreation {
   id: number
-  /** The parent; null is the root. */
+  /** The row of the parent album; null is the root. */
   album: number | null
   album_name: string
   sent_at: number
@@ -50,13 +50,13 @@ export interface JournalRow {
   image: number | null
 }
 
-/** When an intent is opened, in milliseconds: since 1970, and of the monotonic clock. */
+/** When an intent is opened: milliseconds since 1970, and monotonic milliseconds. */
 export interface IntentTime {
   since: number
   sent_at: number
 }
 
-/** Intent before effect: what changes the host stands here first. Each `open…` answers the entry's id. */
+/** Intents of requests that change the host. Each `open…` answers the entry's id. */
 export function openJournal(db: Db) {
   const upload = db.prepare<UploadIntent & IntentTime>(
     `INSERT INTO journal (kind, since, sent_at, folder, name, size, mtime, hash, mime, width, height, cdn_url, remote_id, album)
@@ -94,16 +94,16 @@ export function openJournal(db: Db) {
   return {
     reads: {
       openUploads: () => openUploads.all(),
-      /** A creation of an album of this name in `parent` that may have happened. */
+      /** The open creation of an album of this name in `parent`, if any. */
       openCreation: (parent: number | null, name: string) => openCreation.get(parent ?? 0, name),
-      /** When the newest open creation was sent; null where none is open. */
+      /** When the newest open creation was sent; null when none is open. */
       newestCreation: () => newestCreation.get()!.at,
-      /** When the oldest open upload or creation was sent; null where none is open. */
+      /** When the oldest open upload or creation was sent; null when none is open. */
       oldestInDoubt: () => oldest.get()!.at,
-      /** A deletion of this image that may have happened. */
+      /** The open deletion of an image, if any. */
       deletionOf: (image: number) => deletionOf.get(image),
       open: () => open.all(),
-      /** Uploads of this file whose outcome is not known. */
+      /** The open uploads of a file. */
       openOnFile: ({ folder, name }: FileKey) => openOnFile.all(folder, name),
     },
     writes: {
@@ -111,11 +111,11 @@ export function openJournal(db: Db) {
         Number(upload.run({ ...intent, ...time }).lastInsertRowid),
       openAlbumCreation: (parent: number | null, name: string, time: IntentTime) =>
         Number(createAlbum.run({ ...time, parent, name }).lastInsertRowid),
-      /** Another boot has another monotonic clock: what was measured by the old one begins anew. */
+      /** After a boot the monotonic clock begins anew, and so do recorded times. */
       restartClocks: (monotonic: number) => void restartClocks.run(monotonic),
       openImageDeletion: (image: number, since: number) =>
         Number(deleteImage.run(since, image).lastInsertRowid),
-      /** The image is gone: no intent may refer to it. */
+      /** Forgets the intents of an image that is gone. */
       forgetImage: (image: number) => void forgetImage.run(image),
       close: (id: number) => void close.run(id),
     },

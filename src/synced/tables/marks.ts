@@ -17,19 +17,19 @@ export function openDeleted(db: Db) {
   return {
     reads: {
       has: (remoteId: string) => has.get(remoteId) !== undefined,
-      /** Whether one was deleted before this moment. Looks at all of them, as does the next. */
+      /** Whether an id was deleted before this time. Reads all rows. */
       isFrom: (moment: number): boolean => anyBefore.get(moment) !== undefined,
     },
     writes: {
       /** `at`: milliseconds since 1970. */
       put: (remoteId: string, at: number) => void put.run(remoteId, at),
-      /** Forgets at most so many of those deleted before this moment. Answers how many these were. */
+      /** Forgets at most so many ids that were deleted before this time. Answers how many. */
       dropBefore: (moment: number, most: number): number => dropBefore.run(moment, most).changes,
     },
   }
 }
 
-/** Images that look like a picture of ours, and whose bytes proved to be another's. */
+/** Images that look like a picture of a mirror, and whose bytes proved to be other bytes. */
 export function openRefuted(db: Db) {
   const put = db.prepare<[string, Buffer]>('INSERT OR IGNORE INTO refuted (remote_id, hash) VALUES (?, ?)')
   const has = db.prepare<[string, Buffer], { remote_id: string }>(
@@ -41,13 +41,13 @@ export function openRefuted(db: Db) {
       has: (remoteId: string, hash: Buffer) => has.get(remoteId, hash) !== undefined,
     },
     writes: {
-      /** The image has other bytes than those of this hash. */
+      /** Records that an image has other bytes than those of this hash. */
       put: (remoteId: string, hash: Buffer) => void put.run(remoteId, hash),
     },
   }
 }
 
-/** Files whose upload is in doubt, and that a person wants sent again all the same. */
+/** Files whose upload is in doubt, and that a person asked to send again (`retry --resend`). */
 export function openResend(db: Db) {
   const put = db.prepare<[number, string]>('INSERT OR IGNORE INTO resend (folder, name) VALUES (?, ?)')
   const has = db.prepare<[number, string], { folder: number }>(

@@ -1,6 +1,6 @@
 import type { Db } from '../database.ts'
 
-/** How a value stands in the database. A value that is not there is null. */
+/** How a value is written in the database. A missing value is null. */
 interface Codec<T> {
   read(text: string): T
   write(value: T): string
@@ -8,7 +8,7 @@ interface Codec<T> {
 
 const number: Codec<number> = { read: Number, write: String }
 const text: Codec<string> = { read: String, write: String }
-/** Only true is written: a flag that is not set is null. */
+/** Only true is written. A flag that is not set is null. */
 const flag: Codec<true> = { read: () => true, write: () => '1' }
 const json = <T>(): Codec<T> => ({ read: JSON.parse, write: JSON.stringify })
 
@@ -31,7 +31,7 @@ const FACTS = {
   restored: flag,
   /** Mark of the API key whose account the records fit (own-account.ts). */
   key_mark: text,
-  /** Boot, and monotonic time, since which no request was sent (requests-before.ts). */
+  /** The boot, and the monotonic time since which no request was sent. */
   quiet_since: text,
 
   // records
@@ -39,13 +39,13 @@ const FACTS = {
   running_ms: number,
 
   // sync
-  /** The machine's boot when the state was last open, and its monotonic time then (state-loss.ts). */
+  /** The machine's boot when the state was last open, and the monotonic time then (state-loss.ts). */
   boot: text,
   /** Monotonic time when records were lost whose uploads may still arrive (state-loss.ts). */
   lost_at: number,
-  /** Between the wall clock and the monotonic clock when the last pass ended, in milliseconds (file-ages.ts). */
+  /** The difference of the wall clock and the monotonic clock when the last pass ended, in milliseconds (clock.ts). */
   clock_offset: number,
-  /** When the history was last looked through for rows that may be dropped (record-pass.ts). */
+  /** When old rows of the history were last dropped (record-pass.ts). */
   pruned_at: number,
   /** The host's id of the account's default album (§4.1). '' when there is none, null when it is not known. */
   default_album: text,
@@ -57,13 +57,13 @@ const FACTS = {
   plan: text,
   /** Beginning of the quota's day, in ISO 8601. */
   quota_day: text,
-  /** What was learned of when days begin (quota-day.ts). */
+  /** When the host's days begin, as far as answers have shown (quota-day.ts). */
   quota_reset: json<{ days: number; from: number; to: number }>(),
   /** The smallest file that the host refused as too large, and when it was last asked (size-limit.ts). Bytes. */
   size_limit: json<{ refused: number; askedAt: number }>(),
   /** The largest file that the host has taken, in bytes. */
   largest_taken: number,
-  /** Pictures a second, over the last uploads. */
+  /** The pace of the last uploads, in pictures a second. */
   upload_rate: number,
 
   // sync/audit

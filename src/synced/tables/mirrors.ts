@@ -7,7 +7,7 @@ export interface RootIdentity {
   birthtime: number
 }
 
-/** The root is in doubt; a folder below it can't be read; the last scan was ended early. */
+/** ROOT: the root is in doubt. FOLDER_UNKNOWN: a folder below it is in doubt. SCAN_ENDED: the last scan was ended early. */
 export type GuardCode = 'ROOT' | 'FOLDER_UNKNOWN' | 'SCAN_ENDED'
 
 export interface Guard {
@@ -26,13 +26,13 @@ export interface MirrorRow {
   guard_code: GuardCode | null
   phase: 'scanning' | 'syncing' | null
   /**
-   * What a person said of the root that `dev`, `ino` and `birthtime` name. 1: the next whole scan takes what is there
-   * as the truth, whatever it is. 2: that scan found it empty, and so it may be.
+   * A person's trust in the root that `dev`, `ino` and `birthtime` name. 1: the next whole scan counts as the truth. 2: this
+   * scan found the root empty, and the root may stay empty.
    */
   accept: 0 | 1 | 2
 }
 
-/** The mirrors that this state knows, configured or not: one taken out of the config keeps its records. */
+/** The mirrors that the state knows. A mirror that was taken out of the config keeps its records. */
 export function openMirrors(db: Db) {
   const byFolder = db.prepare<[string], MirrorRow>('SELECT * FROM mirrors WHERE folder = ?')
   const byId = db.prepare<[number], MirrorRow>('SELECT * FROM mirrors WHERE id = ?')
@@ -63,12 +63,12 @@ export function openMirrors(db: Db) {
         insert.run(folder, album)
         return byFolder.get(folder)!
       },
-      /** This is the mirror's root. */
+      /** Records the identity of the mirror's root. */
       trusted: (id: number, { dev, ino, birthtime }: RootIdentity) =>
         void setTrusted.run(dev, ino, birthtime, id),
       accept: (id: number, accept: MirrorRow['accept']) => void setAccept.run(accept, id),
       phase: (id: number, phase: MirrorRow['phase']) => void setPhase.run(phase, id),
-      /** Whoever works with this state next looks at everything first. */
+      /** Makes the next pass scan everything first. */
       endScans: () => void endScans.run(),
       endPhases: () => void endPhases.run(),
       guard(id: number, guard: Guard | null): void {

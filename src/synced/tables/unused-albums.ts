@@ -2,8 +2,9 @@ import type { Db } from '../database.ts'
 import type { AlbumRow } from './albums.ts'
 
 /**
- * What is known of an album that nothing needs. empty: a complete walk showed nothing in it, first at `since`.
- * occupied: at `since` it held something that is not ours. deleting: its deletion may have been done.
+ * empty: a complete walk showed nothing in the album, first at `since`.
+ * occupied: at `since` the album held an unrecorded image, or the host refused its deletion.
+ * deleting: its deletion may have been done.
  */
 export interface UnusedAlbumRow {
   album: number
@@ -12,9 +13,9 @@ export interface UnusedAlbumRow {
   state: 'empty' | 'occupied' | 'deleting'
 }
 
-/** Albums that albumd made and that may be given up. */
+/** Albums that albumd created and that nothing needs. */
 export function openUnusedAlbums(db: Db) {
-  // An upload or a creation that may have been served fills it without a record.
+  // An open upload or creation may fill the album without a record.
   const unused = db.prepare<[], AlbumRow>(
     `SELECT * FROM albums WHERE ours = 1 AND confirmed = 1
        AND NOT EXISTS (SELECT 1 FROM images WHERE images.album = albums.id)
@@ -42,23 +43,23 @@ export function openUnusedAlbums(db: Db) {
 
   return {
     reads: {
-      /** Albums that albumd made, that no image is recorded in and that no intent is open for. */
+      /** Albums that albumd created, in which no image is recorded, and for which no intent is open. */
       unused: () => unused.all(),
-      /** The albums that are recorded in this one. */
+      /** The albums that are recorded in this album. */
       below: (album: number) => below.all(album),
       all: () => all.all(),
       at: (album: number) => at.get(album),
-      /** Since when the one that waits longest was seen to be empty, in monotonic milliseconds; null where none waits. */
+      /** When the album that waits longest was first seen empty, in monotonic milliseconds; null when none waits. */
       oldest: () => first.get()!.since,
     },
     writes: {
       put: (row: UnusedAlbumRow) => void put.run({ ...row, since: Math.round(row.since) }),
       remove: (album: number) => void remove.run(album),
-      /** The album is gone from the host. Nothing may be recorded in it. */
+      /** Forgets an album that is gone from the host. No image may be recorded in it. */
       forgetAlbum(album: number): void {
         for (const statement of ofNoUse) statement.run(album)
       },
-      /** Another boot has another monotonic clock: what was measured by the old one begins anew. */
+      /** After a boot the monotonic clock begins anew, and so do recorded times. */
       restartClocks: (monotonic: number) => void restartClocks.run(Math.round(monotonic)),
     },
   }
