@@ -1,4 +1,4 @@
-import type { Sending } from '../daemon/report/uploads-under-way.ts'
+import type { Sending } from '../daemon/loop/observe.ts'
 
 /** A picture that is being uploaded. `id` is unique during the upload. */
 export interface UnderWay {

@@ -89,7 +89,7 @@ function heldOf({ mirrors }: Config, synced: Synced, most: number): HeldDeletion
   })
 }
 
-/** Lets the images be deleted: the next pass deletes them, unless something else speaks against it. */
+/** Approves the deletions. The next pass deletes the images, unless its last check finds a reason against it. */
 export function approve(synced: Synced, deletions: readonly HeldDeletion[], now = Date.now()): Promise<void> {
   return synced.commit(tx => approved(tx, idsOf(deletions), now))
 }

@@ -56,7 +56,7 @@ interface QueuedCommand {
 }
 
 /** A command that waits for a pass. */
-interface Waiting {
+interface PassWaiter {
   command: QueuedCommand
   /** The options of the complete pass that it waits for. Null: any pass will do. */
   whole: PassOptions | null
@@ -76,7 +76,7 @@ export class CommandQueue {
   /** Why commands are refused. Null: they are carried out, at once or when a session is open again. */
   #closed: NotNow | null = null
   #queue: QueuedCommand[] = []
-  #waiting: Waiting[] = []
+  #waiting: PassWaiter[] = []
   /** Begun and not ended. */
   readonly #open = new Set<QueuedCommand>()
   readonly #asked = new Bell()

@@ -26,30 +26,34 @@ export interface PassResult {
 }
 
 /**
- * Does `work`, which answers what ended it early, and asks the host for one page at the same time: otherwise a pass
- * that has nothing to send would not find out that the host does not answer.
+ * Does `work`, which answers the host's refusals that ended it early. Asks the host for one page at the same time,
+ * because a pass that has nothing to send would not notice that the host does not answer. While albumd is paused, `work`
+ * is not done.
  */
 export async function passResult(
   context: CommandContext,
   work: () => Promise<HostFailure[]>,
 ): Promise<PassResult> {
-  const { config, synced, interruption } = context
+  const { config, synced } = context
+  const isPaused = pauseAt(synced, Date.now()) !== null
+  const stopped = isPaused ? [] : await whatStopped(context, work)
   const now = Date.now()
-  if (pauseAt(synced, now)) return resultNow(context, [])
-  await tryAgain(context)
-  const engine = context.engine()
-  const [refusal, ended] = await Promise.all([engine.greet(interruption.cut), work()])
-  const stopped = distinct([...(refusal ? [refusal] : []), ...ended])
-  // The pass may have recorded the mirrors' states before the host answered that request.
-  await synced.commit(tx => recordStates(tx, engine.context, stopped))
-  const result = resultNow(context, stopped)
-  return { ...result, verdict: verdictOn(statusOf(config, synced, true, Date.now()), stopped) }
+  const status = statusOf(config, synced, true, now)
+  const verdict = isPaused ? 'left' : verdictOn(status, stopped)
+  return { verdict, stopped, mirrors: status.mirrors, paused: pauseAt(synced, now) }
 }
 
-function resultNow({ config, synced }: CommandContext, stopped: HostFailure[]): PassResult {
-  const now = Date.now()
-  const { mirrors } = statusOf(config, synced, true, now)
-  return { verdict: 'left', stopped, mirrors, paused: pauseAt(synced, now) }
+async function whatStopped(
+  context: CommandContext,
+  work: () => Promise<HostFailure[]>,
+): Promise<HostFailure[]> {
+  await tryAgain(context)
+  const engine = context.engine()
+  const [refusal, ended] = await Promise.all([engine.greet(context.interruption.cut), work()])
+  const stopped = distinct([...(refusal ? [refusal] : []), ...ended])
+  // The pass may have recorded the mirrors' states before the host answered `greet`.
+  await context.synced.commit(tx => recordStates(tx, engine.context, stopped))
+  return stopped
 }
 
 /** A command of a person tries everything again, except a used-up quota, because the quota is probed by itself. */

@@ -60,7 +60,7 @@ export async function* checkEndpoints(
   }
 }
 
-/** What the answer to a question (see host-questions.ts) says of the endpoint. */
+/** What the answer to a question of `questionsFor` says about the endpoint. */
 export function judgeAnswer(endpoint: AskedEndpoint, outcome: Outcome<unknown>): Finding {
   if (outcome.ok) return endpoint === 'list' ? allowed(endpoint) : impossible(endpoint)
   const { failure } = outcome

@@ -1,12 +1,11 @@
 import type { Config } from '../../config/schema.ts'
-import type { Disk } from '../../local/disk.ts'
-import { type OpenPicture, openPicture, PictureBuffers } from '../../local/picture-file.ts'
+import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
 import { realDisk, rememberRemotes } from '../../local/real-disk.ts'
 import { openScanPool, type ScanPool } from '../../local/scan-pool.ts'
 import { retried } from '../../records/pictures.ts'
 import { openImageHost } from '../../remote/client.ts'
 import type { RequestEvent } from '../../remote/gate/gate.ts'
-import { type HostFailure, hostWith, type ImageHost, PictureChanged } from '../../remote/host.ts'
+import { type HostFailure, PictureChanged } from '../../remote/host.ts'
 import { fileAges, systemClock } from '../../sync/clock.ts'
 import type { EngineContext, OpenPictureAt } from '../../sync/context.ts'
 import { AlbumContents } from '../../sync/listing/index.ts'
@@ -18,11 +17,11 @@ import { IncompletePictures, RecoveryPace, type Verified, verifyLinks } from '..
 import type { Synced } from '../../synced/synced.ts'
 import { type Reason, said } from '../../words/reasons.ts'
 import { allowanceOf } from '../report/quota-status.ts'
-import { type TellSending, watchUploads } from '../report/uploads-under-way.ts'
 import { blocksBefore, ledgerAfter } from '../state/last-process.ts'
 import { hostOfOwnAccount } from '../state/own-account.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { State } from '../state/state.ts'
+import { observed, type TellSending } from './observe.ts'
 
 /** What differs between a command that ends and a daemon that stays. */
 export interface EngineOptions {
@@ -103,16 +102,12 @@ export function openEngine(
   })
   const host = hostOfOwnAccount(remote, state.synced, apiKey, systemClock)
   const buffers = new PictureBuffers()
-  const openPictureAt: OpenPictureAt = async (root, path, cut) => {
-    const picture = await openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers })
-    alive()
-    return pictureWithSigns(picture, alive)
-  }
-  const outside = { host: hostWithSigns(host, alive), openPicture: openPictureAt }
+  const openPictureAt: OpenPictureAt = (root, path, cut) =>
+    openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers })
+  const world = { disk: rememberRemotes(realDisk), host, openPicture: openPictureAt }
   const context: EngineContext = {
     synced: state.synced,
-    ...(sending ? watchUploads(outside, sending) : outside),
-    disk: diskWithSigns(rememberRemotes(realDisk), alive),
+    ...observed(world, alive, sending),
     clock: systemClock,
     tell: told => tell(spoken(told)),
     lookAt: (root: string) => async batch => {
@@ -208,55 +203,5 @@ async function noticeBandwidth(
   await commit(tx => {
     tx.meta.set('bandwidth', named)
     retried(tx, failures.uploadsOfCode('TOO_SLOW'))
-  })
-}
-
-/** Called after every step on disk and host. A disk that hangs takes no step, so the silence can be noticed. */
-type Alive = () => void
-
-export function diskWithSigns(disk: Disk, alive: Alive): Disk {
-  const told = <T>(result: T) => {
-    alive()
-    return result
-  }
-  return {
-    readFolder: path => told(disk.readFolder(path)),
-    lstat: path => told(disk.lstat(path)),
-    readText: path => told(disk.readText(path)),
-    mountPoints: folder => told(disk.mountPoints(folder)),
-    isRemote: folder => disk.isRemote(folder),
-    now: () => disk.now(),
-  }
-}
-
-export function pictureWithSigns(picture: OpenPicture, alive: Alive): OpenPicture {
-  return {
-    ...picture,
-    async *chunks() {
-      for await (const chunk of picture.chunks()) {
-        alive()
-        yield chunk
-      }
-    },
-  }
-}
-
-/**
- * How often fetching a picture counts as a sign of life, because a large picture on a slow line takes long. Where no
- * byte comes, the client itself ends the request after `host.timeout`.
- */
-const FETCHING_MS = 30_000
-
-/** For other requests the gate calls `alive`. */
-export function hostWithSigns(host: ImageHost, alive: Alive): ImageHost {
-  return hostWith(host, {
-    async fetchDelivered(...args) {
-      const timer = setInterval(alive, FETCHING_MS).unref()
-      try {
-        return await host.fetchDelivered(...args)
-      } finally {
-        clearInterval(timer)
-      }
-    },
   })
 }

@@ -25,7 +25,7 @@ const STUCK_MS = 6 * 3_600_000
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & { watching?: Watching | null }
 type Watching = { lost: number; reason: string | null; remedy: string | null }
-type Waiting = 'pending_uploads' | 'pending_deletions' | 'uncertain'
+type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 
 /** `now`: milliseconds since 1970. `quietMs`: for how long albumd has given no sign of life. */
 export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: number): Health {
@@ -61,7 +61,7 @@ function guarded({ mirrors }: Known): Alert[] {
 
 /** An endpoint outside the plan is no alert while nothing waits for it. */
 function blocked({ mirrors, blocks }: Known): Alert[] {
-  const waits = (what: Waiting) => mirrors.some(mirror => mirror[what] > 0)
+  const waits = (what: WaitingCount) => mirrors.some(mirror => mirror[what] > 0)
   const needed = (endpoint: string) =>
     waits(endpoint === 'delete' ? 'pending_deletions' : endpoint === 'list' ? 'uncertain' : 'pending_uploads')
   return blocks

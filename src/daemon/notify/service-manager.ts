@@ -203,7 +203,7 @@ const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
   'deletions_held',
 ])
 
-/** Tells the service manager how the daemon is, while it works with one state. Answers a function that ends that. */
+/** Sends signs of life and status lines while the daemon works with one state. Answers a function that ends that. */
 export function reportTo(
   manager: ServiceManager,
   bus: Bus,
@@ -221,7 +221,7 @@ export function reportTo(
   })
 }
 
-/** The status as one sentence, which the service manager shows. What is gravest comes first. */
+/** The status in one line, which the service manager shows. The gravest fact comes first. */
 export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 'quota' | 'blocks'>): string {
   const sum = (what: 'files' | 'synced' | 'linked' | 'pending_uploads' | 'held_deletions' | 'failed') =>
     mirrors.reduce((total, mirror) => total + mirror[what], 0)

@@ -1,12 +1,12 @@
 import type { Synced } from '../../synced/synced.ts'
 import { localTime } from '../report/amounts.ts'
 
-/** A person has asked that nothing is sent or deleted. `until`: milliseconds since 1970; null: until `resume`. */
+/** A person has paused albumd, so nothing is sent or deleted. `until`: milliseconds since 1970. Null: until `resume`. */
 export interface Pause {
   until: number | null
 }
 
-/** The pause that holds at `now` (milliseconds since 1970). Null: none, or its time is over. */
+/** The pause at `now` (milliseconds since 1970). Null: albumd is not paused, or the pause is over. */
 export function pauseAt({ meta }: Pick<Synced, 'meta'>, now: number): Pause | null {
   if (meta.get('paused') === null) return null
   const until = meta.get('paused_until')
@@ -14,7 +14,7 @@ export function pauseAt({ meta }: Pick<Synced, 'meta'>, now: number): Pause | nu
   return until > now ? { until } : null
 }
 
-/** Begins a pause, or changes the end of the one that holds. The pause outlives the process. */
+/** Begins a pause, or changes the end of the current one. The pause survives a restart. */
 export function pause({ commit }: Pick<Synced, 'commit'>, until: number | null): Promise<void> {
   return commit(tx => {
     tx.meta.set('paused', true)
