@@ -13,32 +13,32 @@ import type { ImageRow } from '../../src/synced/tables/images.ts'
 import { serve } from '../remote/serve.ts'
 import { tempFolder } from '../temp-folder.ts'
 
-/** A picture as it is recorded, and what its delivery address gives. */
+/** A recorded picture, and what its delivery address answers. */
 export interface RecordedPicture {
   path: string
   bytes: string | Buffer
   /** Microseconds since 1970. */
   mtime?: number
   state?: FileState
-  /** Null: never uploaded. */
+  /** Null: the picture was never uploaded. */
   image?: { proof?: ImageRow['proof']; cdnUrl?: string | null } | null
-  /** The file has other bytes by now than its image. */
+  /** Whether the file has changed since its image was uploaded. */
   changed?: boolean
-  /** Instead of the bytes. */
+  /** What the delivery address answers in place of the bytes. */
   answer?: Answer
   mirror?: number
 }
 
 export type Answer = (response: ServerResponse, bytes: Buffer, request: IncomingMessage) => void
 
-/** A config, and a state that says of pictures what a test wants to be so. Their delivery addresses are answered. */
+/** A config, a state with records of these pictures, and a server for their delivery addresses. */
 export interface Recorded {
   home: string
   config: Config
   configFile: string
-  /** The paths that were asked for, each as often as it was. */
+  /** The paths of all requests, in order. */
   asked: string[]
-  /** Answers for delivery addresses that may change while a test runs. */
+  /** What delivery addresses answer. A test may change it while it runs. */
   answers: Map<string, Answer>
   addressOf(path: string): string
 }
@@ -129,7 +129,7 @@ export async function recordPictures(
 
 const whole: Answer = (response, bytes) => void response.writeHead(200).end(bytes)
 
-/** What a folder holds: path → bytes as text and time in microseconds. Hidden ones too; no links. */
+/** The files of a folder, with hidden files and without links: path → bytes as text, and time in microseconds. */
 export function treeOf(folder: string): Record<string, [string, number]> {
   const tree: Record<string, [string, number]> = {}
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

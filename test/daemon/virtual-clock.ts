@@ -34,11 +34,11 @@ export class VirtualClock implements Clock {
     this.#ahead += ms
   }
 
-  /** Lets so much time pass, and everyone do what falls into it. */
+  /** Lets this much time pass. Whoever sleeps is woken in time. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms
     for (;;) {
-      // Whoever was woken may sleep again before this turn is over.
+      // A woken sleeper may sleep again at once, so its next sleep is awaited.
       await turn()
       const [next] = [...this.#sleepers].filter(({ until }) => until <= end).sort((a, b) => a.until - b.until)
       if (!next) break

@@ -6,7 +6,7 @@ import type { Command } from './command.ts'
 import { forgetFailures } from './retry.ts'
 import { type PassResult, passResult } from './sync.ts'
 
-/** `why`: the words of the first reason. */
+/** `why`: in words, why the first of the `unknown` pictures could not be compared. */
 export type VerifiedInWords = Omit<Verified, 'why'> & { why: string | null }
 
 interface AdoptResult extends PassResult {

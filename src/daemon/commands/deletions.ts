@@ -14,7 +14,7 @@ export type ShownDeletion = Omit<HeldDeletion, 'image'> & { image_id: string }
 interface DeletionsRequest {
   action: 'approve' | 'discard'
   path?: string | undefined
-  /** How many a person has seen. When more are held by now, the command does nothing. */
+  /** How many held deletions the person has seen. When more are held by now, the command refuses. */
   most?: number | undefined
 }
 

@@ -5,16 +5,16 @@ import { inWords } from '../../words/reasons.ts'
 import { type Command, NotPossible } from './command.ts'
 
 export interface TrustResult {
-  /** False: it is not in doubt. */
+  /** False: the folder is not in doubt. */
   trusted: boolean
   reason: string | null
   /** How many pictures that have images are missing; these images will be deleted. */
   missing: number
-  /** The first of them, below the mirror's folder. */
+  /** The first NAMED missing pictures: their paths below the mirror's folder. */
   paths: string[]
-  /** The mirror's folders that are in doubt instead. */
+  /** When the folder is not in doubt: the mirror's folders that are. */
   in_doubt: string[]
-  /** Whether the mirror keeps images all the same. */
+  /** Whether the config says `deletions: keep` for the mirror, so no image will be deleted. */
   keeps: boolean
 }
 

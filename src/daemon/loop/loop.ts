@@ -21,7 +21,7 @@ export interface LoopOptions extends DueOptions {
   audit: Pick<ScheduledAudit, 'start' | 'isDue' | 'goOn' | 'stop'> | null
   /** The commands that people give while it runs. */
   queue?: CommandQueue
-  /** Topics `pass`, `passEnded`, `say` and `alive`. */
+  /** The loop uses its topics `pass`, `passEnded`, `say` and `alive`. */
   bus: Bus
   /** How often `alive` must be published at least, where once a minute is too seldom. */
   aliveEveryMs?: number
@@ -37,7 +37,7 @@ export class Loop {
   readonly #bell = new Bell()
   readonly #queue: CommandQueue
   readonly #watchers = new Map<string, MirrorWatcher>()
-  /** Of the pass under way. */
+  /** The pauses of the pass under way. Null: no pass is under way. */
   #pauses: PassPauses | null = null
   /** When a picture that is still being written is looked at again, by the monotonic clock. */
   #lookAgainAt = Number.POSITIVE_INFINITY

@@ -67,7 +67,7 @@ export class CronSchedule implements Recurring {
   }
 }
 
-/** For work that each start of the daemon does anyway. */
+/** Keeps the next time in memory alone, for work that each start of the daemon does anyway. */
 export function slotInMemory(): KeptSlot {
   let slot: number | null = null
   return {

@@ -16,7 +16,7 @@ import { beginProblemNote } from '../state/state-problem.ts'
 import type { Access } from './engine.ts'
 import { ENDED, runSession, type Services } from './session.ts'
 
-/** What the supervisor shows to a display. */
+/** What a display, such as the status page, may see of the daemon. */
 export interface DaemonView {
   /** The config of the current session. */
   config(): Config

@@ -38,9 +38,9 @@ export type RestoreEvent =
 /** How a restore came out. */
 export interface RestoreReport {
   restored: number
-  /** Were there before. */
+  /** Pictures that were there already. */
   there: number
-  /** Of the fetched pictures. */
+  /** The size of all fetched pictures. */
   bytes: number
   /** Restored or there before, as an older version: the picture's last change was not uploaded. */
   older: number

@@ -86,7 +86,7 @@ function opened(records: Records, lastRequest: number | null, { roots, folder }:
     startRequests(tx)
     noteBoot(tx, bootId(), began)
     tx.meta.set('pid', process.pid)
-    // A daemon that was cut off has left its entry.
+    // A daemon that was killed could not remove this entry.
     tx.meta.clear('config')
   })
   const runBefore = synced.meta.get('running_ms') ?? 0

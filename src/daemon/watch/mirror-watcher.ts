@@ -145,7 +145,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   return {
     follow() {
       poller.scanned()
-      // A call that waits already will read the records of this scan too.
+      // A call of `followNow` that waits already will read the records of this scan too.
       if (isFollowing) return
       isFollowing = true
       // An error of the state is left to the next pass, which fails with it too and tells it.

@@ -82,7 +82,7 @@ describe('commands in the queue', () => {
     const short = ask(queue, async () => steps.push('short'))
     await queue.carryOut()
     expect(steps).toEqual(['long', 'short'])
-    // Any pass will do, however it ended.
+    // A command that gave way goes on after any pass, also one that paused.
     await queue.passed(report, false)
     expect(steps).toEqual(['long', 'short', 'long again'])
     await Promise.all([long, short])

@@ -18,7 +18,7 @@ const never = new AbortController().signal
 const NO_CONFIG = { mirrors: [], state_dir: '/s', log: {}, status_page: {} } as unknown as Config
 const output = { tell() {}, say() {}, progress() {}, begun() {} }
 
-/** A control socket with nothing behind it but a command queue; tests play the daemon's loop. */
+/** A control socket with a command queue. The tests do the work of the daemon's loop. */
 async function serve(below = '') {
   const folder = join(tempFolder(), below)
   mkdirSync(folder, { recursive: true })
@@ -44,7 +44,7 @@ async function serve(below = '') {
 
 type Served = Awaited<ReturnType<typeof serve>>
 
-/** As another albumd would ask. */
+/** Sends a command as another albumd would. */
 async function post({ file }: Served, path: string, body: string): Promise<unknown> {
   const dispatcher = new Agent({ connect: { socketPath: file } })
   onTestFinished(() => dispatcher.close())

@@ -151,7 +151,7 @@ it('warns of held deletions', () => {
   ])
 })
 
-/** As README has it for a service: a config that names no key, and the key beside it. */
+/** The set-up of a service in README: the config names no key, and the key's file lies beside the config. */
 function beside(): {
   file: string
   key: string

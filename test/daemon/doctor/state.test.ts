@@ -7,7 +7,7 @@ import { tempFolder } from '../../temp-folder.ts'
 const NOBODY = 65534
 const CHECK = new URL('../../../src/daemon/doctor/state.ts', import.meta.url).href
 
-/** What the doctor says to the folder's own user, who is not root: root may write everywhere. */
+/** What the doctor says to the folder's own user. Runs as a user other than root, because root may write everywhere. */
 function findingsOn(folder: string): Finding[] {
   const isRoot = process.getuid?.() === 0
   if (isRoot) chownSync(folder, NOBODY, NOBODY)

@@ -34,11 +34,11 @@ describe('the hours for uploads', () => {
     ['22:00', '07:00', '2026-11-21T12:34:56', '2026-11-21T22:00:00'],
     ['22:00', '07:00', '2026-11-21T22:00:00', '2026-11-22T07:00:00'],
     ['22:00', '07:00', '2026-11-22T07:00:00', '2026-11-22T22:00:00'],
-    // The clocks go forward at 02:00: half past two is left out.
+    // The clocks go forward from 02:00 to 03:00, so 02:30 does not exist.
     ['02:30', '07:00', '2026-03-29T00:00:00', '2026-03-29T03:00:00'],
-    // On that day the time between the two is not there at all.
+    // The hours lie wholly in the time that does not exist on that day.
     ['02:00', '03:00', '2026-03-29T00:00:00', '2026-03-30T02:00:00'],
-    // The clocks go back at 03:00: half past two comes twice, and the hours end and begin again.
+    // The clocks go back from 03:00 to 02:00, so 02:30 comes twice, and the hours end and begin again.
     ['22:00', '02:30', '2026-10-25T00:00:00', '2026-10-25T02:30:00+02:00'],
     ['22:00', '02:30', '2026-10-25T02:30:00+02:00', '2026-10-25T02:00:00+01:00'],
     ['22:00', '02:30', '2026-10-25T02:00:00+01:00', '2026-10-25T02:30:00+01:00'],

@@ -5,7 +5,7 @@ import { VirtualClock } from '../virtual-clock.ts'
 
 const MINUTE = 60_000
 
-/** Tries work that fails with these codes, one after the other, and then does not end before it is told to. */
+/** Tries work that fails once with each of these codes, and then runs until it is stopped. */
 function start(codes: readonly string[], wellAfter: (tries: number) => boolean = () => false) {
   const clock = new VirtualClock()
   const stop = new AbortController()

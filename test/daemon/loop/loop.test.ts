@@ -23,11 +23,11 @@ const HOUR = 60 * MINUTE
 interface Stage {
   clock: VirtualClock
   synced: Synced
-  /** Its row. */
+  /** The mirror's id in the records. */
   mirror: number
-  /** When each pass began, where it looked, and whether it could send something. */
+  /** When each pass began, what it scanned, and whether it could upload. */
   passes: { at: number; scope: Scope; sends: boolean }[]
-  /** How many passes tried all that they had to send. */
+  /** How many passes tried all of their uploads. */
   whole: () => number
   stop: AbortController
   ended: Promise<void>
@@ -50,7 +50,7 @@ const PENDING = {
 const DELETED: SpokenEvent = { event: 'image_deleted', mirror: '/pictures', path: 'a.png', reason: 'deleted' }
 
 type Prepare = (stage: Pick<Stage, 'synced' | 'mirror'>) => void
-/** `uploads` ends a scan and begins uploads that would never end. It answers when they are to pause. */
+/** `uploads` publishes the end of a scan and the start of uploads that never end. It resolves when they must pause. */
 type FirstPass = (
   uploads: () => Promise<void>,
   clock: VirtualClock,
@@ -63,7 +63,7 @@ interface More {
   queue?: CommandQueue
 }
 
-/** Comes every so many milliseconds, whenever it was attended to. */
+/** Is due every `ms` milliseconds. */
 function every(ms: number, clock: VirtualClock): Recurring {
   const stopped = new AbortController()
   let attended = 0
@@ -83,7 +83,7 @@ function every(ms: number, clock: VirtualClock): Recurring {
   }
 }
 
-/** The daemon's loop on a clock of its own. Only its first pass does something. */
+/** The daemon's loop on a virtual clock. Only its first pass does something. */
 function start(
   prepare: Prepare = () => {},
   firstPass: FirstPass = async () => {},
@@ -144,7 +144,7 @@ function start(
   return { clock, synced, mirror, passes, whole: () => whole, stop, ended }
 }
 
-/** One image that is to be given up at a moment of running time. */
+/** An image in escrow whose grace ends at this running time. */
 function giveUp({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>, dueAt: number): void {
   const { id: image } = synced.commitNow(tx =>
     tx.images.put({
@@ -174,13 +174,13 @@ function giveUp({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>, dueAt: num
   )
 }
 
-/** One picture that is to be uploaded. */
+/** A picture whose upload is pending. */
 function pending({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>): void {
   const { id: folder } = synced.commitNow(tx => tx.folders.add(mirror, ''))
   synced.commitNow(tx => tx.files.put({ ...PENDING, folder }))
 }
 
-/** Once its first work has had five seconds, it looks at the folder that the scan found new, and only then is done. */
+/** The uploads pause after five seconds, because the scan found a new folder. The next pass scans it and is complete. */
 async function expectLookAtNew({ clock, passes, whole }: Stage): Promise<void> {
   await expect
     .poll(async () => {

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A schedule, attended to whenever it is due. Answers when that was, in hours after noon. */
+/** Starts a schedule that is attended as soon as it is due. Answers these times, in hours after noon. */
 function start(expression: string, kept: KeptSlot = slotInMemory()) {
   const noon = new Date(2026, 10, 21, 12, 0).getTime()
   const done: number[] = []
@@ -51,7 +51,7 @@ describe('a schedule', () => {
 
   it('is due once for times that were missed while the machine slept, and wakes the loop', async () => {
     const { done } = start('*/10 * * * *')
-    // A machine that sleeps stops the timers, and not the clock.
+    // While a machine sleeps its timers stand still, but its clock goes on.
     vi.setSystemTime(Date.now() + 8 * HOUR)
     await vi.advanceTimersByTimeAsync(10 * MINUTE)
     expect(done).toHaveLength(1)

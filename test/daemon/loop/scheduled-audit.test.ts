@@ -19,7 +19,7 @@ const RESULT: AuditResult = {
   stopped: [],
 }
 
-/** An audit of albums that take so long each; one that is cut off begins anew. It is due until it is attended to. */
+/** An audit of albums that take this long each. An album that is interrupted begins again. Due until attended. */
 function open(albumsMs: readonly number[], failure: HostFailure | null = null) {
   const clock = new VirtualClock()
   const told: string[] = []
@@ -50,7 +50,7 @@ function open(albumsMs: readonly number[], failure: HostFailure | null = null) {
   return { clock, audit, told, done: () => done }
 }
 
-/** Goes on until something else is to be done after so long. Answers how long it took. */
+/** Goes on with the audit. After `afterMs` something else is due. Answers how long the audit went on. */
 async function goOn({ clock, audit }: ReturnType<typeof open>, afterMs: number): Promise<number> {
   const began = clock.monotonic()
   const elsewhere = new AbortController()

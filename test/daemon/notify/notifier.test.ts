@@ -23,7 +23,7 @@ function keep(): NotifySession['told'] {
   }
 }
 
-/** A notifier on a clock of its own. */
+/** A notifier with a virtual clock, whose heartbeats and commands are recorded. */
 function start(told = keep(), commandMs = 0) {
   const clock = new VirtualClock()
   const beats: { at: number; age: number }[] = []
@@ -67,7 +67,7 @@ function start(told = keep(), commandMs = 0) {
       stop.abort()
       await ended
     },
-    /** Something happens that may be trouble, or its end. */
+    /** Changes the alerts, and lets the notifier look. */
     async happens(...alerts: Alert[]) {
       stage.alerts = alerts
       notifier.nudge()

@@ -32,7 +32,7 @@ it('runs a shell command with the given variables, and no others', async () => {
     'WAYLAND_DISPLAY',
     'XAUTHORITY',
   ]
-  // The shell adds some by itself.
+  // The shell adds these variables by itself.
   const expected = [...known, 'ALBUMD_EVENT', 'FILE', 'PWD', 'OLDPWD', 'SHLVL', '_']
   expect(names.filter(name => !expected.includes(name))).toEqual([])
   expect(names).toContain('PATH')
@@ -86,7 +86,7 @@ it('does not wait for processes that a command leaves in the background', async 
   process.kill(Number(readFileSync(file, 'utf8')))
 })
 
-/** A zombie has ended, and waits for its parent. */
+/** Whether the process runs. A zombie has ended, and waits for its parent. */
 function isThere(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))

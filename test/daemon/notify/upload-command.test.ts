@@ -12,13 +12,13 @@ interface Stage {
   tell(path: string): void
   notes: DaemonEvent[]
   said: Record<string, string>[]
-  /** The most that ran at once. */
+  /** The most commands that ran at the same time. */
   most(): number
   stop: AbortController
   ended: Promise<void>
 }
 
-/** The records of a/1.png are there. `answer`: what comes of each run. */
+/** An upload command, and records of a/1.png. `answer` stands for the command: its problem, or null. */
 async function stage(
   work: (stage: Stage) => Promise<void>,
   answer: (said: Record<string, string>, stop: AbortSignal) => Promise<string | null>,

@@ -24,7 +24,7 @@ const unchanged: SpokenEvent = { event: 'picture_unchanged', mirror: '/p', path:
 
 const KEY = 'a+key/0123456789='
 
-/** What the log writes, line by line. */
+/** The lines that the log writes. */
 function lines(
   settings: Partial<Config['log']>,
   tell: (log: Logger) => void,
@@ -145,7 +145,7 @@ describe('the list of events', () => {
   const root = new URL('../../../src/', import.meta.url)
   const code = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter(name => /^(sync|daemon|cli)\/.*\.ts$/.test(name))
-    // What a restore tells goes to a terminal.
+    // The events of a restore are shown on a terminal, and not logged.
     .filter(name => !/(log-events|pass-events|daemon-event|restore\/[\w-]+)\.ts$/.test(name))
     .map(name => readFileSync(new URL(name, root), 'utf8'))
     .join('\n')

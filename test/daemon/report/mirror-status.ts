@@ -1,6 +1,6 @@
 import type { MirrorStatus } from '../../../src/daemon/report/status.ts'
 
-/** A mirror with so many pictures, all of them on the host. */
+/** The status of a mirror whose pictures are all on the host. */
 export function mirrorInSync(pictures: number): MirrorStatus {
   return {
     folder: '/p',

@@ -19,7 +19,7 @@ interface BadName extends Workshop {
   mirrorNow(): Status['mirrors'][number]
 }
 
-/** Three pictures, of which one was deleted and one was renamed, beside one whose name is not UTF-8. */
+/** Three recorded pictures in a folder with a name that is not UTF-8. One was deleted since, and one renamed. */
 async function withBadName(): Promise<BadName> {
   const workshop = await openWorkshop()
   const { synced, pictures } = workshop

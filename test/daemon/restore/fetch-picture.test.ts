@@ -56,7 +56,7 @@ describe('a restore', () => {
       'good.png',
     ])
 
-    // The host has mended some: what is there is not fetched again.
+    // Some addresses answer well now. Pictures that are there already are not fetched again.
     recorded.asked.length = 0
     for (const path of ['short.png', 'other.png', 'endless.png', '404.png']) recorded.answers.delete(path)
     const again = await restore(recorded)

@@ -113,7 +113,7 @@ describe('a restore', () => {
     const { report } = await restore(recorded)
     expect(report.stopped).toMatch(/refuses connections.*run the same command again/)
     expect(report.missing).toBeLessThan(40)
-    // All that is not there is told of, and not the first few alone.
+    // All pictures that were not tried are counted, besides the few that failed.
     expect(report).toMatchObject({ restored: 0, untried: 40 - report.missing, gone: 1 })
 
     const other = await recordPictures([

@@ -5,14 +5,14 @@ import type { Recorded } from '../recorded-pictures.ts'
 
 const NEVER = { stop: new AbortController().signal, cut: new AbortController().signal }
 
-/** What a restore told and left behind. */
+/** The events of a restore, and the files that it wrote. */
 export interface Told {
   report: RestoreReport
   missing: Record<string, string>
   back: string
 }
 
-/** Restores what is recorded, all of it unless `request` says otherwise. */
+/** Restores all recorded pictures. `request` may say otherwise. */
 export async function restore(
   { home, config }: Recorded,
   request: Partial<RestoreRequest> = {},

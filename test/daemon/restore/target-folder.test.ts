@@ -75,7 +75,7 @@ describe('a restore', () => {
     await expect(to('albumd.yaml')).rejects.toThrow('is not a folder')
     symlinkSync(join(home, 'one/photos'), join(home, 'link'))
     await expect(to('link')).rejects.toThrow('move the pictures when the restore is complete')
-    // Both at once: two folders of one name take their whole paths.
+    // Two mirrors whose folders have the same name get their whole paths.
     const both = await to('both')
     expect(Object.keys(treeOf(both.back)).sort()).toEqual(
       [`${home}/one/photos/a.png`, `${home}/two/Photos/b.png`].map(path => path.slice(1)).sort(),

@@ -7,7 +7,7 @@ import { failure, green, openWorkshop, red, type Workshop } from '../../sync/wor
 
 const OTHER = { ok: false, failure: { remedy: 'key', code: 'OTHER_ACCOUNT' } }
 
-/** A pass with the first key has sent two pictures. `withKey`: the host, as it is asked with a key. */
+/** Two pictures were uploaded with the key 'first'. `withKey`: the guarded host for a key. */
 async function mirrored() {
   const workshop = await openWorkshop()
   workshop.write('red.png', red)
@@ -19,7 +19,7 @@ async function mirrored() {
   return { ...workshop, withKey }
 }
 
-/** The host with its listings counted. */
+/** Counts the host's listings. */
 function counted(host: ImageHost) {
   let lists = 0
   const list: ImageHost['list'] = (...args) => {

@@ -20,10 +20,10 @@ import { tempFolder } from '../../temp-folder.ts'
 interface Place {
   folder: string
   files: ReturnType<typeof stateFiles>
-  /** What was said. */
+  /** The lines for a person. */
   said: string[]
   open(): Records
-  /** Opens and closes them, with something done between. */
+  /** Opens the records, does something with them, and closes them. */
   use(work?: (records: Records) => void): void
   names(): string[]
 }
@@ -47,19 +47,19 @@ function place(): Place {
   }
 }
 
-/** Enough that the database has pages in its middle. */
+/** Records enough rows to give the database pages in its middle. */
 function fill({ synced }: Records): void {
   const { id } = synced.commitNow(tx => tx.mirrors.add('/srv/photos', 'Photos'))
   for (let n = 0; n < 60; n++) synced.commitNow(tx => tx.folders.add(id, `${n}`.padEnd(1000, 'x')))
   synced.commitNow(tx => tx.contents.put(null, 3))
 }
 
-/** Something whose outcome is not known. */
+/** Begins an upload, whose outcome is then in doubt. */
 function begin({ synced }: Records): void {
   synced.commitNow(tx => tx.journal.openAlbumCreation(null, 'Photos', { since: 1, sent_at: 1 }))
 }
 
-/** What a later opening finds. */
+/** Opens and closes the records. Answers what was found. */
 function look(at: Place): { known: number | undefined; folders: number; knowLess: boolean } {
   const records = at.open()
   const { synced, knowLess } = records
@@ -104,7 +104,7 @@ describe('records that were restored', () => {
   const backup = (at: Place) => `${at.folder}-backup`
   const copy = (from: string, to: string) => {
     onTestFinished(() => rmSync(to, { recursive: true, force: true }))
-    // As people do it: with all times, as far as they can be set.
+    // With all times that can be set, as people copy a backup.
     execFileSync('cp', ['-a', from, to])
   }
 
@@ -284,7 +284,7 @@ describe('damaged records', () => {
   })
 })
 
-/** The records as SIGKILL leaves them: with a log, its process gone. */
+/** Leaves the records as SIGKILL does: the write-ahead log stays, and its process has ended. */
 function killedWhile({ folder, files }: Place): void {
   const script = `
     import { openRecords } from ${JSON.stringify(import.meta.resolve('../../../src/daemon/state/records.ts'))}

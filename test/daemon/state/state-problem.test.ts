@@ -12,7 +12,7 @@ it('a state that does not exist yet has no problem', () => {
 
 const NOBODY = 65534
 
-/** What a state at `path` is refused with, by a user who is not root: root may look into everything. */
+/** The error for a state at `path`. Runs as a user other than root, because root may read everything. */
 function refusalOf(path: string): unknown {
   const isRoot = process.getuid?.() === 0
   if (isRoot) process.seteuid?.(NOBODY)

@@ -1,5 +1,5 @@
 /**
- * What can only be tried where one may set limits and mount: run by `unshare --user --map-root-user --mount`, with the
+ * Tests that need other limits and mounts. Run by `unshare --user --map-root-user --mount`, with the
  * name of the act and an empty folder. Prints what it saw as JSON.
  */
 import { execFileSync } from 'node:child_process'
@@ -23,7 +23,7 @@ async function limit(): Promise<unknown> {
   watcher.follow()
   await told(...folders)
   const limited = state()
-  // The first poll looks at all that is lost, the second one at what has changed.
+  // The first poll has all folders without a watch scanned, the second only those that changed.
   await clock.pass(MINUTE)
   await told('39')
   heard()
@@ -42,7 +42,7 @@ async function limit(): Promise<unknown> {
   return { limited, others, mended, said }
 }
 
-/** `folder`: below the root, where something is mounted and unmounted. */
+/** `folder`: the mount point, below the root. */
 async function mount(folder: string): Promise<unknown> {
   const mirror = watchMirror(root, ['', 'a', 'a/b'], { mounts: readMounts })
   const { clock, watcher, told, heard } = mirror

@@ -37,7 +37,7 @@ describe('a watched mirror', () => {
     await told('b')
     synced.commitNow(tx => tx.folders.add(mirror, 'a'))
     watcher.follow()
-    // Only a watch that is opened anew says so.
+    // Only a new watch makes a folder stale without a change.
     await told('a')
     await expect.poll(() => state().folders).toBe(3)
   })
@@ -77,7 +77,7 @@ describe('a watched mirror', () => {
     await clock.pass(MINUTE)
     await told(tooLong)
     heard()
-    // It has not changed; a look of its own comes every ten minutes.
+    // The folder has not changed. Unchanged folders without a watch are scanned every ten minutes.
     await clock.pass(9 * MINUTE)
     expect(heard()).toEqual([])
     await clock.pass(MINUTE)
@@ -92,7 +92,8 @@ describe('a watched mirror', () => {
     await told('', 'a')
     expect(state().overflowedAt).toBeNull()
     await clock.pass(1000)
-    // All in one turn of the loop. Equal events that follow one another count as one.
+    // The events are made in one turn of Node's loop, so none is read before the queue overflows. The kernel merges equal
+    // events that follow one another, so they differ.
     for (let n = 0; n < 17_000; n++) chmodSync(join(root, `a/${n % 2}.jpg`), 0o644)
     await told('everything')
     expect(state()).toMatchObject({ folders: 2, lost: 0, overflowedAt: 1000 })
@@ -100,11 +101,11 @@ describe('a watched mirror', () => {
   })
 
   it('opens no more watches after it was closed', async () => {
-    // Each that is tried is a loss.
+    // The names are too long for the disk, so no folder can be watched, and a line says so for each.
     const many = Array.from({ length: 2000 }, (_, n) => `${n}`.repeat(300))
     const { watcher, said } = watch(many)
     watcher.follow()
-    // Turn by turn: a quick machine has tried them all before a poll looks again.
+    // One turn of Node's loop at a time, because a fast machine would try all folders before the next check.
     while (said.length === 0) await turn()
     await watcher.close()
     expect(said.length).toBeLessThan(many.length)
@@ -121,7 +122,7 @@ describe('a polled mirror', () => {
     await clock.pass(1)
     await told('everything')
     expect(state()).toMatchObject({ folders: 0, lost: 0, polled: true })
-    // The look takes its time.
+    // The scan takes this long.
     await clock.pass(40_000)
     expect(heard()).toEqual([])
     watcher.follow()
@@ -183,7 +184,7 @@ describe('file systems of other machines', () => {
   })
 })
 
-/** Limits and mounts of one's own come with a user namespace; not every machine lets one make it. */
+/** A user namespace allows other limits and mounts. Some machines do not allow a user namespace. */
 const UNSHARE = ['--user', '--map-root-user', '--mount']
 const canUnshare = spawnSync('unshare', [...UNSHARE, 'true']).status === 0
 

@@ -4,7 +4,7 @@ import { VirtualClock } from '../virtual-clock.ts'
 
 let clock: VirtualClock
 let stale: StaleFolders
-/** When the wait ended; null while it lasts. */
+/** When the wait ended. Null: it has not ended. */
 let endedAt: number | null
 
 function wait(mostMs: number, stop = new AbortController().signal): void {
@@ -13,7 +13,7 @@ function wait(mostMs: number, stop = new AbortController().signal): void {
   })
 }
 
-/** Until no look is eager any more. */
+/** Uses up all scans that wait only a short time. */
 async function lookOften(): Promise<void> {
   for (let n = 0; n < 30; n++) {
     stale.add('/m', 'a')

@@ -19,16 +19,16 @@ export interface WatchedMirror {
   clock: VirtualClock
   watcher: MirrorWatcher
   said: string[]
-  /** As recorded the last time. */
+  /** The last recorded state of the watches. */
   state: () => WatchState
-  /** Those that were told to be stale since it was asked the last time; 'everything' is one of them. */
+  /** The folders that became stale since the last call. 'everything': the whole mirror did. */
   heard(): string[]
-  /** Waits until these were told to be stale, from now on. */
+  /** Waits until these folders have become stale after the call. */
   told(...folders: string[]): Promise<void>
   close(): Promise<void>
 }
 
-/** A mirror with folders that a scan has found and that are there. Real files, real watches, time as one wants it. */
+/** A mirror with folders that exist and that a scan has recorded. Files and watches are real; the clock is the test's. */
 export function watchMirror(
   root: string,
   folders: string[],
@@ -38,7 +38,7 @@ export function watchMirror(
   const { id: mirror } = synced.commitNow(tx => tx.mirrors.add(root, 'Photos'))
   for (const folder of folders) {
     synced.commitNow(tx => tx.folders.add(mirror, folder))
-    // Some names are for a record alone.
+    // The disk refuses some names, so they are only recorded.
     if (folder.length < 256) mkdirSync(join(root, folder), { recursive: true })
   }
   const stale = new StaleFolders()
