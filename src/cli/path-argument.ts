@@ -16,7 +16,7 @@ export function pathArgument(path: string | undefined): string | undefined {
 export async function pathToActOn(config: Config, path: string | undefined): Promise<string | undefined> {
   const given = pathArgument(path)
   if (given === undefined || given.startsWith('/')) return given
-  const { readState } = await import('../daemon/report/status.ts')
+  const { readState } = await import('../daemon/state/state.ts')
   const { locationsOf } = await import('../daemon/why/location.ts')
   const { fullPath } = await import('../sync/tree-path.ts')
   const places = readState(config, synced => locationsOf(config, synced, given))

@@ -1,7 +1,7 @@
 import { firstHeld, type HeldDeletion } from '../daemon/commands/deletions.ts'
 import type { DaemonView } from '../daemon/loop/supervisor.ts'
 import { type Alert, healthOf } from '../daemon/notify/health.ts'
-import { type LatestPicture, latestPictures } from '../daemon/report/latest-pictures.ts'
+import { type LatestPicture, latestPictures } from '../daemon/report/mirrored-pictures.ts'
 import { type Status, statusOf } from '../daemon/report/status.ts'
 import type { PageCommand } from './commands.ts'
 import type { LogLine } from './log-tail.ts'

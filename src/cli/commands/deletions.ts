@@ -39,7 +39,7 @@ async function settle({ action, path, config: flag, json }: DeletionsArgs): Prom
     const at = await pathToActOn(config, path)
     const { listHeld } = await import('../../daemon/commands/deletions.ts')
     const { showDeletion } = await import('../../daemon/commands/deletions.ts')
-    const { readState } = await import('../../daemon/report/status.ts')
+    const { readState } = await import('../../daemon/state/state.ts')
     tell(
       readState(config, synced => listHeld(config, synced, at).map(showDeletion)),
       action,

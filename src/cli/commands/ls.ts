@@ -43,7 +43,7 @@ async function ls({ path, config: flag, format }: LsArgs): Promise<number> {
   const given = pathArgument(path)
   const config = await readConfig(flag)
   await sayStateTrouble(config)
-  const { reading } = await import('../../daemon/report/mirrored-pictures.ts')
+  const { reading } = await import('../../daemon/state/state.ts')
   const { picturesOf, placesToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
   return reading(config, async records => {
     const places = placesToList(config, records, given)

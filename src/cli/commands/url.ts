@@ -52,7 +52,7 @@ async function url({ file, config: flag, format, copy }: UrlArgs): Promise<numbe
   const given = pathArgument(file)!
   const config = await readConfig(flag)
   await sayStateTrouble(config)
-  const { reading } = await import('../../daemon/report/mirrored-pictures.ts')
+  const { reading } = await import('../../daemon/state/state.ts')
   const { placesToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
   const picture = await reading(config, async records => {
     const places = placesToList(config, records, given)

@@ -12,7 +12,6 @@ import type { HttpResult } from '../../remote/http/exchange.ts'
 import { Http } from '../../remote/http/http.ts'
 import { systemClock } from '../../sync/clock.ts'
 import { StateError } from '../../synced/state-error.ts'
-import { reading } from '../report/mirrored-pictures.ts'
 import { stateFiles } from '../state/claim.ts'
 import {
   isOtherKey,
@@ -21,6 +20,7 @@ import {
   OTHER_ACCOUNT_REMEDY,
   OTHER_ACCOUNT_SAID,
 } from '../state/own-account.ts'
+import { reading } from '../state/state.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
 const FOR: Record<AskedEndpoint, string> = {

@@ -1,16 +1,12 @@
-import { existsSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import { albumName } from '../../sync/album.ts'
 import { confirmedPattern, type DeliveryPattern } from '../../sync/listing/index.ts'
-import { folderAbove, nameOf } from '../../sync/tree-path.ts'
-import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
-import { openStanding, type Standing, type StandingFile } from '../../synced/standing.ts'
-import { explained, isOfDatabase } from '../../synced/state-error.ts'
-import { openSynced, type Synced } from '../../synced/synced.ts'
+import { folderAbove, nameOf, pathOf } from '../../sync/tree-path.ts'
+import type { StandingFile } from '../../synced/standing.ts'
+import type { Synced } from '../../synced/synced.ts'
 import type { FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { stateFiles } from '../state/claim.ts'
-import { refuseOther } from '../state/state.ts'
+import type { Reading } from '../state/state.ts'
 import { isOnDisk, type Location, locationsOf } from '../why/location.ts'
 
 /** A recorded picture that uses an image of the host. */
@@ -122,26 +118,51 @@ function nothingAt(place: Location): Recorded {
   return { kind: isOnDisk(place) ? 'unseen' : 'nothing' }
 }
 
-/** The records, opened for work that only reads and may take long. */
-export interface Reading {
-  synced: Synced
-  standing: Standing
+/** A picture that was uploaded, with its delivery address. */
+export interface LatestPicture {
+  /** The id of the image in our records. */
+  image: number
+  /** The mirror's folder, and the path below it. */
+  mirror: string
+  path: string
+  /** The album that its image is in, slash-separated; '' is the root. */
+  album: string
+  cdn_url: string
+  /** Bytes. */
+  size: number
+  /** When the upload was recorded, in milliseconds since 1970. */
+  at: number
 }
 
 /**
- * Reads the records of a state without locking it, so a daemon may work with the state meanwhile. A state that does not
- * exist yet reads as empty. Throws StateError, also where the state belongs to another config.
+ * The last uploaded pictures that still exist on the disk, the latest first. At most `most`. There may be fewer, because
+ * pictures that were deleted since are left out.
  */
-export async function reading<T>(config: Config, work: (reading: Reading) => Promise<T>): Promise<T> {
-  const { database } = stateFiles(config.state_dir)
-  const db = existsSync(database) ? openDatabaseToRead(database) : openDatabase(':memory:')
-  try {
-    const synced = openSynced(db)
-    refuseOther(synced, config)
-    return await work({ synced, standing: openStanding(db) })
-  } catch (error) {
-    throw isOfDatabase(error) ? explained(error, database) : error
-  } finally {
-    db.close()
-  }
+export function latestPictures(config: Config, synced: Synced, most: number): LatestPicture[] {
+  const latest = synced.images.acknowledged(most * 4).flatMap(({ remote_id }) => {
+    const image = synced.images.byRemoteId(remote_id)
+    const location = image && locationOf(config, synced, image.id)
+    if (!location || image.cdn_url === null) return []
+    const { id, cdn_url, size, recorded_at: at } = image
+    return [{ image: id, ...location, album: albumName(synced, image.album), cdn_url, size, at }]
+  })
+  return latest.slice(0, most)
 }
+
+/** The location of a file that uses the image and was there at the last scan. Null: there is none. */
+export function locationOf(
+  config: Config,
+  synced: Synced,
+  image: number,
+): { mirror: string; path: string } | null {
+  const mirrors = new Map(config.mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
+  for (const { folder, name, state } of synced.files.onImage(image)) {
+    const row = synced.folders.byId(folder)
+    const mirror = mirrors.get(row?.mirror)
+    if (row && mirror !== undefined && IS_THERE.has(state)) return { mirror, path: pathOf(row.path, name) }
+  }
+  return null
+}
+
+/** In the other states the picture is gone or hidden. */
+const IS_THERE: ReadonlySet<string> = new Set(['synced', 'pending', 'linked', 'uncertain', 'failed'])

@@ -1,19 +1,17 @@
-import { existsSync } from 'node:fs'
 import { checkFolders } from '../../config/check-folders.ts'
 import type { Config } from '../../config/schema.ts'
 import { formatOfName } from '../../protocol/formats.ts'
 import { pathOf } from '../../sync/tree-path.ts'
-import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
-import { explained } from '../../synced/state-error.ts'
 import type { FailureSummary, MirrorSummary } from '../../synced/summary.ts'
-import { openSynced, type Synced } from '../../synced/synced.ts'
+import type { Synced } from '../../synced/synced.ts'
 import { codeOf, inWords } from '../../words/reasons.ts'
 import { fingerprintOf } from '../control/protocol.ts'
 import { uploadsWaitUntil } from '../loop/rest.ts'
 import { version } from '../package.ts'
 import { stateFiles } from '../state/claim.ts'
 import { type Pause, pauseAt, pauseInWords } from '../state/pause.ts'
+import { readState } from '../state/state.ts'
 import { readProblemNote } from '../state/state-problem.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
 import { isoTime, localTime } from './amounts.ts'
@@ -87,22 +85,6 @@ function withMissingFolders(config: Config, mirrors: readonly MirrorStatus[]): M
     const problem = problems.find(({ folder }) => folder === mirror.folder)
     return problem ? { ...mirror, state: 'guarded', reason: problem.message } : mirror
   })
-}
-
-/**
- * Reads the records without locking the state, so a daemon may work with it meanwhile. A state that does not exist yet
- * reads as empty. Throws StateError.
- */
-export function readState<T>(config: Config, look: (synced: Synced) => T): T {
-  const { database } = stateFiles(config.state_dir)
-  const db = existsSync(database) ? openDatabaseToRead(database) : openDatabase(':memory:')
-  try {
-    return look(openSynced(db))
-  } catch (error) {
-    throw explained(error, database)
-  } finally {
-    db.close()
-  }
 }
 
 /** The status by these records. `running`: whether a daemon has the state open. `now`: milliseconds since 1970. */

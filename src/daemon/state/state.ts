@@ -1,11 +1,14 @@
+import { existsSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import { recordRunning } from '../../records/escrow.ts'
 import { albumPathOf } from '../../sync/album.ts'
 import { systemClock } from '../../sync/clock.ts'
 import { noteBoot, noteLost } from '../../sync/state-loss.ts'
+import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import type { LockedError } from '../../synced/lock.ts'
-import { explained, StateError } from '../../synced/state-error.ts'
-import type { Synced } from '../../synced/synced.ts'
+import { openStanding, type Standing } from '../../synced/standing.ts'
+import { explained, isOfDatabase, StateError } from '../../synced/state-error.ts'
+import { openSynced, type Synced } from '../../synced/synced.ts'
 import { type Claim, claimState, stateFiles } from './claim.ts'
 import { bootId, endRequests, lastRequestBefore, startRequests } from './last-process.ts'
 import { openRecords, type Records } from './records.ts'
@@ -196,4 +199,46 @@ function refuseRegrouped({ mirrors, files }: Synced, { mirrors: configured, stat
 function overlap(one: readonly string[], other: readonly string[]): boolean {
   const [outer, inner] = one.length < other.length ? [one, other] : [other, one]
   return outer.every((name, at) => inner[at] === name)
+}
+
+/** The records, opened for reading. */
+export interface Reading {
+  synced: Synced
+  standing: Standing
+}
+
+/**
+ * Reads the records without locking the state, so a daemon may work with it meanwhile. A state that does not exist yet
+ * reads as empty. Throws StateError.
+ */
+export function readState<T>(config: Config, look: (synced: Synced) => T): T {
+  const { db, explain } = openToRead(config)
+  try {
+    return look(openSynced(db))
+  } catch (error) {
+    throw explain(error)
+  } finally {
+    db.close()
+  }
+}
+
+/** Like `readState`, for work that takes long. Throws StateError also where the state belongs to another config. */
+export async function reading<T>(config: Config, work: (reading: Reading) => Promise<T>): Promise<T> {
+  const { db, explain } = openToRead(config)
+  try {
+    const synced = openSynced(db)
+    refuseOther(synced, config)
+    return await work({ synced, standing: openStanding(db) })
+  } catch (error) {
+    // An error of the disk that the work itself meets, for example of a restore, is no error of the state.
+    throw isOfDatabase(error) ? explain(error) : error
+  } finally {
+    db.close()
+  }
+}
+
+function openToRead({ state_dir }: Config) {
+  const { database } = stateFiles(state_dir)
+  const db = existsSync(database) ? openDatabaseToRead(database) : openDatabase(':memory:')
+  return { db, explain: (error: unknown) => explained(error, database) }
 }

@@ -1,5 +1,5 @@
 import { count, sizeInWords } from '../../daemon/report/amounts.ts'
-import type { LatestPicture } from '../../daemon/report/latest-pictures.ts'
+import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { nameOf } from '../../sync/tree-path.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../under-way.ts'

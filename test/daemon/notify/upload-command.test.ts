@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { Bus, type DaemonEvent } from '../../../src/daemon/events.ts'
 import { childEnvironment, runCommand } from '../../../src/daemon/notify/run-command.ts'
 import { UploadCommand } from '../../../src/daemon/notify/upload-command.ts'
-import { reading } from '../../../src/daemon/report/mirrored-pictures.ts'
+import { reading } from '../../../src/daemon/state/state.ts'
 import { recordPictures } from '../recorded-pictures.ts'
 
 const uploaded = (mirror: string, path: string) =>

@@ -1,12 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import {
-  picturesOf,
-  placesToList,
-  reading,
-  recordedAt,
-} from '../../../src/daemon/report/mirrored-pictures.ts'
+import { picturesOf, placesToList, recordedAt } from '../../../src/daemon/report/mirrored-pictures.ts'
+import { reading } from '../../../src/daemon/state/state.ts'
 import { type Recorded, recordPictures } from '../recorded-pictures.ts'
 
 function at({ config }: Recorded, path?: string) {
