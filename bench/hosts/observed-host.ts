@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { HostChoices } from '../../src/host/settings.ts'
+import type { HostChoices } from '../../src/host/ports.ts'
 import { type ChildServer, startChild } from './child.ts'
 
 /** One request that the embedded host has answered. Times: see `nowMs`. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { STEPS as HOST_STEPS } from '../../src/host/data/schema.ts'
+import { STEPS as HOST_STEPS } from '../../src/host/data/database.ts'
 import { STEPS } from '../../src/synced/schema.ts'
 import { type ObservedHost, type ObservedHostOptions, startObservedHost } from '../hosts/observed-host.ts'
 import type { TimedRun } from '../measure/timed-run.ts'

@@ -2,16 +2,14 @@ import { DECISIONS } from '../protocol/decisions.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { PLANS, type Plan } from '../protocol/limits.ts'
 import type { Account, Accounts } from './data/accounts.ts'
-import type { Clock } from './ports.ts'
-import { RateWindow } from './rate-window.ts'
+import type { Clock, HostSettings } from './ports.ts'
 import { type RateState, Refusal } from './refusal.ts'
-import type { HostSettings } from './settings.ts'
 
-/** Who may ask what, and how often: key (§5), rate (§8) and plan (§1.5), in this order. */
+/** Checks a request's key (§5), rate (§8) and plan (§1.5), in this order. */
 export function openAdmission(accounts: Accounts, settings: HostSettings, clock: Clock) {
   const windows = new Map<string, RateWindow>()
 
-  /** The account of a key. Refuses a key that is not there (§5.2). */
+  /** The account of a key. Refuses an unknown key (§5.2). */
   function identify(apiKey: string | undefined): Account {
     if (!apiKey) throw new Refusal('MISSING_API_KEY', 'The X-API-Key header is required.')
     const account = accounts.byKey(apiKey)
@@ -19,7 +17,7 @@ export function openAdmission(accounts: Accounts, settings: HostSettings, clock:
     return account
   }
 
-  /** Counts a request. Refuses it where the account has used up the endpoint's second. */
+  /** Counts a request. Refuses the request when the account has used up the endpoint's rate. */
   function count(accountId: number, endpoint: Endpoint): RateState {
     const key = `${accountId} ${endpoint}`
     const window = windows.get(key) ?? new RateWindow(settings.requestsPerSecond[endpoint])
@@ -33,7 +31,7 @@ export function openAdmission(accounts: Accounts, settings: HostSettings, clock:
   return {
     identify,
     count,
-    /** Lets a request in that carries a key. */
+    /** Admits a request that carries a key. */
     admit(apiKey: string | undefined, endpoint: Endpoint): { account: Account; rate: RateState } {
       const account = identify(apiKey)
       const rate = count(account.id, endpoint)
@@ -42,5 +40,40 @@ export function openAdmission(accounts: Accounts, settings: HostSettings, clock:
         throw new Refusal('PLAN_NOT_SUPPORTED', `This endpoint begins with the ${from} plan.`, { rate })
       return { account, rate }
     },
+  }
+}
+
+const SECOND = 1000
+
+export type RateVerdict =
+  | (RateState & { admitted: true })
+  | (RateState & { admitted: false; retryAfterMs: number })
+
+/**
+ * The rate of §8 as a strict sliding second. A request is admitted when fewer than `limit` requests were admitted in the 1000 ms
+ * before it. Refused requests do not count. `now`: monotonic milliseconds.
+ */
+export class RateWindow {
+  readonly #limit: number
+  #admitted: number[] = []
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  take(now: number): RateVerdict {
+    if (this.#limit === Number.POSITIVE_INFINITY)
+      return { admitted: true, limit: this.#limit, remaining: this.#limit }
+    this.#admitted = this.#admitted.filter(at => now - at < SECOND)
+    const oldest = this.#admitted[0]
+    if (this.#admitted.length >= this.#limit)
+      return {
+        admitted: false,
+        limit: this.#limit,
+        remaining: 0,
+        retryAfterMs: (oldest ?? now) + SECOND - now,
+      }
+    this.#admitted.push(now)
+    return { admitted: true, limit: this.#limit, remaining: this.#limit - this.#admitted.length }
   }
 }

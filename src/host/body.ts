@@ -5,7 +5,7 @@ import { Refusal } from './refusal.ts'
 /** A JSON body, before its fields are looked at. */
 export type Body = Readonly<Record<string, unknown>>
 
-/** Refuses what is no JSON object. */
+/** Refuses a body that is no JSON object. */
 export function asBody(value: unknown): Body {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Refusal(DECIDED_CODES.badBody, 'The body must be a JSON object.')
@@ -17,14 +17,14 @@ export function isMissing(value: unknown): value is undefined | null | '' {
   return value === undefined || value === null || value === ''
 }
 
-/** A field that must be a non-empty string; `missing` is its code where it is not there. */
+/** A field that must be a non-empty string. `missing`: the code of the refusal when it is missing. */
 export function requiredString(body: Body, field: string, missing: ErrorCode): string {
   const value = optionalString(body, field)
   if (value === null) throw new Refusal(missing, `${field} is required.`)
   return value
 }
 
-/** A field that must be a name of 1 to `max` characters, each a code point (§8), with its codes where it is none. */
+/** A field that must be a name of 1 to `max` characters (code points, §8). The codes are those of the refusals. */
 export function requiredName(
   body: Body,
   field: string,

@@ -1,20 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DECIDED_CODES } from '../protocol/decisions.ts'
-import type { Account } from './data/accounts.ts'
-import type { Albums } from './data/albums.ts'
+import type { Account, Albums } from './data/accounts.ts'
 import type { Db } from './data/database.ts'
 import type { ImageRow, Images } from './data/images.ts'
 import type { PictureStore } from './ports.ts'
 import { Refusal } from './refusal.ts'
 
-interface Means {
+interface Stores {
   db: Db
   albums: Albums
   images: Images
   pictures: PictureStore
 }
 
-/** §4.5: what a query asks to delete; null stands for a parameter that is not there. */
+/** What a query asks to delete (§4.5). Null: the parameter is missing. */
 export interface DeletionQuery {
   img: string | null
   album: string | null
@@ -23,21 +22,25 @@ export interface DeletionQuery {
 export type Deleted = { image: string } | { albums: number; images: number }
 
 /** `DELETE /delete` (§4.5). */
-export async function deleteResource(means: Means, account: Account, query: DeletionQuery): Promise<Deleted> {
+export async function deleteResource(
+  stores: Stores,
+  account: Account,
+  query: DeletionQuery,
+): Promise<Deleted> {
   const { img, album } = query
   if (img !== null && album !== null)
     throw new Refusal(DECIDED_CODES.bothParams, 'Only one of img and album may be given.')
-  if (img) return deleteImage(means, account, img)
-  if (album) return deleteAlbum(means, account, album)
+  if (img) return deleteImage(stores, account, img)
+  if (album) return deleteAlbum(stores, account, album)
   throw new Refusal(DECIDED_CODES.noParam, 'One of img and album is required.')
 }
 
 /**
- * The row goes first, then the bytes; where they stay, the row comes back. So a listed image always has its bytes,
- * and bytes that a kill leaves without a row are cleared away at the next start. All of it is one turn of the event
- * loop, so nobody sees the image gone and back.
+ * Deletes the row first, and then the bytes. When the bytes can't be removed, the row is restored. So a listed image always has
+ * its bytes. A kill may leave bytes without a row; the next start removes them. All happens in one turn of the event loop, so
+ * no request sees an image vanish and come back.
  */
-function deleteImage({ db, images, pictures }: Means, account: Account, id: string): Deleted {
+function deleteImage({ db, images, pictures }: Stores, account: Account, id: string): Deleted {
   const image = ownedImage(images, account, id)
   db.transaction(() => images.remove(image)).immediate()
   try {
@@ -56,8 +59,8 @@ function ownedImage(images: Images, account: Account, id: string): ImageRow {
   return image
 }
 
-async function deleteAlbum(means: Means, account: Account, id: string): Promise<Deleted> {
-  const { db, albums, images, pictures } = means
+async function deleteAlbum(stores: Stores, account: Account, id: string): Promise<Deleted> {
+  const { db, albums, images, pictures } = stores
   const album = albums.owned(account, id)
   const removed = db
     .transaction(() => ({
@@ -69,10 +72,10 @@ async function deleteAlbum(means: Means, account: Account, id: string): Promise<
   return { albums: removed.albums, images: removed.files.length }
 }
 
-/** How many files are removed before others have their turn. */
+/** How many files are removed before other requests get a turn of the event loop. */
 const BATCH = 50
 
-/** Nothing lists them any more: one that can't be removed is left to the next start. */
+/** Removes files that no row names any more. A file that can't be removed is left to the next start. */
 async function removeFiles(pictures: PictureStore, files: readonly string[]): Promise<void> {
   for (const [index, file] of files.entries()) {
     if (index % BATCH === BATCH - 1) await nextTurn()

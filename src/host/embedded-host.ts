@@ -1,28 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { openDatabase } from './data/database.ts'
-import { lockData } from './data/lock.ts'
+import { lockData, openDatabase } from './data/database.ts'
 import { openPictureFolder } from './data/picture-folder.ts'
 import { openHostService } from './host-service.ts'
-import { addressesOf } from './http/addresses.ts'
 import { createApp } from './http/app.ts'
 import { authorityFile, serverCertificate } from './http/authority.ts'
-import { close, createServer, listen, serve } from './http/server.ts'
-import { type Clock, systemClock } from './ports.ts'
-import { type HostChoices, settle } from './settings.ts'
+import { addressesOf, close, createServer, listen, serve } from './http/server.ts'
+import { type Clock, type HostChoices, settle, systemClock } from './ports.ts'
 
 export interface HostOptions extends HostChoices {
-  /** The folder that holds everything; it is made where it is missing. */
+  /** The folder that holds all data. */
   data: string
-  /** Port 0 is any that is free. */
+  /** Port 0 takes any free port. */
   listen: { host: string; port: number }
-  /** One account to each. */
+  /** Each key has an account of its own. */
   apiKeys: readonly string[]
   /** False serves plain HTTP. */
   tls: boolean
   clock?: Clock
-  /** Hears of errors that no request caused; without it they go unheard. */
+  /** Called with errors that no request has caused. */
   onFault?: (error: Error) => void
 }
 
@@ -30,9 +27,9 @@ export interface RunningHost {
   baseUrl: string
   siteUrl: string
   cdnBaseUrl: string
-  /** The authority that clients are to trust, absolute; null without TLS. */
+  /** The absolute path of the authority that clients must trust; null without TLS. */
   caFile: string | null
-  /** Cuts off what is under way within a second. */
+  /** Ends the host within a second. Requests that last longer are cut off. */
   close(): Promise<void>
 }
 
@@ -42,14 +39,15 @@ const HEADERS_MAX = 10_000
 /** Milliseconds beyond a credential's life that a request may take to come in. */
 const REQUEST_MARGIN = 30_000
 
-/** A folder that is there already is used. */
+/** Ignores the error of mkdir for a folder that exists already. */
 function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error
 }
 
 /**
- * Serves all nine parts of the specification from a folder, which is made when only its last part is missing. Rejects with code HOST_DATA_IN_USE where another host has
- * the folder, and with Node's own error (EADDRINUSE, EACCES) or SQLite's where it can't listen or use the folder.
+ * Serves all nine parts of the specification from a folder. The folder is made when it is missing; the folders above it must
+ * exist. Rejects with code HOST_DATA_IN_USE when another host uses the folder, and with Node's error (EADDRINUSE, EACCES) or
+ * SQLite's when the host can't listen or use the folder.
  */
 export async function startHost(options: HostOptions): Promise<RunningHost> {
   const settings = settle(options)

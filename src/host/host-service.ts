@@ -1,18 +1,17 @@
+import { DECIDED_CODES, DECISIONS } from '../protocol/decisions.ts'
+import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
 import { readPicture } from '../protocol/picture/picture.ts'
 import { openAdmission } from './admission.ts'
-import { createAlbum } from './album-creation.ts'
-import { asBody } from './body.ts'
-import { openCredentialDesk } from './credential-desk.ts'
-import { type Account, openAccounts } from './data/accounts.ts'
-import { openAlbums } from './data/albums.ts'
+import { asBody, type Body, optionalString, requiredName } from './body.ts'
+import { openCredentialDesk } from './credentials.ts'
+import { type Account, type AlbumRow, type Albums, openAccounts, openAlbums } from './data/accounts.ts'
 import { openCredentials } from './data/credentials.ts'
 import type { Db } from './data/database.ts'
 import { type ImageRow, openImages } from './data/images.ts'
 import { type DeletionQuery, deleteResource } from './deletion.ts'
 import { createdAlbumRecord, list } from './listing.ts'
-import type { Clock, PictureStore, Random, ReadPicture } from './ports.ts'
+import type { Clock, HostSettings, PictureStore, Random, ReadPicture } from './ports.ts'
 import { Refusal } from './refusal.ts'
-import type { HostSettings } from './settings.ts'
 import { openUploadNode } from './upload-node.ts'
 import { readPresignOrder, readUploadOrder } from './upload-order.ts'
 
@@ -21,15 +20,15 @@ export interface HostPorts {
   pictures: PictureStore
   clock: Clock
   random: Random
-  /** Left out: as the protocol reads it. */
+  /** How a picture is read from its bytes; by default as the protocol does. */
   readPicture?: ReadPicture
 }
 
 export type HostService = ReturnType<typeof openHostService>
 
 /**
- * The image host apart from HTTP: §4's operations as calls. Each throws Refusal where it does not answer. A request is
- * let in by `admit` (or, for step 2, by `admitUpload`) before anything else is asked.
+ * The image host without HTTP: the operations of §4 as calls. Each call throws a Refusal when the request is refused. Each
+ * request is admitted by `admit`, or by `admitUpload` for step 2, before anything else is done.
  */
 export function openHostService(ports: HostPorts, apiKeys: readonly string[], settings: HostSettings) {
   const { db, pictures, clock, random } = ports
@@ -51,7 +50,7 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
   const desk = openCredentialDesk({ db, albums, images, credentials, node, settings, clock, random })
   clearLeftBytes()
 
-  /** A kill between bytes and row leaves bytes that nothing lists. */
+  /** A kill between writing bytes and writing the row leaves bytes that no row names. */
   function clearLeftBytes(): void {
     for (const file of pictures.files()) if (!images.hasFile(file)) pictures.remove(file)
   }
@@ -60,7 +59,7 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
     identify: admission.identify,
     admit: admission.admit,
 
-    /** Lets step 2 in: the token says which credential, and thereby whose rate it counts for. */
+    /** Admits step 2. The token names the credential, and the credential names the account whose rate counts. */
     admitUpload(token: string) {
       const credential = node.credentialOf(token)
       return { credential, rate: admission.count(credential.account, 'send') }
@@ -83,7 +82,7 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
     createAlbum: (account: Account, body: unknown) =>
       createdAlbumRecord(createAlbum({ albums, clock, random }, account, asBody(body))),
 
-    /** The image that a delivery address (§4.3.3) stands for. */
+    /** The image at a delivery address (§4.3.3). */
     delivered(imageId: string): ImageRow {
       const image = images.byId(imageId)
       if (!image) throw new Refusal('NOT_FOUND', 'There is no such image.')
@@ -94,4 +93,27 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
     /** Resolves once no upload is under way. */
     settled: node.settled,
   }
+}
+
+interface Stores {
+  albums: Albums
+  clock: Clock
+  random: Random
+}
+
+/** `POST /create_album` (§4.6). */
+export function createAlbum({ albums, clock, random }: Stores, account: Account, body: Body): AlbumRow {
+  const codes = { missing: 'MISSING_NAME', tooLong: DECIDED_CODES.albumNameTooLong } as const
+  const name = requiredName(body, 'name', ALBUM_NAME_MAX, codes)
+  const parent = albums.owned(account, optionalString(body, 'parent_album'))
+  if (parent.depth >= DECISIONS.depthMax)
+    throw new Refusal(DECIDED_CODES.tooDeep, `Albums may be nested ${DECISIONS.depthMax} deep.`)
+  return albums.insert({
+    id: random(16).toString('hex'),
+    account: account.id,
+    parent: parent.seq,
+    name,
+    depth: parent.depth + 1,
+    created_at: clock.wall(),
+  })
 }

@@ -1,20 +1,18 @@
 import { DECIDED_CODES, DECISIONS } from '../protocol/decisions.ts'
 import { PER_PAGE } from '../protocol/limits.ts'
 import type { AlbumRecord, ImageRecord } from '../protocol/records.ts'
-import type { Account } from './data/accounts.ts'
-import type { AlbumRow, Albums, CountedAlbum } from './data/albums.ts'
+import type { Account, AlbumRow, Albums, CountedAlbum } from './data/accounts.ts'
 import type { ImageRow, Images } from './data/images.ts'
-import { humanSize } from './human-size.ts'
 import { Refusal } from './refusal.ts'
 
-/** §4.4's `data`, without the address that the wire adds. */
+/** The `data` of §4.4, without delivery addresses. */
 export interface Listing {
   albums: AlbumRecord[]
   images: ImageRecord[]
   pagination: { page: number; per_page: number; total_pages: number; total_images: number }
 }
 
-/** `GET /list` (§4.4). `albumId` null is the root; `page` is as the query has it, null where it is left out. */
+/** `GET /list` (§4.4). A null `albumId` is the root. `page`: the text of the query; null when it is left out. */
 export function list(
   data: { albums: Albums; images: Images },
   account: Account,
@@ -65,4 +63,19 @@ function imageRecord({ id, name, size, width, height, created_at }: ImageRow): I
 /** §2: ISO 8601 with the offset written out. */
 function timestamp(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '+00:00')
+}
+
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
+
+/** A size for people (§2), in decimal units. An example: 349915 is "349.9 KB". */
+export function humanSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  let value = bytes
+  let unit = 0
+  // 999.95 would be rounded to 1000.0, so it takes the next unit.
+  while (value >= 999.95 && unit < UNITS.length - 1) {
+    value /= 1000
+    unit += 1
+  }
+  return `${value.toFixed(1)} ${UNITS[unit]}`
 }

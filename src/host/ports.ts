@@ -1,42 +1,83 @@
+import { DECISIONS } from '../protocol/decisions.ts'
+import type { Endpoint } from '../protocol/endpoints.ts'
+import { CREDENTIAL_LIFETIME_MS, DAILY_QUOTA, type Plan, REQUESTS_PER_SECOND } from '../protocol/limits.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
-import type { ByteSource } from '../protocol/picture/source.ts'
+import type { ByteSource } from '../protocol/picture/window.ts'
 
-/** What the host's logic needs of the world, as parameters: a simulation runs it in virtual time and memory. */
+/** What the host's logic needs from outside, as parameters. The simulation passes virtual time and a virtual disk. */
 
 export interface Clock {
-  /** Milliseconds since 1970, as the system's clock has them: it may jump. */
+  /** Milliseconds since 1970 by the system's clock. Somebody may set this clock. */
   wall(): number
-  /** Milliseconds since some moment: it never jumps. */
+  /** Milliseconds since some moment. This clock never jumps. */
   monotonic(): number
 }
 
 export const systemClock: Clock = { wall: () => Date.now(), monotonic: () => performance.now() }
 
-/** So many random bytes, as node:crypto's `randomBytes`. */
+/** Random bytes, like node:crypto's `randomBytes`. */
 export type Random = (bytes: number) => Buffer
 
-/** What a picture is by its bytes; null for none of §4.3's formats. */
+/** What a picture is by its bytes; null when they are none of §4.3's formats. */
 export type ReadPicture = (source: ByteSource) => Promise<Picture | null>
 
-/** Where the bytes of images are. `file` is a name that the store has given, never one of a client's. */
+/** Stores the bytes of images. `file`: a name that the store has given, never a client's. */
 export interface PictureStore {
-  /** Begins a picture that nobody sees until it is kept. */
+  /** Begins a picture. Nobody can read it before it is kept. */
   begin(): Promise<Draft>
-  /** The bytes from `start` up to and with `end`. Rejects where there are none. */
+  /** The bytes from `start` to `end`, both included. Rejects when the file does not exist. */
   read(file: string, start: number, end: number): Promise<ReadableStream<Uint8Array>>
-  /** Returns once the bytes are gone, also where they were gone before. Throws where they stay. */
+  /** Removes a picture. A picture that is gone already is no error. Throws when the bytes can't be removed. */
   remove(file: string): void
-  /** Every picture that is kept. */
+  /** The names of all kept pictures. */
   files(): Iterable<string>
-  /** Bytes that can still be stored. */
+  /** How many bytes can still be stored. */
   freeBytes(): number
 }
 
-/** A picture while it comes in. */
+/** A picture that is being received. */
 export interface Draft extends ByteSource {
   append(chunk: Uint8Array): Promise<void>
   /** Resolves to the picture's name once its bytes would survive a power cut. */
   keep(): Promise<string>
-  /** Leaves nothing of it, kept or not. */
+  /** Removes the picture, whether it was kept or not. */
   discard(): Promise<void>
+}
+
+/** Choices about a host's behaviour. Without a choice, §8 and the plan decide. */
+export interface HostChoices {
+  /** The plan of every account. */
+  plan: Plan
+  /** The lowest plan that may list, delete and create albums (§1.6). */
+  plansFrom?: Plan
+  /** Images that an account may upload on a day. */
+  dailyQuota?: number
+  /** Bytes. */
+  maxFileSize?: number
+  /** Bytes that an account may store. */
+  storageLimit?: number
+  credentialTtlMs?: number
+  /** Requests a second by endpoint; Infinity means no limit. */
+  requestsPerSecond?: Partial<Record<Endpoint, number>>
+  /** How many uploads of one account, and of all accounts, may be under way at once. */
+  maxOpenUploads?: number
+  maxOpenUploadsInAll?: number
+}
+
+export interface HostSettings extends Required<Omit<HostChoices, 'requestsPerSecond'>> {
+  requestsPerSecond: Readonly<Record<Endpoint, number>>
+}
+
+export function settle(choices: HostChoices): HostSettings {
+  return {
+    plan: choices.plan,
+    plansFrom: choices.plansFrom ?? DECISIONS.plansFrom,
+    dailyQuota: choices.dailyQuota ?? DAILY_QUOTA[choices.plan],
+    maxFileSize: choices.maxFileSize ?? DECISIONS.fileSizeMax[choices.plan],
+    storageLimit: choices.storageLimit ?? DECISIONS.storageMax[choices.plan],
+    credentialTtlMs: choices.credentialTtlMs ?? CREDENTIAL_LIFETIME_MS,
+    requestsPerSecond: { ...REQUESTS_PER_SECOND, ...choices.requestsPerSecond },
+    maxOpenUploads: choices.maxOpenUploads ?? DECISIONS.openUploadsMax,
+    maxOpenUploadsInAll: choices.maxOpenUploadsInAll ?? DECISIONS.openUploadsInAllMax,
+  }
 }

@@ -1,22 +1,22 @@
 import type { ErrorCode } from '../protocol/errors.ts'
 
-/** How an account stands with an endpoint's per-second limit (§7, §8). */
+/** An account's use of an endpoint's rate (§7, §8). */
 export interface RateState {
-  /** Requests in any second; Infinity where the limit is off. */
+  /** Requests in any second; Infinity when there is no limit. */
   limit: number
-  /** Requests that would still be admitted now. */
+  /** How many requests would be admitted at this moment. */
   remaining: number
 }
 
 interface Details {
-  /** Milliseconds after which trying again can help. */
+  /** After how many milliseconds the client may try again. */
   retryAfterMs?: number
   rate?: RateState
 }
 
 /**
- * A request that ends here, with a code of §7. It is thrown, for nothing that was meant to follow makes sense any
- * more and an open transaction must go back; whoever carries the answer makes it the failure envelope of §1.
+ * A refused request, with a code of §7. A refusal is thrown, because it ends the request and rolls back an open transaction.
+ * The HTTP layer turns it into the failure envelope of §1.
  */
 export class Refusal extends Error {
   override name = 'Refusal'

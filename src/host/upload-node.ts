@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { DECIDED_CODES, DECISIONS } from '../protocol/decisions.ts'
+import { exemptFromDimensions } from '../protocol/formats.ts'
+import { DIMENSION_TOLERANCE } from '../protocol/limits.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
-import type { Albums } from './data/albums.ts'
+import type { Albums } from './data/accounts.ts'
 import type { CredentialRow, Credentials } from './data/credentials.ts'
 import type { Db } from './data/database.ts'
 import type { Images } from './data/images.ts'
-import { checkDimensions } from './dimension-check.ts'
-import type { Clock, Draft, PictureStore, ReadPicture } from './ports.ts'
+import type { Clock, Draft, HostSettings, PictureStore, ReadPicture } from './ports.ts'
 import { Refusal } from './refusal.ts'
-import type { HostSettings } from './settings.ts'
 
-interface Means {
+interface Stores {
   db: Db
   albums: Albums
   images: Images
@@ -23,7 +23,7 @@ interface Means {
 
 export type UploadNode = ReturnType<typeof openUploadNode>
 
-/** Step 2 of an upload (§4.2): takes the bytes, compares them with what was declared, keeps them. */
+/** Step 2 of an upload (§4.2): receives the bytes, compares them with what was declared, and keeps them. */
 export function openUploadNode({
   db,
   albums,
@@ -33,8 +33,8 @@ export function openUploadNode({
   readPicture,
   settings,
   clock,
-}: Means) {
-  /** The uploads under way, each with its account. */
+}: Stores) {
+  /** The accounts of the uploads under way. */
   const open = new Map<Promise<string>, number>()
 
   function refuseWithoutRoom(account: number, size: number): void {
@@ -52,7 +52,7 @@ export function openUploadNode({
       const picture = await readPicture(draft)
       checkDimensions(picture, credential)
       const file = await draft.keep()
-      // The row comes last: what it lists has its bytes.
+      // The row is written last, so that each row's bytes exist.
       db.transaction(() => record(credential, picture, sha256, file)).immediate()
       return credential.image_id
     } catch (error) {
@@ -63,7 +63,7 @@ export function openUploadNode({
 
   function record(credential: CredentialRow, picture: Picture | null, sha256: string, file: string): void {
     const now = clock.wall()
-    // Another upload may have used the credential meanwhile, and somebody may have deleted the album.
+    // While the bytes came in, another upload may have used the credential, and the album may have been deleted.
     if (!credentials.spend(credential, now)) throw spentCredential()
     if (!albums.exists(credential.album)) throw new Refusal(DECIDED_CODES.lostAlbum, 'The album is gone.')
     images.insert({
@@ -82,10 +82,10 @@ export function openUploadNode({
   }
 
   return {
-    /** Refuses where the node can't take in `size` bytes of an account now (§4.1.5). */
+    /** Refuses when the node can't receive `size` bytes of an account now (§4.1.5). */
     refuseWithoutRoom,
 
-    /** The credential of an upload address. Refuses one that was never issued. */
+    /** The credential of a token. Refuses a token that was never issued. */
     credentialOf(token: string): CredentialRow {
       const credential = credentials.byToken(token)
       if (credential) return credential
@@ -117,7 +117,7 @@ export function openUploadNode({
   }
 }
 
-/** Writes the picture aside and returns its SHA-256 in hex. Refuses another length than the declared one. */
+/** Writes the bytes, and returns their SHA-256 in hex. Refuses a length that differs from the declared one. */
 async function takeIn(draft: Draft, chunks: AsyncIterable<Uint8Array>, size: number): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of chunks) {
@@ -140,7 +140,7 @@ function wrongLength(size: number): Refusal {
   )
 }
 
-/** Errors of a disk that is full or failing. */
+/** Codes of errors of a full or failing disk. */
 const DISK_TROUBLE = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE', 'SQLITE_FULL'])
 
 function asNodeTrouble(error: unknown): unknown {
@@ -148,4 +148,41 @@ function asNodeTrouble(error: unknown): unknown {
   return DISK_TROUBLE.has(code)
     ? new Refusal(DECIDED_CODES.nodeTrouble, 'The picture cannot be stored now.')
     : error
+}
+
+/**
+ * §4.2: the upload node's three checks, by what step 1 declared. `picture` is what the bytes are; null where they are
+ * none of §4.3's formats. Refuses what does not pass.
+ */
+export function checkDimensions(
+  picture: Picture | null,
+  { compares, width, height }: Pick<CredentialRow, 'compares' | 'width' | 'height'>,
+): void {
+  if (!compares) return
+  if (picture === null)
+    throw new Refusal('UNREADABLE_DIMENSION', 'The file is no picture of a supported format.')
+  if (width === null || height === null) refuseUnlessExempt(picture)
+  else compare(picture, width, height)
+}
+
+function refuseUnlessExempt(picture: Picture): void {
+  if (!exemptFromDimensions(picture.mime))
+    throw new Refusal(
+      DECIDED_CODES.exemptButOther,
+      'No dimensions were declared, which only SVG and TIFF may lack.',
+    )
+}
+
+function compare(picture: Picture, width: number, height: number): void {
+  if (picture.width === null || picture.height === null)
+    throw new Refusal('UNREADABLE_DIMENSION', 'The dimensions of the file cannot be read.')
+  if (differs(picture.width, width) || differs(picture.height, height))
+    throw new Refusal(
+      'DIMENSION_MISMATCH',
+      `The file has ${picture.width} × ${picture.height} pixels, not ${width} × ${height}.`,
+    )
+}
+
+function differs(actual: number, declared: number): boolean {
+  return Math.abs(actual - declared) > DIMENSION_TOLERANCE
 }

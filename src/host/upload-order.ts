@@ -12,28 +12,28 @@ import {
 } from './body.ts'
 import { Refusal } from './refusal.ts'
 
-/** What step 1 asks for (§4.1), once it has been found in order. */
+/** A valid order of step 1 (§4.1). */
 export interface UploadOrder {
   name: string
   /** Bytes. */
   size: number
-  /** The declared MIME type, as its format is delivered. */
+  /** The MIME type with which the declared format is delivered. */
   mime: string
-  /** Pixels; null where none are declared, which is for some orders alone. */
+  /** Declared pixels; null when none are declared, which only some orders may do. */
   declared: { width: number; height: number } | null
-  /** Whether the upload node compares dimensions. */
+  /** Whether the upload node compares the dimensions. */
   compares: boolean
-  /** Null is the root. */
+  /** The album; null is the root. */
   albumId: string | null
 }
 
-/** The MIME types that may be declared, each with the one that its format is delivered with. */
+/** The MIME types that may be declared, each with the type that its format is delivered with. */
 const DELIVERED_AS = new Map<string, string>()
 for (const { mime } of Object.values(FORMATS)) DELIVERED_AS.set(mime, mime)
 for (const [mime, format] of Object.entries(DECISIONS.otherMimeTypes))
   DELIVERED_AS.set(mime, FORMATS[format].mime)
 
-/** The body of `POST /upload` (§4.1). Refuses by its validation rules. */
+/** Reads the body of `POST /upload` (§4.1), and refuses what its rules refuse. */
 export function readUploadOrder(body: Body): UploadOrder {
   const { name, size, mime } = readFile(body)
   const skips = flag(body, 'skip_dimension_check')
@@ -41,7 +41,7 @@ export function readUploadOrder(body: Body): UploadOrder {
   return { name, size, mime, declared, compares: !skips, albumId: optionalString(body, 'album_id') }
 }
 
-/** The body of `POST /api/presign` (§4.3). */
+/** Reads the body of `POST /api/presign` (§4.3). */
 export function readPresignOrder(body: Body): UploadOrder {
   return { ...readFile(body), declared: null, compares: false, albumId: null }
 }

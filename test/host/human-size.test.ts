@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { humanSize } from '../../src/host/human-size.ts'
+import { humanSize } from '../../src/host/listing.ts'
 
 test('sizes read as people write them', () => {
   const sizes: [number, string][] = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { settle } from '../../src/host/settings.ts'
+import { settle } from '../../src/host/ports.ts'
 import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
 import { png } from '../pictures.ts'
 import { OTHER_KEY, UNLIMITED } from './choices.ts'

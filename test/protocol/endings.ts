@@ -1,4 +1,4 @@
-import type { Ending } from '../../src/protocol/picture/ending/ending.ts'
+import type { Ending } from '../../src/protocol/picture/ending/bytes.ts'
 import { readEnding } from '../../src/protocol/picture/ending/read-ending.ts'
 import { readPicture } from '../../src/protocol/picture/picture.ts'
 import { bytes } from './bytes.ts'

@@ -1,16 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { DECIDED_CODES } from '../../protocol/decisions.ts'
 import type { Random } from '../ports.ts'
+import { Refusal } from '../refusal.ts'
 import type { Db } from './database.ts'
 
 export interface Account {
   id: number
-  /** `seq` of the album that is its root. */
+  /** `seq` of the album that is the account's root. */
   root: number
 }
 
 export type Accounts = ReturnType<typeof openAccounts>
 
-/** One account to a key. A key that was served before finds its account again; the data holds only the key's hash. */
+/** Accounts by their keys. A known key finds its account again. The data holds only the key's hash. */
 export function openAccounts(db: Db, apiKeys: readonly string[], random: Random, now: number) {
   const keys = db
     .transaction(() => apiKeys.map(key => ({ hash: hashed(key), account: ensured(key) })))
@@ -32,7 +34,7 @@ export function openAccounts(db: Db, apiKeys: readonly string[], random: Random,
   }
 
   return {
-    /** The account that a key belongs to. How long it takes tells nothing about the keys. */
+    /** The account of a key. The time that this takes tells nothing about the keys. */
     byKey(key: string): Account | null {
       const hash = hashed(key)
       let found: Account | null = null
@@ -44,4 +46,56 @@ export function openAccounts(db: Db, apiKeys: readonly string[], random: Random,
 
 function hashed(key: string): Buffer {
   return createHash('sha256').update(key).digest()
+}
+
+export interface AlbumRow {
+  seq: number
+  id: string
+  account: number
+  parent: number
+  name: string
+  depth: number
+  created_at: number
+}
+
+export interface CountedAlbum extends AlbumRow {
+  image_count: number
+  sub_count: number
+}
+
+export type Albums = ReturnType<typeof openAlbums>
+
+export function openAlbums(db: Db) {
+  const byId = db.prepare<[string], AlbumRow>('SELECT * FROM albums WHERE id = ? AND depth > 0')
+  const bySeq = db.prepare<[number], AlbumRow>('SELECT * FROM albums WHERE seq = ?')
+  const insert = db.prepare<[Omit<AlbumRow, 'seq'>], AlbumRow>(
+    `INSERT INTO albums (id, account, parent, name, depth, created_at)
+     VALUES (@id, @account, @parent, @name, @depth, @created_at) RETURNING *`,
+  )
+  const below = db.prepare<[number], CountedAlbum>(
+    `SELECT *, (SELECT count(*) FROM images WHERE album = a.seq) AS image_count,
+       (SELECT count(*) FROM albums WHERE parent = a.seq) AS sub_count
+     FROM albums a WHERE parent = +? ORDER BY seq`,
+  )
+  const removeTree = db.prepare<[number]>(
+    `WITH RECURSIVE tree (seq) AS (VALUES (?) UNION ALL SELECT a.seq FROM albums a JOIN tree ON a.parent = tree.seq)
+     DELETE FROM albums WHERE seq IN (SELECT seq FROM tree)`,
+  )
+
+  return {
+    /** The account's album with this id; null is its root. Refuses an unknown album, and another account's. */
+    owned(account: Account, id: string | null): AlbumRow {
+      const album = id === null ? bySeq.get(account.root) : byId.get(id)
+      if (!album) throw new Refusal(DECIDED_CODES.unknownAlbum, 'There is no such album.')
+      if (album.account !== account.id)
+        throw new Refusal(DECIDED_CODES.foreignAlbum, 'The album is not yours.')
+      return album
+    },
+    exists: (seq: number) => bySeq.get(seq) !== undefined,
+    insert: (album: Omit<AlbumRow, 'seq'>) => insert.get(album)!,
+    /** The albums in an album, oldest first, each with the counts of what it holds directly. */
+    below: (seq: number) => below.all(seq),
+    /** Deletes an album and all albums below it. None may hold an image. Returns how many albums were deleted. */
+    removeTree: (seq: number) => removeTree.run(seq).changes,
+  }
 }

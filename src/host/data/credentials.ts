@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { DECISIONS } from '../../protocol/decisions.ts'
 import type { Db } from './database.ts'
 
-/** An upload credential (§4.1) as it is kept: by the hash of its token. */
+/** An upload credential (§4.1) as it is stored, by the hash of its token. */
 export interface CredentialRow {
   token_hash: Buffer
   account: number
@@ -10,16 +10,16 @@ export interface CredentialRow {
   /** `seq` of the album that the image goes to. */
   album: number
   name: string
-  /** Declared bytes. */
+  /** The declared size in bytes. */
   size: number
-  /** The declared type, as its format is delivered. */
+  /** The MIME type with which the declared format is delivered. */
   mime: string
-  /** Declared pixels; null where none were. */
+  /** Declared pixels; null when none were declared. */
   width: number | null
   height: number | null
   /** 1: the upload node compares dimensions (§4.2). */
   compares: 0 | 1
-  /** The day whose quota it counts for. */
+  /** The day whose quota the credential counts for. */
   day: number
   expires_at: number
   state: 'open' | 'used' | 'lapsed'
@@ -29,12 +29,12 @@ export type NewCredential = Omit<CredentialRow, 'token_hash' | 'day' | 'state'>
 
 export type Credentials = ReturnType<typeof openCredentials>
 
-/** The number of the quota's day (§8) that a moment lies in. */
+/** The number of the quota's day (§8) at a moment. */
 export function quotaDay(now: number): number {
   return Math.floor(now / DECISIONS.quotaDayMs)
 }
 
-/** Credentials and the daily quota (§8), which is counted by them. Changes belong inside a transaction. */
+/** Credentials, and the daily quota (§8) that counts them. Call writes inside a transaction. */
 export function openCredentials(db: Db) {
   const insert = db.prepare<[Omit<CredentialRow, 'state'>]>(
     `INSERT INTO credentials
@@ -64,23 +64,23 @@ export function openCredentials(db: Db) {
   )
 
   return {
-    /** Keeps a credential issued at `now`, which takes its place in the day's quota. */
+    /** Stores a credential that is issued at `now`, and counts it for the day's quota. */
     issue(token: string, credential: NewCredential, now: number): void {
       const day = quotaDay(now)
       insert.run({ ...credential, token_hash: hashed(token), day })
       addUsed.run(credential.account, day, 1)
     },
     byToken: (token: string) => byHash.get(hashed(token)),
-    /** Whether it could still be used at `now`; it is used up then. */
+    /** Uses a credential up. Answers false when it is used up or expired at `now`. */
     spend: (credential: CredentialRow, now: number) => spend.run(credential.token_hash, now).changes === 1,
-    /** Ends what has run out by `now`: unused places go back to their day's quota, long-ended rows are forgotten. */
+    /** Ends credentials that have expired at `now`. Unused ones no longer count for their day's quota. Old rows are removed. */
     lapse(now: number): void {
       for (const { account, day } of lapse.all(now)) addUsed.run(account, day, -1)
       forget.run(now - DECISIONS.credentialRememberedMs)
     },
-    /** Bytes that open credentials declare. */
+    /** The sum of bytes that open credentials declare. */
     promisedBytes: (account: number) => promised.get(account)!,
-    /** Images that count for the quota of the day at `now`. */
+    /** How many images count for the quota of the day at `now`. */
     usedOn: (account: number, now: number) => used.get(account, quotaDay(now)) ?? 0,
   }
 }

@@ -1,14 +1,13 @@
 import Database from 'better-sqlite3'
-import { STEPS } from './schema.ts'
 
 export type Db = Database.Database
 
 /**
- * Opens or makes the host's database; ':memory:' for one that nobody keeps. A commit is on the disk before it returns,
- * for the answer that follows it is a promise. Throws where the data is a newer version's.
+ * Opens or makes the host's database; ':memory:' for a database that is not kept. A commit is on the disk before it returns,
+ * because the answer that follows it is a promise. Throws when the data was written by a newer version.
  *
- * `+?` instead of `?`, in searches over an index of many rows, keeps SQLite from preparing the statement again for
- * each value.
+ * Statements that search an index of many rows write a bound value as `+?`, so that SQLite does not prepare the statement again
+ * for each value.
  */
 export function openDatabase(file: string): Db {
   const db = new Database(file)
@@ -34,3 +33,102 @@ function migrate(db: Db, file: string): void {
     db.pragma(`user_version = ${STEPS.length}`)
   }).immediate()
 }
+
+/** Another host has locked this data. */
+export class DataInUseError extends Error {
+  override name = 'DataInUseError'
+  readonly code = 'HOST_DATA_IN_USE'
+}
+
+export interface DataLock {
+  release(): void
+}
+
+/**
+ * Locks a data folder for one host, by an exclusive transaction on an empty database. The lock ends with the process, also when
+ * the process is killed. Throws DataInUseError.
+ */
+export function lockData(folder: string, file: string): DataLock {
+  const db = new Database(file, { timeout: 0 })
+  try {
+    db.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    db.close()
+    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY'))
+      throw new DataInUseError(`${folder}: another host serves this folder`)
+    throw error
+  }
+  return { release: () => void db.close() }
+}
+
+/**
+ * The embedded host's data. An account's root (§1.2) is an album of depth 0 without a parent, whose id is never told. `seq` is
+ * the order of creation and of listings. Times are milliseconds since 1970, sizes are bytes.
+ *
+ * Each step turns the version before into its version. A change of the schema is a further step, because data exists that has
+ * taken the other steps.
+ */
+export const STEPS = [
+  `
+CREATE TABLE accounts (
+  id INTEGER PRIMARY KEY,
+  key_hash BLOB NOT NULL UNIQUE,
+  stored_bytes INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE albums (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  account INTEGER NOT NULL REFERENCES accounts (id),
+  parent INTEGER REFERENCES albums (seq),
+  name TEXT NOT NULL,
+  depth INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX albums_by_parent ON albums (parent, seq);
+CREATE UNIQUE INDEX roots ON albums (account) WHERE parent IS NULL;
+
+CREATE TABLE images (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  account INTEGER NOT NULL REFERENCES accounts (id),
+  album INTEGER NOT NULL REFERENCES albums (seq),
+  name TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  mime TEXT NOT NULL,
+  width INTEGER,
+  height INTEGER,
+  sha256 TEXT NOT NULL,
+  file TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX images_by_album ON images (album, seq);
+
+-- The album is no foreign key: a credential outlives its album, so that the upload can be told what became of it.
+CREATE TABLE credentials (
+  token_hash BLOB PRIMARY KEY,
+  account INTEGER NOT NULL REFERENCES accounts (id),
+  image_id TEXT NOT NULL,
+  album INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  width INTEGER,
+  height INTEGER,
+  compares INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'used', 'lapsed'))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX credentials_by_end ON credentials (expires_at);
+CREATE INDEX open_credentials ON credentials (expires_at, account, size) WHERE state = 'open';
+
+CREATE TABLE quota (
+  account INTEGER NOT NULL REFERENCES accounts (id),
+  day INTEGER NOT NULL,
+  used INTEGER NOT NULL,
+  PRIMARY KEY (account, day)
+) STRICT, WITHOUT ROWID;
+`,
+  // The declared type. Credentials of before have none, and expire within minutes.
+  `ALTER TABLE credentials ADD COLUMN mime TEXT NOT NULL DEFAULT 'application/octet-stream';`,
+]

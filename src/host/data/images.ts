@@ -10,7 +10,7 @@ export interface ImageRow {
   mime: string
   width: number | null
   height: number | null
-  /** Of the bytes, in hex. */
+  /** The SHA-256 of the bytes in hex. */
   sha256: string
   /** The picture's name in the store. */
   file: string
@@ -21,7 +21,7 @@ export type NewImage = Omit<ImageRow, 'seq'>
 
 export type Images = ReturnType<typeof openImages>
 
-/** Every change belongs inside a transaction: the account's stored bytes change with the rows. */
+/** Call writes inside a transaction, because the account's stored bytes change with the rows. */
 export function openImages(db: Db) {
   const byId = db.prepare<[string], ImageRow>('SELECT * FROM images WHERE id = ?')
   const byFile = db.prepare<[string], number>('SELECT 1 FROM images WHERE file = ?').pluck()
@@ -55,21 +55,21 @@ export function openImages(db: Db) {
       remove.run(image.seq)
       addStored.run(-image.size, image.account)
     },
-    /** Takes back a removal: the image is where it was, at its old place in the listing. */
+    /** Undoes a removal. The image gets its old position in the listing again. */
     putBack(image: ImageRow): void {
       insert.run(image)
       addStored.run(image.size, image.account)
     },
-    /** Deletes the images of an album and of all below it. Returns the names of their files. */
+    /** Deletes the images of an album and of all albums below it. Returns the names of their files. */
     removeTree(account: number, album: number): string[] {
       const removed = removeTree.all(album)
       addStored.run(-removed.reduce((bytes, image) => bytes + image.size, 0), account)
       return removed.map(image => image.file)
     },
     count: (album: number) => count.get(album)!,
-    /** Oldest first. */
+    /** The images of an album, oldest first. */
     page: (album: number, limit: number, offset: number) => page.all(album, limit, offset),
-    /** Bytes of all the account's images. */
+    /** The sum of the sizes of the account's images. */
     storedBytes: (account: number) => stored.get(account)!,
   }
 }

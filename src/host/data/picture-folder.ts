@@ -5,8 +5,8 @@ import { Readable } from 'node:stream'
 import type { Draft, PictureStore, Random } from '../ports.ts'
 
 /**
- * Pictures as files below `folder`: `kept/ab/abcd…` once they are whole, `incoming/…` until then. What a kill has left
- * in `incoming` is cleared away.
+ * Stores pictures as files below `folder`: in `kept/ab/abcd…` once they are complete, in `incoming/…` before. Files that a kill
+ * has left in `incoming` are removed at the start.
  */
 export async function openPictureFolder(folder: string, random: Random): Promise<PictureStore> {
   const incoming = join(folder, 'incoming')
@@ -36,12 +36,12 @@ export async function openPictureFolder(folder: string, random: Random): Promise
   }
 }
 
-/** The first two hex digits: no folder gets long. */
+/** The first two hex digits of a name are its folder, so that no folder gets too many files. */
 function shelfOf(file: string): string {
   return file.slice(0, 2)
 }
 
-/** All of them at once, so that keeping a picture has one folder to flush. */
+/** All folders are made at the start, so that keeping a picture needs to sync one folder only. */
 async function makeShelves(kept: string): Promise<void> {
   for (let shelf = 0; shelf < 256; shelf += 1)
     await mkdir(join(kept, shelf.toString(16).padStart(2, '0')), { recursive: true })
@@ -78,7 +78,7 @@ async function beginDraft(path: string, file: string, target: string): Promise<D
   }
 }
 
-/** One write may take less than it was given, as on a disk that fills up. */
+/** A write may take fewer bytes than it was given, for example on a disk that fills up. */
 async function writeWhole(handle: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
   let written = 0
   while (written < chunk.byteLength)
@@ -86,7 +86,7 @@ async function writeWhole(handle: FileHandle, chunk: Uint8Array, position: numbe
       .bytesWritten
 }
 
-/** A new name is on the disk once its folder is. Windows can't flush folders and needn't. */
+/** A new name is on the disk once its folder is synced. Windows can't sync folders, and need not. */
 async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder)

@@ -12,11 +12,10 @@ import {
 import type { Account } from '../data/accounts.ts'
 import type { HostService } from '../host-service.ts'
 import { Refusal } from '../refusal.ts'
-import { type Addresses, NODE_PATH } from './addresses.ts'
 import { faulted, refused, setRate } from './answers.ts'
 import { deliver } from './delivery.ts'
-import { readJson } from './json-body.ts'
-import { filePart } from './upload-form.ts'
+import { type Addresses, NODE_PATH } from './server.ts'
+import { filePart, readJson } from './upload-form.ts'
 
 interface Env {
   Bindings: HttpBindings
@@ -100,7 +99,7 @@ export function createApp(service: HostService, addresses: Addresses, onFault: (
   return app
 }
 
-/** A query parameter; null where it is not there. Refuses one that is given twice. */
+/** A query parameter; null when it is missing. Refuses a parameter that is given twice. */
 function query(c: Context, name: string): string | null {
   const values = c.req.queries(name) ?? []
   if (values.length > 1) throw new Refusal(DECIDED_CODES.repeatedParam, `${name} is given twice.`)

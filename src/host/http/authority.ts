@@ -13,10 +13,10 @@ const DAY = 24 * 60 * 60_000
 const AUTHORITY_LIFE = 3650 * DAY
 const SERVER_LIFE = 365 * DAY
 
-/** A certificate is made anew when it has less than this left. */
+/** A certificate is renewed when it expires within this time. */
 const RENEW_BEFORE = 30 * DAY
 
-/** Where a client finds the authority that it is to trust. */
+/** The path of the authority that clients must trust. */
 export function authorityFile(folder: string): string {
   return join(folder, 'ca.pem')
 }
@@ -49,7 +49,7 @@ function covers(cert: X509Certificate, name: string): boolean {
   return (isIP(name) ? cert.checkIP(name) : cert.checkHost(name)) !== undefined
 }
 
-/** What the two files hold where that is still good, else what `make` makes, put there. */
+/** The certificate and key of two files. When they are missing or about to expire, `make` makes new ones. */
 async function stored(
   certFile: string,
   keyFile: string,
@@ -64,7 +64,7 @@ async function stored(
   return made
 }
 
-/** Null where a file is missing, broken, or they don't belong together, as after a kill between the two. */
+/** Null when a file is missing or broken, or when the two do not belong together, as after a kill between writing them. */
 async function read(certFile: string, keyFile: string): Promise<Certificate | null> {
   try {
     const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')])
@@ -111,13 +111,13 @@ async function make(
   extensions: Extensions,
   ca?: Certificate,
 ): Promise<Certificate> {
-  // It takes longer to load than all the rest of the host, and a certificate is made once a year.
+  // Loaded only here, because loading takes longer than all the rest of the host, and a certificate is made once a year.
   const { generate } = await import('selfsigned')
   const now = Date.now()
   const made = await generate([{ name: 'commonName', value: name }], {
     keyType: 'ec',
     algorithm: 'sha256',
-    // A day back, for clients whose clock is behind.
+    // A day in the past, for clients whose clock is behind.
     notBeforeDate: new Date(now - DAY),
     notAfterDate: new Date(now + life),
     extensions,

@@ -4,9 +4,8 @@ import type { ImageRow } from '../data/images.ts'
 import type { HostService } from '../host-service.ts'
 import { Refusal } from '../refusal.ts'
 import { failure } from './answers.ts'
-import { type ByteRange, readRange } from './byte-range.ts'
 
-/** A picture may be an SVG with scripts in it: they don't run, nor does it fetch anything. */
+/** Headers for an SVG that may contain scripts. They forbid it to run scripts and to fetch anything. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
 /** An image at its delivery address (§4.3.3): GET and HEAD, without a key. */
@@ -36,14 +35,14 @@ export async function deliver(c: Context, service: HostService, imageId: string)
   return new Response(body, { status: range ? 206 : 200, headers })
 }
 
-/** Ranges are for GET alone, and for the very bytes that If-Range names. */
+/** The range of a request. Ranges are served for GET alone, and only when If-Range names the image's tag. */
 function askedRange(c: Context, image: ImageRow, tag: string): ByteRange | null | 'unsatisfiable' {
   const condition = c.req.header('if-range')
   if (c.req.method === 'HEAD' || (condition !== undefined && condition !== tag)) return null
   return readRange(c.req.header('range'), image.size)
 }
 
-/** Whether If-None-Match lists the tag. It compares weakly. */
+/** Whether If-None-Match lists the tag. The comparison is weak. */
 function names(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false
   return header.split(',').some(part => part.trim() === '*' || part.trim().replace(/^W\//, '') === tag)
@@ -56,4 +55,30 @@ async function bytesOf(service: HostService, image: ImageRow, { start, end }: By
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     throw new Refusal('NOT_FOUND', 'The image is gone.')
   }
+}
+
+/** The bytes from `start` to `end`, both included. */
+export interface ByteRange {
+  start: number
+  end: number
+}
+
+/**
+ * What a Range header asks for of `size` bytes: a range, null for all bytes, or 'unsatisfiable'. Several ranges, and a header
+ * that is no range, are answered with all bytes, as RFC 9110 allows.
+ */
+export function readRange(header: string | undefined, size: number): ByteRange | null | 'unsatisfiable' {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')
+  if (!match || match[0] === 'bytes=-') return null
+  const [first, last] = [match[1]!, match[2]!]
+  if (first === '') return suffix(Number(last), size)
+  const start = Number(first)
+  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  if (last !== '' && Number(last) < start) return null
+  return start < size ? { start, end } : 'unsatisfiable'
+}
+
+/** The range of the last `length` bytes. */
+function suffix(length: number, size: number): ByteRange | 'unsatisfiable' {
+  return length > 0 ? { start: Math.max(0, size - length), end: size - 1 } : 'unsatisfiable'
 }

@@ -3,35 +3,36 @@ import { createServer as createPlainServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import { VERSION_PATH } from '../../protocol/endpoints.ts'
+import { answerBadRequests, badRequest } from './answers.ts'
 import type { App } from './app.ts'
 import type { Certificate } from './authority.ts'
-import { answerBadRequests, badRequest } from './bad-request.ts'
 
-/** Milliseconds without a byte after which a connection is given up. */
+/** Milliseconds without a byte after which a connection is closed. */
 const SILENCE_MAX = 60_000
 
-/** Milliseconds for which a connection may wait for its next request. Longer than clients do, so that they hang up first. */
+/** Milliseconds that a connection may wait for its next request. Clients wait shorter, so they close first. */
 const IDLE_MAX = 30_000
 
 /** Milliseconds that requests under way have to end when the host closes. */
 const GRACE = 500
 
-/** Milliseconds within which a request must have come in. */
+/** Milliseconds within which a request must have been received. */
 export interface Patience {
   headers: number
-  /** With its body. */
+  /** The whole request with its body. */
   request: number
 }
 
-/** A server that is not listening yet; over TLS with a certificate, else plain. */
+/** A server that does not listen yet. With a certificate it speaks TLS, else plain HTTP. */
 export function createServer(certificate: Certificate | null, patience: Patience): Server {
   const options = {
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
-    // How often Node looks whether either is over; by itself every half minute.
+    // How often Node checks these times. Its default is every 30 seconds.
     connectionsCheckingInterval: Math.ceil(patience.headers / 10),
     keepAliveTimeout: IDLE_MAX,
-    // Node would refuse a request without Host with no body at all (§1).
+    // Without this Node refuses a request without Host with an empty body, which §1 does not allow.
     requireHostHeader: false,
   }
   const server = certificate ? createTlsServer({ ...options, ...certificate }) : createPlainServer(options)
@@ -49,19 +50,37 @@ export async function listen(server: Server, host: string, port: number): Promis
 
 export function serve(server: Server, app: App): void {
   const listener = getRequestListener(app.fetch, {
-    // Else the adapter would put its own Request and Response in place of the whole process's.
+    // Without this the adapter replaces the process's global Request and Response.
     overrideGlobalObjects: false,
-    // The app answers for itself; what comes here has a Host or a path that make no URL.
+    // Called for requests whose Host or path make no URL. All others are answered by the app.
     errorHandler: () => Response.json(badRequest, { status: 400 }),
   })
   server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))
 }
 
-/** Resolves within a second: what is not answered by then is cut off. */
+/** Closes the server within a second. Requests that last longer are cut off. */
 export async function close(server: Server): Promise<void> {
   const closed = once(server, 'close')
   server.close()
   const cutOff = setTimeout(() => server.closeAllConnections(), GRACE)
   await closed
   clearTimeout(cutOff)
+}
+
+/** The addresses of a running host. None ends in a slash. */
+export interface Addresses {
+  /** §9.1 */
+  baseUrl: string
+  siteUrl: string
+  cdnBaseUrl: string
+}
+
+/** Upload addresses (§4.2) are below this path of {site_url}. */
+export const NODE_PATH = '/node'
+
+/** `host`: what the server listens on. A wildcard is reached as localhost. */
+export function addressesOf(tls: boolean, host: string, port: number): Addresses {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  const siteUrl = `${tls ? 'https' : 'http'}://${name}:${port}`
+  return { baseUrl: siteUrl + VERSION_PATH, siteUrl, cdnBaseUrl: siteUrl }
 }

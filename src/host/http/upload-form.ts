@@ -4,16 +4,15 @@ import { Busboy, type BusboyFileStream, type BusboyHeaders, type BusboyInstance 
 import { DECIDED_CODES, DECISIONS } from '../../protocol/decisions.ts'
 import { FILE_PART } from '../../protocol/endpoints.ts'
 import { Refusal } from '../refusal.ts'
-import { chunksOf } from './body-chunks.ts'
 
 /**
- * The bytes of the form part `file` (§4.2), as they come in: at most `size` of them and what a form has around them.
- * Refuses, at the latest after the last byte, a body that is not such a form.
+ * The bytes of the form part `file` (§4.2) as they arrive. The body may hold `size` bytes and what a form adds around them. A
+ * body that is no such form is refused, at the latest after its last byte.
  */
 export async function* filePart(incoming: IncomingMessage, size: number): AsyncGenerator<Uint8Array> {
   const stopped = new AbortController()
   const stop = () => stopped.abort()
-  // Busboy may never ask for more after a large part without a name. Nobody may wait for it longer than the client.
+  // Busboy may stop reading after a large part without a name. The wait ends when the client closes the connection.
   incoming.socket.once('close', stop)
   try {
     const form = openForm(incoming)
@@ -30,26 +29,26 @@ export async function* filePart(incoming: IncomingMessage, size: number): AsyncG
   }
 }
 
-/** Throws where the request declares no multipart form. */
+/** Throws when the request declares no multipart form. */
 function openForm(incoming: IncomingMessage): BusboyInstance {
   if (!/^multipart\/form-data\s*;/i.test(incoming.headers['content-type'] ?? ''))
     throw new Refusal(DECIDED_CODES.badForm, 'The Content-Type must be multipart/form-data.')
   return new Busboy({
     headers: incoming.headers as BusboyHeaders,
-    // As a stream every part can be passed over; as a field it would be collected in memory.
+    // Each part is read as a stream, because a field would be collected in memory.
     isPartAFile: () => true,
     limits: { headerPairs: 32, headerSize: 8192 },
   })
 }
 
 interface Found {
-  /** Null: the form ended without one. */
+  /** Null: the form ended without a file. */
   file: BusboyFileStream | null
-  /** Resolves once the form has ended as it should, which takes that the file is read to its end. */
+  /** Resolves once the form has ended correctly. For this the file must be read to its end. */
   ended: Promise<void>
 }
 
-/** Begins to read the form, as far as the part `file`. Whatever goes wrong later ends that part with the same error. */
+/** Reads the form up to the part `file`. A later error of the form also ends this part. */
 async function findFile(
   incoming: IncomingMessage,
   form: BusboyInstance,
@@ -58,7 +57,7 @@ async function findFile(
 ): Promise<Found> {
   const found = Promise.withResolvers<BusboyFileStream | null>()
   form.on('file', (name, stream) => {
-    // Busboy emits errors at a part that nobody may be reading any more; unheard, they would end the process.
+    // Busboy emits errors at a part that nobody reads any more. Without a listener such an error ends the process.
     stream.on('error', () => {})
     if (name === FILE_PART) found.resolve(stream)
     else stream.resume()
@@ -100,4 +99,40 @@ function outcome(form: BusboyInstance): Promise<void> {
     form.on('error', reject)
     form.on('finish', resolve)
   })
+}
+
+/**
+ * The chunks of a request's body. A reader that stops early can still answer; a plain `for await` over the request would close
+ * the connection. Refuses a body that ends too early.
+ */
+export async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* incoming.iterator({ destroyOnReturn: false })
+  } catch {
+    throw new Refusal(DECIDED_CODES.badBody, 'The connection closed before the body had ended.')
+  }
+}
+
+/** The JSON of a request's body (§4.1, §4.3, §4.6). Refuses a body that is no JSON, or too long, without reading all of it. */
+export async function readJson(incoming: IncomingMessage): Promise<unknown> {
+  if (!/^application\/json\s*(;|$)/i.test(incoming.headers['content-type'] ?? ''))
+    throw new Refusal(DECIDED_CODES.badBody, 'The Content-Type must be application/json.')
+  const text = await readText(incoming)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Refusal(DECIDED_CODES.badBody, 'The body is no JSON.')
+  }
+}
+
+async function readText(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of chunksOf(incoming)) {
+    size += chunk.byteLength
+    if (size > DECISIONS.jsonBodyMax)
+      throw new Refusal(DECIDED_CODES.badBody, `The body must have at most ${DECISIONS.jsonBodyMax} bytes.`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
 }

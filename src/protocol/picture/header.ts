@@ -1,33 +1,57 @@
-import { imageSize } from 'image-size'
-import { withinDeadline } from './deadline.ts'
-import { plausible, type Size } from './size.ts'
+import { disableTypes, imageSize, types } from 'image-size'
 
-/** Far beyond what a header costs (microseconds), so that a busy machine does not turn a good one away. */
-const DEADLINE_MS = 2000
+/** image-size looks for these formats alone. It reads other formats wrong, or they are not in §4.3. */
+type HeaderFormat = 'png' | 'gif' | 'webp' | 'ico' | 'svg'
+const ALLOWED: ReadonlySet<string> = new Set<HeaderFormat>(['png', 'gif', 'webp', 'ico', 'svg'])
+disableTypes(types.filter(type => !ALLOWED.has(type)))
 
-/** A size stands in the first 40 bytes, in an ICO in 16 for each entry: this is 500 of them. */
+/** Bytes that image-size gets. A size is in the first 40 bytes. An ICO has 16 bytes for each entry, so this holds 500. */
 const ENOUGH = 8192
 
-const NO_FILES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE'])
-
-/** The formats of which image-size reads the header right, by the names that it gives them. */
-type HeaderFormat = 'png' | 'gif' | 'webp' | 'ico' | 'svg'
-
 /**
- * The size that a picture's first bytes state. Of an ICO's entries the largest counts, for it is what people
- * see; a length of 0 there means 256. A WebP's is its canvas, a GIF's its screen. Throws EMFILE and ENFILE where too many
- * files are open.
+ * The size that a picture's first bytes state. The largest entry of an ICO counts, because people see this one. A WebP's size
+ * is its canvas, a GIF's its screen. image-size reads at most `ENOUGH` bytes, so it always ends: crafted input costs it some
+ * 40 milliseconds at most.
  */
 export function readHeaderSize(format: HeaderFormat, head: Uint8Array): Size | null {
-  // image-size reads past the end of a view into the buffer behind it, which Node's small buffers share.
+  // A copy, because image-size reads beyond the end of a view, into memory that Node's small buffers share.
   const own = new Uint8Array(head.subarray(0, ENOUGH))
   try {
-    const { type, width, height } = withinDeadline(DEADLINE_MS, () => imageSize(own))
+    const { type, width, height } = imageSize(own)
     return type === format ? plausible(width, height) : null
-  } catch (error) {
-    // That says nothing of the picture.
-    if (NO_FILES.has((error as NodeJS.ErrnoException).code)) throw error
-    // It throws RangeError, TypeError or the deadline's error: each says that these bytes can't be read.
+  } catch {
+    // image-size throws RangeError or TypeError for bytes that it can't read.
     return null
   }
+}
+
+/** Bytes of the oldest header, OS/2's. It has 16 bits for each dimension; later headers have 32. */
+const CORE_HEADER = 12
+
+/** The size of a BMP. A negative height says that the rows are stored from the top. */
+export function readBmpSize(head: Uint8Array): Size | null {
+  if (head.byteLength < 26) return null
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
+  if (view.getUint32(14, true) === CORE_HEADER) {
+    return plausible(view.getUint16(18, true), view.getUint16(20, true))
+  }
+  return plausible(view.getInt32(18, true), Math.abs(view.getInt32(22, true)))
+}
+
+/** Width and height of a picture in pixels, as stored. */
+export interface Size {
+  width: number
+  height: number
+}
+
+/** The largest dimension of PNG and BMP. A header of any format that states more is damaged. */
+const LARGEST = 2 ** 31 - 1
+
+/** The size, or null when a header states dimensions that no picture has: zero, a fraction, or too large. */
+export function plausible(width: number | undefined, height: number | undefined): Size | null {
+  return isLength(width) && isLength(height) ? { width, height } : null
+}
+
+function isLength(pixels: number | undefined): pixels is number {
+  return Number.isInteger(pixels) && pixels! >= 1 && pixels! <= LARGEST
 }

@@ -1,4 +1,4 @@
-import { plausible, type Size } from './size.ts'
+import { plausible, type Size } from './header.ts'
 import type { Window } from './window.ts'
 
 /** Start of image: the two bytes that every JPEG begins with. */

@@ -1,4 +1,4 @@
-import { plausible, type Size } from './size.ts'
+import { plausible, type Size } from './header.ts'
 import type { Window } from './window.ts'
 
 /** How a directory is laid out, in bytes. */

@@ -1,5 +1,3 @@
-import type { ByteSource } from './source.ts'
-
 /** Bytes of one read behind the head: a few segments or a directory, rarely more than one disk block. */
 const BLOCK = 4096
 
@@ -43,4 +41,12 @@ export class Window {
     this.#block = await this.#source.read(offset, BLOCK)
     this.#offset = offset
   }
+}
+
+/** The bytes of a picture, wherever they are: a file, a buffer, a body that has been written aside. */
+export interface ByteSource {
+  /** Bytes in all. */
+  readonly size: number
+  /** The bytes from `offset` on, `length` of them or fewer where the source ends. Rejects where it can't be read. */
+  read(offset: number, length: number): Promise<Uint8Array>
 }

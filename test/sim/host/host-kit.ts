@@ -1,7 +1,6 @@
 import { openDatabase } from '../../../src/host/data/database.ts'
 import { type HostService, openHostService } from '../../../src/host/host-service.ts'
-import type { Draft, PictureStore } from '../../../src/host/ports.ts'
-import { type HostSettings, settle } from '../../../src/host/settings.ts'
+import { type Draft, type HostSettings, type PictureStore, settle } from '../../../src/host/ports.ts'
 import { CREDENTIAL_LIFETIME_MS } from '../../../src/protocol/limits.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { readTiny } from '../disk/tiny-picture.ts'

@@ -1,4 +1,4 @@
-import { humanSize } from '../../../src/host/human-size.ts'
+import { humanSize } from '../../../src/host/listing.ts'
 import type { ListPage } from '../../../src/remote/host.ts'
 import type { Random } from '../histories/random.ts'
 import type { Variations } from '../histories/variations.ts'

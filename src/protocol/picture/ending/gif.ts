@@ -1,5 +1,4 @@
-import type { ByteReader } from './byte-reader.ts'
-import { broken, cut, type Ending, endingAt } from './ending.ts'
+import { type ByteReader, broken, cut, type Ending, endingAt } from './bytes.ts'
 
 const HEADER_LENGTH = 13
 const TRAILER = 0x3b

@@ -1,5 +1,4 @@
-import type { ByteReader } from './byte-reader.ts'
-import { BLANK, broken, CLOSED, cut, type Ending, WHOLE } from './ending.ts'
+import { BLANK, type ByteReader, broken, CLOSED, cut, type Ending, WHOLE } from './bytes.ts'
 
 const SOI_LENGTH = 2
 const SOI = '\xff\xd8\xff'

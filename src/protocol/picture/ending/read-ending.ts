@@ -1,19 +1,14 @@
 import type { Format } from '../../formats.ts'
-import type { ByteSource } from '../source.ts'
 import { findSvgRoot } from '../svg.ts'
-import { bmpEnding } from './bmp.ts'
-import { ByteReader } from './byte-reader.ts'
-import { cut, type Ending, UNCLEAR } from './ending.ts'
+import type { ByteSource } from '../window.ts'
+import { ByteReader, cut, type Ending, oneByteText, UNCLEAR } from './bytes.ts'
+import { bmpEnding, icoEnding, pngEnding, webpEnding } from './chunks.ts'
 import { gifEnding } from './gif.ts'
-import { icoEnding } from './ico.ts'
 import { jpegEnding } from './jpeg.ts'
-import { oneByteText } from './one-byte-text.ts'
-import { pngEnding } from './png.ts'
 import { svgEnding } from './svg.ts'
 import { tiffEnding } from './tiff.ts'
-import { webpEnding } from './webp.ts'
 
-/** What pictures begin with, for those of which no more is there than that. */
+/** The first bytes of pictures, to recognize a file that holds only these bytes yet. */
 const BEGINNINGS = ['\x89PNG', '\xff\xd8\xff', 'GIF8', 'RIFF', 'BM', 'II', 'MM', '\0\0\x01\0']
 const SIGNATURE_LENGTH = 32
 
@@ -45,7 +40,7 @@ export async function readEnding(format: Format | null, source: ByteSource): Pro
   }
 }
 
-/** Bytes that no format shows in: room that is reserved and not written, or the first few bytes of what will be one. */
+/** The ending of bytes in which no format shows: reserved room that is not written yet, or the first bytes of a picture. */
 function noPictureYet(head: Uint8Array): Ending {
   const written = head.findLastIndex(byte => byte !== 0) + 1
   if (written === 0) return cut('it begins with zeros only')

@@ -1,5 +1,4 @@
-import type { ByteReader } from './byte-reader.ts'
-import { CLOSED, cut, type Ending, WHOLE } from './ending.ts'
+import { type ByteReader, CLOSED, cut, type Ending, WHOLE } from './bytes.ts'
 
 /** Longer than any name of an element, so that a sign of XML is seen whole. */
 const SIGN_LENGTH = 256

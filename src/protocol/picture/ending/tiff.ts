@@ -1,7 +1,6 @@
-import type { ByteSource } from '../source.ts'
 import { layoutOf, readUint, type TiffLayout } from '../tiff.ts'
-import { ByteReader, PAGE } from './byte-reader.ts'
-import { BLANK, broken, cut, type Ending, UNCLEAR, WHOLE } from './ending.ts'
+import type { ByteSource } from '../window.ts'
+import { BLANK, ByteReader, broken, cut, type Ending, PAGE, UNCLEAR, WHOLE } from './bytes.ts'
 
 /** Bytes of one value, by type (TIFF 6.0, section 2; SubIFDs; BigTIFF). */
 const BYTES_OF_TYPE = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]

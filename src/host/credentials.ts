@@ -1,23 +1,21 @@
 import { DECISIONS } from '../protocol/decisions.ts'
-import type { Account } from './data/accounts.ts'
-import type { Albums } from './data/albums.ts'
+import type { Account, Albums } from './data/accounts.ts'
 import type { Credentials } from './data/credentials.ts'
 import type { Db } from './data/database.ts'
 import type { Images } from './data/images.ts'
-import type { Clock, Random } from './ports.ts'
+import type { Clock, HostSettings, Random } from './ports.ts'
 import { Refusal } from './refusal.ts'
-import type { HostSettings } from './settings.ts'
 import type { UploadNode } from './upload-node.ts'
 import type { UploadOrder } from './upload-order.ts'
 
-/** A credential as step 1 hands it out. */
+/** A credential as step 1 issues it. */
 export interface Issued {
-  /** What the upload address carries. */
+  /** The token in the upload address. */
   token: string
   imageId: string
 }
 
-interface Means {
+interface Stores {
   db: Db
   albums: Albums
   images: Images
@@ -28,7 +26,7 @@ interface Means {
   random: Random
 }
 
-/** Step 1 of an upload, in either form (§4.1, §4.3): checks the order against account and plan, issues a credential. */
+/** Step 1 of an upload, in both forms (§4.1, §4.3): checks the order against account and plan, and issues a credential. */
 export function openCredentialDesk({
   db,
   albums,
@@ -38,7 +36,7 @@ export function openCredentialDesk({
   settings,
   clock,
   random,
-}: Means) {
+}: Stores) {
   function issue(account: Account, order: UploadOrder): Issued {
     const now = clock.wall()
     const album = albums.owned(account, order.albumId)

@@ -1,0 +1,135 @@
+import { readBmpSize } from '../header.ts'
+import {
+  BLANK,
+  type ByteReader,
+  broken,
+  cut,
+  type Ending,
+  endingAt,
+  endingOfLength,
+  PAGE,
+  UNCLEAR,
+} from './bytes.ts'
+
+const SIGNATURE_LENGTH = 8
+/** Bytes of a chunk around its data: length and type before, checksum after. */
+const AROUND_DATA = 12
+const IEND_CHECK = 0xae426082
+const LONGEST = 2 ** 31 - 1
+/** Chunks that hold compressed pixels. */
+const PNG_PIXELS = new Set(['IDAT', 'fdAT'])
+
+/** A PNG ends with its chunk IEND. */
+export async function pngEnding(reader: ByteReader): Promise<Ending> {
+  let blank = false
+  for (let offset = SIGNATURE_LENGTH; ; ) {
+    const head = reader.held(offset, 8) ?? (await reader.bytes(offset, 8))
+    if (head === null) return cut('its last chunk, IEND, is missing')
+    const length = head.readUInt32BE(0)
+    if (length > LONGEST || !isType(head)) return broken(offset)
+    const type = head.toString('latin1', 4, 8)
+    const end = offset + AROUND_DATA + length
+    // The checksum of IEND is always the same. It is the last thing that a writer writes.
+    if (type === 'IEND' && (await reader.bytes(end - 4, 4))?.readUInt32BE(0) !== IEND_CHECK)
+      return cut('its last chunk, IEND, is cut off')
+    if (type === 'IEND' && blank) return BLANK
+    if (type === 'IEND' || end > reader.size) return endingAt(end, reader.size, `its chunk ${type}`)
+    blank ||= PNG_PIXELS.has(type) && (await reader.hasBlankPage(offset, end))
+    offset = end
+  }
+}
+
+/** Whether the type is four letters. A chunk that a writer has not filled yet is zeros. */
+function isType(head: Buffer): boolean {
+  for (let at = 4; at < 8; at++) {
+    const letter = head[at]! & ~0x20
+    if (letter < 0x41 || letter > 0x5a) return false
+  }
+  return true
+}
+
+const RIFF_HEAD = 8
+const FIRST_CHUNK = 12
+const CHUNK_HEAD = 8
+/** Chunks that hold compressed pixels. */
+const WEBP_PIXELS = new Set(['VP8 ', 'VP8L', 'ALPH', 'ANMF'])
+
+/** The length of a WebP is in its RIFF header, and its chunks fill this length. */
+export async function webpEnding(reader: ByteReader): Promise<Ending> {
+  const head = await reader.bytes(0, FIRST_CHUNK)
+  if (head === null) return cut('its header is missing')
+  const end = RIFF_HEAD + head.readUInt32LE(4)
+  if (end < FIRST_CHUNK + CHUNK_HEAD) return cut('its length is not written')
+  const chunks = end > reader.size ? null : await walkChunks(reader, end)
+  if (chunks && 'kind' in chunks) return chunks
+  // Compressed pixels never end with a page of zeros.
+  if (chunks && WEBP_PIXELS.has(chunks.last) && (await reader.zerosAtEnd()) >= PAGE)
+    return cut('its end is only zeros')
+  return chunks?.blank ? BLANK : endingOfLength(reader, end, 'it')
+}
+
+/** The name of the last chunk before `end`, and whether a chunk of pixels holds a page of zeros. */
+async function walkChunks(
+  reader: ByteReader,
+  end: number,
+): Promise<{ last: string; blank: boolean } | Ending> {
+  let last = ''
+  let blank = false
+  let offset = FIRST_CHUNK
+  while (offset + CHUNK_HEAD <= end) {
+    const chunk = reader.held(offset, CHUNK_HEAD) ?? (await reader.bytes(offset, CHUNK_HEAD))
+    if (chunk === null || chunk.readUInt32BE(0) === 0) return broken(offset)
+    last = chunk.toString('latin1', 0, 4)
+    const length = chunk.readUInt32LE(4)
+    const from = offset
+    offset += CHUNK_HEAD + length + (length % 2)
+    blank ||= WEBP_PIXELS.has(last) && (await reader.hasBlankPage(from, Math.min(offset, end)))
+  }
+  // Some writers leave out the padding of an odd last chunk.
+  return offset > end + 1 ? cut(`its chunk ${last.trim()} goes on behind its end`) : { last, blank }
+}
+
+const FILE_HEADER = 14
+const CORE_HEADER = 12
+/** Bytes of the file header and of the part of the picture header that is read. */
+const HEADERS = 54
+/** Pixels without compression: BI_RGB, BI_BITFIELDS, BI_ALPHABITFIELDS. */
+const PLAIN = new Set([0, 3, 6])
+
+/** The length of a BMP is in its header. Without compression it is at least the length of its pixels. */
+export async function bmpEnding(reader: ByteReader): Promise<Ending> {
+  const head = (await reader.bytes(0, HEADERS)) ?? (await reader.bytes(0, FILE_HEADER + CORE_HEADER))
+  if (head === null) return cut('its header is missing')
+  // Some writers leave the declared length at zero.
+  const end = Math.max(head.readUInt32LE(2), endOfPixels(head))
+  return end < FILE_HEADER + CORE_HEADER ? UNCLEAR : endingOfLength(reader, end, 'it')
+}
+
+/** The offset behind the pixels; zero when compression hides it. Rows are padded to four bytes. */
+function endOfPixels(head: Buffer): number {
+  const size = readBmpSize(head)
+  const core = head.readUInt32LE(FILE_HEADER) === CORE_HEADER
+  const plain = core || (head.byteLength >= HEADERS && PLAIN.has(head.readUInt32LE(30)))
+  if (size === null || !plain) return 0
+  const bitsPerPixel = head.readUInt16LE(core ? 24 : 28)
+  const row = 4 * Math.ceil((size.width * bitsPerPixel) / 32)
+  return head.readUInt32LE(10) + row * size.height
+}
+
+const HEADER_LENGTH = 6
+const ENTRY_LENGTH = 16
+
+/** An ICO ends where the last image of its directory ends. */
+export async function icoEnding(reader: ByteReader): Promise<Ending> {
+  const count = (await reader.bytes(0, HEADER_LENGTH))?.readUInt16LE(4) ?? 0
+  let end = HEADER_LENGTH + count * ENTRY_LENGTH
+  for (let index = 0; index < count; index++) {
+    const at = HEADER_LENGTH + index * ENTRY_LENGTH
+    const entry = reader.held(at, ENTRY_LENGTH) ?? (await reader.bytes(at, ENTRY_LENGTH))
+    if (entry === null) return cut('its directory is cut off')
+    const [length, offset] = [entry.readUInt32LE(8), entry.readUInt32LE(12)]
+    if (length === 0 || offset === 0) return cut(`its directory does not say where image ${index + 1} is`)
+    end = Math.max(end, offset + length)
+  }
+  return endingOfLength(reader, end, 'its last image')
+}
