@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path'
 import { lockData, openDatabase } from './data/database.ts'
 import { openPictureFolder } from './data/picture-folder.ts'
 import { openHostService } from './host-service.ts'
-import { createApp } from './http/app.ts'
+import { addressesOf, createApp } from './http/app.ts'
 import { authorityFile, serverCertificate } from './http/authority.ts'
-import { addressesOf, close, createServer, listen, serve } from './http/server.ts'
+import { close, createServer, listen, serve } from './http/server.ts'
 import { type Clock, type HostChoices, settle, systemClock } from './ports.ts'
 
 export interface HostOptions extends HostChoices {

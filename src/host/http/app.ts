@@ -14,7 +14,6 @@ import type { HostService } from '../host-service.ts'
 import { Refusal } from '../refusal.ts'
 import { faulted, refused, setRate } from './answers.ts'
 import { deliver } from './delivery.ts'
-import { type Addresses, NODE_PATH } from './server.ts'
 import { filePart, readJson } from './upload-form.ts'
 
 interface Env {
@@ -104,4 +103,22 @@ function query(c: Context, name: string): string | null {
   const values = c.req.queries(name) ?? []
   if (values.length > 1) throw new Refusal(DECIDED_CODES.repeatedParam, `${name} is given twice.`)
   return values[0] ?? null
+}
+
+/** The addresses of a running host. None ends in a slash. */
+export interface Addresses {
+  /** §9.1 */
+  baseUrl: string
+  siteUrl: string
+  cdnBaseUrl: string
+}
+
+/** Upload addresses (§4.2) are below this path of {site_url}. */
+export const NODE_PATH = '/node'
+
+/** `host`: what the server listens on. A wildcard is reached as localhost. */
+export function addressesOf(tls: boolean, host: string, port: number): Addresses {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  const siteUrl = `${tls ? 'https' : 'http'}://${name}:${port}`
+  return { baseUrl: siteUrl + VERSION_PATH, siteUrl, cdnBaseUrl: siteUrl }
 }

@@ -3,7 +3,6 @@ import { createServer as createPlainServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { VERSION_PATH } from '../../protocol/endpoints.ts'
 import { answerBadRequests, badRequest } from './answers.ts'
 import type { App } from './app.ts'
 import type { Certificate } from './authority.ts'
@@ -65,22 +64,4 @@ export async function close(server: Server): Promise<void> {
   const cutOff = setTimeout(() => server.closeAllConnections(), GRACE)
   await closed
   clearTimeout(cutOff)
-}
-
-/** The addresses of a running host. None ends in a slash. */
-export interface Addresses {
-  /** §9.1 */
-  baseUrl: string
-  siteUrl: string
-  cdnBaseUrl: string
-}
-
-/** Upload addresses (§4.2) are below this path of {site_url}. */
-export const NODE_PATH = '/node'
-
-/** `host`: what the server listens on. A wildcard is reached as localhost. */
-export function addressesOf(tls: boolean, host: string, port: number): Addresses {
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
-  const siteUrl = `${tls ? 'https' : 'http'}://${name}:${port}`
-  return { baseUrl: siteUrl + VERSION_PATH, siteUrl, cdnBaseUrl: siteUrl }
 }
