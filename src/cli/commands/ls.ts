@@ -44,9 +44,9 @@ async function ls({ path, config: flag, format }: LsArgs): Promise<number> {
   const config = await readConfig(flag)
   await sayStateTrouble(config)
   const { reading } = await import('../../daemon/state/state.ts')
-  const { picturesOf, placesToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
+  const { picturesOf, locationsToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
   return reading(config, async records => {
-    const places = placesToList(config, records, given)
+    const places = locationsToList(config, records, given)
     if (places.length === 0) throw inNoMirror(path!, config.mirrors)
     const found = places.map(place => recordedAt(records, place))
     if (found.every(({ kind }) => kind === 'nothing')) throw nothingKnown(path!)

@@ -53,9 +53,9 @@ async function url({ file, config: flag, format, copy }: UrlArgs): Promise<numbe
   const config = await readConfig(flag)
   await sayStateTrouble(config)
   const { reading } = await import('../../daemon/state/state.ts')
-  const { placesToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
+  const { locationsToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
   const picture = await reading(config, async records => {
-    const places = placesToList(config, records, given)
+    const places = locationsToList(config, records, given)
     if (places.length === 0) throw inNoMirror(file, config.mirrors)
     const found = places.map(place => recordedAt(records, place))
     const [one, other] = found.flatMap(at => (at.kind === 'picture' ? [at] : []))

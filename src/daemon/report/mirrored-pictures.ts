@@ -63,7 +63,7 @@ export class MirroredPictures {
 }
 
 /** The locations that a path may mean, as for `why`. Without a path: all mirrors. Empty: the path lies in no mirror. */
-export function placesToList(config: Config, { synced }: Reading, path: string | undefined): Location[] {
+export function locationsToList(config: Config, { synced }: Reading, path: string | undefined): Location[] {
   if (path === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
   return locationsOf(config, synced, path)
 }
@@ -79,10 +79,10 @@ export type Recorded =
   | { kind: 'nothing' }
 
 /** The pictures come in the order of their paths. A picture that is gone from the disk is left out. */
-export function recordedAt({ synced, standing }: Reading, place: Location): Recorded {
-  const { mirror, path } = place
+export function recordedAt({ synced, standing }: Reading, location: Location): Recorded {
+  const { mirror, path } = location
   const row = synced.mirrors.of(mirror.folder)
-  if (!row) return path === '' ? { kind: 'folder', pictures: [] } : nothingAt(place)
+  if (!row) return path === '' ? { kind: 'folder', pictures: [] } : nothingAt(location)
   const told = new MirroredPictures(synced)
   const above = path === '' ? undefined : synced.folders.at(row.id, folderAbove(path))
   const file = above && synced.files.at({ folder: above.id, name: nameOf(path) })
@@ -90,7 +90,7 @@ export function recordedAt({ synced, standing }: Reading, place: Location): Reco
   // A folder may have the path of a picture that is gone.
   if (isFolder && (!file || file.state === 'gone'))
     return { kind: 'folder', pictures: picturesIn(standing.below(row.id, path), told, mirror.folder) }
-  if (!file) return nothingAt(place)
+  if (!file) return nothingAt(location)
   return {
     kind: 'picture',
     picture: file.state === 'gone' ? null : told.of(mirror.folder, { ...file, path }),
@@ -114,8 +114,8 @@ function* picturesIn(
   }
 }
 
-function nothingAt(place: Location): Recorded {
-  return { kind: isOnDisk(place) ? 'unseen' : 'nothing' }
+function nothingAt(location: Location): Recorded {
+  return { kind: isOnDisk(location) ? 'unseen' : 'nothing' }
 }
 
 /** A picture that was uploaded, with its delivery address. */
