@@ -1,3 +1,4 @@
+import { localTime } from './local-time.ts'
 import { shellWord } from './shell-word.ts'
 
 /*
@@ -176,6 +177,8 @@ const WORDS = {
     `it is not complete (${missing}) and may still be written: it is uploaded once it is whole; if it stays so, ${action === 'send' ? 'it is sent as it is' : 'it is a failure until it changes'}`,
   root_in_doubt: () => 'nothing of this mirror is sent or deleted while its folder is in doubt',
   paused_by_person: () => 'albumd is paused: nothing is sent or deleted',
+  paused_until: ({ until }: { until: number | null }) =>
+    `paused${until === null ? '' : ` until ${localTime(until)}`}: nothing is sent or deleted; "albumd resume" ends it`,
   not_running: ({ after }: { after: boolean }) =>
     `albumd does not run: ${after ? 'after that it' : 'it'} goes on with`,
   grace_needs_daemon: () => 'albumd does not run: the grace passes while this runs',
@@ -258,12 +261,18 @@ const WORDS = {
   is_not_utf8: ({ name, ...at }: InFolder & { name: string }) =>
     `${subject(at)} has a name that is not valid UTF-8, and that is written ${name} here: rename it; until then nothing that is missing from its folder counts as deleted`,
 
-  // What a dry run says.
+  // What status, doctor and a dry run say of many pictures.
+  deletions_wait: ({ deletions }: { deletions: number }) =>
+    `${deletions.toLocaleString('en')} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
+  rest_is_reserve: () => 'the rest is kept for new pictures',
+  looked_for_again: ({ until }: { until: number | null }) =>
+    `it is looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
+  looked_for_by_sync: () => '"albumd sync" looks for it again',
   album_needed_first: () => 'its first picture needs it',
   not_uploaded: () => 'not uploaded yet',
   moved_upload_first: () => 'moved: only once it is uploaded elsewhere',
   superseded: () => 'an older version',
-  ignored: () => 'ignored',
+  ignored: () => 'hidden by an ignore rule',
 }
 
 /** Which image a deletion is about: the path's own, the image of an older version, or the first of several. */

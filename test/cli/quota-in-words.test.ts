@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest'
 import { quotaInWords } from '../../src/cli/words/quota-in-words.ts'
-import { localTime } from '../../src/daemon/report/amounts.ts'
 import type { Status } from '../../src/daemon/report/status.ts'
+import { localTime } from '../../src/words/local-time.ts'
 
 const quota: Status['quota'] = {
   plan: 'professional',
   limit: 5000,
   used: 812,
   reserve: 500,
+  only_reserve_left: false,
   exhausted: false,
   used_up_early: false,
   resumes_at: null,
@@ -40,7 +41,7 @@ it('says what to do where the host has less a day than the config has it', () =>
 })
 
 it('says how long a backlog takes, and what is kept from it', () => {
-  expect(words({ used: 4500 }, { pictures: 12_345, days: 3 })).toEqual([
+  expect(words({ used: 4500, only_reserve_left: true }, { pictures: 12_345, days: 3 })).toEqual([
     'quota   4,500 of 5,000 today (professional), the rest is kept for new pictures',
     'backlog 12,345 pictures, about 3 days at 4,500 a day',
   ])

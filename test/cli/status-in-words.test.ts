@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { statusInWords } from '../../src/cli/words/status-in-words.ts'
-import { localTime } from '../../src/daemon/report/amounts.ts'
 import type { Status } from '../../src/daemon/report/status.ts'
+import { localTime } from '../../src/words/local-time.ts'
 import { mirrorInSync } from '../daemon/report/mirror-status.ts'
 
 const STATUS: Status = {
@@ -16,6 +16,7 @@ const STATUS: Status = {
     limit: 9,
     used: 0,
     reserve: 0,
+    only_reserve_left: false,
     exhausted: false,
     used_up_early: false,
     resumes_at: null,

@@ -1,5 +1,7 @@
 import type { ShownDeletion } from '../../daemon/commands/deletions.ts'
-import { localTime } from '../../daemon/report/amounts.ts'
+import { localTime } from '../../words/local-time.ts'
+import { inWords } from '../../words/reasons.ts'
+import { WHY_IN_ESCROW } from '../../words/why-in-escrow.ts'
 import { carryOutBySomebody, silently } from '../carry-out.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'
@@ -76,12 +78,6 @@ const AFTERWARDS = {
   discard: 'stays on the host for good.',
 }
 
-const WHY = {
-  deleted: 'gone from the disk',
-  superseded: 'an older version',
-  ignored: 'hidden by an ignore rule',
-}
-
 /** What it is about. */
 function tell(held: readonly ShownDeletion[], told: Told, path: string | undefined, json: boolean): void {
   if (json)
@@ -92,7 +88,7 @@ function tell(held: readonly ShownDeletion[], told: Told, path: string | undefin
   if (held.length === 0) return void process.stdout.write(`nothing is held${where}\n`)
   if (BEFORE[told]) process.stdout.write(`${BEFORE[told]}\n`)
   for (const { path, reason, size, since, cdn_url } of held) {
-    const why = WHY[reason]
+    const why = inWords(WHY_IN_ESCROW[reason])
     process.stdout.write(
       `${printable(path)} (${why}, ${sizeInWords(size)}, since ${localTime(since)})  ${printable(cdn_url ?? 'delivery address not known')}\n`,
     )

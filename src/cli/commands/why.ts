@@ -1,5 +1,5 @@
-import { localTime } from '../../daemon/report/amounts.ts'
 import type { Explanation, PathImage, PathState } from '../../daemon/why/explanation.ts'
+import { localTime } from '../../words/local-time.ts'
 import type { CommandWork } from '../command-work.ts'
 import { configOption, readConfig } from '../config-option.ts'
 import { EXIT } from '../exit-codes.ts'

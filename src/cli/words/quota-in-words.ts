@@ -1,13 +1,14 @@
-import { localTime } from '../../daemon/report/amounts.ts'
 import { EARLY_REMEDY } from '../../daemon/report/quota-status.ts'
 import type { Status } from '../../daemon/report/status.ts'
+import { localTime } from '../../words/local-time.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { count } from './wording.ts'
 
 /** What `status` says of the day's quota, and of the pictures that it keeps waiting. */
 export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog'>): string[] {
-  const { plan, limit, used, exhausted, reserve } = quota
-  const isKept = !exhausted && reserve > 0 && limit - used <= reserve && backlog.pictures > 0
-  const kept = isKept ? ', the rest is kept for new pictures' : ''
+  const { plan, limit, used, exhausted } = quota
+  const isKept = quota.only_reserve_left && backlog.pictures > 0
+  const kept = isKept ? `, ${inWords(because('rest_is_reserve'))}` : ''
   const ofToday = `${used.toLocaleString('en')} of ${limit.toLocaleString('en')}`
   const lines = [`quota   ${ofToday} today (${plan})${exhausted ? `, ${usedUp(quota)}` : kept}`]
   if (quota.used_up_early)

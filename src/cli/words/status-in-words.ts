@@ -1,9 +1,10 @@
 import { KEY_REMEDY } from '../../config/host-access.ts'
-import { localTime } from '../../daemon/report/amounts.ts'
-import { auditInWords, type MirrorStatus, type Status } from '../../daemon/report/status.ts'
+import type { AuditStatus, MirrorStatus, Status } from '../../daemon/report/status.ts'
 import type { PageNow } from '../../page/ask.ts'
 import type { ErrorCode } from '../../protocol/errors.ts'
 import { fullPath } from '../../sync/tree-path.ts'
+import { localTime } from '../../words/local-time.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { pageInWords } from './page-in-words.ts'
 import { quotaInWords } from './quota-in-words.ts'
 import { watchingInWords } from './watching-in-words.ts'
@@ -24,8 +25,9 @@ export function statusInWords(status: Status, now: PageNow | null): string {
   lines.push('', ...quotaInWords(status), ...watchingInWords(status.watching))
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
   lines.push(...pageInWords(now))
-  if (status.mirrors.some(({ held_deletions }) => held_deletions > 0))
-    lines.push('held    what is held waits for your word: albumd deletions list')
+  const held = status.mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0)
+  if (held > 0)
+    lines.push(`held    ${inWords(because('deletions_wait', { deletions: held }))}: albumd deletions list`)
   const audit = auditInWords(status.audit)
   if (audit) lines.push(`audit   ${audit}`)
   lines.push(...blocksInWords(status.blocks))
@@ -38,6 +40,16 @@ export function statusInWords(status: Status, now: PageNow | null): string {
     lines.push(`${what}  ${printable(at)}: ${printable(message)} (${code}${again})`)
   }
   return `${lines.join('\n')}\n`
+}
+
+/** One line for a person. Null: no audit has ended or begun. */
+export function auditInWords({ last, findings, under_way, left_off }: AuditStatus): string | null {
+  const since = last === null ? 'none has ended yet' : `the last one ended at ${localTime(last)}`
+  if (findings > 0)
+    return `${findings === 1 ? 'a finding' : `${findings} findings`}, ${since}; "albumd audit" names them`
+  if (under_way) return `one is under way; ${since}`
+  if (left_off) return `one was left before its end, and "albumd audit" goes on with it; ${since}`
+  return last === null ? null : `nothing found at ${localTime(last)}`
 }
 
 /** What is said of several endpoints in the same words is said once. */
@@ -59,11 +71,11 @@ function blocksInWords(blocks: Status['blocks']): string[] {
 
 const KEY_REFUSED: ReadonlySet<string> = new Set<ErrorCode>(['MISSING_API_KEY', 'INVALID_API_KEY'])
 
-/** `at`: when the host has to have it, if it ever will; what is looked for later than that has waited for the host. */
+/** `at`: when recovery must have found the upload. A time in the past says that recovery waits for the host. */
 function lookedForAgain(at: string | null, running: boolean): string {
-  if (!running) return '"albumd sync" looks for it again'
-  const known = at !== null && Date.parse(at) > Date.now() ? `, at ${localTime(at)} at the latest` : ''
-  return `it is looked for again${known}`
+  if (!running) return inWords(because('looked_for_by_sync'))
+  const until = at === null ? null : Date.parse(at)
+  return inWords(because('looked_for_again', { until: until !== null && until > Date.now() ? until : null }))
 }
 
 /** By this machine's clock, as `uploads.hours` are. */

@@ -1,5 +1,5 @@
-import { localTime } from '../../daemon/report/amounts.ts'
 import type { Watching } from '../../daemon/watch/watching.ts'
+import { localTime } from '../../words/local-time.ts'
 import { count, printable } from './wording.ts'
 
 /** A line of `status`, where something is not as it should be. */

@@ -7,8 +7,8 @@ import { readMounts } from '../../local/mount-table.ts'
 import { realDisk } from '../../local/real-disk.ts'
 import { systemClock } from '../../sync/clock.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { shellWord } from '../../words/shell-word.ts'
-import { localTime } from '../report/amounts.ts'
 import { EARLY_REMEDY } from '../report/quota-status.ts'
 import { readStatus, type Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
@@ -62,12 +62,11 @@ function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Find
       'it runs with another config than this one: it was not told to read the config again, or refused it',
       `kill -HUP ${status.pid}; its log says why it refuses a config`,
     )
-  if (status?.paused)
-    yield warn(
-      'daemon',
-      `it is paused${status.paused.until ? ` until ${localTime(status.paused.until)}` : ''}`,
-      'albumd resume',
-    )
+  if (status?.paused) {
+    const { until } = status.paused
+    const paused = because('paused_until', { until: until === null ? null : Date.parse(until) })
+    yield warn('daemon', inWords(paused), 'albumd resume')
+  }
   for (const { folder, state, reason } of status?.mirrors ?? [])
     if (state === 'guarded' || state === 'blocked')
       yield fail('daemon', `${folder}: ${state}: ${reason}`, '"albumd status" tells more')

@@ -12,7 +12,7 @@ import { lossOf } from '../../local/watch-loss.ts'
 import { checkRoot } from '../../sync/scan/index.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { inWords as reasonInWords } from '../../words/reasons.ts'
+import { because, inWords as reasonInWords } from '../../words/reasons.ts'
 import { shellWord } from '../../words/shell-word.ts'
 import type { Watching } from '../watch/watching.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
@@ -193,7 +193,7 @@ export function checkHeld(mirrors: readonly { folder: string; held_deletions: nu
     .map(({ folder, held_deletions: held }) =>
       warn(
         'folder',
-        `${folder}: ${held.toLocaleString('en')} deletions are held until a person decides`,
+        `${folder}: ${reasonInWords(because('deletions_wait', { deletions: held }))}`,
         '"albumd deletions list" shows them; "approve" has them done, "discard" keeps the images',
       ),
     )

@@ -4,6 +4,7 @@ import { FoundElsewhere, type ScannedMirror } from '../../sync/scan/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow, EscrowWeight } from '../../synced/tables/escrow.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
+import { WHY_IN_ESCROW } from '../../words/why-in-escrow.ts'
 
 /** One thing that the next pass would do, and why. Paths are below the mirror's folder. `R`: a reason, or its words. */
 export type Operation<R = string> =
@@ -25,8 +26,6 @@ export interface SupposedUploads {
   /** Paths of pictures whose image would become the image of an older version. */
   replaced: string[]
 }
-
-const WHY = { deleted: because('gone'), superseded: because('superseded'), ignored: because('ignored') }
 
 /**
  * What would become of the images in escrow. The hold is asked as a pass would ask it: after the uploads. Works on a copy of
@@ -51,13 +50,13 @@ export async function* previewDeletions(
     yield* remaining(synced, mirror, running)
     if (isHeld)
       for (const path of uploads.replaced)
-        yield { operation: 'hold', mirror: policy.folder, path, reason: WHY.superseded }
+        yield { operation: 'hold', mirror: policy.folder, path, reason: WHY_IN_ESCROW.superseded }
   }
 }
 
 function moveOf(mirror: string, path: string, state: EscrowRow['state']): Operation<Reason> {
   return state === 'held'
-    ? { operation: 'hold', mirror, path, reason: WHY.deleted }
+    ? { operation: 'hold', mirror, path, reason: WHY_IN_ESCROW.deleted }
     : { operation: 'delete', mirror, path, reason: because('moved_upload_first') }
 }
 
@@ -71,8 +70,9 @@ function* remaining(
     const why = whyImageStays(synced, synced.images.byId(image)!, null)
     const stays = why !== null && codeOf(why) !== 'may_have_moved'
     if (state === 'held' || state === 'unproved')
-      yield { operation: 'hold', mirror, path, reason: WHY[reason] }
-    else if (!stays && due_at <= running) yield { operation: 'delete', mirror, path, reason: WHY[reason] }
+      yield { operation: 'hold', mirror, path, reason: WHY_IN_ESCROW[reason] }
+    else if (!stays && due_at <= running)
+      yield { operation: 'delete', mirror, path, reason: WHY_IN_ESCROW[reason] }
   }
 }
 

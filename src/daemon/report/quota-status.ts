@@ -5,6 +5,7 @@ import {
   daysOf,
   forecast,
   isUsedUpEarly,
+  onlyReserveLeft,
   type QuotaState,
   readQuota,
 } from '../../sync/quota/index.ts'
@@ -19,6 +20,8 @@ export interface QuotaStatus {
   used: number
   /** How many credentials of today are kept for pictures that are found today. The backlog may not use them. */
   reserve: number
+  /** Whether no more than the reserve is left of today's uploads. */
+  only_reserve_left: boolean
   exhausted: boolean
   /**
    * Whether the host said that the quota is used up long before albumd reached `limit`. The account's plan allows less
@@ -73,6 +76,8 @@ export function quotaStatus(config: Config, synced: Synced, now: number): QuotaS
     limit,
     used,
     reserve: reserveOf(config),
+    only_reserve_left:
+      config.uploads.order === 'newest' && exhausted === null && onlyReserveLeft(allowance, quota),
     exhausted: exhausted !== null,
     used_up_early: isUsedUpEarly(synced, allowance, quota),
     resumes_at: isoTime(exhausted?.resumes ?? null),

@@ -5,16 +5,16 @@ import { pathOf } from '../../sync/tree-path.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { FailureSummary, MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { codeOf, inWords } from '../../words/reasons.ts'
+import { because, codeOf, inWords, type Reason, said } from '../../words/reasons.ts'
 import { fingerprintOf } from '../control/protocol.ts'
 import { uploadsWaitUntil } from '../loop/rest.ts'
 import { version } from '../package.ts'
 import { stateFiles } from '../state/claim.ts'
-import { type Pause, pauseAt, pauseInWords } from '../state/pause.ts'
+import { type Pause, pauseAt } from '../state/pause.ts'
 import { readState } from '../state/state.ts'
 import { readProblemNote } from '../state/state-problem.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
-import { isoTime, localTime } from './amounts.ts'
+import { isoTime } from './amounts.ts'
 import { type BacklogStatus, backlogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
 
 /** `status --json`, as the contract has it. Times are ISO 8601. */
@@ -154,13 +154,13 @@ function mirrorStatus(
   const row = synced.mirrors.of(folder)
   const summary = synced.summaries.mirror(row?.id ?? 0)
   const { pictures, perhapsRenamed } = namesNotUtf8(synced, row?.id ?? 0)
-  const state = (): [MirrorStatus['state'], string | null] => {
-    if (row?.guard) return ['guarded', inWords(row.guard)]
-    if (paused) return ['paused', pauseInWords(paused)]
+  const state = (): [MirrorStatus['state'], Reason | null] => {
+    if (row?.guard) return ['guarded', row.guard]
+    if (paused) return ['paused', because('paused_until', paused)]
     if (running && row?.phase) return [row.phase, null]
     // A block of the host matters only while something waits for the host.
-    if (blocked && summary.pending_uploads + summary.pending_deletions + summary.uncertain > 0)
-      return ['blocked', blocked]
+    if (blocked !== null && summary.pending_uploads + summary.pending_deletions + summary.uncertain > 0)
+      return ['blocked', said(blocked)]
     return ['idle', null]
   }
   const [name, reason] = state()
@@ -168,7 +168,7 @@ function mirrorStatus(
     folder,
     album,
     state: name,
-    reason,
+    reason: reason && inWords(reason),
     looked_at: row !== undefined,
     ...summary,
     // Pictures with a name that is not UTF-8 have no record. They are counted in `failed` already.
@@ -208,16 +208,6 @@ export function auditStatus(
     // Where the host refused the first request, the audit has compared no album yet.
     left_off: begun && !underWay && audit.albums().some(album => audit.isDone(album)),
   }
-}
-
-/** One line for a person. Null: no audit has ended or begun. */
-export function auditInWords({ last, findings, under_way, left_off }: AuditStatus): string | null {
-  const since = last === null ? 'none has ended yet' : `the last one ended at ${localTime(last)}`
-  if (findings > 0)
-    return `${findings === 1 ? 'a finding' : `${findings} findings`}, ${since}; "albumd audit" names them`
-  if (under_way) return `one is under way; ${since}`
-  if (left_off) return `one was left before its end, and "albumd audit" goes on with it; ${since}`
-  return last === null ? null : `nothing found at ${localTime(last)}`
 }
 
 /** How names that are not valid UTF-8 change a mirror's counts. */

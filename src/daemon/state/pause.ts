@@ -1,5 +1,5 @@
 import type { Synced } from '../../synced/synced.ts'
-import { localTime } from '../report/amounts.ts'
+import { because, inWords } from '../../words/reasons.ts'
 
 /** A person has paused albumd, so nothing is sent or deleted. `until`: milliseconds since 1970. Null: until `resume`. */
 export interface Pause {
@@ -32,6 +32,5 @@ export function resume({ commit }: Pick<Synced, 'commit'>): Promise<void> {
 
 /** One line for a person. */
 export function pauseInWords({ until }: Pause): string {
-  const when = until === null ? '' : ` until ${localTime(until)}`
-  return `paused${when}: nothing is sent or deleted; "albumd resume" ends it`
+  return inWords(because('paused_until', { until }))
 }

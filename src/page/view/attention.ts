@@ -1,6 +1,8 @@
 import type { HeldDeletion } from '../../daemon/commands/deletions.ts'
 import { count } from '../../daemon/report/amounts.ts'
 import { fullPath } from '../../sync/tree-path.ts'
+import { inWords } from '../../words/reasons.ts'
+import { WHY_IN_ESCROW } from '../../words/why-in-escrow.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import { commandButton, entries, SHOWN, time } from './elements.ts'
 import { type Html, html } from './html.ts'
@@ -49,16 +51,10 @@ ${commandButton(token, 'approve', `Delete ${images}`, { most: all, kind: 'bad' }
 ${entries(rows, all, 'albumd deletions list')}`
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  deleted: 'its picture is gone',
-  superseded: 'an old version of its picture',
-  ignored: 'a rule hides its picture',
-}
-
 function heldRow({ mirror, path, reason, since, image }: HeldDeletion, token: string): Html {
   const full = fullPath(mirror, path)
   return html`<li class="row" id="held-${image.id}"><div class="wide"><b class="name" title="${full}">${path}</b>
-<p class="aside">${REASONS[reason] ?? reason}, since ${time(since)}</p></div>
+<p class="aside">${inWords(WHY_IN_ESCROW[reason])}, since ${time(since)}</p></div>
 <div class="row">${commandButton(token, 'approve', 'Approve', { path: full, about: path, kind: 'bad' })}
 ${commandButton(token, 'discard', 'Discard', { path: full, about: path })}</div></li>`
 }

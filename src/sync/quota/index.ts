@@ -2,6 +2,14 @@
 
 export { daysOf } from './quota-day.ts'
 export { QuotaLedger } from './quota-ledger.ts'
-export { type Allowance, forecast, isUsedUpEarly, type QuotaState, rateOf, readQuota } from './quota-state.ts'
+export {
+  type Allowance,
+  forecast,
+  isUsedUpEarly,
+  onlyReserveLeft,
+  type QuotaState,
+  rateOf,
+  readQuota,
+} from './quota-state.ts'
 export { reviewAccount } from './review-account.ts'
 export { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from './size-limit.ts'

@@ -3,7 +3,7 @@ import type { Tx } from '../../synced/synced.ts'
 import { clockOffset } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { afterReset, daysFrom, type LearnedReset, learnReset } from './quota-day.ts'
-import { dayOf, learnedReset, type QuotaState, readQuota } from './quota-state.ts'
+import { dayOf, learnedReset, onlyReserveLeft, type QuotaState, readQuota } from './quota-state.ts'
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
@@ -51,8 +51,7 @@ export class QuotaLedger {
 
   /** Whether only the reserve for the day's new pictures is left. */
   onlyReserveLeft(): boolean {
-    const { limit, reserve } = this.#context.allowance
-    return reserve > 0 && limit - this.read().used <= limit * reserve
+    return onlyReserveLeft(this.#context.allowance, this.read())
   }
 
   /** The host issued a credential. */

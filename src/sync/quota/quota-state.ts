@@ -35,6 +35,11 @@ export interface QuotaState {
   learned: LearnedReset | null
 }
 
+/** Whether only the reserve is left of the day's uploads. The reserve is kept for pictures that are found today. */
+export function onlyReserveLeft({ limit, reserve }: Allowance, { used }: Pick<QuotaState, 'used'>): boolean {
+  return reserve > 0 && limit - used <= limit * reserve
+}
+
 /** When less than this share of the limit was used by albumd, something else uses the account, or the limit is wrong. */
 const OWN_SHARE = 0.9
 /** A learned beginning of days is tested on its second day, and then after every so many days. */

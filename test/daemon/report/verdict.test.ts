@@ -25,6 +25,7 @@ function status(changes: Partial<MirrorStatus> = {}): Status {
       used_up_early: false,
       resumes_at: null,
       reserve: 0,
+      only_reserve_left: false,
       next_probe_at: null,
       reset: { known: 'no' },
     },

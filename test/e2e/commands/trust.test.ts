@@ -173,7 +173,7 @@ it('sync --prune-ignored gives up the images of what a rule hides, and only with
   expect(await stage.sync()).toMatchObject({ code: 0 })
   expect(await stage.listing()).toHaveLength(13)
   const plan = await stage.sync('--prune-ignored', '--dry-run')
-  expect(plan.out).toContain('delete a/0.png (ignored)')
+  expect(plan.out).toContain('delete a/0.png (hidden by an ignore rule)')
   expect(await stage.listing()).toHaveLength(13)
   const pruned = await stage.sync('--prune-ignored')
   expect(pruned).toMatchObject({ code: 0 })

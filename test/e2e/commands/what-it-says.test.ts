@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { localTime } from '../../../src/daemon/report/amounts.ts'
+import { localTime } from '../../../src/words/local-time.ts'
 import { png } from '../../pictures.ts'
 import { loseState } from '../stage/fault-stage.ts'
 import { runProgram, type Stage, setStage } from '../stage/stage.ts'

@@ -120,9 +120,9 @@ export const PACING: readonly Mutant[] = [
     name: 'the reserve is not kept',
     edits: [
       {
-        file: 'sync/quota/quota-ledger.ts',
-        find: 'return reserve > 0 && limit - this.read().used <= limit * reserve',
-        replace: 'return reserve < 0 && limit - this.read().used <= limit * reserve',
+        file: 'sync/quota/quota-state.ts',
+        find: 'return reserve > 0 && limit - used <= limit * reserve',
+        replace: 'return reserve < 0 && limit - used <= limit * reserve',
       },
     ],
     why: 'a backlog takes what is kept for the pictures of the day',

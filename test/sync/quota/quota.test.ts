@@ -4,7 +4,12 @@ import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import type { PassTask } from '../../../src/sync/pass-request.ts'
 import { DAY_MS, daysFrom, daysOf } from '../../../src/sync/quota/quota-day.ts'
-import { type Allowance, isUsedUpEarly, readQuota } from '../../../src/sync/quota/quota-state.ts'
+import {
+  type Allowance,
+  isUsedUpEarly,
+  onlyReserveLeft,
+  readQuota,
+} from '../../../src/sync/quota/quota-state.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { png } from '../../pictures.ts'
@@ -252,6 +257,14 @@ describe('a quota that is used up', () => {
 })
 
 describe('the reserve', () => {
+  it('is all that is left of the limit from its border on, and never with a share of 0', () => {
+    const left = (used: number, reserve: number) =>
+      onlyReserveLeft({ ...ALLOWANCE, limit: 5000, reserve }, { used })
+    expect(left(4499, 0.1)).toBe(false)
+    expect(left(4500, 0.1)).toBe(true)
+    expect(left(5000, 0)).toBe(false)
+  })
+
   it('is kept from a backlog for what is found on the day, and used up for that', async () => {
     const workshop = await openWorkshop()
     plant(workshop, 0, 40)

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { localTime } from '../../../src/daemon/report/amounts.ts'
+import { localTime } from '../../src/words/local-time.ts'
 
 const zone = process.env.TZ
 afterAll(() => {

@@ -1,0 +1,8 @@
+import { because, type Reason } from './reasons.ts'
+
+/** Why an image is in escrow, by the reason in its escrow entry. */
+export const WHY_IN_ESCROW = {
+  deleted: because('gone'),
+  superseded: because('superseded'),
+  ignored: because('ignored'),
+} satisfies Record<string, Reason>
