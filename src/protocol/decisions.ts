@@ -4,7 +4,7 @@ import type { Plan } from './limits.ts'
 
 /*
  * What the specification leaves open ("not shown", or stated twice), decided once. The embedded host behaves like
- * this; the client assumes none of it. What has no value is decided here by a sentence:
+ * this; the client assumes none of it. Decisions that are not a value are these sentences:
  *
  * §2: A size in a listing has decimal units and one decimal ("349.9 KB"); a time is in UTC, written "+00:00".
  * §4.1: Null and "" count as missing. What is wrong with a field comes before what the plan forbids. Several faults
@@ -13,15 +13,15 @@ import type { Plan } from './limits.ts'
  *   and are INVALID_WIDTH, INVALID_HEIGHT or INVALID_DIMENSION by the same rule. One without the other declares nothing.
  * §4.1: The file name's extension is not compared with the MIME type, nor the MIME type with the bytes.
  * §4.1: No account has a default album.
- * §4.2: Whether dimensions are compared goes by what was declared, not by what the bytes are. With width and height
+ * §4.2: What was declared decides whether dimensions are compared, not the format of the bytes. With width and height
  *   both are compared, for SVG and TIFF too, and an SVG without a size is UNREADABLE_DIMENSION. Without them the bytes
  *   must be an SVG or a TIFF, whose dimensions are taken as they are.
  * §4.2: skip_dimension_check skips all three checks, so that any bytes are taken.
- * §4.2: The delivered Content-Type is what the bytes are; where they are no picture of §4.3's formats, what was declared.
- *   Dimensions are listed as the bytes have them; where those can't be read, as declared, else as `unknownDimension`.
+ * §4.2: The delivered Content-Type is that of the bytes; when they have none of §4.3's formats, the declared type.
+ *   Listed dimensions are those of the bytes; when they can't be read, the declared ones; else `unknownDimension`.
  * §4.2: A refused upload leaves its credential usable until it runs out. An upload that ends after that is refused.
- * §4.3: Both forms of step 1 share plan, quota and rate. This one knows no dimensions, so none are compared, and no
- *   album, so its images land in the root.
+ * §4.3: Both forms of step 1 share plan, quota and rate. The presign form has no dimensions, so none are compared, and
+ *   no album, so its images land in the root.
  * §4.4: Oldest first. Every page repeats the album's sub-albums. An empty album has total_pages 0. A page beyond the
  *   last has no images.
  * §4.5: deleted_albums counts the album itself.
@@ -29,8 +29,8 @@ import type { Plan } from './limits.ts'
  * §5: The key comes before everything else, also before a path or method outside §4, which is NOT_FOUND. Then come
  *   the endpoint's rate (§8), its plan (§5.5), its parameters; at step 1 quota, storage and upload node.
  * §8: A character of a name is a code point.
- * §8: An image counts for the day on which its credential was issued. A credential that is never used gives its place
- *   back when it runs out; a deleted image does not. Step 2 counts for the account that its credential was issued to.
+ * §8: An image counts for the day on which its credential was issued. A credential that expires unused
+ *   no longer counts; a deleted image still counts. Step 2 counts for the account that its credential was issued to.
  */
 
 export const DECISIONS = {
@@ -53,14 +53,14 @@ export const DECISIONS = {
   jsonBodyMax: 64 * 1024,
   /** §4.1.2: pixels; no picture format holds more. */
   dimensionMax: 2 ** 31 - 1,
-  /** §4.1.5: uploads of one account and of all that are under way at once, before no node is available. */
+  /** §4.1.5: the most uploads under way at once, of one account and of all; beyond it no node is available. */
   openUploadsMax: 64,
   openUploadsInAllMax: 256,
   /** §4.1.5: bytes that stay free on the disk. */
   diskReserve: 64 * 2 ** 20,
-  /** §4.2: bytes of a form beyond the picture's own: other parts, which are passed over, and what divides them. */
+  /** §4.2: bytes of a form beside the picture: other parts, which are ignored, and boundaries. */
   formOverheadMax: 2 ** 20,
-  /** §4.2: milliseconds after its end for which a credential is told apart from one that was never issued. */
+  /** §4.2: for so many milliseconds after it expired, a credential is answered FORBIDDEN rather than NOT_FOUND. */
   credentialRememberedMs: 24 * 60 * 60_000,
   /** §4.3.3: seconds for which a delivered image may be kept without asking again. */
   deliveryMaxAge: 300,
@@ -74,7 +74,7 @@ export const DECISIONS = {
   storageMax: { free: 2 ** 30, professional: 100 * 2 ** 30, flagship: 1000 * 2 ** 30 },
   /** §2: pixels of an image whose dimensions are not known, such as an SVG without a size: §2 requires both. */
   unknownDimension: 1,
-  /** §7 has no code for a fault of the host's own, which is no answer to the request. Status 500. */
+  /** §7 has no code for an unexpected error of the host. Status 500. */
   fault: 'INTERNAL_ERROR',
 } as const satisfies Record<string, unknown> & {
   plansFrom: Plan
@@ -84,11 +84,11 @@ export const DECISIONS = {
   storageMax: Record<Plan, number>
 }
 
-/** Conditions that §4 leaves without a code, and the one of §7 that each is answered with. */
+/** Failures for which §4 names no code, and the code of §7 with which the host answers each. */
 export const DECIDED_CODES = {
-  /** §1: what is no HTTP request, or too long or too slow for one. The status is HTTP's own: 400, 408, 413 or 431. */
+  /** §1: a malformed, too long or too slow HTTP request. The status is HTTP's own: 400, 408, 413 or 431. */
   badRequest: 'VALIDATION_ERROR',
-  /** §4: a path or method that is not there. */
+  /** §4: an unknown path or method. */
   unknownPath: 'NOT_FOUND',
   /** §4.1, §4.6: a body that is no JSON object, not declared as JSON, or longer than `jsonBodyMax`. */
   badBody: 'VALIDATION_ERROR',

@@ -1,10 +1,10 @@
-/** The endpoints of §4: where they are and what they are called in config, gate, logs and status. */
+/** The endpoints of §4: their paths, and their names in config, logs and status. */
 
 export type Endpoint = 'upload' | 'send' | 'list' | 'delete' | 'create_album'
 
 export const ENDPOINTS: readonly Endpoint[] = ['upload', 'send', 'list', 'delete', 'create_album']
 
-/** Paths below {base_url}. `send` (§4.2) has none: it goes to the address that step 1 answered. */
+/** Paths below {base_url}. `send` (§4.2) has none, because it goes to the `upload_url` of step 1. */
 export const PATHS = {
   upload: '/upload',
   list: '/list',

@@ -16,7 +16,7 @@ const byExtension = new Map<string, Format>()
 for (const [format, { extensions }] of Object.entries(FORMATS))
   for (const extension of extensions) byExtension.set(extension, format as Format)
 
-/** The format that a file's name claims, in any case; null where §4.3 does not list its extension. */
+/** The format that a file name's extension stands for, in upper or lower case. Null: §4.3 does not list the extension. */
 export function formatOfName(name: string): Format | null {
   const dot = name.lastIndexOf('.')
   return dot < 0 ? null : (byExtension.get(name.slice(dot + 1).toLowerCase()) ?? null)

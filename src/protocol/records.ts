@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /**
- * §2 and §4: what goes over the wire. Fields beyond these are "not shown", so they may come and are dropped.
+ * The requests and answers of §2 and §4. An answer may have further fields ("not shown"); they are dropped.
  * Times are ISO 8601 with an offset, sizes in a listing are for people ("1.2 MB"), dimensions are pixels.
  */
 
@@ -21,7 +21,7 @@ export const imageRecord = z.object({
 })
 export type ImageRecord = z.infer<typeof imageRecord>
 
-/** An image as a client takes it: beyond its id anything may be missing or odd, such as an SVG's width. */
+/** An image as the client accepts it. Every field but the id may be missing or invalid, for example an SVG's width. */
 export const listedImage = z.object({
   id,
   name: z.string().optional().catch(undefined),
@@ -43,7 +43,7 @@ export const albumRecord = z.object({
 })
 export type AlbumRecord = z.infer<typeof albumRecord>
 
-/** An album as a client takes it: an odd one of another person must not spoil the list. */
+/** An album as the client accepts it. An invalid field of one album must not make the whole page unreadable. */
 const listedAlbum = z.object({
   id,
   name: z.string().catch(''),
@@ -53,7 +53,7 @@ const listedAlbum = z.object({
   created_at: z.string().catch(''),
 })
 
-/** §2: an album as its creation answers it. */
+/** §2: an album in the answer to its creation. */
 export const createdAlbumRecord = albumRecord.pick({ id: true, name: true, depth: true, created_at: true })
 
 /** §2 Pagination. `total_pages` of an empty album may be 0 or 1: not shown. */

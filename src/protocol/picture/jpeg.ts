@@ -7,9 +7,9 @@ const EOI = 0xd9
 const SOS = 0xda
 
 /**
- * The size that a JPEG's frame header states (ITU-T T.81, B.2.2), of whatever coding process, however much
- * EXIF, ICC or other data lies ahead of it. EXIF's orientation is not looked at. Null where there is no frame
- * header, or where it leaves the height to the scan (DNL).
+ * The size that a JPEG's frame header states (ITU-T T.81, B.2.2), for every coding process, also
+ * behind long EXIF or ICC data. EXIF's orientation is not applied. Null: there is no frame header, or its height is 0
+ * because a later DNL segment states the height.
  */
 export async function readJpegSize(window: Window): Promise<Size | null> {
   let offset = SOI_LENGTH
@@ -43,7 +43,7 @@ async function nextMarker(window: Window, from: number): Promise<Marker | null> 
   }
 }
 
-/** SOF0 to SOF15. Three codes of that row are tables and a reserved one: DHT, JPG, DAC. */
+/** SOF0 to SOF15. The range also contains DHT, JPG and DAC, which are not frames. */
 function isFrame(code: number): boolean {
   return code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc
 }
@@ -53,7 +53,7 @@ function standsAlone(code: number): boolean {
   return code === 0x01 || (code >= 0xd0 && code <= 0xd8)
 }
 
-/** Bytes of the segment, the two of its length included. */
+/** Bytes of the segment, including the two bytes of the length itself. */
 async function segmentLength(window: Window, offset: number): Promise<number | null> {
   const length = (await window.at(offset, 2))?.getUint16(0) ?? 0
   return length >= 2 ? length : null

@@ -1,9 +1,9 @@
 /**
- * The root element's tag of an XML text if it is SVG's, reduced to what a size follows from:
- * `<svg width="…" height="…" viewBox="…">`. 'cut' where the text ends before the tag does, null where the text
- * is no XML or its root is another element. Comments, processing instructions and a DOCTYPE with declarations
- * of its own may come first, and the name may have a namespace prefix. Takes time linear in the text's length
- * whatever it holds, which a regular expression over all of it would not.
+ * The start tag of an SVG's root element, with only the attributes that state a size:
+ * `<svg width="…" height="…" viewBox="…">`. 'cut': the text ends within the tag or before it. Null: the text is no XML, or
+ * its root is another element. Comments, processing instructions and a DOCTYPE may come first, and the name may have a
+ * namespace prefix. The time is linear in the length of the text. One regular expression for the whole text could take
+ * far longer on crafted input.
  */
 export function findSvgRoot(bytes: Uint8Array): Uint8Array | 'cut' | null {
   const text = textOf(bytes)
@@ -11,7 +11,7 @@ export function findSvgRoot(bytes: Uint8Array): Uint8Array | 'cut' | null {
   return typeof start === 'number' ? readRoot(text, start) : start
 }
 
-/** Latin-1 will do where it isn't UTF-16, for all that is looked for is ASCII. */
+/** Text that is not UTF-16 is read as Latin-1, because only ASCII characters matter here. */
 function textOf(bytes: Uint8Array): string {
   const [first, second, third] = bytes
   if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0))
@@ -52,7 +52,7 @@ function endOfDeclaration(text: string, at: number): number | 'cut' | null {
   return text.length - at < '<!DOCTYPE'.length ? 'cut' : null
 }
 
-/** What may hold any of a DOCTYPE's other signs, and its end. */
+/** Quotes, comments and instructions may contain the other signs of a DOCTYPE. Each begin with its end. */
 const CLOSING = new Map([
   ['"', '"'],
   ["'", "'"],
@@ -101,7 +101,7 @@ function readRoot(text: string, start: number): Uint8Array | 'cut' | null {
   return matchAt(TAG_END, text, at) ? Buffer.from(`<svg ${attributes.join(' ')}>`) : 'cut'
 }
 
-/** A viewBox may have commas and any white space between its numbers; image-size knows one blank. */
+/** A viewBox may have commas and any white space between its numbers; image-size understands only one blank. */
 function lengthAttribute(name: string, value: string): string[] {
   if (name !== 'width' && name !== 'height' && name !== 'viewBox') return []
   const plain = value.trim().replace(/[\s,]+/g, ' ')

@@ -20,7 +20,7 @@ const BIG: TiffLayout = { pointerAt: 8, pointer: 8, count: 8, entry: 20, valueAt
 const CLASSIC_VERSION = 42
 const BIG_VERSION = 43
 
-/** Real directories have a few dozen entries, and these two stand near the start: entries are sorted. */
+/** Real directories have a few dozen entries. Entries are sorted by tag, so width and length are near the start. */
 const MAX_ENTRIES = 1024
 const IMAGE_WIDTH = 256
 const IMAGE_LENGTH = 257
@@ -36,14 +36,14 @@ function isVersion(byte: number | undefined): boolean {
   return byte === CLASSIC_VERSION || byte === BIG_VERSION
 }
 
-/** `header`: of a TIFF. */
+/** `header`: the first bytes of a TIFF. */
 export function layoutOf(header: DataView, little: boolean): TiffLayout {
   return header.getUint16(2, little) === BIG_VERSION ? BIG : CLASSIC
 }
 
 /**
- * The size that the first directory of a TIFF states, wherever in the file it stands: writers that don't know
- * a picture's strips beforehand put it last. Later directories are further pages, or smaller copies.
+ * The size in the first directory of a TIFF. The directory may be at the end of the file, because many writers write it
+ * after the pixels. Other directories are further pages or smaller copies.
  */
 export async function readTiffSize(window: Window): Promise<Size | null> {
   const header = await window.at(0, 16)
@@ -81,7 +81,7 @@ const BYTES_OF_TYPE = new Map<number, 2 | 4 | 8>([
   [16, 8],
 ])
 
-/** An entry's one number. It stands in the entry itself, at the left whatever the byte order. */
+/** The number of an entry that has one number. It is in the first bytes of the value field in both byte orders. */
 function readValue(entry: DataView, layout: TiffLayout, little: boolean): number | undefined {
   const bytes = BYTES_OF_TYPE.get(entry.getUint16(2, little))
   return bytes && bytes <= layout.pointer ? readUint(entry, layout.valueAt, bytes, little) : undefined

@@ -1,12 +1,12 @@
-/** Bytes of one read behind the head: a few segments or a directory, rarely more than one disk block. */
+/** Bytes of one read after the first: enough for a few JPEG segments or a TIFF directory. */
 const BLOCK = 4096
 
-/** A JPEG with 60 MB ahead of its frame needs a thousand; a file made to keep us busy ends here. */
+/** A JPEG with 60 MB of metadata needs a thousand reads. More reads happen only in files that are crafted to take long. */
 const MAX_READS = 1024
 
 /**
- * The part of a source that a reader is looking at. It holds one block at a time, the source's head at first,
- * so memory does not grow with the picture.
+ * A reader's view of a source. It holds one block at a time, at first the source's head, so that memory does not grow
+ * with the picture.
  */
 export class Window {
   readonly #source: ByteSource
@@ -20,8 +20,8 @@ export class Window {
   }
 
   /**
-   * What is known of the source from `offset` on: at least `length` bytes (at most 4096), often more.
-   * Null where the source ends before, or when too much has been read already. Rejects as the source does.
+   * The bytes from `offset` on: at least `length` (at most 4096), often more. Null: the source ends before, or the limit
+   * of reads is reached. Rejects when the source's `read` rejects.
    */
   async at(offset: number, length: number): Promise<DataView | null> {
     if (!this.#holds(offset, length)) await this.#moveTo(offset, length)
@@ -43,10 +43,10 @@ export class Window {
   }
 }
 
-/** The bytes of a picture, wherever they are: a file, a buffer, a body that has been written aside. */
+/** The bytes of a picture in a file, in memory, or in an unfinished upload. */
 export interface ByteSource {
   /** Bytes in all. */
   readonly size: number
-  /** The bytes from `offset` on, `length` of them or fewer where the source ends. Rejects where it can't be read. */
+  /** The bytes from `offset` on, `length` of them, or fewer at the end of the source. Rejects when the source can't be read. */
   read(offset: number, length: number): Promise<Uint8Array>
 }

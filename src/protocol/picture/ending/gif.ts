@@ -4,7 +4,7 @@ const HEADER_LENGTH = 13
 const TRAILER = 0x3b
 const EXTENSION = 0x21
 const IMAGE = 0x2c
-/** Some writers leave zeros between blocks, and decoders step over them. */
+/** Some writers leave zeros between blocks. Decoders skip them. */
 const STRAY = 0
 const BLOCKS = new Set([EXTENSION, IMAGE, STRAY])
 
@@ -29,7 +29,7 @@ async function endOfBlock(reader: ByteReader, offset: number, introducer: number
   return data && endOfParts(reader, data)
 }
 
-/** Where an image's data begin: behind its descriptor, its own colours, and a byte for the code size. */
+/** The offset of an image's data, behind its descriptor, its colour table and one byte for the code size. */
 async function endOfDescriptor(reader: ByteReader, offset: number): Promise<number | null> {
   const descriptor = await reader.bytes(offset, 10)
   return descriptor && offset + 10 + tableLength(descriptor[9]!) + 1
@@ -44,7 +44,7 @@ async function endOfZeros(reader: ByteReader, from: number): Promise<number> {
   }
 }
 
-/** Parts of up to 255 bytes, each behind its length; one of no length is the last. */
+/** The offset behind a block's parts. Each part has up to 255 bytes and comes after its length; length 0 ends the block. */
 async function endOfParts(reader: ByteReader, from: number): Promise<number | null> {
   for (let offset = from; ; ) {
     const bytes = await reader.bytes(offset, 1)
@@ -59,7 +59,7 @@ async function endOfParts(reader: ByteReader, from: number): Promise<number | nu
   }
 }
 
-/** Bytes of a colour table that a packed field announces. */
+/** Bytes of the colour table that the packed field of a descriptor states. */
 function tableLength(packed: number): number {
   return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0
 }

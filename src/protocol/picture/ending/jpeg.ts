@@ -8,7 +8,7 @@ const SOS_CODE = 0xda
 const APP1 = 0xe1
 const APP2 = 0xe2
 
-/** One image of the file: where its pixels begin and end, and whether it says that more comes behind it. */
+/** One image of the file. `pixels` and `end`: offsets of its pixels. `announces`: its metadata say that more data follow. */
 interface Image {
   pixels: number
   end: number
@@ -16,8 +16,8 @@ interface Image {
 }
 
 /**
- * A JPEG ends with its marker EOI. Phones put further images, and motion photos a film, behind it: those images must
- * end too; any other bytes count as complete.
+ * A JPEG ends with its marker EOI. Phones append further images, and a film for a motion photo. Appended images must be
+ * complete too; other appended bytes are not checked.
  */
 export async function jpegEnding(reader: ByteReader): Promise<Ending> {
   let announced = false
@@ -26,7 +26,7 @@ export async function jpegEnding(reader: ByteReader): Promise<Ending> {
     if ('kind' in image) return image
     if (await reader.hasBlankPage(image.pixels, image.end)) return BLANK
     announced ||= image.announces
-    // The film may be what is yet to be written.
+    // A writer may still append the announced film.
     if (image.end === reader.size) return announced ? WHOLE : CLOSED
     const behind = await reader.bytes(image.end, SOI.length)
     if (behind?.toString('latin1', 0, SOI.length) !== SOI) return WHOLE
@@ -34,7 +34,7 @@ export async function jpegEnding(reader: ByteReader): Promise<Ending> {
   }
 }
 
-/** Segment by segment up to the first scan: what is in them, a small picture often, has an end of its own. */
+/** Skips the segments before the first scan, because a thumbnail in a segment has an end marker of its own. */
 async function walkImage(reader: ByteReader, start: number): Promise<Image | Ending> {
   let announces = false
   for (let offset = start + SOI_LENGTH; ; ) {
@@ -51,7 +51,7 @@ async function walkImage(reader: ByteReader, start: number): Promise<Image | End
   }
 }
 
-/** In compressed pixels no byte but a marker's follows 0xFF, and between scans stand tables that hold no such pair. */
+/** The next EOI ends the image, because neither compressed pixels nor the tables between scans contain these two bytes. */
 async function endOfScans(reader: ByteReader, from: number, announces: boolean): Promise<Image | Ending> {
   const at = await reader.find(EOI, from)
   return at === null
@@ -59,7 +59,7 @@ async function endOfScans(reader: ByteReader, from: number, announces: boolean):
     : { pixels: from, end: at + EOI.length, announces }
 }
 
-/** The next marker with a segment, or EOI. Stray bytes that decoders step over may come first. */
+/** The next marker with a segment, or EOI. There may be stray bytes before it, which decoders skip. */
 async function nextMarker(reader: ByteReader, from: number): Promise<{ code: number; end: number } | null> {
   for (let offset = from; ; ) {
     const bytes = await reader.bytes(offset, 2)

@@ -13,9 +13,9 @@ const BEGINNINGS = ['\x89PNG', '\xff\xd8\xff', 'GIF8', 'RIFF', 'BM', 'II', 'MM',
 const SIGNATURE_LENGTH = 32
 
 /**
- * Whether a picture is all there, by its structure: what a writer that is not done leaves behind is `cut`, however long
- * it pauses. Pixels are not decoded. `format`: as its bytes show it, or null where they are no picture. Content never
- * throws, what `source.read` rejects with passes through, and memory does not grow with the picture's size.
+ * Whether a picture is complete, by its structure. A file that is still being written is `cut`, however long its writer
+ * pauses. Pixels are not decoded. `format`: the format of the bytes; null: they are no picture. No content makes it throw.
+ * It rejects when `source.read` rejects. Memory does not grow with the picture's size.
  */
 export async function readEnding(format: Format | null, source: ByteSource): Promise<Ending> {
   switch (format) {

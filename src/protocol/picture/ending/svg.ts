@@ -1,6 +1,6 @@
 import { type ByteReader, CLOSED, cut, type Ending, WHOLE } from './bytes.ts'
 
-/** Longer than any name of an element, so that a sign of XML is seen whole. */
+/** Bytes that are searched at once for a sign of XML. No element has a longer name. */
 const SIGN_LENGTH = 256
 
 const DECLARATIONS = [
@@ -16,7 +16,7 @@ export async function svgEnding(reader: ByteReader): Promise<Ending> {
   return (await findSign(reader, end, /[^ \t\r\n]/)) === null ? CLOSED : WHOLE
 }
 
-/** The offset behind the root element. Elements of its name within it are counted; all others are passed over. */
+/** The offset behind the root element. Only elements with the root's name are counted, because other elements can't close the root. */
 async function endOfRoot(reader: ByteReader): Promise<number | null> {
   const root = await findRoot(reader)
   const name = root?.name.replace(/\W/g, '\\$&')
@@ -50,14 +50,14 @@ async function findRoot(reader: ByteReader): Promise<{ at: number; name: string 
   return null
 }
 
-/** The offset behind a comment, a processing instruction, a CDATA section or a DOCTYPE; `at` where there is none. */
+/** The offset behind a comment, a processing instruction, a CDATA section or a DOCTYPE; `at` when there is none of them. Null: its end is missing. */
 async function endOfDeclaration(reader: ByteReader, head: string, at: number): Promise<number | null> {
   const declaration = DECLARATIONS.find(({ begins }) => head.startsWith(begins))
   if (declaration) return after(reader, declaration.ends, at + declaration.begins.length)
   return head.startsWith('<!DOCTYPE') ? endOfDoctype(reader, at + 2) : at
 }
 
-/** A DOCTYPE's own declarations stand in brackets, and its signs may stand in quotes and in comments. */
+/** The offset behind a DOCTYPE. A '>' in its brackets, in quotes or in a comment does not end it. */
 async function endOfDoctype(reader: ByteReader, from: number): Promise<number | null> {
   const signs = /["'<[\]>]/
   let inside = false
@@ -74,7 +74,7 @@ async function endOfDoctype(reader: ByteReader, from: number): Promise<number | 
   return null
 }
 
-/** A '>' in quotes is none. */
+/** The offset behind a tag. A '>' in quotes does not end the tag. */
 async function endOfTag(reader: ByteReader, from: number): Promise<{ at: number; empty: boolean } | null> {
   for (let at = await findSign(reader, from, /["'>]/); at !== null; ) {
     const [before, sign] = await textAt(reader, at - 1)
@@ -90,19 +90,19 @@ async function after(reader: ByteReader, text: string, from: number): Promise<nu
   return at === null ? null : at + text.length
 }
 
-/** Where a sign of up to 256 bytes stands next. */
+/** The offset of the next match. A match has at most 256 bytes. */
 async function findSign(reader: ByteReader, from: number, sign: RegExp): Promise<number | null> {
   for (let offset = from; ; ) {
     const bytes = await reader.bytes(offset, 1)
     const at = bytes?.toString('latin1').search(sign) ?? -1
     if (at >= 0) return offset + at
     if (bytes === null || offset + bytes.byteLength >= reader.size) return null
-    // It may stand across the end of what was held.
+    // A match may begin in these bytes and end in the next ones.
     offset += Math.max(1, bytes.byteLength - SIGN_LENGTH)
   }
 }
 
-/** Some text from `at` on, shorter only where the source ends. */
+/** 256 bytes of text from `at` on, or fewer at the end of the source. */
 async function textAt(reader: ByteReader, at: number): Promise<string> {
   const length = Math.min(SIGN_LENGTH, reader.size - at)
   const bytes = reader.held(at, length) ?? (await reader.bytes(at, length))

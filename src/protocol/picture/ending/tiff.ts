@@ -5,18 +5,18 @@ import { BLANK, ByteReader, broken, cut, type Ending, PAGE, UNCLEAR, WHOLE } fro
 /** Bytes of one value, by type (TIFF 6.0, section 2; SubIFDs; BigTIFF). */
 const BYTES_OF_TYPE = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
 const SUB_DIRECTORIES = 330
-/** Where pixels are, and how many bytes of them: of strips, of tiles, of JPEG within TIFF as it was done at first. */
+/** Where pixels are, and how many bytes of them: of strips, of tiles, of JPEG in old TIFFs. */
 const PIXELS = [
   { offsets: 273, lengths: 279 },
   { offsets: 324, lengths: 325 },
   { offsets: 513, lengths: 514 },
 ]
 
-/** Far more than pictures have; a file made to keep us busy ends here. */
+/** Far more than real pictures have. The limits end the reading of files that are crafted to take long. */
 const MOST_DIRECTORIES = 1000
 const MOST_PIECES = 4_000_000
 
-/** The numbers of an entry: where in the file they stand, how many, of how many bytes each. */
+/** The numbers of an entry: their offset in the file, how many there are, and the bytes of each. */
 interface Numbers {
   at: number
   count: number
@@ -24,8 +24,8 @@ interface Numbers {
 }
 
 /**
- * All that a TIFF's directories point at must lie in the file. It is never `closed`: writers of several pages put one
- * behind the other, and no one says which is the last.
+ * Everything that a TIFF's directories point at must be in the file. The ending is never `closed`, because a writer may
+ * append a further page at any time.
  */
 export async function tiffEnding(source: ByteSource): Promise<Ending> {
   const ending = await new TiffWalk(source).run()
@@ -45,7 +45,7 @@ class TiffWalk {
     this.#reader = new ByteReader(source)
   }
 
-  /** Null where nothing is missing. */
+  /** Null: nothing is missing. */
   async run(): Promise<Ending | null> {
     const header = await this.#reader.bytes(0, 16)
     if (header === null) return cut('its header is missing')
@@ -88,7 +88,7 @@ class TiffWalk {
     return ending
   }
 
-  /** Null where they do not lie in the file. */
+  /** Null: the numbers are not in the file. */
   #numbersOf(entry: Buffer, at: number): Numbers | null {
     const { pointer, valueAt } = this.#layout
     const bytes = BYTES_OF_TYPE[this.#uint(entry, 2, 2)] ?? 0
@@ -119,7 +119,7 @@ class TiffWalk {
     return null
   }
 
-  /** A piece of no length is left out on purpose; where all are, they are yet to be written. */
+  /** Writers leave out single pieces on purpose, with length 0. When all have length 0, the pixels are not written yet. */
   async #checkPieces(offsets: Numbers, lengths: Numbers): Promise<Ending | null> {
     const starts = new NumberReader(this.#source, offsets, this.#little)
     const sizes = new NumberReader(this.#source, lengths, this.#little)
@@ -139,7 +139,7 @@ class TiffWalk {
   }
 }
 
-/** Numbers of a file one after the other. */
+/** Reads the numbers of an entry one after the other. */
 class NumberReader {
   readonly #reader: ByteReader
   readonly #bytes: 2 | 4 | 8
