@@ -2,7 +2,7 @@ import { DECIDED_CODES } from '../protocol/decisions.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
 import { Refusal } from './refusal.ts'
 
-/** A JSON body, before its fields are looked at. */
+/** A JSON body whose fields are not checked yet. */
 export type Body = Readonly<Record<string, unknown>>
 
 /** Refuses a body that is no JSON object. */

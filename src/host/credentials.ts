@@ -27,16 +27,7 @@ interface Stores {
 }
 
 /** Step 1 of an upload, in both forms (§4.1, §4.3): checks the order against account and plan, and issues a credential. */
-export function openCredentialDesk({
-  db,
-  albums,
-  images,
-  credentials,
-  node,
-  settings,
-  clock,
-  random,
-}: Stores) {
+export function openIssuing({ db, albums, images, credentials, node, settings, clock, random }: Stores) {
   function issue(account: Account, order: UploadOrder): Issued {
     const now = clock.wall()
     const album = albums.owned(account, order.albumId)

@@ -33,10 +33,10 @@ export interface RunningHost {
   close(): Promise<void>
 }
 
-/** Milliseconds that a request's headers may take to come in. */
+/** Milliseconds in which a request's headers must arrive. */
 const HEADERS_MAX = 10_000
 
-/** Milliseconds beyond a credential's life that a request may take to come in. */
+/** A whole request must arrive within a credential's life and this many milliseconds. */
 const REQUEST_MARGIN = 30_000
 
 /** Ignores the error of mkdir for a folder that exists already. */

@@ -3,7 +3,7 @@ import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
 import { readPicture } from '../protocol/picture/picture.ts'
 import { openAdmission } from './admission.ts'
 import { asBody, type Body, optionalString, requiredName } from './body.ts'
-import { openCredentialDesk } from './credentials.ts'
+import { openIssuing } from './credentials.ts'
 import { type Account, type AlbumRow, type Albums, openAccounts, openAlbums } from './data/accounts.ts'
 import { openCredentials } from './data/credentials.ts'
 import type { Db } from './data/database.ts'
@@ -47,7 +47,7 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
     settings,
     clock,
   })
-  const desk = openCredentialDesk({ db, albums, images, credentials, node, settings, clock, random })
+  const issuing = openIssuing({ db, albums, images, credentials, node, settings, clock, random })
   clearLeftBytes()
 
   /** A kill between writing bytes and writing the row leaves bytes that no row names. */
@@ -66,9 +66,9 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
     },
 
     /** §4.1 */
-    requestUpload: (account: Account, body: unknown) => desk.issue(account, readUploadOrder(asBody(body))),
+    requestUpload: (account: Account, body: unknown) => issuing.issue(account, readUploadOrder(asBody(body))),
     /** §4.3 */
-    presign: (account: Account, body: unknown) => desk.issue(account, readPresignOrder(asBody(body))),
+    presign: (account: Account, body: unknown) => issuing.issue(account, readPresignOrder(asBody(body))),
     /** §4.2 */
     send: node.send,
 

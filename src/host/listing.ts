@@ -39,7 +39,7 @@ function pageNumber(page: string | null): number {
   return number
 }
 
-/** §2: an album as its creation answers it. */
+/** An album in the answer to its creation (§2). */
 export function createdAlbumRecord({ id, name, depth, created_at }: AlbumRow) {
   return { id, name, depth, created_at: timestamp(created_at) }
 }
@@ -60,7 +60,7 @@ function imageRecord({ id, name, size, width, height, created_at }: ImageRow): I
   }
 }
 
-/** §2: ISO 8601 with the offset written out. */
+/** A time as §2 has it: ISO 8601 with an offset. */
 function timestamp(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '+00:00')
 }
