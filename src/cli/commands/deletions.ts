@@ -78,7 +78,7 @@ const AFTERWARDS = {
   discard: 'stays on the host for good.',
 }
 
-/** What it is about. */
+/** Prints the deletions, and what happens to them now. */
 function tell(held: readonly ShownDeletion[], told: Told, path: string | undefined, json: boolean): void {
   if (json)
     return void process.stdout.write(

@@ -1,7 +1,7 @@
 import type { PageNow } from '../../page/ask.ts'
 import { printable, sizeInWords } from './wording.ts'
 
-/** What `status` says of what is on its way, and of where a browser sees more. */
+/** The lines of `status` about uploads under way, and about the address of the page. */
 export function pageInWords(now: PageNow | null): string[] {
   if (now === null) return []
   const { page, uploading } = now

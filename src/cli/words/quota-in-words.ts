@@ -4,7 +4,7 @@ import { localTime } from '../../words/local-time.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { count } from './wording.ts'
 
-/** What `status` says of the day's quota, and of the pictures that it keeps waiting. */
+/** The lines of `status` about the day's quota, and about the pictures that wait for it. */
 export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog'>): string[] {
   const { plan, limit, used, exhausted } = quota
   const isKept = quota.only_reserve_left && backlog.pictures > 0

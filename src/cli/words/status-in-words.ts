@@ -10,7 +10,7 @@ import { quotaInWords } from './quota-in-words.ts'
 import { watchingInWords } from './watching-in-words.ts'
 import { count, printable } from './wording.ts'
 
-/** How things stand, for a person. `now`: what the page of a running daemon tells; null where none runs. */
+/** The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. */
 export function statusInWords(status: Status, now: PageNow | null): string {
   const lines = [
     status.running ? `albumd ${status.version} is running (pid ${status.pid})` : 'albumd is not running',
@@ -32,9 +32,9 @@ export function statusInWords(status: Status, now: PageNow | null): string {
   if (audit) lines.push(`audit   ${audit}`)
   lines.push(...blocksInWords(status.blocks))
   for (const { mirror, path, code, message, next_attempt_at } of status.failures) {
-    // Of one mirror the path below it is enough; its root has none.
+    // With one mirror, the path below its folder is enough. The folder itself has the path ''.
     const at = status.mirrors.length > 1 || path === '' ? fullPath(mirror, path) : path
-    // Counted apart from the failed ones: it may have arrived.
+    // An upload in doubt may have arrived, so it does not count as failed.
     const what = code === 'UNCERTAIN' ? 'unsure' : 'failed'
     const again = code === 'UNCERTAIN' ? `; ${lookedForAgain(next_attempt_at, status.running)}` : ''
     lines.push(`${what}  ${printable(at)}: ${printable(message)} (${code}${again})`)
@@ -52,7 +52,7 @@ export function auditInWords({ last, findings, under_way, left_off }: AuditStatu
   return last === null ? null : `nothing found at ${localTime(last)}`
 }
 
-/** What is said of several endpoints in the same words is said once. */
+/** When the host refuses several endpoints with the same code and message, they share one line. */
 function blocksInWords(blocks: Status['blocks']): string[] {
   const same = Map.groupBy(blocks, ({ code, message }) => `${code} ${message}`)
   return [...same.values()].flatMap(alike => {
@@ -78,7 +78,7 @@ function lookedForAgain(at: string | null, running: boolean): string {
   return inWords(because('looked_for_again', { until: until !== null && until > Date.now() ? until : null }))
 }
 
-/** By this machine's clock, as `uploads.hours` are. */
+/** HH:MM in this machine's time zone, in which `uploads.hours` are written. */
 function clockTime(time: string): string {
   const at = new Date(time)
   return `${at.getHours()}`.padStart(2, '0').concat(':', `${at.getMinutes()}`.padStart(2, '0'))

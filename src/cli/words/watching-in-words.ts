@@ -2,7 +2,7 @@ import type { Watching } from '../../daemon/watch/watching.ts'
 import { localTime } from '../../words/local-time.ts'
 import { count, printable } from './wording.ts'
 
-/** A line of `status`, where something is not as it should be. */
+/** A line of `status` when folders can't be watched, or the watcher has missed changes. */
 export function watchingInWords(watching: Watching | null): string[] {
   if (watching === null) return []
   const { lost, reason, remedy, overflowed_at } = watching

@@ -1,10 +1,13 @@
 import type { HostFailure } from '../../remote/host.ts'
 import type { Status } from './status.ts'
 
-/** How a finished pass stands: everything agrees, something is left, or the host will not have us at all. */
+/**
+ * The result of a pass. in_sync: disk and host agree. left: something could not be done yet. refused: the host refuses the key,
+ * or everything that albumd needs.
+ */
 export type Verdict = 'in_sync' | 'left' | 'refused'
 
-/** `stopped`: what the host answered that ended work early. */
+/** `stopped`: the host's refusals that ended uploads or deletions early. */
 export function verdictOn(status: Status, stopped: readonly HostFailure[]): Verdict {
   if (stopped.some(({ remedy }) => remedy === 'key') || planIsRefused(stopped)) return 'refused'
   const left = status.mirrors.some(
@@ -20,7 +23,7 @@ export function verdictOn(status: Status, stopped: readonly HostFailure[]): Verd
   return left || stopped.some(({ remedy }) => remedy !== 'plan') ? 'left' : 'in_sync'
 }
 
-/** A plan without uploads and without listings has nothing for us. One endpoint alone is a block, not a refusal. */
+/** With a plan that has neither uploads nor listings, albumd can do nothing. When one of the two is there, the other is only blocked. */
 function planIsRefused(stopped: readonly HostFailure[]): boolean {
   const refused = new Set(stopped.filter(({ remedy }) => remedy === 'plan').map(({ endpoint }) => endpoint))
   return refused.has('upload') && refused.has('list')

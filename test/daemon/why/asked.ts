@@ -7,13 +7,13 @@ import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { parse } from '../../config/config-text.ts'
 import { openWorkshop, type Workshop } from '../../sync/workshop.ts'
 
-/** The engine between a folder and a host, and the answers to `why` about it. */
+/** The engine between a folder and a host, and the answers of `why` about the folder. */
 export interface Asked extends Workshop {
   config: Config
   why(path: string, changes?: Partial<ExplainContext>): Explanation
 }
 
-/** A daemon that nothing keeps from its work. */
+/** A daemon runs, and the host refuses nothing. */
 export const OPEN = {
   running: true,
   quota: { exhausted: false, resumes_at: null, next_probe_at: null, limit: 5000, reserve: 500 },

@@ -6,7 +6,7 @@ import { png } from '../../pictures.ts'
 import { asked } from './asked.ts'
 
 describe('why, of a folder', () => {
-  it('tells what it holds and which album stands for it', async () => {
+  it('tells what the folder holds and which album it belongs to', async () => {
     const at = await asked()
     at.write('a/b/p.png', png(4, 3).bytes)
     at.write('a/q.png', 'no picture')
@@ -21,7 +21,7 @@ describe('why, of a folder', () => {
     expect(at.why('')).toMatchObject({ state: 'folder', path: at.pictures, counts: { files: 3 } })
   })
 
-  it('tells that it is in doubt, as of all that lies in it, and what ends that', async () => {
+  it('tells that a folder and everything in it is in doubt, and what ends the doubt', async () => {
     const at = await asked()
     for (let n = 0; n < 25; n++) at.write(`a/${n}.png`, png(2 + n, 2).bytes)
     at.write('z.png', png(40, 2).bytes)
@@ -37,7 +37,7 @@ describe('why, of a folder', () => {
     expect(at.why('z.png').state).toBe('synced')
   })
 
-  it('tells of one that is gone what became of the images of its pictures', async () => {
+  it('tells what became of the images of a folder that is gone', async () => {
     const at = await asked()
     for (let n = 0; n < 3; n++) at.write(`a/b/${n}.png`, png(2 + n, 2).bytes)
     at.write('z.png', png(40, 2).bytes)

@@ -6,7 +6,7 @@ import { png } from '../../pictures.ts'
 import { asked, events } from './asked.ts'
 
 describe('why, of a picture', () => {
-  it('tells from the day it was found to the day its image went', async () => {
+  it('tells everything from the scan that found a picture to the deletion of its image', async () => {
     const at = await asked()
     const picture = png(4, 3).bytes
     at.write('a/one.png', picture)
@@ -55,7 +55,7 @@ describe('why, of a picture', () => {
     expect(at.why('two.png').reason).toContain('its image was deleted: the picture is gone')
   })
 
-  it('notes that bytes are the same after another time, and nothing of a mere touch', async () => {
+  it('notes that the bytes are unchanged under a new modification time, and does not note a touch', async () => {
     const at = await asked()
     at.write('p.png', png(3, 3).bytes)
     await at.pass()

@@ -5,7 +5,7 @@ import { png } from '../../pictures.ts'
 import { asked, events } from './asked.ts'
 
 describe('why, of what is left out', () => {
-  it('names the rule, its file and its line, or what else it is', async () => {
+  it('names the rule with its file and line, or the other cause', async () => {
     const at = await asked({ ignore: ['*.bak.png', 'Private/'] })
     const picture = png(4, 3).bytes
     for (const path of ['x.bak.png', 'Private/deep/p.png', 'b/c.png', 'b/keep.png', '.dot/x.png'])
@@ -43,7 +43,7 @@ describe('why, of what is left out', () => {
     expect(at.why('b/keep.png')).toMatchObject({ state: 'synced', left_out: null })
   })
 
-  it('says that its image stays, and how it can go', async () => {
+  it('says that the image stays, and which command deletes it', async () => {
     const at = await asked()
     at.write('p.png', png(4, 3).bytes)
     await at.pass()

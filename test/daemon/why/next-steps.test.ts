@@ -35,7 +35,7 @@ describe('why, of a picture', () => {
     expect(at.why("it's/0.png").state).toBe('absent')
   })
 
-  it('tells how long the grace still is, and that a doubt stops it', async () => {
+  it('tells how much of the grace is left, and what stops the deletion', async () => {
     const at = await asked()
     at.write('p.png', png(3, 3).bytes)
     await at.pass({ graceMs: 600_000 })
@@ -61,7 +61,7 @@ describe('why, of a picture', () => {
     expect(ended.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
   })
 
-  it('does not call it a grace that a deletion waits, which the host refused', async () => {
+  it('does not speak of a grace when the host refused the deletion', async () => {
     const at = await asked()
     at.write('p.png', png(3, 3).bytes)
     at.write('other.png', png(9, 3).bytes)
@@ -89,7 +89,7 @@ describe('why, of a picture', () => {
     expect(steps(at.why('p.png', { now }))).toContain('once the grace has ended: about 10 min')
   })
 
-  it('tells what a failed one waits for, and one whose outcome is not known', async () => {
+  it('tells what a failed upload and an upload in doubt wait for', async () => {
     const at = await asked()
     at.write('no.png', 'this is no picture')
     await at.pass()
@@ -154,7 +154,7 @@ describe('why, of a picture', () => {
     expect(steps(young)).toContain('left alone')
   })
 
-  it('tells that an older one waits while only the reserve is left, and a new one does not', async () => {
+  it('tells that while only the reserve is left, an older picture waits and a new picture does not', async () => {
     const at = await asked()
     at.write('p.png', png(3, 3).bytes)
     await at.pass({}, 'adopt')
@@ -178,7 +178,7 @@ describe('why, of a picture', () => {
     expect(steps(why(now - 60_000, { status: oldest }))).not.toContain('quota.reserve')
   })
 
-  it('tells of one that is half written what it lacks, and how long that is waited for', async () => {
+  it('tells what a half-written picture lacks, and how long albumd waits for it', async () => {
     const at = await asked()
     const [mirror] = at.config.mirrors
     const whole = png(30, 30).bytes
