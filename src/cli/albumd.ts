@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Nothing is imported before the version is known: an older Node would stop at the first module it can't read.
+// Nothing is imported before the version of Node is checked, because an older Node fails at the first module that it can't parse.
 const [major, minor] = process.versions.node.split('.').map(Number) as [number, number]
 
 if (major < 22 || (major === 22 && minor < 22)) {

@@ -4,25 +4,25 @@ import type { CommandOutput } from '../daemon/commands/command.ts'
 import type { Interruption } from '../sync/pass-request.ts'
 import { printable } from './words/wording.ts'
 
-/** After so long without a word a person is told what is waited for. */
+/** Milliseconds after which a person is told what albumd waits for. */
 const PATIENCE_MS = 3000
 
-/** Says a line on standard error: standard output is for what was asked for. */
+/** Writes a line to standard error, because standard output is for results. */
 export function sayAside(line: string): void {
   process.stderr.write(`albumd: ${printable(line)}\n`)
 }
 
-/** For those who need not hear of the work while it goes on. */
+/** Shows nothing of the work. */
 export const silently: CommandOutput = { tell() {}, say: sayAside, progress() {} }
 
-/** Has a command done, by the daemon where one has this state, else here. Throws what the command throws. */
+/** Carries out a command, in the daemon when one uses this state, else in this process. Throws what the command throws. */
 export async function carryOut<N extends CommandName>(
   ...asked: Parameters<typeof carryOutBySomebody<N>>
 ): Promise<ResultOf<N>> {
   return (await carryOutBySomebody(...asked)).done
 }
 
-/** The same, and says who did it. */
+/** Like `carryOut`, and says whether a daemon did it. */
 export async function carryOutBySomebody<N extends CommandName>(
   config: Config,
   name: N,

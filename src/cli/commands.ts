@@ -1,14 +1,14 @@
-import type { CommandWork } from './command-work.ts'
 import { EXIT } from './exit-codes.ts'
+import type { CommandWork } from './options.ts'
 
-/** A command by what stands in `albumd --help`. */
+/** A command as `albumd --help` shows it. */
 export interface Command {
-  /** Its name, then what follows it, as yargs writes that. */
+  /** Its name and its operands, as yargs writes them. */
   command: string
   describe: string
-  /** The exit codes that it may end with, beside `unexpected`. */
+  /** The exit codes of the command, beside `unexpected`. */
   exits: readonly number[]
-  /** What it does is loaded only where it is named: nobody waits for a database driver to read a help text. */
+  /** Loads the command's code. Only the command that is run is loaded, so that a help text does not load a database driver. */
   load(): Promise<MakeCommand>
 }
 
@@ -16,11 +16,11 @@ export interface Command {
 export type MakeCommand = (exit: (code: number) => void) => CommandWork<any, any>
 
 const { inSync, usage, left, locked, refused } = EXIT
-/** Of those that read the config and the records, and nothing else. */
+/** The exit codes of commands that only read the config and the records. */
 const LOOKING = [inSync, usage]
-/** Of those that have the records, here or through the daemon. */
+/** The exit codes of commands that change the records. */
 const ACTING = [inSync, usage, left, locked]
-/** Of those that work with the host as well. */
+/** The exit codes of commands that ask the host. */
 const MIRRORING = [inSync, usage, left, locked, refused]
 
 export const COMMANDS: readonly Command[] = [

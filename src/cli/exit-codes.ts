@@ -3,9 +3,9 @@ export const EXIT = {
   inSync: 0,
   unexpected: 1,
   usage: 2,
-  /** Finished, with something left: failed, uncertain or held files, quota, a guarded mirror, an unreachable host. */
+  /** Something is left to do: failed, uncertain or held files, quota, a guarded mirror, an unreachable host. */
   left: 3,
-  /** Another albumd has this state or one of its folders. */
+  /** Another albumd uses this state or one of its folders. */
   locked: 4,
   /** The host refused the key or the whole plan. */
   refused: 5,
@@ -20,7 +20,7 @@ const MEANINGS: Record<number, string> = {
   [EXIT.refused]: 'the host refused the key or the plan',
 }
 
-/** For a command's help. Each may fail unexpectedly. */
+/** The exit codes for a command's help. Any command may fail unexpectedly. */
 export function exitCodesInHelp(codes: readonly number[]): string {
   const all = [...new Set([...codes, EXIT.unexpected])].sort()
   return `Exit codes: ${all.map(code => `${code} ${MEANINGS[code]}`).join(', ')}.`

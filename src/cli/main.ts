@@ -1,19 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import yargs, { type Argv, type CommandModule } from 'yargs'
 import { version } from '../daemon/package.ts'
+import { markOperands, refuseMisgiven, unmarkOperands } from './arguments.ts'
 import { COMMANDS, type Command } from './commands.ts'
 import { EXIT, exitCodesInHelp } from './exit-codes.ts'
-import { refuseMisgiven } from './given-options.ts'
-import { logLevelOption } from './log-level-option.ts'
-import { markOperands, unmarkOperands } from './operands.ts'
+import { logLevelOption } from './options.ts'
 import { describeError, Problem } from './words/problem.ts'
 import { usageProblem } from './words/usage-problem.ts'
 
-/** Runs one command line. Answers the exit code; never throws. */
+/** Runs a command line. Answers the exit code. Never throws. */
 export async function main(args: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.inSync
   let showStacks = false
-  // A completion's words end with the one that is being typed, which may be two dashes.
+  // For a completion the last word is the word that is being typed, and it may be two dashes.
   const words = args[0] === '--get-yargs-completions' ? [...args] : markOperands(args)
   const command = yargs()
     .scriptName('albumd')
@@ -31,7 +30,7 @@ export async function main(args: readonly string[]): Promise<number> {
     .alias('help', 'h')
     .exitProcess(false)
     .fail((message, error) => {
-      // An option without its value comes as an error of yargs' own.
+      // yargs throws an error of its own for an option without its value.
       if (error && error.name !== 'YError') throw error
       throw usageProblem(message ?? error.message, args, optionsOf(command))
     })
@@ -42,10 +41,10 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     for (const each of COMMANDS) command.command(await moduleOf(each, args, set))
     const { _: named } = await command.parseAsync(words)
-    // A stream tells of its trouble after the write.
+    // Errors of a stream are emitted in the turn after the write.
     await turn()
     const lost = unwritten()
-    // What the daemon writes is its log alone, and it has done what it was there for.
+    // The daemon writes nothing but its log, so a lost line is no failure of its work.
     if (lost && exitCode === EXIT.inSync && named[0] !== 'run')
       throw new Problem(EXIT.unexpected, `what this command tells could not be written (${lost}); make room`)
     return exitCode
@@ -57,16 +56,16 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Those that the named command takes. yargs has this for whoever completes, and its types leave it out. */
+/** The options of the named command. yargs has this method for completions, and its types do not declare it. */
 function optionsOf(command: Argv<object>): string[] {
   const { getOptions } = command as unknown as { getOptions(): { key: Record<string, unknown> } }
   return Object.keys(getOptions.call(command).key)
 }
 
-/** A terminal that was closed, and whoever read along and has gone (`albumd sync | head`). */
+/** Codes of a closed terminal, and of a closed pipe (`albumd sync | head`). */
 const NOBODY_READS: ReadonlySet<unknown> = new Set(['EPIPE', 'EIO'])
 
-/** No work ends because nobody hears of it. Answers why something could not be written that somebody waits for. */
+/** Lets work go on when its output can't be written. Answers why output was lost that somebody may wait for. */
 function onLostOutput(): () => string | null {
   let lost: string | null = null
   for (const out of [process.stdout, process.stderr])
@@ -76,7 +75,7 @@ function onLostOutput(): () => string | null {
   return () => lost
 }
 
-/** The command with all that it does where its name is among the arguments, else what the list of commands says. */
+/** The yargs module of a command. Its code is loaded only when its name is among the arguments. */
 async function moduleOf(
   { command, describe, exits, load }: Command,
   args: readonly string[],

@@ -9,21 +9,20 @@ import { carryOut, sayAside } from './carry-out.ts'
 import { pauseInJson } from './commands/pause.ts'
 import { EXIT } from './exit-codes.ts'
 import { onInterrupts } from './terminal/interrupts.ts'
-import { noProgress } from './terminal/progress.ts'
-import { progressOn } from './terminal/progress-on.ts'
+import { noProgress, progressOn } from './terminal/progress.ts'
 import { ALL_IN_SYNC, Tally } from './terminal/tally.ts'
 import { printable } from './words/wording.ts'
 
-/** The commands that make a pass. */
+/** The names of commands that run a pass. */
 type PassName = { [N in CommandName]: ResultOf<N> extends PassResult ? N : never }[CommandName]
 
 export interface OnePassOptions<Result> {
   json: boolean
-  /** Where the work itself compares what was linked: how many of these it could not compare. */
+  /** For a command that compares links: how many links it could not compare. */
   notCompared?: ((result: Result) => number) | undefined
 }
 
-/** One pass over all mirrors, with progress and a summary. */
+/** Runs one pass over all mirrors, with progress and a summary. */
 export async function onePass<N extends PassName>(
   config: Config,
   name: N,
@@ -38,7 +37,7 @@ export async function onePass<N extends PassName>(
   const output = {
     tell(told: SpokenEvent) {
       done.add(told)
-      // Why it stopped is said once, at the end.
+      // Why the pass stopped is told once, at the end.
       if (told.event !== 'uploads_stopped') progress.tell(told)
     },
     say: sayAside,
@@ -66,25 +65,25 @@ function inJson(exit_code: number, { counts }: Tally, { stopped, mirrors, paused
   return { exit_code, ...counts, stopped, mirrors, ...(paused && { paused: pauseInJson(paused) }) }
 }
 
-/** `notCompared`: null where the work compares no links. */
+/** `notCompared`: null when the command compares no links. */
 function report(done: Tally, notCompared: number | null, result: PassResult): void {
   const { stopped, paused } = result
   const links = notCompared === null ? done.linksInWords() : null
   const words = done.inWords(result, stopped, notCompared ?? 0)
-  // Nobody has looked while albumd is paused.
+  // A paused pass has not scanned, so its counts say nothing.
   const said = paused ? [pauseInWords(paused), ...(words === ALL_IN_SYNC ? [] : [words])] : [words]
   const summary = [...(links ? [links] : []), ...said]
   process.stdout.write(`${summary.join('\n')}\n`)
   sayWhatStopped(stopped)
 }
 
-/** What a person can do, where it does not pass by itself. */
+/** What a person can do about a failure that does not pass by itself. */
 const afterwards: { [remedy in HostFailure['remedy']]?: string } = {
   key: `; ${KEY_REMEDY}`,
   plan: '; "albumd doctor" says what the plan allows; with a larger one albumd goes on by itself',
 }
 
-/** What a host says of two endpoints in the same words is said once. */
+/** The same answer about two endpoints is told once. */
 function sayWhatStopped(stopped: readonly HostFailure[]): void {
   const lines = stopped.map(
     ({ code, message, remedy }) => `albumd: ${printable(message)} (${code})${afterwards[remedy] ?? ''}\n`,

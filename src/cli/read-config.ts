@@ -6,7 +6,7 @@ import { realPathOf } from '../config/paths.ts'
 import type { Config } from '../config/schema.ts'
 import type { Access } from '../daemon/loop/engine.ts'
 
-/** The config as it stands, its folders by their real paths. Throws ConfigError. */
+/** The config, with the real paths of its folders. Throws ConfigError. */
 export function readConfig(flag: string | undefined): Config {
   const config = loadConfig(findConfig(process.env, process.cwd(), flag), process.env)
   return {
@@ -28,7 +28,7 @@ export function readAccess(config: Config): Access {
   return { apiKey: key, ca }
 }
 
-/** A folder that is missing or in the wrong place is an error for commands that end. Throws ConfigError. */
+/** Throws ConfigError when a mirror's folder is missing or overlaps another. For all commands but `run`, which waits for it. */
 export function refuseMissingFolders(config: Config): void {
   const problems = checkFolders(config)
   if (problems.length > 0) throw new ConfigError(problems)

@@ -1,8 +1,6 @@
 import type { VerifiedInWords } from '../../daemon/commands/adopt.ts'
-import type { CommandWork } from '../command-work.ts'
-import { configOption, readConfig } from '../config-option.ts'
-import { jsonOption } from '../json-option.ts'
 import { onePass } from '../one-pass.ts'
+import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
 import { count, printable } from '../words/wording.ts'
 
 interface AdoptArgs {

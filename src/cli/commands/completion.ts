@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import type { CommandWork } from '../command-work.ts'
 import { EXIT } from '../exit-codes.ts'
+import type { CommandWork } from '../options.ts'
 
 const SHELLS = ['bash', 'zsh'] as const
 

@@ -1,10 +1,8 @@
 import type { Finding } from '../../daemon/doctor/finding.ts'
-import type { CommandWork } from '../command-work.ts'
-import { configOption } from '../config-option.ts'
 import { EXIT } from '../exit-codes.ts'
-import { jsonOption } from '../json-option.ts'
+import { type CommandWork, configOption, jsonOption } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
-import { paint } from '../terminal/paint.ts'
+import { paint } from '../terminal/output.ts'
 import { count, printable } from '../words/wording.ts'
 
 interface DoctorArgs {

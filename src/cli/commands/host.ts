@@ -1,8 +1,8 @@
 import type { HostOptions } from '../../host/embedded-host.ts'
 import { makeFolder } from '../../local/make-folder.ts'
 import { PLANS, type Plan } from '../../protocol/limits.ts'
-import type { CommandWork } from '../command-work.ts'
 import { EXIT } from '../exit-codes.ts'
+import type { CommandWork } from '../options.ts'
 import { aborted, onInterrupts } from '../terminal/interrupts.ts'
 import { Problem } from '../words/problem.ts'
 

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { xdgFolder } from '../../config/paths.ts'
 import { PLANS, type Plan } from '../../protocol/limits.ts'
-import type { CommandWork } from '../command-work.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Asker } from '../init/asker.ts'
 import type { Draft } from '../init/draft.ts'
+import type { CommandWork } from '../options.ts'
 import { Problem } from '../words/problem.ts'
 import { printable } from '../words/wording.ts'
 
@@ -73,7 +73,7 @@ export function initCommand(exit: (code: number) => void): CommandWork<InitArgs>
 
 async function init(args: InitArgs): Promise<number> {
   const file = targetOf(args.config)
-  const { keyFileBeside, thereAlready, writeConfig } = await import('../init/write-config.ts')
+  const { keyFileBeside, thereAlready, writeConfig } = await import('../init/draft.ts')
   for (const path of [file, ...(args['api-key-file'] === undefined ? [keyFileBeside(file)] : [])])
     if (existsSync(path)) throw new Problem(EXIT.usage, thereAlready(path))
   if (args.album.length > args.folder.length)
@@ -82,7 +82,7 @@ async function init(args: InitArgs): Promise<number> {
       '--album is given more often than --folder; each is the album of one folder',
     )
   const { agreeOnHost } = await import('../init/host-answers.ts')
-  const { agreeOnKey } = await import('../init/key-answer.ts')
+  const { agreeOnKey } = await import('../init/host-answers.ts')
   const { agreeOnMirrors } = await import('../init/mirror-answers.ts')
   const asker = await openAsker(args)
   const draft: Draft = { file, config: { host: { base_url: '' }, mirrors: [] } }

@@ -1,9 +1,7 @@
 import type { Pause } from '../../daemon/state/pause.ts'
 import { carryOut, silently } from '../carry-out.ts'
-import type { CommandWork } from '../command-work.ts'
-import { configOption, readConfig } from '../config-option.ts'
 import { EXIT } from '../exit-codes.ts'
-import { jsonOption } from '../json-option.ts'
+import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 import { Problem } from '../words/problem.ts'
 

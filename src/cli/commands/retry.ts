@@ -1,8 +1,5 @@
-import type { CommandWork } from '../command-work.ts'
-import { configOption, readConfig } from '../config-option.ts'
-import { jsonOption } from '../json-option.ts'
 import { onePass } from '../one-pass.ts'
-import { pathToActOn } from '../path-argument.ts'
+import { type CommandWork, configOption, jsonOption, pathToActOn, readConfig } from '../options.ts'
 
 interface RetryArgs {
   path: string | undefined

@@ -1,10 +1,8 @@
 import type { Config } from '../../config/schema.ts'
 import type { Access } from '../../daemon/loop/engine.ts'
 import type { Renewable } from '../../daemon/state/settings.ts'
-import type { CommandWork } from '../command-work.ts'
-import { configOption } from '../config-option.ts'
 import { EXIT } from '../exit-codes.ts'
-import type { LogLevelArgs } from '../log-level-option.ts'
+import { type CommandWork, configOption, type LogLevelArgs } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 
 interface RunArgs extends LogLevelArgs {

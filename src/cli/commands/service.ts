@@ -1,7 +1,6 @@
 import type { CommandModule } from 'yargs'
-import type { CommandWork } from '../command-work.ts'
 import { EXIT, exitCodesInHelp } from '../exit-codes.ts'
-import { jsonOption } from '../json-option.ts'
+import { type CommandWork, jsonOption } from '../options.ts'
 import { type ServicePlace, servicePlace } from '../service/place.ts'
 import { showStatus } from '../service/status.ts'
 import { uninstall } from '../service/uninstall.ts'

@@ -1,9 +1,7 @@
-import type { CommandWork } from '../command-work.ts'
-import { configOption, readConfig } from '../config-option.ts'
 import { EXIT } from '../exit-codes.ts'
-import { jsonOption } from '../json-option.ts'
+import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
-import { writeOut } from '../terminal/write-out.ts'
+import { writeOut } from '../terminal/output.ts'
 import { sayStateTrouble } from '../words/say-state-trouble.ts'
 import { statusInWords } from '../words/status-in-words.ts'
 

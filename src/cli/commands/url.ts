@@ -1,8 +1,6 @@
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
-import type { CommandWork } from '../command-work.ts'
-import { configOption, readConfig } from '../config-option.ts'
 import { EXIT } from '../exit-codes.ts'
-import { pathArgument } from '../path-argument.ts'
+import { type CommandWork, configOption, pathArgument, readConfig } from '../options.ts'
 import {
   FORMATS,
   type Format,
@@ -10,8 +8,8 @@ import {
   listing,
   pictureInJson,
 } from '../terminal/listing-formats.ts'
+import { writeOut } from '../terminal/output.ts'
 import { widthOf } from '../terminal/table.ts'
-import { writeOut } from '../terminal/write-out.ts'
 import { Problem } from '../words/problem.ts'
 import { sayStateTrouble } from '../words/say-state-trouble.ts'
 import { printable } from '../words/wording.ts'

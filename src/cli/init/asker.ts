@@ -5,30 +5,30 @@ import { Problem } from '../words/problem.ts'
 import { printable } from '../words/wording.ts'
 
 export interface Question {
-  /** The option that answers it, without dashes. */
+  /** The option that gives the answer, without its dashes. */
   option: string
   words: string
-  /** The option's value. It is taken or refused, and nobody is asked. */
+  /** The option's value. When it is given, nobody is asked. */
   given?: string | undefined
-  /** What an empty answer means. */
+  /** The answer that an empty line means. */
   fallback?: string
-  /** Not shown while it is typed. */
+  /** Whether the answer is hidden while it is typed. */
   secret?: boolean
 }
 
-/** Answers null, or what is wrong with it and what would be right. */
+/** Checks an answer. Null, or what is wrong with it and what would be right. */
 export type Check = (answer: string) => string | null | Promise<string | null>
 
-/** Where answers come from: a person at a terminal, or the options alone. */
+/** The source of answers: a person at a terminal, or the options alone. */
 export interface Asker {
-  /** Whether a person can be asked again. */
+  /** Whether a person can be asked. */
   readonly person: boolean
-  /** An answer that the check lets pass. Throws Problem where there is none, or a given one is refused. */
+  /** An answer that passes its check. Throws Problem when there is none, or an option's value fails the check. */
   ask(question: Question, check: Check): Promise<string>
   close(): void
 }
 
-/** Without a terminal. What is missing is told all at once by `missing`. */
+/** Answers from options alone. `missing` names all missing options at once. */
 export function optionsOnly(): Asker {
   return { person: false, ask: (question, check) => takeGiven(question, check), close() {} }
 }
@@ -42,12 +42,12 @@ async function takeGiven({ option, given, fallback }: Question, check: Check): P
   return answer
 }
 
-/** At a terminal: asks until the answer is right. Ctrl-C and Ctrl-D end it with a Problem: nothing is written. */
+/** Asks at a terminal until the answer passes its check. Ctrl-C and Ctrl-D throw a Problem, and nothing is written. */
 export function atTerminal(input: NodeJS.ReadStream, out: NodeJS.WriteStream): Asker {
   let quiet = false
   const typed = new Writable({
     write(chunk, _, done) {
-      // The line break after a secret is all that is shown of it.
+      // A hidden answer is followed by a line break, because its own was hidden too.
       if (!quiet || String(chunk).endsWith('\n')) out.write(quiet ? '\n' : chunk)
       done()
     },

@@ -1,24 +1,26 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { readApiKey } from '../../config/host-access.ts'
 import { unreadable } from '../../config/read-file.ts'
 import { checkEndpoints, type HostQuestions, openHostQuestions } from '../../daemon/doctor/endpoints.ts'
 import type { Finding } from '../../daemon/doctor/finding.ts'
 import { checkReach, checkTls } from '../../daemon/doctor/host.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../words/problem.ts'
+import { printable } from '../words/wording.ts'
 import type { Asker } from './asker.ts'
 import { type Draft, faultIn } from './draft.ts'
 
 export interface HostOptions {
   'base-url': string | undefined
   'ca-file': string | undefined
-  /** Whether the host is asked at all. */
+  /** Whether the host may be asked. */
   check: boolean
 }
 
 const TIMEOUT_MS = 15_000
 
-/** The host's address, and its authority where it needs one, checked against the host itself. */
+/** Asks for the host's address, and for its certificate authority when it needs one, and checks both with the host. */
 export async function agreeOnHost(asker: Asker, options: HostOptions, draft: Draft): Promise<void> {
   const { host } = draft.config
   const ca = options['ca-file']
@@ -48,7 +50,7 @@ export async function agreeOnHost(asker: Asker, options: HostOptions, draft: Dra
     if (fault === null) return
     if (!canAsk) throw new Problem(EXIT.left, `${fault.message}; --no-check writes the config all the same`)
     process.stdout.write(`  ${fault.message}\n`)
-    // Where the fault was not the address, nobody types it twice.
+    // When something else than the address was wrong, the address is not asked again.
     question = { words, fallback: host.base_url }
   }
 }
@@ -84,7 +86,7 @@ async function faultOfHost(host: Draft['config']['host']): Promise<Finding | nul
   })
 }
 
-/** What the host says of a key: of the key itself, then of each endpoint. */
+/** What the host answers about a key: about the key itself, then about each endpoint. */
 export function askWithKey(host: Draft['config']['host'], key: string): Promise<Finding[]> {
   return asking(host, key, async questions => {
     const findings: Finding[] = []
@@ -119,4 +121,53 @@ function authorityOf({ ca_file }: Draft['config']['host']): string | null {
   const fault = faultOfFile(ca_file)
   if (fault !== null) throw new Problem(EXIT.usage, `--ca-file: ${fault}`)
   return readFileSync(ca_file, 'utf8')
+}
+
+export interface KeyOptions {
+  'api-key-file': string | undefined
+  check: boolean
+}
+
+/** Asks for the key and tries it on the host. Null when a file holds the key already. Throws Problem and ConfigError. */
+export async function agreeOnKey(
+  asker: Asker,
+  { 'api-key-file': file, check }: KeyOptions,
+  { config: { host } }: Draft,
+): Promise<string | null> {
+  const held = file === undefined ? keyOfEnvironment() : keyIn(resolve(file))
+  if (held) {
+    const refusal = check ? await refusalOf(host, held) : null
+    if (refusal !== null)
+      throw new Problem(EXIT.refused, `${refusal}; --no-check writes the config all the same`)
+    if (file === undefined) return held
+    host.api_key_file = resolve(file)
+    return null
+  }
+  return asker.ask({ option: 'api-key-file', words: 'The API key (not shown)', secret: true }, key => {
+    if (!/^[\x21-\x7e]+$/.test(key)) return 'holds characters that no API key has'
+    return check ? refusalOf(host, key) : null
+  })
+}
+
+function keyIn(file: string): string {
+  return readApiKey({ host: { api_key_file: file } }, {}).key
+}
+
+/** The key as albumd reads it later: without the end of the line, and refused when it does not fit into a header. */
+function keyOfEnvironment(): string | null {
+  const { ALBUMD_API_KEY } = process.env
+  return ALBUMD_API_KEY ? readApiKey({ host: {} }, { ALBUMD_API_KEY }).key : null
+}
+
+/** Why the host refuses the key, or null. Endpoints outside the plan are mentioned, and are no reason to refuse it. */
+async function refusalOf(host: Draft['config']['host'], key: string): Promise<string | null> {
+  const findings = await askWithKey(host, key)
+  const refused = findings.find(({ check, status }) => check === 'key' && status === 'fail')
+  if (refused) return refused.message
+  for (const finding of findings) if (finding.status !== 'pass') tell(finding)
+  return null
+}
+
+function tell({ message, remedy }: Finding): void {
+  process.stdout.write(`  ${printable(message)}${remedy ? `: ${printable(remedy)}` : ''}\n`)
 }

@@ -12,7 +12,7 @@ export interface MirrorOptions {
   deletions: string | undefined
 }
 
-/** The folders, their albums, and what becomes of the images when pictures go. */
+/** Asks for the mirrors: folders, albums, and what becomes of images when pictures are deleted. */
 export async function agreeOnMirrors(
   asker: Asker,
   { folder: folders, album: albums, deletions }: MirrorOptions,
@@ -38,7 +38,7 @@ export async function agreeOnMirrors(
   for (const mirror of mirrors) mirror.deletions = answer
 }
 
-/** Null: no more. */
+/** Asks for a mirror; null when the person wants no further mirror. */
 async function askForFolder(asker: Asker, given: string | undefined, draft: Draft): Promise<string | null> {
   const { mirrors } = draft.config
   const more = mirrors.length > 0

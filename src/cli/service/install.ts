@@ -3,15 +3,13 @@ import { dirname, resolve } from 'node:path'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../words/problem.ts'
 import { printable } from '../words/wording.ts'
-import type { ServicePlace } from './place.ts'
+import { makeServiceUser, SERVICE_USER, type ServicePlace, unitText } from './place.ts'
 import { readinessOf } from './readiness.ts'
-import { makeServiceUser, SERVICE_USER } from './service-user.ts'
 import { runTool, Systemctl } from './systemctl.ts'
-import { unitText } from './unit-text.ts'
 
 /**
- * Puts a unit in its place and starts it. May be done again: what is as it should be stays. Answers the exit code: 3
- * where something is missing that it needs to run.
+ * Installs a unit and starts it. May be repeated. Answers the exit code: 3 when something is missing that the service needs to
+ * run.
  */
 export async function install(place: ServicePlace): Promise<number> {
   const systemctl = new Systemctl(place.user)
@@ -34,7 +32,7 @@ export async function install(place: ServicePlace): Promise<number> {
   return EXIT.inSync
 }
 
-/** Throws Problem before anything is changed. */
+/** Checks everything first. Throws Problem before anything is changed. */
 function refuseInVain({ user }: ServicePlace, systemctl: Systemctl): void {
   if (resolve(process.argv[1] ?? '').includes('/_npx/'))
     throw new Problem(
@@ -48,7 +46,7 @@ function refuseInVain({ user }: ServicePlace, systemctl: Systemctl): void {
     throw new Problem(EXIT.usage, 'there is no systemd-notify; it comes with systemd, and albumd needs it')
 }
 
-/** Answers whether it is another one than before. */
+/** Writes a file. Answers whether its text has changed. */
 function putUnit({ file }: ServicePlace, text: string): boolean {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : null
   if (before === text) {
@@ -87,7 +85,7 @@ function start({ unit, user }: ServicePlace, systemctl: Systemctl, changed: bool
   say(runs ? `restarted ${unit}` : `started ${unit}`)
 }
 
-/** A user's services end with the last of his sessions. */
+/** Warns that a user's services end with the user's last session, unless lingering is enabled. */
 function sayWhen(): void {
   const lingers = runTool('loginctl', ['show-user', '--property=Linger', '--value', process.env.USER ?? ''])
   if (lingers?.out.trim() !== 'yes')

@@ -1,31 +1,33 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { xdgFolder } from '../../config/paths.ts'
 import { PACKAGE_FOLDER } from '../../daemon/package.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../words/problem.ts'
+import { runTool } from './systemctl.ts'
 
-/** Where a service and what belongs to it are. */
+/** The paths of a service. */
 export interface ServicePlace {
-  /** One's own, or the machine's. */
+  /** Whether the service belongs to the user or to the machine. */
   user: boolean
-  /** As systemctl knows it. */
+  /** The name for systemctl. */
   unit: string
-  /** The template in the package, beside the sources. */
+  /** The path of the template in the package. */
   template: string
-  /** Where the unit's file belongs. */
+  /** The path of the unit's file. */
   file: string
   config: string
-  /** Where the unit takes the key from. */
+  /** The path of the key's file that the unit passes on. */
   key: string
-  /** For the machine's: where it may write. */
+  /** For a service of the machine: the folder that it may write to. */
   stateDir: string | null
 }
 
-/** The units as they are shipped. */
+/** The folder of the units in the package. */
 const TEMPLATES = join(PACKAGE_FOLDER, 'systemd')
 const SYSTEM_UNITS = '/etc/systemd/system'
 
-/** `account`: one of several of the machine's, or null. Throws Problem where there is no home for one's own. */
+/** `account`: the name of one of several services of the machine, or null. Throws Problem when $HOME is needed and not set. */
 export function servicePlace(user: boolean, account: string | null, env: NodeJS.ProcessEnv): ServicePlace {
   if (user) return ownPlace(env)
   const name = account === null ? 'albumd.service' : 'albumd@.service'
@@ -53,4 +55,45 @@ function ownPlace(env: NodeJS.ProcessEnv): ServicePlace {
     key: join(folder, 'albumd/api-key'),
     stateDir: null,
   }
+}
+
+/** The command that the templates run. */
+const PLACEHOLDER = 'ExecStart=/usr/bin/albumd '
+
+/** The unit's text from a template. `words`: the command line of albumd. Throws when the template does not have the command. */
+export function unitText(template: string, program: readonly string[]): string {
+  const text = readFileSync(template, 'utf8')
+  if (!text.includes(PLACEHOLDER)) throw new Error(`${template} does not run /usr/bin/albumd`)
+  return text.replace(PLACEHOLDER, () => `ExecStart=${program.map(quoted).join(' ')} `)
+}
+
+/** Escapes a word of a command line for systemd, where % begins a specifier and $ a variable. */
+function quoted(word: string): string {
+  const escaped = word.replaceAll('%', '%%').replaceAll('$', '$$$$')
+  return /^[\w@%+=:,./-]+$/.test(escaped) ? escaped : `"${escaped.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** The user that services of the machine run as. */
+export const SERVICE_USER = 'albumd'
+
+/** Makes the user when it does not exist, and answers whether it was made. Throws Problem when this fails. */
+export function makeServiceUser(): boolean {
+  if (runTool('getent', ['passwd', SERVICE_USER])?.code === 0) return false
+  const line = `u ${SERVICE_USER} - "Mirrors pictures to an image host" /var/lib/albumd`
+  const ended = runTool('systemd-sysusers', ['--inline', line])
+  if (ended?.code === 0) return true
+  const why = ended === null ? 'there is no systemd-sysusers' : ended.err.trim().split('\n')[0]
+  throw new Problem(
+    EXIT.unexpected,
+    `the user ${SERVICE_USER} can't be made (${why}); make it (useradd --system ${SERVICE_USER}), then run this again`,
+  )
+}
+
+/** Whether the user may read a file, or list a folder and look at its entries. Groups and ACLs count. */
+export function serviceUserCanRead(path: string): boolean {
+  const who = [`--reuid=${SERVICE_USER}`, `--regid=${SERVICE_USER}`, '--init-groups', '--reset-env']
+  const look = 'test -r "$0" && { test ! -d "$0" || test -x "$0"; }'
+  const ended = runTool('setpriv', [...who, 'sh', '-c', look, path])
+  // When no tool can tell, the service itself will report it.
+  return ended === null || ended.code === 0
 }

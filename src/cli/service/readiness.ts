@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs'
 import { loadConfig } from '../../config/load-config.ts'
 import type { Config } from '../../config/schema.ts'
-import type { ServicePlace } from './place.ts'
-import { SERVICE_USER, serviceUserCanRead } from './service-user.ts'
+import { SERVICE_USER, type ServicePlace, serviceUserCanRead } from './place.ts'
 
 export interface Readiness {
-  /** Why it would be in vain to start it now, each with what to do. */
+  /** Why the service can't be started now, each with what to do. */
   missing: string[]
-  /** What it would run without, for now. */
+  /** What the service would run without. */
   warnings: string[]
 }
 
-/** Whether a service in this place, run by these words, can be started. */
+/** Whether a service can be started. `words`: the command line that it runs. */
 export function readinessOf(place: ServicePlace, program: readonly string[]): Readiness {
   const { config: file, user, stateDir } = place
   const unreadable = user ? [] : program.filter(word => word.startsWith('/') && !serviceUserCanRead(word))
@@ -33,7 +32,7 @@ export function readinessOf(place: ServicePlace, program: readonly string[]): Re
   return { missing, warnings }
 }
 
-/** Null where it is wrong; then `missing` says how. */
+/** Null when the config is wrong; `missing` then says why. */
 function readConfig(file: string, stateDir: string | null, missing: string[]): Config | null {
   try {
     const env = stateDir === null ? process.env : { STATE_DIRECTORY: stateDir }

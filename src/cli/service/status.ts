@@ -2,31 +2,30 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { EXIT } from '../exit-codes.ts'
 import { printable } from '../words/wording.ts'
-import type { ServicePlace } from './place.ts'
+import { type ServicePlace, unitText } from './place.ts'
 import { Systemctl } from './systemctl.ts'
-import { unitText } from './unit-text.ts'
 
 /** `service status --json`. */
 interface ServiceStatus {
   unit: string
   file: string
   installed: boolean
-  /** Whether the unit is the one that this albumd would write. */
+  /** Whether the unit's file is as this albumd would write it. */
   current: boolean
-  /** Whether it starts by itself. */
+  /** Whether the service starts at boot or login. */
   enabled: boolean
-  /** systemd's word: active, activating, reloading, deactivating, inactive or failed. */
+  /** systemd's state: active, activating, reloading, deactivating, inactive or failed. */
   state: string
-  /** systemd's word for how it ended the last time: success, exit-code, signal, watchdog, timeout … */
+  /** systemd's word for the last end: success, exit-code, signal, watchdog, timeout … */
   result: string
   pid: number | null
-  /** What albumd says of itself. */
+  /** What albumd reports about itself (STATUS= of sd_notify). */
   says: string | null
-  /** How often systemd has started it again. */
+  /** How often systemd has restarted the service. */
   restarts: number
 }
 
-/** Shows how a service is. Answers the exit code: 3 where it does not run. */
+/** Shows the state of a service. Answers the exit code: 3 when it does not run. */
 export async function showStatus(place: ServicePlace, json: boolean): Promise<number> {
   const systemctl = new Systemctl(place.user)
   systemctl.refuseAbsent()

@@ -8,7 +8,7 @@ export interface Ended {
   err: string
 }
 
-/** Runs a command of the machine's to its end. Null where there is no such command. */
+/** Runs a command to its end. Null when there is no such command. */
 export function runTool(file: string, args: readonly string[]): Ended | null {
   const { status, stdout, stderr, error } = spawnSync(file, args, { encoding: 'utf8' })
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return null
@@ -16,7 +16,7 @@ export function runTool(file: string, args: readonly string[]): Ended | null {
   return { code: status ?? 1, out: stdout, err: stderr }
 }
 
-/** Speaks with the machine's service manager, or with one's own. Throws Problem where there is none. */
+/** Talks to the service manager of the machine or of the user. Throws Problem when there is none. */
 export class Systemctl {
   readonly #flags: readonly string[]
 
@@ -34,7 +34,7 @@ export class Systemctl {
     return ended
   }
 
-  /** Throws Problem with what it said where it did not succeed. */
+  /** Runs systemctl. Throws Problem with its message when it fails. */
   do(...args: string[]): string {
     const { code, out, err } = this.ask(...args)
     if (code === 0) return out
@@ -42,7 +42,7 @@ export class Systemctl {
     throw new Problem(EXIT.unexpected, `systemctl ${[...this.#flags, ...args].join(' ')}: ${said}`)
   }
 
-  /** Throws Problem where it does not answer, before anything is changed. */
+  /** Throws Problem when systemd does not answer. */
   refuseAbsent(): void {
     const { code, err } = this.ask('show-environment')
     if (code === 0) return
@@ -56,7 +56,7 @@ export class Systemctl {
     throw new Problem(EXIT.usage, `systemd does not answer${said ? ` (${said})` : ''}; ${remedy}`)
   }
 
-  /** What it knows of a unit. What it does not know is ''. */
+  /** Properties of a unit. An unknown property is ''. */
   show<Name extends string>(unit: string, ...names: Name[]): Record<Name, string> {
     const out = this.do('show', unit, `--property=${names.join(',')}`)
     const known = new Map(

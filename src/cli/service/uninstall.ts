@@ -4,7 +4,7 @@ import { Problem } from '../words/problem.ts'
 import type { ServicePlace } from './place.ts'
 import { Systemctl } from './systemctl.ts'
 
-/** Stops a service and takes its unit away. May be done again. Answers the exit code. */
+/** Stops a service and removes its unit. May be repeated. Answers the exit code. */
 export async function uninstall(place: ServicePlace): Promise<number> {
   const { unit, file, user } = place
   if (!user && process.getuid?.() !== 0)
@@ -25,15 +25,15 @@ export async function uninstall(place: ServicePlace): Promise<number> {
     say(`removed ${file}`)
   }
   systemctl.do('daemon-reload')
-  // One that failed would be listed on.
+  // systemd would go on listing a failed unit.
   systemctl.ask('reset-failed', unit)
   say(`config, key and state stay${user ? '' : ', and so does the user albumd'}`)
   return EXIT.inSync
 }
 
-/** The accounts that have a service still. */
+/** The accounts that still have a service. */
 function othersOf(systemctl: Systemctl): string[] {
-  // Where there is none it ends with 1.
+  // systemctl ends with 1 when there is no such unit.
   const list = (...what: string[]) => systemctl.ask(...what, '--no-legend', 'albumd@*.service').out
   const enabled = list('list-unit-files', '--state=enabled')
   const running = list('list-units', '--plain', '--state=active,activating')

@@ -1,15 +1,15 @@
 import { count, timeInWords } from '../words/wording.ts'
 
-/** How far an audit is. */
+/** Shows the progress of an audit. */
 export interface AuditProgress {
   compared(done: number, albums: number): void
   end(): void
 }
 
-/** So often at most where lines stay. */
+/** Milliseconds between two lines on a stream that is no terminal. */
 const LINE_EVERY_MS = 10_000
 
-/** One line that changes on a terminal, elsewhere a line now and then. */
+/** On a terminal one line that changes, elsewhere a line now and then. */
 export async function auditProgress(out: NodeJS.WriteStream): Promise<AuditProgress> {
   const words = pace()
   if (!out.isTTY) {
@@ -35,7 +35,7 @@ export async function auditProgress(out: NodeJS.WriteStream): Promise<AuditProgr
   }
 }
 
-/** An audit may go on where one before was: only what this one has compared tells how long the rest takes. */
+/** The time that is left. An audit may continue an earlier one, so only albums of this run are counted. */
 function pace(): (done: number, albums: number) => string {
   let from: { done: number; at: number } | null = null
   return (done, albums) => {

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { childEnvironment } from '../../daemon/notify/run-command.ts'
 
-/** A tool that does not take the text within this many milliseconds is given up. */
+/** Milliseconds after which a clipboard tool that has not taken the text is ended. */
 const PATIENCE_MS = 5000
 
-/** What may put text into this desktop's clipboard, the best first. */
+/** The tools that may put text into this desktop's clipboard, the best first. */
 function toolsFor(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string[][] {
   if (platform === 'darwin') return [['pbcopy']]
   return [
@@ -19,7 +19,7 @@ function toolsFor(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string[][]
   ]
 }
 
-/** Puts text into the clipboard. Answers why it could not, in a line, or null. */
+/** Puts text into the clipboard. Answers null, or one line that says why this failed. */
 export async function copyToClipboard(text: string): Promise<string | null> {
   const tools = toolsFor(process.env, process.platform)
   if (tools.length === 0)
@@ -37,14 +37,14 @@ export async function copyToClipboard(text: string): Promise<string | null> {
 const NOT_THERE = 'it is not there'
 
 async function give(tool: string, args: string[], text: string): Promise<string | null> {
-  // What stays behind to serve the clipboard would hold a pipe open for ever.
+  // Some tools stay behind to serve the clipboard. They would hold a pipe open without end.
   const child = spawn(tool, args, {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: childEnvironment(process.env),
     timeout: PATIENCE_MS,
     killSignal: 'SIGKILL',
   })
-  // It may end without reading.
+  // The tool may end without reading its input, which is no error here.
   child.stdin.on('error', () => {})
   child.stdin.end(text)
   try {

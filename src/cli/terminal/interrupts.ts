@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { isatty } from 'node:tty'
 import type { Interruption } from '../../sync/pass-request.ts'
 
-/** Of the five seconds that a service manager is promised: the rest is for recording what was cut off. */
+/** Milliseconds until work is cut off. albumd ends within five seconds; the rest is for recording what was cut off. */
 const CUT_AFTER_MS = 3000
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Ctrl-C, SIGTERM and a closed terminal: nothing new is begun, and after three seconds what is under way is cut off. A
- * second one cuts at once. `hangUp`: SIGHUP has this effect instead, unless it tells of a terminal that is gone.
+ * Handles Ctrl-C, SIGTERM and a closed terminal. Nothing new is begun, and after three seconds the work under way is cut off. A
+ * second signal cuts it off at once. `hangUp`: what SIGHUP does instead, unless it comes from a closed terminal.
  */
 export function onInterrupts(
   tell = () => {},
@@ -25,7 +25,7 @@ export function onInterrupts(
     tell()
   }
   const onTerminal = isatty(1)
-  // A terminal that was closed is none any more.
+  // After a terminal was closed, standard output is no terminal any more.
   const hangup = () => (hangUp === null || (onTerminal && !isatty(1)) ? interrupt() : hangUp())
   const listener = (signal: (typeof SIGNALS)[number]) => (signal === 'SIGHUP' ? hangup : interrupt)
   for (const signal of SIGNALS) process.on(signal, listener(signal))
@@ -39,7 +39,7 @@ export function onInterrupts(
   }
 }
 
-/** Resolves once `signal` is aborted, at once where it is already: then it tells nothing any more. */
+/** Resolves once `signal` is aborted, or at once when it is aborted already. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
 }

@@ -7,19 +7,19 @@ export const FORMATS = ['table', 'json', 'csv', 'markdown', 'html', 'url'] as co
 
 export type Format = (typeof FORMATS)[number]
 
-/** In these a picture without a delivery address has nothing to show. */
+/** Formats that show nothing of a picture without a delivery address. */
 export function needsAddress(format: Format): boolean {
   return format === 'markdown' || format === 'html' || format === 'url'
 }
 
 export interface ListingOptions extends TableOptions {
-  /** Paths in a table begin at the mirror's folder: there is only one. */
+  /** Whether the config has one mirror only. Then paths in a table begin at its folder. */
   oneMirror: boolean
-  /** It is a terminal that shows them: what a name could do to it is escaped in every format, and not only to read. */
+  /** Whether a terminal shows them. Then control characters are escaped in every format. */
   terminal: boolean
 }
 
-/** Pictures as a text in pieces, one at a time: markdown and html show each picture, url is an address a line. */
+/** The text of a listing in pieces, one for each picture. markdown and html show the picture, url is one address a line. */
 export function listing(
   pictures: Iterable<MirroredPicture>,
   format: Format,
@@ -51,7 +51,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'ID', least: 8, cut: 'end', spare: true },
   { title: 'ADDRESS', least: 20, cut: 'middle', spare: true },
 ]
-/** Where the table has the state. */
+/** The column of the state in the table. */
 export const STATE_COLUMN = 1
 
 function* rowsOf(pictures: Iterable<MirroredPicture>, oneMirror: boolean): Generator<string[]> {
@@ -81,7 +81,7 @@ function inJson({ mirror, path, state, older, album, image, url }: MirroredPictu
   }
 }
 
-/** `shown`: how a text stands there. What JSON leaves as it is, such as \u009b, it takes as well when it is escaped. */
+/** `shown`: escapes a text for the terminal. JSON allows this for characters that it does not escape itself, such as \u009b. */
 function* jsonArray(pictures: Iterable<MirroredPicture>, shown: Shown): Generator<string> {
   let before = '['
   for (const picture of pictures) {
@@ -91,7 +91,7 @@ function* jsonArray(pictures: Iterable<MirroredPicture>, shown: Shown): Generato
   yield before === '[' ? '[]\n' : '\n]\n'
 }
 
-/** One picture as JSON. */
+/** A picture as a JSON object. */
 export function pictureInJson(picture: MirroredPicture, terminal: boolean): string {
   const json = JSON.stringify(inJson(picture))
   return `${terminal ? printable(json) : json}\n`
@@ -106,7 +106,7 @@ function* csvLines(pictures: Iterable<MirroredPicture>, shown: Shown): Generator
   }
 }
 
-/** RFC 4180. */
+/** A field of CSV (RFC 4180). */
 function csvLine(cells: readonly string[]): string {
   const quoted = cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
   return `${quoted.join(',')}\r\n`
@@ -119,12 +119,12 @@ function* each(
   for (const picture of pictures) if (picture.url !== null) yield show(picture, picture.url)
 }
 
-/** A text without effect on the markup around it, on one line. */
+/** Escapes a text for markdown, on one line. */
 function inMarkdown(text: string): string {
   return printable(text.replace(/[!-/:-@[-`{-~]/g, '\\$&'))
 }
 
-/** In angle brackets only these end or change an address. */
+/** Escapes the characters that would end an address in angle brackets. */
 function addressInMarkdown(url: string): string {
   return printable(url)
     .replaceAll('<', '%3C')

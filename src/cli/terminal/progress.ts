@@ -3,18 +3,18 @@ import { eventInWords } from '../words/wording.ts'
 
 export interface Progress {
   tell: TellSpoken
-  /** Says one line beside the progress. */
+  /** Writes a line beside the progress. */
   say(line: string): void
   end(): void
 }
 
-/** Plain lines, one an event: for logs, pipes and tests. */
+/** Plain lines, one for each event, for pipes and logs. */
 export function lineProgress(out: NodeJS.WritableStream): Progress {
   const say = (line: string) => void out.write(`${line}\n`)
   return {
     tell(told) {
       const line = eventInWords(told)
-      // There may be as many as there are pictures; their sum is told at the end.
+      // Linked pictures may be very many, so only their number is told at the end.
       if (line && told.event !== 'picture_linked') say(line)
     },
     say,
@@ -22,5 +22,12 @@ export function lineProgress(out: NodeJS.WritableStream): Progress {
   }
 }
 
-/** Nothing to look at: for `--json`. */
+/** Shows nothing, for `--json`. */
 export const noProgress: Progress = { tell() {}, say() {}, end() {} }
+
+/** A bar on a terminal, lines elsewhere. The code that draws the bar is loaded only on a terminal. */
+export async function progressOn(out: NodeJS.WriteStream): Promise<Progress> {
+  if (!out.isTTY) return lineProgress(out)
+  const { barProgress } = await import('./transfer-bar.ts')
+  return barProgress(out)
+}

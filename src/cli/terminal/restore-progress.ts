@@ -2,14 +2,14 @@ import type { RestoreEvent } from '../../daemon/restore/restore-event.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
-/** What a person or a program sees of a restore while it goes on. */
+/** Shows the progress of a restore to a person or a program. */
 export interface RestoreProgress {
   tell(event: RestoreEvent): void
   say(line: string): void
   end(): void
 }
 
-/** A bar on a terminal, lines elsewhere. What draws the bar is loaded where one is drawn. */
+/** A bar on a terminal, lines elsewhere. The code that draws the bar is loaded only on a terminal. */
 export async function restoreProgress(out: NodeJS.WriteStream): Promise<RestoreProgress> {
   if (!out.isTTY) return restoreLines(out)
   const { transferBar } = await import('./transfer-bar.ts')
@@ -38,7 +38,7 @@ function restoreLines(out: NodeJS.WritableStream): RestoreProgress {
   }
 }
 
-/** One object, its `problems` as they come: there may be as many as there are pictures. */
+/** Writes one JSON object. Its `problems` are written as they come, because they may be very many. */
 export function restoreJson(out: NodeJS.WritableStream): RestoreProgress & { summary(rest: object): void } {
   let before = '{"problems":['
   return {
@@ -57,7 +57,7 @@ export function restoreJson(out: NodeJS.WritableStream): RestoreProgress & { sum
   }
 }
 
-/** Null for what there may be very much of, and nothing to do about. */
+/** The line for an event; null for events that need no action and may be very many. */
 function inWords(event: RestoreEvent): string | null {
   switch (event.event) {
     case 'restore_started':

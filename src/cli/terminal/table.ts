@@ -2,31 +2,31 @@ import stringWidth from 'string-width'
 
 export interface Column {
   title: string
-  /** In columns of a terminal: it is not made narrower than this to fit. */
+  /** The least width in columns of a terminal. */
   least: number
-  /** What is cut away of a cell that does not fit; the words of a last column's may go on below instead. */
+  /** Which part of a cell is cut away when it does not fit. In the last column words may continue on the next line instead. */
   cut: 'middle' | 'end' | 'wrap'
-  /** It is left out where the terminal has no room even for the least of each. */
+  /** Whether the column is left out when the terminal is too narrow for the least widths of all columns. */
   spare?: true
 }
 
 export interface TableOptions {
-  /** Of the terminal; null where nothing is cut. */
+  /** The width of the terminal; null when nothing is cut. */
   width: number | null
-  /** How a title or a cell is shown, for colours. `at`: which column; `row`: null for the titles. */
+  /** Colours a title or a cell. `at`: the number of the column. `row`: null for the titles. */
   paint?: (shown: string, at: number, row: readonly string[] | null) => string
 }
 
-/** Null where it is no terminal, or one that does not tell. */
+/** The width of a terminal; null when the stream is no terminal, or does not tell its width. */
 export function widthOf(out: NodeJS.WriteStream): number | null {
   return out.columns || null
 }
 
-/** So many rows are looked at for how wide the columns must be. Later ones may be wider. */
+/** How many rows decide the widths of the columns. Later rows may need more. */
 const LOOKED_AT = 500
 const GAP = 2
 
-/** A table, line by line: memory does not grow with the number of its rows. Without rows it is empty. */
+/** The lines of a table. Memory does not grow with the number of rows. Without rows there are no lines. */
 export function* tableLines(
   columns: readonly Column[],
   rows: Iterable<readonly string[]>,
@@ -59,8 +59,8 @@ export function* tableLines(
 }
 
 /**
- * Of each column that is shown. As wide as they must be; where that is too much, the widest that can gives way first,
- * and where that is not enough, spare ones are left out, the last first.
+ * The width of each column that is shown. When the columns need more than the terminal has, the widest is narrowed first. When
+ * the least widths are too wide, spare columns are left out, the last first.
  */
 function widthsOf(
   columns: readonly Column[],
@@ -95,7 +95,7 @@ function sum(numbers: readonly number[]): number {
 const CUT = '…'
 const letters = new Intl.Segmenter()
 
-/** The lines of a cell: one, but where words go on below. Cut by what a person takes for letters. */
+/** The lines of a cell. Text is cut between the characters that a person sees. */
 function fitted(text: string, width: number, cut: Column['cut']): string[] {
   if (stringWidth(text) <= width) return [text]
   if (cut === 'wrap') return wrapped(text, width)

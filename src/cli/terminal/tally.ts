@@ -11,11 +11,11 @@ const ENDS_WAITING: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_linked',
   'picture_failed',
   'picture_uncertain',
-  // It is gone, or another version.
+  // The file is gone, or has another version.
   'change_found',
 ])
 
-/** What a pass did, counted. */
+/** The counts of what a pass did. */
 export class Tally {
   readonly counts = {
     uploaded: 0,
@@ -41,10 +41,10 @@ export class Tally {
     album_deleted: 'albums_deleted',
   }
 
-  /** Of the unchanged, those that no record knew: what is only looked at again is not told of. */
+  /** Unchanged pictures whose image was found by fetching it. Other unchanged pictures are not mentioned. */
   #compared = 0
 
-  /** Those that wait now: each may be looked at many times. */
+  /** The pictures that wait. A set, because each may be tried several times. */
   readonly #waiting = new Set<string>()
 
   add(told: SpokenEvent): void {
@@ -58,7 +58,7 @@ export class Tally {
     this.counts.waiting = this.#waiting.size
   }
 
-  /** What a person should know of links, or null: they are matched, not proved. */
+  /** What a person should know about links, or null: they are matched by name and size, and not proved. */
   linksInWords(): string | null {
     const { linked } = this.counts
     if (linked === 0) return null
@@ -66,8 +66,8 @@ export class Tally {
   }
 
   /**
-   * What was done, and what is left for whatever reason: a person must not read "nothing to do" where much is.
-   * `notCompared`: links that should have been compared, and could not.
+   * The summary: what was done, and what is left, so that a person never reads "nothing to do" when something is left.
+   * `notCompared`: how many links could not be compared.
    */
   inWords(status: Pick<Status, 'mirrors'>, stopped: readonly HostFailure[], notCompared = 0): string {
     const { uploaded, linked, deleted, albums_deleted, waiting } = this.counts

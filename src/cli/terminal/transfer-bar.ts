@@ -1,17 +1,18 @@
 import ora from 'ora'
-import { count, quotaLeft, sizeInWords, timeInWords } from '../words/wording.ts'
+import type { TellSpoken } from '../../sync/pass-events.ts'
+import { count, eventInWords, quotaLeft, sizeInWords, timeInWords } from '../words/wording.ts'
 
-/** In columns. */
+/** Widths in columns of the terminal. */
 const WIDEST = 30
 const NARROWEST = 10
-/** What ora puts before a text, and one that stays free: some terminals break a full line. */
+/** Columns for ora's sign before the text, and one free column, because some terminals break a full line. */
 const AROUND = 3
 
-/** A bar while pictures are on their way, and lines for what a person should know. */
+/** A bar for the transfer of pictures. */
 export interface TransferBar {
-  /** `quota`: so many more may be sent today; null where none is used. */
+  /** `quota`: how many pictures may still be sent today; null when no quota is used. */
   start(pictures: number, quota: number | null): void
-  /** One more is done; so many bytes were moved for it, and so much of the quota was used. */
+  /** Counts a picture. `bytes`: how many were moved for it. `quota`: how much of the quota it used. */
   advance(bytes: number, quota?: number): void
   say(line: string): void
   end(): void
@@ -26,7 +27,7 @@ export interface Moved {
 }
 
 export function transferBar(out: NodeJS.WriteStream): TransferBar {
-  // Without discardStdin: false, ora takes the keyboard, and Ctrl-C with it.
+  // ora's default discards the keyboard's input, and Ctrl-C with it.
   const bar = ora({ stream: out, discardStdin: false, color: false })
   const moved: Omit<Moved, 'seconds'> = { total: 0, done: 0, bytes: 0, quota: null }
   let since = 0
@@ -53,7 +54,7 @@ export function transferBar(out: NodeJS.WriteStream): TransferBar {
   }
 }
 
-/** How far it is, on one line: what a narrow terminal has no room for is left out, the least needed first. */
+/** The bar's line. On a narrow terminal the least important parts are left out first. */
 export function barText({ total, done, bytes, quota, seconds: passed }: Moved, columns: number): string {
   const seconds = Math.max(0.1, passed)
   const pictures = `${Math.min(done, total)} of ${count(total, 'picture')}`
@@ -72,4 +73,38 @@ export function barText({ total, done, bytes, quota, seconds: passed }: Moved, c
   if (width < NARROWEST) return text
   const filled = total === 0 ? width : Math.round((Math.min(done, total) / total) * width)
   return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${text}`
+}
+
+/** A bar for the events of a pass. Events that a person should know are written as lines above the bar. */
+export function barProgress(out: NodeJS.WriteStream) {
+  const { start, advance, say, end } = transferBar(out)
+  return {
+    say,
+    tell(told: Parameters<TellSpoken>[0]) {
+      const line = eventInWords(told)
+      switch (told.event) {
+        case 'uploads_started':
+          start(told.pictures, told.quota_left)
+          break
+        case 'picture_uploaded':
+          advance(told.size, 1)
+          break
+        case 'picture_unchanged':
+          advance(told.size)
+          break
+        case 'picture_linked':
+          advance(0)
+          break
+        case 'picture_failed':
+        case 'picture_uncertain':
+        case 'picture_waits':
+          advance(0)
+          if (line) say(line)
+          break
+        default:
+          if (line) say(line)
+      }
+    },
+    end,
+  }
 }

@@ -6,12 +6,11 @@ import { stringify } from 'yaml'
 import { makeFolder } from '../../local/make-folder.ts'
 import { albumNameOf } from '../../sync/album.ts'
 import { EXIT } from '../exit-codes.ts'
-import { SAMPLES } from '../samples.ts'
 import { Problem } from '../words/problem.ts'
 
-/** Everything that one trial keeps, below one folder that is named to the person. */
+/** The folder of a trial, which holds everything that the trial writes. */
 export interface Workspace {
-  /** The pictures. */
+  /** The folder of the pictures. */
   folder: string
   isSample: boolean
   config: string
@@ -25,8 +24,8 @@ const USUAL_PORT = 8443
 const USUAL_PAGE_PORT = 8687
 
 /**
- * Makes the workspace for `given` (or the samples) in `cwd`/albumd-try, or opens the one of an earlier start: the same
- * port, key and state, so that it goes on where it was.
+ * Makes the workspace in `cwd`/albumd-try, for the pictures in `given` or for the samples. A later start opens the same
+ * workspace, with the same port, key and state.
  */
 export async function openWorkspace(cwd: string, given: string | undefined): Promise<Workspace> {
   const own = given === undefined ? null : realFolder(given)
@@ -62,7 +61,7 @@ function realFolder(given: string): string {
   return realpathSync(folder)
 }
 
-/** Readable, and distinct for each folder. */
+/** A key that is easy to read, and differs for each folder. */
 function nameFor(folder: string): string {
   const hash = createHash('sha256').update(folder).digest('hex').slice(0, 8)
   const name = basename(folder)
@@ -78,7 +77,7 @@ async function openSettings(file: string): Promise<{ port: number; apiKey: strin
   return settings
 }
 
-/** The usual port where it is free, else another. It is kept, for a state belongs to one address. */
+/** The usual port when it is free, else another. The port is kept for later starts, because a state is bound to an address. */
 async function freePort(): Promise<number> {
   return (await canListen(USUAL_PORT)) ?? (await canListen(0))!
 }
@@ -109,10 +108,13 @@ function configFor(
       plan: 'flagship',
     },
     mirrors: [mirror],
-    // Ten minutes would be long to look at.
+    // A short time, because a person watches and would not wait for the default of ten minutes.
     deletions: { grace: '10s' },
     status_page: { listen: `127.0.0.1:${pagePort}` },
     state_dir: join(home, 'state'),
   }
   return `# Made by albumd try; written anew at each start.\n${stringify(config)}`
 }
+
+/** The folder of the pictures that `albumd try` shows. */
+export const SAMPLES = join(import.meta.dirname, 'try/pictures')

@@ -2,7 +2,7 @@ import { readRemedy } from '../../local/read-remedy.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printable } from './wording.ts'
 
-/** Something a person can put right: one line that says what is wrong, where, and what to do. */
+/** An error that a person can correct. Its message says in one line what is wrong, where, and what to do. */
 export class Problem extends Error {
   override name = 'Problem'
   readonly exitCode: number
@@ -37,12 +37,12 @@ const EXIT_OF: Record<string, number> = {
   STATE_UNREADABLE: EXIT.usage,
 }
 
-/** What an error means to a person and to the shell. */
+/** The line and the exit code for an error. */
 export function describeError(error: unknown): { exitCode: number; lines: string } {
   if (error instanceof Problem) return { exitCode: error.exitCode, lines: error.message }
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: String(error) }
   const code = (error as { code?: string }).code
-  // The image host's own.
+  // Errors of the embedded host.
   if (code === 'SQLITE_FULL')
     return {
       exitCode: EXIT.unexpected,
@@ -50,7 +50,7 @@ export function describeError(error: unknown): { exitCode: number; lines: string
     }
   if (code === 'EMFILE' || code === 'ENFILE')
     return { exitCode: EXIT.unexpected, lines: `${error.message}; ${readRemedy(code)}` }
-  // It repeats what a person typed.
+  // A message may repeat what a person typed, so control characters are escaped.
   if (code === 'NOT_POSSIBLE') return { exitCode: EXIT.usage, lines: printable(error.message) }
   const known = code === undefined ? undefined : EXIT_OF[code]
   if (known !== undefined) return { exitCode: known, lines: error.message }

@@ -4,7 +4,7 @@ import { EXIT } from '../exit-codes.ts'
 import { Problem } from './problem.ts'
 import { printable } from './wording.ts'
 
-/** What yargs has against a command line, in one line. `options`: those that the named command takes. */
+/** The problem with a command line in one line. `options`: the options of the named command. */
 export function usageProblem(message: string, args: readonly string[], options: readonly string[]): Problem {
   const [first = ''] = args
   const named = COMMANDS.find(({ command }) => nameOf(command) === first)
@@ -16,7 +16,7 @@ export function usageProblem(message: string, args: readonly string[], options: 
         first,
         COMMANDS.map(({ command }) => nameOf(command)),
       )}`
-    // yargs counts what is missing, and does not name it.
+    // yargs says how many operands are missing, but not which.
     if (named && message.startsWith('Not enough non-option arguments'))
       return `It is called as "albumd ${named.command}".`
     return unknown ? unknownInWords(unknown, args, options) : message
@@ -25,7 +25,7 @@ export function usageProblem(message: string, args: readonly string[], options: 
   return new Problem(EXIT.usage, `${line}${/[.?]$/.test(line) ? '' : '.'} See ${help}.`)
 }
 
-/** As they were typed: yargs leaves out the dashes, and names one with dashes within twice. */
+/** The options as they were typed. yargs removes the dashes, and names an option with a dash in it twice. */
 function unknownInWords(
   unknown: readonly string[],
   args: readonly string[],

@@ -3,7 +3,7 @@ import type { SpokenEvent } from '../../sync/pass-events.ts'
 
 export { count, sizeInWords }
 
-/** A path for a terminal: control characters, which could move its cursor or forge a line, are escaped. */
+/** A text for a terminal. Control characters are escaped, because they could move the cursor or forge a line. */
 export function printable(text: string): string {
   return text.replace(
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
@@ -21,7 +21,7 @@ export function quotaLeft(pictures: number): string {
   return `quota left ${pictures.toLocaleString('en')}`
 }
 
-/** What happened, in a line for a person; null for what is only of use to a program. */
+/** An event in one line for a person; null for events that only a program needs. */
 export function eventInWords(told: SpokenEvent): string | null {
   switch (told.event) {
     case 'scan_finished':

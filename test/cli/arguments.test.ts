@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { markOperands, unmarkOperands } from '../../src/cli/operands.ts'
+import { markOperands, unmarkOperands } from '../../src/cli/arguments.ts'
 
 it('what stands after the first -- is marked, whatever it looks like, and comes back as it was', () => {
   const marked = markOperands(['deletions', 'approve', '-c', 'a.yaml', '--', '-rf.png', '--', ''])

@@ -1,9 +1,11 @@
-/** Enough that a million lines are few writes. */
+import { styleText } from 'node:util'
+
+/** Bytes of one write, so that a million lines need few writes. */
 const BATCH = 64 * 1024
 
 /**
- * Writes what comes in pieces, and waits where the reader is slow. Ends early where the reader has gone (`| head`), and
- * answers whether it is there still.
+ * Writes pieces of text, and waits for a slow reader. Ends early when the reader has gone (`| head`). Answers whether the reader
+ * is still there.
  */
 export async function writeOut(out: NodeJS.WritableStream, pieces: Iterable<string>): Promise<boolean> {
   let batch = ''
@@ -18,4 +20,9 @@ export async function writeOut(out: NodeJS.WritableStream, pieces: Iterable<stri
 
 function written(out: NodeJS.WritableStream, text: string): Promise<boolean> {
   return new Promise(resolve => out.write(text, error => resolve(!error)))
+}
+
+/** Colours for standard output. None when it is no terminal, or $NO_COLOR is set. */
+export function paint(style: Parameters<typeof styleText>[0], text: string): string {
+  return styleText(style, text, { stream: process.stdout })
 }
