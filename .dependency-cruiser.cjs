@@ -30,7 +30,7 @@ const rooms = {
  * The folders of src/sync that are imported from outside through their index.ts alone. Each knows the folders before it
  * in this order.
  */
-const order = ['quota', 'listing', 'albums', 'scan', 'uploads', 'deletions', 'audit']
+const order = ['quota', 'listing', 'albums', 'scan', 'uploads', 'deletions', 'audit', 'outlook']
 
 module.exports = {
   forbidden: [

@@ -70,6 +70,11 @@ export function refused(
   }
 }
 
+/** What may be done about a code of §7. Null: §7 does not list the code. */
+export function remedyOfCode(code: string): Remedy | null {
+  return isErrorCode(code) ? REMEDIES[code] : null
+}
+
 function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
   if (status === 401) return 'key'
   if (status === 402 || status === 403) return 'not_permitted'

@@ -4,7 +4,8 @@ import { shellWord } from './shell-word.ts'
 /*
  * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts, and this file
  * holds the words of every code. A new reason takes two edits: its words here, and the place that raises it with
- * `because(code, facts)`. A code without words does not compile, and test/words finds a code that nothing raises.
+ * `because(code, facts)`. A code without words does not compile, and test/words finds a code that nothing raises. What a
+ * person can do about a reason stands in COMMANDS, below.
  */
 
 const trust = (folder: string) => `"albumd trust ${shellWord(folder)}"`
@@ -162,150 +163,155 @@ const WORDS = {
   in_other_album: ({ album, recorded }: { album: string; recorded: string }) =>
     `it is in ${album || 'the root'}, not in ${recorded || 'the root'}`,
 
-  // What happens next to a path: sync/outlook.ts.
-  upload_due: ({ ahead }: { ahead: number }) =>
-    ahead > 0 ? `it is uploaded: ${ahead} other pictures wait as well` : 'it is uploaded',
-  upload_settles: () => 'it must be left alone for watch.settle first',
-  upload_hours: () => 'uploads wait for their hours (uploads.hours)',
-  upload_blocked: ({ endpoint, words, code }: { endpoint: keyof typeof UPLOADING } & Said) =>
-    `${UPLOADING[endpoint]}: ${words} (${code}); it is tried again`,
-  quota_used_up: ({ resumes }: { resumes: boolean }) =>
-    `it waits for quota: today's uploads are used up; ${resumes ? 'it goes on' : 'the host is asked again'}`,
-  reserve_kept: () => "what is left of today's uploads is kept for new pictures (quota.reserve); it goes on",
-  no_picture: () => 'its bytes are no picture of a known format: it will fail',
-  not_whole: ({ missing, action }: { missing: string; action: 'leave' | 'send' }) =>
-    `it is not complete (${missing}) and may still be written: it is uploaded once it is whole; if it stays so, ${action === 'send' ? 'it is sent as it is' : 'it is a failure until it changes'}`,
-  root_in_doubt: () => 'nothing of this mirror is sent or deleted while its folder is in doubt',
-  paused_by_person: () => 'albumd is paused: nothing is sent or deleted',
-  paused_until: ({ until }: { until: number | null }) =>
-    `paused${until === null ? '' : ` until ${localTime(until)}`}: nothing is sent or deleted; "albumd resume" ends it`,
-  not_running: ({ after }: { after: boolean }) =>
-    `albumd does not run: ${after ? 'after that it' : 'it'} goes on with`,
-  grace_needs_daemon: () => 'albumd does not run: the grace passes while this runs',
-  approve_held: () => 'let what is held be deleted with',
-  discard_held: () => 'or keep what is held for good with',
-  deletion_held: ({ which, state }: { which: WhichImage; state: 'held' | 'unproved' }) =>
-    `${IMAGE[which]} is held (${state === 'held' ? 'too many were to be deleted at once' : 'it was only linked, and its bytes could not be compared'}): let it be deleted with`,
-  deletion_discard: ({ which }: { which: WhichImage }) => `or keep ${IMAGE[which]} for good with`,
-  deletion_due: ({ which }: { which: WhichImage }) =>
-    `${IMAGE[which]} is deleted, once everything was looked at again`,
-  deletion_waits: ({
-    which,
-    minutes,
-    postponed,
-  }: {
-    which: WhichImage
-    minutes: number
-    postponed: Reason | null
-  }) =>
-    `${IMAGE[which]} ${postponed ? `is tried again later, for the host would not delete it (${inWords(postponed)})` : 'is deleted once the grace has ended'}: about ${minutes} min are left of the time that albumd runs`,
-  deletion_retry: () => 'or at once with',
-  deletion_in_doubt: ({ why }: { why: Reason }) =>
-    `but nothing is deleted while a folder is in doubt: ${inWords(why)}`,
-  deletion_blocked: ({ words, code }: Said) =>
-    `but the host deletes nothing: ${words} (${code}); it is tried again`,
-  deletion_stays: ({ why }: { why: Reason }) => `but ${inWords(why)}`,
-  not_said: () => 'it has not said why',
-  looked_for: () => 'it is looked for on the host; at the latest it is known then',
-  may_be_resent: () => 'or have it sent again, at the risk of having it twice, with',
-  retried: ({ onChange }: { onChange: boolean }) =>
-    onChange ? 'it is tried again once the file changes' : 'it is tried again',
-  retried_at_once: () => 'or at once with',
-  link_compared: () => 'its bytes are compared with',
-  kept_until_back: () => 'its image stays; a file with the same bytes that comes back finds it again',
-  looked_at_again: () => 'it is looked at again',
-  stays_out: ({ image, ignored }: { image: boolean; ignored: boolean }) =>
-    `${image ? 'its image stays on the host' : 'it is not mirrored'}${image && ignored ? '; images of what a rule hides are deleted with' : ''}`,
-  rename_first: ({ name }: { name: string }) =>
-    `until ${name} has another name, nothing that is missing from its folder counts as deleted`,
-
-  // How a path is at this moment: daemon/why.
+  // What `why` answers about a path (src/sync/outlook).
   in_sync: () => 'its image has the bytes that it had when it was last read',
-  is_linked: () =>
+  linked_by_name: () =>
     'an image of its name, dimensions and size was on the host already; their bytes are not compared yet',
-  failure_not_recorded: () => 'what went wrong is not recorded',
-  cannot_be_looked_at: ({ words }: { words: string }) => `it can't be looked at: ${words}`,
-  folder_is_mirrored: () => 'its pictures are mirrored',
-  not_scanned_yet: () => 'it is there, and no scan has seen it yet',
-  since_then: ({ why, since }: { why: Reason; since: Reason }) =>
-    `${inWords(why)} (since then: ${inWords(since)})`,
-  folder_is_gone: () => 'the folder is gone',
-  images_of_gone_folder: ({ waiting, held, deleted }: { waiting: number; held: number; deleted: number }) => {
-    const images = [
-      [waiting, waiting === 1 ? 'waits to be deleted' : 'wait to be deleted'],
-      [held, held === 1 ? 'is held' : 'are held'],
-      [deleted, deleted === 1 ? 'was deleted' : 'were deleted'],
-    ] as const
-    const told = images.flatMap(([n, what]) => (n > 0 ? [`${n} ${what}`] : []))
-    return `the folder is gone${told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''}`
-  },
-  nothing_known: () => 'it is not there, and nothing is known of it',
-  became: ({ deleted, event, why }: { deleted: boolean; event: string; why: Reason | null }) =>
-    `${deleted ? 'its image was deleted' : 'it is not there any more'}: ${why ? inWords(why) : event}`,
-  is_lost_and_found: (at: InFolder) =>
-    `${subject(at)} is where a file system puts what it found: it is never mirrored`,
-  is_hidden: (at: InFolder) => `${subject(at)} is hidden: its name begins with a dot`,
-  is_link: (at: InFolder) => `${subject(at)} is a symbolic link: a picture is mirrored where it really lies`,
-  is_special: (at: InFolder) => `${subject(at)} is no regular file`,
-  is_ignored: ({
+  cause_not_recorded: () => 'what went wrong is not recorded',
+  since_then: ({ before, now }: { before: Reason; now: Reason }) =>
+    `${inWords(before)} (since then: ${inWords(now)})`,
+  not_scanned: () => 'it is there, and no scan has seen it yet',
+  not_visible: ({ words }: { words: string }) => `it can't be looked at: ${words}`,
+  not_known: () => 'it is not there, and nothing is known of it',
+  folder_mirrored: () => 'its pictures are mirrored',
+  folder_gone: (gone: { waiting: number; held: number; deleted: number } | null) =>
+    `the folder is gone${gone ? imagesOfFolder(gone) : ''}`,
+  image_deleted: ({ why }: { why: Reason }) => `its image was deleted: ${inWords(why)}`,
+  last_known: ({ why }: { why: Reason }) => `it is not there any more: ${inWords(why)}`,
+  last_event: ({ event }: { event: string }) => `it is not there any more: ${event}`,
+
+  // Why something on the disk is not mirrored. `at`: the folder above that is left out, null for the path itself.
+  hidden_name: ({ at }: LeftOutAt) => `${leftOutPath(at)} is hidden: its name begins with a dot`,
+  lost_and_found: ({ at }: LeftOutAt) =>
+    `${leftOutPath(at)} is where a file system puts what it found: it is never mirrored`,
+  symbolic_link: ({ at }: LeftOutAt) =>
+    `${leftOutPath(at)} is a symbolic link: a picture is mirrored where it really lies`,
+  special_file: ({ at }: LeftOutAt) => `${leftOutPath(at)} is no regular file`,
+  rule_ignores: ({
+    at,
     pattern,
     file,
     line,
-    ...at
-  }: InFolder & { pattern: string; file: string | null; line: number }) =>
-    `${subject(at)} is hidden by the rule ${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,
-  is_no_format: ({ extension, known }: { extension: string; known: readonly string[] }) =>
-    `${extension === '' ? 'a file without an extension' : extension} is none of the formats that the host takes: ${known.join(', ')}`,
-  is_empty: (at: InFolder) => `${subject(at)} is empty`,
-  is_ignore_file: (at: InFolder) => `${subject(at)} holds ignore rules for its folder`,
-  is_not_utf8: ({ name, ...at }: InFolder & { name: string }) =>
-    `${subject(at)} has a name that is not valid UTF-8, and that is written ${name} here: rename it; until then nothing that is missing from its folder counts as deleted`,
+  }: LeftOutAt & { pattern: string; file: string | null; line: number }) =>
+    `${leftOutPath(at)} is hidden by the rule ${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,
+  other_format: ({ extension, known }: { extension: string; known: string[] }) =>
+    `${extension || 'a file without an extension'} is none of the formats that the host takes: ${known.join(', ')}`,
+  empty_file: ({ at }: LeftOutAt) => `${leftOutPath(at)} is empty`,
+  ignore_file: ({ at }: LeftOutAt) => `${leftOutPath(at)} holds ignore rules for its folder`,
+  not_utf8: ({ at, name }: LeftOutAt & { name: string }) =>
+    `${leftOutPath(at)} has a name that is not valid UTF-8, and that is written ${name} here: rename it; until then nothing that is missing from its folder counts as deleted`,
 
-  // What status, doctor and a dry run say of many pictures.
+  // What happens next with a picture.
+  looked_at_again: () => 'it is looked at again',
+  will_be_uploaded: ({ ahead }: { ahead: number }) =>
+    ahead > 0 ? `it is uploaded: ${ahead} other pictures wait as well` : 'it is uploaded',
+  settles: () => 'it must be left alone for watch.settle first',
+  outside_hours: () => 'uploads wait for their hours (uploads.hours)',
+  quota_used_up: ({ known }: { known: boolean }) =>
+    `it waits for quota: today's uploads are used up; ${known ? 'it goes on' : 'the host is asked again'}`,
+  reserve_kept: () => "what is left of today's uploads is kept for new pictures (quota.reserve); it goes on",
+  uploads_blocked: ({ message, code }: HostSaid) =>
+    `the host takes no uploads: ${message} (${code}); it is tried again`,
+  node_blocked: ({ message, code }: HostSaid) =>
+    `the upload node takes nothing: ${message} (${code}); it is tried again`,
+  listing_blocked: ({ message, code }: HostSaid) =>
+    `albums are looked at before the first upload, and the host does not list them: ${message} (${code}); it is tried again`,
+  deletions_blocked: ({ message, code }: HostSaid) =>
+    `but the host deletes nothing: ${message} (${code}); it is tried again`,
+  will_fail: ({ why }: { why: Reason }) => `${inWords(why)}: it will fail`,
+  waits_to_be_whole: ({ why, becomes }: { why: Reason; becomes: 'sent' | 'failed' }) =>
+    `${inWords(why)}: it is uploaded once it is whole; if it stays so, ${becomes === 'sent' ? 'it is sent as it is' : 'it is a failure until it changes'}`,
+  tried_again: () => 'it is tried again',
+  tried_once_changed: () => 'it is tried again once the file changes',
+  looked_for: () => 'it is looked for on the host; at the latest it is known then',
+  rename_first: ({ name }: { name: string }) =>
+    `until ${name} has another name, nothing that is missing from its folder counts as deleted`,
+  not_mirrored: () => 'it is not mirrored',
+  hidden_image_stays: () => 'its image stays on the host',
+  root_in_doubt: () => 'nothing of this mirror is sent or deleted while its folder is in doubt',
+  all_paused: () => 'albumd is paused: nothing is sent or deleted',
+  paused_until: ({ until }: { until: number | null }) =>
+    `paused${until === null ? '' : ` until ${localTime(until)}`}: nothing is sent or deleted; "albumd resume" ends it`,
+
+  // What happens next with an image that is in escrow.
+  goes_next: ({ of }: OfImage) => `${IMAGES[of]} is deleted, once everything was looked at again`,
+  grace_runs: ({ of, minutes }: OfImage & { minutes: number }) =>
+    `${IMAGES[of]} is deleted once the grace has ended: ${timeLeft(minutes)}`,
+  host_refused: ({ of, minutes, why }: OfImage & { minutes: number; why: Reason | null }) =>
+    `${IMAGES[of]} is tried again later, for the host would not delete it (${why ? inWords(why) : 'it has not said why'}): ${timeLeft(minutes)}`,
+  image_stays: ({ of, why }: OfImage & { why: Reason }) => `${IMAGES[of]} stays: ${inWords(why)}`,
+  but_stays: ({ why }: { why: Reason }) => `but ${inWords(why)}`,
+  doubt_elsewhere: ({ why }: { why: Reason }) =>
+    `but nothing is deleted while a folder is in doubt: ${inWords(why)}`,
+  an_older_version: () => 'an older version',
+  hidden_by_rule: () => 'hidden by an ignore rule',
+  moved_away: () => 'moved: only once it is uploaded elsewhere',
+  first_needs_album: () => 'its first picture needs it',
+
+  // What a person can do. The command follows these words.
+  run_sync: () => 'albumd does not run: it goes on with',
+  run_sync_then: () => 'albumd does not run: after that it goes on with',
+  run_daemon: () => 'albumd does not run: the grace passes while this runs',
+  compare_links: () => 'its bytes are compared with',
+  kept_stays: () => 'its image stays; a file with the same bytes that comes back finds it again',
+  prune_ignored: () => 'its image stays on the host; images of pictures that a rule hides are deleted with',
+  retry_now: (_: AtPath) => 'or at once with',
+  resend: (_: AtPath) => 'or have it sent again, at the risk of having it twice, with',
+  approve_image: ({ of, held }: OfImage & AtPath & { held: 'held' | 'unproved' }) =>
+    `${IMAGES[of]} is held (${held === 'held' ? 'too many were to be deleted at once' : 'it was only linked, and its bytes could not be compared'}): let it be deleted with`,
+  keep_image: ({ of }: OfImage & AtPath) => `or keep ${IMAGES[of]} for good with`,
+  approve_folder: (_: AtPath) => 'let what is held be deleted with',
+  keep_folder: (_: AtPath) => 'or keep what is held for good with',
+
+  // What status and doctor say of what waits.
   deletions_wait: ({ deletions }: { deletions: number }) =>
     `${deletions.toLocaleString('en')} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
   rest_is_reserve: () => 'the rest is kept for new pictures',
   looked_for_again: ({ until }: { until: number | null }) =>
     `it is looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
   looked_for_by_sync: () => '"albumd sync" looks for it again',
-  album_needed_first: () => 'its first picture needs it',
-  not_uploaded: () => 'not uploaded yet',
-  moved_upload_first: () => 'moved: only once it is uploaded elsewhere',
-  superseded: () => 'an older version',
-  ignored: () => 'hidden by an ignore rule',
 }
 
-/** Which image a deletion is about: the path's own, the image of an older version, or the first of several. */
-export type WhichImage = 'own' | 'older' | 'first'
+const RESEND = 'it is tried again, and "albumd retry --resend" uploads it anew'
 
-const IMAGE: Readonly<Record<WhichImage, string>> = {
-  own: 'its image',
+interface LeftOutAt {
+  at: string | null
+}
+
+interface HostSaid {
+  message: string
+  code: string
+}
+
+/** Which image is meant: the picture's, that of an older version, or the first of a folder that is gone. */
+interface OfImage {
+  of: 'image' | 'older' | 'first'
+}
+
+/** Absolute. */
+interface AtPath {
+  path: string
+}
+
+const IMAGES: Record<OfImage['of'], string> = {
+  image: 'its image',
   older: 'the image of its older version',
   first: 'the first of those that wait',
 }
 
-/** `folder`: the folder that the sentence is about, when it is not the path itself but a folder above. */
-interface InFolder {
-  folder: string | null
-}
+const leftOutPath = (at: string | null) => (at === null ? 'it' : `${at}, in which it lies,`)
 
-function subject({ folder }: InFolder): string {
-  return folder === null ? 'it' : `${folder}, in which it lies,`
-}
+const timeLeft = (minutes: number) => `about ${minutes} min are left of the time that albumd runs`
 
-/** What the host said, with the code of its answer. */
-interface Said {
-  words: string
-  code: string
+function imagesOfFolder({ waiting, held, deleted }: Record<'waiting' | 'held' | 'deleted', number>): string {
+  const images = [
+    [waiting, waiting === 1 ? 'waits to be deleted' : 'wait to be deleted'],
+    [held, held === 1 ? 'is held' : 'are held'],
+    [deleted, deleted === 1 ? 'was deleted' : 'were deleted'],
+  ] as const
+  const told = images.flatMap(([n, what]) => (n > 0 ? [`${n} ${what}`] : []))
+  return told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''
 }
-
-const UPLOADING = {
-  upload: 'the host takes no uploads',
-  send: 'the upload node takes nothing',
-  list: 'albums are looked at before the first upload, and the host does not list them',
-}
-
-const RESEND = 'it is tried again, and "albumd retry --resend" uploads it anew'
 
 type Words = typeof WORDS
 export type ReasonCode = keyof Words
@@ -313,6 +319,22 @@ export type ReasonCode = keyof Words
 export const CODES = Object.keys(WORDS) as ReasonCode[]
 
 type Facts<C extends ReasonCode> = Parameters<Words[C]>
+
+/** What a person can type to end what a reason tells. */
+const COMMANDS: { readonly [C in ReasonCode]?: (...facts: Facts<C>) => string } = {
+  all_paused: () => 'albumd resume',
+  run_sync: () => 'albumd sync',
+  run_sync_then: () => 'albumd sync',
+  run_daemon: () => 'albumd run',
+  compare_links: () => 'albumd adopt --verify',
+  prune_ignored: () => 'albumd sync --prune-ignored',
+  retry_now: ({ path }) => `albumd retry ${shellWord(path)}`,
+  resend: ({ path }) => `albumd retry --resend ${shellWord(path)}`,
+  approve_image: ({ path }) => `albumd deletions approve ${shellWord(path)}`,
+  keep_image: ({ path }) => `albumd deletions discard ${shellWord(path)}`,
+  approve_folder: ({ path }) => `albumd deletions approve ${shellWord(path)}`,
+  keep_folder: ({ path }) => `albumd deletions discard ${shellWord(path)}`,
+}
 
 declare const brand: unique symbol
 
@@ -342,6 +364,13 @@ export function inWords(why: Reason): string {
   const words = WORDS[code] as ((facts: unknown) => string) | undefined
   // A newer albumd may have written a code that this one does not know.
   return words ? words(facts) : code
+}
+
+/** The command that a person can copy into a shell, or null. */
+export function commandOf(why: Reason): string | null {
+  const [code, facts] = parsed(why)
+  const command = COMMANDS[code] as ((facts: unknown) => string) | undefined
+  return command ? command(facts) : null
 }
 
 function parsed(why: Reason): [ReasonCode, unknown] {

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import type { Operation } from '../../daemon/report/preview-deletions.ts'
+import type { Operation } from '../../daemon/report/preview.ts'
 import type { MirrorPolicy } from '../../sync/pass-request.ts'
 import { EXIT } from '../exit-codes.ts'
 import { onePass } from '../one-pass.ts'

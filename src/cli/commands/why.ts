@@ -1,4 +1,5 @@
-import type { Explanation, PathImage, PathState } from '../../daemon/why/explanation.ts'
+import type { Explanation, PathImage } from '../../daemon/why/explain.ts'
+import type { PathState } from '../../sync/outlook/index.ts'
 import { localTime } from '../../words/local-time.ts'
 import { EXIT } from '../exit-codes.ts'
 import { type CommandWork, configOption, jsonOption, pathArgument, readConfig } from '../options.ts'

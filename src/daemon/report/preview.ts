@@ -4,52 +4,77 @@ import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/real-disk.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
+import { held, takenBack } from '../../records/escrow.ts'
 import { albumPathOf } from '../../sync/album.ts'
 import { systemClock } from '../../sync/clock.ts'
-import type { PassEvent, Tell } from '../../sync/pass-events.ts'
+import {
+  endsDeletion,
+  type HoldPolicy,
+  isGraceOver,
+  isTooMuch,
+  WINDOW_MS,
+  whyImageStays,
+} from '../../sync/deletions/index.ts'
+import { whyPending } from '../../sync/outlook/index.ts'
+import type { Tell } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy } from '../../sync/pass-request.ts'
-import { type ScannedMirror, scanMirrors, VanishedRules } from '../../sync/scan/index.ts'
-import { isBelow, pathOf } from '../../sync/tree-path.ts'
+import { FoundElsewhere, type ScannedMirror, scanMirrors, VanishedRules } from '../../sync/scan/index.ts'
+import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { explained } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
-import type { FileRow } from '../../synced/tables/files.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import { because, codeOf, inWords, type Reason } from '../../words/reasons.ts'
+import { WHY_IN_ESCROW } from '../../words/why-in-escrow.ts'
 import { stateFiles } from '../state/claim.ts'
-import { type Operation, previewDeletions, type SupposedUploads } from './preview-deletions.ts'
 
 /**
- * What `sync` would do now: the operations in the order in which a pass would begin them. The scan is the real scan, recorded
- * in a copy of the state that is thrown away. The host is not asked. `note` is told what the operations can't show.
+ * One thing that the next pass would do, and why. Paths are below the mirror's folder.
+ * replace: the old image is deleted once the new image is there.
+ * compare: the picture is read and hashed, and uploaded only if its bytes are new.
+ * hold: the image is to be deleted, and waits for a person.
+ */
+export type Operation =
+  | {
+      operation: 'upload' | 'replace' | 'compare'
+      mirror: string
+      path: string
+      size: number
+      reason: string
+    }
+  | { operation: 'delete' | 'hold'; mirror: string; path: string; reason: string }
+  | { operation: 'use_album'; mirror: string; album: string; reason: string }
+  | { operation: 'none'; mirror: string; reason: string }
+
+/**
+ * What `sync` would do now, in the order in which a pass would begin. The scan is a real one, recorded in a copy of the
+ * state that is thrown away. The host is not asked. `note` gets what the operations can't show.
  */
 export async function* previewPass(
   config: Config,
-  interruption: Interruption,
-  note: (line: string) => void,
-): AsyncGenerator<Operation> {
-  for await (const planned of plannedOperations(config, interruption, note))
-    yield { ...planned, reason: inWords(planned.reason) }
-}
-
-async function* plannedOperations(
-  config: Config,
   { stop }: Interruption,
   note: (line: string) => void,
-): AsyncGenerator<Operation<Reason>> {
+): AsyncGenerator<Operation> {
   const folder = mkdtempSync(join(tmpdir(), 'albumd-preview-'))
   try {
     const synced = openSynced(openDatabase(await copyOfState(config.state_dir, join(folder, 'copy.db'))))
     try {
       const running = synced.meta.get('running_ms') ?? 0
-      const found = new Findings()
       const knowsNothing = synced.audit.albums().length === 0
-      const scanned = await scan(synced, config.mirrors, running, found.tell, stop)
-      yield* previewUploads(synced, scanned, config.uploads.order, found)
-      if (knowsNothing && found.hasUploads())
+      const guarded = new Map<string, Reason>()
+      const tell: Tell = told => {
+        if (told.event === 'mirror_guarded') guarded.set(told.mirror, told.reason)
+      }
+      const scanned = await scan(synced, config.mirrors, running, tell, stop)
+      const uploads = new Map(
+        scanned.map(({ row }): [number, Uploads] => [row.id, { any: false, added: 0, replaced: [] }]),
+      )
+      yield* previewUploads(synced, scanned, config.uploads.order, uploads)
+      const sends = [...uploads.values()].some(({ any }) => any)
+      if (knowsNothing && sends)
         note('nothing is recorded yet: what the host holds already is linked, not uploaded')
-      if (found.guarded.size === 0)
-        yield* previewDeletions(synced, scanned, found.uploadsOf, config.deletions, running)
-      for (const [mirror, reason] of found.guarded) yield { operation: 'none', mirror, reason }
+      if (guarded.size === 0) yield* previewDeletions(synced, scanned, uploads, config.deletions, running)
+      for (const [mirror, reason] of guarded) yield { operation: 'none', mirror, reason: inWords(reason) }
     } finally {
       synced.close()
     }
@@ -58,33 +83,13 @@ async function* plannedOperations(
   }
 }
 
-/** What the scans told, and what would be uploaded. */
-class Findings {
-  /** Why mirrors are guarded, by their folders. */
-  readonly guarded = new Map<string, Reason>()
-  readonly #reasons = new Map<string, Reason>()
-  readonly #uploads = new Map<string, SupposedUploads>()
-
-  readonly tell = (told: PassEvent): void => {
-    if (told.event === 'change_found') this.#reasons.set(`${told.mirror}/${told.path}`, told.reason)
-    if (told.event === 'mirror_guarded') this.guarded.set(told.mirror, told.reason)
-  }
-
-  reasonFor(mirror: string, path: string): Reason | undefined {
-    return this.#reasons.get(`${mirror}/${path}`)
-  }
-
-  readonly uploadsOf = (mirror: string): SupposedUploads => {
-    const known = this.#uploads.get(mirror)
-    if (known) return known
-    const none = { added: 0, replaced: [] }
-    this.#uploads.set(mirror, none)
-    return none
-  }
-
-  hasUploads(): boolean {
-    return this.#uploads.size > 0
-  }
+/** What a pass would have sent of one mirror before it weighs the deletions. */
+interface Uploads {
+  any: boolean
+  /** Pictures that have no image yet. */
+  added: number
+  /** Paths of pictures whose present image becomes that of an older version. */
+  replaced: string[]
 }
 
 async function copyOfState(stateDir: string, copy: string): Promise<string> {
@@ -110,18 +115,17 @@ async function scan(
 ): Promise<ScannedMirror[]> {
   const pools = new Map(mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
   try {
-    const lookAt = (root: string) => pools.get(root)!.look
-    const parts = {
+    const context = {
       synced,
       disk: realDisk,
       clock: systemClock,
       tell,
-      lookAt,
+      lookAt: (root: string) => pools.get(root)!.look,
       vanishedRules: new VanishedRules(systemClock),
       graceMs: 0,
       running: () => running,
     }
-    return await scanMirrors(parts, { mirrors, scopeOf: () => 'everything', interruption: { stop } })
+    return await scanMirrors(context, { mirrors, scopeOf: () => 'everything', interruption: { stop } })
   } finally {
     for (const pool of pools.values()) await pool.close()
   }
@@ -131,42 +135,126 @@ function* previewUploads(
   synced: Synced,
   scanned: readonly ScannedMirror[],
   order: 'newest' | 'oldest',
-  found: Findings,
-): Generator<Operation<Reason>> {
+  uploads: ReadonlyMap<number, Uploads>,
+): Generator<Operation> {
   const mirrors = new Map(scanned.map(mirror => [mirror.row.id, mirror]))
   const albums = new Set<string>()
   for (const file of synced.files.pending(order, [...mirrors.keys()])) {
     const folder = synced.folders.byId(file.folder)!
-    const { policy, unknown } = mirrors.get(folder.mirror)!
-    if (unknown.some(path => folder.path === path || isBelow(folder.path, path))) continue
+    const { row, policy, unknown } = mirrors.get(folder.mirror)!
+    if (unknown.some(path => isAtOrBelow(folder.path, path))) continue
     const mirror = policy.folder
-    for (const album of albumsToFind(synced, albumPathOf(policy.album, folder.path)))
+    for (const album of newAlbums(synced, albumPathOf(policy.album, folder.path)))
       if (!albums.has(album)) {
         albums.add(album)
-        yield { operation: 'use_album', mirror, album, reason: because('album_needed_first') }
+        yield { operation: 'use_album', mirror, album, reason: inWords(because('first_needs_album')) }
       }
     const path = pathOf(folder.path, file.name)
-    const reason = found.reasonFor(mirror, path) ?? because('not_uploaded')
-    const operation = uploadOf(file, reason, policy)
-    const uploads = found.uploadsOf(mirror)
-    if (file.image === null) uploads.added++
-    if (operation === 'replace') uploads.replaced.push(path)
-    yield { operation, mirror, path, size: file.size, reason }
+    const why = whyPending(file, synced.history.of({ mirror: row.id, path }))
+    const operation = uploadOf(file.image, why, policy)
+    const ofMirror = uploads.get(row.id)!
+    ofMirror.any = true
+    if (file.image === null) ofMirror.added++
+    if (operation === 'replace') ofMirror.replaced.push(path)
+    yield { operation, mirror, path, size: file.size, reason: inWords(why) }
   }
 }
 
-function uploadOf({ image }: FileRow, reason: Reason, { deletions }: MirrorPolicy) {
+function uploadOf(image: number | null, why: Reason, { deletions }: MirrorPolicy) {
   if (image === null) return 'upload'
-  if (codeOf(reason) === 'touched') return 'compare'
+  if (codeOf(why) === 'touched') return 'compare'
   return deletions === 'keep' ? 'upload' : 'replace'
 }
 
-/** The albums of a path that are not recorded yet. */
-function albumsToFind(synced: Synced, path: string[]): string[] {
+/** The albums of a path that have no record yet. */
+function newAlbums(synced: Synced, path: string[]): string[] {
   let parent: number | null | undefined = null
   return path.flatMap((name, depth) => {
     const known = parent === undefined ? undefined : synced.albums.named(parent, name)
     parent = known?.id
     return known ? [] : [path.slice(0, depth + 1).join('/')]
   })
+}
+
+/** What would become of the images in escrow. They are weighed as a pass weighs them: after its uploads. */
+async function* previewDeletions(
+  synced: Synced,
+  scanned: readonly ScannedMirror[],
+  uploads: ReadonlyMap<number, Uploads>,
+  hold: HoldPolicy,
+  running: number,
+): AsyncGenerator<Operation> {
+  // Each picture that was found accounts for one missing picture, in any mirror.
+  const elsewhere = new FoundElsewhere(synced, new Set(), new Set())
+  for (const { row, policy } of scanned) {
+    if (policy.deletions === 'keep') continue
+    const ofMirror = uploads.get(row.id)!
+    const moved = await takeMoved(synced, row.id, elsewhere)
+    const isHeld = await weigh(synced, row.id, ofMirror, hold, running)
+    const own = synced.escrow.ofMirror(row.id)
+    const operations = [
+      ...moved.map(moveOf),
+      ...own.flatMap(entry => deletionOf(synced, entry, running) ?? []),
+      ...(isHeld
+        ? ofMirror.replaced.map(path => ({ operation: 'hold' as const, path, why: WHY_IN_ESCROW.superseded }))
+        : []),
+    ]
+    for (const { operation, path, why } of operations)
+      yield { operation, mirror: policy.folder, path, reason: inWords(why) }
+  }
+}
+
+interface PlannedDeletion {
+  operation: 'delete' | 'hold'
+  path: string
+  why: Reason
+}
+
+function moveOf(entry: EscrowRow): PlannedDeletion {
+  const { path, state } = entry
+  return state === 'held'
+    ? { operation: 'hold', path, why: WHY_IN_ESCROW[entry.reason] }
+    : { operation: 'delete', path, why: because('moved_away') }
+}
+
+/**
+ * What becomes of an image in escrow, or null: it stays for now. A new picture of its size does not count, although the image
+ * waits for it: a pass reads that picture before it deletes, and `takeMoved` has judged it here.
+ */
+function deletionOf(synced: Synced, entry: EscrowRow, running: number): PlannedDeletion | null {
+  const planned = { path: entry.path, why: WHY_IN_ESCROW[entry.reason] }
+  if (entry.state === 'held' || entry.state === 'unproved') return { operation: 'hold', ...planned }
+  const stays = whyImageStays(synced, synced.images.byId(entry.image)!, null)
+  const isDue = isGraceOver(entry, running) && !(stays && endsDeletion(stays))
+  return isDue ? { operation: 'delete', ...planned } : null
+}
+
+/**
+ * Takes images out of escrow whose pictures seem to have moved: somewhere lies a picture of the same size and modification
+ * time that has no image yet. Its bytes are not read. The hold does not count such images.
+ */
+async function takeMoved(synced: Synced, mirror: number, elsewhere: FoundElsewhere): Promise<EscrowRow[]> {
+  const moved = synced.escrow.ofMirror(mirror).filter(({ image, reason }) => {
+    const lost = synced.files.onImage(image).filter(({ state }) => state === 'gone')
+    return reason === 'deleted' && elsewhere.notFound(lost) < lost.length
+  })
+  await synced.commit(tx => {
+    for (const { image } of moved) takenBack(tx, image)
+  })
+  return moved
+}
+
+/** Holds the deletions of a mirror when there are too many. Answers whether they are held. */
+async function weigh(
+  synced: Synced,
+  mirror: number,
+  { added, replaced }: Uploads,
+  policy: HoldPolicy,
+  running: number,
+): Promise<boolean> {
+  const { pending, in_use, deleted } = synced.escrow.weight(mirror, running - WINDOW_MS)
+  const after = { pending: pending + replaced.length, in_use: in_use + added, deleted }
+  if (!isTooMuch(after, policy)) return false
+  await synced.commit(tx => held(tx, mirror, 0))
+  return true
 }

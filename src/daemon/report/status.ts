@@ -1,16 +1,17 @@
 import { checkFolders } from '../../config/check-folders.ts'
 import type { Config } from '../../config/schema.ts'
 import { formatOfName } from '../../protocol/formats.ts'
+import { mirrorOutlook } from '../../sync/outlook/index.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { FailureSummary, MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { because, codeOf, inWords, type Reason, said } from '../../words/reasons.ts'
+import { codeOf, inWords } from '../../words/reasons.ts'
 import { fingerprintOf } from '../control/protocol.ts'
 import { uploadsWaitUntil } from '../loop/rest.ts'
 import { version } from '../package.ts'
 import { stateFiles } from '../state/claim.ts'
-import { type Pause, pauseAt } from '../state/pause.ts'
+import { pauseAt } from '../state/pause.ts'
 import { readState } from '../state/state.ts'
 import { readProblemNote } from '../state/state-problem.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
@@ -100,7 +101,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     other_config: running && taken !== null && taken !== fingerprintOf(config),
     paused: paused && { until: isoTime(paused.until) },
     mirrors: config.mirrors.map(({ folder, album }) =>
-      mirrorStatus(synced, folder, album, running, blocks[0]?.message ?? null, paused),
+      mirrorStatus(synced, folder, album, { paused, running, blocks }),
     ),
     quota: quotaStatus(config, synced, now),
     backlog: backlogStatus(config, synced, now),
@@ -147,27 +148,16 @@ function mirrorStatus(
   synced: Synced,
   folder: string,
   album: string,
-  running: boolean,
-  blocked: string | null,
-  paused: Pause | null,
+  context: Parameters<typeof mirrorOutlook>[0],
 ): MirrorStatus {
   const row = synced.mirrors.of(folder)
   const summary = synced.summaries.mirror(row?.id ?? 0)
   const { pictures, perhapsRenamed } = namesNotUtf8(synced, row?.id ?? 0)
-  const state = (): [MirrorStatus['state'], Reason | null] => {
-    if (row?.guard) return ['guarded', row.guard]
-    if (paused) return ['paused', because('paused_until', paused)]
-    if (running && row?.phase) return [row.phase, null]
-    // A block of the host matters only while something waits for the host.
-    if (blocked !== null && summary.pending_uploads + summary.pending_deletions + summary.uncertain > 0)
-      return ['blocked', said(blocked)]
-    return ['idle', null]
-  }
-  const [name, reason] = state()
+  const { state, reason } = mirrorOutlook(context, row, summary)
   return {
     folder,
     album,
-    state: name,
+    state,
     reason: reason && inWords(reason),
     looked_at: row !== undefined,
     ...summary,

@@ -3,6 +3,7 @@ import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import type { DiskEntry } from '../../local/disk.ts'
 import { realDisk } from '../../local/real-disk.ts'
+import { wasFolder } from '../../sync/outlook/index.ts'
 import { folderAbove, foldersAbove, fullPath, isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 
@@ -84,11 +85,6 @@ export function isOnDisk({ mirror, path }: Location): boolean {
   } catch {
     return false
   }
-}
-
-/** Whether the records have images of pictures below a path that were deleted, or wait for their deletion. */
-export function wasFolder({ summaries }: Synced, mirror: number, path: string): boolean {
-  return Object.values(summaries.goneBelow(mirror, path)).some(n => n > 0)
 }
 
 function isRecorded(synced: Synced, { mirror, path }: Location): boolean {

@@ -24,8 +24,13 @@ export interface DeletionRun {
   known: ReadonlySet<number>
 }
 
-/** These reasons end the deletion: the image is taken out of escrow. */
-const ENDS: ReadonlySet<ReasonCode> = new Set(['in_use', 'kept_for_good'])
+/** Reasons for which an image is taken out of escrow: something needs it. */
+const NEEDED: ReadonlySet<ReasonCode> = new Set(['in_use', 'kept_for_good'])
+
+/** Whether the reason for which an image stays ends its deletion. For every other reason the deletion is tried again. */
+export function endsDeletion(why: Reason): boolean {
+  return NEEDED.has(codeOf(why))
+}
 
 /** Running time before an image that the host would not delete is tried again, in milliseconds. */
 const POSTPONED_MS = 3_600_000
@@ -64,13 +69,18 @@ export async function deleteImages(
   return null
 }
 
-/** Whether the grace of an image is over, and no person is to decide about the image. */
+/** Whether the grace of an image is over, and no person is to decide about the image. `running`: running time. */
+export function isGraceOver({ state, due_at }: EscrowRow, running: number): boolean {
+  return state !== 'held' && due_at <= running
+}
+
+/** Whether a pass deletes the image, unless something speaks against it. */
 export function isDue(
   { running }: Pick<EngineContext, 'running'>,
   { known }: Pick<DeletionRun, 'known'>,
-  { image, state, due_at }: EscrowRow,
+  entry: EscrowRow,
 ): boolean {
-  return state !== 'held' && due_at <= running() && known.has(image)
+  return isGraceOver(entry, running()) && known.has(entry.image)
 }
 
 /** Why an image is not deleted now, or null. An image that something needs is taken out of escrow. */
@@ -85,7 +95,7 @@ async function whyStays(
   const { synced, clock } = context
   await verifyMoves(context, image, signal)
   const stays = whyImageStays(synced, image, disk)
-  if (stays && ENDS.has(codeOf(stays))) await synced.commit(tx => needed(tx, entry, stays, clock.wall()))
+  if (stays && endsDeletion(stays)) await synced.commit(tx => needed(tx, entry, stays, clock.wall()))
   if (stays) return stays
   const notProved =
     (await whyUnproved(context, entry, image, signal)) ??

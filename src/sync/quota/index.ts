@@ -11,5 +11,5 @@ export {
   rateOf,
   readQuota,
 } from './quota-state.ts'
-export { reviewAccount } from './review-account.ts'
+export { reviewAccount, tryAgainAfterMs } from './review-account.ts'
 export { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from './size-limit.ts'

@@ -1,5 +1,7 @@
+import type { Remedy } from '../../remote/host.ts'
 import type { EngineContext } from '../context.ts'
 import type { Pass } from '../pass-request.ts'
+import type { Allowance } from './quota-state.ts'
 import { askAboutSize, forgetSizeLimit } from './size-limit.ts'
 
 /** How often a refused key is tried again. */
@@ -17,11 +19,23 @@ export async function reviewAccount(context: EngineContext, { task }: Pass): Pro
 function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): void {
   const recorded = new Set(synced.account.blocks().map(({ endpoint }) => endpoint))
   for (const { endpoint, remedy, since } of host.blocks()) {
-    const every = remedy === 'key' ? HOUR_MS : allowance.probeEveryMs
+    const every = tryAgainAfterMs(remedy, allowance)
     // When a block was recorded and the record is gone, a person has asked to try again ("albumd retry").
-    const isOver = clock.monotonic() - since >= every || !recorded.has(endpoint)
-    if (remedy !== 'quota' && isOver) host.unblock(endpoint)
+    if (every === null) continue
+    if (clock.monotonic() - since >= every || !recorded.has(endpoint)) host.unblock(endpoint)
   }
+}
+
+/**
+ * How many milliseconds after its refusal an endpoint is tried again. Null: another rule decides. The upload queue probes a
+ * used-up quota, and the gate waits out an outage.
+ */
+export function tryAgainAfterMs(
+  remedy: Remedy,
+  { probeEveryMs }: Pick<Allowance, 'probeEveryMs'>,
+): number | null {
+  if (remedy === 'key') return HOUR_MS
+  return remedy === 'plan' || remedy === 'storage' ? probeEveryMs : null
 }
 
 /** Another plan in the config has another quota and other limits, so what the host said before counts no longer. */

@@ -80,9 +80,10 @@ export class IncompletePictures {
     const { action } = this.#policy
     const before = this.#waiting.get(keyOf(file))
     this.#waiting.delete(keyOf(file))
-    if (ending.kind !== 'cut' && ending.kind !== 'blank') return null
+    const waits = waitForEnd(ending, this.#policy, settleMs)
+    if (waits === null) return null
+    const { afterMs, message } = waits
     const cut = ending.kind === 'cut'
-    const afterMs = Math.max(settleMs, cut ? this.#policy.afterMs : Math.min(BLANK_MS, this.#policy.afterMs))
     const now = clock.monotonic()
     const since = before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
     // A time in the future comes from a clock that was set back, or from another machine's clock. It does not make a file younger.
@@ -92,7 +93,6 @@ export class IncompletePictures {
     const known =
       cut && action === 'leave' ? age : Math.max(leftAloneMs(context, job, look.ctime), now - since)
     if (known < afterMs) {
-      const message = cut ? because('incomplete', { missing: ending.missing }) : because('blank')
       if (this.#waiting.size >= MOST_KNOWN) this.#waiting.delete(this.#waiting.keys().next().value!)
       this.#waiting.set(keyOf(file), {
         look,
@@ -105,7 +105,7 @@ export class IncompletePictures {
       })
       return { kind: 'waits', message, retryInMs: afterMs - known }
     }
-    if (!cut || action === 'send') return null
+    if (ending.kind !== 'cut' || waits.becomes === 'sent') return null
     return {
       kind: 'failed',
       code: 'PICTURE_INCOMPLETE',
@@ -113,6 +113,33 @@ export class IncompletePictures {
       retryAt: null,
       hash,
     }
+  }
+}
+
+/**
+ * Why a picture that was read waits for its end, for how many milliseconds since its last change, and what becomes of it
+ * then. Null: the picture is complete.
+ */
+export function waitForEnd(
+  ending: OpenPicture['ending'],
+  { afterMs, action }: IncompletePolicy,
+  settleMs: number,
+): { message: Reason; afterMs: number; becomes: 'sent' | 'failed' } | null {
+  switch (ending.kind) {
+    case 'cut':
+      return {
+        message: because('incomplete', { missing: ending.missing }),
+        afterMs: Math.max(settleMs, afterMs),
+        becomes: action === 'send' ? 'sent' : 'failed',
+      }
+    case 'blank':
+      return {
+        message: because('blank'),
+        afterMs: Math.max(settleMs, Math.min(BLANK_MS, afterMs)),
+        becomes: 'sent',
+      }
+    default:
+      return null
   }
 }
 

@@ -1,6 +1,6 @@
 /** Brings pictures to the host: queue, credential and bytes, adoption, and recovery of what was in doubt. */
 
 export { type Verified, verifyLink, verifyLinks } from './adoption.ts'
-export { IncompletePictures } from './incomplete-pictures.ts'
+export { IncompletePictures, type IncompletePolicy, waitForEnd } from './incomplete-pictures.ts'
 export { RecoveryPace, recoverUploads } from './recovery.ts'
 export { uploadPending } from './upload-pending.ts'

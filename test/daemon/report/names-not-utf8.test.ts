@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { configExample } from '../../../src/config/example.ts'
 import { type Status, statusOf } from '../../../src/daemon/report/status.ts'
-import { explain } from '../../../src/daemon/why/explain.ts'
-import type { Explanation } from '../../../src/daemon/why/explanation.ts'
+import { type Explanation, explain } from '../../../src/daemon/why/explain.ts'
 import { realDisk } from '../../../src/local/real-disk.ts'
 import { because, inWords } from '../../../src/words/reasons.ts'
 import { parse } from '../../config/config-text.ts'
@@ -36,7 +35,7 @@ async function withBadName(): Promise<BadName> {
   return {
     ...workshop,
     bad,
-    why: path => explain({ config, synced, disk: realDisk, status: status(), now }, { mirror, path }),
+    why: path => explain({ config, synced, disk: realDisk, running: false, now }, { mirror, path }),
     mirrorNow: () => status().mirrors[0]!,
   }
 }

@@ -1,7 +1,6 @@
 import { configExample } from '../../../src/config/example.ts'
 import type { Config } from '../../../src/config/schema.ts'
-import { type ExplainContext, explain } from '../../../src/daemon/why/explain.ts'
-import type { Explanation } from '../../../src/daemon/why/explanation.ts'
+import { type ExplainContext, type Explanation, explain } from '../../../src/daemon/why/explain.ts'
 import { realDisk } from '../../../src/local/real-disk.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { parse } from '../../config/config-text.ts'
@@ -10,14 +9,8 @@ import { openWorkshop, type Workshop } from '../../sync/workshop.ts'
 /** The engine between a folder and a host, and the answers of `why` about the folder. */
 export interface Asked extends Workshop {
   config: Config
+  /** By default a daemon runs, and nothing was written for five seconds. */
   why(path: string, changes?: Partial<ExplainContext>): Explanation
-}
-
-/** A daemon runs, and the host refuses nothing. */
-export const OPEN = {
-  running: true,
-  quota: { exhausted: false, resumes_at: null, next_probe_at: null, limit: 5000, reserve: 500 },
-  blocks: [],
 }
 
 export async function asked(policy: Partial<MirrorPolicy> = {}): Promise<Asked> {
@@ -25,9 +18,19 @@ export async function asked(policy: Partial<MirrorPolicy> = {}): Promise<Asked> 
   const { folder, album, deletions, ignore } = workshop.mirror
   const mirror = { folder, album, deletions, ignore: [...ignore] }
   const config = { ...parse(configExample()), mirrors: [mirror] }
+  const { uploads } = config
+  const { hours: _hours, ...always } = uploads
+  const { synced } = workshop
   const why = (path: string, changes: Partial<ExplainContext> = {}) =>
     explain(
-      { config, synced: workshop.synced, disk: realDisk, status: OPEN, now: Date.now() + 5000, ...changes },
+      {
+        config: { ...config, uploads: always },
+        synced,
+        disk: realDisk,
+        running: true,
+        now: Date.now() + 5000,
+        ...changes,
+      },
       { mirror, path },
     )
   return { ...workshop, config, why }

@@ -2,14 +2,14 @@ import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { approve, listHeld } from '../../../src/daemon/commands/deletions.ts'
-import type { ExplainContext } from '../../../src/daemon/why/explain.ts'
-import type { Explanation } from '../../../src/daemon/why/explanation.ts'
-import { contentOutlook } from '../../../src/daemon/why/on-disk.ts'
+import type { ExplainContext, Explanation } from '../../../src/daemon/why/explain.ts'
 import { hostWith } from '../../../src/remote/host.ts'
+import { contentStep } from '../../../src/sync/outlook/index.ts'
+import type { BlockRow } from '../../../src/synced/tables/account.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { failure } from '../../sync/workshop.ts'
-import { asked, events, OPEN } from './asked.ts'
+import { type Asked, asked, events } from './asked.ts'
 
 const steps = ({ next }: Explanation) => next.map(({ what }) => what).join('\n')
 
@@ -47,17 +47,17 @@ describe('why, of a picture', () => {
     expect(waiting.next).toMatchObject([{ at: new Date(now + 600_000).toISOString(), command: null }])
     expect(steps(waiting)).toContain('about 10 min are left')
     const blocked = (code: string, running: boolean) => {
-      const said_at = new Date(now).toISOString()
-      const blocks = [{ endpoint: 'delete', code, message: 'no', since: said_at, said_at }]
-      return at.why('p.png', { now, status: { ...OPEN, running, blocks } }).next[1]!.at
+      blockedBy(at, { endpoint: 'delete', code, message: 'no', since: now, said_at: now })
+      return at.why('p.png', { now, running }).next[1]!.at
     }
     expect(blocked('INVALID_API_KEY', true)).toBe(new Date(now + 3_600_000).toISOString())
     expect(blocked('PLAN_NOT_SUPPORTED', true)).toBe(new Date(now + 900_000).toISOString())
     expect(blocked('PLAN_NOT_SUPPORTED', false)).toBeNull()
-    const stopped = at.why('p.png', { now, status: { ...OPEN, running: false } })
+    blockedBy(at)
+    const stopped = at.why('p.png', { now, running: false })
     expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd run' }])
     at.synced.commitNow(tx => tx.meta.set('running_ms', 600_000))
-    const ended = at.why('p.png', { now, status: { ...OPEN, running: false } })
+    const ended = at.why('p.png', { now, running: false })
     expect(ended.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
   })
 
@@ -79,7 +79,7 @@ describe('why, of a picture', () => {
     expect(steps(waiting)).toBe(
       'its image is tried again later, for the host would not delete it (the host said FORBIDDEN): about 60 min are left of the time that albumd runs\nor at once with',
     )
-    const stopped = at.why('p.png', { now, status: { ...OPEN, running: false } })
+    const stopped = at.why('p.png', { now, running: false })
     expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
     expect(steps(stopped)).not.toContain('grace')
     at.write('p.png', png(3, 3).bytes)
@@ -123,10 +123,7 @@ describe('why, of a picture', () => {
       reason: 'new',
       next: [{ what: 'it is uploaded' }],
     })
-    const resumes_at = '2030-01-01T00:00:00.000Z'
-    const used = { ...OPEN, quota: { ...OPEN.quota, exhausted: true, resumes_at } }
-    expect(at.why('p.png', { status: used }).next).toMatchObject([{ at: resumes_at }])
-    const said_at = '2029-12-31T00:00:00.000Z'
+    const said_at = Date.parse('2029-12-31T00:00:00.000Z')
     const full = {
       endpoint: 'upload',
       code: 'STORAGE_LIMIT_REACHED',
@@ -134,22 +131,30 @@ describe('why, of a picture', () => {
       since: said_at,
       said_at,
     }
-    const blocked = at.why('p.png', { status: { ...OPEN, blocks: [full] } })
+    blockedBy(at, full)
+    const blocked = at.why('p.png')
     expect(blocked.next).toMatchObject([{ at: '2029-12-31T00:15:00.000Z' }])
     expect(steps(blocked)).toContain('full (STORAGE_LIMIT_REACHED)')
+    // A refused key is tried again each hour.
     const refused = { ...full, endpoint: 'list', code: 'INVALID_API_KEY', message: 'no such key' }
-    // A refused key is asked about each hour.
-    const locked = at.why('p.png', { status: { ...OPEN, blocks: [refused] } })
-    expect(locked.next).toMatchObject([{ at: '2029-12-31T01:00:00.000Z' }])
-    const away = { ...refused, code: 'HOST_UNREACHABLE', message: 'nobody there' }
-    expect(at.why('p.png', { status: { ...OPEN, blocks: [away] } }).next).toMatchObject([{ at: null }])
-    // Without a daemon `sync` would stop there too.
-    const alone = at.why('p.png', { status: { ...used, running: false } })
+    blockedBy(at, refused)
+    expect(at.why('p.png').next).toMatchObject([{ at: '2029-12-31T01:00:00.000Z' }])
+    blockedBy(at, { ...refused, code: 'HOST_UNREACHABLE', message: 'nobody there' })
+    expect(at.why('p.png').next).toMatchObject([{ at: null }])
+    blockedBy(at)
+    const resumes_at = new Date(Date.now() + 3_600_000).toISOString()
+    usedUp(at, Date.parse(resumes_at))
+    expect(at.why('p.png').next).toMatchObject([{ code: 'quota_used_up', at: resumes_at }])
+    // Without a daemon, `sync` would stop there too.
+    const alone = at.why('p.png', { running: false })
     expect(alone.next).toMatchObject([{ at: resumes_at }, { command: 'albumd sync' }])
     expect(steps(alone)).toContain("today's uploads are used up")
     at.synced.commitNow(tx => tx.meta.set('paused', true))
-    expect(at.why('p.png', { status: used }).next).toMatchObject([{ command: 'albumd resume' }])
-    at.synced.commitNow(tx => tx.meta.clear('paused'))
+    expect(at.why('p.png').next).toMatchObject([{ command: 'albumd resume' }])
+    at.synced.commitNow(tx => {
+      tx.meta.clear('paused')
+      tx.account.forgetExhaustion()
+    })
     const young = at.why('p.png', { now: Date.now() })
     expect(steps(young)).toContain('left alone')
   })
@@ -163,19 +168,24 @@ describe('why, of a picture', () => {
     const day = new Date(now - 1000)
     at.synced.commitNow(tx => tx.meta.set('quota_day', day.toISOString()))
     for (let n = 0; n < 8; n++) at.synced.commitNow(tx => tx.account.useQuota(day.toISOString()))
-    const { host } = at.config
-    const few = { ...at.config, host: { ...host, daily_quota: 10, quota_reset: undefined } }
-    const status = { ...OPEN, quota: { ...OPEN.quota, limit: 10, reserve: 2 } }
+    const { hours: _hours, ...uploads } = at.config.uploads
+    const { host, quota } = at.config
+    const few = {
+      ...at.config,
+      uploads,
+      host: { ...host, daily_quota: 10, quota_reset: undefined },
+      quota: { ...quota, reserve: 0.2 },
+    }
     const why = (since: number, changes: Partial<ExplainContext> = {}) => {
       at.synced.commitNow(tx => tx.files.put({ ...found, since }))
-      return at.why('p.png', { config: few, status, now: now + 5000, ...changes })
+      return at.why('p.png', { config: few, now: now + 5000, ...changes })
     }
     const waiting = why(now - 60_000)
     expect(waiting.next).toMatchObject([{ what: expect.stringContaining('quota.reserve') }])
     expect(Date.parse(waiting.next[0]!.at!)).toBeGreaterThan(now)
     expect(steps(why(now))).not.toContain('quota.reserve')
-    const oldest = { ...status, quota: { ...status.quota, reserve: 0 } }
-    expect(steps(why(now - 60_000, { status: oldest }))).not.toContain('quota.reserve')
+    const oldest = { ...few, uploads: { ...uploads, order: 'oldest' as const } }
+    expect(steps(why(now - 60_000, { config: oldest }))).not.toContain('quota.reserve')
   })
 
   it('tells what a half-written picture lacks, and how long albumd waits for it', async () => {
@@ -186,14 +196,38 @@ describe('why, of a picture', () => {
     at.write('whole.png', whole)
     at.write('no.png', 'this is no picture')
     const changed = statSync(join(at.pictures, 'half.png')).ctimeMs
-    const step = (path: string, incomplete: 'leave' | 'send') =>
-      contentOutlook({ watch: { ...at.config.watch, incomplete } }, { mirror: mirror!, path })
+    const { settle: settleMs, incomplete_after: afterMs } = at.config.watch
+    const step = async (path: string, action: 'leave' | 'send') => {
+      const found = await contentStep(
+        { settleMs, incomplete: { afterMs, action } },
+        { mirror: mirror!, path },
+      )
+      return found && { what: inWords(found.why), at: found.at }
+    }
     const left = await step('half.png', 'leave')
-    expect(inWords(left!.why)).toMatch(/^it is not complete \(.+\).* failure until it changes$/)
-    expect(Math.floor(left!.at!)).toBe(Math.floor(Math.round(changed * 1000) / 1000 + 600_000))
-    expect(inWords((await step('half.png', 'send'))!.why)).toContain('sent as it is')
-    expect(inWords((await step('no.png', 'leave'))!.why)).toContain('no picture')
+    expect(left!.what).toMatch(/^it is not complete: .+ failure until it changes$/)
+    expect(left!.at).toBe(Math.round(changed * 1000) / 1000 + 600_000)
+    expect((await step('half.png', 'send'))!.what).toContain('sent as it is')
+    expect((await step('no.png', 'leave'))!.what).toContain('no picture')
     expect(await step('whole.png', 'leave')).toBeNull()
-    expect(inWords((await step('gone.png', 'leave'))!.why)).not.toBe('')
+    expect((await step('gone.png', 'leave'))!.what).not.toBe('')
   })
 })
+
+/** The host refuses these endpoints, and no others. */
+function blockedBy({ synced }: Asked, ...blocks: BlockRow[]): void {
+  synced.commitNow(tx => {
+    tx.account.clearBlocks([])
+    for (const block of blocks) tx.account.block(block)
+  })
+}
+
+/** The host said a moment ago that the day's quota is used up, and until when. */
+function usedUp({ synced }: Asked, resumes_at: number): void {
+  const now = Date.now()
+  const day = new Date(now - 1000).toISOString()
+  synced.commitNow(tx => {
+    tx.meta.set('quota_day', day)
+    tx.account.exhaustQuota({ day, exhausted: now, said_at: now, resumes_at, clock_offset: 0 })
+  })
+}

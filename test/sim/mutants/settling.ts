@@ -31,8 +31,8 @@ export const SETTLING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/uploads/incomplete-pictures.ts',
-        find: "if (ending.kind !== 'cut' && ending.kind !== 'blank') return null",
-        replace: "if (ending.kind !== 'blank') return null",
+        find: 'switch (ending.kind) {',
+        replace: "switch (ending.kind === 'cut' ? 'whole' : ending.kind) {",
       },
     ],
     why: 'half of a picture is sent where its writer takes long',
@@ -43,8 +43,8 @@ export const SETTLING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/uploads/incomplete-pictures.ts',
-        find: "if (ending.kind !== 'cut' && ending.kind !== 'blank') return null",
-        replace: "if (ending.kind !== 'cut') return null",
+        find: 'switch (ending.kind) {',
+        replace: "switch (ending.kind === 'blank' ? 'whole' : ending.kind) {",
       },
     ],
     why: 'room that was reserved for a picture is sent',

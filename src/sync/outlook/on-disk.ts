@@ -1,0 +1,170 @@
+import { extname } from 'node:path'
+import type { Disk, DiskEntry, DiskStat } from '../../local/disk.ts'
+import { type HidingRule, hidingRule, IGNORE_FILE } from '../../local/ignore-rules.ts'
+import type { FileLook, IgnoreRules } from '../../local/look.ts'
+import { FORMATS, formatOfName } from '../../protocol/formats.ts'
+import { because, type Reason } from '../../words/reasons.ts'
+import type { MirrorPolicy } from '../pass-request.ts'
+import { folderAbove, foldersAbove, fullPath, nameOf, pathOf } from '../tree-path.ts'
+
+/** A path below a mirror's folder. '' is the folder itself. */
+export interface MirrorLocation {
+  mirror: MirrorPolicy
+  path: string
+}
+
+/** Why something that exists is not mirrored, as `why --json` shows it. */
+export type LeftOutWhy = 'hidden' | 'links' | 'ignored' | 'format' | 'empty' | 'ignore_file' | 'NAME_NOT_UTF8'
+
+/** An ignore rule. `file`: null for a rule of the config. `line`: the line, or the number of the config's rule, from 1. */
+export interface RuleInFile {
+  pattern: string
+  file: string | null
+  line: number
+}
+
+/** `at`: the path that is left out: the path in question, or a folder above it. `rule`: null unless a rule hides `at`. */
+export interface LeftOut {
+  kind: 'left_out'
+  why: LeftOutWhy
+  at: string
+  rule: RuleInFile | null
+  reason: Reason
+}
+
+/** What lies at a location at this moment. It is looked at anew, with the rules of a scan. */
+export type OnDisk =
+  | { kind: 'picture'; look: FileLook }
+  | { kind: 'folder' }
+  | { kind: 'absent' }
+  | LeftOut
+  | { kind: 'unknown'; message: string }
+
+export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: MirrorLocation): OnDisk {
+  try {
+    const entry = entryAt(disk, root, path)
+    if (entry === null) return { kind: 'absent' }
+    const rules: IgnoreRules[] = [{ base: '', text: ignore.join('\n') }]
+    for (const above of [...foldersAbove(path), path]) {
+      const isLast = above === path
+      const left = above === '' ? null : leftOut(disk, root, above, path, isLast ? entry : null, rules)
+      if (left) return left
+      const text = isLast && entry.kind !== 'folder' ? null : ignoreTextIn(disk, fullPath(root, above))
+      if (text !== null) rules.push({ base: above, text })
+    }
+    if (entry.kind === 'folder' || entry.stat === null) return { kind: 'folder' }
+    const { size, mtime, ctime, ino } = entry.stat
+    return { kind: 'picture', look: { name: nameOf(path), size, mtime, ctime, ino } }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    return { kind: 'unknown', message }
+  }
+}
+
+/**
+ * The path of a file whose name is not valid UTF-8, in the closest folder above a missing `path`, or null. The missing
+ * picture may have been renamed to it.
+ */
+export function perhapsRenamedTo(disk: Disk, { mirror, path }: MirrorLocation): string | null {
+  for (const above of [...foldersAbove(path)].reverse()) {
+    const names = namesNotUtf8(disk, fullPath(mirror.folder, above))
+    if (names === null) continue
+    const isLeftOut = (at: string) => {
+      const found = lookAt(disk, { mirror, path: at })
+      return found.kind === 'left_out' && found.why === 'NAME_NOT_UTF8'
+    }
+    return names.map(name => pathOf(above, name)).find(isLeftOut) ?? null
+  }
+  return null
+}
+
+/** Null: the folder does not exist, or can't be read. */
+function namesNotUtf8(disk: Disk, folder: string): string[] | null {
+  try {
+    return disk.readFolder(folder).flatMap(({ name, validUtf8 }) => (validUtf8 ? [] : [name]))
+  } catch {
+    return null
+  }
+}
+
+interface Entry {
+  kind: DiskEntry['kind']
+  /** Null: lstat can't be asked about a name that is not valid UTF-8. */
+  stat: DiskStat | null
+}
+
+/** Null: nothing lies there. In a name that is not valid UTF-8, `\xNN` stands for each byte that is not. */
+function entryAt(disk: Disk, root: string, path: string): Entry | null {
+  try {
+    const stat = disk.lstat(fullPath(root, path))
+    return { kind: stat.kind, stat }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ENAMETOOLONG') throw error
+  }
+  if (!nameOf(path).includes('\\x')) return null
+  try {
+    const entries = disk.readFolder(fullPath(root, folderAbove(path)))
+    const kind = entries.find(({ name, validUtf8 }) => !validUtf8 && name === nameOf(path))?.kind
+    return kind === undefined ? null : { kind, stat: null }
+  } catch {
+    return null
+  }
+}
+
+const KNOWN = Object.values(FORMATS).flatMap(({ extensions }) => extensions)
+
+/**
+ * Asks the questions of a scan, in a scan's order, about `at`: the path in question or a folder above it. `last`: the entry
+ * at the path in question, null for a folder above it.
+ */
+function leftOut(
+  disk: Disk,
+  root: string,
+  at: string,
+  path: string,
+  last: Entry | null,
+  rules: readonly IgnoreRules[],
+): LeftOut | null {
+  const { kind: is, stat } = last ?? { kind: disk.lstat(fullPath(root, at)).kind, stat: null }
+  const left = (why: LeftOutWhy, reason: Reason, rule: RuleInFile | null = null): LeftOut => ({
+    kind: 'left_out',
+    why,
+    at,
+    rule,
+    reason,
+  })
+  const name = nameOf(at)
+  const above = { at: at === path ? null : fullPath(root, at) }
+  if (name === IGNORE_FILE && is === 'file') return left('ignore_file', because('ignore_file', above))
+  if (name.startsWith('.')) return left('hidden', because('hidden_name', above))
+  if (at === 'lost+found') return left('hidden', because('lost_and_found', above))
+  if (is === 'link') return left('links', because('symbolic_link', above))
+  if (is === 'special') return left('links', because('special_file', above))
+  const hiding = hidingRule(rules, at, is)
+  if (hiding) {
+    const rule = ruleInFile(root, hiding)
+    return left('ignored', because('rule_ignores', { ...above, ...rule }), rule)
+  }
+  if (is === 'file' && formatOfName(name) === null) {
+    const extension = extname(path).toLowerCase()
+    return left('format', because('other_format', { extension, known: KNOWN }))
+  }
+  if (last && stat === null) return left('NAME_NOT_UTF8', because('not_utf8', { ...above, name }))
+  return is === 'file' && stat?.size === 0 ? left('empty', because('empty_file', above)) : null
+}
+
+/** The config's rules are the first in the chain. */
+function ruleInFile(root: string, { link, base, line, pattern }: HidingRule): RuleInFile {
+  return { pattern, file: link === 0 ? null : `${fullPath(root, base)}/${IGNORE_FILE}`, line }
+}
+
+function ignoreTextIn(disk: Disk, folder: string): string | null {
+  try {
+    return disk.readText(`${folder}/${IGNORE_FILE}`)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}

@@ -1,0 +1,287 @@
+import type { Disk } from '../../local/disk.ts'
+import type { GoneSummary, MirrorSummary, TreeSummary } from '../../synced/summary.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { BlockRow } from '../../synced/tables/account.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { FailureRow } from '../../synced/tables/failures.ts'
+import type { FileRow, FileState } from '../../synced/tables/files.ts'
+import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
+import { because, codeOf, type Reason, said } from '../../words/reasons.ts'
+import { planFolder } from '../plan.ts'
+import { folderAbove, fullPath, isAtOrBelow, nameOf } from '../tree-path.ts'
+import { lookAt, type MirrorLocation, type OnDisk, perhapsRenamedTo } from './on-disk.ts'
+import {
+  deletionSteps,
+  everythingWaits,
+  failedSteps,
+  goneFolderSteps,
+  type MirrorContext,
+  type OutlookContext,
+  type Step,
+  step,
+  uncertainSteps,
+  uploadSteps,
+} from './steps.ts'
+
+/**
+ * The state of a path: the state of its record, or one of these.
+ * unseen: it lies on the disk, and no scan has seen it yet.
+ * absent: it does not lie on the disk, and has no record.
+ * left_out: it lies on the disk, and is not mirrored.
+ * unknown: it can't be looked at, or it is in doubt.
+ * folder: a folder that is mirrored.
+ */
+export type PathState = FileState | 'unseen' | 'absent' | 'left_out' | 'unknown' | 'folder'
+
+/** What is recorded of a path. */
+export interface Recorded {
+  file: FileRow | undefined
+  isFolder: boolean
+  /** The image that the file uses. */
+  image: ImageRow | undefined
+  /** Images of this path that are in escrow. */
+  escrow: EscrowRow[]
+  failure: FailureRow | undefined
+  history: HistoryRow[]
+}
+
+/** What is known of a path, why it is so, and what happens next. */
+export interface Outlook {
+  state: PathState
+  reason: Reason
+  next: Step[]
+  onDisk: OnDisk
+  recorded: Recorded
+  /** Why the mirror is guarded, or null. */
+  guard: Reason | null
+  /** What a folder holds; null for a picture. */
+  counts: TreeSummary | null
+  /** What became of the images of a folder that is gone, or null. */
+  gone: GoneSummary | null
+}
+
+const NOTHING: Recorded = {
+  file: undefined,
+  isFolder: false,
+  image: undefined,
+  escrow: [],
+  failure: undefined,
+  history: [],
+}
+
+/** Answers for one path. It reads the records and looks at the disk, and changes nothing. */
+export function outlook(context: OutlookContext & { disk: Disk }, location: MirrorLocation): Outlook {
+  const { synced, disk } = context
+  const { mirror, path } = location
+  const row = synced.mirrors.of(mirror.folder)
+  const onDisk = lookAt(disk, location)
+  const recorded = row ? recordsOf(synced, row, path) : NOTHING
+  const renamedTo = onDisk.kind === 'absent' ? perhapsRenamedTo(disk, location) : null
+  const { counts, gone } = row ? folderOf(synced, row, path, onDisk, recorded) : { counts: null, gone: null }
+  const subject = { location, onDisk, recorded, gone, isRenamed: renamedTo !== null }
+  const doubt = row ? doubtOf(synced, row, path) : null
+  const [state, reason] = doubt ? [recorded.file?.state ?? ('unknown' as const), doubt] : stateOf(subject)
+  const full = fullPath(mirror.folder, path)
+  const ofMirror = { ...context, rootInDoubt: row?.guard_code === 'ROOT' }
+  const next: Step[] = []
+  if (renamedTo !== null && (recorded.file || recorded.isFolder))
+    next.push(step(because('rename_first', { name: fullPath(mirror.folder, renamedTo) })))
+  next.push(...stepsOf(ofMirror, subject, state, reason, full))
+  if (row?.guard) next.push(step(row.guard))
+  for (const entry of recorded.escrow) next.push(...deletionSteps(ofMirror, entry, full))
+  if (row && gone) next.push(...goneFolderSteps(ofMirror, gone, synced.escrow.nextBelow(row.id, path), full))
+  return { state, reason, next, onDisk, recorded, guard: row?.guard ?? null, counts, gone }
+}
+
+function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
+  const above = path === '' ? undefined : synced.folders.at(id, folderAbove(path))
+  const file = above && synced.files.at({ folder: above.id, name: nameOf(path) })
+  return {
+    file,
+    isFolder: synced.folders.at(id, path) !== undefined,
+    image: file?.image == null ? undefined : synced.images.byId(file.image),
+    escrow: synced.escrow.atPath(id, path),
+    failure: above ? synced.failures.of(above.id, nameOf(path)) : undefined,
+    history: synced.history.of({ mirror: id, path }),
+  }
+}
+
+/** What is known of a path as a folder: one that lies on the disk, or one that is gone. */
+function folderOf(
+  synced: Synced,
+  { id }: MirrorRow,
+  path: string,
+  onDisk: OnDisk,
+  { file, isFolder }: Recorded,
+): Pick<Outlook, 'counts' | 'gone'> {
+  const isGone = onDisk.kind === 'absent' && !file && (isFolder || wasFolder(synced, id, path))
+  if (onDisk.kind !== 'folder' && !isGone) return { counts: null, gone: null }
+  const counts = synced.summaries.below(id, path)
+  const { gone: _gone, kept: _kept, hidden: _hidden, ...others } = counts.states
+  // Until a scan finds the folder gone, its pictures are recorded as they were.
+  const isFound = Object.keys(others).length === 0
+  return { counts, gone: isGone && isFound ? synced.summaries.goneBelow(id, path) : null }
+}
+
+/** Whether images of pictures below a path are in escrow, or were deleted. */
+export function wasFolder({ summaries }: Synced, mirror: number, path: string): boolean {
+  return Object.values(summaries.goneBelow(mirror, path)).some(n => n > 0)
+}
+
+/** Why nothing is known for certain of a path, or null: its root or a folder above is in doubt. */
+function doubtOf(synced: Synced, row: MirrorRow, path: string): Reason | null {
+  if (row.guard_code === 'ROOT') return row.guard
+  const folder = synced.folders.unknown(row.id).find(doubtful => isAtOrBelow(path, doubtful.path))
+  return folder ? because('at_path', { path: fullPath(row.folder, folder.path), why: folder.unknown }) : null
+}
+
+/** What an outlook is about. `isRenamed`: it is missing, and may have got a name that is not valid UTF-8. */
+interface Subject {
+  location: MirrorLocation
+  onDisk: OnDisk
+  recorded: Recorded
+  gone: GoneSummary | null
+  isRenamed: boolean
+}
+
+function stateOf(subject: Subject): [PathState, Reason] {
+  const { onDisk, recorded } = subject
+  const { file } = recorded
+  switch (onDisk.kind) {
+    case 'unknown':
+      return ['unknown', because('not_visible', { words: onDisk.message })]
+    case 'left_out':
+      return [file?.state ?? 'left_out', onDisk.reason]
+    case 'folder':
+      return ['folder', because('folder_mirrored')]
+    case 'picture':
+      return file ? [file.state, withChange(file, subject)] : ['unseen', because('not_scanned')]
+    case 'absent':
+      return stateOfAbsent(subject)
+  }
+}
+
+function stateOfAbsent(subject: Subject): [PathState, Reason] {
+  const { recorded, gone, isRenamed } = subject
+  const { file, history, isFolder } = recorded
+  if (isRenamed && (file ? file.state === 'hidden' : isFolder)) return ['unknown', because('perhaps_renamed')]
+  if (file) {
+    const left = history.findLast(({ event }) => event === 'left_out')?.detail
+    const isUnknown = file.state === 'hidden' && left != null && codeOf(left) === 'perhaps_renamed'
+    return [isUnknown ? 'unknown' : file.state, withChange(file, subject)]
+  }
+  const last = history.at(-1)
+  if (last) return ['absent', whatBecame(last)]
+  return ['absent', gone || isFolder ? because('folder_gone', gone) : because('not_known')]
+}
+
+function whatBecame({ event, detail }: HistoryRow): Reason {
+  if (!detail) return because('last_event', { event })
+  return event === 'deleted'
+    ? because('image_deleted', { why: detail })
+    : because('last_known', { why: detail })
+}
+
+/** Why a file is in its state, and what the next scan will find changed. */
+function withChange(file: FileRow, { location, onDisk, recorded, isRenamed }: Subject): Reason {
+  const seen = onDisk.kind === 'picture' ? [onDisk.look] : []
+  const problem = { name: '', code: 'NAME_NOT_UTF8', message: '' } as const
+  const look = { files: seen, aside: [], ignored: [], problems: isRenamed ? [problem] : [] }
+  // The ctime 0 in a record asks for the picture's bytes at the next scan, and says nothing of a change.
+  const record = { ...file, ctime: file.ctime || (seen[0]?.ctime ?? 0) }
+  const { deletions } = location.mirror
+  const [change] = planFolder(file.folder, [record], look, { deletions, prunes: () => false }, 0)
+  const before = whyInState(file, recorded)
+  return change ? because('since_then', { before, now: change.reason }) : before
+}
+
+function whyInState(file: FileRow, { history, failure }: Recorded): Reason {
+  const last = (event: HistoryEvent) => history.findLast(row => row.event === event)?.detail
+  switch (file.state) {
+    case 'synced':
+      return because('in_sync')
+    case 'pending':
+      return whyPending(file, history)
+    case 'linked':
+      return because('linked_by_name')
+    case 'failed':
+    case 'uncertain':
+      return failure
+        ? because('upload_failed', { why: failure.message, code: failure.code })
+        : because('cause_not_recorded')
+    case 'gone':
+      return last('gone') ?? because('gone')
+    case 'kept':
+      return last('kept') ?? because('image_kept')
+    case 'hidden':
+      return last('left_out') ?? because('left_out')
+  }
+}
+
+/** These events end what an earlier change asked for. */
+const DONE: ReadonlySet<HistoryEvent> = new Set(['uploaded', 'adopted', 'linked', 'unchanged', 'arrived'])
+
+/** Why a file is to be uploaded or compared. */
+export function whyPending({ image }: Pick<FileRow, 'image'>, history: readonly HistoryRow[]): Reason {
+  const done = history.findLastIndex(({ event }) => DONE.has(event))
+  const since = history.slice(done + 1).findLast(({ event }) => event === 'changed' || event === 'lost')
+  return since?.detail ?? because(image === null ? 'new' : 'touched')
+}
+
+/** What happens next with the picture itself. */
+function stepsOf(
+  context: MirrorContext,
+  { onDisk, recorded }: Subject,
+  state: PathState,
+  reason: Reason,
+  path: string,
+): Step[] {
+  const again = recorded.failure?.next_attempt_at ?? null
+  switch (state) {
+    case 'pending':
+    case 'unseen': {
+      const changed = onDisk.kind === 'picture' ? onDisk.look.ctime / 1000 : null
+      return uploadSteps(context, { changed, since: recorded.file?.since ?? null })
+    }
+    case 'failed':
+      return failedSteps(context, again, path)
+    case 'uncertain':
+      return uncertainSteps(context, again, path)
+    case 'linked':
+      return [step(because('compare_links'))]
+    case 'kept':
+      return [step(because('kept_stays'))]
+    case 'hidden':
+    case 'left_out':
+      return [leftOutStep(onDisk, recorded)]
+    case 'synced':
+      return codeOf(reason) === 'since_then'
+        ? [everythingWaits(context) ?? step(because('looked_at_again'))]
+        : []
+    default:
+      return []
+  }
+}
+
+function leftOutStep(onDisk: OnDisk, { image }: Recorded): Step {
+  if (onDisk.kind !== 'left_out') return step(because('looked_at_again'))
+  if (!image) return step(because('not_mirrored'))
+  return step(because(onDisk.why === 'ignored' ? 'prune_ignored' : 'hidden_image_stays'))
+}
+
+/** What a mirror does, and why it does nothing. A block counts only for a mirror that waits for something. */
+export function mirrorOutlook(
+  { paused, running, blocks }: Pick<OutlookContext, 'paused' | 'running'> & { blocks: readonly BlockRow[] },
+  row: MirrorRow | undefined,
+  { pending_uploads, pending_deletions, uncertain }: MirrorSummary,
+): { state: 'guarded' | 'paused' | 'scanning' | 'syncing' | 'blocked' | 'idle'; reason: Reason | null } {
+  if (row?.guard) return { state: 'guarded', reason: row.guard }
+  if (paused) return { state: 'paused', reason: because('paused_until', paused) }
+  if (running && row?.phase) return { state: row.phase, reason: null }
+  const [block] = blocks
+  if (block && pending_uploads + pending_deletions + uncertain > 0)
+    return { state: 'blocked', reason: said(block.message) }
+  return { state: 'idle', reason: null }
+}

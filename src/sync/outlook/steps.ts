@@ -1,0 +1,218 @@
+import { openPicture, PictureFileError } from '../../local/picture-file.ts'
+import type { Endpoint } from '../../protocol/endpoints.ts'
+import { remedyOfCode } from '../../remote/failures.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { BlockRow } from '../../synced/tables/account.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import { because, type Reason } from '../../words/reasons.ts'
+import { doubtAbout, endsDeletion, isGraceOver, whyImageStays } from '../deletions/index.ts'
+import { type Allowance, onlyReserveLeft, readQuota, tryAgainAfterMs } from '../quota/index.ts'
+import { type IncompletePolicy, waitForEnd } from '../uploads/index.ts'
+import type { MirrorLocation } from './on-disk.ts'
+
+/** What an outlook is made from: the records, the config and the moment. Times are milliseconds since 1970. */
+export interface OutlookContext {
+  synced: Synced
+  now: number
+  /** Whether a daemon runs. */
+  running: boolean
+  /** The config's mirrors. */
+  mirrors: readonly { folder: string }[]
+  allowance: Allowance
+  order: 'newest' | 'oldest'
+  settleMs: number
+  incomplete: IncompletePolicy
+  paused: { until: number | null } | null
+  /** When uploads may go on (`uploads.hours`); null: they may go now. */
+  uploadsWaitUntil: number | null
+}
+
+/** Something that will happen, or that a person can do (`commandOf` answers how). */
+export interface Step {
+  why: Reason
+  /** When, at the earliest, in milliseconds since 1970; null: nobody can tell. */
+  at: number | null
+}
+
+/** A context for one mirror. `rootInDoubt`: nothing of this mirror is sent or deleted. */
+export type MirrorContext = OutlookContext & { rootInDoubt: boolean }
+
+export function step(why: Reason, at: number | null = null): Step {
+  return { why, at }
+}
+
+/** What keeps everything of a mirror from being sent and deleted, or null. Without a daemon, nothing goes on by itself. */
+export function everythingWaits(context: MirrorContext): Step | null {
+  return everythingHalted(context) ?? (context.running ? null : step(because('run_sync')))
+}
+
+function everythingHalted({ paused, rootInDoubt }: MirrorContext): Step | null {
+  if (rootInDoubt) return step(because('root_in_doubt'))
+  return paused && step(because('all_paused'), paused.until)
+}
+
+/**
+ * What happens with a picture that is to be uploaded. `changed`: when the file changed last. `since`: when a scan found it,
+ * null: no scan has seen it yet.
+ */
+export function uploadSteps(
+  context: MirrorContext,
+  picture: { changed: number | null; since: number | null },
+): Step[] {
+  const { synced, running } = context
+  const halted = everythingHalted(context)
+  if (halted) return [halted]
+  const waits = [
+    ...(running ? daemonWaits(context, picture.changed) : []),
+    ...quotaWaits(context, picture.since),
+    ...blockWaits(context),
+  ]
+  if (!running) return [...waits, step(because(waits.length > 0 ? 'run_sync_then' : 'run_sync'))]
+  if (waits.length > 0) return waits
+  const { pictures } = synced.files.pendingTotal(synced.mirrors.all().map(({ id }) => id))
+  return [step(because('will_be_uploaded', { ahead: Math.max(0, pictures - 1) }))]
+}
+
+/** What the daemon alone waits for. A person who types `albumd sync` wants pictures sent now. */
+function daemonWaits({ settleMs, now, uploadsWaitUntil }: OutlookContext, changed: number | null): Step[] {
+  const isYoung = changed !== null && changed <= now && changed + settleMs > now
+  return [
+    ...(isYoung ? [step(because('settles'), changed + settleMs)] : []),
+    ...(uploadsWaitUntil === null ? [] : [step(because('outside_hours'), uploadsWaitUntil)]),
+  ]
+}
+
+function quotaWaits({ synced, allowance, order, now }: OutlookContext, since: number | null): Step[] {
+  const quota = readQuota(synced, allowance, now)
+  if (quota.exhausted) {
+    const { resumes, ask } = quota.exhausted
+    return [step(because('quota_used_up', { known: resumes !== null }), resumes ?? ask)]
+  }
+  // A picture that was found today may use the reserve.
+  const waits =
+    order === 'newest' && since !== null && since < quota.began && onlyReserveLeft(allowance, quota)
+  return waits ? [step(because('reserve_kept'), quota.ends)] : []
+}
+
+const BLOCKED = { upload: 'uploads_blocked', send: 'node_blocked', list: 'listing_blocked' } as const
+
+function blockWaits(context: OutlookContext): Step[] {
+  return context.synced.account.blocks().flatMap(block => {
+    // Quota has a step of its own.
+    if (remedyOfCode(block.code) === 'quota') return []
+    const code = BLOCKED[block.endpoint as Endpoint & keyof typeof BLOCKED]
+    return code ? [blockStep(context, code, block)] : []
+  })
+}
+
+/** An albumd that runs tries blocked endpoints again by itself. */
+function blockStep(
+  { running, allowance }: OutlookContext,
+  words: (typeof BLOCKED)[keyof typeof BLOCKED] | 'deletions_blocked',
+  { code, message, said_at }: BlockRow,
+): Step {
+  const remedy = remedyOfCode(code)
+  const afterMs = running && remedy ? tryAgainAfterMs(remedy, allowance) : null
+  return step(because(words, { code, message }), afterMs === null ? null : said_at + afterMs)
+}
+
+/** What reading a picture shows that keeps it from being sent, or null. Reads the whole file. */
+export async function contentStep(
+  { settleMs, incomplete }: Pick<OutlookContext, 'settleMs' | 'incomplete'>,
+  { mirror, path }: MirrorLocation,
+): Promise<Step | null> {
+  try {
+    const changed = () => new Error('it changed while it was read')
+    const open = await openPicture(mirror.folder, path, { changed })
+    await open.close()
+    if (!open.picture) return step(because('will_fail', { why: because('not_a_picture') }))
+    const waits = waitForEnd(open.ending, incomplete, settleMs)
+    if (waits === null) return null
+    const { message: why, becomes, afterMs } = waits
+    return step(because('waits_to_be_whole', { why, becomes }), open.look.ctime / 1000 + afterMs)
+  } catch (error) {
+    if (error instanceof PictureFileError) return step(because('file_unreadable', { words: error.message }))
+    throw error
+  }
+}
+
+/** What happens with an image in escrow. `path`: absolute, for commands. */
+export function deletionSteps(
+  context: MirrorContext,
+  entry: EscrowRow,
+  path: string,
+  of: 'image' | 'older' | 'first' = entry.reason === 'superseded' ? 'older' : 'image',
+): Step[] {
+  const { synced, mirrors } = context
+  const { state } = entry
+  if (state === 'held' || state === 'unproved')
+    return [
+      step(because('approve_image', { of, path, held: state })),
+      step(because('keep_image', { of, path })),
+    ]
+  const stays = whyImageStays(synced, synced.images.byId(entry.image)!, null)
+  if (stays && endsDeletion(stays)) return [step(because('image_stays', { of, why: stays }))]
+  const waits = everythingWaits(context)
+  const steps = graceSteps(context, entry, path, of, waits === null)
+  const doubt = context.rootInDoubt ? null : doubtAbout(synced, mirrors)
+  if (doubt) steps.push(step(because('doubt_elsewhere', { why: doubt })))
+  const blocked = synced.account.blocks().find(({ endpoint }) => endpoint === 'delete')
+  if (blocked) steps.push(blockStep(context, 'deletions_blocked', blocked))
+  if (stays) steps.push(step(because('but_stays', { why: stays })))
+  if (!waits) return steps
+  // `albumd sync` ends no grace that a daemon began, because the grace passes only while albumd runs.
+  const isInGrace = !isGraceOver(entry, runningTime(synced)) && entry.postponed === 0
+  const isStopped = !context.rootInDoubt && !context.paused
+  return [...steps, isInGrace && isStopped ? step(because('run_daemon')) : waits]
+}
+
+/** The image waits for the end of its grace, or for another try after the host would not delete it. */
+function graceSteps(
+  { synced, now }: OutlookContext,
+  entry: EscrowRow,
+  path: string,
+  of: 'image' | 'older' | 'first',
+  timePasses: boolean,
+): Step[] {
+  const running = runningTime(synced)
+  if (isGraceOver(entry, running)) return [step(because('goes_next', { of }))]
+  const left = entry.due_at - running
+  const minutes = Math.ceil(left / 60_000)
+  const at = timePasses ? now + left : null
+  if (entry.postponed === 0) return [step(because('grace_runs', { of, minutes }), at)]
+  const why = synced.history.of(entry).findLast(({ event }) => event === 'postponed')?.detail ?? null
+  const retry = timePasses ? [step(because('retry_now', { path }))] : []
+  return [step(because('host_refused', { of, minutes, why }), at), ...retry]
+}
+
+/** What happens with the images of a folder that is gone. `next`: the image that is deleted first. */
+export function goneFolderSteps(
+  context: MirrorContext,
+  { held }: { held: number },
+  next: EscrowRow | undefined,
+  path: string,
+): Step[] {
+  const ofHeld = [step(because('approve_folder', { path })), step(because('keep_folder', { path }))]
+  return [...(next ? deletionSteps(context, next, path, 'first') : []), ...(held > 0 ? ofHeld : [])]
+}
+
+/** Milliseconds that albumd has run, over all its starts. A grace counts in this time. */
+function runningTime({ meta }: Synced): number {
+  return meta.get('running_ms') ?? 0
+}
+
+/** What happens with a picture whose upload failed. `again`: null: it is not tried again before it changes. */
+export function failedSteps(context: MirrorContext, again: number | null, path: string): Step[] {
+  const waits = everythingWaits(context)
+  return [
+    again === null ? step(because('tried_once_changed')) : step(because('tried_again'), again),
+    step(because('retry_now', { path })),
+    ...(waits ? [waits] : []),
+  ]
+}
+
+/** What happens with a picture that was sent, when nobody knows whether it arrived. `known`: when that is known at the latest. */
+export function uncertainSteps(context: MirrorContext, known: number | null, path: string): Step[] {
+  const waits = everythingWaits(context)
+  return [step(because('looked_for'), known), step(because('resend', { path })), ...(waits ? [waits] : [])]
+}
