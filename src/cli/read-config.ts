@@ -4,7 +4,7 @@ import { readApiKey, readAuthorities } from '../config/host-access.ts'
 import { findConfig, loadConfig } from '../config/load-config.ts'
 import { realPathOf } from '../config/paths.ts'
 import type { Config } from '../config/schema.ts'
-import type { Access } from '../daemon/loop/engine.ts'
+import type { Access } from '../daemon/engine/engine.ts'
 
 /** The config, with the real paths of its folders. Throws ConfigError. */
 export function readConfig(flag: string | undefined): Config {

@@ -2,7 +2,7 @@ import type { RequestEvent } from '../remote/gate/gate.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { FindingKind } from '../synced/tables/audit.ts'
-import type { Sending } from './loop/observe.ts'
+import type { Sending } from './engine/observe.ts'
 
 /** An event of the daemon itself, outside its passes. The names are those of the log. */
 export type DaemonEvent =

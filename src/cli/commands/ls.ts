@@ -1,5 +1,5 @@
+import type { Location } from '../../daemon/report/location.ts'
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
-import type { Location } from '../../daemon/why/location.ts'
 import { EXIT } from '../exit-codes.ts'
 import { type CommandWork, configOption, pathArgument, readConfig } from '../options.ts'
 import { FORMATS, type Format, listing, needsAddress, STATE_COLUMN } from '../terminal/listing-formats.ts'

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
-import type { Access } from '../../daemon/loop/engine.ts'
-import type { Renewable } from '../../daemon/state/settings.ts'
+import type { Access } from '../../daemon/engine/engine.ts'
+import type { Renewable } from '../../daemon/loop/settings.ts'
 import { EXIT } from '../exit-codes.ts'
 import { type CommandWork, configOption, type LogLevelArgs } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'

@@ -4,7 +4,7 @@ import type { TellSpoken } from '../../sync/pass-events.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
 import { isBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { Engine, PassOptions } from '../loop/engine.ts'
+import type { Engine, PassOptions } from '../engine/engine.ts'
 
 /** What a command shows to the person who gave it, while it works. */
 export interface CommandOutput {

@@ -4,7 +4,7 @@ import type { Interruption, PassReport } from '../../sync/pass-request.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { Bell } from '../background.ts'
-import type { Engine, PassOptions } from '../loop/engine.ts'
+import type { Engine, PassOptions } from '../engine/engine.ts'
 import type { Command, CommandContext, CommandOutput } from './command.ts'
 
 /** What the daemon has open while it works with one config: see loop/session.ts. */

@@ -4,8 +4,9 @@ import type { Config } from '../../config/schema.ts'
 import type { CommandName, RequestOf, ResultOf } from '../commands/all.ts'
 import type { CommandOutput } from '../commands/command.ts'
 import { version } from '../package.ts'
+import { fingerprintOf } from '../state/claim.ts'
 import { closedState } from '../state/state-problem.ts'
-import { type Asking, fingerprintOf, type Line, openSocketPath, type Refusal } from './protocol.ts'
+import { type Asking, type Line, openSocketPath, type Refusal } from './protocol.ts'
 
 // An import would read all exports of the module. One of them is WebSocket, for which Node loads undici: 20 ms.
 const { request } = process.getBuiltinModule('node:http')

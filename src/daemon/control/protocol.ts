@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
 import { closeSync, constants, openSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import type { Config } from '../../config/schema.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 
 /**
@@ -37,12 +35,6 @@ export interface Refusal {
 export function refusalOf(error: unknown): Refusal {
   const { code, message } = error as { code?: unknown; message?: unknown }
   return { code: typeof code === 'string' ? code : null, message: String(message ?? error) }
-}
-
-/** A hash that is equal for configs under which a command does the same. */
-export function fingerprintOf(config: Config): string {
-  const { log, status_page, ...obeyed } = config
-  return createHash('sha256').update(JSON.stringify(obeyed)).digest('hex')
 }
 
 /** The longest path of a Unix socket in bytes. The system's sockaddr_un has no room for more. */

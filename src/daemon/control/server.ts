@@ -7,16 +7,9 @@ import type { Command, CommandOutput } from '../commands/command.ts'
 import { type CommandQueue, NotNow } from '../commands/queue.ts'
 import type { Bus } from '../events.ts'
 import { version } from '../package.ts'
+import { fingerprintOf } from '../state/claim.ts'
 import { serveApp } from './http-server.ts'
-import {
-  type Asking,
-  asking,
-  fingerprintOf,
-  type Line,
-  openSocketPath,
-  type Refusal,
-  refusalOf,
-} from './protocol.ts'
+import { type Asking, asking, type Line, openSocketPath, type Refusal, refusalOf } from './protocol.ts'
 
 /** How long answers have to go out when the daemon ends, in milliseconds. */
 const GRACE_MS = 300

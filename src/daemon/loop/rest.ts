@@ -4,6 +4,7 @@ import type { PassReport } from '../../sync/pass-request.ts'
 import { lostAt } from '../../sync/state-loss.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Bell } from '../background.ts'
+import { isOpen, nextBorder } from '../report/upload-hours.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { StaleFolders } from '../watch/stale-folders.ts'
 
@@ -100,37 +101,4 @@ export function dueMs(
   // What has been due for long could not be done by the last pass. It waits, or the loop would never rest.
   const waitMs = (at: number, now: number) => (at > now ? at - now : now - at < freshMs ? 0 : RETRY_MS)
   return Math.min(...due.flatMap(({ at, now }) => (at === null ? [] : [waitMs(at, now)])))
-}
-
-/** When uploads may go, in minutes after midnight by this machine's clock. */
-export type Hours = NonNullable<Config['uploads']['hours']>
-
-const MINUTE_MS = 60_000
-/** A border comes within a day. Where a change of the clocks skips it, it comes within the next day. */
-const MOST_MINUTES = 2 * 24 * 60
-
-/** Whether uploads may go. `from` belongs to the hours, `to` does not. `wall`: milliseconds since 1970. */
-export function isOpen({ from, to }: Hours, wall: number): boolean {
-  const now = new Date(wall)
-  const minute = now.getHours() * 60 + now.getMinutes()
-  return from < to ? from <= minute && minute < to : from <= minute || minute < to
-}
-
-/**
- * When the hours open or close next. It tries each minute, because a border may be skipped or come twice where the
- * clocks change.
- */
-export function nextBorder(hours: Hours, wall: number): number {
-  const open = isOpen(hours, wall)
-  let at = Math.floor(wall / MINUTE_MS) * MINUTE_MS
-  for (let minutes = 0; minutes < MOST_MINUTES; minutes++) {
-    at += MINUTE_MS
-    if (isOpen(hours, at) !== open) break
-  }
-  return at
-}
-
-/** Until when uploads wait; null where they may go. */
-export function uploadsWaitUntil(hours: Hours | undefined, wall: number): number | null {
-  return hours === undefined || isOpen(hours, wall) ? null : nextBorder(hours, wall)
 }

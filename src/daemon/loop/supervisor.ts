@@ -5,16 +5,16 @@ import { StateError } from '../../synced/state-error.ts'
 import { Background } from '../background.ts'
 import { CommandQueue, NotNow } from '../commands/queue.ts'
 import { openControl } from '../control/server.ts'
+import type { Access } from '../engine/engine.ts'
 import type { Bus } from '../events.ts'
 import { stateProblem } from '../notify/health.ts'
 import { Notifier } from '../notify/notifier.ts'
 import type { ServiceManager } from '../notify/service-manager.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
 import { type Claim, claimState, stateFiles } from '../state/claim.ts'
-import { CurrentSettings, type Renewable, renew } from '../state/settings.ts'
 import { beginProblemNote } from '../state/state-problem.ts'
-import type { Access } from './engine.ts'
 import { ENDED, runSession, type Services } from './session.ts'
+import { CurrentSettings, type Renewable, renew } from './settings.ts'
 
 /** What a display, such as the status page, may see of the daemon. */
 export interface DaemonView {

@@ -7,7 +7,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { Reading } from '../state/state.ts'
-import { isOnDisk, type Location, locationsOf } from '../why/location.ts'
+import { isOnDisk, type Location, locationsOf } from './location.ts'
 
 /** A recorded picture that uses an image of the host. */
 export interface MirroredPicture {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
@@ -155,4 +156,10 @@ function idOf(file: string): string | null {
   } catch {
     return null
   }
+}
+
+/** A hash that is equal for configs under which a command does the same. */
+export function fingerprintOf(config: Config): string {
+  const { log, status_page, ...obeyed } = config
+  return createHash('sha256').update(JSON.stringify(obeyed)).digest('hex')
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isOpen, nextBorder, uploadsWaitUntil } from '../../../src/daemon/loop/rest.ts'
+import { isOpen, nextBorder, uploadsWaitUntil } from '../../../src/daemon/report/upload-hours.ts'
 
 const zone = process.env.TZ
 beforeAll(() => {

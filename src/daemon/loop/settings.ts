@@ -5,11 +5,11 @@ import { type Clock, systemClock } from '../../sync/clock.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { CommandQueue } from '../commands/queue.ts'
+import type { Access } from '../engine/engine.ts'
 import type { Bus } from '../events.ts'
-import type { Access } from '../loop/engine.ts'
 import type { ServiceManager } from '../notify/service-manager.ts'
-import type { RootLocks } from './claim.ts'
-import { refuseOther } from './state.ts'
+import type { RootLocks } from '../state/claim.ts'
+import { refuseOther } from '../state/state.ts'
 
 /** What the daemon runs with. */
 export interface Settings {
