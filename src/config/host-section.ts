@@ -33,32 +33,32 @@ export const hostSection = value.section({
       secret: true,
     }),
   plan: value.oneOf(PLANS).prefault('professional').meta({
-    description: "The account's plan: free, professional or flagship. The daily quota hangs on it.",
+    description: "The account's plan: free, professional or flagship. The daily quota depends on it.",
   }),
   daily_quota: value.wholeNumber(1, 1_000_000_000).optional().meta({
-    description: 'Images a day, where the account has another number than its plan.',
+    description: 'Images a day, when the account may upload another number than its plan says.',
     example: 5000,
   }),
   quota_reset: value.quotaReset.optional().meta({
     description:
-      'When the host begins a new day, for the quota. Left out, it is learned: at first the host is asked every probe_every once the quota is used up.',
+      'When a new day begins for the quota. Left out, albumd learns it from answers: once the quota is used up, it asks the host every probe_every.',
     example: '00:00 Asia/Shanghai',
   }),
   requests_per_second: requestsPerSecond.prefault({}).meta({
     description:
-      'The most requests that are sent in any second, each endpoint for itself. More than these, up to unlimited, is ' +
-      'accepted for a host on this machine alone.',
+      'How many requests are sent in any second at most, for each endpoint. Only for a host on this machine may the ' +
+      'numbers be higher than these, or unlimited.',
   }),
   credential_lifetime: value.duration('1s', '10m').prefault('10m').meta({
-    description: 'How long an upload credential is good for. Shorter only for a host that says so.',
+    description: 'How long an upload credential is valid. Set a shorter time only when your host says so.',
   }),
   upload_form: value
     .oneOf(['credential', 'presign'])
     .prefault('credential')
     .meta({
       description:
-        'How pictures are sent: credential, or presign for a host that offers nothing else. That form knows no ' +
-        'albums: it takes the pictures that lie flat in a mirror on "", and others are failures.',
+        'How pictures are sent: credential, or presign for a host that offers nothing else. The form presign has no ' +
+        'albums: only pictures directly in a mirror with the album "" can be uploaded, and others fail.',
     }),
   site_url: value.siteUrl.optional().meta({
     description: "The host's site, for presign. Left out, it is the origin of base_url.",
@@ -66,7 +66,7 @@ export const hostSection = value.section({
     secret: true,
   }),
   ca_file: value.path('the path of a PEM file').optional().meta({
-    description: 'The certificate authority of a host with one of its own (PEM).',
+    description: 'The certificate authority (PEM) of a host that has an authority of its own.',
     example: '/etc/albumd/host-ca.pem',
   }),
   timeout: value.duration('100ms', '1h').prefault('60s').meta({

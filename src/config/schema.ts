@@ -16,7 +16,7 @@ const mirror = value.section({
   }),
   album: value.albumPath.meta({
     description:
-      'The album that stands for it, slash-separated where it lies in others. "" is the host\'s root.',
+      'The album that the folder is mirrored to. Slashes separate the names of albums in albums. "" is the host\'s root.',
     example: 'Photos',
   }),
   deletions: value
@@ -24,8 +24,8 @@ const mirror = value.section({
     .prefault('propagate')
     .meta({
       description:
-        'What becomes of the image when a picture is deleted, changed or moved here: propagate gives the old image ' +
-        'up (a mirror), keep keeps every image (a backup).',
+        'What happens to the image when a picture is deleted, changed or moved: propagate deletes the old image (a ' +
+        'mirror), keep keeps every image (a backup).',
     }),
   ignore: z
     .array(value.text('a pattern such as "*.tmp"'), { error: 'must be a list of patterns' })
@@ -43,25 +43,24 @@ const deletions = value.section({
     .prefault('10m')
     .meta({
       description:
-        'How long a picture must be gone, while albumd run runs and looks, before its image is deleted. ' +
-        'The command sync has no grace for what its own scan finds gone: it looks at every path again, and deletes at ' +
-        'the end of the pass.',
+        'How long a picture must be gone, while albumd run works, before its image is deleted. The command sync has no ' +
+        'grace for pictures that its own scan finds gone: it looks at each path again, and deletes at the end of the pass.',
     }),
   hold_above: value.percentage.prefault('25%').meta({
     description:
-      'When more images than both this share and hold_min were to be deleted within 24 running hours, all of ' +
-      'them are held until you approve.',
+      'When more images than this share, and more than hold_min, would be deleted within 24 running hours, all of them ' +
+      'are held until you approve.',
   }),
   hold_min: value.wholeNumber(0, 1_000_000_000).prefault(20).meta({
-    description: 'So many deletions are never held, however small the mirror.',
+    description: 'This many deletions are never held, however small the mirror is.',
   }),
   albums: value
     .oneOf(['one_by_one', 'recursive'])
     .prefault('one_by_one')
     .meta({
       description:
-        'How an album goes: one_by_one after each of its images, or recursive, at once. Recursive is for those who ' +
-        'alone write to the account.',
+        'How an album is deleted: one_by_one deletes each of its images first, recursive deletes the album with all that ' +
+        'is in it by one request. Choose recursive only when nothing else writes to the account.',
     }),
 })
 
@@ -71,13 +70,13 @@ const quota = value.section({
     .prefault('15m')
     .meta({
       description:
-        'How often an exhausted quota (when its reset is not known), a full storage or an endpoint outside the plan ' +
-        'is tried again.',
+        'How often the host is asked again after it refused: because the quota is used up (when nobody knows its reset), ' +
+        'the storage is full, or the plan does not allow it.',
     }),
   reserve: value.percentage.prefault('10%').meta({
     description:
-      'With order newest, this share of the daily quota is kept for pictures that are found on the day: a backlog ' +
-      'from before leaves so much alone.',
+      'With order newest, this share of the daily quota is kept for pictures that are found on the same day. Older ' +
+      'pictures do not use it.',
   }),
 })
 
@@ -85,19 +84,19 @@ const uploads = value.section({
   concurrency: value
     .wholeNumber(1, 64)
     .prefault(8)
-    .meta({ description: 'Pictures on their way at once, at most.' }),
+    .meta({ description: 'How many pictures are uploaded at the same time, at most.' }),
   order: value.oneOf(['newest', 'oldest']).prefault('newest').meta({
-    description: 'Which pictures go first: newest or oldest.',
+    description: 'Which pictures are uploaded first: newest or oldest.',
   }),
   bandwidth: value.bandwidth.optional().meta({
-    description: 'What uploads may take of the line, all together. Left out, there is no limit.',
+    description: 'The bandwidth of all uploads together. Left out, there is no limit.',
     example: '2MB/s',
   }),
   hours: value.hours.optional().meta({
     description:
-      "When uploads may go, by this machine's clock; over midnight too. Outside of these hours albumd run goes on to " +
-      'look, and to give up what was deleted; a picture that is on its way is let through. The command sync is a ' +
-      "person's wish, and uploads at any time. Left out, always.",
+      "When pictures may be uploaded, by this machine's clock. The hours may reach over midnight. Outside of these hours " +
+      'albumd run goes on to scan and to delete, and an upload that has begun goes on. The command sync uploads at any ' +
+      'time. Left out, pictures may be uploaded at any time.',
     example: '22:00-07:00',
   }),
 })
@@ -108,51 +107,51 @@ const watch = value.section({
     .prefault('1s')
     .meta({
       description:
-        'How long a file must stay as it is before it is taken for finished. A new picture whose last byte is the end ' +
-        'of its format goes sooner; one that is not all there waits on, however long its writer pauses.',
+        'How long a file must not change before it counts as finished. A new picture that ends with the end marker of ' +
+        'its format is uploaded sooner. A picture that is not complete waits, however long its writer pauses.',
     }),
   incomplete_after: value.duration('1s', '365d').prefault('10m').meta({
     description:
-      'A picture that is not all there, such as a download that broke off, is reported so long after its last change.',
+      'A picture that is not complete, such as an interrupted download, is reported so long after its last change.',
   }),
   incomplete: value.oneOf(['leave', 'send']).prefault('leave').meta({
-    description: 'What becomes of it then: leave it until it changes, or send it as it is.',
+    description:
+      'What happens to such a picture then: leave waits until it changes, send uploads it as it is.',
   }),
   poll: value
     .duration('1s', '1d')
     .optional()
     .meta({
       description:
-        'Look at every folder so often, and watch none: for disks that tell nothing of their changes. Left out, folders ' +
-        'are watched, and network mounts (NFS, SMB, sshfs and the like) are looked at every minute as well, less often ' +
-        'where that takes long.',
+        'Scan every folder this often, and watch none. For disks that do not report changes. Left out, folders are ' +
+        'watched, and network mounts (NFS, SMB, sshfs and the like) are also scanned every minute, or less often when ' +
+        'that takes long.',
       example: '30s',
     }),
   rescan: value.schedule.prefault('0 */6 * * *').meta({
     description:
-      'When everything is looked at again, in case a change went unnoticed (cron: minute hour day month weekday, ' +
-      "by this machine's clock). At its start albumd run looks at everything too.",
+      'When everything is scanned again, in case a change went unnoticed (cron: minute hour day month weekday, by this ' +
+      "machine's clock). albumd run also scans everything when it starts.",
   }),
   audit: value.scheduleOrOff.prefault('30 3 * * 0').meta({
     description:
-      "When the host's listing is compared with what is recorded (cron), or off. It takes a part of the requests that " +
-      'are spare, lets new pictures go first, and repairs nothing: albumd status shows what it found. One that was ' +
-      'missed is made up for, once.',
+      "When the host's listings are compared with the records (cron), or off. The audit uses a part of the spare requests, " +
+      'waits for new pictures, and repairs nothing. albumd status shows what it found. A missed audit is done later, once.',
   }),
 })
 
 const notify = value.section({
   heartbeat: value.heartbeatUrl.optional().meta({
     description:
-      'An address to ask (GET) while everything is as it should be, for a service that tells you when these stop ' +
-      '(healthchecks.io, Uptime Kuma and the like). The parameter oldest_unsynced, in seconds, is added: how long the ' +
-      'picture that waits longest has waited. HTTPS; plain HTTP within this machine alone.',
+      'An address that albumd asks (GET) while all is well, for a service that tells you when these requests stop ' +
+      '(healthchecks.io, Uptime Kuma and the like). The parameter oldest_unsynced is added: how many seconds the picture ' +
+      'that waits longest has waited. HTTPS, or plain HTTP within this machine.',
     example: 'https://hc-ping.com/your-check',
     secret: true,
   }),
-  every: value.duration('10s', '1d').prefault('5m').meta({ description: 'How often the heartbeat goes.' }),
+  every: value.duration('10s', '1d').prefault('5m').meta({ description: 'How often the heartbeat is sent.' }),
   max_age: value.duration('1m', '365d').prefault('24h').meta({
-    description: 'A picture that is not on the host after so long is trouble.',
+    description: 'A picture that is not on the host after so long counts as trouble.',
   }),
   on_trouble: value
     .text('a command such as "/usr/local/bin/tell-me"')
@@ -160,10 +159,10 @@ const notify = value.section({
     .optional()
     .meta({
       description:
-        'A command for the shell (sh -c) when trouble begins, changes and ends, at most once a minute. It finds ' +
-        '$ALBUMD_EVENT (trouble or resolved), $ALBUMD_CODE and $ALBUMD_MESSAGE; of the environment only PATH, HOME, ' +
-        'LANG, TZ, USER, and what a message on the desktop needs. After a minute it is ended; one that fails runs again ' +
-        'four times within three hours.',
+        'A command for the shell (sh -c) that runs when trouble begins, changes or ends, at most once a minute. It gets ' +
+        '$ALBUMD_EVENT (trouble or resolved), $ALBUMD_CODE and $ALBUMD_MESSAGE, and of the environment only PATH, HOME, ' +
+        'LANG, TZ, USER, and what a message on the desktop needs. It is ended after a minute. When it fails, it runs ' +
+        'again, four times within three hours.',
       example: 'notify-send albumd "$ALBUMD_MESSAGE"',
       secret: true,
     }),
@@ -173,10 +172,10 @@ const notify = value.section({
     .optional()
     .meta({
       description:
-        'A command for the shell when a picture was uploaded: one at a time, in the order of uploads; the command sync ' +
-        'ends after the last of them. It finds $ALBUMD_URL (the delivery address, public), $ALBUMD_PATH (of the file), ' +
-        '$ALBUMD_ALBUM and $ALBUMD_ID (of the image), and of the environment what on_trouble finds. After 30 seconds it ' +
-        'is ended.',
+        'A command for the shell that runs after each upload, one at a time, in the order of uploads. The command sync ' +
+        'ends after the last of them. It gets $ALBUMD_URL (the public delivery address), $ALBUMD_PATH (of the file), ' +
+        '$ALBUMD_ALBUM and $ALBUMD_ID (of the image), and of the environment what on_trouble gets. It is ended after 30 ' +
+        'seconds.',
       example: 'printf %s "$ALBUMD_URL" | wl-copy',
       secret: true,
     }),
@@ -185,8 +184,8 @@ const notify = value.section({
 const statusPage = value.section({
   listen: value.listenAddress.prefault('127.0.0.1:8687').meta({
     description:
-      'Where a browser finds the status page, or off. It opens for the user who runs albumd, on this machine; others ' +
-      'need the key in the file page.key of state_dir for a password.',
+      'The address of the status page for a browser, or off. The user who runs albumd can open it on this machine. ' +
+      'Others need the key in the file page.key of state_dir as the password.',
   }),
 })
 
@@ -199,8 +198,8 @@ const log = value.section({
     .prefault('auto')
     .meta({
       description:
-        "pretty for people, json for collectors, journal for systemd: JSON with journald's priorities. auto is pretty on " +
-        'a terminal, journal where the journal reads along, and json elsewhere.',
+        "pretty for people, json for collectors, journal for systemd (JSON with journald's priorities). auto is pretty on a " +
+        'terminal, journal when the output goes to the journal, and json otherwise.',
     }),
 })
 
@@ -215,17 +214,19 @@ export const configSchema = value.section({
         'out of this list deletes nothing.',
     }),
   deletions: deletions.prefault({}).meta({ description: 'How deletions are kept from being a mistake.' }),
-  quota: quota.prefault({}).meta({ description: 'What happens when the host takes no more.' }),
-  uploads: uploads.prefault({}).meta({ description: 'How pictures go to the host.' }),
+  quota: quota.prefault({}).meta({ description: 'What happens when the host refuses uploads.' }),
+  uploads: uploads.prefault({}).meta({ description: 'How pictures are uploaded.' }),
   watch: watch.prefault({}).meta({ description: 'How changes on the disk are noticed.' }),
-  notify: notify.prefault({}).meta({ description: 'How you hear that it works, or that it does not.' }),
+  notify: notify
+    .prefault({})
+    .meta({ description: 'How albumd tells you that it works, or that it does not.' }),
   status_page: statusPage.prefault({}).meta({ description: 'What a browser sees.' }),
   state_dir: value
     .path('the path of a folder')
     .optional()
     .meta({
       description:
-        'Where albumd keeps what it knows; not in a mirror. Left out: $STATE_DIRECTORY, or /var/lib/albumd for a ' +
+        'The folder of the records. It may not be in a mirror. Left out: $STATE_DIRECTORY, or /var/lib/albumd for a ' +
         'config in /etc/albumd, or else albumd in $XDG_STATE_HOME (~/.local/state).',
       example: '/var/lib/albumd',
     }),

@@ -141,12 +141,12 @@ function wrongLength(size: number): Refusal {
 }
 
 /** Codes of errors of a full or failing disk. */
-const DISK_TROUBLE = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE', 'SQLITE_FULL'])
+const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE', 'SQLITE_FULL'])
 
 function asNodeTrouble(error: unknown): unknown {
   const code = (error as { code?: string }).code ?? ''
-  return DISK_TROUBLE.has(code)
-    ? new Refusal(DECIDED_CODES.nodeTrouble, 'The picture cannot be stored now.')
+  return DISK_CODES.has(code)
+    ? new Refusal(DECIDED_CODES.nodeFailure, 'The picture cannot be stored now.')
     : error
 }
 

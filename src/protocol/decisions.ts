@@ -116,7 +116,7 @@ export const DECIDED_CODES = {
   /** §4.2.1: a credential has no dimensions, and bytes that are neither SVG nor TIFF came. */
   exemptButOther: 'MISSING_DIMENSION',
   /** §4.2: the node can't store the picture. */
-  nodeTrouble: 'NO_AVAILABLE_IO_NODE',
+  nodeFailure: 'NO_AVAILABLE_IO_NODE',
   /** §4.3.3: a range outside the image. Status 416. */
   badRange: 'INVALID_PARAMS',
   /** §4.4: a page that is no positive integer. */

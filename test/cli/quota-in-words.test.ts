@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { quotaInWords } from '../../src/cli/words/quota-in-words.ts'
+import { quotaInWords } from '../../src/cli/words/status-in-words.ts'
 import type { Status } from '../../src/daemon/report/status.ts'
 import { localTime } from '../../src/words/local-time.ts'
 

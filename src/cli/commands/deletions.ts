@@ -6,7 +6,7 @@ import { carryOutBySomebody, silently } from '../carry-out.ts'
 import { EXIT } from '../exit-codes.ts'
 import { type CommandWork, configOption, jsonOption, pathToActOn, readConfig } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
-import { sayStateTrouble } from '../words/say-state-trouble.ts'
+import { sayStateProblem } from '../words/problem.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
 const ACTIONS = ['list', 'approve', 'discard'] as const
@@ -34,7 +34,7 @@ export function deletionsCommand(exit: (code: number) => void): CommandWork<Dele
 async function settle({ action, path, config: flag, json }: DeletionsArgs): Promise<number> {
   const config = await readConfig(flag)
   if (action === 'list') {
-    await sayStateTrouble(config)
+    await sayStateProblem(config)
     const at = await pathToActOn(config, path)
     const { listHeld } = await import('../../daemon/commands/deletions.ts')
     const { showDeletion } = await import('../../daemon/commands/deletions.ts')

@@ -142,7 +142,7 @@ async function optionsOf(args: HostArgs): Promise<HostOptions> {
 }
 
 /** Of a folder that can't be made, or that no data can be put in. */
-const FOLDER_TROUBLE =
+const FOLDER_CODES =
   /^(?:ENOENT|EPERM|ENOTDIR|EEXIST|EACCES|EROFS|ENOSPC|ENAMETOOLONG|ELOOP|SQLITE_(?:CANTOPEN|READONLY|FULL|IOERR)\w*)$/
 
 function explain({ data, listen }: HostArgs) {
@@ -152,7 +152,7 @@ function explain({ data, listen }: HostArgs) {
       throw new Problem(EXIT.usage, `--listen ${listen}: something listens there already`)
     if (syscall === 'listen' || syscall === 'getaddrinfo')
       throw new Problem(EXIT.usage, `--listen ${listen}: not possible here (${code})`)
-    if (FOLDER_TROUBLE.test(code))
+    if (FOLDER_CODES.test(code))
       throw new Problem(EXIT.usage, `--data ${data}: the folder can't be made or used (${code})`)
     throw error
   }

@@ -5,8 +5,7 @@ import { type CommandWork, configOption, pathArgument, readConfig } from '../opt
 import { FORMATS, type Format, listing, needsAddress, STATE_COLUMN } from '../terminal/listing-formats.ts'
 import { paint, writeOut } from '../terminal/output.ts'
 import { widthOf } from '../terminal/table.ts'
-import { Problem } from '../words/problem.ts'
-import { sayStateTrouble } from '../words/say-state-trouble.ts'
+import { Problem, sayStateProblem } from '../words/problem.ts'
 import { count, printable } from '../words/wording.ts'
 
 interface LsArgs {
@@ -39,7 +38,7 @@ export function lsCommand(exit: (code: number) => void): CommandWork<LsArgs> {
 async function ls({ path, config: flag, format }: LsArgs): Promise<number> {
   const given = pathArgument(path)
   const config = await readConfig(flag)
-  await sayStateTrouble(config)
+  await sayStateProblem(config)
   const { reading } = await import('../../daemon/state/state.ts')
   const { picturesOf, locationsToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
   return reading(config, async records => {

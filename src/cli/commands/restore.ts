@@ -7,8 +7,7 @@ import { EXIT } from '../exit-codes.ts'
 import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 import { restoreJson, restoreProgress } from '../terminal/restore-progress.ts'
-import { Problem } from '../words/problem.ts'
-import { sayStateTrouble } from '../words/say-state-trouble.ts'
+import { Problem, sayStateProblem } from '../words/problem.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
 interface RestoreArgs {
@@ -61,7 +60,7 @@ async function restore({ folder, config: flag, mirror, deleted, json }: RestoreA
   const config = await readConfig(flag)
   const mirrors = mirrorsFor(config, mirror)
   const ca = readAuthorities(config)
-  await sayStateTrouble(config)
+  await sayStateProblem(config)
   const { restoreMirrors } = await import('../../daemon/restore/restore.ts')
   const asJson = json ? restoreJson(process.stdout) : null
   const progress = asJson ?? (await restoreProgress(process.stdout))

@@ -2,7 +2,7 @@ import { EXIT } from '../exit-codes.ts'
 import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 import { writeOut } from '../terminal/output.ts'
-import { sayStateTrouble } from '../words/say-state-trouble.ts'
+import { sayStateProblem } from '../words/problem.ts'
 import { statusInWords } from '../words/status-in-words.ts'
 
 interface StatusArgs {
@@ -25,7 +25,7 @@ export function statusCommand(exit: (code: number) => void): CommandWork<StatusA
         .example('$0 status -c albumd.yaml', 'How things stand'),
     handler: async args => {
       const config = await readConfig(args.config)
-      await sayStateTrouble(config)
+      await sayStateProblem(config)
       const { readStatus } = await import('../../daemon/report/status.ts')
       const { systemClock } = await import('../../sync/clock.ts')
       const { askPage } = await import('../../page/ask.ts')

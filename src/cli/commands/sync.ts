@@ -5,7 +5,7 @@ import { EXIT } from '../exit-codes.ts'
 import { onePass } from '../one-pass.ts'
 import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
-import { sayStateTrouble } from '../words/say-state-trouble.ts'
+import { sayStateProblem } from '../words/problem.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
 interface SyncArgs {
@@ -55,7 +55,7 @@ async function preview({ config: flag, 'prune-ignored': prune, json }: SyncArgs)
   refuseMissingFolders(config)
   const { previewPass } = await import('../../daemon/report/preview.ts')
   const interrupts = onInterrupts()
-  await sayStateTrouble(config)
+  await sayStateProblem(config)
   const plan: Operation[] = []
   const notes: string[] = []
   let operations = 0

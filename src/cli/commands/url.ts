@@ -10,8 +10,7 @@ import {
 } from '../terminal/listing-formats.ts'
 import { writeOut } from '../terminal/output.ts'
 import { widthOf } from '../terminal/table.ts'
-import { Problem } from '../words/problem.ts'
-import { sayStateTrouble } from '../words/say-state-trouble.ts'
+import { Problem, sayStateProblem } from '../words/problem.ts'
 import { printable } from '../words/wording.ts'
 import { inNoMirror, inTable, nothingKnown, UNKNOWN } from './ls.ts'
 
@@ -49,7 +48,7 @@ export function urlCommand(exit: (code: number) => void): CommandWork<UrlArgs> {
 async function url({ file, config: flag, format, copy }: UrlArgs): Promise<number> {
   const given = pathArgument(file)!
   const config = await readConfig(flag)
-  await sayStateTrouble(config)
+  await sayStateProblem(config)
   const { reading } = await import('../../daemon/state/state.ts')
   const { locationsToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
   const picture = await reading(config, async records => {

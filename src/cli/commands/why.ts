@@ -3,8 +3,7 @@ import type { PathState } from '../../sync/outlook/index.ts'
 import { localTime } from '../../words/local-time.ts'
 import { EXIT } from '../exit-codes.ts'
 import { type CommandWork, configOption, jsonOption, pathArgument, readConfig } from '../options.ts'
-import { Problem } from '../words/problem.ts'
-import { sayStateTrouble } from '../words/say-state-trouble.ts'
+import { Problem, sayStateProblem } from '../words/problem.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
 interface WhyArgs {
@@ -32,7 +31,7 @@ export function whyCommand(exit: (code: number) => void): CommandWork<WhyArgs> {
 async function why({ path, config: flag, json }: WhyArgs): Promise<number> {
   const given = pathArgument(path)!
   const config = await readConfig(flag)
-  await sayStateTrouble(config)
+  await sayStateProblem(config)
   const { explainPath } = await import('../../daemon/why/explain.ts')
   const explained = await explainPath(config, given, Date.now())
   if (explained.length === 0) {

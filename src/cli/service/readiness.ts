@@ -27,8 +27,8 @@ export function readinessOf(place: ServicePlace, program: readonly string[]): Re
     missing.push(`${file}: the user ${SERVICE_USER} can't read it; chmod 644 it (the key is not in it)`)
   const config = readConfig(file, stateDir, missing)
   if (config === null) return { missing, warnings: [] }
-  missing.push(...keyTrouble(config, place), ...stateTrouble(config, place))
-  const warnings = user ? [] : config.mirrors.flatMap(({ folder }) => folderTrouble(folder))
+  missing.push(...keyProblems(config, place), ...stateProblems(config, place))
+  const warnings = user ? [] : config.mirrors.flatMap(({ folder }) => folderProblems(folder))
   return { missing, warnings }
 }
 
@@ -43,7 +43,7 @@ function readConfig(file: string, stateDir: string | null, missing: string[]): C
   }
 }
 
-function keyTrouble({ host }: Config, { key, user }: ServicePlace): string[] {
+function keyProblems({ host }: Config, { key, user }: ServicePlace): string[] {
   const named = host.api_key_file
   if (named === undefined)
     return existsSync(key)
@@ -56,12 +56,12 @@ function keyTrouble({ host }: Config, { key, user }: ServicePlace): string[] {
   ]
 }
 
-function stateTrouble({ state_dir }: Config, { stateDir }: ServicePlace): string[] {
+function stateProblems({ state_dir }: Config, { stateDir }: ServicePlace): string[] {
   if (stateDir === null || state_dir === stateDir) return []
   return [`state_dir: ${state_dir}: the service may write to ${stateDir} alone; take the line out`]
 }
 
-function folderTrouble(folder: string): string[] {
+function folderProblems(folder: string): string[] {
   if (!existsSync(folder)) return [`${folder}: no such folder; it is guarded until it is there`]
   if (serviceUserCanRead(folder)) return []
   return [

@@ -1,3 +1,4 @@
+import type { Config } from '../../config/schema.ts'
 import { readRemedy } from '../../local/read-remedy.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printable } from './wording.ts'
@@ -55,4 +56,11 @@ export function describeError(error: unknown): { exitCode: number; lines: string
   const known = code === undefined ? undefined : EXIT_OF[code]
   if (known !== undefined) return { exitCode: known, lines: error.message }
   return { exitCode: EXIT.unexpected, lines: `unexpected: ${error.message}${code ? ` (${code})` : ''}` }
+}
+
+/** For commands that look into the state without opening it for work: says on standard error what is wrong with it. */
+export async function sayStateProblem({ state_dir }: Config): Promise<void> {
+  const { stateProblem } = await import('../../daemon/state/state-problem.ts')
+  const problem = stateProblem(state_dir)
+  if (problem) process.stderr.write(`albumd: ${problem}\n`)
 }

@@ -1,14 +1,13 @@
 import { KEY_REMEDY } from '../../config/host-access.ts'
+import { EARLY_REMEDY } from '../../daemon/report/quota-status.ts'
 import type { AuditStatus, MirrorStatus, Status } from '../../daemon/report/status.ts'
+import type { Watching } from '../../daemon/watch/watching.ts'
 import type { PageNow } from '../../page/ask.ts'
 import type { ErrorCode } from '../../protocol/errors.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { localTime } from '../../words/local-time.ts'
 import { because, inWords } from '../../words/reasons.ts'
-import { pageInWords } from './page-in-words.ts'
-import { quotaInWords } from './quota-in-words.ts'
-import { watchingInWords } from './watching-in-words.ts'
-import { count, printable } from './wording.ts'
+import { count, printable, sizeInWords } from './wording.ts'
 
 /** The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. */
 export function statusInWords(status: Status, now: PageNow | null): string {
@@ -122,4 +121,56 @@ function keepingInWords(pictures: number): string {
 function perhapsRenamedInWords(pictures: number): string {
   const keep = pictures === 1 ? 'is missing and keeps its image' : 'are missing and keep their images'
   return `${count(pictures, 'picture')} ${keep}: not known whether gone, while a name in the folder is not valid UTF-8 (see below); rename that`
+}
+
+/** The lines of `status` about uploads under way, and about the address of the page. */
+export function pageInWords(now: PageNow | null): string[] {
+  if (now === null) return []
+  const { page, uploading } = now
+  const where = page.url ?? page.why
+  return [
+    ...uploading.map(
+      ({ path, sent, size }) => `sending ${printable(path)}: ${sizeInWords(sent)} of ${sizeInWords(size)}`,
+    ),
+    ...(where === null ? [] : [`page    ${where}`]),
+  ]
+}
+
+/** A line of `status` when folders can't be watched, or the watcher has missed changes. */
+export function watchingInWords(watching: Watching | null): string[] {
+  if (watching === null) return []
+  const { lost, reason, remedy, overflowed_at } = watching
+  if (lost > 0)
+    return [
+      `watch   ${count(lost, 'folder')} can't be watched and ${lost === 1 ? 'is' : 'are'} looked at every minute instead: ` +
+        printable(`${reason} ${remedy}`),
+    ]
+  if (overflowed_at === null) return []
+  return [
+    `watch   so much changed at once that some went untold (${localTime(overflowed_at)}); everything was looked at again`,
+  ]
+}
+
+/** The lines of `status` about the day's quota, and about the pictures that wait for it. */
+export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog'>): string[] {
+  const { plan, limit, used, exhausted } = quota
+  const isKept = quota.only_reserve_left && backlog.pictures > 0
+  const kept = isKept ? `, ${inWords(because('rest_is_reserve'))}` : ''
+  const ofToday = `${used.toLocaleString('en')} of ${limit.toLocaleString('en')}`
+  const lines = [`quota   ${ofToday} today (${plan})${exhausted ? `, ${usedUp(quota)}` : kept}`]
+  if (quota.used_up_early)
+    lines.push(`        the host said so long before ${limit.toLocaleString('en')}: ${EARLY_REMEDY}`)
+  if (backlog.days > 0) lines.push(backlogInWords(backlog))
+  return lines
+}
+
+function usedUp({ resumes_at, next_probe_at, reset }: Status['quota']): string {
+  if (resumes_at === null)
+    return `used up${next_probe_at === null ? '' : `; the host is asked again at ${localTime(next_probe_at)}`}`
+  const learned = reset.known === 'learned' ? ` (learned in ${count(reset.days, 'day')})` : ''
+  return `used up until ${localTime(resumes_at)}${learned}`
+}
+
+function backlogInWords({ pictures, days, per_day }: Status['backlog']): string {
+  return `backlog ${count(pictures, 'picture')}, about ${count(days, 'day')} at ${per_day.toLocaleString('en')} a day`
 }

@@ -165,7 +165,7 @@ const LAST_MS = 60_000
  */
 export async function keepTrying(
   work: (allIsWell: () => void) => Promise<void>,
-  tell: (trouble: string | null) => void,
+  tell: (problem: string | null) => void,
   clock: Clock,
   stop: AbortSignal,
 ): Promise<void> {
