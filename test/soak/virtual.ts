@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { openKits } from '../sim/campaign.ts'
 import { World } from '../sim/engine/world.ts'
-import { type Action, byTime, type Deed, type History } from '../sim/histories/history.ts'
+import { type Action, type ActionKind, byTime, type History } from '../sim/histories/history.ts'
 import { Random } from '../sim/histories/random.ts'
 import { PLAIN_SETTING } from '../sim/histories/setting.ts'
 import { PLAIN } from '../sim/histories/variations.ts'
@@ -18,7 +18,7 @@ import { inWords } from './slope.ts'
 const HOUR_MS = 3_600_000
 
 /** What may happen in an hour: so many times in a thousand. */
-const PER_HOUR: Partial<Record<Deed, number>> = {
+const PER_HOUR: Partial<Record<ActionKind, number>> = {
   add: 500,
   change: 500,
   changeInPlace: 100,
@@ -49,10 +49,10 @@ const say = (line: string) => void process.stdout.write(`${line}\n`)
 function yearOf(random: Random): History {
   const actions: Action[] = []
   for (let pass = 0; pass < hours; pass++)
-    for (const [deed, times] of Object.entries(PER_HOUR) as [Deed, number][])
+    for (const [kind, times] of Object.entries(PER_HOUR) as [ActionKind, number][])
       if (random.below(1000) < times) {
         const step = random.chance(0.5) ? 0 : 1 + random.below(60)
-        actions.push({ pass, step, deed, a: random.next(), b: random.next() })
+        actions.push({ pass, step, kind, a: random.next(), b: random.next() })
       }
   return {
     seed,

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
 import { type Booted, boot, canBoot, within } from './booted.ts'
-import { inTime, mirrored } from './service-deeds.ts'
+import { inTime, mirrored } from './service-steps.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 
 const { CREDENTIALS_DIRECTORY, STATE_DIRECTORY } = process.env
 
-function outcome(deed) {
+function outcome(change) {
   try {
-    deed()
+    change()
     return 'done'
   } catch (error) {
     return error.code

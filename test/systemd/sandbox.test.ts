@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
 import { boot, canBoot, within } from './booted.ts'
-import { inTime, mirrored } from './service-deeds.ts'
+import { inTime, mirrored } from './service-steps.ts'
 
 const red = png(3, 2, 10).bytes
 

@@ -29,7 +29,7 @@ function write(stage: Stage, path: string): void {
 describe.skipIf(!canFail() && !process.env.CI)('a disk that fails', () => {
   it('at a picture leaves it as a failure, sends the others, and heals', async () => {
     const { disk, stage } = await onFailingDisk()
-    disk.fail({ deed: 'read', path: join(stage.pictures, 'a/1.png') })
+    disk.fail({ operation: 'read', path: join(stage.pictures, 'a/1.png') })
     expect(await stage.sync()).toMatchObject({ code: 3, err: '' })
     const status = await stage.json('status')
     expect(status.failures).toMatchObject([
@@ -45,7 +45,7 @@ describe.skipIf(!canFail() && !process.env.CI)('a disk that fails', () => {
     const { disk, stage } = await onFailingDisk()
     await syncUntilDone(stage)
     const before = await stage.listing()
-    disk.fail({ deed: 'read', path: join(stage.pictures, 'a/1.png') })
+    disk.fail({ operation: 'read', path: join(stage.pictures, 'a/1.png') })
     // Its look is another one, so it is to be read.
     write(stage, 'a/1.png')
     expect(await stage.sync()).toMatchObject({ code: 3 })
@@ -59,7 +59,7 @@ describe.skipIf(!canFail() && !process.env.CI)('a disk that fails', () => {
     const { disk, stage } = await onFailingDisk()
     await syncUntilDone(stage)
     const before = await stage.listing()
-    disk.fail({ deed: 'list', path: join(stage.pictures, 'a') })
+    disk.fail({ operation: 'list', path: join(stage.pictures, 'a') })
     rmSync(join(stage.pictures, 'b/3.png'))
     write(stage, 'b/5.png')
     expect(await stage.sync()).toMatchObject({ code: 3 })
@@ -76,11 +76,11 @@ describe.skipIf(!canFail() && !process.env.CI)('a disk that fails', () => {
   it.each([
     ['under the state of a sync that writes ends it with what to do', 'write', '-wal'],
     ['under the state of a sync that begins ends it too', 'read', ''],
-  ] as const)('%s, and the next one goes on', async (_, deed, part) => {
+  ] as const)('%s, and the next one goes on', async (_, operation, part) => {
     const { disk, stage } = await onFailingDisk()
     await syncUntilDone(stage)
     write(stage, 'b/5.png')
-    disk.fail({ deed, path: join(stage.home, `state/albumd.db${part}`) })
+    disk.fail({ operation, path: join(stage.home, `state/albumd.db${part}`) })
     const { code, err } = await stage.sync()
     expect(code).toBe(1)
     expect(err).toMatch(
@@ -95,7 +95,7 @@ describe.skipIf(!canFail() && !process.env.CI)('a disk that fails', () => {
     const { disk, stage } = await onFailingDisk()
     const daemon = startAlbumd(stage, ['run'], disk)
     await says(daemon, /picture_uploaded/)
-    disk.fail({ deed: 'write', path: join(stage.home, 'state/albumd.db-wal') })
+    disk.fail({ operation: 'write', path: join(stage.home, 'state/albumd.db-wal') })
     write(stage, 'b/5.png')
     await says(daemon, /can't be read or written/)
     disk.heal()

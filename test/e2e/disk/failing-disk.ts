@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 /** What is done with a path that ends in EIO. */
 export interface Fault {
-  deed: 'read' | 'write' | 'list'
+  operation: 'read' | 'write' | 'list'
   path: string
 }
 
@@ -34,7 +34,7 @@ export function makeFailingDisk(folder: string): FailingDisk {
   return {
     env: { LD_PRELOAD: library, IO_FAULTS: faults },
     fail(...list) {
-      writeFileSync(`${faults}.new`, list.map(({ deed, path }) => `${deed} ${path}\n`).join(''))
+      writeFileSync(`${faults}.new`, list.map(({ operation, path }) => `${operation} ${path}\n`).join(''))
       renameSync(`${faults}.new`, faults)
     },
     heal() {

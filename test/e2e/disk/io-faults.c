@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static int fails(const char *deed, const char *path) {
+static int fails(const char *operation, const char *path) {
   const char *faults = getenv("IO_FAULTS");
   if (!faults || !path) return 0;
   /* System calls themselves: the functions are the ones below. */
@@ -29,11 +29,11 @@ static int fails(const char *deed, const char *path) {
   lines[0] = '\n';
   lines[length + 1] = '\n';
   lines[length + 2] = 0;
-  snprintf(line, sizeof line, "\n%s %s\n", deed, path);
+  snprintf(line, sizeof line, "\n%s %s\n", operation, path);
   return strstr(lines, line) != NULL;
 }
 
-static int fd_fails(const char *deed, int fd) {
+static int fd_fails(const char *operation, int fd) {
   char link[64], path[1024];
   int before = errno;
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -41,7 +41,7 @@ static int fd_fails(const char *deed, int fd) {
   errno = before;
   if (length < 0) return 0;
   path[length] = 0;
-  return fails(deed, path);
+  return fails(operation, path);
 }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))

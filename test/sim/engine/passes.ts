@@ -6,8 +6,8 @@ import type { Action } from '../histories/history.ts'
 import { isOpen, openFor } from '../histories/setting.ts'
 import { believeGone } from '../judges/ignore-judge.ts'
 import type { Oracle } from '../judges/oracle.ts'
-import { DEEDS } from '../people/deeds.ts'
-import { HOST_DEEDS } from '../people/host-deeds.ts'
+import { ACTIONS } from '../people/actions.ts'
+import { HOST_ACTIONS } from '../people/host-actions.ts'
 import { ENDED, Interruptions } from './interruptions.ts'
 import { type Life, quiet, type Timeline } from './virtual-clock.ts'
 import type { World } from './world.ts'
@@ -106,10 +106,10 @@ export class Passes {
   }
 
   #beginPass(): void {
-    const { grounds, looks, disk, time } = this.#world
-    believeGone(grounds, looks)
-    grounds.pass = disk.happens()
-    grounds.passAt = time.now
+    const { doubts, looks, disk, time } = this.#world
+    believeGone(doubts, looks)
+    doubts.pass = disk.happens()
+    doubts.passAt = time.now
   }
 
   #task(): 'look' | 'mirror' {
@@ -135,15 +135,15 @@ export class Passes {
   }
 
   /** A person wants something of albumd: it is done once the pass has made way, or at once. */
-  ask(deed: () => void): void {
+  ask(command: () => void): void {
     if (this.#world.auditing.isUnderWay) {
       this.#world.auditing.makeWay()
-      deed()
+      command()
     } else if (this.#inPass && this.#world.life) {
       this.#interruptions.makeWay()
       this.#world.oracle.makesWay()
-      this.#world.pausing.ask(deed)
-    } else deed()
+      this.#world.pausing.ask(command)
+    } else command()
   }
 
   /** As the daemon: outside their hours no uploads begin, and at the border those under way come to their end. */
@@ -165,11 +165,11 @@ export class Passes {
 
   #act(where = 'in peace'): void {
     while (this.#actions.length > 0 && this.#actions[0]!.step <= this.#stepOfPass) {
-      const { deed, a, b } = this.#actions.shift()!
-      const act = DEEDS[deed] ?? HOST_DEEDS[deed]!
+      const { kind, a, b } = this.#actions.shift()!
+      const act = ACTIONS[kind] ?? HOST_ACTIONS[kind]!
       const what = act(this.#world, a, b)
       this.#world.pruning.somethingHappened()
-      this.#say(`  ${deed}: ${what} (${where})`)
+      this.#say(`  ${kind}: ${what} (${where})`)
     }
   }
 

@@ -27,8 +27,8 @@ export class Pausing {
   }
 
   /** To be done when the pass has made way. */
-  ask(deed: () => void): void {
-    this.#asked = deed
+  ask(command: () => void): void {
+    this.#asked = command
   }
 
   /** The pass has ended: what was asked for meanwhile is done. */

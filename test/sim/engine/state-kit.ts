@@ -169,15 +169,15 @@ export class SavedState {
   }
 
   #replace(downMs: number): void {
-    const { oracle, host, looks, grounds, emptied, pruning } = this.#world
+    const { oracle, host, looks, doubts, emptied, pruning } = this.#world
     this.#world.kill(downMs)
     this.knowsLess = true
     oracle.forgetDeletions()
     host.mayBlink = false
     looks.clear()
-    grounds.lostMount.clear()
-    grounds.otherRoot.clear()
-    grounds.ignoreGone.clear()
+    doubts.lostMount.clear()
+    doubts.otherRoot.clear()
+    doubts.ignoreGone.clear()
     emptied.forget('')
     pruning.forget()
   }

@@ -10,10 +10,10 @@ import { Random } from '../histories/random.ts'
 import { allowanceOf, type Hours, PLAIN_SETTING } from '../histories/setting.ts'
 import type { HostKit } from '../host/host-kit.ts'
 import { VirtualHost } from '../host/virtual-host.ts'
+import type { Doubts } from '../judges/doubts.ts'
 import { Emptied } from '../judges/emptied.ts'
-import type { Grounds } from '../judges/grounds.ts'
+import { oracleOf } from '../judges/facts.ts'
 import type { Oracle } from '../judges/oracle.ts'
-import { oracleOf } from '../judges/oracle-parts.ts'
 import { Pruning } from '../judges/pruning.ts'
 import { makeFirstDisk } from '../people/first-disk.ts'
 import { Tree } from '../people/people-tree.ts'
@@ -38,7 +38,7 @@ export class World {
   readonly disk: VirtualDisk
   readonly looks = new Looks(() => this.#running())
   readonly sources: Sources = new WeakMap()
-  readonly grounds: Grounds = {
+  readonly doubts: Doubts = {
     otherRoot: new Map(),
     trusted: new Set(),
     lostMount: new Map(),

@@ -4,7 +4,7 @@ import { Random } from './random.ts'
 import { drawSetting, PLAIN_SETTING, type Setting } from './setting.ts'
 import { drawMoreVariations, drawScene, drawVariations, PLAIN, type Variations } from './variations.ts'
 
-/** What may happen in a history. Each is done by `deeds.ts` or `host-deeds.ts`. */
+/** What may happen in a history. Each is done by `people/actions.ts` or `host-actions.ts`. */
 export const WEIGHTS = {
   add: 10,
   change: 8,
@@ -73,7 +73,7 @@ const LATEST_WEIGHTS = {
   prune: 2,
 } as const
 
-export type Deed =
+export type ActionKind =
   | keyof typeof WEIGHTS
   | keyof typeof MORE_WEIGHTS
   | keyof typeof LATER_WEIGHTS
@@ -87,7 +87,7 @@ export type Deed =
 export interface Action {
   pass: number
   step: number
-  deed: Deed
+  kind: ActionKind
   a: number
   b: number
 }
@@ -185,27 +185,29 @@ function drawMirror(random: Random, album: string | null): Omit<MirrorChoice, 'b
   }
 }
 
-/** Each deed as often as its weight says. */
+/** Each kind as often as its weight says. */
 const TICKETS = ticketsOf(WEIGHTS)
 const FRESH_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS })
 const LATER_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS, ...LATER_WEIGHTS })
 const LATEST_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS, ...LATER_WEIGHTS, ...LATEST_WEIGHTS })
 
-function ticketsFor(seed: number): readonly Deed[] {
+function ticketsFor(seed: number): readonly ActionKind[] {
   if (seed < FRESH) return TICKETS
   if (seed < LATER) return FRESH_TICKETS
   return seed < LATEST ? LATER_TICKETS : LATEST_TICKETS
 }
 
-function ticketsOf(weights: Partial<Record<Deed, number>>): Deed[] {
-  return (Object.keys(weights) as Deed[]).flatMap(deed => Array.from({ length: weights[deed]! }, () => deed))
+function ticketsOf(weights: Partial<Record<ActionKind, number>>): ActionKind[] {
+  return (Object.keys(weights) as ActionKind[]).flatMap(kind =>
+    Array.from({ length: weights[kind]! }, () => kind),
+  )
 }
 
-function drawAction(random: Random, passes: number, tickets: readonly Deed[]): Action {
-  const deed = tickets[random.below(tickets.length)]!
+function drawAction(random: Random, passes: number, tickets: readonly ActionKind[]): Action {
+  const kind = tickets[random.below(tickets.length)]!
   // Half of all falls into the pauses, the rest into early steps rather than late ones.
   const step = random.chance(0.45) ? 0 : 1 + random.below(2 ** (3 + random.below(6)))
-  return { pass: random.below(passes), step, deed, a: random.next(), b: random.next() }
+  return { pass: random.below(passes), step, kind, a: random.next(), b: random.next() }
 }
 
 export function byTime(one: Action, other: Action): number {

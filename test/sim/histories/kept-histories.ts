@@ -1,4 +1,4 @@
-import { type Action, type Deed, drawHistory, type History } from './history.ts'
+import { type Action, type ActionKind, drawHistory, type History } from './history.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
@@ -21,8 +21,14 @@ const THREE: Omit<History, 'seed' | 'actions'> = {
 }
 
 /** Somebody does this at the beginning of a pass, or at one of its steps. `a` and `b` choose what it is done to. */
-const at = (pass: number, deed: Deed, a = 0, b = 0): Action => atStep(pass, 0, deed, a, b)
-const atStep = (pass: number, step: number, deed: Deed, a = 0, b = 0): Action => ({ pass, step, deed, a, b })
+const at = (pass: number, kind: ActionKind, a = 0, b = 0): Action => atStep(pass, 0, kind, a, b)
+const atStep = (pass: number, step: number, kind: ActionKind, a = 0, b = 0): Action => ({
+  pass,
+  step,
+  kind,
+  a,
+  b,
+})
 
 /**
  * Histories that chance seldom draws, each under a number that no seed has: `--seed` plays them too.

@@ -1,5 +1,5 @@
 import { CREDENTIAL_LIFETIME_MS } from '../../../src/protocol/limits.ts'
-import type { Action, Deed } from './history.ts'
+import type { Action, ActionKind } from './history.ts'
 import type { Random } from './random.ts'
 
 /** What the specification does not show of a host, decided for one history. */
@@ -74,7 +74,7 @@ export function drawMoreVariations(drawn: Variations, random: Random, another: R
 
 export const LIFETIME_MS = CREDENTIAL_LIFETIME_MS
 
-/** Deeds that show something only one after the other. */
+/** Actions that show something only one after the other. */
 export interface Scene {
   actions: Action[]
   /** How many passes the history needs for them. */
@@ -105,13 +105,13 @@ function manyPictures(random: Random, passes: number): Scene {
 function changingRules(random: Random, passes: number): Scene {
   const begun = random.below(2)
   const after = begun + random.below(2)
-  const end: Deed = random.pick(['unignore', 'unignore', 'ignoreFileUnreadable', 'prune'])
+  const end: ActionKind = random.pick(['unignore', 'unignore', 'ignoreFileUnreadable', 'prune'])
   const actions = [act(random, begun, 'ignore'), act(random, after, end)]
   if (end === 'prune' && random.chance(0.5)) actions.push(act(random, after, 'unignore'))
   return { actions, passes: Math.max(passes, after + 1) }
 }
 
-function act(random: Random, pass: number, deed: Deed): Action {
+function act(random: Random, pass: number, kind: ActionKind): Action {
   const step = random.chance(0.5) ? 0 : 1 + random.below(2 ** (3 + random.below(6)))
-  return { pass, step, deed, a: random.next(), b: random.next() }
+  return { pass, step, kind, a: random.next(), b: random.next() }
 }

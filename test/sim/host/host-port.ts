@@ -24,7 +24,7 @@ import {
 import { hashOf } from '../disk/tree.ts'
 import type { Life } from '../engine/virtual-clock.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
-import type { Watch } from '../judges/oracle-parts.ts'
+import type { Watch } from '../judges/facts.ts'
 import { SECRET } from '../judges/secrecy.ts'
 import type { VirtualHost } from './virtual-host.ts'
 

@@ -3,8 +3,8 @@ import type { ImageRow } from '../../../src/synced/tables/images.ts'
 import { livePictures } from '../disk/live-pictures.ts'
 import type { World } from '../engine/world.ts'
 import type { HostTruth, TrueImage } from '../host/host-truth.ts'
-import { doubtAbout } from './grounds.ts'
-import { isKnown, nameOf, type OracleParts } from './oracle-parts.ts'
+import { doubtAbout } from './doubts.ts'
+import { type Facts, isKnown, nameOf } from './facts.ts'
 
 /** Judges what an audit says, made before it goes on or begins. Each thing that it may say is one function. */
 export class AuditJudge {
@@ -66,7 +66,7 @@ export class AuditJudge {
     const { oracle, host, history } = this.#world
     if (image.by === 'other' || oracle.stateLost || oracle.words.mayHaveLeft(image)) return
     // By a clock that was set it came after the one that albumd deleted.
-    if (image.deletionAsked && history.actions.some(({ deed }) => deed === 'clockJump')) return
+    if (image.deletionAsked && history.actions.some(({ kind }) => kind === 'clockJump')) return
     // Of another person's image it may have learned that it was this one.
     const taken = [...host.truth.images.values()].some(
       ({ by, name, id }) => by === 'other' && name === image.name && id !== image.id,
@@ -113,7 +113,7 @@ interface Known {
 
 /** Judges what the repair of an audit deletes, at the moment the request leaves. Each invariant is one function. */
 export class RepairJudge {
-  readonly #parts: OracleParts
+  readonly #facts: Facts
   readonly #known: Known
   readonly #truth: HostTruth
   readonly #fetched = new Set<string>()
@@ -124,12 +124,12 @@ export class RepairJudge {
   #paused: { may: number; deleted: Set<string> } | null = null
 
   constructor(
-    parts: OracleParts,
+    facts: Facts,
     known: Known,
     truth: HostTruth,
     report: (invariant: string, what: string) => void,
   ) {
-    this.#parts = parts
+    this.#facts = facts
     this.#known = known
     this.#truth = truth
     this.#report = report
@@ -143,7 +143,7 @@ export class RepairJudge {
   begin(most: number): void {
     this.#most = most
     this.#deleted.clear()
-    this.#paused = this.#parts.isPaused() ? { may: 0, deleted: new Set() } : null
+    this.#paused = this.#facts.isPaused() ? { may: 0, deleted: new Set() } : null
   }
 
   end(): void {
@@ -166,7 +166,7 @@ export class RepairJudge {
 
   /** Its id is recorded as ours, and it is: albumd sent it, or has compared its bytes, or a person said so. */
   #nothingForeign(image: TrueImage): void {
-    const { disk, isOurs } = this.#parts
+    const { disk, isOurs } = this.#facts
     if (!isOurs(image.id)) this.#report('nothing-foreign-deleted', `${nameOf(image)} is in no record`)
     if (image.by === 'albumd' || this.#known.approved.has(image.id)) return
     const isCompared =
@@ -176,12 +176,12 @@ export class RepairJudge {
 
   /** What the host kept though albumd deleted it stands for nothing. */
   #nothingThatStands(image: TrueImage): void {
-    const { disk, mirrors, recordOf } = this.#parts
+    const { disk, mirrors, recordOf } = this.#facts
     const left = this.#truth
       .live()
       .some(other => other !== image && !other.deletionAsked && other.hash === image.hash)
     for (const { path, node } of livePictures(disk, mirrors)) {
-      if (node.hash !== image.hash || !isKnown(this.#parts, path)) continue
+      if (node.hash !== image.hash || !isKnown(this.#facts, path)) continue
       const stands = recordOf(path)?.image === image.id
       if (stands || (!left && !image.keptDeleted))
         this.#report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)
@@ -189,9 +189,9 @@ export class RepairJudge {
   }
 
   #nothingInDoubt(image: TrueImage): void {
-    const { disk, looks, grounds, mirrors, guardOf } = this.#parts
+    const { disk, looks, doubts, mirrors, guardOf } = this.#facts
     for (const mirror of mirrors) {
-      const doubt = guardOf(mirror.folder) ?? doubtAbout(disk, looks, grounds, mirror)
+      const doubt = guardOf(mirror.folder) ?? doubtAbout(disk, looks, doubts, mirror)
       if (doubt) this.#report('no-deletion-in-doubt', `${nameOf(image)} is mended away while ${doubt}`)
     }
   }
@@ -207,7 +207,7 @@ export class RepairJudge {
   }
 
   #nothingWhilePaused(image: TrueImage): void {
-    if (!this.#parts.isPaused()) {
+    if (!this.#facts.isPaused()) {
       this.#paused = null
       return
     }

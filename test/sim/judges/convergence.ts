@@ -7,7 +7,7 @@ import type { World } from '../engine/world.ts'
 import { LATEST } from '../histories/history.ts'
 import type { TrueImage } from '../host/host-truth.ts'
 import { approveHeld, trustDoubtful } from '../people/person.ts'
-import { isEmpty } from './grounds.ts'
+import { isEmpty } from './doubts.ts'
 import { needless, standsFor } from './needless.ts'
 
 /** After each pass of the end: a minute, credentials' lives, graces, and the hours until what failed is tried again. */
@@ -59,7 +59,7 @@ async function waitForRules(world: World, number: number): Promise<void> {
 /** A person has sent again what is in doubt, and an audit mend what others did: then that excuses nothing any more. */
 async function mustMend(world: World, from: number): Promise<void> {
   const { oracle, host, auditing, resending } = world
-  const people = new Set(world.history.actions.map(({ deed }) => deed))
+  const people = new Set(world.history.actions.map(({ kind }) => kind))
   if (people.has('resend') && resending.allAtLast()) await mustAgree(world, from)
   if (!people.has('auditRepair') || oracle.violation) return
   host.keepsDeleted = 0
@@ -156,9 +156,9 @@ function isGuarded({ state: { synced } }: World, { folder }: MirrorPolicy): bool
 }
 
 /** A root comes back by itself where it is the very one that was, and holds something; else by a person's word. */
-function needlessGuard({ disk, grounds, state: { synced } }: World, { folder }: MirrorPolicy): string | null {
+function needlessGuard({ disk, doubts, state: { synced } }: World, { folder }: MirrorPolicy): string | null {
   const row = synced.mirrors.of(folder)
-  if (row?.guard_code === 'ROOT' && grounds.trusted.has(folder))
+  if (row?.guard_code === 'ROOT' && doubts.trusted.has(folder))
     return `${folder} is guarded, and a person trusts it`
   const root = disk.find(folder)
   if (row?.guard_code !== 'ROOT' || !root || isEmpty(disk, folder)) return null

@@ -4,7 +4,7 @@ import { isIgnored } from '../disk/live-pictures.ts'
 import { type FileNode, split } from '../disk/tree.ts'
 import type { VirtualDisk } from '../disk/virtual-disk.ts'
 import { rowAt, type StateKit } from '../engine/state-kit.ts'
-import type { Grounds } from './grounds.ts'
+import type { Doubts } from './doubts.ts'
 
 /** A folder that loses so many pictures with an image at once, and all its others, is in doubt. */
 export const MANY = 20
@@ -19,7 +19,7 @@ interface Loss {
 interface Surroundings {
   disk: VirtualDisk
   looks: Looks
-  grounds: Grounds
+  doubts: Doubts
   mirrors: readonly MirrorPolicy[]
   state: StateKit
 }
@@ -34,9 +34,9 @@ export class Emptied {
   }
 
   /** Does what empties the folder. */
-  empty(folder: string, deed: () => void): void {
+  empty(folder: string, change: () => void): void {
     const lost = this.#withImage(folder)
-    deed()
+    change()
     this.#losses.set(folder, { since: this.#world.disk.happens(), lost })
   }
 
@@ -48,11 +48,11 @@ export class Emptied {
 
   /** Why nothing of a mirror may be deleted, as far as the engine has looked since: or null. */
   doubtAbout(mirror: MirrorPolicy): string | null {
-    const { disk, looks, grounds } = this.#world
+    const { disk, looks, doubts } = this.#world
     for (const [folder, { since, lost }] of this.#losses) {
       if (!`${folder}/`.startsWith(`${mirror.folder}/`) || looks.readAt(folder) < since) continue
       // The names in a root are read before each deletion; that is no look at it.
-      if (folder === mirror.folder && since > grounds.pass) continue
+      if (folder === mirror.folder && since > doubts.pass) continue
       if (disk.changedIn(folder) > since || isIgnored(disk, [mirror], folder)) continue
       const count = [...lost].filter(([path, hash]) => this.#isMissed(path, hash)).length
       if (count >= MANY) return `${folder} has lost all its ${count} pictures`

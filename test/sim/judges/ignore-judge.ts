@@ -2,7 +2,7 @@ import type { Looks } from '../disk/disk-port.ts'
 import { IGNORE_FILE } from '../disk/live-pictures.ts'
 import { split, upwards } from '../disk/tree.ts'
 import type { VirtualDisk } from '../disk/virtual-disk.ts'
-import type { Grounds } from './grounds.ts'
+import type { Doubts } from './doubts.ts'
 
 /**
  * Why a picture must not be sent, as far as the engine had looked when it opened it, or null: what an ignore file that
@@ -11,7 +11,7 @@ import type { Grounds } from './grounds.ts'
 export function whatMayHide(
   disk: VirtualDisk,
   looks: Looks,
-  { ignoreGone, pass }: Grounds,
+  { ignoreGone, pass }: Doubts,
   { path, openedAt }: { path: string; openedAt: number },
 ): string | null {
   for (const folder of upwards(split(path).folder)) {
@@ -30,7 +30,7 @@ export function whatMayHide(
 }
 
 /** A pass has ended: what it may have found gone, alone or with its folder, may be believed by the next look. */
-export function believeGone({ ignoreGone }: Grounds, looks: Looks): void {
+export function believeGone({ ignoreGone }: Doubts, looks: Looks): void {
   for (const [folder, since] of ignoreGone)
     if (Math.max(metAt(looks, folder), looks.missedAt(folder)) > since) ignoreGone.delete(folder)
 }

@@ -71,7 +71,7 @@ function isKeptDeleted(
   const mayDelete = auditing.last?.withheld === 0 && synced.journal.openUploads().length === 0
   const remoteIds = synced.audit.albums().map(id => (id === null ? null : synced.albums.byId(id)!.remote_id))
   // By a clock that was set an image may have come after albumd deleted one of its id: then it is another's.
-  const isTimed = history.actions.every(({ deed }) => deed !== 'clockJump')
+  const isTimed = history.actions.every(({ kind }) => kind !== 'clockJump')
   const mustBeSeen = isTimed && history.variations.blinks === null && remoteIds.includes(album?.id ?? null)
   return keptDeleted && !(oracle.mended && mayDelete && mustBeSeen)
 }

@@ -3,8 +3,8 @@ import { split } from '../disk/tree.ts'
 import { type HostTruth, isIn, pathOfAlbum, type TrueAlbum, type TrueImage } from '../host/host-truth.ts'
 import { RepairJudge } from './audit-judge.ts'
 import { DeletionJudge } from './deletion-judge.ts'
+import { type Facts, nameOf, type Watch } from './facts.ts'
 import { whatMayHide } from './ignore-judge.ts'
-import { nameOf, type OracleParts, type Watch } from './oracle-parts.ts'
 import { QuotaJudge } from './quota-judge.ts'
 import { SecrecyJudge } from './secrecy.ts'
 import { UploadJudge } from './upload-judge.ts'
@@ -37,7 +37,7 @@ export class Oracle implements Watch {
   mended = false
   /** Requests of albumd that changed the host, or could have. */
   effects = 0
-  readonly #parts: OracleParts
+  readonly #facts: Facts
   #truth!: HostTruth
   #judge!: DeletionJudge
   readonly uploads: UploadJudge
@@ -50,24 +50,24 @@ export class Oracle implements Watch {
   /** What was asked to be deleted since a person has waited for the pass to end; null: nobody has. */
   #deletedSince: Set<string> | null = null
 
-  constructor(parts: OracleParts) {
-    this.#parts = parts
+  constructor(facts: Facts) {
+    this.#facts = facts
     const report = (invariant: string, what: string) => this.report(invariant, what)
-    this.uploads = new UploadJudge(parts, report)
-    this.quota = new QuotaJudge(parts, report)
-    this.secrecy = new SecrecyJudge(parts.findSecret, report)
-    this.words = new Words(parts.now)
+    this.uploads = new UploadJudge(facts, report)
+    this.quota = new QuotaJudge(facts, report)
+    this.secrecy = new SecrecyJudge(facts.findSecret, report)
+    this.words = new Words(facts.now)
   }
 
   watch(truth: HostTruth): void {
     this.#truth = truth
     const report = (invariant: string, what: string) => this.report(invariant, what)
-    this.#judge = new DeletionJudge(this.#parts, this, truth, report)
-    this.repairs = new RepairJudge(this.#parts, this, truth, report)
+    this.#judge = new DeletionJudge(this.#facts, this, truth, report)
+    this.repairs = new RepairJudge(this.#facts, this, truth, report)
   }
 
   keeps(id: string): void {
-    this.kept.set(id, this.#parts.running())
+    this.kept.set(id, this.#facts.running())
   }
 
   report(invariant: string, what: string): void {
@@ -93,7 +93,7 @@ export class Oracle implements Watch {
 
   sending({ chunks }: PictureBody): string {
     this.effects++
-    const source = this.#parts.sources.get(chunks)
+    const source = this.#facts.sources.get(chunks)
     if (source === undefined) throw new Error('a picture was sent that was never opened')
     this.#nothingFromAnotherRoot(source)
     this.#nothingThatMayBeHidden(source)
@@ -117,7 +117,7 @@ export class Oracle implements Watch {
     this.#nothingBegins(id)
     const album = this.#truth.album(id)
     if (!album || album.gone) return
-    const { grounds, wholeAlbums, mirrors } = this.#parts
+    const { doubts, wholeAlbums, mirrors } = this.#facts
     const hanging = mirrors.find(mirror => `${mirror.album}/`.startsWith(`${pathOfAlbum(album)}/`))
     if (hanging)
       this.report('nothing-needed-deleted', `${pathOfAlbum(album)}, in which ${hanging.folder} hangs`)
@@ -135,7 +135,7 @@ export class Oracle implements Watch {
       this.#judge.judge(
         inside.filter(
           ({ by, listedFrom, keptDeleted }) =>
-            !keptDeleted && (by === 'albumd' || listedFrom < grounds.passAt),
+            !keptDeleted && (by === 'albumd' || listedFrom < doubts.passAt),
         ),
       )
   }
@@ -172,13 +172,13 @@ export class Oracle implements Watch {
 
   /** Of an album that is asked for what others made before this pass is known, however late it is made. */
   albumCreation(): number {
-    return this.#parts.grounds.passAt
+    return this.#facts.doubts.passAt
   }
 
   albumMade(album: TrueAlbum, sawUntil: number): void {
     if (album.by === 'other') return
     this.effects++
-    if (this.#parts.variations.without.includes('list')) return
+    if (this.#facts.variations.without.includes('list')) return
     // With all its records an album is made again where the host does not know it; old ones must not make any.
     if (this.listRefused() && (!this.stateLost || this.words.any)) return
     for (const other of this.#truth.liveAlbums())
@@ -193,21 +193,21 @@ export class Oracle implements Watch {
 
   /** What was opened before is of the root that was. */
   #nothingFromAnotherRoot({ path, openedAt }: { path: string; openedAt: number }): void {
-    const { grounds } = this.#parts
+    const { doubts } = this.#facts
     const root = `/${path.split('/')[1]}`
-    const since = grounds.otherRoot.get(root)
+    const since = doubts.otherRoot.get(root)
     if (since !== undefined && openedAt > since)
       this.report('no-deletion-in-doubt', `${path} is sent from a root that is another one`)
   }
 
   #nothingThatMayBeHidden(source: { path: string; openedAt: number }): void {
-    const { disk, looks, grounds } = this.#parts
-    const why = whatMayHide(disk, looks, grounds, source)
+    const { disk, looks, doubts } = this.#facts
+    const why = whatMayHide(disk, looks, doubts, source)
     if (why) this.report('nothing-hidden-sent', `${source.path} is sent while ${why}`)
   }
 
   #nothingTwice(image: TrueImage): void {
-    const { variations } = this.#parts
+    const { variations } = this.#facts
     if (this.stateLost && variations.without.includes('list')) return
     for (const other of this.#truth.live()) {
       if (other === image || other.by === 'other' || other.deletionAsked || other.source !== image.source)
@@ -220,14 +220,14 @@ export class Oracle implements Watch {
         ({ source, hash, at }) => source === image.source && hash !== image.hash && at >= other.at,
       )
       const counts = !this.#isLinked(other) && !this.#standsElsewhere(other)
-      if (!between && counts && !this.#parts.mayBeDeleted(other.id))
+      if (!between && counts && !this.#facts.mayBeDeleted(other.id))
         this.report('nothing-twice', `${nameOf(image)} was sent twice`)
     }
   }
 
   /** Where folders share an album, a picture of its bytes and name in another folder may have taken it over. */
   #standsElsewhere({ id, source, name }: TrueImage): boolean {
-    const { disk, recordOf } = this.#parts
+    const { disk, recordOf } = this.#facts
     return [...disk.paths()].some(
       path => path !== source && split(path).name === name && recordOf(path)?.image === id,
     )
@@ -235,11 +235,11 @@ export class Oracle implements Watch {
 
   /** After its state was lost albumd may have taken it for another version, by its looks. */
   #isLinked({ id }: TrueImage): boolean {
-    return this.stateLost && this.#parts.isLinked(id)
+    return this.stateLost && this.#facts.isLinked(id)
   }
 
   #nothingHalf(image: TrueImage): void {
-    const { disk } = this.#parts
+    const { disk } = this.#facts
     if (this.halves.has(image.hash)) this.report('nothing-half', `${image.source} was sent half written`)
     else if (!disk.everHeld(image.source!, image.hash))
       this.report('nothing-half', `${image.source} never had the bytes of ${nameOf(image)}`)

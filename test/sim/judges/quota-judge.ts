@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../../src/sync/quota/quota-day.ts'
-import type { OracleParts, QuotaWatch } from './oracle-parts.ts'
+import type { Facts, QuotaWatch } from './facts.ts'
 
 /** A used-up quota that the host told of. Times are of the machine's clock. */
 interface Refusal {
@@ -46,7 +46,7 @@ const CLOSE_MS = 60_000
 export class QuotaJudge implements QuotaWatch {
   /** Whether the host ever said so: from then on albumd's days may be other ones. */
   wasRefused = false
-  readonly #parts: Pick<OracleParts, 'wall' | 'now' | 'allowance'>
+  readonly #facts: Pick<Facts, 'wall' | 'now' | 'allowance'>
   readonly #report: (invariant: string, what: string) => void
   #requests = 0
   #known = NOTHING
@@ -57,10 +57,10 @@ export class QuotaJudge implements QuotaWatch {
   readonly #seen: { from: number; to: number }[] = []
 
   constructor(
-    parts: Pick<OracleParts, 'wall' | 'now' | 'allowance'>,
+    facts: Pick<Facts, 'wall' | 'now' | 'allowance'>,
     report: (invariant: string, what: string) => void,
   ) {
-    this.#parts = parts
+    this.#facts = facts
     this.#report = report
   }
 
@@ -68,7 +68,7 @@ export class QuotaJudge implements QuotaWatch {
     const { refusal, unsure } = this.#known
     const isDue = refusal === null || this.#isDue(refusal) || (unsure !== null && this.#isDue(unsure))
     if (!isDue) {
-      const ago = this.#parts.wall() - refusal.at
+      const ago = this.#facts.wall() - refusal.at
       this.#report('quota-is-believed', `an upload was asked for ${ago} ms after the quota was used up`)
     }
     return ++this.#requests
@@ -77,7 +77,7 @@ export class QuotaJudge implements QuotaWatch {
   granted(request: number): void {
     const { refusal, perhaps } = this.#known
     if (refusal && request <= refusal.newest) return
-    const to = this.#parts.wall()
+    const to = this.#facts.wall()
     for (const known of [refusal, perhaps]) if (known) this.#seen.push({ from: known.at, to })
     if (refusal || perhaps) this.#change(NOTHING)
   }
@@ -86,7 +86,7 @@ export class QuotaJudge implements QuotaWatch {
     this.wasRefused = true
     const { refusal, perhaps, unsure } = this.#known
     if (refusal && request <= refusal.newest) return
-    const at = this.#parts.wall()
+    const at = this.#facts.wall()
     // A clock that was set back shows that it was wrong before.
     const first = Math.min(refusal?.first ?? at, at)
     const said = {
@@ -100,7 +100,7 @@ export class QuotaJudge implements QuotaWatch {
 
   /** What a process knows that begins now with the records as they are. */
   recorded(): Known {
-    if (this.#parts.now() - this.#changedAt >= RECORDED_MS) return this.#known
+    if (this.#facts.now() - this.#changedAt >= RECORDED_MS) return this.#known
     const { refusal } = this.#known
     if (refusal) return { ...this.#before, unsure: refusal }
     return { ...NOTHING, perhaps: this.#before.refusal ?? this.#before.perhaps }
@@ -120,13 +120,13 @@ export class QuotaJudge implements QuotaWatch {
   #change(known: Known): void {
     this.#before = this.recorded()
     this.#known = known
-    this.#changedAt = this.#parts.now()
+    this.#changedAt = this.#facts.now()
   }
 
   /** Whether albumd, which has this written down, may ask. */
   #isDue({ first, perhapsFirst, at }: Refusal): boolean {
-    const now = this.#parts.wall()
-    const { days, probeEveryMs } = this.#parts.allowance
+    const now = this.#facts.wall()
+    const { days, probeEveryMs } = this.#facts.allowance
     const ago = now - at
     if (ago < 0) return true
     const isDueAfter = (said: number) => {

@@ -1,10 +1,10 @@
-import type { OracleParts } from './oracle-parts.ts'
+import type { Facts } from './facts.ts'
 
 const DAY_MS = 86_400_000
 
 /** Judges when pictures leave: hours, pauses and what is kept of a day's quota. Each invariant is one function. */
 export class UploadJudge {
-  readonly #parts: OracleParts
+  readonly #facts: Facts
   readonly #report: (invariant: string, what: string) => void
   /** Uploads are not to begin; `why`: for people, `under`: what was under way then and may go on. */
   #shut: { why: string; most: number; under: Set<string> } | null = null
@@ -13,8 +13,8 @@ export class UploadJudge {
   /** What was sent of the reserve, though it was older than the day, by day. */
   readonly #spent = new Map<number, Set<string>>()
 
-  constructor(parts: OracleParts, report: (invariant: string, what: string) => void) {
-    this.#parts = parts
+  constructor(facts: Facts, report: (invariant: string, what: string) => void) {
+    this.#facts = facts
     this.#report = report
   }
 
@@ -25,7 +25,7 @@ export class UploadJudge {
 
   /** In mid-pass: those under way come to their end. */
   shut(why: string): void {
-    this.#shut ??= { why, most: this.#parts.concurrency, under: new Set() }
+    this.#shut ??= { why, most: this.#facts.concurrency, under: new Set() }
   }
 
   credential(name: string): void {
@@ -46,7 +46,7 @@ export class UploadJudge {
   }
 
   #reserveIsKept(path: string): void {
-    const { allowance, order, concurrency, wall, recordOf } = this.#parts
+    const { allowance, order, concurrency, wall, recordOf } = this.#facts
     const day = Math.floor(wall() / DAY_MS)
     const sent = this.#sent.get(day) ?? 0
     this.#sent.set(day, sent + 1)

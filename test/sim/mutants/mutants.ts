@@ -1,15 +1,15 @@
 import { CHECKING } from './checking.ts'
 import { DELETIONS } from './deletions.ts'
 import { DOUBT } from './doubt.ts'
-import { GROUND } from './ground.ts'
 import type { Mutant } from './mutant.ts'
 import { PACING } from './pacing.ts'
+import { ROOTS } from './roots.ts'
 import { RULES } from './rules.ts'
 import { SECRETS } from './secrets.ts'
 import { SETTLING } from './settling.ts'
 
 export const MUTANTS: readonly Mutant[] = [
-  ...GROUND,
+  ...ROOTS,
   ...DELETIONS,
   ...DOUBT,
   ...SETTLING,

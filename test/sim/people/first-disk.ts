@@ -1,5 +1,5 @@
 import type { World } from '../engine/world.ts'
-import { pictureOf, placeOf } from './places.ts'
+import { pictureOf, placeOf } from './locations.ts'
 
 /** What lies on the disk before the first pass. */
 export function makeFirstDisk(world: World): void {

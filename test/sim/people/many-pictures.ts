@@ -2,12 +2,12 @@ import { IGNORE_FILE } from '../disk/live-pictures.ts'
 import { bytesOf, isHalf } from '../disk/tiny-picture.ts'
 import { split } from '../disk/tree.ts'
 import type { World } from '../engine/world.ts'
-import type { Deed } from '../histories/history.ts'
+import type { ActionKind } from '../histories/history.ts'
 import { MANY } from '../judges/emptied.ts'
-import { FOLDERS, make } from './places.ts'
+import { FOLDERS, make } from './locations.ts'
 
 /** What people, and failing disks, do with very many pictures at once. */
-export const MANY_PICTURES: Partial<Record<Deed, (world: World, a: number, b: number) => string>> = {
+export const MANY_PICTURES: Partial<Record<ActionKind, (world: World, a: number, b: number) => string>> = {
   fillFolder(world, a, b) {
     const mirror = world.mirrors[(a >>> 8) % world.mirrors.length]!
     const folder = `${mirror.folder}${FOLDERS[a % 4]}`

@@ -4,12 +4,12 @@ import type { FileNode, Mount, Node } from '../disk/tree.ts'
 import type { VirtualDisk } from '../disk/virtual-disk.ts'
 import type { StateKit } from '../engine/state-kit.ts'
 import type { Random } from '../histories/random.ts'
-import type { Grounds } from '../judges/grounds.ts'
+import type { Doubts } from '../judges/doubts.ts'
 
 interface Surroundings {
   disk: VirtualDisk
   looks: Looks
-  grounds: Grounds
+  doubts: Doubts
   mirrors: readonly MirrorPolicy[]
   random: Random
   state: StateKit
@@ -68,15 +68,15 @@ export class Tree {
     const { disk } = this.#world
     this.#away.set(folder, disk.mountAt(folder) ? disk.mount(folder, null)! : disk.takeAway(folder)!)
     // A mirror without records takes any root for its own.
-    const { grounds } = this.#world
-    if (grounds.heldPictures(folder)) grounds.otherRoot.set(folder, disk.happens())
+    const { doubts } = this.#world
+    if (doubts.heldPictures(folder)) doubts.otherRoot.set(folder, disk.happens())
   }
 
   bringBack(folder: string): void {
     const what = this.#away.get(folder)
     if (!what) return
     this.#away.delete(folder)
-    this.#world.grounds.otherRoot.delete(folder)
+    this.#world.doubts.otherRoot.delete(folder)
     if ('dev' in what) this.#world.disk.mount(folder, what, this.#world.random.chance(0.5))
     else {
       if (this.#world.disk.find(folder)) this.#world.disk.takeAway(folder)
@@ -89,7 +89,7 @@ export class Tree {
     if (!mount) return
     this.#subMounts.set(path, mount)
     if (this.#wasLookedAt(path) && this.#runs())
-      this.#world.grounds.lostMount.set(path, this.#world.disk.happens())
+      this.#world.doubts.lostMount.set(path, this.#world.disk.happens())
   }
 
   /** A look that the process did not live to record is none, nor is one that was refused. */
@@ -111,7 +111,7 @@ export class Tree {
       }
       this.#world.disk.mount(path, mount)
       this.#subMounts.delete(path)
-      this.#world.grounds.lostMount.delete(path)
+      this.#world.doubts.lostMount.delete(path)
     }
   }
 }

@@ -3,7 +3,7 @@ import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
 import type { Tx } from '../../../src/synced/synced.ts'
 import { diskFor } from '../disk/disk-port.ts'
 import type { World } from '../engine/world.ts'
-import type { Grounds } from '../judges/grounds.ts'
+import type { Doubts } from '../judges/doubts.ts'
 
 /** A person lets all held deletions go ahead. Answers how many. */
 export function approveHeld({ state: { synced }, oracle, machine }: World): number {
@@ -24,7 +24,7 @@ export function discardHeld({ state: { synced }, oracle, machine }: World): numb
 }
 
 /** A person says of all that is in doubt that it is as it should be. Answers how much of it a person's word ends. */
-export function trustDoubtful({ state, disk, looks, machine, mirrors, grounds, emptied }: World): number {
+export function trustDoubtful({ state, disk, looks, machine, mirrors, doubts, emptied }: World): number {
   const { synced } = state
   const atOnce = { ...synced, commit: async <T>(change: (tx: Tx) => T) => synced.commitNow(change) }
   const view = diskFor(disk, looks, machine.wall, () => {})
@@ -36,7 +36,7 @@ export function trustDoubtful({ state, disk, looks, machine, mirrors, grounds, e
       const trust = trustIn(view, synced, row, path)
       if (trust.kind !== 'root' && trust.kind !== 'folder') continue
       void recordTrust(atOnce, trust)
-      trustGround(grounds, folder, path)
+      trustRoots(doubts, folder, path)
       emptied.forget(path === '' ? folder : `${folder}/${path}`)
       trusted++
     }
@@ -44,11 +44,7 @@ export function trustDoubtful({ state, disk, looks, machine, mirrors, grounds, e
   return trusted
 }
 
-function trustGround(
-  { otherRoot, trusted, lostMount, ignoreGone }: Grounds,
-  root: string,
-  path: string,
-): void {
+function trustRoots({ otherRoot, trusted, lostMount, ignoreGone }: Doubts, root: string, path: string): void {
   if (path === '') {
     otherRoot.delete(root)
     trusted.add(root)

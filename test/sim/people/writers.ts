@@ -1,9 +1,9 @@
 import { halfOf, mixedOf, nameOfBytes, roomFor, tellsItsEnd } from '../disk/tiny-picture.ts'
 import type { FileNode } from '../disk/tree.ts'
 import type { World } from '../engine/world.ts'
-import type { Deed } from '../histories/history.ts'
+import type { ActionKind } from '../histories/history.ts'
 import { Random } from '../histories/random.ts'
-import { make, onFile, pictureOf, placeOf } from './places.ts'
+import { make, onFile, pictureOf, placeOf } from './locations.ts'
 
 /** Less than pictures rest where their bytes tell nothing. */
 const MOST_GAP_MS = 900
@@ -15,7 +15,7 @@ const MOST_CUT_MS = 400_000
 const MOST_BLANK_MS = 50_000
 
 /** Who writes a picture bit by bit. What is there meanwhile must never be sent. */
-export const WRITERS: Partial<Record<Deed, (world: World, a: number, b: number) => string>> = {
+export const WRITERS: Partial<Record<ActionKind, (world: World, a: number, b: number) => string>> = {
   writeInPieces(world, a, b) {
     const path = placeOf(world, a)
     const whole = pictureOf(b)

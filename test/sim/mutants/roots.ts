@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 /** What the mirrors stand on: roots, mounts, folders. */
-export const GROUND: readonly Mutant[] = [
+export const ROOTS: readonly Mutant[] = [
   {
     name: 'no guard of the root',
     edits: [

@@ -2,12 +2,12 @@ import { Refusal } from '../../../src/host/refusal.ts'
 import { bytesOf, isHalf } from '../disk/tiny-picture.ts'
 import { split } from '../disk/tree.ts'
 import type { World } from '../engine/world.ts'
-import type { Deed } from '../histories/history.ts'
+import type { ActionKind } from '../histories/history.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
 import { pathOfAlbum } from '../host/host-truth.ts'
-import { CHECKING_DEEDS } from './deeds.ts'
+import { CHECKING_ACTIONS } from './actions.ts'
+import { placeOf } from './locations.ts'
 import { approveHeld, discardHeld } from './person.ts'
-import { placeOf } from './places.ts'
 
 /** Odd, so that no two jumps bring back the very moment of another time. */
 const JUMPS = [3_661_777, -3_661_777, 90_061_313, -90_061_313, 120_007, -120_007]
@@ -16,7 +16,7 @@ const JUMPS = [3_661_777, -3_661_777, 90_061_313, -90_061_313, 120_007, -120_007
 const downFor = (b: number) => [2 * LIFETIME_MS, 20_000, 1000][b % 3]!
 
 /** What becomes of the host, the machine and the process. */
-export const HOST_DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) => string>> = {
+export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: number) => string>> = {
   clockJump(world, a) {
     const by = JUMPS[a % JUMPS.length]!
     world.machine.offset += by
@@ -123,7 +123,7 @@ export const HOST_DEEDS: Partial<Record<Deed, (world: World, a: number, b: numbe
     world.waitLonger(1000 * (1 + (a % 100_000)))
     return 'time passes'
   },
-  ...CHECKING_DEEDS,
+  ...CHECKING_ACTIONS,
 }
 
 /** Into the album where the picture of this path belongs, as far as it is there. */

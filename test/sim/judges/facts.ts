@@ -11,19 +11,19 @@ import { recordedAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 import type { Variations } from '../histories/variations.ts'
 import { pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
-import type { Grounds } from './grounds.ts'
+import type { Doubts } from './doubts.ts'
 import { Oracle } from './oracle.ts'
 import type { Pruning } from './pruning.ts'
 import type { FindSecret } from './secrecy.ts'
 
-export interface OracleParts {
+export interface Facts {
   disk: VirtualDisk
   looks: Looks
   sources: Sources
   mirrors: readonly MirrorPolicy[]
   hold: HoldPolicy
   variations: Variations
-  grounds: Grounds
+  doubts: Doubts
   pruning: Pick<Pruning, 'askedAt' | 'wasGoneBefore'>
   /** True time that albumd ran, in milliseconds. */
   running: () => number
@@ -59,13 +59,13 @@ export interface OracleParts {
  * Whether the engine has read the folder and looked at the picture since it came to be as it is. A root is read for its
  * names alone before each deletion.
  */
-export function isKnown({ disk, looks }: OracleParts, path: string): boolean {
+export function isKnown({ disk, looks }: Facts, path: string): boolean {
   const since = disk.changedAt(path)
   return looks.readAt(split(path).folder) > since && looks.statedAt(path) > since
 }
 
 /** The mirror that an image belongs to. */
-export function mirrorOf({ mirrors }: OracleParts, { source, album }: TrueImage): MirrorPolicy | undefined {
+export function mirrorOf({ mirrors }: Facts, { source, album }: TrueImage): MirrorPolicy | undefined {
   if (source !== null) return mirrors.find(({ folder }) => source.startsWith(`${folder}/`))
   const path = pathOfAlbum(album)
   return mirrors.find(mirror => mirror.album === '' || `${path}/`.startsWith(`${mirror.album}/`))
@@ -79,7 +79,7 @@ export function nameOf(image: TrueImage): string {
 
 /** The oracle of a world. `running`: true time that albumd ran, in milliseconds. */
 export function oracleOf(world: World, running: () => number): Oracle {
-  const { disk, looks, sources, mirrors, grounds, pruning, allowance, machine, pausing, time } = world
+  const { disk, looks, sources, mirrors, doubts, pruning, allowance, machine, pausing, time } = world
   const { hold, variations, order, concurrency, albumDeletions } = world.history
   const { synced, findSecret } = world.state
   return new Oracle({
@@ -89,7 +89,7 @@ export function oracleOf(world: World, running: () => number): Oracle {
     mirrors,
     hold,
     variations,
-    grounds,
+    doubts,
     pruning,
     allowance,
     order,

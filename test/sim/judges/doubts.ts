@@ -4,8 +4,8 @@ import { IGNORE_FILE, isIgnored } from '../disk/live-pictures.ts'
 import { split, upwards } from '../disk/tree.ts'
 import type { VirtualDisk } from '../disk/virtual-disk.ts'
 
-/** What is wrong with the ground that mirrors stand on, and since which moment of the disk. */
-export interface Grounds {
+/** What is wrong with roots and folders, and since which moment of the disk. */
+export interface Doubts {
   /** Roots that are gone, empty or another folder. */
   otherRoot: Map<string, number>
   /** Roots of which a person said that they are as they should be. */
@@ -29,25 +29,23 @@ export interface Grounds {
 export function doubtAbout(
   disk: VirtualDisk,
   looks: Looks,
-  grounds: Grounds,
+  doubts: Doubts,
   mirror: MirrorPolicy,
 ): string | null {
   const { folder } = mirror
-  const root = doubtAboutRoot(disk, looks, grounds, mirror)
+  const root = doubtAboutRoot(disk, looks, doubts, mirror)
   if (root !== null) return root
-  for (const [path, since] of grounds.lostMount)
+  for (const [path, since] of doubts.lostMount)
     if (path.startsWith(`${folder}/`) && looks.readAt(path) > since)
       return `${path} is no mount point any more`
-  return (
-    grounds.emptied(mirror) ?? unreadable(disk, looks, mirror) ?? notLookedAt(disk, looks, grounds, folder)
-  )
+  return doubts.emptied(mirror) ?? unreadable(disk, looks, mirror) ?? notLookedAt(disk, looks, doubts, folder)
 }
 
 /** The same of its root alone. */
 export function doubtAboutRoot(
   disk: VirtualDisk,
   looks: Looks,
-  { otherRoot, trusted, holdsPictures }: Grounds,
+  { otherRoot, trusted, holdsPictures }: Doubts,
   { folder }: MirrorPolicy,
 ): string | null {
   const other = otherRoot.get(folder)
@@ -84,7 +82,7 @@ function mayBeIgnored(disk: VirtualDisk, looks: Looks, folder: string): boolean 
 }
 
 /** A pass that deletes has looked at every folder that was there before it. */
-function notLookedAt(disk: VirtualDisk, looks: Looks, { pass }: Grounds, root: string): string | null {
+function notLookedAt(disk: VirtualDisk, looks: Looks, { pass }: Doubts, root: string): string | null {
   const folders = [...foldersOf(disk, root)]
   // What is ignored, or was when the pass began, is not looked at.
   const rules = folders.map(folder => `${folder}/${IGNORE_FILE}`)

@@ -3,13 +3,13 @@ import { halfOf, isHalf, nameOfBytes } from '../disk/tiny-picture.ts'
 import { type FolderNode, split } from '../disk/tree.ts'
 import { folderAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
-import type { Deed } from '../histories/history.ts'
+import type { ActionKind } from '../histories/history.ts'
+import { FOLDERS, make, NAMES, onFile, pictureOf, placeOf } from './locations.ts'
 import { MANY_PICTURES } from './many-pictures.ts'
-import { FOLDERS, make, NAMES, onFile, pictureOf, placeOf } from './places.ts'
 import { WRITERS } from './writers.ts'
 
 /** What people do with files. Each answers what it did, for other people. */
-export const DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) => string>> = {
+export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: number) => string>> = {
   add: (world, a, b) => put(world, placeOf(world, a), pictureOf(b)),
   change: (world, a, b) => onFile(world, a, path => put(world, path, pictureOf(b))),
   changeInPlace: (world, a, b) =>
@@ -195,10 +195,10 @@ function onIgnoreFile(world: World, a: number, act: (path: string) => string): s
 }
 
 /** One that was gone a moment ago may be gone for longer than it seems. */
-function noteIgnoreGone({ state, mirrors, grounds, disk }: World, folder: string): void {
+function noteIgnoreGone({ state, mirrors, doubts, disk }: World, folder: string): void {
   const record = folderAt(state.synced, mirrors, folder)
   if (record && record.ignore_text !== null && record.ignore_gone === 0)
-    grounds.ignoreGone.set(folder, disk.happens())
+    doubts.ignoreGone.set(folder, disk.happens())
 }
 
 function setReadable(world: World, path: string, readable: boolean): string {
@@ -234,7 +234,7 @@ function isIn(path: string, folder: string): boolean {
 }
 
 /** What people do who want to know how the host stands, and to mend it; and what a host does that gives them reason to. */
-export const CHECKING_DEEDS: Partial<Record<Deed, (world: World, a: number, b: number) => string>> = {
+export const CHECKING_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: number) => string>> = {
   audit(world, a) {
     world.auditing.ask(false, a % 2 === 0)
     return 'a person wants an audit'
