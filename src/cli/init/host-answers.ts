@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { readApiKey } from '../../config/host-access.ts'
 import { unreadable } from '../../config/read-file.ts'
-import { checkEndpoints, type HostQuestions, openHostQuestions } from '../../daemon/doctor/endpoints.ts'
+import { checkEndpoints, openHostToAsk } from '../../daemon/doctor/endpoints.ts'
 import type { Finding } from '../../daemon/doctor/finding.ts'
 import { checkReach, checkTls } from '../../daemon/doctor/host.ts'
+import { CREDENTIAL_LIFETIME_MS, REQUESTS_PER_SECOND } from '../../protocol/limits.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from '../words/problem.ts'
 import { printable } from '../words/wording.ts'
@@ -80,39 +81,28 @@ function faultOfFile(file: string): string | null {
 async function faultOfHost(host: Draft['config']['host']): Promise<Finding | null> {
   const tls = await checkTls(host.base_url, authorityOf(host), TIMEOUT_MS, new AbortController().signal)
   if (tls.status === 'fail') return tls
-  return asking(host, '', async questions => {
-    const [reach] = await checkReach(questions, new URL(host.base_url).host, new AbortController().signal)
-    return reach!.status === 'fail' ? reach! : null
-  })
+  const [reach] = await checkReach(host.base_url, authorityOf(host), TIMEOUT_MS, new AbortController().signal)
+  return reach!.status === 'fail' ? reach! : null
 }
 
 /** What the host answers about a key: about the key itself, then about each endpoint. */
-export function askWithKey(host: Draft['config']['host'], key: string): Promise<Finding[]> {
-  return asking(host, key, async questions => {
-    const findings: Finding[] = []
-    for await (const finding of checkEndpoints(questions, new AbortController().signal))
-      findings.push(finding)
-    return findings
-  })
-}
-
-async function asking<T>(
-  host: Draft['config']['host'],
-  key: string,
-  work: (questions: HostQuestions) => Promise<T>,
-): Promise<T> {
+export async function askWithKey(host: Draft['config']['host'], key: string): Promise<Finding[]> {
   const { origin, href } = new URL(host.base_url)
   const settings = {
     base_url: href.replace(/\/$/, ''),
     site_url: origin,
     upload_form: 'credential',
     timeout: TIMEOUT_MS,
+    credential_lifetime: CREDENTIAL_LIFETIME_MS,
+    requests_per_second: REQUESTS_PER_SECOND,
   } as const
-  const questions = openHostQuestions({ host: settings }, key, authorityOf(host))
+  const asked = openHostToAsk(settings, { apiKey: key, ca: authorityOf(host) }, null)
   try {
-    return await work(questions)
+    const findings: Finding[] = []
+    for await (const finding of checkEndpoints(asked, new AbortController().signal)) findings.push(finding)
+    return findings
   } finally {
-    await questions.close()
+    await asked.close()
   }
 }
 

@@ -2,16 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { KEY_REMEDY } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
-import { type Endpoint, PATHS, PRESIGN_PATH } from '../../protocol/endpoints.ts'
+import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
-import { answers } from '../../protocol/records.ts'
-import { COMMON_HEADERS, type Question, readAnswer, requestOf } from '../../remote/ask.ts'
-import type { HostFailure, ListPage, Outcome } from '../../remote/host.ts'
-import { type Address, parseAddress } from '../../remote/http/address.ts'
-import type { HttpResult } from '../../remote/http/exchange.ts'
-import { Http } from '../../remote/http/http.ts'
-import { systemClock } from '../../sync/clock.ts'
+import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import { StateError } from '../../synced/state-error.ts'
+import { type Access, openRemote, type RemoteSettings } from '../engine/engine.ts'
 import { stateFiles } from '../state/claim.ts'
 import {
   isOtherKey,
@@ -22,6 +17,47 @@ import {
 } from '../state/own-account.ts'
 import { reading } from '../state/state.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
+
+/** A person does not want to wait longer without progress, whatever `host.timeout` says. */
+export const LONGEST_MS = 15_000
+
+/**
+ * The host, with a second try for nothing, because a person waits. `lastRequest`: see `lastRequestBefore`. A running
+ * daemon shares the account's rate limit (§8), so nothing may be asked beside it.
+ */
+export function openHostToAsk(host: RemoteSettings, access: Access, lastRequest: number | null): ImageHost {
+  return openRemote(host, access, lastRequest, {
+    timeoutMs: Math.min(host.timeout, LONGEST_MS),
+    concurrency: 1,
+    patience: { attempts: 1, maxDelayMs: 0 },
+  })
+}
+
+/** The endpoints that can be asked. Sending a picture (§4.2) can't, because it needs a credential. */
+export type AskedEndpoint = Exclude<Endpoint, 'send'>
+
+type Question = (host: ImageHost, signal: AbortSignal) => Promise<Outcome<unknown>>
+
+/**
+ * Finds out whether key and plan allow an endpoint, and changes nothing on the host. The listing is asked as it is. The
+ * other endpoints are asked for what no host can do: a picture of no bytes (§4.1.2), an album in a parent that does not
+ * exist (§4.5.5), and the deletion of an image that does not exist (§4.6). The host checks key and plan before it refuses
+ * such a request.
+ */
+const QUESTIONS: Record<AskedEndpoint, Question> = {
+  list: (host, signal) => host.list(null, 1, signal),
+  upload: (host, signal) => host.requestUpload(EMPTY_PICTURE, signal),
+  create_album: (host, signal) => host.createAlbum({ name: '', parent_album: randomUUID() }, signal),
+  delete: (host, signal) => host.deleteImage(randomUUID(), signal),
+}
+
+const EMPTY_PICTURE = {
+  file_name: 'albumd-doctor.png',
+  file_size: 0,
+  mime_type: 'image/png',
+  width: 1,
+  height: 1,
+}
 
 const FOR: Record<AskedEndpoint, string> = {
   list: 'to list albums and images',
@@ -42,12 +78,9 @@ const WITHOUT: Record<AskedEndpoint, string> = {
 export const ASKED: readonly AskedEndpoint[] = ['list', 'upload', 'create_album', 'delete']
 
 /** Whether the host takes the key, and what the plan allows. Sends one request to each endpoint. */
-export async function* checkEndpoints(
-  questions: HostQuestions,
-  signal: AbortSignal,
-): AsyncGenerator<Finding> {
+export async function* checkEndpoints(host: ImageHost, signal: AbortSignal): AsyncGenerator<Finding> {
   for (const endpoint of ASKED) {
-    const outcome = await questions.ask(endpoint, signal)
+    const outcome = await QUESTIONS[endpoint](host, signal)
     if (signal.aborted) return
     if (!outcome.ok && outcome.failure.remedy === 'key') {
       const { code, message } = outcome.failure
@@ -60,8 +93,8 @@ export async function* checkEndpoints(
   }
 }
 
-/** What the answer to a question of `questionsFor` says about the endpoint. */
-export function judgeAnswer(endpoint: AskedEndpoint, outcome: Outcome<unknown>): Finding {
+/** What the answer to one of QUESTIONS says about the endpoint. */
+function judgeAnswer(endpoint: AskedEndpoint, outcome: Outcome<unknown>): Finding {
   if (outcome.ok) return endpoint === 'list' ? allowed(endpoint) : impossible(endpoint)
   const { failure } = outcome
   return { ...judgeFailure(endpoint, failure), code: failure.code }
@@ -149,20 +182,14 @@ function impossible(endpoint: AskedEndpoint): Finding {
 export async function checkAccount(
   config: Config,
   apiKey: string,
-  questions: Pick<HostQuestions, 'list'>,
+  host: Pick<ImageHost, 'list'>,
   signal: AbortSignal,
 ): Promise<Finding[]> {
   if (!existsSync(stateFiles(config.state_dir).database)) return []
-  const gapMs = 1000 / config.host.requests_per_second.list
   try {
     return await reading(config, async ({ synced }) => {
       if (!isOtherKey(synced, apiKey)) return []
-      const list: HostQuestions['list'] = async (album, page, until) => {
-        // Here no gate keeps the account's rate limit (§8).
-        await systemClock.sleep(gapMs, until)
-        return questions.list(album, page, until)
-      }
-      const doubt = await judgeAccount({ list }, synced, apiKey, signal)
+      const doubt = await judgeAccount(host, synced, apiKey, signal)
       if (signal.aborted) return []
       if (doubt === null) return [pass('key', 'it was changed, and its account shows the recorded images')]
       if (doubt.code === OTHER_ACCOUNT)
@@ -180,101 +207,4 @@ export async function checkAccount(
     if (error instanceof StateError) return []
     throw error
   }
-}
-
-/** A person does not want to wait longer, whatever `host.timeout` says. */
-const LONGEST_MS = 15_000
-
-/** The endpoints that can be asked. Sending a picture (§4.2) can't, because it needs a credential. */
-export type AskedEndpoint = Exclude<Endpoint, 'send'>
-
-/** Single questions to a host, without a gate and without a second try. They change nothing on the host. */
-export interface HostQuestions {
-  /** Asks {base_url} itself, without the key. The request counts towards no limit of §8. */
-  greet(signal: AbortSignal): Promise<HttpResult>
-  /** Whether the key and the plan allow an endpoint. One request. */
-  ask(endpoint: AskedEndpoint, signal: AbortSignal): Promise<Outcome<unknown>>
-  /** One page of an album's listing. `album` null: the root. One request. */
-  list(album: string | null, page: number, signal: AbortSignal): Promise<Outcome<ListPage>>
-  close(): Promise<void>
-}
-
-type AskedQuestion<T = unknown> = Omit<Question<T>, 'endpoint' | 'fits' | 'mayGo'>
-
-/** `ca`: PEM, or null for the authorities that Node knows. */
-export function openHostQuestions(
-  { host }: { host: Pick<Config['host'], 'base_url' | 'site_url' | 'upload_form' | 'timeout'> },
-  apiKey: string,
-  ca: string | null,
-): HostQuestions {
-  const timeoutMs = Math.min(host.timeout, LONGEST_MS)
-  const http = new Http({ timeoutMs, ...(ca !== null && { ca }) })
-  const base = addressOf(host.base_url)
-  const questions = questionsFor(base, addressOf(host.site_url), host.upload_form)
-  const put = async <T>(endpoint: AskedEndpoint, question: AskedQuestion<T>, signal: AbortSignal) => {
-    const request = requestOf(question, apiKey)
-    const result = await http.exchange({ ...request, limitMs: LONGEST_MS }, signal)
-    const { schema } = question
-    return readAnswer({ endpoint, schema, where: request.address.where, secrets: [apiKey] }, result)
-  }
-  return {
-    greet: signal =>
-      http.exchange({ method: 'GET', address: base, headers: COMMON_HEADERS, limitMs: LONGEST_MS }, signal),
-    ask: (endpoint, signal) => put(endpoint, questions[endpoint], signal),
-    async list(album, page, signal) {
-      const query = new URLSearchParams({ ...(album !== null && { album_id: album }), page: String(page) })
-      const path = `${PATHS.list}?${query}`
-      const asked = { method: 'GET', below: base, path, schema: answers.list } as const
-      const answer = await put('list', asked, signal)
-      return answer.ok ? { ok: true, value: answer.value.data } : answer
-    },
-    close: () => http.close(),
-  }
-}
-
-/**
- * The listing is asked as it is. The other endpoints would change something, so they are asked for what no host can do: a
- * picture of no bytes (§4.1.2), an album in a parent that does not exist (§4.5.5), and the deletion of an image that does
- * not exist (§4.6). The host checks key and plan before it refuses such a request.
- */
-function questionsFor(
-  base: Address,
-  site: Address,
-  form: Config['host']['upload_form'],
-): Record<AskedEndpoint, AskedQuestion> {
-  const nothing = randomUUID()
-  const picture = { file_name: 'albumd-doctor.png', file_size: 0, mime_type: 'image/png' }
-  return {
-    list: { method: 'GET', below: base, path: PATHS.list, schema: answers.list },
-    upload:
-      form === 'presign'
-        ? { method: 'POST', below: site, path: PRESIGN_PATH, json: picture, schema: answers.presign }
-        : {
-            method: 'POST',
-            below: base,
-            path: PATHS.upload,
-            json: { ...picture, width: 1, height: 1 },
-            schema: answers.upload,
-          },
-    create_album: {
-      method: 'POST',
-      below: base,
-      path: PATHS.create_album,
-      json: { name: '', parent_album: nothing },
-      schema: answers.create_album,
-    },
-    delete: {
-      method: 'DELETE',
-      below: base,
-      path: `${PATHS.delete}?${new URLSearchParams({ img: nothing })}`,
-      schema: answers.delete_image,
-    },
-  }
-}
-
-/** Never throws: the config's schema has checked the address. */
-function addressOf(url: string): Address {
-  const address = parseAddress(new URL(url).href)
-  if (!address) throw new TypeError('an address of the config cannot be used')
-  return address
 }

@@ -14,14 +14,11 @@ import { readStatus, type Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { lastRequestBefore } from '../state/last-process.ts'
 import { readState } from '../state/state.ts'
-import { ASKED, checkAccount, checkEndpoints, judgeBlock, openHostQuestions } from './endpoints.ts'
+import { ASKED, checkAccount, checkEndpoints, judgeBlock, openHostToAsk } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import { checkGuards, checkHeld, checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
 import { checkReach, checkTls } from './host.ts'
 import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
-
-/** A rate limit counts requests within a second (§8). The rest is a reserve. */
-const SECOND_MS = 1100
 
 /**
  * Checks everything that albumd needs, one thing after another, and changes nothing, here or on the host. While a daemon
@@ -90,30 +87,30 @@ async function* checkHost(
   // An interrupted check says nothing about the host.
   if (signal.aborted) return
   yield* tls
-  const questions = openHostQuestions(config, key ?? '', ca ?? null)
+  const reach = await checkReach(config.host.base_url, ca ?? null, config.host.timeout, signal)
+  if (signal.aborted) return
+  yield* reach
+  yield* findings
+  if (reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
+  if (isRunning) {
+    for (const endpoint of ASKED)
+      yield judgeBlock(endpoint, status?.blocks.find(block => block.endpoint === endpoint) ?? null)
+    return
+  }
+  if (key === null) return
+  const now = systemClock.monotonic()
+  // The host counts the last requests of an earlier albumd too. Records that can't be read may hold any time.
+  const lastRequest = status === null ? now : readState(config, synced => lastRequestBefore(synced, now))
+  const host = openHostToAsk(config.host, { apiKey: key, ca: ca ?? null }, lastRequest)
   try {
-    const reach = await checkReach(questions, new URL(config.host.base_url).host, signal)
-    if (signal.aborted) return
-    yield* reach
-    yield* findings
-    if (reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
-    if (isRunning) {
-      for (const endpoint of ASKED)
-        yield judgeBlock(endpoint, status?.blocks.find(block => block.endpoint === endpoint) ?? null)
-      return
-    }
-    if (key === null) return
-    await afterRequestsBefore(config, status, signal)
-    if (signal.aborted) return
     let isRefused = false
-    for await (const finding of checkEndpoints(questions, signal)) {
+    for await (const finding of checkEndpoints(host, signal)) {
       isRefused ||= finding.check === 'key' && finding.status === 'fail'
       yield finding
     }
-    if (!isRefused && !signal.aborted && status !== null)
-      yield* await checkAccount(config, key, questions, signal)
+    if (!isRefused && !signal.aborted && status !== null) yield* await checkAccount(config, key, host, signal)
   } finally {
-    await questions.close()
+    await host.close()
   }
 }
 
@@ -145,18 +142,6 @@ function problemsOf(error: unknown, check: 'key' | 'tls'): Finding[] {
     ...fail(check, `${key}: ${message}`, 'correct it, then run the doctor again'),
     code: 'CONFIG',
   }))
-}
-
-/** Waits until the last request of an earlier albumd is a second ago, because the host counts that request too. */
-async function afterRequestsBefore(
-  config: Config,
-  status: Status | null,
-  signal: AbortSignal,
-): Promise<void> {
-  if (status === null) return systemClock.sleep(SECOND_MS, signal)
-  const now = systemClock.monotonic()
-  const last = readState(config, synced => lastRequestBefore(synced, now))
-  if (last !== null && now - last < SECOND_MS) await systemClock.sleep(SECOND_MS - (now - last), signal)
 }
 
 function textOf(file: string): string {

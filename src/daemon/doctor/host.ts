@@ -1,7 +1,10 @@
 import { connect, type PeerCertificate } from 'node:tls'
+import { COMMON_HEADERS } from '../../remote/ask.ts'
+import { parseAddress } from '../../remote/http/address.ts'
 import type { HttpResult } from '../../remote/http/exchange.ts'
+import { Http } from '../../remote/http/http.ts'
 import { explainTransportError } from '../../remote/http/transport-errors.ts'
-import type { HostQuestions } from './endpoints.ts'
+import { LONGEST_MS } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
 const DAY_MS = 86_400_000
@@ -12,17 +15,26 @@ const CLOCK_WARN_MS = 60_000
 /** An upload's credential is valid for so long (§3). */
 const CLOCK_FAIL_MS = 10 * 60_000
 
-/** Whether the host answers, and whether its clock agrees with this machine's. One finding where the host does not answer. */
+/**
+ * Whether the host answers, and whether its clock agrees with this machine's. One finding where the host does not answer.
+ * Asks {base_url} itself without the key, which counts towards no limit of §8. `ca`: as for `checkTls`.
+ */
 export async function checkReach(
-  questions: HostQuestions,
-  where: string,
+  baseUrl: string,
+  ca: string | null,
+  timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Finding[]> {
+  const address = parseAddress(new URL(baseUrl).href)!
+  const http = new Http({ timeoutMs: Math.min(timeoutMs, LONGEST_MS), ...(ca !== null && { ca }) })
   const began = Date.now()
-  const answer = await questions.greet(signal)
+  const greeting = { method: 'GET', address, headers: COMMON_HEADERS, limitMs: LONGEST_MS } as const
+  const answer = await http.exchange(greeting, signal).finally(() => http.close())
   if (answer.kind !== 'answer') {
     const said =
-      answer.kind === 'silence' ? answer.message : `${where} was not asked: the check was interrupted`
+      answer.kind === 'silence'
+        ? answer.message
+        : `${new URL(baseUrl).host} was not asked: the check was interrupted`
     return [
       fail(
         'host',
@@ -31,7 +43,7 @@ export async function checkReach(
       ),
     ]
   }
-  return [pass('host', `${where} answers`), checkClock(answer, (began + Date.now()) / 2)]
+  return [pass('host', `${new URL(baseUrl).host} answers`), checkClock(answer, (began + Date.now()) / 2)]
 }
 
 /** `now`: when the host answered, by this machine's clock, in milliseconds since 1970. */

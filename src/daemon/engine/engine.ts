@@ -3,9 +3,9 @@ import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
 import { realDisk, rememberRemotes } from '../../local/real-disk.ts'
 import { openScanPool, type ScanPool } from '../../local/scan-pool.ts'
 import { retried } from '../../records/pictures.ts'
-import { openImageHost } from '../../remote/client.ts'
+import { openImageHost, type RemoteOptions } from '../../remote/client.ts'
 import type { RequestEvent } from '../../remote/gate/gate.ts'
-import { type HostFailure, PictureChanged } from '../../remote/host.ts'
+import { type HostFailure, type ImageHost, PictureChanged } from '../../remote/host.ts'
 import { fileAges, systemClock } from '../../sync/clock.ts'
 import type { EngineContext, OpenPictureAt } from '../../sync/context.ts'
 import { AlbumContents } from '../../sync/listing/index.ts'
@@ -71,36 +71,54 @@ export interface Engine {
   close(): Promise<void>
 }
 
+/** The keys of the config that say how to reach the host. */
+export type RemoteSettings = Pick<
+  Config['host'],
+  'base_url' | 'site_url' | 'upload_form' | 'timeout' | 'credential_lifetime' | 'requests_per_second'
+>
+
+/** Opens the host without sending anything. `lastRequest`: see `lastRequestBefore`. */
+export function openRemote(
+  host: RemoteSettings,
+  { apiKey, ca }: Access,
+  lastRequest: number | null,
+  more: Pick<RemoteOptions, 'concurrency' | 'patience'> & Partial<RemoteOptions>,
+): ImageHost {
+  return openImageHost({
+    baseUrl: host.base_url,
+    siteUrl: host.site_url,
+    apiKey,
+    uploadForm: host.upload_form,
+    ...(ca !== null && { ca }),
+    timeoutMs: host.timeout,
+    credentialLifetimeMs: host.credential_lifetime,
+    requestsPerSecond: host.requests_per_second,
+    clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
+    ledger: ledgerAfter(lastRequest, host.requests_per_second),
+    ...more,
+  })
+}
+
 export function openEngine(
   config: Config,
-  { apiKey, ca }: Access,
+  access: Access,
   state: State,
   { patience, graceMs }: EngineOptions,
   tell: TellSpoken,
   { requested, sending, alive = () => {} }: Observer = {},
 ): Engine {
   const pools = new Map<string, ScanPool>(config.mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
-  const remote = openImageHost({
-    baseUrl: config.host.base_url,
-    siteUrl: config.host.site_url,
-    apiKey,
-    uploadForm: config.host.upload_form,
-    ...(ca !== null && { ca }),
-    timeoutMs: config.host.timeout,
-    credentialLifetimeMs: config.host.credential_lifetime,
-    requestsPerSecond: config.host.requests_per_second,
+  const remote = openRemote(config.host, access, state.lastRequest, {
     concurrency: config.uploads.concurrency,
     ...(config.uploads.bandwidth !== undefined && { bandwidth: config.uploads.bandwidth }),
     patience,
-    clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
     blocks: blocksBefore(state.synced, config.host.plan, systemClock),
-    ledger: ledgerAfter(state.lastRequest, config.host.requests_per_second),
     onRequest: request => {
       alive()
       requested?.(request)
     },
   })
-  const host = hostOfOwnAccount(remote, state.synced, apiKey, systemClock)
+  const host = hostOfOwnAccount(remote, state.synced, access.apiKey, systemClock)
   const buffers = new PictureBuffers()
   const openPictureAt: OpenPictureAt = (root, path, cut) =>
     openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers })

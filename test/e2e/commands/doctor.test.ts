@@ -238,7 +238,7 @@ describe('doctor', { timeout: 180_000 }, () => {
     const { of } = await doctor(stage)
     expect(asked).toEqual([
       'no key GET /api/v1 ',
-      expect.stringMatching(/^key GET \/api\/v1\/list $/),
+      expect.stringMatching(/^key GET \/api\/v1\/list\?page=1 $/),
       expect.stringMatching(/^key POST \/api\/v1\/upload .*"file_size":0/),
       expect.stringMatching(/^key POST \/api\/v1\/create_album \{"name":"","parent_album":"[\da-f-]{36}"\}$/),
       expect.stringMatching(/^key DELETE \/api\/v1\/delete\?img=[\da-f-]{36} $/),
