@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { constants, fstatSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import type { Ending } from '../protocol/picture/ending/bytes.ts'
-import { readEnding } from '../protocol/picture/ending/read-ending.ts'
+import { type ByteSource, sourceOfBytes } from '../protocol/picture/byte-reader.ts'
+import type { Ending } from '../protocol/picture/ending.ts'
 import { type Picture, readPicture } from '../protocol/picture/picture.ts'
-import type { ByteSource } from '../protocol/picture/window.ts'
+import { readEnding } from '../protocol/picture/read-ending.ts'
 import type { FileLook } from './look.ts'
 import { readRemedy } from './read-remedy.ts'
 import { inode, microseconds } from './real-disk.ts'
@@ -205,10 +205,6 @@ async function fill(handle: FileHandle, into: Uint8Array, position: number): Pro
     if (bytesRead === 0) throw new PictureFileError('CHANGING', 'it became shorter while albumd read it')
     done += bytesRead
   }
-}
-
-function sourceOfBytes(bytes: Uint8Array): ByteSource {
-  return { size: bytes.length, read: async (offset, length) => bytes.subarray(offset, offset + length) }
 }
 
 function sourceOfFile(handle: FileHandle, size: number, cut: AbortSignal | undefined): ByteSource {

@@ -1,6 +1,6 @@
-import type { Ending } from '../../src/protocol/picture/ending/bytes.ts'
-import { readEnding } from '../../src/protocol/picture/ending/read-ending.ts'
+import type { Ending } from '../../src/protocol/picture/ending.ts'
 import { readPicture } from '../../src/protocol/picture/picture.ts'
+import { readEnding } from '../../src/protocol/picture/read-ending.ts'
 import { bytes } from './bytes.ts'
 import { sourceOf } from './sources.ts'
 

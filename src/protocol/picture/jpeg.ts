@@ -1,45 +1,29 @@
+import type { ByteReader } from './byte-reader.ts'
+import { BLANK, broken, CLOSED, cut, type Ending, WHOLE } from './ending.ts'
 import { plausible, type Size } from './header.ts'
-import type { Window } from './window.ts'
 
-/** Start of image: the two bytes that every JPEG begins with. */
+/** Start of image: the two bytes that every JPEG begins with. A marker follows. */
 const SOI_LENGTH = 2
-const EOI = 0xd9
-const SOS = 0xda
+const BEGINNING = '\xff\xd8\xff'
+const EOI = '\xff\xd9'
+const EOI_CODE = 0xd9
+const SOS_CODE = 0xda
+const APP1 = 0xe1
+const APP2 = 0xe2
 
 /**
  * The size that a JPEG's frame header states (ITU-T T.81, B.2.2), for every coding process, also
  * behind long EXIF or ICC data. EXIF's orientation is not applied. Null: there is no frame header, or its height is 0
  * because a later DNL segment states the height.
  */
-export async function readJpegSize(window: Window): Promise<Size | null> {
-  let offset = SOI_LENGTH
-  for (;;) {
-    const marker = await nextMarker(window, offset)
-    if (marker === null || marker.code === EOI || marker.code === SOS) return null
-    if (isFrame(marker.code)) return readFrame(window, marker.end)
-    const length = standsAlone(marker.code) ? 0 : await segmentLength(window, marker.end)
-    if (length === null) return null
+export async function readJpegSize(reader: ByteReader): Promise<Size | null> {
+  for (let offset = SOI_LENGTH; ; ) {
+    const marker = await nextMarker(reader, offset)
+    if (marker === null || marker.code === EOI_CODE || marker.code === SOS_CODE) return null
+    if (isFrame(marker.code)) return readFrame(reader, marker.end)
+    const length = (await reader.bytes(marker.end, 2))?.readUInt16BE(0) ?? 0
+    if (length < 2) return null
     offset = marker.end + length
-  }
-}
-
-interface Marker {
-  code: number
-  /** Offset of the byte after it. */
-  end: number
-}
-
-/** The next marker. Fill bytes (0xFF) may precede it, and cameras leave stray bytes that decoders step over. */
-async function nextMarker(window: Window, from: number): Promise<Marker | null> {
-  for (let offset = from; ; ) {
-    const bytes = await window.at(offset, 2)
-    if (bytes === null) return null
-    const last = bytes.byteLength - 1
-    for (let at = 0; at < last; at++) {
-      const code = bytes.getUint8(at + 1)
-      if (bytes.getUint8(at) === 0xff && code !== 0x00 && code !== 0xff) return { code, end: offset + at + 2 }
-    }
-    offset += last
   }
 }
 
@@ -48,19 +32,85 @@ function isFrame(code: number): boolean {
   return code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc
 }
 
-/** TEM, RST0 to RST7 and SOI have no segment behind them. */
-function standsAlone(code: number): boolean {
-  return code === 0x01 || (code >= 0xd0 && code <= 0xd8)
-}
-
-/** Bytes of the segment, including the two bytes of the length itself. */
-async function segmentLength(window: Window, offset: number): Promise<number | null> {
-  const length = (await window.at(offset, 2))?.getUint16(0) ?? 0
-  return length >= 2 ? length : null
-}
-
 /** Length (2 bytes), sample precision (1), height (2), width (2). */
-async function readFrame(window: Window, offset: number): Promise<Size | null> {
-  const frame = await window.at(offset, 7)
-  return frame && plausible(frame.getUint16(5), frame.getUint16(3))
+async function readFrame(reader: ByteReader, offset: number): Promise<Size | null> {
+  const frame = await reader.bytes(offset, 7)
+  return frame && plausible(frame.readUInt16BE(5), frame.readUInt16BE(3))
+}
+
+/** One image of the file. `pixels` and `end`: offsets of its pixels. `announces`: its metadata say that more data follow. */
+interface Image {
+  pixels: number
+  end: number
+  announces: boolean
+}
+
+/**
+ * A JPEG ends with its marker EOI. Phones append further images, and a film for a motion photo. Appended images must be
+ * complete too; other appended bytes are not checked.
+ */
+export async function jpegEnding(reader: ByteReader): Promise<Ending> {
+  let announced = false
+  for (let start = 0; ; ) {
+    const image = await walkImage(reader, start)
+    if ('kind' in image) return image
+    if (await reader.hasBlankPage(image.pixels, image.end)) return BLANK
+    announced ||= image.announces
+    // A writer may still append the announced film.
+    if (image.end === reader.size) return announced ? WHOLE : CLOSED
+    const behind = await reader.bytes(image.end, BEGINNING.length)
+    if (behind?.toString('latin1', 0, BEGINNING.length) !== BEGINNING) return WHOLE
+    start = image.end
+  }
+}
+
+/** Skips the segments before the first scan, because a thumbnail in a segment has an end marker of its own. */
+async function walkImage(reader: ByteReader, start: number): Promise<Image | Ending> {
+  let announces = false
+  for (let offset = start + SOI_LENGTH; ; ) {
+    const marker = await nextMarker(reader, offset)
+    if (marker === null) return cut('its pixels are missing')
+    if (marker.code === EOI_CODE) return { pixels: marker.end, end: marker.end, announces }
+    const length = (await reader.bytes(marker.end, 2))?.readUInt16BE(0) ?? 2
+    if (length < 2) return broken(marker.end)
+    const segment = await reader.bytes(marker.end, length)
+    if (segment === null) return cut(`its segment at byte ${marker.end - 2} goes on behind the file's end`)
+    announces ||= saysThatMoreComes(marker.code, segment.subarray(2, length))
+    offset = marker.end + length
+    if (marker.code !== SOS_CODE) continue
+    // The next EOI ends the image, because neither compressed pixels nor the tables between scans contain these two bytes.
+    const at = await reader.find(EOI, offset)
+    if (at === null) return cut('its end marker (EOI) is missing')
+    return { pixels: offset, end: at + EOI.length, announces }
+  }
+}
+
+/** XMP's marks of a motion photo and of a gain map; the index of a multi-picture file (CIPA DC-007). */
+const XMP_MARKS = ['MotionPhoto', 'MicroVideo', 'Container:Directory']
+
+function saysThatMoreComes(code: number, data: Buffer): boolean {
+  if (code === APP2) return data.toString('latin1', 0, 4) === 'MPF\0'
+  return code === APP1 && XMP_MARKS.some(mark => data.includes(mark, 0, 'latin1'))
+}
+
+/**
+ * The next marker with a segment, or EOI; `end`: the offset behind its two bytes. Fill bytes (0xFF), markers without a
+ * segment, and stray bytes that cameras leave may precede it. Decoders skip them.
+ */
+async function nextMarker(reader: ByteReader, from: number): Promise<{ code: number; end: number } | null> {
+  for (let offset = from; ; ) {
+    const bytes = await reader.bytes(offset, 2)
+    if (bytes === null) return null
+    const last = bytes.byteLength - 1
+    for (let at = bytes.indexOf(0xff); at >= 0 && at < last; at = bytes.indexOf(0xff, at + 1)) {
+      const code = bytes[at + 1]!
+      if (hasSegment(code) || code === EOI_CODE) return { code, end: offset + at + 2 }
+    }
+    offset += last
+  }
+}
+
+/** Not RST0 to RST7, SOI and EOI; codes below are reserved, 0xFF fills. */
+function hasSegment(code: number): boolean {
+  return code >= 0xc0 && code <= 0xfe && (code < 0xd0 || code > EOI_CODE)
 }

@@ -1,104 +1,45 @@
+import { ByteReader, type ByteSource } from './byte-reader.ts'
+import { CLOSED, cut, type Ending, WHOLE } from './ending.ts'
+
+/** Bytes that the search for an SVG's root element reads at most: so much may be comments and declarations. */
+const SEARCHED = 512 * 1024
+/** Characters in which a sign of XML is recognized. No element has a longer name. */
+const SIGN_LENGTH = 256
+
+const NAME = /^<(?:[^\s:<>/"'=]+:)?svg(?=[\s/>])/
+const UNFINISHED_NAME = /^<[^\s/>]*$/
+const ATTRIBUTE = /\s+([^\s=<>/"']+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y
+const TAG_END = /\s*\/?>/y
+
 /**
  * The start tag of an SVG's root element, with only the attributes that state a size:
  * `<svg width="…" height="…" viewBox="…">`. 'cut': the text ends within the tag or before it. Null: the text is no XML, or
  * its root is another element. Comments, processing instructions and a DOCTYPE may come first, and the name may have a
- * namespace prefix. The time is linear in the length of the text. One regular expression for the whole text could take
- * far longer on crafted input.
+ * namespace prefix. `head`: the first bytes of the source.
  */
-export function findSvgRoot(bytes: Uint8Array): Uint8Array | 'cut' | null {
-  const text = textOf(bytes)
-  const start = skipProlog(text)
-  return typeof start === 'number' ? readRoot(text, start) : start
-}
-
-/** Text that is not UTF-16 is read as Latin-1, because only ASCII characters matter here. */
-function textOf(bytes: Uint8Array): string {
-  const [first, second, third] = bytes
-  if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0))
-    return decode(bytes, 'utf-16le')
-  if ((first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c))
-    return decode(bytes, 'utf-16be')
-  const marked = first === 0xef && second === 0xbb && third === 0xbf
-  return decode(marked ? bytes.subarray(3) : bytes, 'latin1')
-}
-
-function decode(bytes: Uint8Array, encoding: string): string {
-  return new TextDecoder(encoding).decode(bytes)
-}
-
-const SPACE = /\s*/y
-
-/** Where the root element begins. */
-function skipProlog(text: string): number | 'cut' | null {
-  for (let at = 0; ; ) {
-    at += matchAt(SPACE, text, at)![0].length
-    if (at >= text.length) return 'cut'
-    if (!/[?!]/.test(text[at + 1] ?? '')) return text[at] === '<' ? at : null
-    const end = endOfDeclaration(text, at)
-    if (end === null || end === 'cut') return end
-    at = end
+export async function findSvgRoot(source: ByteSource, head: Uint8Array): Promise<Uint8Array | 'cut' | null> {
+  const limited: ByteSource = {
+    size: Math.min(source.size, SEARCHED),
+    read: (offset, length) => source.read(offset, length),
   }
+  const plain = oneByteText(limited, head)
+  const options = plain === limited ? { head, block: SEARCHED } : { block: SEARCHED / 2 }
+  const text = new Text(new ByteReader(plain, options))
+  const at = await startOfRoot(text)
+  if (typeof at !== 'number') return at
+  const end = await endOfTag(text, at)
+  return end === null ? 'cut' : (sizeOf(await text.read(at, end - at)) ?? 'cut')
 }
 
-const DECLARATIONS = [
-  { begins: '<?', end: (text: string, at: number) => after(text, '?>', at + 2) },
-  { begins: '<!--', end: (text: string, at: number) => after(text, '-->', at + 4) },
-  { begins: '<!DOCTYPE', end: endOfDoctype },
-]
-
-function endOfDeclaration(text: string, at: number): number | 'cut' | null {
-  const declaration = DECLARATIONS.find(({ begins }) => text.startsWith(begins, at))
-  if (declaration) return declaration.end(text, at)
-  return text.length - at < '<!DOCTYPE'.length ? 'cut' : null
-}
-
-/** Quotes, comments and instructions may contain the other signs of a DOCTYPE. Each begin with its end. */
-const CLOSING = new Map([
-  ['"', '"'],
-  ["'", "'"],
-  ['<!--', '-->'],
-  ['<?', '?>'],
-])
-
-/** A DOCTYPE ends at the first '>' that is not in quotes, in a comment, or in its own declarations: `[…]`. */
-function endOfDoctype(text: string, from: number): number | 'cut' {
-  const token = /["'[\]>]|<!--|<\?/g
-  let inside = false
-  token.lastIndex = from
-  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
-    const close = CLOSING.get(match[0])
-    if (close !== undefined) {
-      const end = after(text, close, token.lastIndex)
-      if (end === 'cut') return 'cut'
-      token.lastIndex = end
-    }
-    if (match[0] === '[') inside = true
-    if (match[0] === ']') inside = false
-    if (match[0] === '>' && !inside) return token.lastIndex
-  }
-  return 'cut'
-}
-
-function after(text: string, end: string, from: number): number | 'cut' {
-  const at = text.indexOf(end, from)
-  return at < 0 ? 'cut' : at + end.length
-}
-
-const NAME = /<(?:[^\s:<>/"'=]+:)?svg(?=[\s/>])/y
-const UNFINISHED_NAME = /<[^\s/>]*$/y
-const ATTRIBUTE = /\s+([^\s=<>/"']+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y
-const TAG_END = /\s*\/?>/y
-
-function readRoot(text: string, start: number): Uint8Array | 'cut' | null {
-  const name = matchAt(NAME, text, start)
-  if (name === null) return matchAt(UNFINISHED_NAME, text, start) ? 'cut' : null
-  let at = start + name[0].length
+/** Null: the tag is not well-formed. */
+function sizeOf(tag: string): Uint8Array | null {
+  let at = NAME.exec(tag)?.[0].length ?? 0
   const attributes: string[] = []
-  for (let match = matchAt(ATTRIBUTE, text, at); match !== null; match = matchAt(ATTRIBUTE, text, at)) {
+  for (let match = matchAt(ATTRIBUTE, tag, at); match !== null; match = matchAt(ATTRIBUTE, tag, at)) {
     at += match[0].length
     attributes.push(...lengthAttribute(match[1]!, match[2] ?? match[3]!))
   }
-  return matchAt(TAG_END, text, at) ? Buffer.from(`<svg ${attributes.join(' ')}>`) : 'cut'
+  return matchAt(TAG_END, tag, at) && Buffer.from(`<svg ${attributes.join(' ')}>`)
 }
 
 /** A viewBox may have commas and any white space between its numbers; image-size understands only one blank. */
@@ -111,4 +52,165 @@ function lengthAttribute(name: string, value: string): string[] {
 function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
   sticky.lastIndex = at
   return sticky.exec(text)
+}
+
+/** An SVG ends with the closing tag of its root element. White space behind it belongs to it. */
+export async function svgEnding({ source }: ByteReader): Promise<Ending> {
+  const text = new Text(new ByteReader(oneByteText(source, await source.read(0, 2))))
+  const end = await endOfRoot(text)
+  if (end === null) return cut('the closing tag of its root element is missing')
+  return (await text.find(/[^ \t\r\n]/g, end)) === null ? CLOSED : WHOLE
+}
+
+/** The offset behind the root element. Only elements with the root's name are counted, because other elements can't close the root. */
+async function endOfRoot(text: Text): Promise<number | null> {
+  const root = await startOfRoot(text)
+  if (typeof root !== 'number') return null
+  const [tag] = NAME.exec(await text.read(root))!
+  const sign = new RegExp(
+    `<(?:!--|!\\[CDATA\\[|\\?|/?${tag.slice(1).replace(/\W/g, '\\$&')}(?=[\\s/>]))`,
+    'g',
+  )
+  let depth = 0
+  for (let at: number | null = root; at !== null; ) {
+    const isClosing = (await text.read(at, 2)) === '</'
+    const past = await endOfDeclaration(text, at)
+    const isTag = past === at
+    const end = isTag ? await endOfTag(text, at) : past
+    if (end === null) return null
+    if (isTag && isClosing) depth--
+    else if (isTag && (await text.read(end - 2, 2)) !== '/>') depth++
+    if (depth <= 0) return end
+    at = await text.find(sign, end)
+  }
+  return null
+}
+
+/** Where the root element begins, if it is an SVG's. 'cut' and null as for `findSvgRoot`. */
+async function startOfRoot(text: Text): Promise<number | 'cut' | null> {
+  const from = (await text.read(0, 3)) === '\xef\xbb\xbf' ? 3 : 0
+  for (let at = await text.find(/\S/g, from); at !== null; ) {
+    const head = await text.read(at)
+    if (!/^<[?!]/.test(head)) {
+      if (NAME.test(head)) return at
+      return head.length < SIGN_LENGTH && UNFINISHED_NAME.test(head) ? 'cut' : null
+    }
+    const end = await endOfDeclaration(text, at)
+    if (end === at) return head.length < '<!DOCTYPE'.length ? 'cut' : null
+    at = end && (await text.find(/\S/g, end))
+  }
+  return 'cut'
+}
+
+const DECLARATIONS = [
+  { begins: '<!--', ends: '-->' },
+  { begins: '<![CDATA[', ends: ']]>' },
+  { begins: '<?', ends: '?>' },
+]
+
+/** The offset behind a comment, a processing instruction, a CDATA section or a DOCTYPE; `at` when there is none of them. Null: its end is missing. */
+async function endOfDeclaration(text: Text, at: number): Promise<number | null> {
+  const head = await text.read(at)
+  const declaration = DECLARATIONS.find(({ begins }) => head.startsWith(begins))
+  if (declaration) return text.after(declaration.ends, at + declaration.begins.length)
+  return head.startsWith('<!DOCTYPE') ? endOfDoctype(text, at + 2) : at
+}
+
+/** The offset behind a DOCTYPE. A '>' in its brackets, in quotes or in a comment does not end it. */
+async function endOfDoctype(text: Text, from: number): Promise<number | null> {
+  let inside = false
+  for (let at = await text.find(/["'<[\]>]/g, from); at !== null; ) {
+    const sign = await text.read(at, 1)
+    if (sign === '>' && !inside) return at + 1
+    if (sign === '[') inside = true
+    if (sign === ']') inside = false
+    const quoted = sign === '"' || sign === "'"
+    const past = quoted ? await text.after(sign, at + 1) : await endOfDeclaration(text, at)
+    at = past && (await text.find(/["'<[\]>]/g, past === at ? at + 1 : past))
+  }
+  return null
+}
+
+/** The offset behind a tag. A '>' in quotes does not end the tag. */
+async function endOfTag(text: Text, from: number): Promise<number | null> {
+  for (let at = await text.find(/["'>]/g, from); at !== null; ) {
+    const sign = await text.read(at, 1)
+    if (sign === '>') return at + 1
+    const past = await text.after(sign, at + 1)
+    at = past && (await text.find(/["'>]/g, past))
+  }
+  return null
+}
+
+/**
+ * A text with one character for each byte. It is held as a string as long as the reader holds its bytes, so that the time
+ * of many small steps is linear in the length of the text.
+ */
+class Text {
+  readonly #reader: ByteReader
+  #from = 0
+  #text = ''
+
+  constructor(reader: ByteReader) {
+    this.#reader = reader
+  }
+
+  /** So many characters from `at` on, or fewer at the end of the text. */
+  async read(at: number, length = SIGN_LENGTH): Promise<string> {
+    const most = Math.max(0, Math.min(length, this.#reader.size - at))
+    if (at < this.#from || at + most > this.#from + this.#text.length) {
+      this.#text = (await this.#reader.bytes(at, most))?.toString('latin1') ?? ''
+      this.#from = at
+    }
+    return this.#text.slice(at - this.#from, at - this.#from + most)
+  }
+
+  /** The offset of the next match, or null. A match has at most 256 characters. An expression must be global. */
+  async find(sign: string | RegExp, from: number): Promise<number | null> {
+    for (let at = from; ; ) {
+      // A match may begin in the characters that are held and end in the next ones.
+      const isMore = (await this.read(at)).length === SIGN_LENGTH
+      const index = indexOf(this.#text, sign, at - this.#from)
+      if (index >= 0) return this.#from + index
+      if (!isMore) return null
+      at = Math.max(at + 1, this.#from + this.#text.length - SIGN_LENGTH + 1)
+    }
+  }
+
+  /** The offset behind the next `sign`, or null. */
+  async after(sign: string, from: number): Promise<number | null> {
+    const at = await this.find(sign, from)
+    return at === null ? null : at + sign.length
+  }
+}
+
+function indexOf(text: string, sign: string | RegExp, from: number): number {
+  if (typeof sign === 'string') return text.indexOf(sign, from)
+  sign.lastIndex = from
+  return sign.exec(text)?.index ?? -1
+}
+
+/**
+ * A text with one byte for each character. UTF-16 is narrowed, other encodings stay as they are. A character that is not
+ * Latin-1 becomes a question mark, because only the ASCII characters of XML matter here; a byte order mark becomes a blank.
+ * `head`: the first two bytes.
+ */
+function oneByteText(source: ByteSource, head: Uint8Array): ByteSource {
+  const [first, second] = head
+  const little = (first === 0xff && second === 0xfe) || (first === 0x3c && second === 0)
+  const big = (first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c)
+  if (!little && !big) return source
+  return {
+    size: Math.floor(source.size / 2),
+    async read(offset, length) {
+      const wide = await source.read(2 * offset, 2 * length)
+      const narrow = Buffer.alloc(wide.byteLength >> 1)
+      for (let at = 0; at < narrow.length; at++) {
+        const [high, low] = little ? [wide[2 * at + 1], wide[2 * at]] : [wide[2 * at], wide[2 * at + 1]]
+        narrow[at] = high === 0 ? low! : 0x3f
+      }
+      if (offset === 0 && first !== 0x3c && second !== 0x3c) narrow[0] = 0x20
+      return narrow
+    },
+  }
 }

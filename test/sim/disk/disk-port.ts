@@ -1,6 +1,6 @@
 import type { Disk, DiskStat } from '../../../src/local/disk.ts'
 import { type OpenPicture, PictureFileError } from '../../../src/local/picture-file.ts'
-import { UNCLEAR } from '../../../src/protocol/picture/ending/bytes.ts'
+import { UNCLEAR } from '../../../src/protocol/picture/ending.ts'
 import { PictureChanged } from '../../../src/remote/host.ts'
 import type { OpenPictureAt } from '../../../src/sync/context.ts'
 import { endingOf, readTiny } from './tiny-picture.ts'

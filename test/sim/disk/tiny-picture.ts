@@ -1,4 +1,4 @@
-import { BLANK, CLOSED, cut, type Ending, UNCLEAR } from '../../../src/protocol/picture/ending/bytes.ts'
+import { BLANK, CLOSED, cut, type Ending, UNCLEAR } from '../../../src/protocol/picture/ending.ts'
 import type { Picture } from '../../../src/protocol/picture/picture.ts'
 
 /** Pictures of a few bytes, read by a function of their own: what is simulated is who has which, not formats. */

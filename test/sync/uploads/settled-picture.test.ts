@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import type { OpenPicture } from '../../../src/local/picture-file.ts'
-import type { Ending } from '../../../src/protocol/picture/ending/bytes.ts'
+import type { Ending } from '../../../src/protocol/picture/ending.ts'
 import { clockOffset, FileAges } from '../../../src/sync/clock.ts'
 import { openSettled } from '../../../src/sync/uploads/settled-picture.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'

@@ -1,4 +1,5 @@
-import { type ByteReader, broken, cut, type Ending, endingAt } from './bytes.ts'
+import type { ByteReader } from './byte-reader.ts'
+import { broken, cut, type Ending, endingAt } from './ending.ts'
 
 const HEADER_LENGTH = 13
 const TRAILER = 0x3b
@@ -13,7 +14,7 @@ export async function gifEnding(reader: ByteReader): Promise<Ending> {
   const screen = await reader.bytes(0, HEADER_LENGTH)
   if (screen === null) return cut('its header is missing')
   for (let offset = HEADER_LENGTH + tableLength(screen[10]!); ; ) {
-    const introducer = (reader.held(offset, 1) ?? (await reader.bytes(offset, 1)))?.[0]
+    const introducer = (await reader.bytes(offset, 1))?.[0]
     if (introducer === TRAILER) return endingAt(offset + 1, reader.size, 'its trailer')
     if (introducer === undefined) return cut('its trailer is missing')
     if (!BLOCKS.has(introducer)) return broken(offset)
@@ -25,14 +26,10 @@ export async function gifEnding(reader: ByteReader): Promise<Ending> {
 
 async function endOfBlock(reader: ByteReader, offset: number, introducer: number): Promise<number | null> {
   if (introducer === STRAY) return endOfZeros(reader, offset)
-  const data = introducer === IMAGE ? await endOfDescriptor(reader, offset) : offset + 2
-  return data && endOfParts(reader, data)
-}
-
-/** The offset of an image's data, behind its descriptor, its colour table and one byte for the code size. */
-async function endOfDescriptor(reader: ByteReader, offset: number): Promise<number | null> {
+  if (introducer === EXTENSION) return endOfParts(reader, offset + 2)
+  // An image's data are behind its descriptor, its colour table and one byte for the code size.
   const descriptor = await reader.bytes(offset, 10)
-  return descriptor && offset + 10 + tableLength(descriptor[9]!) + 1
+  return descriptor && endOfParts(reader, offset + 10 + tableLength(descriptor[9]!) + 1)
 }
 
 async function endOfZeros(reader: ByteReader, from: number): Promise<number> {

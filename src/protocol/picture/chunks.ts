@@ -1,15 +1,6 @@
-import { readBmpSize } from '../header.ts'
-import {
-  BLANK,
-  type ByteReader,
-  broken,
-  cut,
-  type Ending,
-  endingAt,
-  endingOfLength,
-  PAGE,
-  UNCLEAR,
-} from './bytes.ts'
+import { type ByteReader, PAGE } from './byte-reader.ts'
+import { BLANK, broken, cut, type Ending, endingAt, endingOfLength, UNCLEAR } from './ending.ts'
+import { plausible, type Size } from './header.ts'
 
 const SIGNATURE_LENGTH = 8
 /** Bytes of a chunk around its data: length and type before, checksum after. */
@@ -23,7 +14,7 @@ const PNG_PIXELS = new Set(['IDAT', 'fdAT'])
 export async function pngEnding(reader: ByteReader): Promise<Ending> {
   let blank = false
   for (let offset = SIGNATURE_LENGTH; ; ) {
-    const head = reader.held(offset, 8) ?? (await reader.bytes(offset, 8))
+    const head = await reader.bytes(offset, 8)
     if (head === null) return cut('its last chunk, IEND, is missing')
     const length = head.readUInt32BE(0)
     if (length > LONGEST || !isType(head)) return broken(offset)
@@ -77,7 +68,7 @@ async function walkChunks(
   let blank = false
   let offset = FIRST_CHUNK
   while (offset + CHUNK_HEAD <= end) {
-    const chunk = reader.held(offset, CHUNK_HEAD) ?? (await reader.bytes(offset, CHUNK_HEAD))
+    const chunk = await reader.bytes(offset, CHUNK_HEAD)
     if (chunk === null || chunk.readUInt32BE(0) === 0) return broken(offset)
     last = chunk.toString('latin1', 0, 4)
     const length = chunk.readUInt32LE(4)
@@ -90,11 +81,23 @@ async function walkChunks(
 }
 
 const FILE_HEADER = 14
+/** Bytes of the oldest picture header, OS/2's. It has 16 bits for each dimension; later headers have 32. */
 const CORE_HEADER = 12
 /** Bytes of the file header and of the part of the picture header that is read. */
 const HEADERS = 54
 /** Pixels without compression: BI_RGB, BI_BITFIELDS, BI_ALPHABITFIELDS. */
 const PLAIN = new Set([0, 3, 6])
+
+/** The size of a BMP. A negative height says that the rows are stored from the top. */
+export function bmpSize(head: Buffer): Size | null {
+  if (head.byteLength < FILE_HEADER + CORE_HEADER) return null
+  if (isCore(head)) return plausible(head.readUInt16LE(18), head.readUInt16LE(20))
+  return plausible(head.readInt32LE(18), Math.abs(head.readInt32LE(22)))
+}
+
+function isCore(head: Buffer): boolean {
+  return head.readUInt32LE(FILE_HEADER) === CORE_HEADER
+}
 
 /** The length of a BMP is in its header. Without compression it is at least the length of its pixels. */
 export async function bmpEnding(reader: ByteReader): Promise<Ending> {
@@ -107,8 +110,8 @@ export async function bmpEnding(reader: ByteReader): Promise<Ending> {
 
 /** The offset behind the pixels; zero when compression hides it. Rows are padded to four bytes. */
 function endOfPixels(head: Buffer): number {
-  const size = readBmpSize(head)
-  const core = head.readUInt32LE(FILE_HEADER) === CORE_HEADER
+  const size = bmpSize(head)
+  const core = isCore(head)
   const plain = core || (head.byteLength >= HEADERS && PLAIN.has(head.readUInt32LE(30)))
   if (size === null || !plain) return 0
   const bitsPerPixel = head.readUInt16LE(core ? 24 : 28)
@@ -125,7 +128,7 @@ export async function icoEnding(reader: ByteReader): Promise<Ending> {
   let end = HEADER_LENGTH + count * ENTRY_LENGTH
   for (let index = 0; index < count; index++) {
     const at = HEADER_LENGTH + index * ENTRY_LENGTH
-    const entry = reader.held(at, ENTRY_LENGTH) ?? (await reader.bytes(at, ENTRY_LENGTH))
+    const entry = await reader.bytes(at, ENTRY_LENGTH)
     if (entry === null) return cut('its directory is cut off')
     const [length, offset] = [entry.readUInt32LE(8), entry.readUInt32LE(12)]
     if (length === 0 || offset === 0) return cut(`its directory does not say where image ${index + 1} is`)

@@ -1,0 +1,92 @@
+/** The bytes of a picture in a file, in memory, or in an unfinished upload. */
+export interface ByteSource {
+  /** Bytes in all. */
+  readonly size: number
+  /** The bytes from `offset` on, `length` of them, or fewer at the end of the source. Rejects when the source can't be read. */
+  read(offset: number, length: number): Promise<Uint8Array>
+}
+
+export function sourceOfBytes(bytes: Uint8Array): ByteSource {
+  return { size: bytes.byteLength, read: async (offset, length) => bytes.subarray(offset, offset + length) }
+}
+
+export interface ReaderOptions {
+  /** The source's first bytes, when they were read already. */
+  head?: Uint8Array
+  /** Bytes of one read. */
+  block?: number
+  /** After so many reads every further block counts as missing. */
+  reads?: number
+}
+
+/** Bytes of a page. Holes in files and reserved room consist of pages of zeros. */
+export const PAGE = 4096
+const ZEROS = Buffer.alloc(PAGE)
+
+/** Reads a source from place to place. It holds one block at a time, so that memory does not grow with the picture. */
+export class ByteReader {
+  readonly source: ByteSource
+  readonly size: number
+  readonly #block: number
+  #readsLeft: number
+  #offset = 0
+  #held: Buffer
+
+  constructor(source: ByteSource, options: ReaderOptions = {}) {
+    const { head = Buffer.alloc(0), block = 64 * 1024, reads = Number.POSITIVE_INFINITY } = options
+    this.source = source
+    this.size = source.size
+    this.#block = block
+    this.#readsLeft = reads
+    this.#held = bufferOf(head)
+  }
+
+  /**
+   * The bytes from `offset` on: at least `length` (at most a block), often more. Null: the source ends before, or the limit
+   * of reads is reached. Rejects when the source's `read` rejects.
+   */
+  async bytes(offset: number, length: number): Promise<Buffer | null> {
+    if (offset + length > this.size) return null
+    if (!this.#holds(offset, length) && this.#readsLeft > 0) {
+      this.#readsLeft--
+      this.#held = bufferOf(await this.source.read(offset, this.#block))
+      this.#offset = offset
+    }
+    return this.#holds(offset, length) ? this.#held.subarray(offset - this.#offset) : null
+  }
+
+  /** The offset of the next `text` (Latin-1), or null. */
+  async find(text: string, from: number): Promise<number | null> {
+    for (let offset = from; ; ) {
+      const bytes = await this.bytes(offset, text.length)
+      if (bytes === null) return null
+      const at = bytes.indexOf(text, 0, 'latin1')
+      if (at >= 0) return offset + at
+      offset += bytes.byteLength - text.length + 1
+    }
+  }
+
+  /** Whether a page within these bytes consists of zeros. */
+  async hasBlankPage(from: number, to: number): Promise<boolean> {
+    for (let at = PAGE * Math.ceil(from / PAGE); at + PAGE <= to; at += PAGE) {
+      const page = await this.bytes(at, PAGE)
+      if (page?.[0] === 0 && page.subarray(0, PAGE).equals(ZEROS)) return true
+    }
+    return false
+  }
+
+  /** How many zeros the source ends with, counted up to a page. */
+  async zerosAtEnd(): Promise<number> {
+    const length = Math.min(PAGE, this.size)
+    const bytes = (await this.bytes(this.size - length, length))?.subarray(0, length) ?? Buffer.alloc(0)
+    return bytes.byteLength - 1 - bytes.findLastIndex(byte => byte !== 0)
+  }
+
+  #holds(offset: number, length: number): boolean {
+    return offset >= this.#offset && offset + length <= this.#offset + this.#held.byteLength
+  }
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
