@@ -19,21 +19,12 @@ export type MissingCode =
   /** The disk refuses it. */
   | 'NOT_WRITTEN'
 
-/** `path`: below the mirror's folder. */
-export interface Missing {
-  mirror: string
-  path: string
-  code: MissingCode
-  /** A line for a person. */
-  message: string
-}
-
-/** The events of a restore. Sizes are in bytes. */
+/** The events of a restore. Paths are below the mirror's folder, sizes in bytes. `message`: one line for a person. */
 export type RestoreEvent =
   | { event: 'restore_started'; pictures: number; bytes: number }
   /** `there`: the complete picture was there already. `older`: the picture as it was before its last change. */
   | { event: 'picture_restored'; mirror: string; path: string; size: number; there: boolean; older: boolean }
-  | ({ event: 'picture_missing' } & Missing)
+  | { event: 'picture_missing'; mirror: string; path: string; code: MissingCode; message: string }
 
 /** How a restore came out. */
 export interface RestoreReport {

@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { type Downloads, openDownloads } from '../../remote/download.ts'
-import { type Clock, systemClock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { StandingFile } from '../../synced/standing.ts'
@@ -11,7 +10,7 @@ import { type MirroredPicture, MirroredPictures } from '../report/mirrored-pictu
 import { type Reading, reading } from '../state/state.ts'
 import { fetchPicture } from './fetch-picture.ts'
 import { PlaceFiles, type Wanted } from './place-files.ts'
-import type { Missing, RestoreEvent, RestoreReport } from './restore-event.ts'
+import type { RestoreEvent, RestoreReport } from './restore-event.ts'
 import { FolderStopped, isSafePath, openTarget, PictureProblem } from './target-folder.ts'
 
 /** The most downloads at a time. More would disturb other users of the host, and hardly be faster on one disk. */
@@ -48,17 +47,8 @@ export function restoreMirrors(
     })
     let complete = false
     try {
-      const restore = new Restore({
-        records,
-        downloads,
-        files: new PlaceFiles(target),
-        clock: systemClock,
-        random: Math.random,
-        concurrency,
-        deleted,
-        tell,
-      })
-      const report = await restore.run(foldersFor(mirrors), interruption)
+      const restore = new Restore(records, downloads, new PlaceFiles(target), deleted, tell)
+      const report = await restore.run(foldersFor(mirrors), concurrency, interruption)
       complete = report.missing === 0 && report.stopped === null && !report.interrupted
       return report
     } finally {
@@ -95,20 +85,6 @@ function foldersFor(mirrors: readonly string[]): Map<string, string> {
   )
 }
 
-export interface RestoreOptions {
-  records: Reading
-  downloads: Downloads
-  files: PlaceFiles
-  clock: Clock
-  /** From 0 to 1. */
-  random: () => number
-  /** How many pictures are fetched at a time. */
-  concurrency: number
-  /** Also restores pictures that were deleted from the disk, while their image is still on the host. */
-  deleted: boolean
-  tell: (event: RestoreEvent) => void
-}
-
 /** After so many failures of the host or the network in a row, the restore stops. */
 const OUTAGES_MAX = 10
 
@@ -119,8 +95,12 @@ const NOT_EXPECTED: ReadonlySet<FileState> = new Set(['gone', 'kept', 'hidden'])
 type Due = { mirror: string; file: StandingFile; to: string }
 
 /** Fetches mirrored pictures into a folder and compares each one's hash. Pictures that are already there stay. */
-export class Restore {
-  readonly #options: RestoreOptions
+class Restore {
+  readonly #records: Reading
+  readonly #downloads: Downloads
+  readonly #files: PlaceFiles
+  readonly #withDeleted: boolean
+  readonly #tell: (event: RestoreEvent) => void
   readonly #pictures: MirroredPictures
   readonly #report: RestoreReport = {
     restored: 0,
@@ -136,25 +116,38 @@ export class Restore {
   }
   #outages = 0
 
-  constructor(options: RestoreOptions) {
-    this.#options = options
-    this.#pictures = new MirroredPictures(options.records.synced)
+  constructor(
+    records: Reading,
+    downloads: Downloads,
+    files: PlaceFiles,
+    withDeleted: boolean,
+    tell: (event: RestoreEvent) => void,
+  ) {
+    this.#records = records
+    this.#downloads = downloads
+    this.#files = files
+    this.#withDeleted = withDeleted
+    this.#tell = tell
+    this.#pictures = new MirroredPictures(records.synced)
   }
 
   /** `folders`: for each mirror, the folder for its pictures below the folder that is filled. Throws StateError. */
-  async run(folders: ReadonlyMap<string, string>, interruption: Interruption): Promise<RestoreReport> {
-    const { files, concurrency, tell } = this.#options
-    tell({ event: 'restore_started', ...this.#totals(folders.keys()) })
+  async run(
+    folders: ReadonlyMap<string, string>,
+    concurrency: number,
+    interruption: Interruption,
+  ): Promise<RestoreReport> {
+    this.#tell({ event: 'restore_started', ...this.#totals(folders.keys()) })
     const due = this.#due(folders)
     const work = async () => {
       while (!interruption.stop.aborted && this.#report.stopped === null) {
         const next = due.next()
         if (next.done) return
-        await this.#restore(next.value, interruption)
+        await this.#restore(next.value, interruption.cut)
       }
     }
     await Promise.all(Array.from({ length: concurrency }, work))
-    await this.#untilStopped(() => files.flush())
+    await this.#untilStopped(() => this.#files.flush())
     this.#countUntried(due)
     this.#report.interrupted = interruption.stop.aborted
     return this.#report
@@ -163,13 +156,13 @@ export class Restore {
   /** Counts the rest after an early end. Otherwise the few missing pictures would seem to be all that is missing. */
   #countUntried(due: Iterable<Due>): void {
     for (const { mirror, file } of due) {
-      if (file.state === 'gone' && !this.#options.deleted) this.#report.gone++
+      if (file.state === 'gone' && !this.#withDeleted) this.#report.gone++
       else if (!NOT_EXPECTED.has(file.state) || this.#pictures.of(mirror, file)) this.#report.untried++
     }
   }
 
   #totals(mirrors: Iterable<string>): { pictures: number; bytes: number } {
-    const { synced, standing } = this.#options.records
+    const { synced, standing } = this.#records
     const total = { pictures: 0, bytes: 0 }
     for (const folder of mirrors) {
       const row = synced.mirrors.of(folder)
@@ -182,82 +175,72 @@ export class Restore {
   }
 
   *#due(folders: ReadonlyMap<string, string>): Generator<Due> {
-    const { synced, standing } = this.#options.records
+    const { synced, standing } = this.#records
     for (const [mirror, to] of folders) {
       const row = synced.mirrors.of(mirror)
       if (row) for (const file of standing.below(row.id, '')) yield { mirror, file, to }
     }
   }
 
-  async #restore(due: Due, interruption: Interruption): Promise<void> {
+  async #restore(due: Due, cut: AbortSignal): Promise<void> {
     const { mirror, file } = due
-    if (file.state === 'gone' && !this.#options.deleted) {
+    if (file.state === 'gone' && !this.#withDeleted) {
       this.#report.gone++
       return
     }
     const picture = this.#pictures.of(mirror, file)
-    if (picture) return this.#untilStopped(() => this.#restoreFrom(due, picture, interruption), 1)
+    if (picture) return this.#untilStopped(() => this.#restoreFrom(due, picture, cut), 1)
     if (!NOT_EXPECTED.has(file.state))
-      this.#missing(due, { code: 'NOT_ON_HOST', message: 'it was not uploaded yet' })
+      this.#missing(due, new PictureProblem('NOT_ON_HOST', 'it was not uploaded yet'))
   }
 
-  async #restoreFrom(due: Due, picture: MirroredPicture, interruption: Interruption): Promise<void> {
-    const { file, to } = due
+  async #restoreFrom(due: Due, picture: MirroredPicture, cut: AbortSignal): Promise<void> {
     const { image } = picture
     const wanted: Wanted = {
-      path: pathOf(to, file.path),
+      path: pathOf(due.to, due.file.path),
       size: image.size,
       sha256: image.hash,
       // Of the older version only the time of its upload is known.
-      mtime: picture.older ? Math.round(image.recorded_at * 1000) : file.mtime,
+      mtime: picture.older ? Math.round(image.recorded_at * 1000) : due.file.mtime,
     }
     try {
       if (!isSafePath(wanted.path))
         throw new PictureProblem('UNSAFE_NAME', 'its recorded name leads out of the folder')
-      if (await this.#options.files.isThere(wanted)) return this.#done(picture, true)
-      await this.#fetch(due, picture, wanted, interruption)
+      if (await this.#files.isThere(wanted)) this.#done(picture, true)
+      else await this.#fetch(picture, wanted, cut)
     } catch (error) {
       if (!(error instanceof PictureProblem)) throw error
-      this.#missing(due, error)
+      const later = error.code === 'NOT_FOUND' ? this.#replacement(due, picture) : null
+      if (later) return this.#restoreFrom(later.due, later.picture, cut)
+      this.#missing(due, error, error.code === 'OTHER_BYTES' && picture.state === 'linked')
     }
   }
 
-  async #fetch(
-    due: Due,
-    picture: MirroredPicture,
-    wanted: Wanted,
-    interruption: Interruption,
-  ): Promise<void> {
-    const { url } = picture
-    if (url === null)
-      return this.#missing(due, {
-        code: 'NO_ADDRESS',
-        message:
-          'its delivery address is not known, because it was only linked; "albumd adopt --verify" finds it out',
-      })
-    const begun = await this.#options.files.begin()
+  async #fetch(picture: MirroredPicture, wanted: Wanted, cut: AbortSignal): Promise<void> {
+    if (picture.url === null)
+      throw new PictureProblem(
+        'NO_ADDRESS',
+        'its delivery address is not known, because it was only linked; "albumd adopt --verify" finds it out',
+      )
+    const begun = await this.#files.begin()
     try {
-      const fetched = await fetchPicture(this.#options, url, wanted, begun, interruption.cut)
-      if (fetched.kind === 'cancelled') {
-        this.#report.untried++
-        return
-      }
-      if (fetched.kind === 'complete') {
+      if (await fetchPicture(this.#downloads, picture.url, wanted, begun, cut)) {
         this.#outages = 0
         await begun.finish(wanted)
-        return this.#done(picture, false)
-      }
-      const later = fetched.code === 'NOT_FOUND' ? this.#replacement(due, picture) : null
-      if (later) return await this.#restoreFrom(later.due, later.picture, interruption)
-      const linked = fetched.code === 'OTHER_BYTES' && picture.state === 'linked'
-      const message = linked ? `${fetched.message}; it was only linked to that image` : fetched.message
-      this.#missing(due, { code: fetched.code, message })
-      this.#outages = fetched.outage ? this.#outages + 1 : 0
-      if (this.#outages >= OUTAGES_MAX)
-        this.#report.stopped ??= `${fetched.message}; run the same command again later: it goes on where it was`
+        this.#done(picture, false)
+      } else this.#report.untried++
+    } catch (error) {
+      if (error instanceof PictureProblem) this.#countOutage(error)
+      throw error
     } finally {
       await begun.close()
     }
+  }
+
+  #countOutage({ isOutage, message }: PictureProblem): void {
+    this.#outages = isOutage ? this.#outages + 1 : 0
+    if (this.#outages >= OUTAGES_MAX)
+      this.#report.stopped ??= `${message}; run the same command again later: it goes on where it was`
   }
 
   /** The file's new image, where a daemon has replaced the image since its record was read. */
@@ -265,7 +248,7 @@ export class Restore {
     { mirror, to, file }: Due,
     before: MirroredPicture,
   ): { due: Due; picture: MirroredPicture } | null {
-    const now = this.#options.records.synced.files.at(file)
+    const now = this.#records.synced.files.at(file)
     const due = now && { mirror, to, file: { ...now, path: file.path } }
     const picture = due ? this.#pictures.of(mirror, due.file) : null
     return due && picture && picture.image.remote_id !== before.image.remote_id ? { due, picture } : null
@@ -280,12 +263,13 @@ export class Restore {
     }
     if (older) report.older++
     if (state === 'linked') report.proved++
-    this.#options.tell({ event: 'picture_restored', mirror, path, size: image.size, there, older })
+    this.#tell({ event: 'picture_restored', mirror, path, size: image.size, there, older })
   }
 
-  #missing({ mirror, file }: Due, { code, message }: Pick<Missing, 'code' | 'message'>): void {
+  #missing({ mirror, file }: Due, { code, message }: PictureProblem, wasLinked = false): void {
     this.#report.missing++
-    this.#options.tell({ event: 'picture_missing', mirror, path: file.path, code, message })
+    const said = wasLinked ? `${message}; it was only linked to that image` : message
+    this.#tell({ event: 'picture_missing', mirror, path: file.path, code, message: said })
   }
 
   /** Ends the restore where the folder can't be filled any further. `untried`: how many pictures `work` was about. */

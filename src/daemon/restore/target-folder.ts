@@ -156,14 +156,17 @@ async function readMark(mark: string): Promise<string | null> {
   }
 }
 
-/** One picture can't be written to its path. */
+/** One picture can't be restored. */
 export class PictureProblem extends Error {
   override name = 'PictureProblem'
   readonly code: MissingCode
+  /** The host or the network failed, so the next picture may fail too. */
+  readonly isOutage: boolean
 
-  constructor(code: MissingCode, message: string) {
+  constructor(code: MissingCode, message: string, isOutage = false) {
     super(message)
     this.code = code
+    this.isOutage = isOutage
   }
 }
 

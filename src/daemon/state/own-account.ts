@@ -40,27 +40,16 @@ export function hostOfOwnAccount(
     look.doubt.then(doubt => doubt?.code !== OTHER_ACCOUNT && forget(), forget)
     return look.doubt
   }
-  const mayAsk = async (endpoint: Endpoint, signal: AbortSignal): Promise<HostFailure | null> => {
-    if (isMarked(synced, apiKey)) return null
-    const doubt = await doubtNow(signal)
-    return doubt && { ...doubt, endpoint }
+  const ask = async <T>(endpoint: Endpoint, signal: AbortSignal, call: () => Promise<Outcome<T>>) => {
+    const doubt = isMarked(synced, apiKey) ? null : await doubtNow(signal)
+    return doubt ? { ok: false as const, failure: { ...doubt, endpoint } } : call()
   }
-  const guarded =
-    <Args extends unknown[], T>(
-      endpoint: Endpoint,
-      signalOf: (args: Args) => AbortSignal,
-      call: (...args: Args) => Promise<Outcome<T>>,
-    ) =>
-    async (...args: Args): Promise<Outcome<T>> => {
-      const failure = await mayAsk(endpoint, signalOf(args))
-      return failure ? { ok: false, failure } : call(...args)
-    }
   return hostWith(host, {
-    requestUpload: guarded('upload', ([, signal]) => signal, host.requestUpload.bind(host)),
-    list: guarded('list', ([, , signal]) => signal, host.list.bind(host)),
-    deleteImage: guarded('delete', ([, signal]) => signal, host.deleteImage.bind(host)),
-    deleteAlbum: guarded('delete', ([, signal]) => signal, host.deleteAlbum.bind(host)),
-    createAlbum: guarded('create_album', ([, signal]) => signal, host.createAlbum.bind(host)),
+    requestUpload: (request, signal) => ask('upload', signal, () => host.requestUpload(request, signal)),
+    list: (album, page, signal) => ask('list', signal, () => host.list(album, page, signal)),
+    deleteImage: (id, signal, mayGo) => ask('delete', signal, () => host.deleteImage(id, signal, mayGo)),
+    deleteAlbum: (id, signal, mayGo) => ask('delete', signal, () => host.deleteAlbum(id, signal, mayGo)),
+    createAlbum: (request, signal) => ask('create_album', signal, () => host.createAlbum(request, signal)),
     unblock(endpoint) {
       looked = null
       host.unblock(endpoint)
