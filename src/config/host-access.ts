@@ -50,17 +50,17 @@ export function keyFileOf(
 }
 
 function readKeyFile(file: string, source: string): ApiKey {
-  const { bytes, mode } = readFile(file, source)
+  const { bytes, mode } = readFile(file, LONGEST, source, '', 'no such file; it must hold the API key')
   const warning = `${source}: other users of this machine can read the key; chmod 600 keeps it to its owner`
   return { key: checked(bytes.toString(), source), warning: readableByOthers(mode) ? warning : null }
 }
 
-function readFile(file: string, source: string): ReturnType<typeof readBounded> {
+/** `named`: how the message names the file. `missing`: its words where there is no file. Throws ConfigError. */
+function readFile(file: string, most: number, key: string, named: string, missing: string) {
   try {
-    return readBounded(file, LONGEST)
+    return readBounded(file, most)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw refusal(source, code === 'ENOENT' ? 'no such file; it must hold the API key' : unreadable(code))
+    throw refusal(key, named + unreadable((error as NodeJS.ErrnoException).code, missing))
   }
 }
 
@@ -92,25 +92,14 @@ function refusal(key: string, message: string): ConfigError {
 const LARGEST_BUNDLE = 2 ** 20
 
 /** The certificate authorities (PEM) of host.ca_file, or null when the config names none. Throws ConfigError. */
-export function readAuthorities(config: Pick<Config, 'host'>): string | null {
-  const file = config.host.ca_file
+export function readAuthorities({ host: { ca_file: file } }: Pick<Config, 'host'>): string | null {
   if (file === undefined) return null
-  const text = readAuthorityFile(file)
+  const missing = "is not there; it must hold the host's authority"
+  const text = readFile(file, LARGEST_BUNDLE, 'host.ca_file', `${file} `, missing).bytes.toString()
   if (!text.includes('-----BEGIN CERTIFICATE-----'))
     throw refusal(
       'host.ca_file',
       `${file} holds no certificate; it must hold the host's authority in PEM form`,
     )
   return text
-}
-
-function readAuthorityFile(file: string): string {
-  try {
-    return readBounded(file, LARGEST_BUNDLE).bytes.toString()
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const why =
-      code === 'ENOENT' ? ": no such file; it must hold the host's authority" : ` ${unreadable(code)}`
-    throw refusal('host.ca_file', `${file}${why}`)
-  }
 }

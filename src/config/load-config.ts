@@ -46,7 +46,7 @@ export function loadConfig(file: string, env: NodeJS.ProcessEnv): Config {
 }
 
 function readText(file: string): string {
-  const bytes = readBytes(file)
+  const bytes = bytesOf(file)
   if (bytes.length > LARGEST) throw refusal(file, `is over ${LARGEST} bytes; that is no config`)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -55,18 +55,13 @@ function readText(file: string): string {
   }
 }
 
-function readBytes(file: string): Buffer {
+function bytesOf(file: string): Buffer {
   try {
     return readBounded(file, LARGEST).bytes
   } catch (error) {
-    throw refusal(file, wordingOf(error as NodeJS.ErrnoException))
+    const missing = 'no such file; config.example.yaml shows what belongs in it'
+    throw refusal(file, unreadable((error as NodeJS.ErrnoException).code, missing))
   }
-}
-
-function wordingOf({ code }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT' || code === 'ENOTDIR')
-    return 'no such file; config.example.yaml shows what belongs in it'
-  return unreadable(code)
 }
 
 function refusal(file: string, message: string): ConfigError {

@@ -19,9 +19,9 @@ export function readBounded(file: string, most: number): { bytes: Buffer; mode: 
   }
 }
 
-/** What a person reads when a file or folder can't be read. `code`: the system's error code. */
-export function unreadable(code: string | undefined): string {
-  if (code === 'ENOENT') return 'is not there'
+/** What a person reads when a file or folder can't be read. `code`: the system's error code. `missing`: where it is not there. */
+export function unreadable(code: string | undefined, missing = 'is not there'): string {
+  if (code === 'ENOENT') return missing
   if (code === 'EISDIR') return 'is a folder; name the file in it'
   return `can't be read (${code}); ${REMEDIES[code ?? ''] ?? 'look at the disk that it is on'}`
 }

@@ -54,11 +54,7 @@ export async function forgetFailures(config: Config, synced: Synced, path?: stri
 
 /** Whether an upload failed or the host refused a deletion at or below `path` (as above). */
 export function hasFailures(config: Config, synced: Synced, path: string): boolean {
-  const folders = new Map(config.mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
-  const isMeant = ({ mirror, path: failed }: { mirror: number; path: string }) => {
-    const folder = folders.get(mirror)
-    return folder !== undefined && isAtOrBelow(folder, failed, path)
-  }
+  const isMeant = isAt(config, synced, path)
   return synced.summaries.failures(ALL).some(isMeant) || synced.escrow.postponed().some(isMeant)
 }
 
@@ -85,10 +81,18 @@ export async function resendInDoubt(
 const DOUBTFUL: ReadonlySet<string> = new Set(['AMBIGUOUS', 'STATE_RESTORED'])
 
 function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
-  const mirrors = new Map(config.mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
-  return files.filter(file => {
-    const row = synced.folders.byId(file.folder)!
-    const mirror = mirrors.get(row.mirror)
-    return mirror !== undefined && isAtOrBelow(mirror, pathOf(row.path, file.name), path)
+  const isMeant = isAt(config, synced, path)
+  return files.filter(({ folder, name }) => {
+    const { mirror, path: above } = synced.folders.byId(folder)!
+    return isMeant({ mirror, path: pathOf(above, name) })
   })
+}
+
+/** Tells whether a location in the config's mirrors is at or below `path` (as above). */
+function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefined) {
+  const folders = new Map(mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
+  return (location: { mirror: number; path: string }) => {
+    const folder = folders.get(location.mirror)
+    return folder !== undefined && isAtOrBelow(folder, location.path, path)
+  }
 }

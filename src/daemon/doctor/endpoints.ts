@@ -136,31 +136,20 @@ const REFUSED_AS_MEANT: ReadonlySet<HostFailure['remedy']> = new Set([
 ])
 
 function withRemedyOf(code: string, endpoint: AskedEndpoint, said: string): Finding {
-  switch (code) {
-    case 'PLAN_NOT_SUPPORTED':
-      return endpoint === 'upload'
-        ? fail('endpoint', said, WITHOUT.upload)
-        : warn('endpoint', said, WITHOUT[endpoint])
-    case 'INVALID_API_KEY':
-    case 'MISSING_API_KEY':
-      return fail('endpoint', said, KEY_REMEDY)
-    case OTHER_ACCOUNT:
-      return fail('endpoint', said, OTHER_ACCOUNT_REMEDY)
-    case 'DAILY_LIMIT_REACHED':
-      return warn('endpoint', said, 'wait: albumd goes on by itself when there is quota again')
-    case 'STORAGE_LIMIT_REACHED':
-      return fail(
-        'endpoint',
-        said,
-        'make room on the host, or get a larger plan; albumd tries again by itself',
-      )
-    case 'RATE_LIMITED':
-      return warn('endpoint', said, 'another program uses the account now; run the doctor again later')
-    case 'NO_AVAILABLE_IO_NODE':
-      return warn('endpoint', said, 'wait: the host has no upload node now, and albumd tries again by itself')
-    default:
-      return fail('endpoint', said, 'check host.base_url, and ask whoever runs the host')
-  }
+  if (code === 'PLAN_NOT_SUPPORTED')
+    return (endpoint === 'upload' ? fail : warn)('endpoint', said, WITHOUT[endpoint])
+  const [judge, remedy] = REMEDIES[code] ?? [fail, 'check host.base_url, and ask whoever runs the host']
+  return judge('endpoint', said, remedy)
+}
+
+const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string]>> = {
+  INVALID_API_KEY: [fail, KEY_REMEDY],
+  MISSING_API_KEY: [fail, KEY_REMEDY],
+  [OTHER_ACCOUNT]: [fail, OTHER_ACCOUNT_REMEDY],
+  DAILY_LIMIT_REACHED: [warn, 'wait: albumd goes on by itself when there is quota again'],
+  STORAGE_LIMIT_REACHED: [fail, 'make room on the host, or get a larger plan; albumd tries again by itself'],
+  RATE_LIMITED: [warn, 'another program uses the account now; run the doctor again later'],
+  NO_AVAILABLE_IO_NODE: [warn, 'wait: the host has no upload node now, and albumd tries again by itself'],
 }
 
 function allowed(endpoint: AskedEndpoint): Finding {
@@ -176,7 +165,7 @@ function impossible(endpoint: AskedEndpoint): Finding {
 }
 
 /**
- * Whether a key that is new to the records belongs to the account of the recorded images. No finding for a key that the
+ * Whether a key that is new to the records belongs to the account of the recorded images. Null for a key that the
  * records know. Nothing is recorded, so albumd checks the key again before it uses the key.
  */
 export async function checkAccount(
@@ -184,27 +173,23 @@ export async function checkAccount(
   apiKey: string,
   host: Pick<ImageHost, 'list'>,
   signal: AbortSignal,
-): Promise<Finding[]> {
-  if (!existsSync(stateFiles(config.state_dir).database)) return []
+): Promise<Finding | null> {
+  if (!existsSync(stateFiles(config.state_dir).database)) return null
   try {
     return await reading(config, async ({ synced }) => {
-      if (!isOtherKey(synced, apiKey)) return []
+      if (!isOtherKey(synced, apiKey)) return null
       const doubt = await judgeAccount(host, synced, apiKey, signal)
-      if (signal.aborted) return []
-      if (doubt === null) return [pass('key', 'it was changed, and its account shows the recorded images')]
-      if (doubt.code === OTHER_ACCOUNT)
-        return [{ ...fail('key', OTHER_ACCOUNT_SAID, OTHER_ACCOUNT_REMEDY), code: OTHER_ACCOUNT }]
-      const said = `it was changed, and whether it belongs to the same account could not be found out: ${doubt.message} (${doubt.code})`
-      return [
-        {
-          ...warn('key', said, 'run the doctor again; albumd does nothing with the key before it is sure'),
-          code: doubt.code,
-        },
-      ]
+      if (signal.aborted) return null
+      if (doubt === null) return pass('key', 'it was changed, and its account shows the recorded images')
+      const { code, message } = doubt
+      if (code === OTHER_ACCOUNT) return { ...fail('key', OTHER_ACCOUNT_SAID, OTHER_ACCOUNT_REMEDY), code }
+      const said = `it was changed, and whether it belongs to the same account could not be found out: ${message} (${code})`
+      const remedy = 'run the doctor again; albumd does nothing with the key before it is sure'
+      return { ...warn('key', said, remedy), code }
     })
   } catch (error) {
     // `checkDatabase` tells of errors of the state.
-    if (error instanceof StateError) return []
+    if (error instanceof StateError) return null
     throw error
   }
 }

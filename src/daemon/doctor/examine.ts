@@ -36,14 +36,14 @@ export async function* examine(
   yield* checkMounts(config, readMounts(), textOf('/etc/fstab'))
   const isRunning = stateIsLocked(stateFiles(config.state_dir).lock)
   const database = checkDatabase(config)
-  const readable = database.every(({ status }) => status !== 'fail')
+  const readable = database.status !== 'fail'
   const status = readable ? readStatus(config, Date.now()) : null
   if (readable && !isRunning) yield* readState(config, synced => checkGuards(config, synced, realDisk))
   yield* checkHeld(status?.mirrors ?? [])
-  yield* checkWatches(config, folders, status?.watching ?? null, watchLimit())
+  yield checkWatches(config, folders, status?.watching ?? null, watchLimit())
   yield* checkStateFolder(config)
-  yield* database
-  yield* checkDiskSpace(config)
+  yield database
+  yield checkDiskSpace(config)
   yield* checkDaemon(isRunning, status)
   yield* checkQuota(status)
   if (signal.aborted) return
@@ -83,10 +83,12 @@ async function* checkHost(
   status: Status | null,
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
-  const tls = ca === undefined ? [] : [await checkTls(config.host.base_url, ca, config.host.timeout, signal)]
-  // An interrupted check says nothing about the host.
-  if (signal.aborted) return
-  yield* tls
+  if (ca !== undefined) {
+    const tls = await checkTls(config.host.base_url, ca, config.host.timeout, signal)
+    // An interrupted check says nothing about the host.
+    if (signal.aborted) return
+    yield tls
+  }
   const reach = await checkReach(config.host.base_url, ca ?? null, config.host.timeout, signal)
   if (signal.aborted) return
   yield* reach
@@ -108,7 +110,9 @@ async function* checkHost(
       isRefused ||= finding.check === 'key' && finding.status === 'fail'
       yield finding
     }
-    if (!isRefused && !signal.aborted && status !== null) yield* await checkAccount(config, key, host, signal)
+    if (isRefused || signal.aborted || status === null) return
+    const account = await checkAccount(config, key, host, signal)
+    if (account) yield account
   } finally {
     await host.close()
   }
@@ -156,27 +160,24 @@ function textOf(file: string): string {
  * Whether other users can change or read the config file. The file names commands that albumd runs, and the address of
  * its heartbeat may be a secret.
  */
-export function checkConfigFile(file: string, { notify }: Pick<Config, 'notify'>): Finding[] {
-  if (process.platform === 'win32') return [pass('config', file)]
+export function* checkConfigFile(file: string, { notify }: Pick<Config, 'notify'>): Generator<Finding> {
+  if (process.platform === 'win32') return yield pass('config', file)
   const { mode } = statSync(file)
-  const findings: Finding[] = []
-  if ((mode & 0o022) !== 0)
-    findings.push(
-      warn(
-        'config',
-        `${file}: other users can change it, and with it what albumd runs and deletes`,
-        `chmod go-w ${shellWord(file)}`,
-      ),
+  const mayChange = (mode & 0o022) !== 0
+  const mayReadSecret = (mode & 0o004) !== 0 && notify.heartbeat !== undefined
+  if (mayChange)
+    yield warn(
+      'config',
+      `${file}: other users can change it, and with it what albumd runs and deletes`,
+      `chmod go-w ${shellWord(file)}`,
     )
-  if ((mode & 0o004) !== 0 && notify.heartbeat !== undefined)
-    findings.push(
-      warn(
-        'config',
-        `${file}: other users can read it, and notify.heartbeat is a secret`,
-        `chmod o-r ${shellWord(file)}`,
-      ),
+  if (mayReadSecret)
+    yield warn(
+      'config',
+      `${file}: other users can read it, and notify.heartbeat is a secret`,
+      `chmod o-r ${shellWord(file)}`,
     )
-  return findings.length > 0 ? findings : [pass('config', `${file}: no mistakes`)]
+  if (!mayChange && !mayReadSecret) yield pass('config', `${file}: no mistakes`)
 }
 
 /**

@@ -208,21 +208,18 @@ export function checkWatches(
   folders: number,
   watching: Watching | null,
   limit: number | null,
-): Finding[] {
+): Finding {
   if (watching && watching.lost > 0)
-    return [
-      warn(
-        'watching',
-        `folders that can't be watched, and are scanned every minute instead: ${watching.lost.toLocaleString('en')}. ${watching.reason}`,
-        watching.remedy,
-      ),
-    ]
-  if (watch.poll !== undefined) return [pass('watching', 'watch.poll is set: folders need no watches')]
-  if (limit === null) return [pass('watching', 'this system has no limit of inotify')]
+    return warn(
+      'watching',
+      `folders that can't be watched, and are scanned every minute instead: ${watching.lost.toLocaleString('en')}. ${watching.reason}`,
+      watching.remedy,
+    )
+  if (watch.poll !== undefined) return pass('watching', 'watch.poll is set: folders need no watches')
+  if (limit === null) return pass('watching', 'this system has no limit of inotify')
   const said = `every folder needs a watch, ${folders.toLocaleString('en')} in all; fs.inotify.max_user_watches is ${limit.toLocaleString('en')}`
-  if (folders <= limit * WATCHES_SHARE) return [pass('watching', said)]
-  const { remedy } = lossOf({ code: 'ENOSPC' }, '')
-  return [warn('watching', `${said}, for all programs of this user`, remedy)]
+  if (folders <= limit * WATCHES_SHARE) return pass('watching', said)
+  return warn('watching', `${said}, for all programs of this user`, lossOf({ code: 'ENOSPC' }, '').remedy)
 }
 
 /** fs.inotify.max_user_watches. Null: this system has no such limit. */

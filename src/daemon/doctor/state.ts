@@ -15,71 +15,61 @@ const NO_ROOM = 64 * 2 ** 20
 const FEW_FILES = 1000
 
 /** Whether this user can write to the state folder, and whether other users can look into it. */
-export function checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Finding[] {
+export function* checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Generator<Finding> {
   const folder = nearest(state_dir)
   if (folder !== state_dir)
-    return mayWrite(folder)
-      ? [pass('state', `${state_dir}: not there yet; the first start makes it`)]
-      : [
-          fail(
-            'state',
-            `${state_dir}: not there, and this user can't make it`,
-            `make it, and chown it to the user that albumd runs as`,
-          ),
-        ]
+    return yield mayWrite(folder)
+      ? pass('state', `${state_dir}: not there yet; the first start makes it`)
+      : fail(
+          'state',
+          `${state_dir}: not there, and this user can't make it`,
+          'make it, and chown it to the user that albumd runs as',
+        )
   const { mode, uid } = statSync(state_dir)
-  const findings: Finding[] = []
   const isOfAnother = process.getuid !== undefined && uid !== process.getuid()
+  const isOpenToOthers = process.platform !== 'win32' && (mode & 0o077) !== 0
   if (!mayWrite(state_dir))
-    findings.push(
-      fail(
-        'state',
-        `${state_dir}: this user can't write there`,
-        isOfAnother
-          ? 'run the doctor as the user that albumd runs as, or chown the folder to that user'
-          : (mode & 0o700) === 0o700
-            ? 'check whether its disk is mounted read-only'
-            : `chmod u+rwx ${shellWord(state_dir)}`,
-      ),
+    yield fail(
+      'state',
+      `${state_dir}: this user can't write there`,
+      isOfAnother
+        ? 'run the doctor as the user that albumd runs as, or chown the folder to that user'
+        : (mode & 0o700) === 0o700
+          ? 'check whether its disk is mounted read-only'
+          : `chmod u+rwx ${shellWord(state_dir)}`,
     )
   else if (isOfAnother)
-    findings.push(
-      warn(
-        'state',
-        `${state_dir} belongs to another user: what is said here about permissions holds for you, and perhaps not for albumd`,
-        'run the doctor as the user that albumd runs as',
-      ),
+    yield warn(
+      'state',
+      `${state_dir} belongs to another user: what is said here about permissions holds for you, and perhaps not for albumd`,
+      'run the doctor as the user that albumd runs as',
     )
-  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-    findings.push(
-      warn('state', `${state_dir}: other users can look into it`, `chmod 700 ${shellWord(state_dir)}`),
-    )
-  return findings.length > 0 ? findings : [pass('state', `${state_dir}: writable, and this user's alone`)]
+  else if (!isOpenToOthers) yield pass('state', `${state_dir}: writable, and this user's alone`)
+  if (isOpenToOthers)
+    yield warn('state', `${state_dir}: other users can look into it`, `chmod 700 ${shellWord(state_dir)}`)
 }
 
 /** Whether the records are intact, and belong to this config. */
-export function checkDatabase(config: Config): Finding[] {
+export function checkDatabase(config: Config): Finding {
   const { database } = stateFiles(config.state_dir)
   try {
     const problem = stateProblem(config.state_dir)
     if (problem)
-      return [fail('database', problem, 'run "albumd sync"; no picture is uploaded twice because of this')]
-    if (!existsSync(database)) return [pass('database', 'nothing is recorded yet')]
-    const faults = faultsIn(database)
-    if (faults.length > 0)
-      return [
-        fail(
-          'database',
-          `${database}: damaged: ${faults[0]}`,
-          'stop albumd, move the file away and run "albumd sync": it makes new records from what the host lists',
-        ),
-      ]
+      return fail('database', problem, 'run "albumd sync"; no picture is uploaded twice because of this')
+    if (!existsSync(database)) return pass('database', 'nothing is recorded yet')
+    const [fault] = faultsIn(database)
+    if (fault !== undefined)
+      return fail(
+        'database',
+        `${database}: damaged: ${fault}`,
+        'stop albumd, move the file away and run "albumd sync": it makes new records from what the host lists',
+      )
     readState(config, synced => refuseOther(synced, config))
-    return [pass('database', `${database}: whole`)]
+    return pass('database', `${database}: whole`)
   } catch (error) {
     const why = explained(error, database)
     if (!(why instanceof Error) || !('code' in why)) throw why
-    return [fail('database', why.message, null)]
+    return fail('database', why.message, null)
   }
 }
 
@@ -99,17 +89,17 @@ function faultsIn(database: string): string[] {
 }
 
 /** Whether the disk that holds the state has room left. */
-export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Finding[] {
+export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Finding {
   const { bavail, bsize, files, ffree } = statfsSync(nearest(state_dir))
   const free = bavail * bsize
   const said = `${state_dir}: ${Math.round(free / 2 ** 20).toLocaleString('en')} MB free`
   const remedy =
     'make room on the disk that holds state_dir; albumd stops when the disk is full, and goes on when there is room'
-  if (free < NO_ROOM) return [fail('disk_space', said, remedy)]
+  if (free < NO_ROOM) return fail('disk_space', said, remedy)
   // Some file systems, such as btrfs, do not count files.
   if (files > 0 && ffree < FEW_FILES)
-    return [fail('disk_space', `${state_dir}: ${ffree} more files can be made on its disk`, remedy)]
-  return [free < LITTLE_ROOM ? warn('disk_space', said, remedy) : pass('disk_space', said)]
+    return fail('disk_space', `${state_dir}: ${ffree} more files can be made on its disk`, remedy)
+  return free < LITTLE_ROOM ? warn('disk_space', said, remedy) : pass('disk_space', said)
 }
 
 /** The folder, or the closest folder above it that exists. */

@@ -12,7 +12,7 @@ function findingsOn(folder: string): Finding[] {
   const isRoot = process.getuid?.() === 0
   if (isRoot) chownSync(folder, NOBODY, NOBODY)
   const script = `import { checkStateFolder } from '${CHECK}'
-    console.log(JSON.stringify(checkStateFolder({ state_dir: process.argv[1] })))`
+    console.log(JSON.stringify([...checkStateFolder({ state_dir: process.argv[1] })]))`
   const args = ['--input-type=module', '-e', script, folder]
   const said = execFileSync(process.execPath, args, { cwd: '/', ...(isRoot && { uid: NOBODY, gid: NOBODY }) })
   return JSON.parse(said.toString())
