@@ -1,5 +1,5 @@
 import { EXIT } from './exit-codes.ts'
-import type { CommandWork } from './options.ts'
+import type { MakeCommand } from './options.ts'
 
 /** A command as `albumd --help` shows it. */
 export interface Command {
@@ -11,9 +11,6 @@ export interface Command {
   /** Loads the command's code. Only the command that is run is loaded, so that a help text does not load a database driver. */
   load(): Promise<MakeCommand>
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: each command has arguments of its own
-export type MakeCommand = (exit: (code: number) => void) => CommandWork<any, any>
 
 const { inSync, usage, left, locked, refused } = EXIT
 /** The exit codes of commands that only read the config and the records. */

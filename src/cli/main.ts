@@ -4,7 +4,7 @@ import { version } from '../daemon/package.ts'
 import { markOperands, refuseMisgiven, unmarkOperands } from './arguments.ts'
 import { COMMANDS, type Command } from './commands.ts'
 import { EXIT, exitCodesInHelp } from './exit-codes.ts'
-import { logLevelOption } from './options.ts'
+import { type LogLevelArgs, logLevelOption } from './options.ts'
 import { describeError, Problem } from './words/problem.ts'
 import { usageProblem } from './words/usage-problem.ts'
 
@@ -80,7 +80,7 @@ async function moduleOf(
   { command, describe, exits, load }: Command,
   args: readonly string[],
   exit: (code: number) => void,
-): Promise<CommandModule> {
+): Promise<CommandModule<LogLevelArgs>> {
   const [name = ''] = command.split(' ')
   if (!args.includes(name)) return { command, describe, handler() {} }
   const { builder, handler } = (await load())(exit)

@@ -32,7 +32,7 @@ export async function onePass<N extends PassName>(
   const { refuseMissingFolders } = await import('./read-config.ts')
   refuseMissingFolders(config)
   const progress = json ? noProgress : await progressOn(process.stdout)
-  const interrupts = onInterrupts(() => progress.say('stopping'))
+  using interrupts = onInterrupts(() => progress.say('stopping'))
   const done = new Tally()
   const output = {
     tell(told: SpokenEvent) {
@@ -53,7 +53,6 @@ export async function onePass<N extends PassName>(
     return { exitCode, result }
   } finally {
     progress.end()
-    interrupts.dispose()
   }
 }
 

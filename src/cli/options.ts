@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Argv, CommandModule } from 'yargs'
+import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs'
 import type { Config } from '../config/schema.ts'
 import { EXIT } from './exit-codes.ts'
 import { Problem } from './words/problem.ts'
@@ -25,9 +25,8 @@ export const jsonOption = {
   json: { type: 'boolean', default: false, describe: 'One object on standard output' },
 } as const
 
-export interface LogLevelArgs {
-  'log-level': Config['log']['level'] | undefined
-}
+/** The options of all commands. */
+export type LogLevelArgs = InferredOptionTypes<typeof logLevelOption>
 
 /** `--log-level`, for all commands. */
 export const logLevelOption = {
@@ -37,10 +36,19 @@ export const logLevelOption = {
   },
 } as const
 
-/** A command's options and its work. Its name and its words are in commands.ts. `A`: its arguments. `G`: those of all commands. */
-export interface CommandWork<A, G = object> {
-  builder(command: Argv<G>): Argv<A>
-  handler: CommandModule<G, A>['handler']
+/** Makes a command from its help with the exit code. Its name and its words are in commands.ts. */
+export type MakeCommand = (exit: (code: number) => void) => {
+  builder(options: Argv<LogLevelArgs>): Argv
+  // biome-ignore lint/suspicious/noExplicitAny: each command has arguments of its own
+  handler(args: any): Promise<void>
+}
+
+/** A command: its options, and its work, which answers the exit code. `A`: its arguments. */
+export function command<A>(
+  builder: (options: Argv<LogLevelArgs>) => Argv<A>,
+  work: (args: ArgumentsCamelCase<A>) => Promise<number>,
+): MakeCommand {
+  return exit => ({ builder, handler: async args => exit(await work(args)) })
 }
 
 /** A path for the records: below a mirror's folder, or absolute. Refuses an empty path, which comes from a variable that is not set. */

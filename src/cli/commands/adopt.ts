@@ -1,45 +1,35 @@
 import type { VerifiedInWords } from '../../daemon/commands/adopt.ts'
 import { onePass } from '../one-pass.ts'
-import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
+import { command, configOption, jsonOption, readConfig } from '../options.ts'
 import { count, printable } from '../words/wording.ts'
 
-interface AdoptArgs {
-  verify: boolean
-  config: string | undefined
-  json: boolean
-}
-
-export function adoptCommand(exit: (code: number) => void): CommandWork<AdoptArgs> {
-  return {
-    builder: command =>
-      command
-        .options({
-          ...configOption,
-          verify: {
-            type: 'boolean',
-            default: false,
-            describe:
-              'Fetch what was linked by name and size, and compare its bytes; needs an upload of ours that the host acknowledged',
-          },
-          ...jsonOption,
-        })
-        .example('$0 adopt', 'Link local pictures to images that are on the host already')
-        .example('$0 adopt --verify', 'The same, and prove by their bytes that they are the same'),
-    handler: async args => exit(await adopt(args)),
-  }
-}
-
-async function adopt({ verify, config: flag, json }: AdoptArgs): Promise<number> {
-  const { exitCode, result } = await onePass(
-    await readConfig(flag),
-    'adopt',
-    { verify },
-    { json, notCompared: verify ? ({ verified }) => verified?.unknown ?? 0 : undefined },
-  )
-  const { verified, addressesKnown } = result
-  if (verified) report(verified, addressesKnown)
-  return exitCode
-}
+export const adoptCommand = command(
+  options =>
+    options
+      .options({
+        ...configOption,
+        verify: {
+          type: 'boolean',
+          default: false,
+          describe:
+            'Fetch what was linked by name and size, and compare its bytes; needs an upload of ours that the host acknowledged',
+        },
+        ...jsonOption,
+      })
+      .example('$0 adopt', 'Link local pictures to images that are on the host already')
+      .example('$0 adopt --verify', 'The same, and prove by their bytes that they are the same'),
+  async ({ verify, config: flag, json }) => {
+    const { exitCode, result } = await onePass(
+      await readConfig(flag),
+      'adopt',
+      { verify },
+      { json, notCompared: verify ? ({ verified }) => verified?.unknown ?? 0 : undefined },
+    )
+    const { verified, addressesKnown } = result
+    if (verified) report(verified, addressesKnown)
+    return exitCode
+  },
+)
 
 /** A delivery address is built only as the host's own answers have shown. */
 const AFTER_AN_UPLOAD = '; after the next picture was uploaded, run "albumd adopt --verify" again'

@@ -3,61 +3,51 @@ import type { AuditFinding, AuditResult } from '../../daemon/commands/audit.ts'
 import type { Verdict } from '../../daemon/report/verdict.ts'
 import { carryOut, sayAside, silently } from '../carry-out.ts'
 import { EXIT } from '../exit-codes.ts'
-import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
+import { command, configOption, jsonOption, readConfig } from '../options.ts'
 import { auditProgress } from '../terminal/audit-progress.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 import { paint } from '../terminal/output.ts'
 import { type Column, tableLines, widthOf } from '../terminal/table.ts'
 import { count, printable } from '../words/wording.ts'
 
-interface AuditArgs {
-  config: string | undefined
-  repair: boolean
-  json: boolean
-}
-
-export function auditCommand(exit: (code: number) => void): CommandWork<AuditArgs> {
-  return {
-    builder: command =>
-      command
-        .options({
-          ...configOption,
-          repair: {
-            type: 'boolean',
-            default: false,
-            describe: 'Upload what is gone; delete what is there twice and known to be ours',
-          },
-          ...jsonOption,
-        })
-        .example('$0 audit', 'What is gone, changed, foreign or there twice')
-        .example('$0 audit --repair', 'Put right what can be put right'),
-    handler: async args => exit(await run(args)),
-  }
-}
-
-async function run({ config: flag, repair, json }: AuditArgs): Promise<number> {
-  const config = await readConfig(flag)
-  if (repair) (await import('../read-config.ts')).refuseMissingFolders(config)
-  const interrupts = onInterrupts(() => sayAside('stopping'))
-  const progress = json ? null : await auditProgress(process.stderr)
-  const output = {
-    ...silently,
-    progress: (done: number, albums: number) => progress?.compared(done, albums),
-  }
-  try {
-    const { result, verdict } = await carryOut(config, 'audit', { repair }, output, interrupts)
-    progress?.end()
-    if (result === null) sayAside('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
-    if (json) process.stdout.write(`${JSON.stringify(inJson(result ?? NOTHING))}\n`)
-    else if (result) report(result, repair)
-    // The repair made a pass: its exit code tells of all pictures, as that of sync does.
-    if (!json && result?.stopped.length === 0 && verdict === 'left') process.stdout.write(`${NOT_IN_SYNC}\n`)
-    return exitCodeOf(result ?? NOTHING, verdict)
-  } finally {
-    progress?.end()
-    interrupts.dispose()
-  }
-}
+export const auditCommand = command(
+  options =>
+    options
+      .options({
+        ...configOption,
+        repair: {
+          type: 'boolean',
+          default: false,
+          describe: 'Upload what is gone; delete what is there twice and known to be ours',
+        },
+        ...jsonOption,
+      })
+      .example('$0 audit', 'What is gone, changed, foreign or there twice')
+      .example('$0 audit --repair', 'Put right what can be put right'),
+  async ({ config: flag, repair, json }) => {
+    const config = await readConfig(flag)
+    if (repair) (await import('../read-config.ts')).refuseMissingFolders(config)
+    using interrupts = onInterrupts(() => sayAside('stopping'))
+    const progress = json ? null : await auditProgress(process.stderr)
+    const output = {
+      ...silently,
+      progress: (done: number, albums: number) => progress?.compared(done, albums),
+    }
+    try {
+      const { result, verdict } = await carryOut(config, 'audit', { repair }, output, interrupts)
+      progress?.end()
+      if (result === null) sayAside('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
+      if (json) process.stdout.write(`${JSON.stringify(inJson(result ?? NOTHING))}\n`)
+      else if (result) report(result, repair)
+      // The repair made a pass: its exit code tells of all pictures, as that of sync does.
+      if (!json && result?.stopped.length === 0 && verdict === 'left')
+        process.stdout.write(`${NOT_IN_SYNC}\n`)
+      return exitCodeOf(result ?? NOTHING, verdict)
+    } finally {
+      progress?.end()
+    }
+  },
+)
 
 function exitCodeOf({ complete, findings, stopped }: AuditResult, verdict: Verdict): number {
   if (verdict === 'refused' || stopped.some(({ remedy }) => remedy === 'key')) return EXIT.refused

@@ -1,26 +1,20 @@
 import { basename } from 'node:path'
 import { EXIT } from '../exit-codes.ts'
-import type { CommandWork } from '../options.ts'
+import { command } from '../options.ts'
 
 const SHELLS = ['bash', 'zsh'] as const
 
-interface CompletionArgs {
-  shell: (typeof SHELLS)[number] | undefined
-}
-
-export function completionCommand(exit: (code: number) => void): CommandWork<CompletionArgs> {
-  return {
-    builder: command =>
-      command
-        .positional('shell', { choices: SHELLS, describe: "The shell; left out, $SHELL's, or bash" })
-        .example('source <($0 completion bash)', 'In ~/.bashrc')
-        .example('source <($0 completion zsh)', 'In ~/.zshrc, below compinit'),
-    handler: ({ shell }) => {
-      process.stdout.write(SCRIPTS[shell ?? usual()])
-      exit(EXIT.inSync)
-    },
-  }
-}
+export const completionCommand = command(
+  options =>
+    options
+      .positional('shell', { choices: SHELLS, describe: "The shell; left out, $SHELL's, or bash" })
+      .example('source <($0 completion bash)', 'In ~/.bashrc')
+      .example('source <($0 completion zsh)', 'In ~/.zshrc, below compinit'),
+  async ({ shell }) => {
+    process.stdout.write(SCRIPTS[shell ?? usual()])
+    return EXIT.inSync
+  },
+)
 
 function usual(): (typeof SHELLS)[number] {
   return basename(process.env.SHELL ?? '') === 'zsh' ? 'zsh' : 'bash'

@@ -4,62 +4,46 @@ import { inWords } from '../../words/reasons.ts'
 import { WHY_IN_ESCROW } from '../../words/why-in-escrow.ts'
 import { carryOutBySomebody, silently } from '../carry-out.ts'
 import { EXIT } from '../exit-codes.ts'
-import { type CommandWork, configOption, jsonOption, pathToActOn, readConfig } from '../options.ts'
+import { command, configOption, jsonOption, pathToActOn, readConfig } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 import { sayStateProblem } from '../words/problem.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
 const ACTIONS = ['list', 'approve', 'discard'] as const
 
-interface DeletionsArgs {
-  action: (typeof ACTIONS)[number]
-  path: string | undefined
-  config: string | undefined
-  json: boolean
-}
-
-export function deletionsCommand(exit: (code: number) => void): CommandWork<DeletionsArgs> {
-  return {
-    builder: command =>
-      command
-        .positional('action', { choices: ACTIONS, demandOption: true })
-        .positional('path', { type: 'string', describe: 'Only what is held at and below this path' })
-        .options({ ...configOption, ...jsonOption })
-        .example('$0 deletions list', 'What would be deleted, and why it is held')
-        .example('$0 deletions approve Holiday', 'Let what was below Holiday go'),
-    handler: async args => exit(await settle(args)),
-  }
-}
-
-async function settle({ action, path, config: flag, json }: DeletionsArgs): Promise<number> {
-  const config = await readConfig(flag)
-  if (action === 'list') {
-    await sayStateProblem(config)
-    const at = await pathToActOn(config, path)
-    const { listHeld } = await import('../../daemon/commands/deletions.ts')
-    const { showDeletion } = await import('../../daemon/commands/deletions.ts')
-    const { readState } = await import('../../daemon/state/state.ts')
-    tell(
-      readState(config, synced => listHeld(config, synced, at).map(showDeletion)),
-      action,
-      path,
-      json,
-    )
-    return EXIT.inSync
-  }
-  const interrupts = onInterrupts()
-  try {
+export const deletionsCommand = command(
+  options =>
+    options
+      .positional('action', { choices: ACTIONS, demandOption: true })
+      .positional('path', { type: 'string', describe: 'Only what is held at and below this path' })
+      .options({ ...configOption, ...jsonOption })
+      .example('$0 deletions list', 'What would be deleted, and why it is held')
+      .example('$0 deletions approve Holiday', 'Let what was below Holiday go'),
+  async ({ action, path, config: flag, json }) => {
+    const config = await readConfig(flag)
+    if (action === 'list') {
+      await sayStateProblem(config)
+      const at = await pathToActOn(config, path)
+      const { listHeld, showDeletion } = await import('../../daemon/commands/deletions.ts')
+      const { readState } = await import('../../daemon/state/state.ts')
+      tell(
+        readState(config, synced => listHeld(config, synced, at).map(showDeletion)),
+        action,
+        path,
+        json,
+      )
+      return EXIT.inSync
+    }
+    using interrupts = onInterrupts()
     const asked = { action, path: await pathToActOn(config, path) }
     const { done, byDaemon } = await carryOutBySomebody(config, 'deletions', asked, silently, interrupts)
     tell(done.held, action === 'approve' && byDaemon ? 'approve_now' : action, path, json)
-  } finally {
-    interrupts.dispose()
-  }
-  return EXIT.inSync
-}
+    return EXIT.inSync
+  },
+)
 
 /** What a person asked for. `approve_now`: the running daemon goes on with it by itself. */
-type Told = DeletionsArgs['action'] | 'approve_now'
+type Told = (typeof ACTIONS)[number] | 'approve_now'
 
 const BEFORE = {
   list: null,

@@ -1,51 +1,35 @@
 import type { Finding } from '../../daemon/doctor/finding.ts'
 import { EXIT } from '../exit-codes.ts'
-import { type CommandWork, configOption, jsonOption } from '../options.ts'
+import { command, configOption, jsonOption } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 import { paint } from '../terminal/output.ts'
 import { count, printable } from '../words/wording.ts'
 
-interface DoctorArgs {
-  config: string | undefined
-  json: boolean
-}
-
-export function doctorCommand(exit: (code: number) => void): CommandWork<DoctorArgs> {
-  return {
-    builder: command =>
-      command
-        .options({ ...configOption, ...jsonOption })
-        .example('$0 doctor', 'What is wrong, and what to do')
-        .example(
-          'sudo -u albumd $0 doctor -c /etc/albumd/config.yaml',
-          'As the user that the service runs as',
-        )
-        .epilogue(
-          'It changes nothing, here or on the host. The host is asked one question an endpoint, and with a changed key ' +
-            'for images that are recorded; beside a running albumd, which needs the requests for itself, nothing: what the ' +
-            'host told that one is told.',
-        ),
-    handler: async args => exit(await examineAll(args)),
-  }
-}
-
-async function examineAll({ config: flag, json }: DoctorArgs): Promise<number> {
-  const interrupts = onInterrupts()
-  const findings: Finding[] = []
-  try {
+export const doctorCommand = command(
+  options =>
+    options
+      .options({ ...configOption, ...jsonOption })
+      .example('$0 doctor', 'What is wrong, and what to do')
+      .example('sudo -u albumd $0 doctor -c /etc/albumd/config.yaml', 'As the user that the service runs as')
+      .epilogue(
+        'It changes nothing, here or on the host. The host is asked one question an endpoint, and with a changed key ' +
+          'for images that are recorded; beside a running albumd, which needs the requests for itself, nothing: what the ' +
+          'host told that one is told.',
+      ),
+  async ({ config: flag, json }) => {
+    using interrupts = onInterrupts()
+    const findings: Finding[] = []
     for await (const finding of findingsOf(flag, interrupts.stop)) {
       findings.push(finding)
       if (!json) process.stdout.write(inWords(finding))
     }
-  } finally {
-    interrupts.dispose()
-  }
-  const brokenOff = interrupts.stop.aborted
-  const exitCode = Math.max(exitCodeOf(findings), brokenOff ? EXIT.left : EXIT.inSync)
-  if (json) process.stdout.write(`${JSON.stringify({ exit_code: exitCode, findings })}\n`)
-  else process.stdout.write(`${summary(findings, brokenOff)}\n`)
-  return exitCode
-}
+    const brokenOff = interrupts.stop.aborted
+    const exitCode = Math.max(exitCodeOf(findings), brokenOff ? EXIT.left : EXIT.inSync)
+    if (json) process.stdout.write(`${JSON.stringify({ exit_code: exitCode, findings })}\n`)
+    else process.stdout.write(`${summary(findings, brokenOff)}\n`)
+    return exitCode
+  },
+)
 
 /** A config with mistakes is a finding like others, and the last one: without it nothing else is known. */
 async function* findingsOf(flag: string | undefined, signal: AbortSignal): AsyncGenerator<Finding> {

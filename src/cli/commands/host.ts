@@ -1,80 +1,62 @@
+import type { InferredOptionTypes } from 'yargs'
 import type { HostOptions } from '../../host/embedded-host.ts'
 import { makeFolder } from '../../local/make-folder.ts'
 import { PLANS, type Plan } from '../../protocol/limits.ts'
 import { EXIT } from '../exit-codes.ts'
-import type { CommandWork } from '../options.ts'
+import { command } from '../options.ts'
 import { aborted, onInterrupts } from '../terminal/interrupts.ts'
 import { Problem } from '../words/problem.ts'
 
-interface HostArgs {
-  data: string
-  listen: string
-  'api-key': string[]
-  plan: Plan
-  'plans-from': 'professional' | 'flagship'
-  'daily-quota': string | undefined
-  'max-file-size': string | undefined
-  'storage-limit': string | undefined
-  'credential-ttl': string
-  tls: boolean
-  json: boolean
-}
+const OPTIONS = {
+  data: {
+    type: 'string',
+    demandOption: true,
+    requiresArg: true,
+    describe: 'The folder that holds everything',
+  },
+  listen: {
+    type: 'string',
+    default: '127.0.0.1:8443',
+    requiresArg: true,
+    describe: 'Address and port',
+  },
+  'api-key': {
+    type: 'string',
+    array: true,
+    demandOption: true,
+    requiresArg: true,
+    describe: 'The key to accept; several are several accounts',
+  },
+  plan: { choices: PLANS, default: 'professional' as Plan, describe: 'The plan of the accounts' },
+  'plans-from': {
+    choices: ['professional', 'flagship'] as const,
+    default: 'professional' as const,
+    describe: 'The plan from which list, delete and create_album may be used',
+  },
+  'daily-quota': {
+    // As a number, yargs would take 1 given twice for 2.
+    type: 'string',
+    requiresArg: true,
+    describe: "Images a day, instead of the plan's",
+  },
+  'max-file-size': { type: 'string', requiresArg: true, describe: 'Such as 20mb' },
+  'storage-limit': { type: 'string', requiresArg: true, describe: 'Such as 10gb' },
+  'credential-ttl': {
+    type: 'string',
+    default: '10m',
+    requiresArg: true,
+    describe: 'How long an upload may take',
+  },
+  tls: { type: 'boolean', default: true, describe: 'Off: --no-tls' },
+  json: { type: 'boolean', default: false, describe: 'One line when it listens' },
+} as const
 
-export function hostCommand(exit: (code: number) => void): CommandWork<HostArgs> {
-  return {
-    builder: command =>
-      command
-        .options({
-          data: {
-            type: 'string',
-            demandOption: true,
-            requiresArg: true,
-            describe: 'The folder that holds everything',
-          },
-          listen: {
-            type: 'string',
-            default: '127.0.0.1:8443',
-            requiresArg: true,
-            describe: 'Address and port',
-          },
-          'api-key': {
-            type: 'string',
-            array: true,
-            demandOption: true,
-            requiresArg: true,
-            describe: 'The key to accept; several are several accounts',
-          },
-          plan: { choices: PLANS, default: 'professional' as Plan, describe: 'The plan of the accounts' },
-          'plans-from': {
-            choices: ['professional', 'flagship'] as const,
-            default: 'professional' as const,
-            describe: 'The plan from which list, delete and create_album may be used',
-          },
-          'daily-quota': {
-            // As a number, yargs would take 1 given twice for 2.
-            type: 'string',
-            requiresArg: true,
-            describe: "Images a day, instead of the plan's",
-          },
-          'max-file-size': { type: 'string', requiresArg: true, describe: 'Such as 20mb' },
-          'storage-limit': { type: 'string', requiresArg: true, describe: 'Such as 10gb' },
-          'credential-ttl': {
-            type: 'string',
-            default: '10m',
-            requiresArg: true,
-            describe: 'How long an upload may take',
-          },
-          tls: { type: 'boolean', default: true, describe: 'Off: --no-tls' },
-          json: { type: 'boolean', default: false, describe: 'One line when it listens' },
-        })
-        .example('$0 host --data ./host --api-key secret', 'Serve from ./host'),
-    handler: async args => exit(await serve(args)),
-  }
-}
+type HostArgs = InferredOptionTypes<typeof OPTIONS>
 
-async function serve(args: HostArgs): Promise<number> {
-  const interrupts = onInterrupts()
-  try {
+export const hostCommand = command(
+  options => options.options(OPTIONS).example('$0 host --data ./host --api-key secret', 'Serve from ./host'),
+  async args => {
+    using interrupts = onInterrupts()
     const options = await optionsOf(args)
     const { startHost } = await import('../../host/embedded-host.ts')
     const folder = async () => makeFolder(args.data, 0o700)
@@ -89,11 +71,9 @@ async function serve(args: HostArgs): Promise<number> {
     )
     await aborted(interrupts.stop)
     await host.close()
-  } finally {
-    interrupts.dispose()
-  }
-  return EXIT.inSync
-}
+    return EXIT.inSync
+  },
+)
 
 async function optionsOf(args: HostArgs): Promise<HostOptions> {
   if (args.data === '') throw new Problem(EXIT.usage, '--data must be a folder')

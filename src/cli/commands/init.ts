@@ -1,107 +1,95 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import type { InferredOptionTypes } from 'yargs'
 import { xdgFolder } from '../../config/paths.ts'
-import { PLANS, type Plan } from '../../protocol/limits.ts'
+import { PLANS } from '../../protocol/limits.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Asker } from '../init/asker.ts'
 import type { Draft } from '../init/draft.ts'
-import type { CommandWork } from '../options.ts'
+import { command } from '../options.ts'
 import { Problem } from '../words/problem.ts'
 import { printable } from '../words/wording.ts'
 
-interface InitArgs {
-  config: string | undefined
-  'base-url': string | undefined
-  'ca-file': string | undefined
-  'api-key-file': string | undefined
-  plan: Plan | undefined
-  folder: string[]
-  album: string[]
-  deletions: string | undefined
-  check: boolean
-}
+const OPTIONS = {
+  config: {
+    alias: 'c',
+    type: 'string',
+    requiresArg: true,
+    describe: 'The file to write; else ~/.config/albumd/config.yaml, for root /etc/albumd/config.yaml',
+  },
+  'base-url': {
+    type: 'string',
+    requiresArg: true,
+    describe: "The host's interface, ending in /api/v1",
+  },
+  'ca-file': { type: 'string', requiresArg: true, describe: "The host's own authority (PEM)" },
+  'api-key-file': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'A file that holds the key already; else $ALBUMD_API_KEY is written beside the config',
+  },
+  plan: { choices: PLANS, describe: 'The plan of the account' },
+  folder: {
+    type: 'string',
+    array: true,
+    default: [] as string[],
+    requiresArg: true,
+    describe: 'A folder; several may be given',
+  },
+  album: {
+    type: 'string',
+    array: true,
+    default: [] as string[],
+    describe: "The folders' albums, in their order; else named as the folders are",
+  },
+  deletions: { choices: ['propagate', 'keep'], describe: 'propagate: a mirror; keep: a backup' },
+  check: { type: 'boolean', default: true, describe: 'Ask the host; off: --no-check' },
+} as const
 
-export function initCommand(exit: (code: number) => void): CommandWork<InitArgs> {
-  return {
-    builder: command =>
-      command
-        .options({
-          config: {
-            alias: 'c',
-            type: 'string',
-            requiresArg: true,
-            describe:
-              'The file to write; else ~/.config/albumd/config.yaml, for root /etc/albumd/config.yaml',
-          },
-          'base-url': {
-            type: 'string',
-            requiresArg: true,
-            describe: "The host's interface, ending in /api/v1",
-          },
-          'ca-file': { type: 'string', requiresArg: true, describe: "The host's own authority (PEM)" },
-          'api-key-file': {
-            type: 'string',
-            requiresArg: true,
-            describe: 'A file that holds the key already; else $ALBUMD_API_KEY is written beside the config',
-          },
-          plan: { choices: PLANS, describe: 'The plan of the account' },
-          folder: {
-            type: 'string',
-            array: true,
-            default: [],
-            requiresArg: true,
-            describe: 'A folder; several may be given',
-          },
-          album: {
-            type: 'string',
-            array: true,
-            default: [],
-            describe: "The folders' albums, in their order; else named as the folders are",
-          },
-          deletions: { choices: ['propagate', 'keep'], describe: 'propagate: a mirror; keep: a backup' },
-          check: { type: 'boolean', default: true, describe: 'Ask the host; off: --no-check' },
-        })
-        .example('$0 init', 'Asks, at a terminal')
-        .example(
-          'ALBUMD_API_KEY=… $0 init --base-url https://images.example.com/api/v1 --folder ~/Pictures',
-          'Without a terminal',
-        )
-        .epilogue('It writes over nothing, and asks for what no option says.'),
-    handler: async args => exit(await init(args)),
-  }
-}
+type InitArgs = InferredOptionTypes<typeof OPTIONS>
 
-async function init(args: InitArgs): Promise<number> {
-  const file = targetOf(args.config)
-  const { keyFileBeside, thereAlready, writeConfig } = await import('../init/draft.ts')
-  for (const path of [file, ...(args['api-key-file'] === undefined ? [keyFileBeside(file)] : [])])
-    if (existsSync(path)) throw new Problem(EXIT.usage, thereAlready(path))
-  if (args.album.length > args.folder.length)
-    throw new Problem(
-      EXIT.usage,
-      '--album is given more often than --folder; each is the album of one folder',
-    )
-  const { agreeOnHost } = await import('../init/host-answers.ts')
-  const { agreeOnKey } = await import('../init/host-answers.ts')
-  const { agreeOnMirrors } = await import('../init/mirror-answers.ts')
-  const asker = await openAsker(args)
-  const draft: Draft = { file, config: { host: { base_url: '' }, mirrors: [] } }
-  try {
-    await agreeOnHost(asker, args, draft)
-    const key = await agreeOnKey(asker, args, draft)
-    if (args.plan) draft.config.host.plan = args.plan
-    await agreeOnMirrors(asker, args, draft)
-    const apiKey = key === null ? null : { file: keyFileBeside(file), key }
-    // A service's user must read its config, and gets the key from systemd.
-    const isOfSystem = file.startsWith('/etc/albumd/')
-    if (apiKey && !isOfSystem) draft.config.host.api_key_file = relative(dirname(file), apiKey.file)
-    writeConfig({ file, config: draft.config, apiKey, mode: isOfSystem ? 0o644 : 0o600 })
-    process.stdout.write(`${epilogue(file, apiKey?.file ?? null, apiKey !== null && isOfSystem)}\n`)
-    return EXIT.inSync
-  } finally {
-    asker.close()
-  }
-}
+export const initCommand = command(
+  options =>
+    options
+      .options(OPTIONS)
+      .example('$0 init', 'Asks, at a terminal')
+      .example(
+        'ALBUMD_API_KEY=… $0 init --base-url https://images.example.com/api/v1 --folder ~/Pictures',
+        'Without a terminal',
+      )
+      .epilogue('It writes over nothing, and asks for what no option says.'),
+  async args => {
+    const file = targetOf(args.config)
+    const { keyFileBeside, thereAlready, writeConfig } = await import('../init/draft.ts')
+    for (const path of [file, ...(args['api-key-file'] === undefined ? [keyFileBeside(file)] : [])])
+      if (existsSync(path)) throw new Problem(EXIT.usage, thereAlready(path))
+    if (args.album.length > args.folder.length)
+      throw new Problem(
+        EXIT.usage,
+        '--album is given more often than --folder; each is the album of one folder',
+      )
+    const { agreeOnHost } = await import('../init/host-answers.ts')
+    const { agreeOnKey } = await import('../init/host-answers.ts')
+    const { agreeOnMirrors } = await import('../init/mirror-answers.ts')
+    const asker = await openAsker(args)
+    const draft: Draft = { file, config: { host: { base_url: '' }, mirrors: [] } }
+    try {
+      await agreeOnHost(asker, args, draft)
+      const key = await agreeOnKey(asker, args, draft)
+      if (args.plan) draft.config.host.plan = args.plan
+      await agreeOnMirrors(asker, args, draft)
+      const apiKey = key === null ? null : { file: keyFileBeside(file), key }
+      // A service's user must read its config, and gets the key from systemd.
+      const isOfSystem = file.startsWith('/etc/albumd/')
+      if (apiKey && !isOfSystem) draft.config.host.api_key_file = relative(dirname(file), apiKey.file)
+      writeConfig({ file, config: draft.config, apiKey, mode: isOfSystem ? 0o644 : 0o600 })
+      process.stdout.write(`${epilogue(file, apiKey?.file ?? null, apiKey !== null && isOfSystem)}\n`)
+      return EXIT.inSync
+    } finally {
+      asker.close()
+    }
+  },
+)
 
 async function openAsker(args: InitArgs): Promise<Asker> {
   const { atTerminal, optionsOnly } = await import('../init/asker.ts')

@@ -1,55 +1,41 @@
 import type { Pause } from '../../daemon/state/pause.ts'
 import { carryOut, silently } from '../carry-out.ts'
 import { EXIT } from '../exit-codes.ts'
-import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
+import { command, configOption, jsonOption, readConfig } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 import { Problem } from '../words/problem.ts'
-
-interface PauseArgs {
-  for: string | undefined
-  config: string | undefined
-  json: boolean
-}
 
 /** Longer is rather until `resume`. */
 const LONGEST_MS = 365 * 86_400_000
 
-export function pauseCommand(exit: (code: number) => void): CommandWork<PauseArgs> {
-  return {
-    builder: command =>
-      command
-        .options({
-          ...configOption,
-          for: {
-            type: 'string',
-            requiresArg: true,
-            describe: 'For how long: 90s, 10m, 2h, 1d; left out, until "albumd resume"',
-          },
-          ...jsonOption,
-        })
-        .example('$0 pause --for 2h', 'Leave the line to others; it goes on by itself')
-        .epilogue(
-          'Pictures that are on their way are finished. albumd goes on to look: what has changed meanwhile is done ' +
-            'afterwards. sync, retry and adopt do nothing while it lasts but say so, with exit code 3.',
-        ),
-    handler: async args => exit(await pause(args)),
-  }
-}
-
-async function pause({ for: given, config: flag, json }: PauseArgs): Promise<number> {
-  const forMs = given === undefined ? null : await durationIn(given)
-  const config = await readConfig(flag)
-  const interrupts = onInterrupts()
-  try {
+export const pauseCommand = command(
+  options =>
+    options
+      .options({
+        ...configOption,
+        for: {
+          type: 'string',
+          requiresArg: true,
+          describe: 'For how long: 90s, 10m, 2h, 1d; left out, until "albumd resume"',
+        },
+        ...jsonOption,
+      })
+      .example('$0 pause --for 2h', 'Leave the line to others; it goes on by itself')
+      .epilogue(
+        'Pictures that are on their way are finished. albumd goes on to look: what has changed meanwhile is done ' +
+          'afterwards. sync, retry and adopt do nothing while it lasts but say so, with exit code 3.',
+      ),
+  async ({ for: given, config: flag, json }) => {
+    const forMs = given === undefined ? null : await durationIn(given)
+    const config = await readConfig(flag)
+    using interrupts = onInterrupts()
     const paused = await carryOut(config, 'pause', { forMs }, silently, interrupts)
     const { pauseInWords } = await import('../../daemon/state/pause.ts')
     if (json) process.stdout.write(`${JSON.stringify({ paused: true, ...pauseInJson(paused) })}\n`)
     else process.stdout.write(`${pauseInWords(paused)}\n`)
-  } finally {
-    interrupts.dispose()
-  }
-  return EXIT.inSync
-}
+    return EXIT.inSync
+  },
+)
 
 /** Milliseconds. A repeated option comes as an array. */
 async function durationIn(given: string): Promise<number> {

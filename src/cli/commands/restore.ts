@@ -4,81 +4,68 @@ import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import type { RestoreReport } from '../../daemon/restore/restore-event.ts'
 import { EXIT } from '../exit-codes.ts'
-import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
+import { command, configOption, jsonOption, readConfig } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 import { restoreJson, restoreProgress } from '../terminal/restore-progress.ts'
 import { Problem, sayStateProblem } from '../words/problem.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
-interface RestoreArgs {
-  folder: string
-  config: string | undefined
-  mirror: string | undefined
-  deleted: boolean
-  json: boolean
-}
-
-export function restoreCommand(exit: (code: number) => void): CommandWork<RestoreArgs> {
-  return {
-    builder: command =>
-      command
-        .positional('folder', {
+export const restoreCommand = command(
+  options =>
+    options
+      .positional('folder', {
+        type: 'string',
+        demandOption: true,
+        describe: 'An empty folder, one that is not there yet, or one where a restore was begun',
+      })
+      .options({
+        ...configOption,
+        mirror: {
           type: 'string',
-          demandOption: true,
-          describe: 'An empty folder, one that is not there yet, or one where a restore was begun',
-        })
-        .options({
-          ...configOption,
-          mirror: {
-            type: 'string',
-            requiresArg: true,
-            describe: 'Only this mirror, by its folder; of several, each else has a folder of its name',
-          },
-          deleted: {
-            type: 'boolean',
-            default: false,
-            describe: 'Also pictures that were deleted here and whose image is still on the host',
-          },
-          ...jsonOption,
-        })
-        .example('$0 restore /mnt/new/photos', 'All pictures, with their times, as they are on the host')
-        .example(
-          '$0 restore /tmp/back --mirror /srv/photos --deleted',
-          'One mirror, with what waits to be deleted',
-        )
-        .epilogue(
-          'Nothing is overwritten, and nothing is changed on the host. Ended early, the same command goes on where it ' +
-            'was. It needs the state (state_dir), no key, and works beside a running albumd. A restore into a mirror ' +
-            'itself is refused: move it there when it is whole. What could not be had it names, with the reason.',
-        ),
-    handler: async args => exit(await restore(args)),
-  }
-}
-
-async function restore({ folder, config: flag, mirror, deleted, json }: RestoreArgs): Promise<number> {
-  if (folder === '') throw new Problem(EXIT.usage, 'the folder is empty; name one')
-  const config = await readConfig(flag)
-  const mirrors = mirrorsFor(config, mirror)
-  const ca = readAuthorities(config)
-  await sayStateProblem(config)
-  const { restoreMirrors } = await import('../../daemon/restore/restore.ts')
-  const asJson = json ? restoreJson(process.stdout) : null
-  const progress = asJson ?? (await restoreProgress(process.stdout))
-  const interrupts = onInterrupts(() => progress.say('stopping'))
-  try {
-    const request = { folder, mirrors, deleted, ca }
-    const report = await restoreMirrors(config, request, progress.tell, interrupts)
-    progress.end()
-    const exitCode = exitCodeOf(report)
-    if (asJson) asJson.summary({ exit_code: exitCode, folder: resolve(folder), ...report })
-    else process.stdout.write(`${inWords(report, folder, deleted).join('\n')}\n`)
-    if (report.stopped !== null) process.stderr.write(`albumd: ${printable(report.stopped)}\n`)
-    return exitCode
-  } finally {
-    progress.end()
-    interrupts.dispose()
-  }
-}
+          requiresArg: true,
+          describe: 'Only this mirror, by its folder; of several, each else has a folder of its name',
+        },
+        deleted: {
+          type: 'boolean',
+          default: false,
+          describe: 'Also pictures that were deleted here and whose image is still on the host',
+        },
+        ...jsonOption,
+      })
+      .example('$0 restore /mnt/new/photos', 'All pictures, with their times, as they are on the host')
+      .example(
+        '$0 restore /tmp/back --mirror /srv/photos --deleted',
+        'One mirror, with what waits to be deleted',
+      )
+      .epilogue(
+        'Nothing is overwritten, and nothing is changed on the host. Ended early, the same command goes on where it ' +
+          'was. It needs the state (state_dir), no key, and works beside a running albumd. A restore into a mirror ' +
+          'itself is refused: move it there when it is whole. What could not be had it names, with the reason.',
+      ),
+  async ({ folder, config: flag, mirror, deleted, json }) => {
+    if (folder === '') throw new Problem(EXIT.usage, 'the folder is empty; name one')
+    const config = await readConfig(flag)
+    const mirrors = mirrorsFor(config, mirror)
+    const ca = readAuthorities(config)
+    await sayStateProblem(config)
+    const { restoreMirrors } = await import('../../daemon/restore/restore.ts')
+    const asJson = json ? restoreJson(process.stdout) : null
+    const progress = asJson ?? (await restoreProgress(process.stdout))
+    using interrupts = onInterrupts(() => progress.say('stopping'))
+    try {
+      const request = { folder, mirrors, deleted, ca }
+      const report = await restoreMirrors(config, request, progress.tell, interrupts)
+      progress.end()
+      const exitCode = exitCodeOf(report)
+      if (asJson) asJson.summary({ exit_code: exitCode, folder: resolve(folder), ...report })
+      else process.stdout.write(`${inWords(report, folder, deleted).join('\n')}\n`)
+      if (report.stopped !== null) process.stderr.write(`albumd: ${printable(report.stopped)}\n`)
+      return exitCode
+    } finally {
+      progress.end()
+    }
+  },
+)
 
 function mirrorsFor({ mirrors }: Config, given: string | undefined): string[] {
   const folders = mirrors.map(({ folder }) => folder)

@@ -1,36 +1,25 @@
 import { onePass } from '../one-pass.ts'
-import { type CommandWork, configOption, jsonOption, pathToActOn, readConfig } from '../options.ts'
+import { command, configOption, jsonOption, pathToActOn, readConfig } from '../options.ts'
 
-interface RetryArgs {
-  path: string | undefined
-  resend: string | undefined
-  config: string | undefined
-  json: boolean
-}
-
-export function retryCommand(exit: (code: number) => void): CommandWork<RetryArgs> {
-  return {
-    builder: command =>
-      command
-        .positional('path', { type: 'string', describe: 'Only what failed at and below this path' })
-        .options({
-          ...configOption,
-          resend: {
-            type: 'string',
-            requiresArg: true,
-            describe:
-              'Send a picture again whose upload can not be found out; it may then be on the host twice',
-          },
-          ...jsonOption,
-        })
-        .example('$0 retry', 'Try everything again that failed')
-        .example('$0 retry --resend Holiday/a.jpg', 'Send a picture again whose outcome is not known'),
-    handler: async args => exit(await retry(args)),
-  }
-}
-
-async function retry({ path, resend, config: flag, json }: RetryArgs): Promise<number> {
-  const config = await readConfig(flag)
-  const request = { path: await pathToActOn(config, path), resend: await pathToActOn(config, resend) }
-  return (await onePass(config, 'retry', request, { json })).exitCode
-}
+export const retryCommand = command(
+  options =>
+    options
+      .positional('path', { type: 'string', describe: 'Only what failed at and below this path' })
+      .options({
+        ...configOption,
+        resend: {
+          type: 'string',
+          requiresArg: true,
+          describe:
+            'Send a picture again whose upload can not be found out; it may then be on the host twice',
+        },
+        ...jsonOption,
+      })
+      .example('$0 retry', 'Try everything again that failed')
+      .example('$0 retry --resend Holiday/a.jpg', 'Send a picture again whose outcome is not known'),
+  async ({ path, resend, config: flag, json }) => {
+    const config = await readConfig(flag)
+    const request = { path: await pathToActOn(config, path), resend: await pathToActOn(config, resend) }
+    return (await onePass(config, 'retry', request, { json })).exitCode
+  },
+)

@@ -2,35 +2,25 @@ import type { Config } from '../../config/schema.ts'
 import type { Access } from '../../daemon/engine/engine.ts'
 import type { Renewable } from '../../daemon/loop/settings.ts'
 import { EXIT } from '../exit-codes.ts'
-import { type CommandWork, configOption, type LogLevelArgs } from '../options.ts'
+import { command, configOption } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 
-interface RunArgs extends LogLevelArgs {
-  config: string | undefined
-}
-
-export function runCommand(exit: (code: number) => void): CommandWork<RunArgs, LogLevelArgs> {
-  return {
-    builder: command =>
-      command
-        .options(configOption)
-        .example('$0 run -c albumd.yaml', 'Keep it mirrored')
-        .epilogue(
-          'SIGHUP reads the config and the key again; a config that is wrong is refused, and the one before stays. A ' +
-            'key file that changes is read by itself. sync, retry, audit, adopt, deletions, trust, pause and resume ' +
-            'are carried out by it while it runs.',
-        ),
-    handler: async args => exit(await run(args)),
-  }
-}
-
-async function run({ config: flag, 'log-level': level }: RunArgs): Promise<number> {
-  let readAgain = () => {}
-  const interrupts = onInterrupts(
-    () => {},
-    () => readAgain(),
-  )
-  try {
+export const runCommand = command(
+  options =>
+    options
+      .options(configOption)
+      .example('$0 run -c albumd.yaml', 'Keep it mirrored')
+      .epilogue(
+        'SIGHUP reads the config and the key again; a config that is wrong is refused, and the one before stays. A ' +
+          'key file that changes is read by itself. sync, retry, audit, adopt, deletions, trust, pause and resume ' +
+          'are carried out by it while it runs.',
+      ),
+  async ({ config: flag, 'log-level': level }) => {
+    let readAgain = () => {}
+    using interrupts = onInterrupts(
+      () => {},
+      () => readAgain(),
+    )
     const { readAccess, readConfigAndAccess } = await import('../read-config.ts')
     const { config, access } = readConfigAndAccess(flag)
     const { logEvent, openLog } = await import('../../daemon/report/log.ts')
@@ -76,7 +66,5 @@ async function run({ config: flag, 'log-level': level }: RunArgs): Promise<numbe
     await supervise(config, access, bus, interrupts, { renewable, manager, display })
     logEvent(log, { event: 'stopped' })
     return EXIT.inSync
-  } finally {
-    interrupts.dispose()
-  }
-}
+  },
+)

@@ -1,49 +1,40 @@
 import { EXIT } from '../exit-codes.ts'
-import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
+import { command, configOption, jsonOption, readConfig } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 import { writeOut } from '../terminal/output.ts'
 import { sayStateProblem } from '../words/problem.ts'
 import { statusInWords } from '../words/status-in-words.ts'
 
-interface StatusArgs {
-  config: string | undefined
-  json: boolean
-  watch: boolean
-}
-
 const WATCH_EVERY_MS = 1000
 
-export function statusCommand(exit: (code: number) => void): CommandWork<StatusArgs> {
-  return {
-    builder: command =>
-      command
-        .options({
-          ...configOption,
-          ...jsonOption,
-          watch: { type: 'boolean', default: false, describe: 'Show it again every second, until Ctrl-C' },
-        })
-        .example('$0 status -c albumd.yaml', 'How things stand'),
-    handler: async args => {
-      const config = await readConfig(args.config)
-      await sayStateProblem(config)
-      const { readStatus } = await import('../../daemon/report/status.ts')
-      const { systemClock } = await import('../../sync/clock.ts')
-      const { askPage } = await import('../../page/ask.ts')
-      const show = async () => {
-        const status = readStatus(config, Date.now())
-        const now = status.running ? await askPage(config) : null
-        const { page = null, uploading = [] } = now ?? {}
-        return args.json ? `${JSON.stringify({ ...status, page, uploading })}\n` : statusInWords(status, now)
-      }
-      if (!args.watch) process.stdout.write(await show())
-      const interrupts = args.watch ? onInterrupts() : null
-      const clear = process.stdout.isTTY && !args.json ? '\u001b[H\u001b[2J' : ''
-      while (interrupts && !interrupts.stop.aborted) {
-        if (!(await writeOut(process.stdout, [clear + (await show())]))) break
-        await systemClock.sleep(WATCH_EVERY_MS, interrupts.stop)
-      }
-      interrupts?.dispose()
-      exit(EXIT.inSync)
-    },
-  }
-}
+export const statusCommand = command(
+  options =>
+    options
+      .options({
+        ...configOption,
+        ...jsonOption,
+        watch: { type: 'boolean', default: false, describe: 'Show it again every second, until Ctrl-C' },
+      })
+      .example('$0 status -c albumd.yaml', 'How things stand'),
+  async args => {
+    const config = await readConfig(args.config)
+    await sayStateProblem(config)
+    const { readStatus } = await import('../../daemon/report/status.ts')
+    const { systemClock } = await import('../../sync/clock.ts')
+    const { askPage } = await import('../../page/ask.ts')
+    const show = async () => {
+      const status = readStatus(config, Date.now())
+      const now = status.running ? await askPage(config) : null
+      const { page = null, uploading = [] } = now ?? {}
+      return args.json ? `${JSON.stringify({ ...status, page, uploading })}\n` : statusInWords(status, now)
+    }
+    if (!args.watch) process.stdout.write(await show())
+    using interrupts = args.watch ? onInterrupts() : null
+    const clear = process.stdout.isTTY && !args.json ? '\u001b[H\u001b[2J' : ''
+    while (interrupts && !interrupts.stop.aborted) {
+      if (!(await writeOut(process.stdout, [clear + (await show())]))) break
+      await systemClock.sleep(WATCH_EVERY_MS, interrupts.stop)
+    }
+    return EXIT.inSync
+  },
+)

@@ -3,72 +3,58 @@ import type { Operation } from '../../daemon/report/preview.ts'
 import type { MirrorPolicy } from '../../sync/pass-request.ts'
 import { EXIT } from '../exit-codes.ts'
 import { onePass } from '../one-pass.ts'
-import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
+import { command, configOption, jsonOption, readConfig } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 import { sayStateProblem } from '../words/problem.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
-interface SyncArgs {
-  config: string | undefined
-  'dry-run': boolean
-  'prune-ignored': boolean
-  json: boolean
-}
+export const syncCommand = command(
+  options =>
+    options
+      .options({
+        ...configOption,
+        'dry-run': {
+          type: 'boolean',
+          default: false,
+          describe: 'Print the plan with reasons; change nothing anywhere, and do not ask the host',
+        },
+        'prune-ignored': {
+          type: 'boolean',
+          default: false,
+          describe: 'Give up the images of pictures that an ignore rule hides',
+        },
+        ...jsonOption,
+      })
+      .example('$0 sync -c albumd.yaml', 'Mirror now')
+      .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
+      .epilogue(
+        'The images of pictures that this scan finds gone are deleted at the end of the pass, after every path was ' +
+          'looked at again: deletions.grace is for run alone. What run has in grace keeps its grace, and holds apply. While ' +
+          'run runs, it makes the pass, with its grace; Ctrl-C then ends only the watching. While albumd is paused, ' +
+          'nothing is done but to say so (exit 3).',
+      ),
+  async ({ config: flag, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json }) => {
+    const config = await readConfig(flag)
+    if (dryRun) return preview(pruning(config, pruneIgnored), json)
+    return (await onePass(config, 'sync', { pruneIgnored }, { json })).exitCode
+  },
+)
 
-export function syncCommand(exit: (code: number) => void): CommandWork<SyncArgs> {
-  return {
-    builder: command =>
-      command
-        .options({
-          ...configOption,
-          'dry-run': {
-            type: 'boolean',
-            default: false,
-            describe: 'Print the plan with reasons; change nothing anywhere, and do not ask the host',
-          },
-          'prune-ignored': {
-            type: 'boolean',
-            default: false,
-            describe: 'Give up the images of pictures that an ignore rule hides',
-          },
-          ...jsonOption,
-        })
-        .example('$0 sync -c albumd.yaml', 'Mirror now')
-        .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
-        .epilogue(
-          'The images of pictures that this scan finds gone are deleted at the end of the pass, after every path was ' +
-            'looked at again: deletions.grace is for run alone. What run has in grace keeps its grace, and holds apply. While ' +
-            'run runs, it makes the pass, with its grace; Ctrl-C then ends only the watching. While albumd is paused, ' +
-            'nothing is done but to say so (exit 3).',
-        ),
-    handler: async args => exit(args['dry-run'] ? await preview(args) : await sync(args)),
-  }
-}
-
-async function sync({ config: flag, 'prune-ignored': prune, json }: SyncArgs): Promise<number> {
-  return (await onePass(await readConfig(flag), 'sync', { pruneIgnored: prune }, { json })).exitCode
-}
-
-async function preview({ config: flag, 'prune-ignored': prune, json }: SyncArgs): Promise<number> {
-  const config = pruning(await readConfig(flag), prune)
+async function preview(config: Config, json: boolean): Promise<number> {
   const { refuseMissingFolders } = await import('../read-config.ts')
   refuseMissingFolders(config)
   const { previewPass } = await import('../../daemon/report/preview.ts')
-  const interrupts = onInterrupts()
+  using interrupts = onInterrupts()
   await sayStateProblem(config)
   const plan: Operation[] = []
   const notes: string[] = []
   let operations = 0
   let guarded = 0
-  try {
-    for await (const operation of previewPass(config, interrupts, line => notes.push(line))) {
-      if (operation.operation === 'none') guarded++
-      else operations++
-      if (json) plan.push(operation)
-      else process.stdout.write(`${operationInWords(operation)}\n`)
-    }
-  } finally {
-    interrupts.dispose()
+  for await (const operation of previewPass(config, interrupts, line => notes.push(line))) {
+    if (operation.operation === 'none') guarded++
+    else operations++
+    if (json) plan.push(operation)
+    else process.stdout.write(`${operationInWords(operation)}\n`)
   }
   if (json) print({ dry_run: true, plan, notes })
   else {

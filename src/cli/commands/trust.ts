@@ -3,51 +3,37 @@ import { realPathOf } from '../../config/paths.ts'
 import type { TrustResult } from '../../daemon/commands/trust.ts'
 import { carryOut, silently } from '../carry-out.ts'
 import { EXIT } from '../exit-codes.ts'
-import { type CommandWork, configOption, jsonOption, readConfig } from '../options.ts'
+import { command, configOption, jsonOption, readConfig } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 import { count, printable } from '../words/wording.ts'
 
-interface TrustArgs {
-  folder: string
-  config: string | undefined
-  json: boolean
-}
-
-export function trustCommand(exit: (code: number) => void): CommandWork<TrustArgs> {
-  return {
-    builder: command =>
-      command
-        .positional('folder', {
-          type: 'string',
-          demandOption: true,
-          describe: "A mirror's folder, or one below that is in doubt",
-        })
-        .options({ ...configOption, ...jsonOption })
-        .example('$0 trust /srv/photos', 'It was emptied or replaced on purpose')
-        .epilogue(
-          'It asks nothing: it says which images that will delete, and takes your word at once. The deletions come with ' +
-            'the next sync or run. The hold applies; the grace as well where the daemon runs.',
-        ),
-    handler: async args => exit(await trust(args)),
-  }
-}
-
-async function trust({ folder: given, config: flag, json }: TrustArgs): Promise<number> {
-  const config = await readConfig(flag)
-  const folder = realPathOf(resolve(given))
-  const interrupts = onInterrupts()
-  try {
+export const trustCommand = command(
+  options =>
+    options
+      .positional('folder', {
+        type: 'string',
+        demandOption: true,
+        describe: "A mirror's folder, or one below that is in doubt",
+      })
+      .options({ ...configOption, ...jsonOption })
+      .example('$0 trust /srv/photos', 'It was emptied or replaced on purpose')
+      .epilogue(
+        'It asks nothing: it says which images that will delete, and takes your word at once. The deletions come with ' +
+          'the next sync or run. The hold applies; the grace as well where the daemon runs.',
+      ),
+  async ({ folder: given, config: flag, json }) => {
+    const config = await readConfig(flag)
+    const folder = realPathOf(resolve(given))
+    using interrupts = onInterrupts()
     const { keeps, ...told } = await carryOut(config, 'trust', { folder }, silently, interrupts)
     if (json) process.stdout.write(`${JSON.stringify({ folder, ...told })}\n`)
     else
       process.stdout.write(
         told.trusted ? inWords(folder, { keeps, ...told }) : needlessInWords(folder, told.in_doubt),
       )
-  } finally {
-    interrupts.dispose()
-  }
-  return EXIT.inSync
-}
+    return EXIT.inSync
+  },
+)
 
 function inWords(folder: string, { reason, missing, paths, keeps }: TrustResult): string {
   return `${consequencesInWords(reason!, missing, paths, keeps)}${afterwardsInWords(folder, missing)}`

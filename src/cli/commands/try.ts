@@ -4,7 +4,7 @@ import type { RunningHost } from '../../host/embedded-host.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { EXIT } from '../exit-codes.ts'
-import type { CommandWork } from '../options.ts'
+import { command } from '../options.ts'
 import { onInterrupts } from '../terminal/interrupts.ts'
 import { lineProgress, type Progress, progressOn } from '../terminal/progress.ts'
 import type { Workspace } from '../try/workspace.ts'
@@ -14,25 +14,15 @@ import { count } from '../words/wording.ts'
 /** As it is to be called again: what npm has started need not be where a shell looks for programs. */
 const PROGRAM = ['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '') ? 'npx albumd' : 'albumd'
 
-interface TryArgs {
-  folder: string | undefined
-}
-
-export function tryCommand(exit: (code: number) => void): CommandWork<TryArgs> {
-  return {
-    builder: command =>
-      command
-        .positional('folder', { type: 'string', describe: 'Your own pictures; they are never changed' })
-        .example('$0 try', 'With sample pictures')
-        .example('$0 try ~/Pictures', 'With your own'),
-    handler: async args => exit(await tryOut(args)),
-  }
-}
-
-async function tryOut({ folder }: TryArgs): Promise<number> {
-  const progress = await progressOn(process.stdout)
-  const interrupts = onInterrupts(() => progress.say('Stopping; what is under way is finished first.'))
-  try {
+export const tryCommand = command(
+  options =>
+    options
+      .positional('folder', { type: 'string', describe: 'Your own pictures; they are never changed' })
+      .example('$0 try', 'With sample pictures')
+      .example('$0 try ~/Pictures', 'With your own'),
+  async ({ folder }) => {
+    const progress = await progressOn(process.stdout)
+    using interrupts = onInterrupts(() => progress.say('Stopping; what is under way is finished first.'))
     const { openWorkspace } = await import('../try/workspace.ts')
     const workspace = await openWorkspace(process.cwd(), folder)
     const host = await startOwnHost(workspace)
@@ -45,10 +35,8 @@ async function tryOut({ folder }: TryArgs): Promise<number> {
     }
     progress.say('Stopped. Start it again and it goes on where it was.')
     return EXIT.inSync
-  } finally {
-    interrupts.dispose()
-  }
-}
+  },
+)
 
 async function startOwnHost({ hostData, port, apiKey, folder }: Workspace): Promise<RunningHost> {
   const { startHost } = await import('../../host/embedded-host.ts')

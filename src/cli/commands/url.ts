@@ -1,6 +1,6 @@
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { EXIT } from '../exit-codes.ts'
-import { type CommandWork, configOption, pathArgument, readConfig } from '../options.ts'
+import { command, configOption, pathArgument, readConfig } from '../options.ts'
 import {
   FORMATS,
   type Format,
@@ -14,58 +14,47 @@ import { Problem, sayStateProblem } from '../words/problem.ts'
 import { printable } from '../words/wording.ts'
 import { inNoMirror, inTable, nothingKnown, UNKNOWN } from './ls.ts'
 
-interface UrlArgs {
-  file: string
-  config: string | undefined
-  format: Format
-  copy: boolean
-}
-
-export function urlCommand(exit: (code: number) => void): CommandWork<UrlArgs> {
-  return {
-    builder: command =>
-      command
-        .positional('file', {
-          type: 'string',
-          demandOption: true,
-          describe: "Absolute, or below a mirror's folder",
-        })
-        .options({
-          ...configOption,
-          format: { choices: FORMATS, default: 'url' as const, describe: 'How it is shown' },
-          copy: { type: 'boolean', default: false, describe: 'Put it into the clipboard as well' },
-        })
-        .example('$0 url Holiday/a.jpg', 'One address, and nothing else')
-        .example('$0 url Holiday/a.jpg --format markdown --copy', 'Ready to be pasted into a page')
-        .epilogue(
-          'Who knows the address can see the picture, with all that its metadata tells. --copy takes wl-copy, xclip, ' +
-            'xsel or pbcopy. A picture that is not on the host, or is there in an older version, ends with 3.',
-        ),
-    handler: async args => exit(await url(args)),
-  }
-}
-
-async function url({ file, config: flag, format, copy }: UrlArgs): Promise<number> {
-  const given = pathArgument(file)!
-  const config = await readConfig(flag)
-  await sayStateProblem(config)
-  const { reading } = await import('../../daemon/state/state.ts')
-  const { locationsToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
-  const picture = await reading(config, async records => {
-    const places = locationsToList(config, records, given)
-    if (places.length === 0) throw inNoMirror(file, config.mirrors)
-    const found = places.map(place => recordedAt(records, place))
-    const [one, other] = found.flatMap(at => (at.kind === 'picture' ? [at] : []))
-    if (other) throw severalMirrors(file, config.mirrors)
-    if (one) return one.picture ?? notThere(file)
-    if (found.some(({ kind }) => kind === 'folder'))
-      throw new Problem(EXIT.usage, `${printable(file)} is a folder; "albumd ls" lists its pictures`)
-    if (found.some(({ kind }) => kind === 'unseen')) notThere(file)
-    throw nothingKnown(file)
-  })
-  if (picture.url === null) throw new Problem(EXIT.left, `${printable(file)}: its ${UNKNOWN}`)
-  return show(picture, format, copy)
-}
+export const urlCommand = command(
+  options =>
+    options
+      .positional('file', {
+        type: 'string',
+        demandOption: true,
+        describe: "Absolute, or below a mirror's folder",
+      })
+      .options({
+        ...configOption,
+        format: { choices: FORMATS, default: 'url' as const, describe: 'How it is shown' },
+        copy: { type: 'boolean', default: false, describe: 'Put it into the clipboard as well' },
+      })
+      .example('$0 url Holiday/a.jpg', 'One address, and nothing else')
+      .example('$0 url Holiday/a.jpg --format markdown --copy', 'Ready to be pasted into a page')
+      .epilogue(
+        'Who knows the address can see the picture, with all that its metadata tells. --copy takes wl-copy, xclip, ' +
+          'xsel or pbcopy. A picture that is not on the host, or is there in an older version, ends with 3.',
+      ),
+  async ({ file, config: flag, format, copy }) => {
+    const given = pathArgument(file)!
+    const config = await readConfig(flag)
+    await sayStateProblem(config)
+    const { reading } = await import('../../daemon/state/state.ts')
+    const { locationsToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
+    const picture = await reading(config, async records => {
+      const places = locationsToList(config, records, given)
+      if (places.length === 0) throw inNoMirror(file, config.mirrors)
+      const found = places.map(place => recordedAt(records, place))
+      const [one, other] = found.flatMap(at => (at.kind === 'picture' ? [at] : []))
+      if (other) throw severalMirrors(file, config.mirrors)
+      if (one) return one.picture ?? notThere(file)
+      if (found.some(({ kind }) => kind === 'folder'))
+        throw new Problem(EXIT.usage, `${printable(file)} is a folder; "albumd ls" lists its pictures`)
+      if (found.some(({ kind }) => kind === 'unseen')) notThere(file)
+      throw nothingKnown(file)
+    })
+    if (picture.url === null) throw new Problem(EXIT.left, `${printable(file)}: its ${UNKNOWN}`)
+    return show(picture, format, copy)
+  },
+)
 
 async function show(picture: MirroredPicture, format: Format, copy: boolean): Promise<number> {
   const terminal = process.stdout.isTTY === true

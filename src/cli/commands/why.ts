@@ -2,46 +2,36 @@ import type { Explanation, PathImage } from '../../daemon/why/explain.ts'
 import type { PathState } from '../../sync/outlook/index.ts'
 import { localTime } from '../../words/local-time.ts'
 import { EXIT } from '../exit-codes.ts'
-import { type CommandWork, configOption, jsonOption, pathArgument, readConfig } from '../options.ts'
+import { command, configOption, jsonOption, pathArgument, readConfig } from '../options.ts'
 import { Problem, sayStateProblem } from '../words/problem.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
-interface WhyArgs {
-  path: string
-  config: string | undefined
-  json: boolean
-}
-
-export function whyCommand(exit: (code: number) => void): CommandWork<WhyArgs> {
-  return {
-    builder: command =>
-      command
-        .positional('path', {
-          type: 'string',
-          demandOption: true,
-          describe: "Absolute, or below a mirror's folder; it need not be there any more",
-        })
-        .options({ ...configOption, ...jsonOption })
-        .example('$0 why Holiday/a.jpg', 'Why is it not on the host yet?')
-        .epilogue('It only reads, also beside a running albumd, and does not ask the host.'),
-    handler: async args => exit(await why(args)),
-  }
-}
-
-async function why({ path, config: flag, json }: WhyArgs): Promise<number> {
-  const given = pathArgument(path)!
-  const config = await readConfig(flag)
-  await sayStateProblem(config)
-  const { explainPath } = await import('../../daemon/why/explain.ts')
-  const explained = await explainPath(config, given, Date.now())
-  if (explained.length === 0) {
-    const known = config.mirrors.map(({ folder }) => printable(folder)).join(', ')
-    throw new Problem(EXIT.usage, `${printable(path)} lies in no mirror; the mirrors are ${known}`)
-  }
-  if (json) process.stdout.write(`${JSON.stringify(explained.length === 1 ? explained[0] : explained)}\n`)
-  else process.stdout.write(explained.map(inWords).join('\n'))
-  return EXIT.inSync
-}
+export const whyCommand = command(
+  options =>
+    options
+      .positional('path', {
+        type: 'string',
+        demandOption: true,
+        describe: "Absolute, or below a mirror's folder; it need not be there any more",
+      })
+      .options({ ...configOption, ...jsonOption })
+      .example('$0 why Holiday/a.jpg', 'Why is it not on the host yet?')
+      .epilogue('It only reads, also beside a running albumd, and does not ask the host.'),
+  async ({ path, config: flag, json }) => {
+    const given = pathArgument(path)!
+    const config = await readConfig(flag)
+    await sayStateProblem(config)
+    const { explainPath } = await import('../../daemon/why/explain.ts')
+    const explained = await explainPath(config, given, Date.now())
+    if (explained.length === 0) {
+      const known = config.mirrors.map(({ folder }) => printable(folder)).join(', ')
+      throw new Problem(EXIT.usage, `${printable(path)} lies in no mirror; the mirrors are ${known}`)
+    }
+    if (json) process.stdout.write(`${JSON.stringify(explained.length === 1 ? explained[0] : explained)}\n`)
+    else process.stdout.write(explained.map(inWords).join('\n'))
+    return EXIT.inSync
+  },
+)
 
 const STATES: Record<PathState, string> = {
   pending: 'waits to be uploaded',

@@ -11,10 +11,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * Handles Ctrl-C, SIGTERM and a closed terminal. Nothing new is begun, and after three seconds the work under way is cut off. A
  * second signal cuts it off at once. `hangUp`: what SIGHUP does instead, unless it comes from a closed terminal.
  */
-export function onInterrupts(
-  tell = () => {},
-  hangUp: (() => void) | null = null,
-): Interruption & { dispose(): void } {
+export function onInterrupts(tell = () => {}, hangUp: (() => void) | null = null): Interruption & Disposable {
   const stop = new AbortController()
   const cut = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -32,7 +29,7 @@ export function onInterrupts(
   return {
     stop: stop.signal,
     cut: cut.signal,
-    dispose() {
+    [Symbol.dispose]() {
       clearTimeout(timer)
       for (const signal of SIGNALS) process.off(signal, listener(signal))
     },
