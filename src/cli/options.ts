@@ -36,7 +36,7 @@ export const logLevelOption = {
   },
 } as const
 
-/** Makes a command from its help with the exit code. Its name and its words are in commands.ts. */
+/** What yargs is given of a command, beside its name and its words (commands.ts). `exit` is told the exit code. */
 export type MakeCommand = (exit: (code: number) => void) => {
   builder(options: Argv<LogLevelArgs>): Argv
   // biome-ignore lint/suspicious/noExplicitAny: each command has arguments of its own
