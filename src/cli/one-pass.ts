@@ -8,7 +8,7 @@ import type { SpokenEvent } from '../sync/pass-events.ts'
 import { carryOut, sayAside } from './carry-out.ts'
 import { pauseInJson } from './commands/pause.ts'
 import { EXIT } from './exit-codes.ts'
-import { onInterrupts } from './terminal/interrupts.ts'
+import type { OnInterrupts } from './terminal/interrupts.ts'
 import { noProgress, progressOn } from './terminal/progress.ts'
 import { ALL_IN_SYNC, Tally } from './terminal/tally.ts'
 import { printable } from './words/wording.ts'
@@ -18,6 +18,7 @@ type PassName = { [N in CommandName]: ResultOf<N> extends PassResult ? N : never
 
 export interface OnePassOptions<Result> {
   json: boolean
+  onInterrupts: OnInterrupts
   /** For a command that compares links: how many links it could not compare. */
   notCompared?: ((result: Result) => number) | undefined
 }
@@ -27,12 +28,12 @@ export async function onePass<N extends PassName>(
   config: Config,
   name: N,
   request: RequestOf<N>,
-  { json, notCompared }: OnePassOptions<ResultOf<N>>,
+  { json, onInterrupts, notCompared }: OnePassOptions<ResultOf<N>>,
 ): Promise<{ exitCode: number; result: ResultOf<N> }> {
   const { refuseMissingFolders } = await import('./read-config.ts')
   refuseMissingFolders(config)
   const progress = json ? noProgress : await progressOn(process.stdout)
-  using interrupts = onInterrupts(() => progress.say('stopping'))
+  const interrupts = onInterrupts(() => progress.say('stopping'))
   const done = new Tally()
   const output = {
     tell(told: SpokenEvent) {

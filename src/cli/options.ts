@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs'
 import type { Config } from '../config/schema.ts'
 import { EXIT } from './exit-codes.ts'
+import { type OnInterrupts, withInterrupts } from './terminal/interrupts.ts'
 import { Problem } from './words/problem.ts'
 
 /** `--config/-c`, for commands that need a config. */
@@ -43,12 +44,15 @@ export type MakeCommand = (exit: (code: number) => void) => {
   handler(args: any): Promise<void>
 }
 
-/** A command: its options, and its work, which answers the exit code. `A`: its arguments. */
+/** A command: its options, and its work, which answers the exit code. `A`: its arguments. A signal ends work that does not call `onInterrupts`. */
 export function command<A>(
   builder: (options: Argv<LogLevelArgs>) => Argv<A>,
-  work: (args: ArgumentsCamelCase<A>) => Promise<number>,
+  work: (args: ArgumentsCamelCase<A>, onInterrupts: OnInterrupts) => Promise<number>,
 ): MakeCommand {
-  return exit => ({ builder, handler: async args => exit(await work(args)) })
+  return exit => ({
+    builder,
+    handler: async args => exit(await withInterrupts(onInterrupts => work(args, onInterrupts))),
+  })
 }
 
 /** A path for the records: below a mirror's folder, or absolute. Refuses an empty path, which comes from a variable that is not set. */

@@ -18,12 +18,12 @@ export const adoptCommand = command(
       })
       .example('$0 adopt', 'Link local pictures to images that are on the host already')
       .example('$0 adopt --verify', 'The same, and prove by their bytes that they are the same'),
-  async ({ verify, config: flag, json }) => {
+  async ({ verify, config: flag, json }, onInterrupts) => {
     const { exitCode, result } = await onePass(
       await readConfig(flag),
       'adopt',
       { verify },
-      { json, notCompared: verify ? ({ verified }) => verified?.unknown ?? 0 : undefined },
+      { json, onInterrupts, notCompared: verify ? ({ verified }) => verified?.unknown ?? 0 : undefined },
     )
     const { verified, addressesKnown } = result
     if (verified) report(verified, addressesKnown)

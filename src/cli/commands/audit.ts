@@ -5,7 +5,6 @@ import { carryOut, sayAside, silently } from '../carry-out.ts'
 import { EXIT } from '../exit-codes.ts'
 import { command, configOption, jsonOption, readConfig } from '../options.ts'
 import { auditProgress } from '../terminal/audit-progress.ts'
-import { onInterrupts } from '../terminal/interrupts.ts'
 import { paint } from '../terminal/output.ts'
 import { type Column, tableLines, widthOf } from '../terminal/table.ts'
 import { count, printable } from '../words/wording.ts'
@@ -24,10 +23,10 @@ export const auditCommand = command(
       })
       .example('$0 audit', 'What is gone, changed, foreign or there twice')
       .example('$0 audit --repair', 'Put right what can be put right'),
-  async ({ config: flag, repair, json }) => {
+  async ({ config: flag, repair, json }, onInterrupts) => {
     const config = await readConfig(flag)
     if (repair) (await import('../read-config.ts')).refuseMissingFolders(config)
-    using interrupts = onInterrupts(() => sayAside('stopping'))
+    const interrupts = onInterrupts(() => sayAside('stopping'))
     const progress = json ? null : await auditProgress(process.stderr)
     const output = {
       ...silently,

@@ -5,7 +5,6 @@ import { WHY_IN_ESCROW } from '../../words/why-in-escrow.ts'
 import { carryOutBySomebody, silently } from '../carry-out.ts'
 import { EXIT } from '../exit-codes.ts'
 import { command, configOption, jsonOption, pathToActOn, readConfig } from '../options.ts'
-import { onInterrupts } from '../terminal/interrupts.ts'
 import { sayStateProblem } from '../words/problem.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
@@ -19,7 +18,7 @@ export const deletionsCommand = command(
       .options({ ...configOption, ...jsonOption })
       .example('$0 deletions list', 'What would be deleted, and why it is held')
       .example('$0 deletions approve Holiday', 'Let what was below Holiday go'),
-  async ({ action, path, config: flag, json }) => {
+  async ({ action, path, config: flag, json }, onInterrupts) => {
     const config = await readConfig(flag)
     if (action === 'list') {
       await sayStateProblem(config)
@@ -34,7 +33,7 @@ export const deletionsCommand = command(
       )
       return EXIT.inSync
     }
-    using interrupts = onInterrupts()
+    const interrupts = onInterrupts()
     const asked = { action, path: await pathToActOn(config, path) }
     const { done, byDaemon } = await carryOutBySomebody(config, 'deletions', asked, silently, interrupts)
     tell(done.held, action === 'approve' && byDaemon ? 'approve_now' : action, path, json)

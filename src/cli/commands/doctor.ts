@@ -1,7 +1,6 @@
 import type { Finding } from '../../daemon/doctor/finding.ts'
 import { EXIT } from '../exit-codes.ts'
 import { command, configOption, jsonOption } from '../options.ts'
-import { onInterrupts } from '../terminal/interrupts.ts'
 import { paint } from '../terminal/output.ts'
 import { count, printable } from '../words/wording.ts'
 
@@ -16,8 +15,8 @@ export const doctorCommand = command(
           'for images that are recorded; beside a running albumd, which needs the requests for itself, nothing: what the ' +
           'host told that one is told.',
       ),
-  async ({ config: flag, json }) => {
-    using interrupts = onInterrupts()
+  async ({ config: flag, json }, onInterrupts) => {
+    const interrupts = onInterrupts()
     const findings: Finding[] = []
     for await (const finding of findingsOf(flag, interrupts.stop)) {
       findings.push(finding)

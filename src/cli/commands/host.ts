@@ -4,7 +4,7 @@ import { makeFolder } from '../../local/make-folder.ts'
 import { PLANS, type Plan } from '../../protocol/limits.ts'
 import { EXIT } from '../exit-codes.ts'
 import { command } from '../options.ts'
-import { aborted, onInterrupts } from '../terminal/interrupts.ts'
+import { aborted } from '../terminal/interrupts.ts'
 import { Problem } from '../words/problem.ts'
 
 const OPTIONS = {
@@ -55,8 +55,8 @@ type HostArgs = InferredOptionTypes<typeof OPTIONS>
 
 export const hostCommand = command(
   options => options.options(OPTIONS).example('$0 host --data ./host --api-key secret', 'Serve from ./host'),
-  async args => {
-    using interrupts = onInterrupts()
+  async (args, onInterrupts) => {
+    const interrupts = onInterrupts()
     const options = await optionsOf(args)
     const { startHost } = await import('../../host/embedded-host.ts')
     const folder = async () => makeFolder(args.data, 0o700)

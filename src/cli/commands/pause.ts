@@ -2,7 +2,6 @@ import type { Pause } from '../../daemon/state/pause.ts'
 import { carryOut, silently } from '../carry-out.ts'
 import { EXIT } from '../exit-codes.ts'
 import { command, configOption, jsonOption, readConfig } from '../options.ts'
-import { onInterrupts } from '../terminal/interrupts.ts'
 import { Problem } from '../words/problem.ts'
 
 /** Longer is rather until `resume`. */
@@ -25,10 +24,10 @@ export const pauseCommand = command(
         'Pictures that are on their way are finished. albumd goes on to look: what has changed meanwhile is done ' +
           'afterwards. sync, retry and adopt do nothing while it lasts but say so, with exit code 3.',
       ),
-  async ({ for: given, config: flag, json }) => {
+  async ({ for: given, config: flag, json }, onInterrupts) => {
     const forMs = given === undefined ? null : await durationIn(given)
     const config = await readConfig(flag)
-    using interrupts = onInterrupts()
+    const interrupts = onInterrupts()
     const paused = await carryOut(config, 'pause', { forMs }, silently, interrupts)
     const { pauseInWords } = await import('../../daemon/state/pause.ts')
     if (json) process.stdout.write(`${JSON.stringify({ paused: true, ...pauseInJson(paused) })}\n`)

@@ -5,7 +5,6 @@ import type { Config } from '../../config/schema.ts'
 import type { RestoreReport } from '../../daemon/restore/restore-event.ts'
 import { EXIT } from '../exit-codes.ts'
 import { command, configOption, jsonOption, readConfig } from '../options.ts'
-import { onInterrupts } from '../terminal/interrupts.ts'
 import { restoreJson, restoreProgress } from '../terminal/restore-progress.ts'
 import { Problem, sayStateProblem } from '../words/problem.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
@@ -42,7 +41,7 @@ export const restoreCommand = command(
           'was. It needs the state (state_dir), no key, and works beside a running albumd. A restore into a mirror ' +
           'itself is refused: move it there when it is whole. What could not be had it names, with the reason.',
       ),
-  async ({ folder, config: flag, mirror, deleted, json }) => {
+  async ({ folder, config: flag, mirror, deleted, json }, onInterrupts) => {
     if (folder === '') throw new Problem(EXIT.usage, 'the folder is empty; name one')
     const config = await readConfig(flag)
     const mirrors = mirrorsFor(config, mirror)
@@ -51,7 +50,7 @@ export const restoreCommand = command(
     const { restoreMirrors } = await import('../../daemon/restore/restore.ts')
     const asJson = json ? restoreJson(process.stdout) : null
     const progress = asJson ?? (await restoreProgress(process.stdout))
-    using interrupts = onInterrupts(() => progress.say('stopping'))
+    const interrupts = onInterrupts(() => progress.say('stopping'))
     try {
       const request = { folder, mirrors, deleted, ca }
       const report = await restoreMirrors(config, request, progress.tell, interrupts)

@@ -17,9 +17,9 @@ export const retryCommand = command(
       })
       .example('$0 retry', 'Try everything again that failed')
       .example('$0 retry --resend Holiday/a.jpg', 'Send a picture again whose outcome is not known'),
-  async ({ path, resend, config: flag, json }) => {
+  async ({ path, resend, config: flag, json }, onInterrupts) => {
     const config = await readConfig(flag)
     const request = { path: await pathToActOn(config, path), resend: await pathToActOn(config, resend) }
-    return (await onePass(config, 'retry', request, { json })).exitCode
+    return (await onePass(config, 'retry', request, { json, onInterrupts })).exitCode
   },
 )

@@ -3,7 +3,6 @@ import type { Access } from '../../daemon/engine/engine.ts'
 import type { Renewable } from '../../daemon/loop/settings.ts'
 import { EXIT } from '../exit-codes.ts'
 import { command, configOption } from '../options.ts'
-import { onInterrupts } from '../terminal/interrupts.ts'
 
 export const runCommand = command(
   options =>
@@ -15,12 +14,9 @@ export const runCommand = command(
           'key file that changes is read by itself. sync, retry, audit, adopt, deletions, trust, pause and resume ' +
           'are carried out by it while it runs.',
       ),
-  async ({ config: flag, 'log-level': level }) => {
+  async ({ config: flag, 'log-level': level }, onInterrupts) => {
     let readAgain = () => {}
-    using interrupts = onInterrupts(
-      () => {},
-      () => readAgain(),
-    )
+    const interrupts = onInterrupts(undefined, () => readAgain())
     const { readAccess, readConfigAndAccess } = await import('../read-config.ts')
     const { config, access } = readConfigAndAccess(flag)
     const { logEvent, openLog } = await import('../../daemon/report/log.ts')

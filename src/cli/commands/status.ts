@@ -1,6 +1,5 @@
 import { EXIT } from '../exit-codes.ts'
 import { command, configOption, jsonOption, readConfig } from '../options.ts'
-import { onInterrupts } from '../terminal/interrupts.ts'
 import { writeOut } from '../terminal/output.ts'
 import { sayStateProblem } from '../words/problem.ts'
 import { statusInWords } from '../words/status-in-words.ts'
@@ -16,7 +15,7 @@ export const statusCommand = command(
         watch: { type: 'boolean', default: false, describe: 'Show it again every second, until Ctrl-C' },
       })
       .example('$0 status -c albumd.yaml', 'How things stand'),
-  async args => {
+  async (args, onInterrupts) => {
     const config = await readConfig(args.config)
     await sayStateProblem(config)
     const { readStatus } = await import('../../daemon/report/status.ts')
@@ -29,7 +28,7 @@ export const statusCommand = command(
       return args.json ? `${JSON.stringify({ ...status, page, uploading })}\n` : statusInWords(status, now)
     }
     if (!args.watch) process.stdout.write(await show())
-    using interrupts = args.watch ? onInterrupts() : null
+    const interrupts = args.watch ? onInterrupts() : null
     const clear = process.stdout.isTTY && !args.json ? '\u001b[H\u001b[2J' : ''
     while (interrupts && !interrupts.stop.aborted) {
       if (!(await writeOut(process.stdout, [clear + (await show())]))) break

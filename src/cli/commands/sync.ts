@@ -4,7 +4,7 @@ import type { MirrorPolicy } from '../../sync/pass-request.ts'
 import { EXIT } from '../exit-codes.ts'
 import { onePass } from '../one-pass.ts'
 import { command, configOption, jsonOption, readConfig } from '../options.ts'
-import { onInterrupts } from '../terminal/interrupts.ts'
+import type { OnInterrupts } from '../terminal/interrupts.ts'
 import { sayStateProblem } from '../words/problem.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
@@ -33,18 +33,18 @@ export const syncCommand = command(
           'run runs, it makes the pass, with its grace; Ctrl-C then ends only the watching. While albumd is paused, ' +
           'nothing is done but to say so (exit 3).',
       ),
-  async ({ config: flag, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json }) => {
+  async ({ config: flag, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json }, onInterrupts) => {
     const config = await readConfig(flag)
-    if (dryRun) return preview(pruning(config, pruneIgnored), json)
-    return (await onePass(config, 'sync', { pruneIgnored }, { json })).exitCode
+    if (dryRun) return preview(pruning(config, pruneIgnored), json, onInterrupts)
+    return (await onePass(config, 'sync', { pruneIgnored }, { json, onInterrupts })).exitCode
   },
 )
 
-async function preview(config: Config, json: boolean): Promise<number> {
+async function preview(config: Config, json: boolean, onInterrupts: OnInterrupts): Promise<number> {
   const { refuseMissingFolders } = await import('../read-config.ts')
   refuseMissingFolders(config)
   const { previewPass } = await import('../../daemon/report/preview.ts')
-  using interrupts = onInterrupts()
+  const interrupts = onInterrupts()
   await sayStateProblem(config)
   const plan: Operation[] = []
   const notes: string[] = []

@@ -4,7 +4,6 @@ import type { TrustResult } from '../../daemon/commands/trust.ts'
 import { carryOut, silently } from '../carry-out.ts'
 import { EXIT } from '../exit-codes.ts'
 import { command, configOption, jsonOption, readConfig } from '../options.ts'
-import { onInterrupts } from '../terminal/interrupts.ts'
 import { count, printable } from '../words/wording.ts'
 
 export const trustCommand = command(
@@ -21,10 +20,10 @@ export const trustCommand = command(
         'It asks nothing: it says which images that will delete, and takes your word at once. The deletions come with ' +
           'the next sync or run. The hold applies; the grace as well where the daemon runs.',
       ),
-  async ({ folder: given, config: flag, json }) => {
+  async ({ folder: given, config: flag, json }, onInterrupts) => {
     const config = await readConfig(flag)
     const folder = realPathOf(resolve(given))
-    using interrupts = onInterrupts()
+    const interrupts = onInterrupts()
     const { keeps, ...told } = await carryOut(config, 'trust', { folder }, silently, interrupts)
     if (json) process.stdout.write(`${JSON.stringify({ folder, ...told })}\n`)
     else

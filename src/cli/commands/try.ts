@@ -5,7 +5,6 @@ import type { Interruption } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { EXIT } from '../exit-codes.ts'
 import { command } from '../options.ts'
-import { onInterrupts } from '../terminal/interrupts.ts'
 import { lineProgress, type Progress, progressOn } from '../terminal/progress.ts'
 import type { Workspace } from '../try/workspace.ts'
 import { Problem } from '../words/problem.ts'
@@ -20,9 +19,9 @@ export const tryCommand = command(
       .positional('folder', { type: 'string', describe: 'Your own pictures; they are never changed' })
       .example('$0 try', 'With sample pictures')
       .example('$0 try ~/Pictures', 'With your own'),
-  async ({ folder }) => {
+  async ({ folder }, onInterrupts) => {
     const progress = await progressOn(process.stdout)
-    using interrupts = onInterrupts(() => progress.say('Stopping; what is under way is finished first.'))
+    const interrupts = onInterrupts(() => progress.say('Stopping; what is under way is finished first.'))
     const { openWorkspace } = await import('../try/workspace.ts')
     const workspace = await openWorkspace(process.cwd(), folder)
     const host = await startOwnHost(workspace)

@@ -5,34 +5,37 @@ import type { Interruption } from '../../sync/pass-request.ts'
 /** Milliseconds until work is cut off. albumd ends within five seconds; the rest is for recording what was cut off. */
 const CUT_AFTER_MS = 3000
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
 /**
- * Handles Ctrl-C, SIGTERM and a closed terminal. Nothing new is begun, and after three seconds the work under way is cut off. A
- * second signal cuts it off at once. `hangUp`: what SIGHUP does instead, unless it comes from a closed terminal.
+ * Handles Ctrl-C, SIGTERM and a closed terminal from here on, and calls `tell` at the first. Nothing new is begun, and after
+ * three seconds the work under way is cut off. A second signal cuts it off at once. `hangUp`: what SIGHUP does instead, unless
+ * it comes from a closed terminal.
  */
-export function onInterrupts(tell = () => {}, hangUp: (() => void) | null = null): Interruption & Disposable {
+export type OnInterrupts = (tell?: () => void, hangUp?: () => void) => Interruption
+
+/** Does work that may handle signals. Once it is done, a signal ends the process again. */
+export async function withInterrupts<T>(work: (onInterrupts: OnInterrupts) => Promise<T>): Promise<T> {
   const stop = new AbortController()
   const cut = new AbortController()
   let timer: NodeJS.Timeout | undefined
-  const interrupt = () => {
-    if (stop.signal.aborted) return cut.abort()
-    stop.abort()
-    timer = setTimeout(() => cut.abort(), CUT_AFTER_MS)
-    tell()
-  }
-  const onTerminal = isatty(1)
-  // After a terminal was closed, standard output is no terminal any more.
-  const hangup = () => (hangUp === null || (onTerminal && !isatty(1)) ? interrupt() : hangUp())
-  const listener = (signal: (typeof SIGNALS)[number]) => (signal === 'SIGHUP' ? hangup : interrupt)
-  for (const signal of SIGNALS) process.on(signal, listener(signal))
-  return {
-    stop: stop.signal,
-    cut: cut.signal,
-    [Symbol.dispose]() {
-      clearTimeout(timer)
-      for (const signal of SIGNALS) process.off(signal, listener(signal))
-    },
+  const listeners: [NodeJS.Signals, () => void][] = []
+  try {
+    return await work((tell, hangUp) => {
+      const interrupt = () => {
+        if (stop.signal.aborted) return cut.abort()
+        stop.abort()
+        timer = setTimeout(() => cut.abort(), CUT_AFTER_MS)
+        tell?.()
+      }
+      const onTerminal = isatty(1)
+      // After a terminal was closed, standard output is no terminal any more.
+      const hangup = () => (!hangUp || (onTerminal && !isatty(1)) ? interrupt() : hangUp())
+      listeners.push(['SIGINT', interrupt], ['SIGTERM', interrupt], ['SIGHUP', hangup])
+      for (const [signal, listener] of listeners) process.on(signal, listener)
+      return { stop: stop.signal, cut: cut.signal }
+    })
+  } finally {
+    clearTimeout(timer)
+    for (const [signal, listener] of listeners) process.off(signal, listener)
   }
 }
 
