@@ -40,43 +40,43 @@ export interface Reading<T> {
 }
 
 /** A request with the API key (§5.1), and with JSON or no body. */
-export interface Question<T> extends Pick<Reading<T>, 'endpoint' | 'schema' | 'fits'> {
+export interface Question<T, Value> extends Pick<Reading<T>, 'endpoint' | 'schema' | 'fits'> {
   method: 'GET' | 'POST' | 'DELETE'
   below: Address
   /** The path below `below`, with its query. */
   path: string
   json?: unknown
+  /** What the caller wants of a success. */
+  read: (answer: T) => Value
   /** Asked just before each try leaves; see `Gate.pass`. */
-  mayGo?: () => boolean
+  mayGo?: (() => boolean) | undefined
 }
 
 /** Asks the host through the gate. */
-export function ask<T>(
+export async function ask<T, Value>(
   { apiKey, secrets, answerLimitMs, gate, http }: Connection,
-  question: Question<T>,
+  { endpoint, method, below, path, json, schema, fits, read, mayGo }: Question<T, Value>,
   signal: AbortSignal,
-): Promise<Outcome<T>> {
-  const { endpoint, schema, fits, mayGo } = question
-  const request = requestOf(question, apiKey)
-  const reading = { endpoint, schema, where: request.address.where, secrets, ...(fits && { fits }) }
-  // The answer to a question for a credential shows whose it is, because each credential is granted only once. A page of
-  // a listing does not say which album it shows, and the answer to a deletion does not say what was deleted.
-  const isOwn = endpoint === 'upload' && { isOwn: (answer: HttpResult) => readAnswer(reading, answer).ok }
+): Promise<Outcome<Value>> {
+  const reading = { endpoint, schema, where: below.where, secrets, ...(fits && { fits }) }
+  const request: HttpRequest = {
+    method,
+    address: { ...below, path: `${below.path.replace(/\/$/, '')}${path}` },
+    headers: {
+      ...COMMON_HEADERS,
+      [API_KEY_HEADER]: apiKey,
+      ...(json !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(json !== undefined && { body: Buffer.from(JSON.stringify(json)) }),
+    limitMs: answerLimitMs,
+    // The answer to a question for a credential shows whose it is, because each credential is granted only once. A page of
+    // a listing does not say which album it shows, and the answer to a deletion does not say what was deleted.
+    ...(endpoint === 'upload' && { isOwn: answer => readAnswer(reading, answer).ok }),
+  }
   const send = async (onStart: () => void) =>
-    attemptOf(reading, await http.exchange({ ...request, ...isOwn, limitMs: answerLimitMs, onStart }, signal))
-  return gate.pass(endpoint, signal, send, mayGo)
-}
-
-/** A question as an HTTP request, with the API key in its header. */
-export function requestOf(
-  { method, below, path, json }: Pick<Question<unknown>, 'method' | 'below' | 'path' | 'json'>,
-  apiKey: string,
-): HttpRequest {
-  const address = { ...below, path: `${below.path.replace(/\/$/, '')}${path}` }
-  const headers = { ...COMMON_HEADERS, [API_KEY_HEADER]: apiKey }
-  if (json === undefined) return { method, address, headers }
-  const body = Buffer.from(JSON.stringify(json))
-  return { method, address, headers: { ...headers, 'content-type': 'application/json' }, body }
+    attemptOf(reading, await http.exchange({ ...request, onStart }, signal))
+  const answer = await gate.pass(endpoint, signal, send, mayGo)
+  return answer.ok ? { ok: true, value: read(answer.value) } : answer
 }
 
 /** What the gate needs to know of a request. */

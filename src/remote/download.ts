@@ -2,54 +2,13 @@ import { createHash } from 'node:crypto'
 import { paceOf } from './gate/rate-window.ts'
 import type { Delivered } from './host.ts'
 import { type Address, givenAddress, parseAddress } from './http/address.ts'
-import { Http } from './http/http.ts'
+import type { HttpRequest } from './http/exchange.ts'
+import { Http, type HttpOptions } from './http/http.ts'
 import type { TransportError } from './http/transport-errors.ts'
-
-/** An answer that is not the picture, such as an error page, may have this many bytes. */
-const OTHER_MAX = 2 ** 20
-/** A download may take `LEAST_LIMIT_MS` plus the time that its bytes need at this many bytes a second. */
-const SLOWEST = 4096
-const LEAST_LIMIT_MS = 600_000
-
-/**
- * Hashes what a delivery address gives, without storing it and without the API key. An answer above `maxBytes` is cut off.
- * `base`: {base_url}, which decides whether a loopback address may be used (§5.4).
- */
-export async function fetchDelivered(
-  http: Http,
-  base: Address,
-  cdnUrl: string,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<Delivered> {
-  const address = givenAddress(cdnUrl, base)
-  if (!address)
-    return { ok: false, code: 'HOST_ADDRESS', message: 'its delivery address is not an HTTPS address' }
-  const sum = createHash('sha256')
-  let size = 0
-  const onChunk = (chunk: Uint8Array) => {
-    sum.update(chunk)
-    size += chunk.byteLength
-  }
-  const result = await http.exchange(
-    { method: 'GET', address, headers: {}, answerMax: maxBytes, onChunk },
-    signal,
-  )
-  if (result.kind === 'cancelled')
-    return { ok: false, code: 'CANCELLED', message: 'the request was cancelled' }
-  if (result.kind === 'silence') return { ok: false, code: result.code, message: result.message }
-  return { ok: true, status: result.status, size, sha256: sum.digest() }
-}
 
 /** The result of a download. */
 export type Downloaded =
-  | {
-      kind: 'answer'
-      status: number /** Bytes. */
-      size: number
-      sha256: Buffer
-      retryAfterMs: number | null
-    }
+  | ({ kind: 'answer'; retryAfterMs: number | null } & Omit<Extract<Delivered, { ok: true }>, 'ok'>)
   /** OTHER_BYTES: far more bytes came than the picture has; they were cut off. `message`: one line for a person. */
   | { kind: 'failed'; code: TransportError['code'] | 'HOST_ADDRESS' | 'OTHER_BYTES'; message: string }
   | { kind: 'cancelled' }
@@ -70,70 +29,95 @@ export interface Downloads {
   close(): Promise<void>
 }
 
-export interface DownloadOptions {
+export interface DownloadOptions extends HttpOptions {
   /** {base_url}. Only when it is a loopback address may a delivery address be plain HTTP, and then loopback too (§5.4). */
   baseUrl: string
-  /** PEM of the authorities to trust instead of those that Node knows. */
-  ca?: string
-  /** The longest time without progress. */
-  timeoutMs: number
 }
 
-export function openDownloads({ baseUrl, ca, timeoutMs }: DownloadOptions): Downloads {
+/** An answer that is not the picture, such as an error page, may have this many bytes. */
+const OTHER_MAX = 2 ** 20
+/** A download may take `LEAST_LIMIT_MS` plus the time that its bytes need at this many bytes a second. */
+const SLOWEST = 4096
+const LEAST_LIMIT_MS = 600_000
+
+const TOO_MANY = new Error('more bytes than a picture and an error page have')
+
+export function openDownloads({ baseUrl, ...options }: DownloadOptions): Downloads {
   const base = parseAddress(new URL(baseUrl).href)
   if (!base) throw new TypeError('base_url must be a plain address')
-  const http = new Http({ timeoutMs, ...(ca !== undefined && { ca }) })
+  const http = new Http(options)
   return {
     async fetch({ url, size, afresh, take }, signal) {
-      const address = givenAddress(url, base)
-      if (!address)
-        return {
-          kind: 'failed',
-          code: 'HOST_ADDRESS',
-          message: 'its delivery address is not an HTTPS address',
-        }
-      const sum = createHash('sha256')
-      const ended = new AbortController()
       const most = Math.max(size, OTHER_MAX)
       let given = 0
-      let error: unknown = null
       const onChunk = (chunk: Uint8Array) => {
         given += chunk.byteLength
-        if (given > most) ended.abort()
-        if (given > size || ended.signal.aborted) return
-        sum.update(chunk)
-        try {
-          take(chunk)
-        } catch (thrown) {
-          error = thrown
-          ended.abort()
-        }
+        if (given > most) throw TOO_MANY
+        if (given <= size) take(chunk)
       }
-      const result = await http.exchange(
-        {
-          method: 'GET',
-          address,
-          headers: {
-            'user-agent': 'albumd',
-            'accept-encoding': 'identity',
-            ...(afresh && { 'cache-control': 'no-cache' }),
-          },
-          // So much more that `onChunk` always ends the download first, with OTHER_BYTES.
-          answerMax: most + OTHER_MAX,
-          limitMs: LEAST_LIMIT_MS + (size / SLOWEST) * 1000,
-          onChunk,
-          isOwn: answer => answer.kind === 'answer' && answer.status === 200 && given === size,
+      const request: DeliveryRequest = {
+        headers: {
+          'user-agent': 'albumd',
+          'accept-encoding': 'identity',
+          ...(afresh && { 'cache-control': 'no-cache' }),
         },
-        AbortSignal.any([signal, ended.signal]),
-      )
-      if (error !== null) throw error
-      if (given > most)
+        // So much more that `onChunk` always ends the download first.
+        answerMax: most + OTHER_MAX,
+        limitMs: LEAST_LIMIT_MS + (size / SLOWEST) * 1000,
+        onChunk,
+        isOwn: answer => answer.kind === 'answer' && answer.status === 200 && given === size,
+      }
+      try {
+        return await download(http, base, url, request, signal)
+      } catch (error) {
+        if (error !== TOO_MANY) throw error
         return { kind: 'failed', code: 'OTHER_BYTES', message: `the host delivers more than ${most} bytes` }
-      if (result.kind === 'cancelled') return { kind: 'cancelled' }
-      if (result.kind === 'silence') return { kind: 'failed', code: result.code, message: result.message }
-      const { retryAfterMs } = paceOf(result.headers)
-      return { kind: 'answer', status: result.status, size: given, sha256: sum.digest(), retryAfterMs }
+      }
     },
     close: () => http.close(),
   }
+}
+
+/**
+ * Hashes what a delivery address gives, without storing it and without the API key. An answer above `maxBytes` is cut off.
+ * `base`: {base_url}, which decides whether a loopback address may be used (§5.4).
+ */
+export async function fetchDelivered(
+  http: Http,
+  base: Address,
+  cdnUrl: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Delivered> {
+  const got = await download(http, base, cdnUrl, { headers: {}, answerMax: maxBytes }, signal)
+  if (got.kind === 'cancelled') return { ok: false, code: 'CANCELLED', message: 'the request was cancelled' }
+  if (got.kind === 'failed') return { ok: false, code: got.code, message: got.message }
+  return { ok: true, status: got.status, size: got.size, sha256: got.sha256 }
+}
+
+type DeliveryRequest = Omit<HttpRequest, 'method' | 'address' | 'body'>
+
+/** Rejects with what `onChunk` throws. */
+async function download(
+  http: Http,
+  base: Address,
+  url: string,
+  request: DeliveryRequest,
+  signal: AbortSignal,
+): Promise<Downloaded> {
+  const address = givenAddress(url, base)
+  if (!address)
+    return { kind: 'failed', code: 'HOST_ADDRESS', message: 'its delivery address is not an HTTPS address' }
+  const sum = createHash('sha256')
+  let size = 0
+  const onChunk = (chunk: Uint8Array) => {
+    request.onChunk?.(chunk)
+    sum.update(chunk)
+    size += chunk.byteLength
+  }
+  const result = await http.exchange({ ...request, method: 'GET', address, onChunk }, signal)
+  if (result.kind === 'cancelled') return { kind: 'cancelled' }
+  if (result.kind === 'silence') return { kind: 'failed', code: result.code, message: result.message }
+  const { retryAfterMs } = paceOf(result.headers)
+  return { kind: 'answer', status: result.status, size, sha256: sum.digest(), retryAfterMs }
 }

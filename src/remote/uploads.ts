@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { answers, type UploadRequest } from '../protocol/records.ts'
 import { attemptOf, COMMON_HEADERS, type Connection, readAnswer } from './ask.ts'
 import type { Clock } from './clock.ts'
-import { askCredential, askPresigned, KnownCredentials } from './credentials.ts'
+import { Credentials } from './credentials.ts'
 import { badAddress, cancelled, changedUnderway, credentialExpired, gaveWay, tooSlow } from './failures.ts'
 import type { Attempt } from './gate/gate.ts'
 import { NO_PACE } from './gate/rate-window.ts'
@@ -38,25 +38,25 @@ export class Uploads {
   readonly #bandwidth: Bandwidth
   /** The passages of credentials that were granted and not used yet, by the credential's address. */
   readonly #granted = new Map<string, Passage>()
-  readonly #known = new KnownCredentials()
+  readonly #credentials: Credentials
 
   constructor(options: UploadsOptions) {
-    const { clock, lifetimeMs, bytesPerSecond } = options
+    const { connection, form, clock, lifetimeMs, bytesPerSecond } = options
     this.#options = options
+    this.#credentials = new Credentials(connection, form)
     this.#line = new Line({ clock, lifetimeMs, ceiling: bytesPerSecond })
     this.#bandwidth = new Bandwidth(bytesPerSecond, clock)
   }
 
   /** Waits for room on the line first, because a credential's life begins when the credential is granted. */
   async request(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>> {
-    const { connection, form, lifetimeMs } = this.#options
+    const { lifetimeMs } = this.#options
     const entered = await this.#line.enter(request.file_size, signal)
     if (!entered) return { ok: false, failure: cancelled('upload', 'nothing') }
     if ('slow' in entered) return { ok: false, failure: tooSlow('upload', entered.slow, lifetimeMs) }
     const { passage } = entered
     try {
-      const askFor = form === 'presign' ? askPresigned : askCredential
-      const answer = await askFor(connection, this.#known, request, signal)
+      const answer = await this.#credentials.ask(request, signal)
       if (answer.ok) this.#keep(answer.value, passage)
       else passage.leave()
       return answer

@@ -4,7 +4,7 @@ import { cancelled, doubted, isOutage, isUnreachable, notAsked, wasNotDone } fro
 import type { Block, HostFailure, Outcome } from '../host.ts'
 import { Blocks } from './blocks.ts'
 import { type Lane, type LanesOptions, openLanes } from './lanes.ts'
-import type { Outage, Visit } from './outage.ts'
+import type { Outage } from './outage.ts'
 import { type Pace, type Slot, WINDOW_MS } from './rate-window.ts'
 
 export type { RateLedger } from './lanes.ts'
@@ -36,10 +36,11 @@ export interface Attempt<T> {
 /** Sends one request once, and calls `started` when its first byte leaves. */
 export type Send<T> = (started: () => void) => Promise<Attempt<T>>
 
-/** A request's place in the rate window and in each outage that it waits out. */
+/** A request's place in the rate window, when it was taken, and the outages that the request probes. */
 interface Turn {
   slot: Slot
-  visits: ReadonlyMap<Outage, Visit>
+  at: number
+  probed: readonly Outage[]
 }
 
 /**
@@ -143,16 +144,15 @@ export class Gate {
       const wait = Math.max(window.waitMs(now), ...waitsOut.map(outage => outage.waitMs(now)))
       if (wait <= 0 && !mayGo()) return { ok: false, failure: cancelled(endpoint, 'nothing') }
       if (wait <= 0) {
-        const visits = new Map(waitsOut.map(outage => [outage, outage.enter(now)]))
-        return { ok: true, value: { slot: window.take(), visits } }
+        const probed = waitsOut.filter(outage => outage.enter())
+        return { ok: true, value: { slot: window.take(), at: now, probed } }
       }
       await clock.sleep(wait, signal)
     }
   }
 
-  async #once<T>(lane: Lane, turn: Turn, send: Send<T>): Promise<Outcome<T>> {
+  async #once<T>(lane: Lane, { slot, at, probed }: Turn, send: Send<T>): Promise<Outcome<T>> {
     const { endpoint, window } = lane
-    const { slot, visits } = turn
     const { clock, ledger, onRequest } = this.#options
     let began: number | null = null
     const started = () => {
@@ -165,43 +165,41 @@ export class Gate {
       const now = clock.now()
       if (status !== null) slot.answered(now)
       if (pace.limit !== null) window.adopt(pace.limit)
-      if (outcome.ok) this.#passed(lane, turn)
-      else {
-        if (outcome.failure.code === 'RATE_LIMITED') window.tooMuch()
-        this.#failed(outcome.failure, lane, turn, pace, now)
-      }
+      if (outcome.ok) this.#passed(lane, at)
+      else this.#failed(outcome.failure, lane, at, pace, now)
       const code = outcome.ok ? null : outcome.failure.code
       onRequest({ endpoint, status, code, ms: now - (began ?? now) })
       return outcome
     } finally {
       slot.release()
-      for (const [outage, visit] of visits) outage.leave(visit)
+      for (const outage of probed) outage.leave()
     }
   }
 
-  #failed(failure: HostFailure, lane: Lane, turn: Turn, { retryAfterMs }: Pace, now: number): void {
-    const { outage, hostOutage } = lane
-    const isAnswer = failure.status !== undefined && !isOutage(failure) && failure.remedy !== 'key'
-    if (isAnswer) this.#blocks.worked(lane.endpoint)
-    this.#blocks.note(failure, now)
+  #failed(failure: HostFailure, lane: Lane, sent: number, { retryAfterMs }: Pace, now: number): void {
+    const { endpoint, window, outage, hostOutage } = lane
+    const isTooMuch = failure.code === 'RATE_LIMITED'
+    if (isTooMuch) window.tooMuch()
     // After RATE_LIMITED the host needs a second without requests to forget those that were too many (§8).
-    const least = failure.code === 'RATE_LIMITED' ? WINDOW_MS : null
-    const count = (of: Outage) => of.failed(turn.visits.get(of)!, now, failure, retryAfterMs ?? least)
-    if (isOutage(failure)) count(outage)
-    else if (failure.status !== undefined) outage.passed(turn.visits.get(outage)!)
-    if (hostOutage && isUnreachable(failure)) count(hostOutage)
-    else if (failure.status !== undefined) this.#hostAnswered(lane, turn)
+    const waitMs = retryAfterMs ?? (isTooMuch ? WINDOW_MS : null)
+    const isAnswer = failure.status !== undefined
+    if (isAnswer && !isOutage(failure) && failure.remedy !== 'key') this.#blocks.worked(endpoint)
+    this.#blocks.note(failure, now)
+    if (isOutage(failure)) outage.failed(sent, now, failure, waitMs)
+    else if (isAnswer) outage.passed(sent)
+    if (isUnreachable(failure)) hostOutage?.failed(sent, now, failure, waitMs)
+    else if (isAnswer) this.#hostAnswered(lane, sent)
   }
 
-  #passed(lane: Lane, turn: Turn): void {
+  #passed(lane: Lane, sent: number): void {
     this.#blocks.worked(lane.endpoint)
-    lane.outage.passed(turn.visits.get(lane.outage)!)
-    this.#hostAnswered(lane, turn)
+    lane.outage.passed(sent)
+    this.#hostAnswered(lane, sent)
   }
 
   /** When the host answers again after an outage of the whole host, every endpoint may be probed at once. */
-  #hostAnswered({ hostOutage }: Lane, { visits }: Turn): void {
-    if (!hostOutage?.passed(visits.get(hostOutage)!)) return
+  #hostAnswered({ hostOutage }: Lane, sent: number): void {
+    if (!hostOutage?.passed(sent)) return
     for (const lane of this.#lanes.values()) if (lane.hostOutage === hostOutage) lane.outage.probeSoon()
   }
 }

@@ -22,13 +22,6 @@ export interface OutageOptions extends Patience {
   random(): number
 }
 
-/** One request's way through an endpoint, from its start to its end. */
-export interface Visit {
-  since: number
-  /** It was sent during an outage; while it is under way the others wait. */
-  probe: boolean
-}
-
 /**
  * How one endpoint, or the whole host, fails at the moment. All requests that the outage concerns share it: after a
  * failure all of them wait, then one request probes the host, and the others follow when the probe succeeds. Once the
@@ -65,18 +58,23 @@ export class Outage {
     return this.#probing ? PROBE_POLL_MS : 0
   }
 
-  enter(now: number): Visit {
-    const probe = this.#failures > 0
-    if (probe) this.#probing = true
-    return { since: now, probe }
+  /** Call it when a request is sent. True: the request probes the host; while it is under way the others wait. */
+  enter(): boolean {
+    if (this.#failures > 0) this.#probing = true
+    return this.#failures > 0
+  }
+
+  /** The request that probed the host has ended. */
+  leave(): void {
+    this.#probing = false
   }
 
   /**
-   * `retryAfterMs`: the host's wish, at least which all requests wait. Requests that were under way at the same time
-   * fail together; only the first of them counts.
+   * A request failed that was sent at `sent`. `retryAfterMs`: the host's wish, at least which all requests wait. Requests
+   * that were under way at the same time fail together; only the first of them counts.
    */
-  failed(visit: Visit, now: number, failure: HostFailure, retryAfterMs: number | null): void {
-    if (visit.since < this.#since) return
+  failed(sent: number, now: number, failure: HostFailure, retryAfterMs: number | null): void {
+    if (sent < this.#since) return
     this.#failures++
     this.#last = failure
     this.#since = now
@@ -87,8 +85,8 @@ export class Outage {
    * A request succeeded. When it was sent before the last failure, it does not show that the outage is over, and changes
    * nothing. Returns whether the success ended an outage that lasted.
    */
-  passed(visit: Visit): boolean {
-    if (visit.since < this.#since) return false
+  passed(sent: number): boolean {
+    if (sent < this.#since) return false
     const lasted = this.#failures >= this.#options.attempts
     this.#failures = 0
     this.#until = 0
@@ -98,10 +96,6 @@ export class Outage {
   /** Makes a probe due now, when the host was unreachable. A host that asked for fewer requests is still given its time. */
   probeSoon(): void {
     if (this.#last && isUnreachable(this.#last)) this.#until = 0
-  }
-
-  leave(visit: Visit): void {
-    if (visit.probe) this.#probing = false
   }
 }
 

@@ -31,7 +31,7 @@ export interface HttpRequest {
   onStart?(): void
   /** An answer with more bytes than this is cut off. */
   answerMax?: number
-  /** Gets the answer's bytes as they come. The `body` of the result is then empty. */
+  /** Gets the answer's bytes as they come, until it throws. The `body` of the result is then empty. */
   onChunk?(chunk: Uint8Array): void
 }
 
@@ -67,7 +67,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #answer: Uint8Array[] = []
   #answered = 0
   /** Runs while a chunked body waits for the host, and not while the body waits for us. */
-  #stall: NodeJS.Timeout | null = null
+  #stall: NodeJS.Timeout | undefined
+  #limit: NodeJS.Timeout | undefined
   #release = () => {}
 
   constructor(request: HttpRequest, timeoutMs: number) {
@@ -105,7 +106,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller = controller
     // The request may have been cancelled while its connection was being made.
     if (this.#over) controller.abort(ABORTED)
-    else if (this.#start()) this.#startLimit()
+    else this.#tried(() => this.#start())
   }
 
   onBodySent(chunk: Uint8Array): void {
@@ -131,7 +132,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         'HOST_ANSWER',
         `${address.where} answered with more than ${answerMax} bytes, and was cut off`,
       )
-    else if (onChunk) onChunk(chunk)
+    else if (onChunk) this.#tried(() => onChunk(chunk))
     else this.#answer.push(chunk)
   }
 
@@ -169,32 +170,26 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #expectNothing(): void {
-    if (this.#stall) clearTimeout(this.#stall)
-    this.#stall = null
+    clearTimeout(this.#stall)
+    this.#stall = undefined
   }
 
-  /** False when `onStart` threw. */
-  #start(): boolean {
+  #start(): void {
+    const { onStart, body, limitMs, address } = this.#request
+    onStart?.()
+    // Without chunks undici writes the whole request in this same turn of the event loop.
+    if (!isChunked(body)) this.#left = 'all'
+    const message = `${address.where} did not finish its answer in time`
+    if (limitMs !== undefined)
+      this.#limit = setTimeout(() => this.#silence('HOST_UNREACHABLE', message, true), limitMs)
+  }
+
+  /** An error that the caller's code throws rejects `result`. */
+  #tried(callersCode: () => void): void {
     try {
-      this.#request.onStart?.()
+      callersCode()
     } catch (error) {
       this.#fail(error)
-      return false
-    }
-    // Without chunks undici writes the whole request in this same turn of the event loop.
-    if (!isChunked(this.#request.body)) this.#left = 'all'
-    return true
-  }
-
-  #startLimit(): void {
-    const { limitMs, address } = this.#request
-    if (limitMs === undefined) return
-    const message = `${address.where} did not finish its answer in time`
-    const timer = setTimeout(() => this.#silence('HOST_UNREACHABLE', message, true), limitMs)
-    const release = this.#release
-    this.#release = () => {
-      clearTimeout(timer)
-      release()
     }
   }
 
@@ -212,6 +207,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#over) return
     this.#over = true
     this.#expectNothing()
+    clearTimeout(this.#limit)
     this.#release()
     this.#settled.resolve(result)
     if (result.kind !== 'answer') this.#controller?.abort(ABORTED)

@@ -18,14 +18,19 @@ export interface HttpOptions {
  * rate window was told.
  */
 export class Http {
-  readonly #pool: ConnectionPool
-  readonly #sockets = new Set<Socket>()
-  readonly #closed = new AbortController()
   readonly #timeoutMs: number
+  readonly #options: Client.Options
+  /** All connections. Each is used by one request at a time. */
+  readonly #connections = new Set<Client>()
+  /** The connections without a request at the moment, and their origins. */
+  readonly #idle = new Map<Client, string>()
+  readonly #sockets = new Set<Socket>()
+  readonly #connecting = new AbortController()
+  #isClosed = false
 
   constructor({ ca, timeoutMs }: HttpOptions) {
     this.#timeoutMs = timeoutMs
-    const { signal } = this.#closed
+    const { signal } = this.#connecting
     // Each connection adds a listener.
     setMaxListeners(0, signal)
     const connect = buildConnector({
@@ -35,7 +40,7 @@ export class Http {
       // Over HTTP/2 it can't be told when the last byte of a body has left.
       allowH2: false,
     })
-    this.#pool = new ConnectionPool({
+    this.#options = {
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       connect: (options, connected) =>
@@ -45,7 +50,7 @@ export class Http {
           connected(...result)
         }),
       allowH2: false,
-    })
+    }
   }
 
   /**
@@ -56,11 +61,13 @@ export class Http {
     return [...this.#sockets].some(socket => socket.writableLength > 0)
   }
 
-  /** Sends one request. Rejects with what `onStart` or the body's chunks throw, and with nothing else. */
+  /** Sends one request. Rejects with what `onStart`, `onChunk` or the body's chunks throw, and with nothing else. */
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
     const { isOwn, address } = request
     const { origin } = address
-    const connection = isOwn ? this.#pool.take(origin) : this.#pool.open(origin)
+    const [kept] = [...this.#idle].find(([, to]) => isOwn && to === origin) ?? []
+    const connection = kept ?? this.#connect(origin)
+    this.#idle.delete(connection)
     let isKept = false
     try {
       const exchange = new Exchange(request, this.#timeoutMs)
@@ -69,78 +76,39 @@ export class Http {
       isKept = result.kind === 'answer' && isOwn?.(result) === true
       return result
     } finally {
-      if (isKept) this.#pool.keep(origin, connection)
-      else this.#pool.drop(origin, connection)
+      if (isKept) this.#idle.set(connection, origin)
+      else this.#drop(connection)
     }
+  }
+
+  /** Ends what is still under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([...this.#connections].map(connection => connection.destroy()))
+    // undici does not end connections that are still being made, and the process would wait for them.
+    this.#connecting.abort()
+  }
+
+  /** A new connection. undici connects it when it gets a request. */
+  #connect(origin: string): Client {
+    const connection = new Client(origin, this.#options)
+    this.#connections.add(connection)
+    // A destroyed connection answers every request with an error.
+    if (this.#isClosed) void connection.destroy()
+    connection.on('disconnect', () => {
+      if (this.#idle.has(connection)) this.#drop(connection)
+    })
+    return connection
+  }
+
+  #drop(connection: Client): void {
+    this.#idle.delete(connection)
+    this.#connections.delete(connection)
+    void connection.destroy()
   }
 
   #watch(socket: Socket): void {
     this.#sockets.add(socket)
     socket.once('close', () => this.#sockets.delete(socket))
-  }
-
-  /** Ends what is still under way. */
-  async close(): Promise<void> {
-    await this.#pool.close()
-    // undici does not end connections that are still being made, and the process would wait for them.
-    this.#closed.abort()
-  }
-}
-
-/** Connections to any origin, each for one request at a time. */
-class ConnectionPool {
-  readonly #options: Client.Options
-  /** Connections without a request at the moment, by origin. */
-  readonly #idle = new Map<string, Set<Client>>()
-  readonly #all = new Set<Client>()
-  #closed = false
-
-  constructor(options: Client.Options) {
-    this.#options = options
-  }
-
-  /** A new connection. undici connects it when it gets a request. */
-  open(origin: string): Client {
-    const client = new Client(origin, this.#options)
-    this.#all.add(client)
-    // A destroyed client answers every request with an error.
-    if (this.#closed) void client.destroy()
-    client.on('disconnect', () => {
-      if (this.#idle.get(origin)?.has(client)) this.drop(origin, client)
-    })
-    return client
-  }
-
-  /** A kept connection if there is one, else a new one. */
-  take(origin: string): Client {
-    const [kept] = this.#idle.get(origin) ?? []
-    if (!kept) return this.open(origin)
-    this.#forgetIdle(origin, kept)
-    return kept
-  }
-
-  /** Keeps a connection for another request, as long as the host keeps it open. */
-  keep(origin: string, client: Client): void {
-    const idle = this.#idle.get(origin)
-    if (idle) idle.add(client)
-    else this.#idle.set(origin, new Set([client]))
-  }
-
-  drop(origin: string, client: Client): void {
-    this.#forgetIdle(origin, client)
-    this.#all.delete(client)
-    void client.destroy()
-  }
-
-  /** Ends what is still under way. */
-  async close(): Promise<void> {
-    this.#closed = true
-    await Promise.all([...this.#all].map(client => client.destroy()))
-  }
-
-  #forgetIdle(origin: string, client: Client): void {
-    const idle = this.#idle.get(origin)
-    idle?.delete(client)
-    if (idle?.size === 0) this.#idle.delete(origin)
   }
 }
