@@ -11,7 +11,7 @@ import { pauseAt } from '../state/pause.ts'
 import { type MirrorWatcher, openMirrorWatcher } from '../watch/mirror-watcher.ts'
 import { StaleFolders } from '../watch/stale-folders.ts'
 import { WatchRecord } from '../watch/watching.ts'
-import { type DueOptions, dueMs, rest, restMs, sleepUntil } from './rest.ts'
+import { type DueOptions, dueMs, restMs, SLICE_MS, sleepUntil } from './rest.ts'
 import type { Recurring, ScheduledAudit } from './schedule.ts'
 
 export interface LoopOptions extends DueOptions {
@@ -120,9 +120,22 @@ export class Loop {
     return Math.max(0, Math.min(restMs(this.#options, report, this.#passTookMs), lookAgainMs))
   }
 
-  #rest(mostMs: number, stop: AbortSignal, alive?: () => void): Promise<void> {
-    const { clock, aliveEveryMs } = this.#options
-    return rest({ stale: this.#stale, bell: this.#bell, clock, aliveEveryMs }, mostMs, stop, alive)
+  /**
+   * Rests until a folder is stale, the bell rings, the wall clock has jumped, or `mostMs` have passed. `alive` is called
+   * at least once a minute, or as often as `aliveEveryMs` says.
+   */
+  async #rest(mostMs: number, stop: AbortSignal, alive: () => void = () => {}): Promise<void> {
+    const { clock, aliveEveryMs = SLICE_MS } = this.#options
+    const end = clock.monotonic() + mostMs
+    const offset = clock.wall() - clock.monotonic()
+    const called = AbortSignal.any([stop, this.#bell.signal])
+    while (!called.aborted) {
+      alive()
+      const left = end - clock.monotonic()
+      if (left <= 0) return
+      await this.#stale.wait(Math.min(left, SLICE_MS, aliveEveryMs), clock, called)
+      if (this.#stale.any || Math.abs(clock.wall() - clock.monotonic() - offset) > JUMP_MS) return
+    }
   }
 
   /**
@@ -138,13 +151,10 @@ export class Loop {
     const scopes = this.#stale.take()
     this.#lookAgainAt = Number.POSITIVE_INFINITY
     const began = clock.monotonic()
-    const pauses = new PassPauses({
-      clock,
-      stale: this.#stale,
-      // `uploads.hours` does not hold for a pass that a person asked for.
-      hours: asked ? undefined : config.uploads.hours,
-      restUntilDue: ended => this.#rest(dueMs(this.#options), ended),
-    })
+    // `uploads.hours` does not hold for a pass that a person asked for.
+    const hours = asked ? undefined : config.uploads.hours
+    const restUntilDue = (ended: AbortSignal) => this.#rest(dueMs(this.#options), ended)
+    const pauses = new PassPauses(clock, this.#stale, hours, restUntilDue)
     this.#pauses = pauses
     try {
       const makeWay = this.#queue.asked
@@ -184,6 +194,8 @@ export class Loop {
   }
 }
 
+/** When the wall clock has moved by more than this against the monotonic one, what depends on the wall clock is due. */
+const JUMP_MS = 30_000
 /** How long uploads, and deletions, go on at least before they pause for a scan. */
 const UPLOADS_MS = 5000
 const DELETIONS_MS = 5000
@@ -192,22 +204,16 @@ const DELETING: ReadonlySet<SpokenEvent['event']> = new Set(['image_deleted', 'i
 /** How often deletions look whether a folder is stale. */
 const STALE_MS = 1000
 
-interface PassPausesOptions {
-  clock: Clock
-  stale: Pick<StaleFolders, 'any'>
-  /** `uploads.hours`. Undefined: uploads go at any time. */
-  hours: Hours | undefined
-  /** Rests until a folder is stale or something is due. */
-  restUntilDue: (ended: AbortSignal) => Promise<void>
-}
-
 /**
  * Pauses the uploads and deletions of one pass when something else is due, because a backlog may take hours. The next
  * pass goes on with them. Both get at least as much time as the scans before them took: otherwise a tree that changes all
  * the time would only be scanned.
  */
-export class PassPauses {
-  readonly #options: PassPausesOptions
+class PassPauses {
+  readonly #clock: Clock
+  readonly #stale: StaleFolders
+  readonly #hours: Hours | undefined
+  readonly #restUntilDue: (ended: AbortSignal) => Promise<void>
   readonly #began: number
   readonly #areHoursOpen: boolean
   readonly #uploads = new AbortController()
@@ -219,9 +225,17 @@ export class PassPauses {
   #scansMs = 0
   #scanBegan = 0
 
-  constructor(options: PassPausesOptions) {
-    const { clock, hours } = options
-    this.#options = options
+  /** `hours`: undefined where uploads go at any time. `restUntilDue` rests until a folder is stale or something is due. */
+  constructor(
+    clock: Clock,
+    stale: StaleFolders,
+    hours: Hours | undefined,
+    restUntilDue: (ended: AbortSignal) => Promise<void>,
+  ) {
+    this.#clock = clock
+    this.#stale = stale
+    this.#hours = hours
+    this.#restUntilDue = restUntilDue
     this.#began = clock.monotonic()
     this.#areHoursOpen = hours === undefined || isOpen(hours, clock.wall())
     if (!this.#areHoursOpen) this.#uploads.abort()
@@ -241,14 +255,13 @@ export class PassPauses {
   }
 
   hear({ event }: SpokenEvent): void {
-    const { hours, clock } = this.#options
-    const now = clock.monotonic()
+    const now = this.#clock.monotonic()
     if (event === 'scan_started') this.#scanBegan = now
     if (event === 'scan_finished') this.#scansMs += now - this.#scanBegan
     if (event === 'uploads_started' && !this.#haveUploadsBegun) {
       this.#haveUploadsBegun = true
       this.#background.run(ended => this.#pauseUploadsInTime(now - this.#began, ended))
-      if (hours) this.#background.run(ended => this.#pauseAtBorder(hours, ended))
+      this.#background.run(ended => this.#pauseAtBorder(ended))
     }
     if (DELETING.has(event) && !this.#haveDeletionsBegun) {
       this.#haveDeletionsBegun = true
@@ -262,23 +275,21 @@ export class PassPauses {
   }
 
   async #pauseUploadsInTime(scansMs: number, ended: AbortSignal): Promise<void> {
-    const { clock, restUntilDue } = this.#options
-    await clock.sleep(Math.max(UPLOADS_MS, scansMs), ended)
-    if (!ended.aborted) await restUntilDue(ended)
+    await this.#clock.sleep(Math.max(UPLOADS_MS, scansMs), ended)
+    if (!ended.aborted) await this.#restUntilDue(ended)
     if (!ended.aborted) this.#uploads.abort()
   }
 
   async #pauseDeletionsInTime(ended: AbortSignal): Promise<void> {
-    const { clock, stale } = this.#options
-    await clock.sleep(Math.max(DELETIONS_MS, this.#scansMs), ended)
-    while (!ended.aborted && !stale.any) await clock.sleep(STALE_MS, ended)
+    await this.#clock.sleep(Math.max(DELETIONS_MS, this.#scansMs), ended)
+    while (!ended.aborted && !this.#stale.any) await this.#clock.sleep(STALE_MS, ended)
     if (!ended.aborted) this.#deletions.abort()
   }
 
   /** Pauses the uploads when `uploads.hours` end. Uploads under way are finished. */
-  async #pauseAtBorder(hours: Hours, ended: AbortSignal): Promise<void> {
-    const { clock } = this.#options
-    await sleepUntil(nextBorder(hours, clock.wall()), clock, ended)
+  async #pauseAtBorder(ended: AbortSignal): Promise<void> {
+    if (!this.#hours) return
+    await sleepUntil(nextBorder(this.#hours, this.#clock.wall()), this.#clock, ended)
     if (!ended.aborted) this.#uploads.abort()
   }
 }

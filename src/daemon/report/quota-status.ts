@@ -75,7 +75,7 @@ export function quotaStatus(config: Config, synced: Synced, now: number): QuotaS
     plan,
     limit,
     used,
-    reserve: reserveOf(config),
+    reserve: reserveOf(config, allowance),
     only_reserve_left:
       config.uploads.order === 'newest' && exhausted === null && onlyReserveLeft(allowance, quota),
     exhausted: exhausted !== null,
@@ -92,7 +92,7 @@ export function backlogStatus(config: Config, synced: Synced, now: number): Back
   const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
   const { pictures, bytes } = synced.files.pendingTotal(mirrors)
   const rate = synced.meta.get('upload_rate')
-  const perDay = allowance.limit - reserveOf(config)
+  const perDay = allowance.limit - reserveOf(config, allowance)
   const { days, doneBy } = forecast({
     pictures,
     now,
@@ -104,8 +104,8 @@ export function backlogStatus(config: Config, synced: Synced, now: number): Back
   return { pictures, bytes, days, per_day: perDay, done_by: pictures > 0 ? isoTime(doneBy) : null }
 }
 
-function reserveOf({ uploads, quota, host }: Config): number {
-  return uploads.order === 'newest' ? Math.floor(allowanceOf({ quota, host }).limit * quota.reserve) : 0
+function reserveOf({ uploads }: Config, { limit, reserve }: Allowance): number {
+  return uploads.order === 'newest' ? Math.floor(limit * reserve) : 0
 }
 
 function resetStatus(learned: QuotaState['learned']): ResetStatus {

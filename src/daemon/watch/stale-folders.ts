@@ -37,11 +37,11 @@ export class StaleFolders {
   }
 
   take(): Map<string, Scope> {
-    const taken = new Map<string, Scope>()
-    for (const [mirror, folders] of this.#stale)
-      taken.set(mirror, folders === 'everything' ? folders : [...folders])
+    const taken = [...this.#stale]
     this.#stale.clear()
-    return taken
+    return new Map(
+      taken.map(([mirror, folders]) => [mirror, folders === 'everything' ? folders : [...folders]]),
+    )
   }
 
   /**
