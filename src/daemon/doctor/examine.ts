@@ -9,6 +9,7 @@ import { systemClock } from '../../sync/clock.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { shellWord } from '../../words/shell-word.ts'
+import { orNull } from '../or-null.ts'
 import { EARLY_REMEDY } from '../report/quota-status.ts'
 import { readStatus, type Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
@@ -33,7 +34,7 @@ export async function* examine(
 ): AsyncGenerator<Finding> {
   const { findings, folders } = await checkTrees(config, signal)
   yield* findings
-  yield* checkMounts(config, readMounts(), textOf('/etc/fstab'))
+  yield* checkMounts(config, readMounts(), orNull(() => readFileSync('/etc/fstab', 'utf8')) ?? '')
   const isRunning = stateIsLocked(stateFiles(config.state_dir).lock)
   const database = checkDatabase(config)
   const readable = database.status !== 'fail'
@@ -146,14 +147,6 @@ function problemsOf(error: unknown, check: 'key' | 'tls'): Finding[] {
     ...fail(check, `${key}: ${message}`, 'correct it, then run the doctor again'),
     code: 'CONFIG',
   }))
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 /**

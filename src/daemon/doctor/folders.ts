@@ -14,6 +14,7 @@ import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because, inWords as reasonInWords } from '../../words/reasons.ts'
 import { shellWord } from '../../words/shell-word.ts'
+import { orNull } from '../or-null.ts'
 import type { Watching } from '../watch/watching.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
@@ -224,9 +225,5 @@ export function checkWatches(
 
 /** fs.inotify.max_user_watches. Null: this system has no such limit. */
 export function watchLimit(): number | null {
-  try {
-    return Number(readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8'))
-  } catch {
-    return null
-  }
+  return orNull(() => Number(readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8')))
 }

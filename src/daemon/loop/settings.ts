@@ -8,6 +8,7 @@ import type { CommandQueue } from '../commands/queue.ts'
 import type { Access } from '../engine/engine.ts'
 import type { Bus } from '../events.ts'
 import type { ServiceManager } from '../notify/service-manager.ts'
+import { orNull } from '../or-null.ts'
 import type { RootLocks } from '../state/claim.ts'
 import { refuseOther } from '../state/state.ts'
 
@@ -184,10 +185,6 @@ async function watchKeyFile(
 
 /** Follows a symbolic link, because secrets are often replaced by changing a link. Null: there is no file. */
 function markOf(file: string): string | null {
-  try {
-    const { dev, ino, size, mtimeMs, ctimeMs } = statSync(file)
-    return [dev, ino, size, mtimeMs, ctimeMs].join(' ')
-  } catch {
-    return null
-  }
+  const stats = orNull(() => statSync(file))
+  return stats && [stats.dev, stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(' ')
 }

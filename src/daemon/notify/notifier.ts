@@ -5,6 +5,7 @@ import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { Bell } from '../background.ts'
 import type { Bus } from '../events.ts'
+import { orNull } from '../or-null.ts'
 import { statusOf } from '../report/status.ts'
 import { type Alert, type Health, healthOf } from './health.ts'
 import { runForUser } from './run-command.ts'
@@ -97,7 +98,9 @@ export class Notifier {
       if (early > 0) await clock.sleep(early, stop)
       if (stop.aborted) return
       this.#nudge.heard()
-      const health = this.#health()
+      this.#lastLookAt = clock.monotonic()
+      // An error of the state is told by the supervisor.
+      const health = orNull(() => this.#look?.() ?? null)
       this.#well = health?.alerts.length === 0
       if (health === null) continue
       await this.#tell(health.alerts, stop)
@@ -118,19 +121,9 @@ export class Notifier {
     return Math.max(0, Math.min(...due) - now)
   }
 
-  /** Null: the health is not known. An error of the state is told by the supervisor. */
-  #health(): Health | null {
-    this.#lastLookAt = this.#options.clock.monotonic()
-    try {
-      return this.#look?.() ?? null
-    } catch {
-      return null
-    }
-  }
-
   async #tell(alerts: readonly Alert[], stop: AbortSignal): Promise<void> {
     const { clock, note } = this.#options
-    this.#told ??= this.#recall()
+    this.#told ??= orNull(() => this.#kept?.get() ?? null)
     const keys = keysOf(alerts)
     const isNews = keys !== (this.#told ?? '')
     const now = clock.monotonic()
@@ -144,7 +137,8 @@ export class Notifier {
       if (gravest) note({ event: 'trouble', code: gravest.code, message: messageOf(alerts) })
       else note({ event: 'trouble_resolved' })
     }
-    if (await this.#runCommand(alerts, stop)) this.#remember(keys)
+    // Where the alerts can't be recorded, they are told once more after a restart.
+    if (await this.#runCommand(alerts, stop)) orNull(() => this.#kept?.set(keys))
   }
 
   /** Answers whether the command need not run again: it ran well, or it was given up. */
@@ -183,24 +177,6 @@ export class Notifier {
     if (problem !== null && !this.#beatFails) note({ event: 'heartbeat_failed', message: problem })
     if (problem === null && this.#beatFails) note({ event: 'heartbeat_works' })
     this.#beatFails = problem !== null
-  }
-
-  /** Null: not known. */
-  #recall(): string | null {
-    try {
-      return this.#kept?.get() ?? null
-    } catch {
-      return null
-    }
-  }
-
-  /** Where the alerts can't be recorded, they are told once more after a restart. */
-  #remember(keys: string): void {
-    try {
-      this.#kept?.set(keys)
-    } catch {
-      return
-    }
   }
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../sync/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Bus } from '../events.ts'
+import { orNull } from '../or-null.ts'
 import { count } from '../report/amounts.ts'
 import { type Status, statusOf } from '../report/status.ts'
 
@@ -29,7 +30,7 @@ const STATUS_MS = 10_000
 export class ServiceManager {
   readonly #options: ServiceManagerOptions
   #latest: Promise<void> = Promise.resolve()
-  #signAt = Number.NEGATIVE_INFINITY
+  #nextSignAt: number
   #state: 'starting' | 'ready' | 'reloading' | 'stopping' = 'starting'
   #statusAt = Number.NEGATIVE_INFINITY
   #status = ''
@@ -37,21 +38,21 @@ export class ServiceManager {
   #waiting: AbortController | null = null
   #failed = false
 
-  constructor(options: ServiceManagerOptions) {
-    this.#options = options
-  }
-
   /** How often the service manager needs a sign of life at least, in milliseconds. Infinity: never. */
-  get signEveryMs(): number {
-    const { watchdogMs } = this.#options
-    return watchdogMs === null ? Number.POSITIVE_INFINITY : watchdogMs / WATCHDOG_SHARE
+  readonly signEveryMs: number
+
+  constructor(options: ServiceManagerOptions) {
+    const { watchdogMs } = options
+    this.#options = options
+    this.signEveryMs = (watchdogMs ?? Number.POSITIVE_INFINITY) / WATCHDOG_SHARE
+    this.#nextSignAt = watchdogMs === null ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
   }
 
   /** Gives a sign of life where one is due. It is cheap, so it may be called at every step. */
   alive(): void {
-    const { watchdogMs, clock } = this.#options
-    if (watchdogMs === null || clock.monotonic() - this.#signAt < this.signEveryMs / 2) return
-    this.#signAt = clock.monotonic()
+    const now = this.#options.clock.monotonic()
+    if (now < this.#nextSignAt) return
+    this.#nextSignAt = now + this.signEveryMs / 2
     this.#tell({ WATCHDOG: '1' })
   }
 
@@ -112,11 +113,9 @@ export class ServiceManager {
     const look = this.#look
     this.#endLook()
     this.#statusAt = this.#options.clock.monotonic()
-    try {
-      if (look) this.#say(look())
-    } catch {
-      // An error of the state is told by the supervisor.
-    }
+    // An error of the state is told by the supervisor.
+    const line = look && orNull(look)
+    if (line !== null) this.#say(line)
   }
 
   #endLook(): void {

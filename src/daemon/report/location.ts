@@ -6,6 +6,7 @@ import { realDisk } from '../../local/real-disk.ts'
 import { wasFolder } from '../../sync/outlook/index.ts'
 import { folderAbove, foldersAbove, fullPath, isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { orNull } from '../or-null.ts'
 
 type Mirror = Config['mirrors'][number]
 
@@ -62,29 +63,15 @@ function namesMeant({ mirror, path }: Location): Location[] {
     const above = folderAbove(at)
     const isMeant = ({ name, validUtf8 }: DiskEntry) =>
       !validUtf8 && name.replace(/(?:\\x[0-9a-f]{2})+/g, '\ufffd') === given
-    return entriesOf(fullPath(mirror.folder, above))
-      .filter(isMeant)
-      .map(({ name }) => ({ mirror, path: pathOf(above, name) }))
+    const entries = orNull(() => realDisk.readFolder(fullPath(mirror.folder, above))) ?? []
+    return entries.filter(isMeant).map(({ name }) => ({ mirror, path: pathOf(above, name) }))
   }
   return []
 }
 
-function entriesOf(folder: string): DiskEntry[] {
-  try {
-    return realDisk.readFolder(folder)
-  } catch {
-    return []
-  }
-}
-
 /** Whether anything is on the disk at a location. */
 export function isOnDisk({ mirror, path }: Location): boolean {
-  try {
-    realDisk.lstat(fullPath(mirror.folder, path))
-    return true
-  } catch {
-    return false
-  }
+  return orNull(() => realDisk.lstat(fullPath(mirror.folder, path))) !== null
 }
 
 function isRecorded(synced: Synced, { mirror, path }: Location): boolean {

@@ -5,6 +5,7 @@ import { prettyFactory } from 'pino-pretty'
 import type { Config } from '../../config/schema.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { DaemonEvent } from '../events.ts'
+import { orNull } from '../or-null.ts'
 
 export interface LogOptions {
   /** Where the lines are written. `fd`: its file descriptor. */
@@ -64,12 +65,8 @@ function formatFor(out: LogOptions['out'], env: NodeJS.ProcessEnv): 'pretty' | '
  */
 function isJournal(fd: number | undefined, stream: string | undefined): boolean {
   if (fd === undefined || stream === undefined) return false
-  try {
-    const { dev, ino } = fstatSync(fd, { bigint: true })
-    return stream === `${dev}:${ino}`
-  } catch {
-    return false
-  }
+  const stats = orNull(() => fstatSync(fd, { bigint: true }))
+  return stats !== null && stream === `${stats.dev}:${stats.ino}`
 }
 
 /**

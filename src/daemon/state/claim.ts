@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
-import type { DiskStat } from '../../local/disk.ts'
 import { makeFolder } from '../../local/make-folder.ts'
 import { realDisk } from '../../local/real-disk.ts'
 import { type Lock, LockedError, lockFolder, lockState } from '../../synced/lock.ts'
 import { explained, StateError } from '../../synced/state-error.ts'
+import { orNull } from '../or-null.ts'
 
 /** The paths of the files in a state folder. */
 export const stateFiles = (stateDir: string) => ({
@@ -56,7 +56,7 @@ export class RootLocks {
   async lockMissing(): Promise<Map<string, LockedError>> {
     const taken = new Map<string, LockedError>()
     for (const folder of this.#folders) {
-      const root = this.#locks.has(folder) ? null : lookAtRoot(folder)
+      const root = this.#locks.has(folder) ? null : orNull(() => realDisk.lstat(folder))
       if (root === null) continue
       try {
         this.#locks.set(folder, await lockFolder(folder, root))
@@ -80,14 +80,6 @@ export class RootLocks {
 
   release(): void {
     for (const lock of this.#locks.values()) lock.release()
-  }
-}
-
-function lookAtRoot(folder: string): DiskStat | null {
-  try {
-    return realDisk.lstat(folder)
-  } catch {
-    return null
   }
 }
 
@@ -150,12 +142,8 @@ function take(lockFile: string): Lock {
 
 /** Unique while the lock keeps the file open. Null: the file does not exist, or can't be looked at. */
 function idOf(file: string): string | null {
-  try {
-    const { dev, ino } = statSync(file, { bigint: true })
-    return `${dev}/${ino}`
-  } catch {
-    return null
-  }
+  const stats = orNull(() => statSync(file, { bigint: true }))
+  return stats && `${stats.dev}/${stats.ino}`
 }
 
 /** A hash that is equal for configs under which a command does the same. */

@@ -5,6 +5,7 @@ import type { RateLedger } from '../../remote/gate/gate.ts'
 import type { Block, Remedy } from '../../remote/host.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
+import { orNull } from '../or-null.ts'
 
 /**
  * When the last process with this state may have sent its last request, in milliseconds of the monotonic clock, which all
@@ -46,11 +47,7 @@ export function endRequests(tx: Tx, now: number): void {
 
 /** The id of the machine's boot. A constant where the system has none. */
 export function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return 'unknown'
-  }
+  return orNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()) ?? 'unknown'
 }
 
 /** The blocks that outlive a process. A refused key does not, because a person corrects it before the next start. */

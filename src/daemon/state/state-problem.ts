@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { explained, StateError } from '../../synced/state-error.ts'
 import { markOf, readWitness } from '../../synced/witness.ts'
 import { shellWord } from '../../words/shell-word.ts'
+import { orNull } from '../or-null.ts'
 import { stateFiles } from './claim.ts'
 
 /**
@@ -43,12 +44,9 @@ export function closedState(path: string): StateError {
 }
 
 function nearestSeen(path: string): { at: string; uid: number | null } {
-  try {
-    return { at: path, uid: lstatSync(path).uid }
-  } catch {
-    const above = dirname(path)
-    return above === path ? { at: path, uid: null } : nearestSeen(above)
-  }
+  const above = dirname(path)
+  const uid = orNull(() => lstatSync(path).uid)
+  return uid !== null || above === path ? { at: path, uid } : nearestSeen(above)
 }
 
 /** A file that tells `albumd status` why a running daemon can't open its state. */
@@ -73,11 +71,7 @@ export function beginProblemNote(file: string): ProblemNote {
 
 /** Null: there is no note. */
 export function readProblemNote(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8').trim() || null
-  } catch {
-    return null
-  }
+  return orNull(() => readFileSync(file, 'utf8').trim()) || null
 }
 
 function overwrite(file: string, line: string): void {
