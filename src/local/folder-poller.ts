@@ -2,25 +2,20 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** Polls folders that the system does not watch. Polling a folder costs a twentieth of looking at its files. */
-export interface FolderPoller {
-  /**
-   * Answers the folders in which an entry was added, removed or renamed since the last poll, and the folders that the last
-   * poll did not name. Paths are below the root; '' is the root. A file that was edited in place is not noticed, because its
-   * folder does not change.
-   */
-  poll(folders: readonly string[]): Promise<string[]>
-}
-
-export function openFolderPoller(root: string): FolderPoller {
+/**
+ * Polls folders that the system does not watch. Polling a folder costs a twentieth of looking at its files. `poll` answers
+ * the folders in which an entry was added, removed or renamed since the last poll, and the folders that the last poll did
+ * not name. Paths are below the root; '' is the root. A file that was edited in place is not noticed, because its folder
+ * does not change.
+ */
+export function openFolderPoller(root: string) {
   let known = new Map<string, string>()
   return {
-    async poll(folders) {
-      const seen = new Map<string, string>()
-      for await (const folder of unhurried(folders)) seen.set(folder, stampOf(join(root, folder)))
+    async poll(folders: readonly string[]): Promise<string[]> {
       const before = known
-      known = seen
-      return folders.filter(folder => before.get(folder) !== seen.get(folder))
+      known = new Map()
+      for await (const folder of unhurried(folders)) known.set(folder, stampOf(join(root, folder)))
+      return folders.filter(folder => before.get(folder) !== known.get(folder))
     },
   }
 }

@@ -7,7 +7,7 @@ import { type Picture, readPicture } from '../protocol/picture/picture.ts'
 import { readEnding } from '../protocol/picture/read-ending.ts'
 import type { FileLook } from './look.ts'
 import { readRemedy } from './read-remedy.ts'
-import { inode, microseconds } from './real-disk.ts'
+import { statOf } from './real-disk.ts'
 
 const CHUNK = 256 * 1024
 
@@ -66,29 +66,22 @@ export async function openPicture(root: string, path: string, options: OpenOptio
     return await hashed(handle, `${root}/${path}`, options)
   } catch (error) {
     await handle.close()
-    throw error instanceof PictureFileError ? error : unreadable(error)
+    throw asPictureError(error)
   }
 }
 
 /** Opens what is at `path` below `root` (as above), whatever it is, but nothing that a link would lead to. */
 export async function openInside(root: string, path: string): Promise<FileHandle> {
   const full = `${root}/${path}`
-  const handle = await openToRead(full)
+  let handle: FileHandle | undefined
   try {
+    // Without O_NONBLOCK a file that has become a named pipe would block for ever.
+    handle = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     refuseDetour(handle, full)
     return handle
   } catch (error) {
-    await handle.close()
-    throw error instanceof PictureFileError ? error : unreadable(error)
-  }
-}
-
-async function openToRead(full: string): Promise<FileHandle> {
-  try {
-    // Without O_NONBLOCK a file that has become a named pipe would block for ever.
-    return await open(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  } catch (error) {
-    throw unreadable(error)
+    await handle?.close()
+    throw asPictureError(error)
   }
 }
 
@@ -111,11 +104,10 @@ async function hashed(
   const before = fstatSync(handle.fd)
   if (!before.isFile()) throw new PictureFileError('CHANGING', 'it is no longer a regular file')
   const { size } = before
-  const memory = size <= IN_MEMORY ? loanFrom(buffers) : null
+  const memory = size <= IN_MEMORY ? buffers.borrow() : null
   try {
-    const { hash, bytes } = memory
-      ? await hashWhole(handle, memory.buffer.subarray(0, size))
-      : await hashInChunks(handle, size, cut)
+    const bytes = memory ? await filled(handle, memory.buffer.subarray(0, size), 0) : null
+    const hash = bytes ? createHash('sha256').update(bytes).digest() : await hashInChunks(handle, size, cut)
     const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(handle, size, cut)
     const picture = await readPicture(source)
     const ending = await readEnding(picture?.format ?? null, source)
@@ -123,9 +115,10 @@ async function hashed(
     const named = lstatSync(full)
     if (!sameLook(before, after) || !sameLook(after, named))
       throw new PictureFileError('CHANGING', 'it changed while albumd read it')
+    const { mtime, ctime, ino, birthtime } = statOf(after)
     return {
-      look: lookOf(after),
-      bornAt: microseconds(after.birthtimeMs),
+      look: { size, mtime, ctime, ino },
+      bornAt: birthtime,
       readAt,
       hash,
       picture,
@@ -144,37 +137,14 @@ async function hashed(
   }
 }
 
-/** A buffer for one picture, which goes back at the end unless somebody may still read it. */
-function loanFrom(buffers: PictureBuffers) {
-  const buffer = buffers.take()
-  let readers = 0
-  return {
-    buffer,
-    lend() {
-      readers++
-      return () => void readers--
-    },
-    end() {
-      if (readers === 0) buffers.giveBack(buffer)
-    },
-  }
-}
-
-async function hashWhole(handle: FileHandle, bytes: Buffer) {
-  await fill(handle, bytes, 0)
-  return { hash: createHash('sha256').update(bytes).digest(), bytes }
-}
-
-async function hashInChunks(handle: FileHandle, size: number, cut: AbortSignal | undefined) {
+async function hashInChunks(handle: FileHandle, size: number, cut?: AbortSignal): Promise<Buffer> {
   const sum = createHash('sha256')
   const buffer = Buffer.allocUnsafe(CHUNK)
   for (let at = 0; at < size; at += CHUNK) {
     goOnUnless(cut)
-    const part = buffer.subarray(0, Math.min(CHUNK, size - at))
-    await fill(handle, part, at)
-    sum.update(part)
+    sum.update(await filled(handle, buffer.subarray(0, Math.min(CHUNK, size - at)), at))
   }
-  return { hash: sum.digest(), bytes: null }
+  return sum.digest()
 }
 
 function goOnUnless(cut: AbortSignal | undefined): void {
@@ -187,7 +157,7 @@ async function* proved(handle: FileHandle, size: number, hash: Buffer, changed: 
     // A buffer of its own for each chunk: the one before may still be on its way to the socket.
     const part = Buffer.allocUnsafe(Math.min(CHUNK, size - at))
     try {
-      await fill(handle, part, at)
+      await filled(handle, part, at)
     } catch {
       throw changed()
     }
@@ -197,14 +167,15 @@ async function* proved(handle: FileHandle, size: number, hash: Buffer, changed: 
   }
 }
 
-/** Reads exactly as much as `into` holds. */
-async function fill(handle: FileHandle, into: Uint8Array, position: number): Promise<void> {
+/** `into`, filled to its end with what stands at `position`. */
+async function filled(handle: FileHandle, into: Buffer, position: number): Promise<Buffer> {
   let done = 0
   while (done < into.length) {
     const { bytesRead } = await handle.read(into, done, into.length - done, position + done)
     if (bytesRead === 0) throw new PictureFileError('CHANGING', 'it became shorter while albumd read it')
     done += bytesRead
   }
+  return into
 }
 
 function sourceOfFile(handle: FileHandle, size: number, cut: AbortSignal | undefined): ByteSource {
@@ -218,20 +189,12 @@ function sourceOfFile(handle: FileHandle, size: number, cut: AbortSignal | undef
   }
 }
 
-function lookOf(stat: Stats): OpenPicture['look'] {
-  return {
-    size: stat.size,
-    mtime: microseconds(stat.mtimeMs),
-    ctime: microseconds(stat.ctimeMs),
-    ino: inode(stat.ino),
-  }
-}
-
 function sameLook(a: Stats, b: Stats): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.ino === b.ino
 }
 
-function unreadable(error: unknown): PictureFileError {
+function asPictureError(error: unknown): PictureFileError {
+  if (error instanceof PictureFileError) return error
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new PictureFileError('VANISHED', 'it is no longer there')
@@ -250,14 +213,20 @@ export const IN_MEMORY = 2 * 2 ** 20
 export class PictureBuffers {
   readonly #free: Buffer[] = []
 
-  /** IN_MEMORY bytes with anything in them. They are given back, unless somebody may still read them. */
-  take(): Buffer {
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(IN_MEMORY)
-  }
-
-  /** Nobody reads it any more. */
-  giveBack(buffer: Buffer): void {
-    this.#free.push(buffer)
+  /** IN_MEMORY bytes with anything in them, until `end`. They are then used again, unless somebody may still read them. */
+  borrow() {
+    const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(IN_MEMORY)
+    let readers = 0
+    return {
+      buffer,
+      lend: () => {
+        readers++
+        return () => void readers--
+      },
+      end: () => {
+        if (readers === 0) this.#free.push(buffer)
+      },
+    }
   }
 
   /** No picture is to be opened for now. */

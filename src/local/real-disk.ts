@@ -29,18 +29,7 @@ export const realDisk: Disk = {
     return entries.map(entry => ({ name: entry.name, validUtf8: true, kind: kindOf(entry) }))
   },
 
-  lstat(path) {
-    const stats = lstatSync(path)
-    return {
-      kind: kindOf(stats),
-      size: stats.size,
-      mtime: microseconds(stats.mtimeMs),
-      ctime: microseconds(stats.ctimeMs),
-      birthtime: microseconds(stats.birthtimeMs),
-      dev: stats.dev,
-      ino: inode(stats.ino),
-    } satisfies DiskStat
-  },
+  lstat: path => statOf(lstatSync(path)),
 
   readText(path) {
     // Without O_NONBLOCK, opening a named pipe would wait for a writer without end.
@@ -99,17 +88,25 @@ function kindOf(entry: Stats | Dirent | Dirent<Buffer>): DiskEntry['kind'] {
   return entry.isSymbolicLink() ? 'link' : 'special'
 }
 
+export function statOf(stats: Stats): DiskStat {
+  return {
+    kind: kindOf(stats),
+    size: stats.size,
+    mtime: microseconds(stats.mtimeMs),
+    ctime: microseconds(stats.ctimeMs),
+    birthtime: microseconds(stats.birthtimeMs),
+    dev: stats.dev,
+    // Inodes of 64 bits, cut to what a double counts exactly.
+    ino: Number.isSafeInteger(stats.ino) ? stats.ino : stats.ino % 2 ** 53,
+  }
+}
+
 /**
  * Some file systems hold times that no double counts exactly in microseconds; all beyond are one. SQLite would refuse
  * them as no integers.
  */
-export function microseconds(ms: number): number {
+function microseconds(ms: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(ms * 1000)))
-}
-
-/** Inodes of 64 bits, cut to what a double counts exactly. */
-export function inode(ino: number): number {
-  return Number.isSafeInteger(ino) ? ino : ino % 2 ** 53
 }
 
 function diskError(code: string, reason: string, path: string): Error {

@@ -38,7 +38,7 @@ export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanP
 
   function startLanes(): void {
     while (lanes.size < workers) {
-      const lane = startScanLane(root, () => lanes.delete(lane))
+      const lane: ScanLane = startScanLane(root, () => lanes.delete(lane))
       lanes.add(lane)
     }
   }
@@ -53,7 +53,7 @@ export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanP
     for (const [at, folder] of batch.entries()) {
       // Lets signals, timers and a worker's start be handled between two folders.
       await setImmediate()
-      if (closed) throw scanClosed()
+      if (closed) throw new ScanError()
       const lane = freestLane()
       if (lane) return [...results, ...(await lane.look(batch.slice(at)))]
       results.push(lookAtFolder(realDisk, root, folder))
@@ -63,7 +63,7 @@ export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanP
 
   return {
     async look(batch) {
-      if (closed) throw scanClosed()
+      if (closed) throw new ScanError()
       asked += batch.length
       if (asked > FEW_FOLDERS || !mayBlock) startLanes()
       return (freestLane()?.look ?? lookHere)(batch)
@@ -79,21 +79,13 @@ export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanP
 export type FromWorker = 'ready' | FolderResult[]
 
 /** The scan was ended, so open batches get no results. */
-export class ScanError extends Error {
+class ScanError extends Error {
   override name = 'ScanError'
   readonly code = 'SCAN_CLOSED'
-}
 
-/** A worker thread and its open batches. */
-export interface ScanLane {
-  /** When the thread dies, the folders of open batches are unknown, with the code SCAN_WORKER_DIED. Rejects with a ScanError. */
-  look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]>
-  /** How many batches are open. */
-  load(): number
-  /** Whether the thread has started. */
-  ready(): boolean
-  /** Rejects all open batches. */
-  stop(): Promise<void>
+  constructor() {
+    super('The scan was ended before it was complete.')
+  }
 }
 
 interface OpenBatch extends PromiseWithResolvers<FolderResult[]> {
@@ -103,8 +95,10 @@ interface OpenBatch extends PromiseWithResolvers<FolderResult[]> {
 /** V8's young generation in megabytes. Looks are short-lived objects, so a small one saves memory and costs no time. */
 const YOUNG_GENERATION_MB = 4
 
+type ScanLane = ReturnType<typeof startScanLane>
+
 /** Starts a thread that looks at folders below `root`. `ended` is called when the thread has ended for any reason. */
-export function startScanLane(root: string, ended: () => void): ScanLane {
+function startScanLane(root: string, ended: () => void) {
   const worker = new Worker(workerFile(), {
     workerData: { root },
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
@@ -129,23 +123,23 @@ export function startScanLane(root: string, ended: () => void): ScanLane {
   })
 
   return {
-    look(batch) {
+    /** When the thread dies, the folders of open batches are unknown, with the code SCAN_WORKER_DIED. Rejects with a ScanError. */
+    look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]> {
       worker.postMessage(batch)
       const answer = Promise.withResolvers<FolderResult[]>()
       open.push({ batch, ...answer })
       return answer.promise
     },
+    /** How many batches are open. */
     load: () => open.length,
+    /** Whether the thread has started. */
     ready: () => ready,
-    async stop() {
-      for (const { reject } of open.splice(0)) reject(scanClosed())
+    /** Rejects all open batches. */
+    async stop(): Promise<void> {
+      for (const { reject } of open.splice(0)) reject(new ScanError())
       await worker.terminate()
     },
   }
-}
-
-export function scanClosed(): ScanError {
-  return new ScanError('The scan was ended before it was complete.')
 }
 
 /** The worker is TypeScript in the sources, and JavaScript in the package. */

@@ -4,7 +4,7 @@ import type { AlbumRecord, answers, CreateAlbumRequest, UploadRequest } from '..
 import { inWords, type Reason, said } from '../words/reasons.ts'
 
 /**
- * The image host as the rest of albumd sees it. Every call passes the gate, and every outcome is a value. When `signal` is
+ * The image host as the rest of albumd sees it: a plain object, for `hostWith`. Every call passes the gate, and every outcome is a value. When `signal` is
  * aborted, waiting and work end, and the outcome is a failure CANCELLED: with remedy `cancelled`, or `find_out` when the
  * request may have been carried out.
  */
@@ -160,17 +160,5 @@ export class PictureChanged extends Error {
 
 /** The same host, with some of its calls replaced. */
 export function hostWith(host: ImageHost, changes: Partial<ImageHost>): ImageHost {
-  const calls: ImageHost = {
-    requestUpload: (...args) => host.requestUpload(...args),
-    send: (...args) => host.send(...args),
-    list: (...args) => host.list(...args),
-    deleteImage: (...args) => host.deleteImage(...args),
-    deleteAlbum: (...args) => host.deleteAlbum(...args),
-    createAlbum: (...args) => host.createAlbum(...args),
-    fetchDelivered: (...args) => host.fetchDelivered(...args),
-    blocks: untried => host.blocks(untried),
-    unblock: endpoint => host.unblock(endpoint),
-    close: () => host.close(),
-  }
-  return { ...calls, ...changes }
+  return { ...host, ...changes }
 }

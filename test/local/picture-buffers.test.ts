@@ -75,11 +75,11 @@ const SHORTER = ['/sys/devices/system/cpu', 'online'] as const
 test.runIf(process.platform === 'linux')('a picture that breaks off gives its memory back', async () => {
   const { buffers, open } = stage()
   const first = await open(0)
-  const free = buffers.take()
-  buffers.giveBack(free)
+  const free = buffers.borrow()
+  free.end()
   const broken = openPicture(...SHORTER, { changed: () => new Error('changed underway'), buffers })
   await expect(broken).rejects.toMatchObject({ code: 'CHANGING' })
-  expect(buffers.take()).toBe(free)
+  expect(buffers.borrow().buffer).toBe(free.buffer)
   await first.close()
 })
 

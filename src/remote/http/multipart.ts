@@ -3,9 +3,6 @@ import { FILE_PART } from '../../protocol/endpoints.ts'
 import { type PictureBody, PictureChanged } from '../host.ts'
 import type { ChunkedBody } from './exchange.ts'
 
-/** A connection that does not take one chunk of these many bytes within the timeout counts as dead. */
-const CHUNK = 256 * 1024
-
 export interface MultipartBody extends ChunkedBody {
   contentType: string
 }
@@ -32,17 +29,13 @@ export function multipartOf(picture: PictureBody): MultipartBody {
 async function* framed(head: Uint8Array, picture: PictureBody, tail: Uint8Array) {
   yield head
   let size = 0
-  for await (const chunk of picture.bytes ? sliced(picture.bytes) : picture.chunks()) {
+  for await (const chunk of picture.bytes ? [picture.bytes] : picture.chunks()) {
     size += chunk.byteLength
     if (size > picture.size) throw new PictureChanged('the picture grew while it was being sent')
     yield chunk
   }
   if (size < picture.size) throw new PictureChanged('the picture shrank while it was being sent')
   yield tail
-}
-
-function* sliced(bytes: Uint8Array) {
-  for (let at = 0; at < bytes.byteLength; at += CHUNK) yield bytes.subarray(at, at + CHUNK)
 }
 
 /** As browsers write a file name (WHATWG HTML, 4.10.21.8). */

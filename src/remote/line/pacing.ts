@@ -8,6 +8,8 @@ import type { Passage } from './line.ts'
 const PIECE = 32 * 1024
 /** A connection that takes a piece within this gets the next piece twice as large, because each piece costs some work. */
 const QUICK_MS = 5
+/** A connection that does not take one piece of these many bytes within the timeout counts as dead. */
+const PIECE_MAX = 256 * 1024
 /** With a bandwidth limit: pieces a second, so that sending is smooth and all uploads have their turns. */
 const PIECES_A_SECOND = 16
 /** After a pause, uploads may send this much of the unused bandwidth at once. */
@@ -71,6 +73,7 @@ export async function* paced(
       const from = clock.now()
       yield piece
       if (!passage.taken(piece.byteLength, from)) throw new LineTooSlow()
-      size = clock.now() - from <= QUICK_MS ? Math.max(size, piece.byteLength * 2) : PIECE
+      const isQuick = clock.now() - from <= QUICK_MS
+      size = isQuick ? Math.min(PIECE_MAX, Math.max(size, piece.byteLength * 2)) : PIECE
     }
 }

@@ -30,7 +30,10 @@ import type { VirtualHost } from './virtual-host.ts'
 
 const NODE = `https://node.example/${SECRET}/`
 
-/** The image host as one process sees it: with the gate's memory, and with all that goes wrong on the way. */
+/**
+ * The image host as one process sees it: with the gate's memory, and with all that goes wrong on the way. Its calls are
+ * properties, because the engine copies them (`hostWith`).
+ */
 export class HostPort implements ImageHost {
   readonly #host: VirtualHost
   readonly #life: Life
@@ -43,7 +46,7 @@ export class HostPort implements ImageHost {
     this.#watch = watch
   }
 
-  requestUpload(request: Parameters<ImageHost['requestUpload']>[0], signal: AbortSignal) {
+  requestUpload = (request: Parameters<ImageHost['requestUpload']>[0], signal: AbortSignal) => {
     const serve = async () => {
       const { token, cdnUrl } = this.#host.requestUpload(request, 'albumd')
       return { uploadUrl: NODE + token, cdnUrl, imageId: null }
@@ -51,7 +54,7 @@ export class HostPort implements ImageHost {
     return this.#persist('upload', signal, serve, () => this.#watch.credential(request.file_name))
   }
 
-  async send(credential: { uploadUrl: string }, picture: PictureBody, signal: AbortSignal) {
+  send = async (credential: { uploadUrl: string }, picture: PictureBody, signal: AbortSignal) => {
     const token = credential.uploadUrl.slice(NODE.length)
     const source = this.#watch.sending(picture)
     let bytes: Buffer
@@ -64,21 +67,21 @@ export class HostPort implements ImageHost {
     return this.#persist('send', signal, () => this.#host.send(token, picture.fileName, bytes, source))
   }
 
-  list(album: string | null, page: number, signal: AbortSignal) {
+  list = (album: string | null, page: number, signal: AbortSignal) => {
     return this.#persist('list', signal, async () => this.#host.list(album, page))
   }
 
-  deleteImage(id: string, signal: AbortSignal, mayGo?: () => boolean) {
+  deleteImage = (id: string, signal: AbortSignal, mayGo?: () => boolean) => {
     const leaves = () => this.#watch.imageDeletion(id)
     return this.#persist('delete', signal, () => this.#host.deleteImage(id, 'albumd'), leaves, mayGo)
   }
 
-  deleteAlbum(id: string, signal: AbortSignal, mayGo?: () => boolean) {
+  deleteAlbum = (id: string, signal: AbortSignal, mayGo?: () => boolean) => {
     const leaves = () => this.#watch.albumDeletion(id)
     return this.#persist('delete', signal, () => this.#host.deleteAlbum(id, 'albumd'), leaves, mayGo)
   }
 
-  createAlbum({ name, parent_album }: Parameters<ImageHost['createAlbum']>[0], signal: AbortSignal) {
+  createAlbum = ({ name, parent_album }: Parameters<ImageHost['createAlbum']>[0], signal: AbortSignal) => {
     let sawUntil = 0
     const leaves = () => {
       sawUntil = this.#watch.albumCreation()
@@ -87,7 +90,7 @@ export class HostPort implements ImageHost {
     return this.#persist('create_album', signal, serve, leaves)
   }
 
-  async fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered> {
+  fetchDelivered = async (cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered> => {
     await this.#life.pause('delivery')
     if (signal.aborted) return { ok: false, code: 'CANCELLED', message: 'the request was cancelled' }
     this.#host.asked.others++
@@ -99,15 +102,15 @@ export class HostPort implements ImageHost {
     return { ok: true, status: image ? 200 : 404, size: bytes.length, sha256 }
   }
 
-  blocks(): Block[] {
+  blocks = (): Block[] => {
     return this.#blocks.list()
   }
 
-  unblock(endpoint: Endpoint): void {
+  unblock = (endpoint: Endpoint): void => {
     this.#blocks.open(endpoint)
   }
 
-  async close(): Promise<void> {}
+  close = async (): Promise<void> => {}
 
   /** As the gate: a state of the account is remembered, passing trouble is waited out once. */
   async #persist<T>(
