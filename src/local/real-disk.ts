@@ -102,8 +102,8 @@ export function statOf(stats: Stats): DiskStat {
 }
 
 /**
- * Some file systems hold times that no double counts exactly in microseconds; all beyond are one. SQLite would refuse
- * them as no integers.
+ * Milliseconds as whole microseconds. Some file systems hold times so far from 1970 that a double can't count their
+ * microseconds. Such a time becomes the nearest that a double can count, because SQLite takes only exact integers here.
  */
 function microseconds(ms: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(ms * 1000)))

@@ -4,7 +4,7 @@ import { EXIT } from '../exit-codes.ts'
 import { command, configOption, jsonOption, readConfig } from '../options.ts'
 import { Problem } from '../words/problem.ts'
 
-/** Longer is rather until `resume`. */
+/** A longer pause is refused, because it was probably mistyped. Without --for a pause lasts until `resume`. */
 const LONGEST_MS = 365 * 86_400_000
 
 export const pauseCommand = command(

@@ -129,6 +129,6 @@ CREATE TABLE quota (
   PRIMARY KEY (account, day)
 ) STRICT, WITHOUT ROWID;
 `,
-  // The declared type. Credentials of before have none, and expire within minutes.
+  // The declared type. A credential that was issued before this step has none. It expires within minutes.
   `ALTER TABLE credentials ADD COLUMN mime TEXT NOT NULL DEFAULT 'application/octet-stream';`,
 ]

@@ -70,8 +70,8 @@ export class Outage {
   }
 
   /**
-   * A request failed that was sent at `sent`. `retryAfterMs`: the host's wish, at least which all requests wait. Requests
-   * that were under way at the same time fail together; only the first of them counts.
+   * A request failed that was sent at `sent`. `retryAfterMs`: how long the host asks to wait (Retry-After); all requests wait
+   * at least so long. Requests that were under way at the same time fail together, so only the first of them counts.
    */
   failed(sent: number, now: number, failure: HostFailure, retryAfterMs: number | null): void {
     if (sent < this.#since) return
