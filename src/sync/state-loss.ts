@@ -25,9 +25,10 @@ export async function endLoss(context: EngineContext): Promise<void> {
 }
 
 /**
- * Monotonic times in the records count from one boot. After another boot nobody knows how much time has passed, so it
- * counts as none, and what was measured begins anew. `bootId`: of this boot, or a constant where the system has none;
- * there a clock that is behind tells of another boot. `monotonic`: milliseconds of this boot. May be repeated.
+ * Monotonic times in the records count from one boot. After another boot nobody knows how much time has passed. So the
+ * time between the boots counts as none, and every measurement begins anew. `bootId`: names this boot. A system without
+ * names for its boots gives a constant; there a monotonic clock that is behind the records shows that the machine was
+ * booted again. `monotonic`: milliseconds of this boot. May be repeated.
  */
 export function noteBoot(
   { meta, journal, albums, unusedAlbums }: Tx,
