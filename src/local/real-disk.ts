@@ -79,7 +79,12 @@ function readWhole(file: number, path: string): string {
   for (let read = -1; read !== 0 && length < bytes.length; length += read)
     read = readSync(file, bytes, length, bytes.length - length, null)
   if (length > TEXT_MAX) throw diskError('EFBIG', 'larger than 1 MiB', path)
-  return bytes.toString('utf8', 0, length)
+  const text = bytes.subarray(0, length)
+  // A rule that is misread hides nothing, and the picture that the rule should hide would be uploaded. Text that has a
+  // zero byte is UTF-16, as some editors on Windows save it.
+  if (!isUtf8(text) || text.includes(0))
+    throw diskError('EILSEQ', 'it is not UTF-8 text; save it as UTF-8', path)
+  return text.toString()
 }
 
 function kindOf(entry: Stats | Dirent | Dirent<Buffer>): DiskEntry['kind'] {

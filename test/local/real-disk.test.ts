@@ -80,6 +80,18 @@ describe('realDisk', () => {
     expect(() => realDisk.readText(`${root}/large`)).toThrow(expect.objectContaining({ code: 'EFBIG' }))
   })
 
+  it('refuses a text that is not UTF-8, because its rules would hide nothing', () => {
+    const root = tempFolder()
+    const rules = 'Secret/\r\n'
+    plant(root, { utf8: `\u{FEFF}${rules}`, mark: '', wide: '', latin: '' })
+    writeFileSync(`${root}/mark`, Buffer.from(`\u{FEFF}${rules}`, 'utf16le'))
+    writeFileSync(`${root}/wide`, Buffer.from(rules, 'utf16le'))
+    writeFileSync(`${root}/latin`, Buffer.from('Büro/\n', 'latin1'))
+    expect(realDisk.readText(`${root}/utf8`)).toContain(rules)
+    for (const name of ['mark', 'wide', 'latin'])
+      expect(() => realDisk.readText(`${root}/${name}`)).toThrow(expect.objectContaining({ code: 'EILSEQ' }))
+  })
+
   it('reads no text through a symbolic link, from a folder or from a named pipe', () => {
     const root = tempFolder()
     plant(root, { text: '*.tmp' })

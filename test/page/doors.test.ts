@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { startDaemon } from '../e2e/stage/process.ts'
 import { ask, type PageStage, setPageStage } from './page-stage.ts'
@@ -98,6 +100,11 @@ it('other sites get nothing: by no other name, in no frame, with no form, whatev
   ])
     expect(await post(own, `token=${token}&${form}`)).toMatchObject({ status: 400 })
   expect(await post(own, `token=${token}&for=${'x'.repeat(100_000)}`)).toMatchObject({ status: 413 })
+  const bare = connect(port, '127.0.0.1')
+  bare.end(
+    `POST /commands/pause HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${own}\r\nConnection: close\r\n\r\n`,
+  )
+  expect(await text(bare)).toMatch(/^HTTP\/1.1 413 /)
   expect(await post(own, `token=${token}&for=`)).toMatchObject({ status: 303 })
   await expect
     .poll(async () => (await stage.json('status')).paused, { timeout: 30_000 })

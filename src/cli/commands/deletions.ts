@@ -47,14 +47,15 @@ type Told = (typeof ACTIONS)[number] | 'approve_now'
 const BEFORE = {
   list: null,
   approve: 'to be deleted at the next sync; this can not be undone:',
-  approve_now: 'to be deleted now, by the running albumd; this can not be undone:',
+  approve_now: 'to be deleted by the running albumd; this can not be undone:',
   discard: 'to be kept on the host for good:',
 }
 
 const AFTERWARDS = {
   list: 'is held. "albumd deletions approve" lets it go, "discard" keeps it for good.',
   approve: 'is approved, and goes at the next sync.',
-  approve_now: 'is approved, and goes now, unless albumd is paused or something is in doubt.',
+  approve_now:
+    'is approved, and is deleted once its grace has ended, unless albumd is paused or something is in doubt.',
   discard: 'stays on the host for good.',
 }
 

@@ -39,7 +39,7 @@ const STATES: Record<PathState, string> = {
   linked: 'linked to an image on the host',
   uncertain: 'sent, and whether it arrived is not known',
   failed: 'failed',
-  gone: 'gone from the disk; its image waits to be deleted',
+  gone: 'its image waits to be deleted',
   kept: 'kept',
   hidden: 'left out; its image stays',
   unseen: 'not seen yet',

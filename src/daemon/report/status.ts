@@ -181,14 +181,10 @@ export interface AuditStatus {
 }
 
 /** `running`: whether a daemon has the state open. */
-export function auditStatus(
-  { meta, audit, account }: Pick<Synced, 'meta' | 'audit' | 'account'>,
-  running: boolean,
-): AuditStatus {
+export function auditStatus({ meta, audit }: Pick<Synced, 'meta' | 'audit'>, running: boolean): AuditStatus {
   const ended = meta.get('audit_ended')
   const begun = meta.get('audit_began') !== null
-  const isShut = account.blocks().some(({ endpoint }) => endpoint === 'list')
-  const underWay = begun && running && !isShut
+  const underWay = begun && running && !meta.get('audit_stopped')
   return {
     last: isoTime(ended),
     // The findings of the last audit are removed when the next audit begins.

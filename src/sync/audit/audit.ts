@@ -54,8 +54,9 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
     if (stop.aborted) return report
     const look = await lookAtAlbum({ ...run, host }, album, cut)
     if (look.kind === 'failed') {
-      const { remedy } = look.failure
-      return { ...report, stopped: remedy === 'cancelled' ? null : look.failure }
+      if (look.failure.remedy === 'cancelled') return report
+      await synced.commit(tx => tx.meta.set('audit_stopped', true))
+      return { ...report, stopped: look.failure }
     }
     if (look.kind === 'unknown') {
       report.skipped.push({ album: albumName(synced, album), reason: look.reason })
@@ -79,6 +80,7 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
 async function begin({ synced, clock }: AuditContext): Promise<AuditStart> {
   const { images, meta, commit } = synced
   const now = clock.wall()
+  if (meta.get('audit_stopped')) await commit(tx => tx.meta.clear('audit_stopped'))
   const before = meta.get('audit_began') ?? Number.NaN
   // After the clock was set back, the recorded start may lie in the future. Then the audit begins anew.
   if (before <= now && now - before < STALE_MS) return { at: before, newest: meta.get('audit_newest') ?? 0 }

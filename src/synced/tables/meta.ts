@@ -70,6 +70,8 @@ const FACTS = {
   /** When the audit under way began, and the row of the newest image then. */
   audit_began: number,
   audit_newest: number,
+  /** The host's failure has ended the audit early. The next audit goes on with it. */
+  audit_stopped: flag,
   /** When the last audit ended, and how many differences it found. */
   audit_ended: number,
   audit_found: number,

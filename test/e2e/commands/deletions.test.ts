@@ -59,7 +59,7 @@ it('held deletions that are approved go at once where a daemon runs, and approve
   const daemon = startDaemon(stage)
   await daemon.told('scan_finished')
   const { out } = await stage.albumd('deletions', 'approve', 'a/1.png', '--config', stage.config)
-  expect(out).toContain('to be deleted now')
+  expect(out).toContain('to be deleted by the running albumd')
   expect(out).not.toContain('next sync')
   expect(await daemon.told('image_deleted')).toMatchObject({ path: 'a/1.png' })
   expect(await daemon.stop()).toBe(0)

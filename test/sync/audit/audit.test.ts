@@ -194,6 +194,10 @@ describe('an audit', () => {
     const report = await audit(workshop, host)
     expect(report).toMatchObject({ finished: false, stopped: { code: 'HOST_UNREACHABLE' } })
     expect(report.albums).toBeGreaterThan(0)
+    const { meta } = workshop.synced
+    expect(meta.get('audit_stopped')).toBe(true)
+    expect(await audit(workshop)).toMatchObject({ finished: true })
+    expect(meta.get('audit_stopped')).toBeNull()
   })
 
   it('leaves time to others between its requests', async () => {
