@@ -44,9 +44,9 @@ const WORDS = {
     `a disk was mounted there, and the pictures are not on it; unmount it, or run ${trust(folder)}`,
   folder_emptied: ({ folder, pictures }: { folder: string; pictures: number }) =>
     `all of its ${pictures} pictures are gone at once; bring them back, or run ${trust(folder)}`,
-  ignore_file_unreliable: ({ why }: { why: string }) => `its ignore file can't be relied on (${why})`,
+  ignore_file_unreliable: ({ why }: { why: string }) => `its ignore file can't be read (${why})`,
   ignore_file_vanished: () =>
-    "its ignore file can't be relied on (it was there before; if it is gone for good, a pass some seconds later goes without it)",
+    'its ignore file has just vanished; when it stays away for some seconds, albumd goes on without it',
   folder_in_doubt: ({ path, why }: { path: string; why: Reason }) =>
     `nothing is deleted while a folder is unknown: ${path || 'the root'}: ${inWords(why)}`,
   root_not_a_folder: ({ folder }: { folder: string }) => `${folder} is not a folder; is its disk mounted?`,

@@ -76,7 +76,8 @@ function inWords(explained: Explanation): string {
     ])
   for (const { at, event, detail } of history) {
     const what = event.replace('_', ' ')
-    rows.push(['history', `${localTime(at)} ${printable(detail === null ? what : `${what}: ${detail}`)}`])
+    const told = detail?.startsWith(what) ? detail : [what, detail].filter(part => part !== null).join(': ')
+    rows.push(['history', `${localTime(at)} ${printable(told)}`])
   }
   const lines = rows.map(
     ([name, text], at) => `  ${(rows[at - 1]?.[0] === name ? '' : name).padEnd(8)}${text}`,
@@ -91,8 +92,11 @@ function imageInWords({ image_id, cdn_url, recorded_at, proof }: PathImage): str
 }
 
 function countsInWords({ files, states, left_out }: NonNullable<Explanation['counts']>): string {
-  const ofStates = Object.entries(states).map(([state, n]) => `${n} ${state}`)
+  // Pictures that are gone from the disk do not count among the folder's pictures.
+  const { gone, ...present } = states
+  const ofStates = Object.entries(present).map(([state, n]) => `${n} ${state}`)
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [`${n} ${why}`] : []))
   const out = left.length > 0 ? [`left out: ${left.join(', ')}`] : []
-  return [[count(files, 'picture'), ...ofStates].join(', '), ...out].join('; ')
+  const missing = gone ? [`${gone} gone`] : []
+  return [[count(files, 'picture'), ...ofStates].join(', '), ...missing, ...out].join('; ')
 }
