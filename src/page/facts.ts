@@ -1,4 +1,4 @@
-import { firstHeld, type HeldDeletion } from '../daemon/commands/deletions.ts'
+import { type HeldDeletion, listHeld } from '../daemon/commands/deletions.ts'
 import type { DaemonView } from '../daemon/loop/supervisor.ts'
 import { type Alert, healthOf } from '../daemon/notify/health.ts'
 import { type LatestPicture, latestPictures } from '../daemon/report/mirrored-pictures.ts'
@@ -42,7 +42,7 @@ export function readRecorded({ queue }: DaemonView, now: number, quietMs: number
     status,
     alerts: healthOf(status, config.notify.max_age, now, quietMs).alerts,
     latest: latestPictures(config, synced, LATEST_SHOWN),
-    held: firstHeld(config, synced, HELD_SHOWN),
+    held: listHeld(config, synced, undefined, HELD_SHOWN).slice(0, HELD_SHOWN),
   }
 }
 

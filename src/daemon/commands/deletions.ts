@@ -28,10 +28,10 @@ export const deletionsCommand: Command<DeletionsRequest, { held: ShownDeletion[]
   async carryOut({ config, synced }, { action, path, most = Number.MAX_SAFE_INTEGER }) {
     const held = listHeld(config, synced, path)
     if (held.length > most) throw new NotPossible(moreThanSeen(action, held.length, most))
-    const shown = held.map(showDeletion)
-    if (action === 'approve') await approve(synced, held)
-    else await discard(synced, held, Date.now())
-    return { held: shown }
+    const decided = action === 'approve' ? approved : kept
+    const images = held.map(({ image }) => image.id)
+    await synced.commit(tx => decided(tx, images, Date.now()))
+    return { held: held.map(showDeletion) }
   },
 }
 
@@ -57,48 +57,24 @@ export interface HeldDeletion {
   image: ImageRow
 }
 
-/** The held deletions of the config's mirrors, or those at and below `path` (absolute, or below a mirror's folder). */
-export function listHeld(config: Config, synced: Synced, path?: string): HeldDeletion[] {
-  return heldOf(config, synced, Number.MAX_SAFE_INTEGER).filter(held =>
-    isAtOrBelow(held.mirror, held.path, path),
-  )
-}
-
-/** The first held deletions, at most `most`. */
-export function firstHeld(config: Config, synced: Synced, most: number): HeldDeletion[] {
-  return heldOf(config, synced, most).slice(0, most)
-}
-
-/** The held deletions, at most `most` of each mirror. */
-function heldOf({ mirrors }: Config, synced: Synced, most: number): HeldDeletion[] {
-  return mirrors.flatMap(({ folder }) => {
-    const row = synced.mirrors.of(folder)
-    const held = row ? synced.escrow.held(row.id, most) : []
-    return held.map(({ image: id, path, reason, since }) => {
+/**
+ * The held deletions of the config's mirrors, or those at and below `path` (absolute, or below a mirror's folder). At most
+ * `most` of each mirror.
+ */
+export function listHeld(
+  { mirrors }: Config,
+  synced: Synced,
+  path?: string,
+  most = Number.MAX_SAFE_INTEGER,
+): HeldDeletion[] {
+  const held = mirrors.flatMap(({ folder: mirror }) => {
+    const row = synced.mirrors.of(mirror)
+    const entries = row ? synced.escrow.held(row.id, most) : []
+    return entries.map(({ image: id, path, reason, since }) => {
       const image = synced.images.byId(id)!
-      return {
-        mirror: folder,
-        path,
-        reason,
-        since: isoTime(since),
-        size: image.size,
-        cdn_url: image.cdn_url,
-        image,
-      }
+      const { size, cdn_url } = image
+      return { mirror, path, reason, since: isoTime(since), size, cdn_url, image }
     })
   })
-}
-
-/** Approves the deletions. The next pass deletes the images, unless its last check finds a reason against it. */
-export function approve(synced: Synced, deletions: readonly HeldDeletion[], now = Date.now()): Promise<void> {
-  return synced.commit(tx => approved(tx, idsOf(deletions), now))
-}
-
-/** Keeps the images for good. `now`: milliseconds since 1970. */
-export function discard(synced: Synced, deletions: readonly HeldDeletion[], now: number): Promise<void> {
-  return synced.commit(tx => kept(tx, idsOf(deletions), now))
-}
-
-function idsOf(deletions: readonly HeldDeletion[]): number[] {
-  return deletions.map(({ image }) => image.id)
+  return held.filter(({ mirror, path: below }) => isAtOrBelow(mirror, below, path))
 }

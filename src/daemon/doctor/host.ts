@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect, type PeerCertificate } from 'node:tls'
 import { COMMON_HEADERS } from '../../remote/ask.ts'
 import { parseAddress } from '../../remote/http/address.ts'
@@ -84,31 +85,24 @@ export async function checkTls(
   }
 }
 
-function certificateOf(
+async function certificateOf(
   host: string,
   port: number,
   ca: string | null,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<PeerCertificate> {
-  const { promise, resolve, reject } = Promise.withResolvers<PeerCertificate>()
-  const socket = connect({
-    host,
-    port,
-    ...(ca !== null && { ca }),
-    ...(isName(host) && { servername: host }),
-  })
-  const end = () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' }))
-  socket.setTimeout(timeoutMs, end)
-  if (signal.aborted) end()
-  signal.addEventListener('abort', end)
-  socket.once('close', () => signal.removeEventListener('abort', end))
-  socket.once('error', reject)
-  socket.once('secureConnect', () => {
-    resolve(socket.getPeerCertificate())
-    socket.end()
-  })
-  return promise
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  const name = isName(host) && { servername: host }
+  const socket = connect({ host, port, ...(ca !== null && { ca }), ...name })
+  try {
+    await once(socket, 'secureConnect', { signal: ended })
+    return socket.getPeerCertificate()
+  } catch (error) {
+    throw ended.aborted ? Object.assign(new Error(), { code: 'ETIMEDOUT' }) : error
+  } finally {
+    socket.destroy()
+  }
 }
 
 /** TLS sends the server's name (SNI) for names only; Node throws for an IP address. */

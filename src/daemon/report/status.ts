@@ -4,7 +4,7 @@ import { formatOfName } from '../../protocol/formats.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
-import type { FailureSummary, MirrorSummary } from '../../synced/summary.ts'
+import type { MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { codeOf, inWords } from '../../words/reasons.ts'
 import { version } from '../package.ts'
@@ -121,26 +121,15 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
 /** The failures of the mirrors in the config. Failures that are not tried again by themselves come first. */
 function failuresOf({ mirrors }: Config, synced: Synced): Status['failures'] {
   return mirrors
-    .flatMap(({ folder }) => {
-      const id = synced.mirrors.of(folder)?.id ?? 0
-      return synced.summaries.failuresOf(id, FAILURES_SHOWN).map(failure => failureStatus(folder, failure))
-    })
+    .flatMap(({ folder: mirror }) =>
+      synced.summaries
+        .failuresOf(synced.mirrors.of(mirror)?.id ?? 0, FAILURES_SHOWN)
+        .map(({ path, code, message, attempts, next_attempt_at: next }) => {
+          return { mirror, path, code, message: inWords(message), attempts, next_attempt_at: isoTime(next) }
+        }),
+    )
     .sort((a, b) => Number(a.next_attempt_at !== null) - Number(b.next_attempt_at !== null))
     .slice(0, FAILURES_SHOWN)
-}
-
-function failureStatus(
-  mirror: string,
-  { path, code, message, attempts, next_attempt_at }: FailureSummary,
-): Status['failures'][number] {
-  return {
-    mirror,
-    path,
-    code,
-    message: inWords(message),
-    attempts,
-    next_attempt_at: isoTime(next_attempt_at),
-  }
 }
 
 function mirrorStatus(

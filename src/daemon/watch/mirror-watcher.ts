@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { openFolderPoller } from '../../local/folder-poller.ts'
 import { openFolderWatcher } from '../../local/folder-watcher.ts'
-import { type Mount, readMounts } from '../../local/mount-table.ts'
+import { isRemote, type Mount, mountsOf, readMounts } from '../../local/mount-table.ts'
 import { OVERFLOW, type WatchLoss } from '../../local/watch-loss.ts'
 import type { Clock } from '../../sync/clock.ts'
 import { isAtOrBelow, isBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { openMirrorMounts, openMirrorPoller } from './mirror-poller.ts'
+import { Bell } from '../background.ts'
 import type { StaleFolders } from './stale-folders.ts'
 import type { WatchState } from './watching.ts'
 
@@ -41,6 +41,10 @@ const LOST_MS = 60_000
 const WHOLE_LOOK_EVERY = 10
 /** How often the list of mounts is read, because a mount makes no event. */
 const MOUNTS_MS = 10_000
+/** The time between two scans of what is polled, where `watch.poll` does not set it. */
+const POLL_MS = 60_000
+/** Without `watch.poll` the scans of what is polled take at most this part of the time. */
+const POLL_SHARE = 1 / 10
 
 export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher {
   const { mirror, synced, stale, clock, say, pollMs, record, mounts = readMounts } = options
@@ -68,11 +72,33 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
     },
   })
   const lostPoller = openFolderPoller(mirror)
-  const area = openMirrorMounts(mirror, mounts, say)
-  const poller = openMirrorPoller({ mirror, stale, clock, pollMs, folders: foldersToPoll })
+  const area = new MirrorMounts(mirror, mounts, say)
+  const scanned = new Bell()
 
+  /** Has folders scanned again and again, because no event tells of changes there. */
+  async function poll(): Promise<void> {
+    // Each pause begins when a scan has ended, so that a slow scan is not followed by the next one at once.
+    for (let pauseMs = pollMs ?? POLL_MS; ; ) {
+      await clock.sleep(pauseMs, end)
+      if (end.aborted) return
+      const began = clock.monotonic()
+      const due = foldersToPoll()
+      if (due.length > 0) await scan(due)
+      pauseMs = pollMs ?? Math.max(POLL_MS, (clock.monotonic() - began) / POLL_SHARE)
+    }
+  }
+
+  async function scan(due: string[]): Promise<void> {
+    scanned.heard()
+    if (due.includes('')) stale.add(mirror, { everything: true })
+    else for (const folder of due) stale.add(mirror, folder)
+    // A root in doubt is not scanned, so `scanned` may never ring.
+    await scanned.sleep(Math.max(POLL_MS, pollMs ?? 0), clock, end)
+  }
+
+  /** '' is everything. */
   function foldersToPoll(): string[] {
-    const tops = pollMs === null ? area.remote() : ['']
+    const tops = pollMs === null ? area.remote : ['']
     return tops.includes('') ? [''] : [...named].filter(path => tops.some(top => isAtOrBelow(path, top)))
   }
 
@@ -127,7 +153,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   function tellState(): void {
     if (end.aborted) return
     const lost = watcher.lost().length
-    const polled = pollMs !== null || area.remote().length > 0
+    const polled = pollMs !== null || area.remote.length > 0
     record({ folders: named.size - lost, lost, polled, loss: lost === 0 ? null : loss, overflowedAt })
   }
 
@@ -140,11 +166,11 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   }
 
   tellState()
-  const loops = [every(MOUNTS_MS, lookAtMounts), every(LOST_MS, lookAfterLost), poller.run(end)]
+  const loops = [every(MOUNTS_MS, lookAtMounts), every(LOST_MS, lookAfterLost), poll()]
 
   return {
     follow() {
-      poller.scanned()
+      scanned.ring()
       // A call of `followNow` that waits already will read the records of this scan too.
       if (isFollowing) return
       isFollowing = true
@@ -176,4 +202,51 @@ function foldersToWatch(synced: Synced, mirror: string): Set<string> {
 
 function above(folder: string): string {
   return folder.slice(0, Math.max(0, folder.lastIndexOf('/')))
+}
+
+/** What is mounted at, above and below a mirror's folder. */
+class MirrorMounts {
+  readonly #mirror: string
+  readonly #mounts: () => Mount[]
+  readonly #say: (line: string) => void
+  readonly #said = new Set<string>()
+  #known: Map<string, string>
+  /** Folders on file systems that other machines may write to. '' is the root. */
+  remote: string[] = []
+
+  constructor(mirror: string, mounts: () => Mount[], say: (line: string) => void) {
+    this.#mirror = mirror
+    this.#mounts = mounts
+    this.#say = say
+    this.#known = this.#read()
+  }
+
+  /** Folders where something was mounted or unmounted since the last call. '': the root itself is another folder now. */
+  changed(): string[] {
+    const before = this.#known
+    this.#known = this.#read()
+    const folders = new Set([...before.keys(), ...this.#known.keys()])
+    return [...folders].filter(folder => before.get(folder) !== this.#known.get(folder))
+  }
+
+  #read(): Map<string, string> {
+    const mine = mountsOf(this.#mounts(), this.#mirror)
+    const remote = mine.filter(isRemote)
+    this.remote = remote.map(mount => this.#folderOf(mount))
+    for (const mount of remote) this.#sayOnce(mount)
+    return new Map(mine.map(mount => [this.#folderOf(mount), mount.id]))
+  }
+
+  #folderOf({ path }: Mount): string {
+    return path.startsWith(`${this.#mirror}/`) ? path.slice(this.#mirror.length + 1) : ''
+  }
+
+  #sayOnce(mount: Mount): void {
+    const folder = this.#folderOf(mount) === '' ? this.#mirror : mount.path
+    const line =
+      `${folder} is on a file system of other machines (${mount.type}), which does not tell what they change ` +
+      'there. So albumd scans all of it every minute, or less often where a scan takes long; watch.poll sets how often.'
+    if (!this.#said.has(line)) this.#say(line)
+    this.#said.add(line)
+  }
 }

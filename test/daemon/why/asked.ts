@@ -1,5 +1,7 @@
 import { configExample } from '../../../src/config/example.ts'
 import type { Config } from '../../../src/config/schema.ts'
+import type { CommandContext } from '../../../src/daemon/commands/command.ts'
+import { deletionsCommand } from '../../../src/daemon/commands/deletions.ts'
 import { type ExplainContext, type Explanation, explain } from '../../../src/daemon/why/explain.ts'
 import { realDisk } from '../../../src/local/real-disk.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
@@ -11,6 +13,8 @@ export interface Asked extends Workshop {
   config: Config
   /** By default a daemon runs, and nothing was written for five seconds. */
   why(path: string, changes?: Partial<ExplainContext>): Explanation
+  /** Approves the held deletions at and below a path. */
+  approve(path: string): Promise<unknown>
 }
 
 export async function asked(policy: Partial<MirrorPolicy> = {}): Promise<Asked> {
@@ -33,7 +37,9 @@ export async function asked(policy: Partial<MirrorPolicy> = {}): Promise<Asked> 
       },
       { mirror, path },
     )
-  return { ...workshop, config, why }
+  const context = { config, synced } as CommandContext
+  const approve = (path: string) => deletionsCommand.carryOut(context, { action: 'approve', path })
+  return { ...workshop, config, why, approve }
 }
 
 export const events = ({ history }: Explanation) => history.map(({ event }) => event)

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { approve, listHeld } from '../../../src/daemon/commands/deletions.ts'
 import { png } from '../../pictures.ts'
 import { asked } from './asked.ts'
 
@@ -63,7 +62,7 @@ describe('why, of a folder', () => {
       `albumd deletions discard ${path}`,
     ])
 
-    await approve(at.synced, listHeld(at.config, at.synced, 'a'))
+    await at.approve('a')
     await at.pass({ running: () => 600_000 })
     expect(at.why('a').reason).toBe('the folder is gone; of the images of its pictures 3 were deleted')
     expect(at.why('a/b').reason).toContain('3 were deleted')

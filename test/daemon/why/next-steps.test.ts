@@ -1,7 +1,6 @@
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { approve, listHeld } from '../../../src/daemon/commands/deletions.ts'
 import type { ExplainContext, Explanation } from '../../../src/daemon/why/explain.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { contentStep } from '../../../src/sync/outlook/index.ts'
@@ -29,7 +28,7 @@ describe('why, of a picture', () => {
       `albumd deletions approve ${path}`,
       `albumd deletions discard ${path}`,
     ])
-    await approve(at.synced, listHeld(at.config, at.synced, "it's/0.png"))
+    await at.approve("it's/0.png")
     await at.pass({ hold })
     expect(events(at.why("it's/0.png"))).toEqual(['found', 'uploaded', 'gone', 'held', 'approved', 'deleted'])
     expect(at.why("it's/0.png").state).toBe('absent')

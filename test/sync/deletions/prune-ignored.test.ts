@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { approve } from '../../../src/daemon/commands/deletions.ts'
+import { approved } from '../../../src/records/escrow.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { png } from '../../pictures.ts'
 import { failure, openWorkshop, type Workshop } from '../workshop.ts'
@@ -140,11 +140,8 @@ describe('a pass that prunes what is ignored', () => {
     workshop.write('a/new.png', png(9, 8).bytes)
     await workshop.pass({ hold })
     expect(workshop.synced.summaries.mirror(1)).toMatchObject({ held_deletions: 3 })
-    const held = workshop.synced.escrow.ofMirror(1)
-    await approve(
-      workshop.synced,
-      held.map(given => ({ image: workshop.synced.images.byId(given.image)! })) as never,
-    )
+    const held = workshop.synced.escrow.ofMirror(1).map(({ image }) => image)
+    await workshop.synced.commit(tx => approved(tx, held, Date.now()))
     await workshop.pass({ hold })
     expect(deleted(workshop)).toHaveLength(3)
   })
