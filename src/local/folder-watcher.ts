@@ -79,22 +79,16 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
 
   /** As for the others, but one that is away is waited for. */
   async function openRoot(): Promise<void> {
-    const mine = openRootWatch(base, {
-      onEvent: (event, name) => {
-        if (rootWatch === mine) heard('', event, name)
-      },
-      onWay: () => {
-        if (rootWatch === mine) renew([''])
-      },
+    rootWatch = openRootWatch(base, {
+      onEvent: (event, name) => heard('', event, name),
+      onWay: () => renew(['']),
       onError: error => {
-        if (rootWatch !== mine) return
         shutRoot()
         lose('', error)
       },
     })
-    rootWatch = mine
     watches.set('', 'root')
-    await mine.opened
+    await rootWatch.opened
   }
 
   function shutRoot(): void {

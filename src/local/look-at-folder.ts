@@ -1,4 +1,5 @@
 import { dirname } from 'node:path/posix'
+import { isDeepStrictEqual } from 'node:util'
 import { formatOfName } from '../protocol/formats.ts'
 import type { Disk, DiskEntry, DiskStat } from './disk.ts'
 import { type CompiledRules, compileRules, IGNORE_FILE } from './ignore-rules.ts'
@@ -70,7 +71,7 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt): { result: Fol
   for (const entry of entries) if (!enter(look, disk, path, entry, placeOf(entry, prefix, rules))) torn = true
 
   // A folder that was moved away or unmounted meanwhile has lost its files for us alone.
-  if (!isSame(identity, identityOf(disk, path))) return { result: changed(folder.path), torn }
+  if (!isDeepStrictEqual(identity, identityOf(disk, path))) return { result: changed(folder.path), torn }
   const digest = digestOf(look, rules.fingerprint)
   if (digest === folder.digest) return { result: { path: folder.path, kind: 'same' }, torn }
   const fresh = look.files.some(isStampedWithin(began - STAMP_GRAIN, disk.now() + STAMP_GRAIN))
@@ -158,10 +159,6 @@ function readIgnoreFile(disk: Disk, path: string, entries: DiskEntry[]): IgnoreF
 function identityOf(disk: Disk, path: string): FolderLook['identity'] {
   const { dev, ino, birthtime } = disk.lstat(path)
   return { dev, ino, birthtime }
-}
-
-function isSame(one: FolderLook['identity'], other: FolderLook['identity']): boolean {
-  return one.dev === other.dev && one.ino === other.ino && one.birthtime === other.birthtime
 }
 
 function changed(path: string): FolderResult {

@@ -11,18 +11,10 @@ export interface Mount {
 
 /** File systems in which other machines change files without an event on this machine. */
 const REMOTE = new Set([
-  ...['nfs', 'nfs4', 'cifs', 'smb3', 'smbfs', 'afs', 'ceph', 'glusterfs', 'lustre', 'davfs', 'ncpfs'],
+  ...'nfs nfs4 cifs smb3 smbfs afs ceph glusterfs lustre davfs ncpfs'.split(' '),
   // Folders that a virtual machine shares with its host.
-  ...['9p', 'virtiofs', 'vboxsf', 'prl_fs', 'vmhgfs', 'fuse.vmhgfs-fuse', 'fuse.grpcfuse'],
-  ...[
-    'fuse.sshfs',
-    'fuse.rclone',
-    'fuse.glusterfs',
-    'fuse.s3fs',
-    'fuse.davfs',
-    'fuse.curlftpfs',
-    'fuse.smbnetfs',
-  ],
+  ...'9p virtiofs vboxsf prl_fs vmhgfs fuse.vmhgfs-fuse fuse.grpcfuse'.split(' '),
+  ...'sshfs rclone glusterfs s3fs davfs curlftpfs smbnetfs'.split(' ').map(name => `fuse.${name}`),
 ])
 
 /** The mounts of this machine. A later mount may cover an earlier one. Empty when the system keeps no such list. */

@@ -6,6 +6,7 @@ import { FSWatcher } from 'chokidar'
 export interface RootWatch {
   /** Resolves when the watch has begun, waits for a missing root, has failed, or was closed. */
   opened: Promise<void>
+  /** No callback is called from then on. */
   close(): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import { API_KEY_HEADER, type Endpoint } from '../protocol/endpoints.ts'
 import { failure as failureEnvelope } from '../protocol/records.ts'
 import { garbled, redirected, refused, unanswered } from './failures.ts'
 import type { Attempt, Gate } from './gate/gate.ts'
-import { NO_PACE, type Pace, paceOf } from './gate/rate-window.ts'
+import { NO_PACE, paceOf } from './gate/rate-window.ts'
 import type { HostFailure, Outcome } from './host.ts'
 import type { Address } from './http/address.ts'
 import type { HttpRequest, HttpResult } from './http/exchange.ts'
@@ -84,13 +84,10 @@ export function attemptOf<T>(reading: Reading<T>, result: HttpResult): Attempt<T
   const outcome = readAnswer(reading, result)
   if (result.kind !== 'answer') return { outcome, status: null, pace: NO_PACE }
   const pace = paceOf(result.headers)
-  return { outcome: withQuotaReset(outcome, pace), status: result.status, pace }
-}
-
-/** With DAILY_LIMIT_REACHED, `Retry-After` tells when there is quota again. The quota's keeper needs that, not the gate. */
-function withQuotaReset<T>(outcome: Outcome<T>, { retryAfterMs }: Pace): Outcome<T> {
-  if (outcome.ok || outcome.failure.remedy !== 'quota' || retryAfterMs === null) return outcome
-  return { ok: false, failure: { ...outcome.failure, retryAfterMs } }
+  // With DAILY_LIMIT_REACHED, `Retry-After` tells when there is quota again. The quota's keeper needs that, not the gate.
+  if (!outcome.ok && outcome.failure.remedy === 'quota' && pace.retryAfterMs !== null)
+    outcome.failure.retryAfterMs = pace.retryAfterMs
+  return { outcome, status: result.status, pace }
 }
 
 /** Turns the result of a request into an outcome, by §1's envelopes. An answer of any other form is a failure of the host. */

@@ -1,38 +1,19 @@
-import { type Endpoint, PATHS } from '../protocol/endpoints.ts'
+import { PATHS } from '../protocol/endpoints.ts'
 import { answers } from '../protocol/records.ts'
 import { ask } from './ask.ts'
-import type { Clock } from './clock.ts'
 import { fetchDelivered } from './download.ts'
-import { openGate, type Patience, type RateLedger, type RequestEvent } from './gate/gate.ts'
-import type { Block, ImageHost } from './host.ts'
+import { type GateOptions, openGate } from './gate/gate.ts'
+import type { ImageHost } from './host.ts'
 import { mayBeUsed, parseAddress } from './http/address.ts'
 import { Http, type HttpOptions } from './http/http.ts'
 import { Secrets } from './secrets.ts'
-import { Uploads } from './uploads.ts'
+import { Uploads, type UploadsOptions } from './uploads.ts'
 
-export interface RemoteOptions extends HttpOptions {
+export interface RemoteOptions extends HttpOptions, GateOptions, UploadsOptions {
   /** {base_url}, {site_url} (§9.1). */
   baseUrl: string
   siteUrl: string
   apiKey: string
-  /** §4.1 or §4.3. */
-  uploadForm: 'credential' | 'presign'
-  /** How long a credential may be used (§8), and so the longest that an upload may take. */
-  credentialLifetimeMs: number
-  /** The most that all uploads together may send, in bytes a second. Left out: no limit. */
-  bandwidth?: number
-  requestsPerSecond: Readonly<Record<Endpoint, number>>
-  /** How many requests to one endpoint may be under way at a time. */
-  concurrency: number
-  patience: Patience
-  clock: Clock
-  /** A number from 0 to 1. Left out: Math.random. */
-  random?(): number
-  /** Left out: starts of requests are not kept across restarts. */
-  ledger?: RateLedger
-  /** Blocks that are known from an earlier process. */
-  blocks?: readonly Block[]
-  onRequest?(event: RequestEvent): void
 }
 
 /** Opens the host without sending anything. Throws TypeError for an address or a key that a checked config rules out. */
@@ -43,25 +24,14 @@ export function openImageHost(options: RemoteOptions): ImageHost {
     throw new TypeError('base_url and site_url must be HTTPS addresses')
   if (!/^[!-~]+$/.test(options.apiKey))
     throw new TypeError('the API key contains a character that an HTTP header cannot contain')
-  const { timeoutMs, apiKey, clock } = options
-  const gate = openGate({
-    random: Math.random,
-    ledger: { load: () => [], record: () => {} },
-    onRequest: () => {},
-    ...options,
-  })
+  const { timeoutMs, apiKey } = options
+  const gate = openGate(options)
   const http = new Http(options)
   // Answers have a few kilobytes. One that comes slowly, but without a pause of `timeoutMs`, is ended after twice that
   // time. The 2 seconds are for a short `timeoutMs`, because undici's timers are up to a second late.
   const answerLimitMs = Math.max(timeoutMs * 2, timeoutMs + 2000)
   const connection = { base, site, apiKey, secrets: new Secrets(apiKey), answerLimitMs, gate, http }
-  const uploads = new Uploads({
-    connection,
-    form: options.uploadForm,
-    bytesPerSecond: options.bandwidth ?? Number.POSITIVE_INFINITY,
-    clock,
-    lifetimeMs: options.credentialLifetimeMs,
-  })
+  const uploads = new Uploads(connection, options)
 
   const deletion = (what: { img: string } | { album: string }, mayGo: (() => boolean) | undefined) => {
     const path = `${PATHS.delete}?${new URLSearchParams(what)}`

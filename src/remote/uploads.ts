@@ -21,39 +21,41 @@ import { Line, type Passage } from './line/line.ts'
 import { Bandwidth, LineTooSlow, paced } from './line/pacing.ts'
 
 export interface UploadsOptions {
-  connection: Connection
   /** §4.1 or §4.3. */
-  form: 'credential' | 'presign'
-  /** The limit `uploads.bandwidth`; Infinity without one. */
-  bytesPerSecond: number
+  uploadForm: 'credential' | 'presign'
+  /** The most that all uploads together may send, in bytes a second. Left out: no limit. */
+  bandwidth?: number
   clock: Clock
-  /** How long a credential may be used (§8), in milliseconds. */
-  lifetimeMs: number
+  /** How long a credential may be used (§8), in milliseconds, and so the longest that an upload may take. */
+  credentialLifetimeMs: number
 }
 
 /** §4.1 to §4.3: asks for credentials, and sends pictures over the line that all uploads share. */
 export class Uploads {
-  readonly #options: UploadsOptions
+  readonly #connection: Connection
+  readonly #clock: Clock
+  readonly #lifetimeMs: number
   readonly #line: Line
   readonly #bandwidth: Bandwidth
   /** The passages of credentials that were granted and not used yet, by the credential's address. */
   readonly #granted = new Map<string, Passage>()
   readonly #credentials: Credentials
 
-  constructor(options: UploadsOptions) {
-    const { connection, form, clock, lifetimeMs, bytesPerSecond } = options
-    this.#options = options
-    this.#credentials = new Credentials(connection, form)
-    this.#line = new Line({ clock, lifetimeMs, ceiling: bytesPerSecond })
-    this.#bandwidth = new Bandwidth(bytesPerSecond, clock)
+  constructor(connection: Connection, options: UploadsOptions) {
+    const { uploadForm, clock, credentialLifetimeMs, bandwidth = Number.POSITIVE_INFINITY } = options
+    this.#connection = connection
+    this.#clock = clock
+    this.#lifetimeMs = credentialLifetimeMs
+    this.#credentials = new Credentials(connection, uploadForm)
+    this.#line = new Line({ clock, lifetimeMs: credentialLifetimeMs, ceiling: bandwidth })
+    this.#bandwidth = new Bandwidth(bandwidth, clock)
   }
 
   /** Waits for room on the line first, because a credential's life begins when the credential is granted. */
   async request(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>> {
-    const { lifetimeMs } = this.#options
     const entered = await this.#line.enter(request.file_size, signal)
     if (!entered) return { ok: false, failure: cancelled('upload', 'nothing') }
-    if ('slow' in entered) return { ok: false, failure: tooSlow('upload', entered.slow, lifetimeMs) }
+    if ('slow' in entered) return { ok: false, failure: tooSlow('upload', entered.slow, this.#lifetimeMs) }
     const { passage } = entered
     try {
       const answer = await this.#credentials.ask(request, signal)
@@ -68,7 +70,7 @@ export class Uploads {
 
   /** §4.2: sends a picture to the upload node that its credential names, once and without the API key. */
   async send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>> {
-    const { secrets } = this.#options.connection
+    const { secrets } = this.#connection
     const passage = this.#passageOf(credential, picture)
     secrets.add(credential.uploadUrl)
     try {
@@ -85,8 +87,7 @@ export class Uploads {
     passage: Passage,
     signal: AbortSignal,
   ): Promise<Outcome<Sent>> {
-    const { connection, clock } = this.#options
-    const { base, secrets, gate, http } = connection
+    const { base, secrets, gate, http } = this.#connection
     const address = givenAddress(credential.uploadUrl, base)
     if (!address) return { ok: false, failure: badAddress('send', 'change_request', 'upload_url') }
     const reading = { endpoint: 'send', schema: answers.send, where: address.where, secrets } as const
@@ -94,7 +95,7 @@ export class Uploads {
       const limitMs = passage.leftMs()
       if (limitMs <= 0) return endedHere(credentialExpired())
       const whole = multipartOf(picture)
-      const chunks = paced(whole.chunks, { bandwidth: this.#bandwidth, passage, clock }, signal)
+      const chunks = paced(whole.chunks, { bandwidth: this.#bandwidth, passage, clock: this.#clock }, signal)
       const body = { length: whole.length, chunks }
       const headers = { ...COMMON_HEADERS, 'content-type': whole.contentType }
       const isOwn = (answer: HttpResult) => isOfCredential(readAnswer(reading, answer), credential)
@@ -125,7 +126,7 @@ export class Uploads {
   /** The failure of an upload that was ended because its credential would expire first. Its last byte has not left. */
   #outOfTime({ size }: PictureBody): HostFailure {
     const slow = this.#line.tooSlowFor(size)
-    return slow ? tooSlow('send', slow, this.#options.lifetimeMs) : gaveWay()
+    return slow ? tooSlow('send', slow, this.#lifetimeMs) : gaveWay()
   }
 
   /** The passage under which the credential was asked for. A credential from elsewhere gets a new one, without waiting. */
@@ -140,7 +141,7 @@ export class Uploads {
 
   /** Keeps a credential's passage until its picture is sent, and forgets credentials that have expired. */
   #keep({ uploadUrl }: Credential, passage: Passage): void {
-    const { secrets } = this.#options.connection
+    const { secrets } = this.#connection
     for (const [url, unused] of this.#granted) {
       if (unused.leftMs() > 0) continue
       this.#granted.delete(url)

@@ -8,7 +8,6 @@ import type { Outage } from './outage.ts'
 import { type Pace, type Slot, WINDOW_MS } from './rate-window.ts'
 
 export type { RateLedger } from './lanes.ts'
-export type { Patience } from './outage.ts'
 
 /** One request after its end. `status`: null without an answer. `code`: null after a success. `ms`: from its first byte. */
 export interface RequestEvent {
@@ -22,7 +21,7 @@ export interface GateOptions extends LanesOptions {
   clock: Clock
   /** Blocks that are known from an earlier process. */
   blocks?: readonly Block[]
-  onRequest(event: RequestEvent): void
+  onRequest?(event: RequestEvent): void
 }
 
 /** The result of sending one request once. */
@@ -157,7 +156,7 @@ export class Gate {
     let began: number | null = null
     const started = () => {
       began = clock.now()
-      ledger.record(endpoint, began)
+      ledger?.record(endpoint, began)
       slot.start(began)
     }
     try {
@@ -168,7 +167,7 @@ export class Gate {
       if (outcome.ok) this.#passed(lane, at)
       else this.#failed(outcome.failure, lane, at, pace, now)
       const code = outcome.ok ? null : outcome.failure.code
-      onRequest({ endpoint, status, code, ms: now - (began ?? now) })
+      onRequest?.({ endpoint, status, code, ms: now - (began ?? now) })
       return outcome
     } finally {
       slot.release()

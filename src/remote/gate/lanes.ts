@@ -18,9 +18,10 @@ export interface LanesOptions {
   /** How many requests to one endpoint may be under way at a time. */
   concurrency: number
   patience: Patience
-  /** A number from 0 to 1. */
-  random(): number
-  ledger: RateLedger
+  /** A number from 0 to 1. Left out: Math.random. */
+  random?(): number
+  /** Left out: starts of requests are not kept across restarts. */
+  ledger?: RateLedger
 }
 
 /** What the requests to one endpoint share. */
@@ -38,7 +39,7 @@ export interface Lane {
 
 /** One lane for each endpoint. Reads the ledger. */
 export function openLanes(options: LanesOptions): ReadonlyMap<Endpoint, Lane> {
-  const { requestsPerSecond, concurrency, patience, random, ledger } = options
+  const { requestsPerSecond, concurrency, patience, random = Math.random, ledger } = options
   const newOutage = () => new Outage({ random, ...patience })
   const outages = new Map(ENDPOINTS.map(endpoint => [endpoint, newOutage()]))
   const ofHost = newOutage()
@@ -49,7 +50,7 @@ export function openLanes(options: LanesOptions): ReadonlyMap<Endpoint, Lane> {
     return {
       endpoint,
       queue: openRequestQueue(concurrency, requestsPerSecond[endpoint]),
-      window: new RateWindow(requestsPerSecond[endpoint], ledger.load(endpoint)),
+      window: new RateWindow(requestsPerSecond[endpoint], ledger?.load(endpoint)),
       outage,
       hostOutage,
       // A credential costs quota and expires after ten minutes (§8). While the upload nodes take no pictures, asking for

@@ -20,17 +20,7 @@ const IN_ORDER = 1000
 export const WINDOW_MS = SECOND_MS + GUARD_MS
 
 /** A place in the window. */
-export interface Slot {
-  /**
-   * The request is being written to its connection at `now`. Until then the place counts as taken, because connecting
-   * can take any time.
-   */
-  start(now: number): void
-  /** Its answer has come, so the request had arrived by `now`. */
-  answered(now: number): void
-  /** Gives the place back if the request never started. */
-  release(): void
-}
+export type Slot = ReturnType<RateWindow['take']>
 
 /** The time span in which a request can have arrived at the host. */
 interface Arrival {
@@ -74,7 +64,7 @@ export class RateWindow {
   }
 
   /** Takes a place. Call it only when `waitMs` is 0. */
-  take(): Slot {
+  take() {
     const arrival: Arrival = { earliest: Number.POSITIVE_INFINITY, latest: Number.POSITIVE_INFINITY }
     let waiting = true
     const release = () => {
@@ -83,17 +73,23 @@ export class RateWindow {
     }
     this.#taken++
     return {
-      start: now => {
+      /**
+       * The request is being written to its connection at `now`. Until then the place counts as taken, because connecting
+       * can take any time.
+       */
+      start: (now: number): void => {
         release()
         arrival.earliest = now
         arrival.latest = now + this.#guardMs
         if (this.#limit !== Number.POSITIVE_INFINITY) this.#arrivals.push(arrival)
       },
-      answered: now => {
+      /** Its answer has come, so the request had arrived by `now`. */
+      answered: (now: number): void => {
         if (++this.#inOrder >= IN_ORDER) this.#setGuard(this.#guardMs / 2)
         arrival.latest = Math.min(arrival.latest, now)
         arrival.earliest = arrival.latest
       },
+      /** Gives the place back if the request never started. */
       release,
     }
   }

@@ -76,16 +76,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timeoutMs = timeoutMs
   }
 
-  get result(): Promise<HttpResult> {
-    return this.#settled.promise
-  }
-
-  begin(dispatcher: Dispatcher, signal: AbortSignal): void {
+  /** Rejects with what `onStart`, `onChunk` or the body's chunks throw, and with nothing else. */
+  run(dispatcher: Dispatcher, signal: AbortSignal): Promise<HttpResult> {
+    if (signal.aborted) return Promise.resolve({ kind: 'cancelled', left: 'nothing' })
     const cancel = () => this.#end({ kind: 'cancelled', left: this.#left })
-    if (signal.aborted) {
-      cancel()
-      return
-    }
     signal.addEventListener('abort', cancel)
     this.#release = () => signal.removeEventListener('abort', cancel)
     const { method, address, headers, body, isOwn } = this.#request
@@ -100,6 +94,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       : { headers, body: body ?? null }
     const { origin, path } = address
     dispatcher.dispatch({ origin, path, method, ...(!isOwn && { reset: true }), ...payload }, this)
+    return this.#settled.promise
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

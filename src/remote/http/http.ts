@@ -70,9 +70,7 @@ export class Http {
     this.#idle.delete(connection)
     let isKept = false
     try {
-      const exchange = new Exchange(request, this.#timeoutMs)
-      exchange.begin(connection, signal)
-      const result = await exchange.result
+      const result = await new Exchange(request, this.#timeoutMs).run(connection, signal)
       isKept = result.kind === 'answer' && isOwn?.(result) === true
       return result
     } finally {

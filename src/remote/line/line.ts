@@ -190,17 +190,6 @@ function msBeside(upload: { left: number }, all: readonly { left: number }[], ra
   return (bytes * 1000) / rate
 }
 
-/** One body on its way. Times are milliseconds of a monotonic clock. */
-interface Flow {
-  /**
-   * The connection has taken so many bytes; it could have taken them since `from`. Returns how many bytes have certainly
-   * left the machine: those that a connection with full buffers took, because for each of them another one left.
-   */
-  taken(bytes: number, from: number, now: number): number
-  /** The whole body has arrived. */
-  arrived(bytes: number, now: number): void
-}
-
 /**
  * What a connection with full buffers took from the end of one long wait to the end of the next. The system frees its
  * buffers in lumps: after a long wait it takes much at once, and only the wait and the bytes together show the rate.
@@ -228,11 +217,16 @@ class LineRate {
     this.#freshMs = freshMs
   }
 
-  open(): Flow {
+  /** One body on its way. Times are milliseconds of a monotonic clock. */
+  open() {
     let since: number | null = null
     let lump: Lump | null = null
     return {
-      taken: (bytes, from, now) => {
+      /**
+       * The connection has taken so many bytes; it could have taken them since `from`. Returns how many bytes have certainly
+       * left the machine: those that a connection with full buffers took, because for each of them another one left.
+       */
+      taken: (bytes: number, from: number, now: number): number => {
         since ??= from
         if (now - from >= FULL_MS) {
           if (lump) this.#add(lump, now)
@@ -244,7 +238,8 @@ class LineRate {
         lump.until = now
         return bytes
       },
-      arrived: (bytes, now) => {
+      /** The whole body has arrived. */
+      arrived: (bytes: number, now: number): void => {
         if (since !== null && now > since) this.#prove((bytes * 1000) / (now - since), now)
       },
     }

@@ -33,8 +33,6 @@ export function gateOf(options: Partial<GateOptions> = {}): Gate {
     patience: { attempts: 4, maxDelayMs: 2000 },
     clock,
     random: () => 1,
-    ledger: { load: () => [], record: () => {} },
-    onRequest: () => {},
     ...options,
   })
 }

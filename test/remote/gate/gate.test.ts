@@ -78,8 +78,6 @@ test('closing waits for queued requests and takes no new ones', async () => {
   await expect(pass()).rejects.toThrow()
 })
 
-holdTime()
-
 test('a sliding second never sees more requests than the limit, and all of it is used', async () => {
   const { starts, pass } = through(gateOf(), 'list', succeeded)
   await all(times(60, pass))

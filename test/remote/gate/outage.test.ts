@@ -38,8 +38,6 @@ function daemonsGate(seed = 1): Gate {
     patience: { attempts: 4, maxDelayMs: 300_000 },
     clock: time.clock,
     random,
-    ledger: { load: () => [], record: () => {} },
-    onRequest: () => {},
   })
 }
 
