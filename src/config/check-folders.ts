@@ -1,5 +1,5 @@
 import { lstatSync, opendirSync, realpathSync, statSync } from 'node:fs'
-import { keyText, type Problem, unplaced } from './config-error.ts'
+import { type KeyPath, keyText, type Problem, unplaced } from './config-error.ts'
 import { holders, type NamedPath, overlaps, realPathOf } from './paths.ts'
 import { unreadable } from './read-file.ts'
 import type { Config } from './schema.ts'
@@ -16,28 +16,25 @@ export interface FolderProblem extends Problem {
  * whether two folders overlap, or a folder holds state_dir.
  */
 export function checkFolders(config: Pick<Config, 'mirrors' | 'state_dir'>): FolderProblem[] {
-  const problems: FolderProblem[] = []
   const real: NamedPath[] = []
-  for (const [index, { folder }] of config.mirrors.entries()) {
+  const missing = config.mirrors.flatMap(({ folder }, index) => {
     const at = ['mirrors', index, 'folder']
     const fault = faultOf(folder)
-    if (fault === null) real.push({ at, path: realpathSync(folder) })
-    else
-      problems.push({
-        ...unplaced(null, keyText(at), `${folder} ${fault.message}`),
-        code: fault.code,
-        folder,
-      })
-  }
-  for (const { path, message } of [...overlaps(real), ...holders(realPathOf(config.state_dir), real)]) {
-    const folder = config.mirrors[Number(path[1])]?.folder ?? ''
-    problems.push({
-      ...unplaced(null, keyText(path), `${folder} ${message}`),
-      code: 'FOLDER_OVERLAP',
-      folder,
-    })
-  }
-  return problems
+    if (fault) return problem(at, folder, fault.code, fault.message)
+    real.push({ at, path: realpathSync(folder) })
+    return []
+  })
+  const overlapping = [...overlaps(real), ...holders(realPathOf(config.state_dir), real)]
+  return [
+    ...missing,
+    ...overlapping.map(({ path, message }) =>
+      problem(path, config.mirrors[Number(path[1])]?.folder ?? '', 'FOLDER_OVERLAP', message),
+    ),
+  ]
+}
+
+function problem(at: KeyPath, folder: string, code: FolderProblem['code'], message: string): FolderProblem {
+  return { ...unplaced(null, keyText(at), `${folder} ${message}`), code, folder }
 }
 
 function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null {

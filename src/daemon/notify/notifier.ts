@@ -8,7 +8,7 @@ import type { Bus } from '../events.ts'
 import { orNull } from '../or-null.ts'
 import { statusOf } from '../report/status.ts'
 import { type Alert, type Health, healthOf } from './health.ts'
-import { runForUser } from './run-command.ts'
+import { runCommand } from './run-command.ts'
 
 export type NotifyConfig = Pick<Config['notify'], 'heartbeat' | 'every' | 'on_trouble'>
 
@@ -67,7 +67,7 @@ export class Notifier {
   readonly #nudge = new Bell()
 
   constructor(options: NotifierOptions) {
-    this.#options = { beat: sendHeartbeat, runCommand: runForUser, ...options }
+    this.#options = { beat: sendHeartbeat, runCommand, ...options }
     this.#notify = options.notify
   }
 

@@ -6,12 +6,13 @@ const KEPT_BYTES = 1000
 const ON_WINDOWS = process.platform === 'win32'
 
 /**
- * Runs a command by the shell, with this environment and no other. On `stop`, and after `timeoutMs`, the command is
- * killed with all processes that it started. Answers what went wrong, in one line, or null.
+ * Runs a command of the config by the shell. `said`: what it is told, by variables of its environment. On `stop`, and
+ * after `timeoutMs`, the command is killed with all processes that it started. Answers what went wrong, in one line, or
+ * null.
  */
 export function runCommand(
   command: string,
-  env: Record<string, string>,
+  said: Record<string, string>,
   stop: AbortSignal,
   timeoutMs: number = TIMEOUT_MS,
 ): Promise<string | null> {
@@ -19,14 +20,14 @@ export function runCommand(
     // `stderr` is missing when the process can open no more files. Then `error` is emitted.
     const child: ChildProcess = spawn(command, {
       shell: true,
-      env,
+      env: { ...childEnvironment(process.env), ...said },
       stdio: ['ignore', 'ignore', 'pipe'],
       // A process group of its own, so that it can be ended as a whole, and Ctrl-C on albumd's terminal does not reach it.
       detached: !ON_WINDOWS,
     })
-    let said = ''
+    let told = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(0, KEPT_BYTES)
+      told = (told + text).slice(0, KEPT_BYTES)
     })
     let why: string | null = null
     const end = (reason: string) => {
@@ -46,7 +47,7 @@ export function runCommand(
     }
     child.once('error', error => finish(error.message))
     child.once('exit', (code, signal) => {
-      const line = said.trim().split('\n').at(-1)
+      const line = told.trim().split('\n').at(-1)
       const ending = code === null ? `it was ended by ${signal}` : `it ended with ${code}`
       finish(why ?? (code === 0 ? null : line ? `${ending}: ${line}` : ending))
     })
@@ -81,14 +82,4 @@ const KEPT = [
 /** The variables of albumd's environment that a command of the user may see. */
 export function childEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(KEPT.flatMap(name => (env[name] === undefined ? [] : [[name, env[name]]])))
-}
-
-/** Runs a command of the config. `said`: what it is told, by variables of its environment. */
-export function runForUser(
-  command: string,
-  said: Record<string, string>,
-  stop: AbortSignal,
-  timeoutMs?: number,
-): Promise<string | null> {
-  return runCommand(command, { ...childEnvironment(process.env), ...said }, stop, timeoutMs)
 }

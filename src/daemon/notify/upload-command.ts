@@ -3,7 +3,7 @@ import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { abortOf, Bell } from '../background.ts'
 import type { Bus, DaemonEvent } from '../events.ts'
-import { runForUser } from './run-command.ts'
+import { runCommand } from './run-command.ts'
 
 type UploadCommandFailed = Extract<DaemonEvent, { event: 'upload_command_failed' }>
 
@@ -25,13 +25,13 @@ const WAITING_MAX = 10_000
  */
 export class UploadCommand {
   readonly #note: (failed: UploadCommandFailed) => void
-  readonly #run: typeof runForUser
+  readonly #run: typeof runCommand
   readonly #turns: Turn[] = []
   readonly #arrived = new Bell()
   #left = 0
   #failure: string | null = null
 
-  constructor(note: (failed: UploadCommandFailed) => void, run: typeof runForUser = runForUser) {
+  constructor(note: (failed: UploadCommandFailed) => void, run: typeof runCommand = runCommand) {
     this.#note = note
     this.#run = run
   }

@@ -8,7 +8,7 @@ import type { Status } from './status.ts'
 export type Verdict = 'in_sync' | 'left' | 'refused'
 
 /** `stopped`: the host's refusals that ended uploads or deletions early. */
-export function verdictOn(status: Status, stopped: readonly HostFailure[]): Verdict {
+export function verdictOn(status: Pick<Status, 'mirrors'>, stopped: readonly HostFailure[]): Verdict {
   if (stopped.some(({ remedy }) => remedy === 'key') || planIsRefused(stopped)) return 'refused'
   const left = status.mirrors.some(
     mirror =>

@@ -69,7 +69,9 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
   try {
     return inWords(database, () => {
       const synced = openSynced(db)
-      const verdict = judge(remembered(synced), found, witness)
+      const { meta } = synced
+      const known = { generation: meta.get('generation'), witness: meta.get('witness') }
+      const verdict = judge(known, found, witness)
       if (verdict === 'cut_off' || verdict === 'restored') refuseDamaged(db, database)
       const knowLess = verdict === 'lost' || verdict === 'restored'
       // After a cut-off end this may be another database of the same generation.
@@ -91,17 +93,12 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
   }
 }
 
-function remembered({ meta }: Synced) {
-  const generation = meta.get('generation')
-  return { generation, witness: meta.get('witness') }
-}
-
 /**
  * Records the next generation, in the database first. After a power cut between the two writes the database is ahead of
  * its witness, which an old database never is.
  */
 function begin(files: RecordFiles, synced: Synced, witness: Witness | null, knowLess: boolean): number {
-  const generation = Math.max(remembered(synced).generation ?? 0, witness?.generation ?? 0) + 1
+  const generation = Math.max(synced.meta.get('generation') ?? 0, witness?.generation ?? 0) + 1
   synced.commitNow(({ meta }) => {
     meta.set('generation', generation)
     if (!knowLess) return

@@ -67,7 +67,8 @@ export function openClaimed(config: Config, claim: Claim, say: (line: string) =>
     const before = lastRequestBefore(synced, systemClock.monotonic())
     // Lost or old records may lack the last request.
     const lastRequest = records.knowLess ? systemClock.monotonic() : before
-    bind(synced, config)
+    refuseOther(synced, config)
+    synced.commitNow(({ meta }) => meta.set('base_url', config.host.base_url))
     if (records.lostWork) synced.commitNow(tx => noteLost(tx, systemClock.monotonic()))
     return opened(records, lastRequest, claim, files.database)
   } catch (error) {
@@ -135,13 +136,6 @@ function recordEnd(synced: Synced, running: number): void {
     tx.meta.clear('config')
     endRequests(tx, systemClock.monotonic())
   })
-}
-
-/** Binds the state to the config's host. Throws StateError as `refuseOther` does. */
-function bind(synced: Synced, config: Config): void {
-  refuseOther(synced, config)
-  const { base_url } = config.host
-  if (synced.meta.get('base_url') !== base_url) synced.commitNow(({ meta }) => meta.set('base_url', base_url))
 }
 
 /** Whether anything is recorded of the host. A state that only knows a mistyped address may take another host. */

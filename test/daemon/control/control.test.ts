@@ -34,11 +34,17 @@ async function serve(below = '') {
       interruption: { stop: never, cut: never },
       failed: error => error,
     })
-  const start = () =>
-    serveControl(
-      controlApp(queue, name => what.push(name)),
-      file,
-    )
+  const start = async () => {
+    const app = controlApp(queue, name => what.push(name))
+    const control = await serveControl(app, file)
+    let closed: Promise<void> | null = null
+    const close = () => {
+      closed ??= control.close()
+      return closed
+    }
+    onTestFinished(close)
+    return close
+  }
   return { file, synced, queue, what, open, start }
 }
 
@@ -63,13 +69,13 @@ describe('the control socket', () => {
     writeFileSync(served.file, '')
     expect(await discard(served)).toBeNull()
     served.open()
-    const control = await served.start()
+    const close = await served.start()
     expect(statSync(served.file).mode & 0o777).toBe(0o600)
     const asked = discard(served)
     await once(served.queue.asked, 'abort')
     await served.queue.carryOut()
     expect(await asked).toEqual({ done: { held: [] } })
-    await control.close()
+    await close()
     expect(existsSync(served.file)).toBe(false)
     expect(await discard(served)).toBeNull()
   })
@@ -77,18 +83,18 @@ describe('the control socket', () => {
   it.skipIf(process.platform !== 'linux')('works where its path is too long for a socket', async () => {
     const served = await serve('a-folder-with-a-long-name/'.repeat(8))
     served.open()
-    const control = await served.start()
+    const close = await served.start()
     expect(await askDaemon(served.file, NO_CONFIG, 'resume', {}, output, never)).toEqual({
       done: { paused: null },
     })
-    await control.close()
+    await close()
     expect(existsSync(served.file)).toBe(false)
   })
 
   it('has commands carried out between passes, and a pause at once', async () => {
     const served = await serve()
     served.open()
-    const control = await served.start()
+    await served.start()
     let done = false
     const asked = discard(served).then(() => {
       done = true
@@ -101,13 +107,12 @@ describe('the control socket', () => {
     await asked
     expect(served.queue.asked.aborted).toBe(false)
     expect(served.what).toEqual(['deletions', 'pause'])
-    await control.close()
   })
 
   it('refuses another config, a wrong request and another version, each with one line', async () => {
     const served = await serve()
     served.open()
-    const control = await served.start()
+    await served.start()
     const other = { ...NO_CONFIG, mirrors: [{ folder: '/x' }] } as unknown as Config
     const asked = askDaemon(served.file, other, 'deletions', { action: 'discard' }, output, never)
     await once(served.queue.asked, 'abort')
@@ -128,13 +133,12 @@ describe('the control socket', () => {
       ),
     })
     expect(served.what).toEqual(['deletions'])
-    await control.close()
   })
 
   it('drops a command that has not begun when its client disconnects', async () => {
     const served = await serve()
     served.open()
-    const control = await served.start()
+    await served.start()
     const leaving = new AbortController()
     const left = expect(discard(served, leaving.signal)).rejects.toMatchObject({ code: 'LEFT' })
     await once(served.queue.asked, 'abort')
@@ -151,7 +155,6 @@ describe('the control socket', () => {
     await served.queue.carryOut()
     expect(await second).toEqual({ done: { held: [] } })
     expect(begun).toBe(true)
-    await control.close()
   })
 
   it('says that the daemon ended when the connection closes before an answer', async () => {
@@ -166,11 +169,10 @@ describe('the control socket', () => {
 
   it('tells waiting clients why the daemon ends', async () => {
     const served = await serve()
-    const control = await served.start()
+    await served.start()
     const asked = expect(discard(served)).rejects.toMatchObject({ code: 'DAEMON_ENDED', message: 'it ends' })
     await expect.poll(() => served.what).toHaveLength(1)
     served.queue.close(new NotNow('DAEMON_ENDED', 'it ends'))
     await asked
-    await control.close()
   })
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { keepTrying } from '../../../src/daemon/loop/supervisor.ts'
 import { StateError } from '../../../src/synced/state-error.ts'
 import { VirtualClock } from '../virtual-clock.ts'
@@ -20,38 +20,36 @@ function start(codes: readonly string[], wellAfter: (tries: number) => boolean =
     await clock.sleep(Number.MAX_SAFE_INTEGER, stop.signal)
   }
   const ended = keepTrying(work, trouble => said.push(trouble), clock, stop.signal)
+  onTestFinished(async () => {
+    stop.abort()
+    await ended.catch(() => {})
+  })
   return { clock, stop, said, tries, ended }
 }
 
 describe('work on a state that fails', () => {
   it('is tried again after a second, then with growing pauses of at most a minute', async () => {
-    const { clock, tries, stop, ended } = start(Array(20).fill('STATE_FULL'))
+    const { clock, tries } = start(Array(20).fill('STATE_FULL'))
     await clock.pass(5 * MINUTE)
     const pauses = tries.slice(1).map((at, n) => at - tries[n]!)
     expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, MINUTE, MINUTE, MINUTE])
-    stop.abort()
-    await ended
   })
 
   it('says once why it failed, and once that it works again', async () => {
-    const { clock, said, stop, ended } = start(['STATE_FULL', 'STATE_FULL', 'STATE_BUSY', 'STATE_BUSY'])
+    const { clock, said } = start(['STATE_FULL', 'STATE_FULL', 'STATE_BUSY', 'STATE_BUSY'])
     await clock.pass(MINUTE)
     expect(said).toEqual([
       expect.stringContaining('STATE_FULL in words'),
       expect.stringContaining('STATE_BUSY in words'),
       null,
     ])
-    stop.abort()
-    await ended
   })
 
   it('waits a second again after the state has worked', async () => {
     const codes = [...Array(4).fill('STATE_FULL'), 'STATE_DAMAGED']
-    const { clock, tries, stop, ended } = start(codes, tries => tries === 5)
+    const { clock, tries } = start(codes, tries => tries === 5)
     await clock.pass(MINUTE)
     expect(tries.at(-1)! - tries.at(-2)!).toBe(1000)
-    stop.abort()
-    await ended
   })
 
   it.each(['STATE_NEWER', 'STATE_OTHER_HOST', 'STATE_UNREADABLE'])(
@@ -62,11 +60,9 @@ describe('work on a state that fails', () => {
   )
 
   it('is tried again for a folder that could be read before', async () => {
-    const { clock, tries, stop, ended } = start(['STATE_UNREADABLE'], () => true)
+    const { clock, tries } = start(['STATE_UNREADABLE'], () => true)
     await clock.pass(MINUTE)
     expect(tries).toHaveLength(2)
-    stop.abort()
-    await ended
   })
 
   it('ends when it is interrupted during a pause', async () => {

@@ -1,22 +1,18 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
-import { childEnvironment, runCommand } from '../../../src/daemon/notify/run-command.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { runCommand } from '../../../src/daemon/notify/run-command.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 const NEVER = new AbortController().signal
 
 it('runs a shell command with the given variables, and no others', async () => {
   const file = join(tempFolder(), 'env')
-  const ours = {
-    ...process.env,
-    ALBUMD_API_KEY: 'secret',
-    CREDENTIALS_DIRECTORY: '/run/credentials',
-    MORE: 'x',
-  }
-  const env = { ...childEnvironment(ours), ALBUMD_EVENT: 'trouble', FILE: file }
-  expect(await runCommand('env > "$FILE" && echo "$ALBUMD_EVENT" >> "$FILE"', env, NEVER)).toBeNull()
+  for (const name of ['ALBUMD_API_KEY', 'CREDENTIALS_DIRECTORY', 'MORE']) vi.stubEnv(name, 'secret')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const said = { ALBUMD_EVENT: 'trouble', FILE: file }
+  expect(await runCommand('env > "$FILE" && echo "$ALBUMD_EVENT" >> "$FILE"', said, NEVER)).toBeNull()
   const lines = readFileSync(file, 'utf8').trim().split('\n')
   expect(lines.at(-1)).toBe('trouble')
   const names = lines.slice(0, -1).map(line => line.split('=')[0]!)
@@ -43,7 +39,7 @@ it.each([
   ['echo no such access >&2; exit 4', 'it ended with 4: no such access'],
   ['kill -TERM $$', 'it was ended by SIGTERM'],
 ])('answers what went wrong with %s', async (command, said) => {
-  expect(await runCommand(command, childEnvironment(process.env), NEVER)).toBe(said)
+  expect(await runCommand(command, {}, NEVER)).toBe(said)
 })
 
 it('answers why the system refuses to start the command', async () => {
@@ -69,7 +65,7 @@ it('ends a command, and the processes that it started, when albumd ends', async 
   const stop = new AbortController()
   const running = runCommand(
     `(sleep 600; echo late > '${file}.late') & echo $! > '${file}'; wait`,
-    childEnvironment(process.env),
+    {},
     stop.signal,
   )
   await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/\d+\n/)
@@ -82,7 +78,7 @@ it('ends a command, and the processes that it started, when albumd ends', async 
 it('does not wait for processes that a command leaves in the background', async () => {
   const file = join(tempFolder(), 'pid')
   const command = `sleep 600 & echo $! > '${file}'`
-  expect(await runCommand(command, childEnvironment(process.env), NEVER)).toBeNull()
+  expect(await runCommand(command, {}, NEVER)).toBeNull()
   process.kill(Number(readFileSync(file, 'utf8')))
 })
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Bus, type DaemonEvent } from '../../../src/daemon/events.ts'
-import { childEnvironment, runCommand } from '../../../src/daemon/notify/run-command.ts'
+import { runCommand } from '../../../src/daemon/notify/run-command.ts'
 import { UploadCommand } from '../../../src/daemon/notify/upload-command.ts'
 import { reading } from '../../../src/daemon/state/state.ts'
 import { recordPictures } from '../recorded-pictures.ts'
@@ -129,7 +129,7 @@ it('ends a command that hangs, goes on with the next picture, and ends with albu
     },
     ({ ALBUMD_URL }, stop) =>
       ALBUMD_URL!.endsWith('hangs')
-        ? runCommand('sleep 600', childEnvironment(process.env), stop, 200)
-        : runCommand('sleep 600', childEnvironment(process.env), stop),
+        ? runCommand('sleep 600', {}, stop, 200)
+        : runCommand('sleep 600', {}, stop),
   )
 })

@@ -1,43 +1,29 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { configExample } from '../../../src/config/example.ts'
 import { type Status, statusOf } from '../../../src/daemon/report/status.ts'
-import { type Explanation, explain } from '../../../src/daemon/why/explain.ts'
-import { realDisk } from '../../../src/local/real-disk.ts'
 import { because, inWords } from '../../../src/words/reasons.ts'
-import { parse } from '../../config/config-text.ts'
 import { png } from '../../pictures.ts'
-import { openWorkshop, type Workshop } from '../../sync/workshop.ts'
+import { type Asked, asked } from '../why/asked.ts'
 
 const PERHAPS_RENAMED = inWords(because('perhaps_renamed'))
 
-interface BadName extends Workshop {
+interface BadName extends Asked {
   bad: Buffer
-  why(path: string): Explanation
   mirrorNow(): Status['mirrors'][number]
 }
 
 /** Three recorded pictures in a folder with a name that is not UTF-8. One was deleted since, and one renamed. */
 async function withBadName(): Promise<BadName> {
-  const workshop = await openWorkshop()
-  const { synced, pictures } = workshop
-  const mirror = { folder: pictures, album: 'Photos', deletions: 'propagate' as const, ignore: [] }
-  const config = { ...parse(configExample()), mirrors: [mirror] }
-  const now = Date.now()
-  for (const n of [0, 1, 2]) workshop.write(`a/${n}.png`, png(2 + n, 2).bytes)
-  await workshop.pass()
+  const at = await asked()
+  const { config, synced, pictures } = at
+  for (const n of [0, 1, 2]) at.write(`a/${n}.png`, png(2 + n, 2).bytes)
+  await at.pass()
   rmSync(join(pictures, 'a/0.png'))
   renameSync(join(pictures, 'a/1.png'), join(pictures, 'a/renamed.png'))
   const bad = Buffer.concat([Buffer.from(`${pictures}/a/bad`), Buffer.from([0xff]), Buffer.from('.png')])
   writeFileSync(bad, png(9, 9).bytes)
-  const status = () => statusOf(config, synced, false, now)
-  return {
-    ...workshop,
-    bad,
-    why: path => explain({ config, synced, disk: realDisk, running: false, now }, { mirror, path }),
-    mirrorNow: () => status().mirrors[0]!,
-  }
+  return { ...at, bad, mirrorNow: () => statusOf(config, synced, false, Date.now()).mirrors[0]! }
 }
 
 it('a picture that is missing beside a name that is not UTF-8 is neither left out nor gone', async () => {

@@ -1,42 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { MirrorStatus, Status } from '../../../src/daemon/report/status.ts'
+import type { MirrorStatus } from '../../../src/daemon/report/status.ts'
 import { verdictOn } from '../../../src/daemon/report/verdict.ts'
 import type { HostFailure } from '../../../src/remote/host.ts'
 import { mirrorInSync } from './mirror-status.ts'
 
-function status(changes: Partial<MirrorStatus> = {}): Status {
-  const mirror: MirrorStatus = {
-    ...mirrorInSync(5),
-    left_out: { format: 3, ignored: 3, hidden: 3, empty: 3, links: 3 },
-    left_out_with_image: 3,
-    ...changes,
-  }
-  return {
-    version: '1',
-    running: false,
-    pid: null,
-    paused: null,
-    mirrors: [mirror],
-    quota: {
-      plan: 'free',
-      limit: 1,
-      used: 0,
-      exhausted: false,
-      used_up_early: false,
-      resumes_at: null,
-      reserve: 0,
-      only_reserve_left: false,
-      next_probe_at: null,
-      reset: { known: 'no' },
-    },
-    backlog: { pictures: 0, bytes: 0, days: 0, per_day: 1, done_by: null },
-    watching: null,
-    other_config: false,
-    uploads_wait_until: null,
-    audit: { last: null, findings: 0, under_way: false, left_off: false },
-    blocks: [],
-    failures: [],
-  }
+function status(changes: Partial<MirrorStatus> = {}): { mirrors: MirrorStatus[] } {
+  const left_out = { format: 3, ignored: 3, hidden: 3, empty: 3, links: 3 }
+  return { mirrors: [{ ...mirrorInSync(5), left_out, left_out_with_image: 3, ...changes }] }
 }
 
 const failure = (remedy: HostFailure['remedy'], endpoint: HostFailure['endpoint']): HostFailure => ({

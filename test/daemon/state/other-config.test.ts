@@ -7,14 +7,11 @@ import { openSynced, type Synced } from '../../../src/synced/synced.ts'
 import { parse } from '../../config/config-text.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
-const configuredAs = (mirrors: [folder: string, album: string][]) =>
-  parse(
-    JSON.stringify({
-      host: { base_url: 'https://images.example.com/api/v1' },
-      mirrors: mirrors.map(([folder, album]) => ({ folder, album })),
-      state_dir: '/var/lib/albumd',
-    }),
-  )
+const BASE_URL = 'https://images.example.com/api/v1'
+
+function configuredAs(folder: string, album: string, base_url = BASE_URL, state_dir = '/var/lib/albumd') {
+  return parse(JSON.stringify({ host: { base_url }, mirrors: [{ folder, album }], state_dir }))
+}
 
 function mirrored(album: string): Synced {
   const synced = openSynced(openDatabase(':memory:'))
@@ -34,7 +31,7 @@ it.each([
   ['Photos', ''],
 ])('while a removed mirror has images in "%s", no other mirror may use "%s"', (before, album) => {
   const synced = mirrored(before)
-  expect(() => refuseOther(synced, configuredAs([['/srv/two', album]]))).toThrow(
+  expect(() => refuseOther(synced, configuredAs('/srv/two', album))).toThrow(
     expect.objectContaining({ code: 'STATE_OTHER_FOLDER', message: expect.stringContaining('/srv/one') }),
   )
   synced.close()
@@ -44,8 +41,8 @@ it.each([['Photos/B'], ['Photo'], ['Photos/AB']])(
   'a removed mirror in "Photos/A" lets another mirror use "%s"',
   album => {
     const synced = mirrored('Photos/A')
-    expect(() => refuseOther(synced, configuredAs([['/srv/two', album]]))).not.toThrow()
-    expect(() => refuseOther(synced, configuredAs([['/srv/one', 'Photos/A']]))).not.toThrow()
+    expect(() => refuseOther(synced, configuredAs('/srv/two', album))).not.toThrow()
+    expect(() => refuseOther(synced, configuredAs('/srv/one', 'Photos/A'))).not.toThrow()
     synced.close()
   },
 )
@@ -53,35 +50,27 @@ it.each([['Photos/B'], ['Photo'], ['Photos/AB']])(
 it('a mirror of which nothing is recorded may be replaced by any other', () => {
   const synced = openSynced(openDatabase(':memory:'))
   synced.commitNow(tx => tx.mirrors.add('/srv/one', 'Photos/A'))
-  expect(() => refuseOther(synced, configuredAs([['/srv/two', 'Photos']]))).not.toThrow()
+  expect(() => refuseOther(synced, configuredAs('/srv/two', 'Photos'))).not.toThrow()
   synced.close()
 })
 
-function configuredFor(home: string) {
-  mkdirSync(join(home, 'pictures'))
-  return (base_url: string) =>
-    parse(
-      JSON.stringify({
-        host: { base_url },
-        mirrors: [{ folder: join(home, 'pictures'), album: '' }],
-        state_dir: join(home, 'state'),
-      }),
-    )
-}
-
 it('a state belongs to the host that it has records of, and not to an address that never answered', async () => {
-  const config = configuredFor(tempFolder())
+  const home = tempFolder()
+  mkdirSync(join(home, 'pictures'))
   const said: string[] = []
-  const open = (base_url: string) => openState(config(base_url), line => said.push(line))
+  const open = (base_url = BASE_URL) =>
+    openState(configuredAs(join(home, 'pictures'), '', base_url, join(home, 'state')), line =>
+      said.push(line),
+    )
   const mistyped = await open('https://imagse.example.com/api/v1')
   mistyped.close()
-  const state = await open('https://images.example.com/api/v1')
+  const state = await open()
   state.synced.commitNow(tx => tx.albums.put(null, 'Holidays', 'A', true))
   state.close()
   await expect(open('https://imagse.example.com/api/v1')).rejects.toMatchObject({
     code: 'STATE_OTHER_HOST',
     message: expect.stringContaining('the state belongs to https://images.example.com/api/v1'),
   })
-  ;(await open('https://images.example.com/api/v1')).close()
+  ;(await open()).close()
   expect(said).toEqual([])
 })
