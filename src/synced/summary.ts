@@ -1,6 +1,7 @@
 import type { LeftOut } from '../local/look.ts'
 import type { Reason } from '../words/reasons.ts'
 import type { Db } from './database.ts'
+import { statements } from './statements.ts'
 import type { FileState } from './tables/files.ts'
 
 /** The counts of one mirror, as `status` shows them. */
@@ -50,6 +51,7 @@ export interface GoneSummary {
 }
 
 export function openSummaries(db: Db) {
+  const { all } = statements(db)
   const looked = db.prepare<[number], LeftOut & { files: number; unknown: number }>(
     `SELECT ifnull(sum(files), 0) AS files, count(unknown) AS unknown,
        ifnull(sum(left_format), 0) AS format, ifnull(sum(left_ignored), 0) AS ignored,
@@ -77,14 +79,6 @@ export function openSummaries(db: Db) {
        CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,
        code, message, attempts, next_attempt_at
      FROM failures CROSS JOIN folders ON folders.id = failures.folder`
-  const failures = db.prepare<[number], FailureSummary>(`${failure} ORDER BY mirror, path LIMIT +?`)
-  const failuresOf = db.prepare<[number, number], FailureSummary>(
-    `${failure} WHERE mirror = +? ORDER BY next_attempt_at IS NOT NULL, path LIMIT +?`,
-  )
-  const failuresByCode = db.prepare<[number], { code: string; n: number }>(
-    `SELECT code, count(*) AS n FROM failures CROSS JOIN folders ON folders.id = failures.folder
-     WHERE mirror = +? GROUP BY code`,
-  )
   const namesOfCode = db
     .prepare<[number, string], string>(
       `SELECT name FROM failures CROSS JOIN folders ON folders.id = failures.folder WHERE mirror = +? AND code = ?`,
@@ -143,10 +137,16 @@ export function openSummaries(db: Db) {
         }
       },
       /** At most `most` failures, in the order of their paths. */
-      failures: (most: number) => failures.all(most),
+      failures: all<[most: number], FailureSummary>(`${failure} ORDER BY mirror, path LIMIT +?`),
       /** At most `most` failures of a mirror. Those that albumd does not retry by itself come first, each part in the order of paths. */
-      failuresOf: (mirror: number, most: number) => failuresOf.all(mirror, most),
-      failuresByCode: (mirror: number) => failuresByCode.all(mirror),
+      failuresOf: all<[mirror: number, most: number], FailureSummary>(
+        `${failure} WHERE mirror = +? ORDER BY next_attempt_at IS NOT NULL, path LIMIT +?`,
+      ),
+      failuresByCode: all<
+        [mirror: number],
+        { code: string; n: number }
+      >(`SELECT code, count(*) AS n FROM failures CROSS JOIN folders ON folders.id = failures.folder
+     WHERE mirror = +? GROUP BY code`),
       /** The names of a mirror's files that failed with this code. */
       namesOfCode: (mirror: number, code: string) => namesOfCode.all(mirror, code),
     },

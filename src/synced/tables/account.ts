@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { statements } from '../statements.ts'
 
 export interface BlockRow {
   endpoint: string
@@ -29,54 +30,46 @@ export interface QuotaRow {
 
 /** What the host has answered about the account: the day's quota, and what it refuses. */
 export function openAccount(db: Db) {
-  const putBlock = db.prepare<BlockRow>(
-    `INSERT INTO blocks (endpoint, code, message, since, said_at) VALUES (@endpoint, @code, @message, @since, @said_at)
-     ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message, said_at = excluded.said_at,
-       since = iif(code = excluded.code, since, excluded.since)`,
-  )
+  const { all, run, value } = statements(db)
   const clearBlocks = db.prepare<[string]>(
     'DELETE FROM blocks WHERE endpoint NOT IN (SELECT value FROM json_each(?))',
   )
-  const blocks = db.prepare<[], BlockRow>('SELECT * FROM blocks ORDER BY endpoint')
-  const use = db.prepare<[string]>(
-    'INSERT INTO quota (day, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1',
-  )
-  const exhaust = db.prepare<Omit<QuotaRow, 'used' | 'refused'>>(
-    `INSERT INTO quota (day, used, refused, exhausted, said_at, resumes_at, clock_offset)
-     VALUES (@day, 0, 1, @exhausted, @said_at, @resumes_at, @clock_offset)
-     ON CONFLICT DO UPDATE SET refused = refused + 1, exhausted = excluded.exhausted, said_at = excluded.said_at,
-       resumes_at = excluded.resumes_at, clock_offset = excluded.clock_offset`,
-  )
-  const forgetExhaustion = db.prepare(
-    'UPDATE quota SET exhausted = NULL, said_at = NULL, refused = 0, resumes_at = NULL, clock_offset = NULL',
-  )
   const quota = db.prepare<[string], QuotaRow>('SELECT * FROM quota WHERE day = ?')
-  const usedAfter = db
-    .prepare<[string], number>('SELECT ifnull(sum(used), 0) FROM quota WHERE day > ?')
-    .pluck()
-  const prune = db.prepare<[number]>(
-    'DELETE FROM quota WHERE day NOT IN (SELECT day FROM quota ORDER BY day DESC LIMIT +?)',
-  )
 
   return {
     reads: {
-      blocks: () => blocks.all(),
+      blocks: all<[], BlockRow>('SELECT * FROM blocks ORDER BY endpoint'),
       quota: (day: string): QuotaRow => quota.get(day) ?? { ...UNUSED, day },
       /** Credentials that the host issued on the days after this one. */
-      usedAfter: (day: string) => usedAfter.get(day)!,
+      usedAfter: value<[day: string], number>('SELECT ifnull(sum(used), 0) FROM quota WHERE day > ?'),
     },
     writes: {
-      block: (row: BlockRow) => void putBlock.run(row),
+      block: run<
+        [row: BlockRow]
+      >(`INSERT INTO blocks (endpoint, code, message, since, said_at) VALUES (@endpoint, @code, @message, @since, @said_at)
+     ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message, said_at = excluded.said_at,
+       since = iif(code = excluded.code, since, excluded.since)`),
       /** Forgets the blocks of all other endpoints. */
       clearBlocks: (except: readonly string[]) => void clearBlocks.run(JSON.stringify(except)),
       /** Counts a credential that was issued on this day. */
-      useQuota: (day: string) => void use.run(day),
+      useQuota: run<[day: string]>(
+        'INSERT INTO quota (day, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1',
+      ),
       /** Records that the host said that the day's quota is used up. */
-      exhaustQuota: (row: Omit<QuotaRow, 'used' | 'refused'>) => void exhaust.run(row),
+      exhaustQuota: run<
+        [row: Omit<QuotaRow, 'used' | 'refused'>]
+      >(`INSERT INTO quota (day, used, refused, exhausted, said_at, resumes_at, clock_offset)
+     VALUES (@day, 0, 1, @exhausted, @said_at, @resumes_at, @clock_offset)
+     ON CONFLICT DO UPDATE SET refused = refused + 1, exhausted = excluded.exhausted, said_at = excluded.said_at,
+       resumes_at = excluded.resumes_at, clock_offset = excluded.clock_offset`),
       /** Forgets that the quota is used up, because a person said so, or a new day has begun. */
-      forgetExhaustion: () => void forgetExhaustion.run(),
+      forgetExhaustion: run<[]>(
+        'UPDATE quota SET exhausted = NULL, said_at = NULL, refused = 0, resumes_at = NULL, clock_offset = NULL',
+      ),
       /** Forgets all days but the latest `days`. */
-      pruneQuota: (days: number) => void prune.run(days),
+      pruneQuota: run<[days: number]>(
+        'DELETE FROM quota WHERE day NOT IN (SELECT day FROM quota ORDER BY day DESC LIMIT +?)',
+      ),
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { statements } from '../statements.ts'
 
 export interface AlbumRow {
   id: number
@@ -16,6 +17,7 @@ export interface AlbumRow {
 
 /** The albums on the host that albumd uses. */
 export function openAlbums(db: Db) {
+  const { all, run } = statements(db)
   const named = db.prepare<[number, string], AlbumRow>(
     'SELECT * FROM albums WHERE coalesce(parent, 0) = ? AND name = ?',
   )
@@ -25,9 +27,6 @@ export function openAlbums(db: Db) {
     'INSERT INTO albums (parent, name, remote_id, ours) VALUES (?, ?, ?, ?)',
   )
   const setMade = db.prepare<[number, string]>('UPDATE albums SET made_at = ? WHERE remote_id = ?')
-  const used = db.prepare<[number]>('UPDATE albums SET made_at = NULL WHERE id = ?')
-  const restartClocks = db.prepare<[number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL')
-  const all = db.prepare<[], AlbumRow>('SELECT * FROM albums ORDER BY id')
   const setRemote = db.prepare<[string, number, number]>(
     'UPDATE albums SET remote_id = ?, ours = ?, confirmed = 1, blind = 0 WHERE id = ?',
   )
@@ -35,8 +34,6 @@ export function openAlbums(db: Db) {
     'UPDATE albums SET parent = ?, name = ?, confirmed = ? WHERE id = ?',
   )
   const confirm = db.prepare<[number]>('UPDATE albums SET confirmed = 1, blind = 0 WHERE id = ?')
-  const doubt = db.prepare<[string]>('UPDATE albums SET confirmed = 0 WHERE remote_id = ?')
-  const madeBlind = db.prepare<[number]>('UPDATE albums SET confirmed = 0, blind = 1 WHERE id = ?')
   const doubtChildren = db.prepare<[number]>('UPDATE albums SET confirmed = 0 WHERE coalesce(parent, 0) = ?')
 
   /** Whether an album is the album `above`, or lies below it. */
@@ -63,7 +60,7 @@ export function openAlbums(db: Db) {
       named: (parent: number | null, name: string) => named.get(parent ?? 0, name),
       byId: (id: number) => byId.get(id),
       byRemoteId: (remoteId: string) => byRemoteId.get(remoteId),
-      all: () => all.all(),
+      all: all<[], AlbumRow>('SELECT * FROM albums ORDER BY id'),
     },
     writes: {
       /**
@@ -86,13 +83,13 @@ export function openAlbums(db: Db) {
       /** Records when albumd created the album, in monotonic milliseconds. */
       made: (remoteId: string, monotonic: number) => void setMade.run(monotonic, remoteId),
       /** Marks an album that was created blind. */
-      madeBlind: (id: number) => void madeBlind.run(id),
+      madeBlind: run<[id: number]>('UPDATE albums SET confirmed = 0, blind = 1 WHERE id = ?'),
       /** Records that the host has used the album, so the host knows it. */
-      used: (id: number) => void used.run(id),
+      used: run<[id: number]>('UPDATE albums SET made_at = NULL WHERE id = ?'),
       /** After a boot the monotonic clock begins anew, and so do recorded times. */
-      restartClocks: (monotonic: number) => void restartClocks.run(monotonic),
+      restartClocks: run<[monotonic: number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL'),
       /** Puts the album with this id in doubt, so that it is looked for again. */
-      doubt: (remoteId: string) => void doubt.run(remoteId),
+      doubt: run<[remoteId: string]>('UPDATE albums SET confirmed = 0 WHERE remote_id = ?'),
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { statements } from '../statements.ts'
 
 export interface EscrowRow {
   image: number
@@ -43,25 +44,12 @@ export interface EscrowWeight {
 
 /** Images that wait for their deletion. */
 export function openEscrow(db: Db) {
-  const put = db.prepare<NewEscrowRow>(
-    `INSERT INTO escrow (image, mirror, path, reason, state, since, due_at)
-     VALUES (@image, @mirror, @path, @reason, @state, @since, @due_at)
-     ON CONFLICT DO UPDATE SET mirror = excluded.mirror, path = excluded.path, reason = excluded.reason,
-       since = excluded.since, due_at = excluded.due_at, postponed = 0 WHERE ${inStates(ESCROW_TRANSITIONS.entered.grace)}`,
-  )
-  const ofMirror = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE mirror = +? ORDER BY path')
-  const held = db.prepare<[number, number], EscrowRow>(
-    `SELECT * FROM escrow WHERE mirror = +? AND state IN ('held','unproved') ORDER BY path LIMIT +?`,
-  )
+  const { all, changes, get, run } = statements(db)
   // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
   const nextBelow = db.prepare<{ mirror: number; path: string }, EscrowRow>(
     `SELECT * FROM escrow WHERE mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'
        AND state IN ('grace','approved') ORDER BY due_at LIMIT 1`,
   )
-  const atPath = db.prepare<[number, string], EscrowRow>(
-    'SELECT * FROM escrow WHERE mirror = +? AND path = +? ORDER BY since',
-  )
-  const of = db.prepare<[number], EscrowRow>('SELECT * FROM escrow WHERE image = ?')
   const pathOfBytes = db.prepare<[Buffer], { path: string }>(
     `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +? AND reason = 'deleted' LIMIT 1`,
   )
@@ -69,25 +57,13 @@ export function openEscrow(db: Db) {
     `SELECT min(due_at) AS due_at FROM escrow
      WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
   )
-  const takeBack = db.prepare<[number]>('DELETE FROM escrow WHERE image = ?')
   const postpone = db.prepare<[number, number]>('UPDATE escrow SET due_at = ?, postponed = 1 WHERE image = ?')
-  const hurry = db.prepare<[number]>('UPDATE escrow SET due_at = min(due_at, +?) WHERE postponed = 1')
-  const postponed = db.prepare<[], EscrowRow>('SELECT * FROM escrow WHERE postponed = 1')
-  const approve = db.prepare<[number]>(
-    `UPDATE escrow SET state = 'approved' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
-  )
   // An image does not count when another file uses an image of the same bytes, because its picture has only moved.
   const losesBytes = `NOT EXISTS (
     SELECT 1 FROM images AS lost JOIN images AS same ON same.hash = lost.hash JOIN files ON files.image = same.id
     WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')`
-  const hold = db.prepare<[number]>(
-    `UPDATE escrow SET state = 'held' WHERE ${inStates(ESCROW_TRANSITIONS.held.held)} AND mirror = +? AND ${losesBytes}`,
-  )
   const setUnproved = db.prepare<[number, number]>(
     `UPDATE escrow SET state = 'unproved', due_at = ? WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.unproved.unproved)}`,
-  )
-  const proved = db.prepare<[number]>(
-    `UPDATE escrow SET state = 'grace' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.proved.grace)}`,
   )
   const weight = db.prepare<{ mirror: number; since: number }, EscrowWeight>(
     `SELECT
@@ -96,50 +72,61 @@ export function openEscrow(db: Db) {
        (SELECT count(*) FROM files JOIN folders ON folders.id = files.folder
         WHERE mirror = +@mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS in_use`,
   )
-  const record = db.prepare<[number, number, number]>(
-    'INSERT INTO deletions (at, mirror, image) VALUES (?, ?, ?)',
-  )
-  const prune = db.prepare<[number]>('DELETE FROM deletions WHERE at <= +?')
 
   return {
     reads: {
-      ofMirror: (mirror: number) => ofMirror.all(mirror),
+      ofMirror: all<[mirror: number], EscrowRow>('SELECT * FROM escrow WHERE mirror = +? ORDER BY path'),
       /** At most `most` held entries, in the order of their paths. */
-      held: (mirror: number, most: number) => held.all(mirror, most),
+      held: all<[mirror: number, most: number], EscrowRow>(
+        `SELECT * FROM escrow WHERE mirror = +? AND state IN ('held','unproved') ORDER BY path LIMIT +?`,
+      ),
       /** The entries of images that the file at this path used. */
-      atPath: (mirror: number, path: string) => atPath.all(mirror, path),
+      atPath: all<[mirror: number, path: string], EscrowRow>(
+        'SELECT * FROM escrow WHERE mirror = +? AND path = +? ORDER BY since',
+      ),
       /** The entry below this folder that is due first. */
       nextBelow: (mirror: number, path: string) => nextBelow.get({ mirror, path }),
-      of: (image: number) => of.get(image),
+      of: get<[image: number], EscrowRow>('SELECT * FROM escrow WHERE image = ?'),
       /** The path of a gone picture of these bytes whose image is in escrow, or null. */
       pathOfBytes: (hash: Buffer) => pathOfBytes.get(hash)?.path ?? null,
       /** When the next grace of these mirrors ends, in running time; null when none runs. */
       nextDue: (mirrors: readonly number[]) => nextDue.get(JSON.stringify(mirrors))!.due_at,
       /** Entries whose deletion the host has refused. */
-      postponed: () => postponed.all(),
+      postponed: all<[], EscrowRow>('SELECT * FROM escrow WHERE postponed = 1'),
       /** `since`: the running time at which the window begins. */
       weight: (mirror: number, since: number) => weight.get({ mirror, since })!,
     },
     writes: {
-      put: (row: NewEscrowRow) => void put.run(row),
+      put: run<[row: NewEscrowRow]>(`INSERT INTO escrow (image, mirror, path, reason, state, since, due_at)
+     VALUES (@image, @mirror, @path, @reason, @state, @since, @due_at)
+     ON CONFLICT DO UPDATE SET mirror = excluded.mirror, path = excluded.path, reason = excluded.reason,
+       since = excluded.since, due_at = excluded.due_at, postponed = 0 WHERE ${inStates(ESCROW_TRANSITIONS.entered.grace)}`),
       /** Takes an entry out, because its image is needed again or is gone from the host. */
-      takeBack: (image: number) => void takeBack.run(image),
+      takeBack: run<[image: number]>('DELETE FROM escrow WHERE image = ?'),
       /** Postpones an entry whose deletion the host refused, to this running time. */
       postpone: (image: number, dueAt: number) => void postpone.run(dueAt, image),
       /** Makes postponed entries due at this running time. */
-      hurry: (now: number) => void hurry.run(now),
+      hurry: run<[now: number]>('UPDATE escrow SET due_at = min(due_at, +?) WHERE postponed = 1'),
       /** Approves an entry by a person's word. */
-      approve: (image: number) => void approve.run(image),
+      approve: run<[image: number]>(
+        `UPDATE escrow SET state = 'approved' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
+      ),
       /** Holds all pending entries of a mirror for a person. Answers how many are held now. */
-      hold: (mirror: number) => hold.run(mirror).changes,
+      hold: changes<[mirror: number]>(
+        `UPDATE escrow SET state = 'held' WHERE ${inStates(ESCROW_TRANSITIONS.held.held)} AND mirror = +? AND ${losesBytes}`,
+      ),
       /** Marks an entry whose image's bytes can't be compared. It waits for a person, or for the next try at `due_at`. */
       unproved: (image: number, dueAt: number) => void setUnproved.run(dueAt, image),
       /** Marks an entry whose image's bytes were compared. */
-      proved: (image: number) => void proved.run(image),
+      proved: run<[image: number]>(
+        `UPDATE escrow SET state = 'grace' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.proved.grace)}`,
+      ),
       /** Counts a deletion that no person has approved. */
-      record: (at: number, mirror: number, image: number) => void record.run(at, mirror, image),
+      record: run<[at: number, mirror: number, image: number]>(
+        'INSERT INTO deletions (at, mirror, image) VALUES (?, ?, ?)',
+      ),
       /** Forgets counted deletions from before the window. */
-      prune: (before: number) => void prune.run(before),
+      prune: run<[before: number]>('DELETE FROM deletions WHERE at <= +?'),
     },
   }
 }

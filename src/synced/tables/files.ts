@@ -1,5 +1,6 @@
 import type { FileLook } from '../../local/look.ts'
 import type { Db } from '../database.ts'
+import { statements } from '../statements.ts'
 
 /**
  * pending: the file must be hashed, and uploaded when its bytes are new.
@@ -27,7 +28,7 @@ type Cursor = Pick<FileRow, 'mtime' | 'folder' | 'name'>
 
 /** The files as the last scan saw them, each with the image that it uses. */
 export function openFiles(db: Db) {
-  const ofFolder = db.prepare<[number], FileRow>('SELECT * FROM files WHERE folder = +?')
+  const { all, get, run } = statements(db)
   const at = db.prepare<[number, string], FileRow>('SELECT * FROM files WHERE folder = ? AND name = ?')
   // SQLite uses the index of open files only when the query repeats the index's condition.
   const ofMirrors = `state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each(+@mirrors))`
@@ -66,10 +67,6 @@ export function openFiles(db: Db) {
        AND mirror IN (SELECT value FROM json_each(+@mirrors))
      ORDER BY folder, name LIMIT 256`,
   )
-  const onImage = db.prepare<[number], FileRow>('SELECT * FROM files WHERE image = ?')
-  const openOfSize = db.prepare<[number], FileRow>(
-    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?`,
-  )
   const openLike = db.prepare<[number, Buffer], FileRow>(
     `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?
        AND (hash IS NULL OR hash = +?) LIMIT 1`,
@@ -78,25 +75,9 @@ export function openFiles(db: Db) {
     `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?
        AND state = 'linked' AND hash = +?`,
   )
-  const withBytes = db.prepare<[Buffer], FileRow>(
-    `SELECT files.* FROM images JOIN files ON files.image = images.id
-     WHERE images.hash = +? AND files.state = 'synced' LIMIT 1`,
-  )
   const forgetResend = db.prepare<[number, string]>('DELETE FROM resend WHERE folder = ? AND name = ?')
-  const someOf = db.prepare<[number, number], FileRow>(
-    `SELECT * FROM files WHERE folder = +? AND state <> 'kept' LIMIT +?`,
-  )
-  const inState = db.prepare<[FileState], FileRow>(
-    `SELECT * FROM files WHERE state = ? AND state <> 'synced' ORDER BY folder, name`,
-  )
   const anyOfMirror = db.prepare<[number], { any: number }>(
     `SELECT EXISTS (SELECT 1 FROM folders JOIN files ON files.folder = folders.id WHERE mirror = +?) AS any`,
-  )
-  const put = db.prepare<FileRow>(
-    `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash)
-     VALUES (@folder, @name, @size, @mtime, @ctime, @ino, @state, @since, @image, @hash)
-     ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
-       ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash`,
   )
   const retry = db.prepare<[number, string]>(
     `UPDATE files SET state = 'pending' WHERE folder = ? AND name = ? AND state = 'failed'`,
@@ -105,7 +86,7 @@ export function openFiles(db: Db) {
 
   return {
     reads: {
-      ofFolder: (folder: number) => ofFolder.all(folder),
+      ofFolder: all<[folder: number], FileRow>('SELECT * FROM files WHERE folder = +?'),
       at: ({ folder, name }: FileKey) => at.get(folder, name),
       /** The files that wait for their upload at this moment. Each is given once, whatever its state becomes meanwhile. */
       *pending(order: 'newest' | 'oldest', mirrors: readonly number[]): Generator<FileRow> {
@@ -148,23 +129,38 @@ export function openFiles(db: Db) {
       anyPending: (mirrors: readonly number[]) =>
         anyPending.get({ mirrors: JSON.stringify(mirrors) })!.any === 1,
       pendingTotal: (mirrors: readonly number[]) => pendingTotal.get({ mirrors: JSON.stringify(mirrors) })!,
-      onImage: (image: number) => onImage.all(image),
+      onImage: all<[image: number], FileRow>('SELECT * FROM files WHERE image = ?'),
       /** Files without an image that may be a picture with these bytes which was elsewhere before. */
-      openOfSize: (size: number) => openOfSize.all(size),
+      openOfSize: all<[size: number], FileRow>(
+        `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?`,
+      ),
       /** A file without an image that may have these bytes, or none. */
       openLike: (hash: Buffer, size: number) => openLike.all(size, hash),
       /** A synced file with these bytes, or none. */
-      withBytes: (hash: Buffer) => withBytes.get(hash),
+      withBytes: get<
+        [hash: Buffer],
+        FileRow
+      >(`SELECT files.* FROM images JOIN files ON files.image = images.id
+     WHERE images.hash = +? AND files.state = 'synced' LIMIT 1`),
       /** Files with these bytes that are only linked to their image. */
       linkedTo: (hash: Buffer, size: number) => linkedTo.all(size, hash),
       /** Some of the recorded files of a folder, hidden files included. */
-      someOf: (folder: number, most: number) => someOf.all(folder, most),
+      someOf: all<[folder: number, most: number], FileRow>(
+        `SELECT * FROM files WHERE folder = +? AND state <> 'kept' LIMIT +?`,
+      ),
       /** The files in any state but synced. */
-      inState: (state: Exclude<FileState, 'synced'>) => inState.all(state),
+      inState: all<[state: Exclude<FileState, 'synced'>], FileRow>(
+        `SELECT * FROM files WHERE state = ? AND state <> 'synced' ORDER BY folder, name`,
+      ),
       anyOfMirror: (mirror: number) => anyOfMirror.get(mirror)!.any === 1,
     },
     writes: {
-      put: (row: FileRow) => void put.run(row),
+      put: run<
+        [row: FileRow]
+      >(`INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash)
+     VALUES (@folder, @name, @size, @mtime, @ctime, @ino, @state, @since, @image, @hash)
+     ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
+       ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash`),
       /** Makes a failed file pending again. */
       retry: ({ folder, name }: FileKey) => void retry.run(folder, name),
       remove({ folder, name }: FileKey): void {

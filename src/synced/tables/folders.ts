@@ -1,6 +1,7 @@
 import type { FolderLook } from '../../local/look.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Db } from '../database.ts'
+import { statements } from '../statements.ts'
 
 export interface FolderRow {
   id: number
@@ -24,26 +25,16 @@ export type DoubtfulFolder = FolderRow & { unknown: Reason; code: string | null 
 
 /** The folders as the last scan saw them. */
 export function openFolders(db: Db) {
+  const { all, get, run, value } = statements(db)
   const columns =
     'id, mirror, path, digest, ignore_text, ignore_gone, unknown, mount, mounted_ino, mounted_birthtime, accept'
-  const ofMirror = db.prepare<[number], FolderRow>(
-    `SELECT ${columns} FROM folders WHERE mirror = +? AND present = 1 ORDER BY path`,
-  )
   const certain = db
     .prepare<[number], string>(
       'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NULL ORDER BY path',
     )
     .pluck()
-  const withFiles = db.prepare<[number], Pick<FolderRow, 'id' | 'path'>>(
-    `SELECT id, path FROM folders WHERE mirror = +? AND EXISTS (SELECT 1 FROM files WHERE folder = folders.id) ORDER BY id`,
-  )
   const at = db.prepare<[number, string], FolderRow>(
     `SELECT ${columns} FROM folders WHERE mirror = ? AND path = ?`,
-  )
-  const byId = db.prepare<[number], FolderRow>(`SELECT ${columns} FROM folders WHERE id = ?`)
-  const unknown = db.prepare<[number], DoubtfulFolder>(
-    `SELECT ${columns}, (SELECT code FROM failures WHERE folder = folders.id AND name = '' AND source = 'look') AS code
-     FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NOT NULL ORDER BY path`,
   )
   const mounts = db.prepare<[number], Pick<FolderRow, 'path'>>(
     'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND mount = 1 ORDER BY path',
@@ -76,37 +67,31 @@ export function openFolders(db: Db) {
   const setUnknown = db.prepare<[Reason, number]>(
     'UPDATE folders SET unknown = ?, digest = NULL, accept = 0 WHERE id = ?',
   )
-  const lookAgain = db.prepare<[number]>('UPDATE folders SET digest = NULL WHERE id = ?')
-  const setIgnoreGone = db.prepare<[number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?')
-  const setGone = db.prepare<[number]>(
-    `UPDATE folders SET present = 0, digest = NULL, unknown = NULL, accept = 0, ignore_text = NULL, files = 0, left_format = 0,
-       left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`,
-  )
-  const setNoMount = db.prepare<[number]>('UPDATE folders SET mount = 0 WHERE id = ?')
-  const setAccept = db.prepare<[number]>('UPDATE folders SET accept = 1 WHERE id = ?')
-  const removeIfEmpty = db.prepare<[number]>(
-    `DELETE FROM folders WHERE id = ? AND present = 0 AND NOT EXISTS (SELECT 1 FROM files WHERE folder = folders.id)
-       AND NOT EXISTS (SELECT 1 FROM journal WHERE kind = 'upload' AND journal.folder = folders.id)`,
-  )
-
-  const countFiles = db.prepare<[number], { n: number }>(
-    'SELECT ifnull(sum(files), 0) AS n FROM folders WHERE mirror = +?',
-  )
 
   return {
     reads: {
       /** Pictures that the last scans found. */
-      countFiles: (mirror: number) => countFiles.get(mirror)!.n,
+      countFiles: value<[mirror: number], number>(
+        'SELECT ifnull(sum(files), 0) FROM folders WHERE mirror = +?',
+      ),
       /** The folders on the disk, parents before their children. */
-      ofMirror: (mirror: number) => ofMirror.all(mirror),
+      ofMirror: all<[mirror: number], FolderRow>(
+        `SELECT ${columns} FROM folders WHERE mirror = +? AND present = 1 ORDER BY path`,
+      ),
       /** The paths of folders on the disk that are not unknown, parents before their children. */
       certain: (mirror: number) => certain.all(mirror),
       /** The folders that have records of files, also when the folders or the files are gone. */
-      withFiles: (mirror: number) => withFiles.all(mirror),
+      withFiles: all<[mirror: number], Pick<FolderRow, 'id' | 'path'>>(
+        `SELECT id, path FROM folders WHERE mirror = +? AND EXISTS (SELECT 1 FROM files WHERE folder = folders.id) ORDER BY id`,
+      ),
       at: (mirror: number, path: string) => at.get(mirror, path),
-      byId: (id: number) => byId.get(id),
+      byId: get<[id: number], FolderRow>(`SELECT ${columns} FROM folders WHERE id = ?`),
       /** The folders that are unknown. */
-      unknown: (mirror: number) => unknown.all(mirror),
+      unknown: all<
+        [mirror: number],
+        DoubtfulFolder
+      >(`SELECT ${columns}, (SELECT code FROM failures WHERE folder = folders.id AND name = '' AND source = 'look') AS code
+     FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NOT NULL ORDER BY path`),
       /** The paths of folders that were mount points at their last look. */
       mounts: (mirror: number) => mounts.all(mirror).map(({ path }) => path),
       /** The paths of folders that are gone or left out, and whose files still use images. */
@@ -146,17 +131,23 @@ export function openFolders(db: Db) {
         setUnknown.run(reason, id)
       },
       /** Forgets the digest, so that the next look at the folder is compared with the records. */
-      lookAgain: (id: number) => void lookAgain.run(id),
+      lookAgain: run<[id: number]>('UPDATE folders SET digest = NULL WHERE id = ?'),
       /** Records whether the folder's ignore file has vanished. */
-      ignoreGone: (id: number) => void setIgnoreGone.run(id),
+      ignoreGone: run<[id: number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?'),
       /** Records that a folder is gone. Its row stays while its files use images. A folder that is left out stays a mount point. */
-      gone: (id: number) => void setGone.run(id),
+      gone: run<
+        [id: number]
+      >(`UPDATE folders SET present = 0, digest = NULL, unknown = NULL, accept = 0, ignore_text = NULL, files = 0, left_format = 0,
+       left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`),
       /** Records that a folder is no mount point any more. */
-      unmounted: (id: number) => void setNoMount.run(id),
+      unmounted: run<[id: number]>('UPDATE folders SET mount = 0 WHERE id = ?'),
       /** Records a person's trust, so that the next look counts as the truth. */
-      accept: (id: number) => void setAccept.run(id),
+      accept: run<[id: number]>('UPDATE folders SET accept = 1 WHERE id = ?'),
       /** Forgets a folder that is gone and that no recorded file needs. */
-      removeIfEmpty: (id: number) => void removeIfEmpty.run(id),
+      removeIfEmpty: run<
+        [id: number]
+      >(`DELETE FROM folders WHERE id = ? AND present = 0 AND NOT EXISTS (SELECT 1 FROM files WHERE folder = folders.id)
+       AND NOT EXISTS (SELECT 1 FROM journal WHERE kind = 'upload' AND journal.folder = folders.id)`),
     },
   }
 }

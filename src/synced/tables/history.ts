@@ -1,5 +1,6 @@
 import type { Reason } from '../../words/reasons.ts'
 import type { Db } from '../database.ts'
+import { statements } from '../statements.ts'
 import type { FileKey } from './files.ts'
 
 /**
@@ -59,6 +60,7 @@ const MOST_BESIDE_IMAGES = 100_000
  * that a first sync costs little.
  */
 export function openHistory(db: Db) {
+  const { run } = statements(db)
   const add = db.prepare<HistoryRow>(
     `INSERT INTO history (mirror, path, at, event, detail, since)
      SELECT @mirror, @path, @at, @event, @detail, @since WHERE NOT EXISTS (
@@ -85,9 +87,6 @@ export function openHistory(db: Db) {
   const first = db.prepare<[], { at: number }>('SELECT at FROM history ORDER BY id LIMIT 1')
   const dropBefore = db.prepare<[number, number]>(
     'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +?) AND at < +?',
-  )
-  const dropOldest = db.prepare<[number]>(
-    'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +?)',
   )
   const addTo = (place: Location | undefined, { at, event, detail = null, since = null }: HistoryNote) => {
     if (!place) return
@@ -116,7 +115,9 @@ export function openHistory(db: Db) {
       /** Forgets at most `most` rows that are older than this time. Answers how many. */
       dropBefore: (moment: number, most: number): number => dropBefore.run(most, moment).changes,
       /** Forgets the oldest rows. */
-      dropOldest: (most: number): void => void dropOldest.run(most),
+      dropOldest: run<[most: number]>(
+        'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +?)',
+      ),
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { statements } from '../statements.ts'
 
 export interface ImageRow {
   id: number
@@ -33,9 +34,8 @@ type NewImage = Omit<ImageRow, 'id' | 'kept'>
 
 /** The images on the host that albumd has recorded. */
 export function openImages(db: Db) {
-  const byId = db.prepare<[number], ImageRow>('SELECT * FROM images WHERE id = ?')
+  const { all, get, run } = statements(db)
   const byRemoteId = db.prepare<[string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
-  const latest = db.prepare<[], ImageRow>('SELECT * FROM images ORDER BY id DESC LIMIT 1')
   const insert = db.prepare<NewImage>(
     `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof)
      VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof)
@@ -52,27 +52,16 @@ export function openImages(db: Db) {
       'SELECT album FROM images GROUP BY album ORDER BY count(*) DESC LIMIT +?',
     )
     .pluck()
-  const acknowledged = db.prepare<[number], { remote_id: string; cdn_url: string; name: string }>(
-    `SELECT remote_id, cdn_url, name FROM images WHERE proof = 'uploaded' AND cdn_url IS NOT NULL
-     ORDER BY id DESC LIMIT +?`,
-  )
-  const byHash = db.prepare<[Buffer], ImageRow>('SELECT * FROM images WHERE hash = +? ORDER BY id')
-  const latestUploaded = db.prepare<[], ImageRow>(
-    `SELECT * FROM images WHERE proof = 'uploaded' ORDER BY id DESC LIMIT 1`,
-  )
-  const linked = db.prepare<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`)
   const prove = db.prepare<[Buffer, number, string, number]>(
     `UPDATE images SET proof = 'compared', hash = ?, size = ?, cdn_url = ? WHERE id = ?`,
   )
   const setAlbum = db.prepare<[number | null, number]>('UPDATE images SET album = ? WHERE id = ?')
-  const keep = db.prepare<[number]>('UPDATE images SET kept = 1 WHERE id = ?')
-  const remove = db.prepare<[number]>('DELETE FROM images WHERE id = ?')
 
   return {
     reads: {
-      byId: (id: number) => byId.get(id),
+      byId: get<[id: number], ImageRow>('SELECT * FROM images WHERE id = ?'),
       byRemoteId: (remoteId: string) => byRemoteId.get(remoteId),
-      latest: () => latest.get(),
+      latest: get<[], ImageRow>('SELECT * FROM images ORDER BY id DESC LIMIT 1'),
       /** The images that are recorded in an album; null is the root. */
       inAlbum: (album: number | null) => (album === null ? ofRoot.all() : ofAlbum.all(album)),
       countInAlbum: (album: number | null) =>
@@ -80,11 +69,17 @@ export function openImages(db: Db) {
       /** The albums with most recorded images; null is the root. */
       fullestAlbums: (most: number) => fullestAlbums.all(most),
       /** The latest image whose upload the host acknowledged. */
-      acknowledged: (most: number) => acknowledged.all(most),
-      byHash: (hash: Buffer) => byHash.all(hash),
-      latestUploaded: () => latestUploaded.get(),
+      acknowledged: all<
+        [most: number],
+        { remote_id: string; cdn_url: string; name: string }
+      >(`SELECT remote_id, cdn_url, name FROM images WHERE proof = 'uploaded' AND cdn_url IS NOT NULL
+     ORDER BY id DESC LIMIT +?`),
+      byHash: all<[hash: Buffer], ImageRow>('SELECT * FROM images WHERE hash = +? ORDER BY id'),
+      latestUploaded: get<[], ImageRow>(
+        `SELECT * FROM images WHERE proof = 'uploaded' ORDER BY id DESC LIMIT 1`,
+      ),
       /** The images that are only linked. */
-      linked: () => linked.all(),
+      linked: all<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`),
     },
     writes: {
       /** Records an image. When a record names the id already, because the host gives equal bytes one id, this record is answered. */
@@ -98,8 +93,8 @@ export function openImages(db: Db) {
       },
       moved: (id: number, album: number | null) => void setAlbum.run(album, id),
       /** Marks an image as kept for good. */
-      keep: (id: number) => void keep.run(id),
-      remove: (id: number) => void remove.run(id),
+      keep: run<[id: number]>('UPDATE images SET kept = 1 WHERE id = ?'),
+      remove: run<[id: number]>('DELETE FROM images WHERE id = ?'),
     },
   }
 }

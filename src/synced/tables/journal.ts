@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { statements } from '../statements.ts'
 import type { FileKey } from './files.ts'
 
 /** The intent of an upload. It holds what recovery needs to find out whether the upload arrived. */
@@ -58,6 +59,7 @@ export interface IntentTime {
 
 /** Intents of requests that change the host. Each `open…` answers the entry's id. */
 export function openJournal(db: Db) {
+  const { all, get, run, value } = statements(db)
   const upload = db.prepare<UploadIntent & IntentTime>(
     `INSERT INTO journal (kind, since, sent_at, folder, name, size, mtime, hash, mime, width, height, cdn_url, remote_id, album)
      VALUES ('upload', @since, @sent_at, @folder, @name, @size, @mtime, @hash, @mime, @width, @height, @cdn_url, @remote_id, @album)`,
@@ -66,43 +68,34 @@ export function openJournal(db: Db) {
     `INSERT INTO journal (kind, since, sent_at, album, album_name)
      VALUES ('create_album', @since, @sent_at, @parent, @name)`,
   )
-  const openUploads = db.prepare<[], OpenUpload>(`SELECT * FROM journal WHERE kind = 'upload' ORDER BY id`)
   const openCreation = db.prepare<[number, string], OpenCreation>(
     `SELECT * FROM journal WHERE kind = 'create_album' AND coalesce(album, 0) = ? AND album_name = ?`,
-  )
-  const restartClocks = db.prepare<[number]>('UPDATE journal SET sent_at = ?')
-  const oldest = db.prepare<[], { at: number | null }>(
-    `SELECT min(sent_at) AS at FROM journal WHERE kind <> 'delete_image'`,
   )
   const deleteImage = db.prepare<[number, number]>(
     `INSERT INTO journal (kind, since, image) VALUES ('delete_image', ?, ?)`,
   )
-  const forgetImage = db.prepare<[number]>('DELETE FROM journal WHERE image = ?')
-  const open = db.prepare<[], JournalRow>('SELECT * FROM journal ORDER BY id')
   const openOnFile = db.prepare<[number, string], OpenUpload>(
     `SELECT * FROM journal WHERE kind = 'upload' AND folder = ? AND name = ?`,
-  )
-  const deletionOf = db.prepare<[number], JournalRow>(
-    `SELECT * FROM journal WHERE image = ? AND kind = 'delete_image'`,
-  )
-  const close = db.prepare<[number]>('DELETE FROM journal WHERE id = ?')
-
-  const newestCreation = db.prepare<[], { at: number | null }>(
-    `SELECT max(sent_at) AS at FROM journal WHERE kind = 'create_album'`,
   )
 
   return {
     reads: {
-      openUploads: () => openUploads.all(),
+      openUploads: all<[], OpenUpload>(`SELECT * FROM journal WHERE kind = 'upload' ORDER BY id`),
       /** The open creation of an album of this name in `parent`, if any. */
       openCreation: (parent: number | null, name: string) => openCreation.get(parent ?? 0, name),
       /** When the newest open creation was sent; null when none is open. */
-      newestCreation: () => newestCreation.get()!.at,
+      newestCreation: value<[], number | null>(
+        `SELECT max(sent_at) FROM journal WHERE kind = 'create_album'`,
+      ),
       /** When the oldest open upload or creation was sent; null when none is open. */
-      oldestInDoubt: () => oldest.get()!.at,
+      oldestInDoubt: value<[], number | null>(
+        `SELECT min(sent_at) FROM journal WHERE kind <> 'delete_image'`,
+      ),
       /** The open deletion of an image, if any. */
-      deletionOf: (image: number) => deletionOf.get(image),
-      open: () => open.all(),
+      deletionOf: get<[image: number], JournalRow>(
+        `SELECT * FROM journal WHERE image = ? AND kind = 'delete_image'`,
+      ),
+      open: all<[], JournalRow>('SELECT * FROM journal ORDER BY id'),
       /** The open uploads of a file. */
       openOnFile: ({ folder, name }: FileKey) => openOnFile.all(folder, name),
     },
@@ -112,12 +105,12 @@ export function openJournal(db: Db) {
       openAlbumCreation: (parent: number | null, name: string, time: IntentTime) =>
         Number(createAlbum.run({ ...time, parent, name }).lastInsertRowid),
       /** After a boot the monotonic clock begins anew, and so do recorded times. */
-      restartClocks: (monotonic: number) => void restartClocks.run(monotonic),
+      restartClocks: run<[monotonic: number]>('UPDATE journal SET sent_at = ?'),
       openImageDeletion: (image: number, since: number) =>
         Number(deleteImage.run(since, image).lastInsertRowid),
       /** Forgets the intents of an image that is gone. */
-      forgetImage: (image: number) => void forgetImage.run(image),
-      close: (id: number) => void close.run(id),
+      forgetImage: run<[image: number]>('DELETE FROM journal WHERE image = ?'),
+      close: run<[id: number]>('DELETE FROM journal WHERE id = ?'),
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { statements } from '../statements.ts'
 
 /** How a value is written in the database. A missing value is null. */
 interface Codec<T> {
@@ -95,11 +96,11 @@ type Value<K extends Key> = (typeof FACTS)[K] extends Codec<infer T> ? T : never
 
 /** One typed value for each key of FACTS. */
 export function openMeta(db: Db) {
+  const { run } = statements(db)
   const get = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?')
   const set = db.prepare<[string, string]>(
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   )
-  const clear = db.prepare<[string]>('DELETE FROM meta WHERE key = ?')
   const codecOf = <K extends Key>(key: K) => FACTS[key] as unknown as Codec<Value<K>>
 
   return {
@@ -113,7 +114,7 @@ export function openMeta(db: Db) {
       set<K extends Key>(key: K, value: Value<K>): void {
         set.run(key, codecOf(key).write(value))
       },
-      clear: (key: Key) => void clear.run(key),
+      clear: run<[key: Key]>('DELETE FROM meta WHERE key = ?'),
     },
   }
 }

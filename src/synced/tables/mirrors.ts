@@ -1,5 +1,6 @@
 import type { Reason } from '../../words/reasons.ts'
 import type { Db } from '../database.ts'
+import { statements } from '../statements.ts'
 
 export interface RootIdentity {
   dev: number
@@ -34,9 +35,8 @@ export interface MirrorRow {
 
 /** The mirrors that the state knows. A mirror that was taken out of the config keeps its records. */
 export function openMirrors(db: Db) {
+  const { all, get, run } = statements(db)
   const byFolder = db.prepare<[string], MirrorRow>('SELECT * FROM mirrors WHERE folder = ?')
-  const byId = db.prepare<[number], MirrorRow>('SELECT * FROM mirrors WHERE id = ?')
-  const all = db.prepare<[], MirrorRow>('SELECT * FROM mirrors')
   const insert = db.prepare<[string, string]>('INSERT INTO mirrors (folder, album) VALUES (?, ?)')
   const setTrusted = db.prepare<[number, number, number, number]>(
     'UPDATE mirrors SET dev = ?, ino = ?, birthtime = ? WHERE id = ?',
@@ -46,17 +46,12 @@ export function openMirrors(db: Db) {
     'UPDATE mirrors SET guard = ?, guard_code = ? WHERE id = ?',
   )
   const setPhase = db.prepare<[MirrorRow['phase'], number]>('UPDATE mirrors SET phase = ? WHERE id = ?')
-  const endPhases = db.prepare('UPDATE mirrors SET phase = NULL')
-
-  const endScans = db.prepare(
-    `UPDATE mirrors SET guard = NULL, guard_code = NULL WHERE guard_code = 'SCAN_ENDED'`,
-  )
 
   return {
     reads: {
       of: (folder: string) => byFolder.get(folder),
-      byId: (id: number) => byId.get(id),
-      all: () => all.all(),
+      byId: get<[id: number], MirrorRow>('SELECT * FROM mirrors WHERE id = ?'),
+      all: all<[], MirrorRow>('SELECT * FROM mirrors'),
     },
     writes: {
       add(folder: string, album: string): MirrorRow {
@@ -69,8 +64,8 @@ export function openMirrors(db: Db) {
       accept: (id: number, accept: MirrorRow['accept']) => void setAccept.run(accept, id),
       phase: (id: number, phase: MirrorRow['phase']) => void setPhase.run(phase, id),
       /** Makes the next pass scan everything first. */
-      endScans: () => void endScans.run(),
-      endPhases: () => void endPhases.run(),
+      endScans: run<[]>(`UPDATE mirrors SET guard = NULL, guard_code = NULL WHERE guard_code = 'SCAN_ENDED'`),
+      endPhases: run<[]>('UPDATE mirrors SET phase = NULL'),
       guard(id: number, guard: Guard | null): void {
         setGuard.run(guard?.reason ?? null, guard?.code ?? null, id)
       },

@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { statements } from '../statements.ts'
 import type { AlbumRow } from './albums.ts'
 
 /**
@@ -15,20 +16,12 @@ export interface UnusedAlbumRow {
 
 /** Albums that albumd created and that nothing needs. */
 export function openUnusedAlbums(db: Db) {
+  const { all, get, run, value } = statements(db)
   // An open upload or creation may fill the album without a record.
-  const unused = db.prepare<[], AlbumRow>(
-    `SELECT * FROM albums WHERE ours = 1 AND confirmed = 1
-       AND NOT EXISTS (SELECT 1 FROM images WHERE images.album = albums.id)
-       AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.album = albums.id)`,
-  )
-  const below = db.prepare<[number], AlbumRow>('SELECT * FROM albums WHERE parent = +?')
-  const all = db.prepare<[], UnusedAlbumRow>('SELECT * FROM unused_albums ORDER BY album')
-  const at = db.prepare<[number], UnusedAlbumRow>('SELECT * FROM unused_albums WHERE album = ?')
   const put = db.prepare<UnusedAlbumRow>(
     `INSERT INTO unused_albums (album, since, state) VALUES (@album, @since, @state)
      ON CONFLICT DO UPDATE SET since = excluded.since, state = excluded.state`,
   )
-  const remove = db.prepare<[number]>('DELETE FROM unused_albums WHERE album = ?')
   const ofNoUse = [
     'DELETE FROM unused_albums WHERE album = ?',
     'DELETE FROM contents WHERE album = ?',
@@ -36,25 +29,24 @@ export function openUnusedAlbums(db: Db) {
     'DELETE FROM audit_findings WHERE album = ?',
     'DELETE FROM albums WHERE id = ?',
   ].map(sql => db.prepare<[number]>(sql))
-  const first = db.prepare<[], { since: number | null }>(
-    `SELECT min(since) AS since FROM unused_albums WHERE state <> 'occupied'`,
-  )
   const restartClocks = db.prepare<[number]>('UPDATE unused_albums SET since = ?')
 
   return {
     reads: {
       /** Albums that albumd created, in which no image is recorded, and for which no intent is open. */
-      unused: () => unused.all(),
+      unused: all<[], AlbumRow>(`SELECT * FROM albums WHERE ours = 1 AND confirmed = 1
+       AND NOT EXISTS (SELECT 1 FROM images WHERE images.album = albums.id)
+       AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.album = albums.id)`),
       /** The albums that are recorded in this album. */
-      below: (album: number) => below.all(album),
-      all: () => all.all(),
-      at: (album: number) => at.get(album),
+      below: all<[album: number], AlbumRow>('SELECT * FROM albums WHERE parent = +?'),
+      all: all<[], UnusedAlbumRow>('SELECT * FROM unused_albums ORDER BY album'),
+      at: get<[album: number], UnusedAlbumRow>('SELECT * FROM unused_albums WHERE album = ?'),
       /** When the album that waits longest was first seen empty, in monotonic milliseconds; null when none waits. */
-      oldest: () => first.get()!.since,
+      oldest: value<[], number | null>(`SELECT min(since) FROM unused_albums WHERE state <> 'occupied'`),
     },
     writes: {
       put: (row: UnusedAlbumRow) => void put.run({ ...row, since: Math.round(row.since) }),
-      remove: (album: number) => void remove.run(album),
+      remove: run<[album: number]>('DELETE FROM unused_albums WHERE album = ?'),
       /** Forgets an album that is gone from the host. No image may be recorded in it. */
       forgetAlbum(album: number): void {
         for (const statement of ofNoUse) statement.run(album)

@@ -1,0 +1,35 @@
+import type { Db } from './database.ts'
+
+/**
+ * Makes functions of SQL. `P`: the bound values, or one object of named values. `Row`: the columns of a row.
+ * get: one row, or undefined. all: all rows. has: whether there is a row. value: the first column of the one row.
+ * run: changes rows. changes: changes rows, and answers how many.
+ */
+export function statements(db: Db) {
+  return {
+    get<P extends unknown[], Row>(sql: string) {
+      const statement = db.prepare<unknown[], Row>(sql)
+      return (...bound: P) => statement.get(...bound)
+    },
+    all<P extends unknown[], Row>(sql: string) {
+      const statement = db.prepare<unknown[], Row>(sql)
+      return (...bound: P) => statement.all(...bound)
+    },
+    has<P extends unknown[]>(sql: string) {
+      const statement = db.prepare<unknown[]>(sql)
+      return (...bound: P) => statement.get(...bound) !== undefined
+    },
+    value<P extends unknown[], Value>(sql: string) {
+      const statement = db.prepare<unknown[], Value>(sql).pluck()
+      return (...bound: P) => statement.get(...bound) as Value
+    },
+    run<P extends unknown[]>(sql: string) {
+      const statement = db.prepare<unknown[]>(sql)
+      return (...bound: P) => void statement.run(...bound)
+    },
+    changes<P extends unknown[]>(sql: string) {
+      const statement = db.prepare<unknown[]>(sql)
+      return (...bound: P) => statement.run(...bound).changes
+    },
+  }
+}
