@@ -97,7 +97,7 @@ export const COMMANDS: readonly Command[] = [
     command: 'resume',
     describe: 'End a pause',
     exits: ACTING,
-    load: async () => (await import('./commands/resume.ts')).resumeCommand,
+    load: async () => (await import('./commands/pause.ts')).resumeCommand,
   },
   {
     command: 'adopt',

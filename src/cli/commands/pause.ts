@@ -36,14 +36,14 @@ export const pauseCommand = command(
   },
 )
 
-/** Milliseconds. A repeated option comes as an array. */
+/** Milliseconds. */
 async function durationIn(given: string): Promise<number> {
   const { parseDuration } = await import('../../config/values.ts')
-  const ms = parseDuration(String(given))
+  const ms = parseDuration(given)
   if (ms === null || ms < 1 || ms > LONGEST_MS)
     throw new Problem(
       EXIT.usage,
-      `--for ${String(given)}: must be a duration such as 90s, 10m or 1h30m, up to 365d. See albumd pause --help.`,
+      `--for ${given}: must be a duration such as 90s, 10m or 1h30m, up to 365d. See albumd pause --help.`,
     )
   return ms
 }
@@ -52,3 +52,15 @@ async function durationIn(given: string): Promise<number> {
 export function pauseInJson({ until }: Pause): { until: string | null } {
   return { until: until === null ? null : new Date(until).toISOString() }
 }
+
+export const resumeCommand = command(
+  options => options.options({ ...configOption, ...jsonOption }).example('$0 resume', 'Go on at once'),
+  async ({ config: flag, json }, onInterrupts) => {
+    const config = await readConfig(flag)
+    const interrupts = onInterrupts()
+    const { paused } = await carryOut(config, 'resume', {}, silently, interrupts)
+    if (json) process.stdout.write(`${JSON.stringify({ paused: false, was_paused: paused !== null })}\n`)
+    else process.stdout.write(paused ? 'the pause is over\n' : 'nothing to resume: albumd was not paused\n')
+    return EXIT.inSync
+  },
+)
