@@ -53,7 +53,7 @@ function compiled({ base, text }: IgnoreRules): Link {
 }
 
 /** A pattern as it is written, in which line, and the same relative to the root. */
-export interface WrittenPattern {
+interface WrittenPattern {
   written: string
   /** The line number, from 1. */
   line: number
@@ -61,7 +61,7 @@ export interface WrittenPattern {
 }
 
 /** The patterns of some rules; what can't be understood is left out. */
-export function writtenPatterns({ base, text }: IgnoreRules): WrittenPattern[] {
+function writtenPatterns({ base, text }: IgnoreRules): WrittenPattern[] {
   const lines = text.replace(/^\u{FEFF}/u, '').split(/\r?\n|\r$/)
   return lines
     .map((written, at) => ({ written, line: at + 1 }))
@@ -102,15 +102,8 @@ function isUnderstood(pattern: string): boolean {
   }
 }
 
-/** A rule as written in its ignore file or in the config. */
-export interface HidingRule {
-  /** The number of its text in the chain, from 0. */
-  link: number
-  base: string
-  /** The line number, from 1. */
-  line: number
-  pattern: string
-}
+/** A rule as written in its ignore file or in the config. `link`: the number of its text in the chain, from 0. */
+export type HidingRule = WrittenPattern & { link: number; base: string }
 
 /** The rule that hides a path, or null. The last rule of the chain that matches counts. `path`: below the root. */
 export function hidingRule(
@@ -123,6 +116,5 @@ export function hidingRule(
   )
   const asked = ignore(OPTIONS).add(all.map(({ pattern }, at) => ({ pattern, mark: String(at) })))
   const { rule } = asked.test(kind === 'folder' ? `${path}/` : path)
-  const found = rule?.mark === undefined ? undefined : all[Number(rule.mark)]
-  return found ? { link: found.link, base: found.base, line: found.line, pattern: found.written } : null
+  return all[Number(rule?.mark)] ?? null
 }

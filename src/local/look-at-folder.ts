@@ -41,14 +41,14 @@ const LISTINGS = 3
 
 function compared(disk: Disk, path: string, folder: FolderToLookAt): FolderResult {
   for (let listing = 1; ; listing++) {
-    const { result, torn } = listed(disk, path, folder)
+    const result = listed(disk, path, folder, listing === LISTINGS)
     // What was met first may be as gone by now as the rest: a folder that was emptied would seem to hold it still.
-    if (!torn || listing === LISTINGS) return result
+    if (result) return result
   }
 }
 
-/** `torn`: a picture that it lists was no longer there. */
-function listed(disk: Disk, path: string, folder: FolderToLookAt): { result: FolderResult; torn: boolean } {
+/** Null when a picture that was listed is no longer there, unless the listing is the last. */
+function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolean): FolderResult | null {
   const began = disk.now()
   const identity = identityOf(disk, path)
   const mount = folder.path !== '' && disk.lstat(dirname(path)).dev !== identity.dev
@@ -67,16 +67,15 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt): { result: Fol
     mount,
   }
   const prefix = folder.path === '' ? '' : `${folder.path}/`
-  let torn = false
-  for (const entry of entries) if (!enter(look, disk, path, entry, placeOf(entry, prefix, rules))) torn = true
+  for (const entry of entries)
+    if (!enter(look, disk, path, entry, placeOf(entry, prefix, rules)) && !isLast) return null
 
   // A folder that was moved away or unmounted meanwhile has lost its files for us alone.
-  if (!isDeepStrictEqual(identity, identityOf(disk, path))) return { result: changed(folder.path), torn }
+  if (!isDeepStrictEqual(identity, identityOf(disk, path))) return changed(folder.path)
   const digest = digestOf(look, rules.fingerprint)
-  if (digest === folder.digest) return { result: { path: folder.path, kind: 'same' }, torn }
+  if (digest === folder.digest) return { path: folder.path, kind: 'same' }
   const fresh = look.files.some(isStampedWithin(began - STAMP_GRAIN, disk.now() + STAMP_GRAIN))
-  const result = { path: folder.path, kind: 'different', digest: fresh ? null : digest, look } as const
-  return { result, torn }
+  return { path: folder.path, kind: 'different', digest: fresh ? null : digest, look }
 }
 
 type Place = 'hidden' | 'links' | 'ignored' | 'format' | 'not_utf8' | 'folder' | 'picture' | 'ignore_file'

@@ -85,19 +85,18 @@ export function openRequestQueue(places: number, requestsPerSecond: number): Req
   // made. This empty job is the first one.
   void queue.schedule(async () => {})
   return {
-    inTurn<T>(job: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
-      if (signal.aborted) return Promise.resolve(null)
-      const { promise, resolve, reject } = Promise.withResolvers<T | null>()
+    async inTurn<T>(job: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
+      if (signal.aborted) return null
       // Bottleneck has no way to remove a queued job. The caller is answered at once, and the job does nothing when its
       // turn comes.
-      const leave = () => resolve(null)
+      const left = Promise.withResolvers<null>()
+      const leave = () => left.resolve(null)
       signal.addEventListener('abort', leave, { once: true })
-      const turn = queue.schedule(() => {
+      const turn = queue.schedule(async () => {
         signal.removeEventListener('abort', leave)
-        return signal.aborted ? Promise.resolve(null) : job()
+        return signal.aborted ? null : job()
       })
-      turn.then(resolve, reject)
-      return promise
+      return Promise.race([left.promise, turn])
     },
   }
 }

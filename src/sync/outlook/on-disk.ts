@@ -156,8 +156,8 @@ function leftOut(
 }
 
 /** The config's rules are the first in the chain. */
-function ruleInFile(root: string, { link, base, line, pattern }: HidingRule): RuleInFile {
-  return { pattern, file: link === 0 ? null : `${fullPath(root, base)}/${IGNORE_FILE}`, line }
+function ruleInFile(root: string, { link, base, line, written }: HidingRule): RuleInFile {
+  return { pattern: written, file: link === 0 ? null : `${fullPath(root, base)}/${IGNORE_FILE}`, line }
 }
 
 function ignoreTextIn(disk: Disk, folder: string): string | null {
