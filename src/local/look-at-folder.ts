@@ -39,6 +39,8 @@ export function rulesWithin(
 /** How often a folder is listed where pictures vanish between its listing and the look at them. */
 const LISTINGS = 3
 
+const REPLACED = 'The folder was replaced while it was being looked at.'
+
 function compared(disk: Disk, path: string, folder: FolderToLookAt): FolderResult {
   for (let listing = 1; ; listing++) {
     const result = listed(disk, path, folder, listing === LISTINGS)
@@ -71,7 +73,8 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
     if (!enter(look, disk, path, entry, placeOf(entry, prefix, rules)) && !isLast) return null
 
   // A folder that was moved away or unmounted meanwhile has lost its files for us alone.
-  if (!isDeepStrictEqual(identity, identityOf(disk, path))) return changed(folder.path)
+  if (!isDeepStrictEqual(identity, identityOf(disk, path)))
+    return { path: folder.path, kind: 'unknown', code: 'CHANGED', message: REPLACED }
   const digest = digestOf(look, rules.fingerprint)
   if (digest === folder.digest) return { path: folder.path, kind: 'same' }
   const fresh = look.files.some(isStampedWithin(began - STAMP_GRAIN, disk.now() + STAMP_GRAIN))
@@ -158,15 +161,6 @@ function readIgnoreFile(disk: Disk, path: string, entries: DiskEntry[]): IgnoreF
 function identityOf(disk: Disk, path: string): FolderLook['identity'] {
   const { dev, ino, birthtime } = disk.lstat(path)
   return { dev, ino, birthtime }
-}
-
-function changed(path: string): FolderResult {
-  return {
-    path,
-    kind: 'unknown',
-    code: 'CHANGED',
-    message: 'The folder was replaced while it was being looked at.',
-  }
 }
 
 /** A stamp of the future is no fresh one: it is left from a clock that was wrong, and a new edit gets another. */

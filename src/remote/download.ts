@@ -23,11 +23,7 @@ export interface DownloadRequest {
   take: (chunk: Uint8Array) => void
 }
 
-/** Fetches pictures from their delivery addresses, without the API key. No redirect is followed. */
-export interface Downloads {
-  fetch(request: DownloadRequest, signal: AbortSignal): Promise<Downloaded>
-  close(): Promise<void>
-}
+export type Downloads = ReturnType<typeof openDownloads>
 
 export interface DownloadOptions extends HttpOptions {
   /** {base_url}. Only when it is a loopback address may a delivery address be plain HTTP, and then loopback too (§5.4). */
@@ -42,12 +38,13 @@ const LEAST_LIMIT_MS = 600_000
 
 const TOO_MANY = new Error('more bytes than a picture and an error page have')
 
-export function openDownloads({ baseUrl, ...options }: DownloadOptions): Downloads {
+/** Fetches pictures from their delivery addresses, without the API key. No redirect is followed. */
+export function openDownloads({ baseUrl, ...options }: DownloadOptions) {
   const base = parseAddress(new URL(baseUrl).href)
   if (!base) throw new TypeError('base_url must be a plain address')
   const http = new Http(options)
   return {
-    async fetch({ url, size, afresh, take }, signal) {
+    async fetch({ url, size, afresh, take }: DownloadRequest, signal: AbortSignal): Promise<Downloaded> {
       const most = Math.max(size, OTHER_MAX)
       let given = 0
       const onChunk = (chunk: Uint8Array) => {
