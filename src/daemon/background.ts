@@ -41,11 +41,3 @@ export class Bell {
     return bell.aborted
   }
 }
-
-/** Resolves when the signal is aborted. */
-export function abortOf(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
-}

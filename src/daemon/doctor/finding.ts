@@ -1,22 +1,19 @@
 /** What the doctor checks, in this order. */
-export const CHECKS = [
-  'config',
-  'folder',
-  'mounts',
-  'watching',
-  'state',
-  'database',
-  'disk_space',
-  'daemon',
-  'quota',
-  'host',
-  'tls',
-  'clock',
-  'key',
-  'endpoint',
-] as const
-
-export type Check = (typeof CHECKS)[number]
+export type Check =
+  | 'config'
+  | 'folder'
+  | 'mounts'
+  | 'watching'
+  | 'state'
+  | 'database'
+  | 'disk_space'
+  | 'daemon'
+  | 'quota'
+  | 'host'
+  | 'tls'
+  | 'clock'
+  | 'key'
+  | 'endpoint'
 
 /** The result of one check. */
 export interface Finding {
@@ -31,14 +28,15 @@ export interface Finding {
   code?: string
 }
 
-export function pass(check: Check, message: string): Finding {
-  return { check, status: 'pass', message, remedy: null }
-}
+const found =
+  (status: Finding['status']) =>
+  (check: Check, message: string, remedy: string | null = null): Finding => ({
+    check,
+    status,
+    message,
+    remedy,
+  })
 
-export function warn(check: Check, message: string, remedy: string | null): Finding {
-  return { check, status: 'warn', message, remedy }
-}
-
-export function fail(check: Check, message: string, remedy: string | null): Finding {
-  return { check, status: 'fail', message, remedy }
-}
+export const pass = found('pass')
+export const warn = found('warn')
+export const fail = found('fail')

@@ -18,15 +18,14 @@ import { orNull } from '../or-null.ts'
 import type { Watching } from '../watch/watching.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
-/** What was found in the mirrors' folders. */
-export interface Surveys {
-  findings: Finding[]
-  /** The folders of all mirrors. Each has a watch of its own while the daemon runs. */
-  folders: number
-}
-
-/** Whether each mirror's folder is there, and whether this user may read everything in it. */
-export async function checkTrees(config: Config, signal: AbortSignal): Promise<Surveys> {
+/**
+ * Whether each mirror's folder is there, and whether this user may read everything in it. `folders`: how many all mirrors
+ * have. Each has a watch of its own while the daemon runs.
+ */
+export async function checkTrees(
+  config: Config,
+  signal: AbortSignal,
+): Promise<{ findings: Finding[]; folders: number }> {
   const problems = checkFolders(config)
   const findings = problems.map(({ key, message, code }) =>
     fail('folder', `${key}: ${message}`, REMEDIES[code]),

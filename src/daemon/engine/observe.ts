@@ -1,6 +1,5 @@
 import type { Disk } from '../../local/disk.ts'
-import type { OpenPicture } from '../../local/picture-file.ts'
-import { hostWith, type ImageHost, type PictureBody } from '../../remote/host.ts'
+import { hostWith, type PictureBody } from '../../remote/host.ts'
 import type { EngineContext } from '../../sync/context.ts'
 
 /** How far a picture is on its way to the host. */
@@ -22,45 +21,53 @@ type Alive = () => void
 /** What the engine works on. */
 type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture'>
 
-/** Wraps disk, host and pictures, so that `alive` hears of every step, and `sending` of each part that is sent. */
-export function observed(world: World, alive: Alive, sending?: TellSending): World {
-  const signed: World = {
-    disk: diskWithSigns(world.disk, alive),
-    host: hostWithSigns(world.host, alive),
-    async openPicture(root, path, cut) {
-      const picture = await world.openPicture(root, path, cut)
-      alive()
-      return pictureWithSigns(picture, alive)
-    },
-  }
-  return sending ? watchUploads(signed, sending) : signed
-}
-
+/**
+ * How often fetching a picture counts as a sign of life, because a large picture on a slow line takes long. Where no
+ * byte comes, the client itself ends the request after `host.timeout`.
+ */
+const FETCHING_MS = 30_000
 /** A picture in memory is counted in pieces of so many bytes. */
 const PIECE = 64 * 1024
 
-function watchUploads({ disk, host, openPicture }: World, tell: TellSending): World {
+/** Wraps disk, host and pictures, so that `alive` hears of every step, and `sending` of each part that is sent. */
+export function observed({ disk, host, openPicture }: World, alive: Alive, sending?: TellSending): World {
   // A body is recognized by its `chunks`, because it has the name of its file and not the path.
   const locations = new WeakMap<PictureBody['chunks'], Pick<Sending, 'mirror' | 'path'>>()
   return {
-    disk,
+    disk: diskWithSigns(disk, alive),
     async openPicture(mirror, path, cut) {
-      const open = await openPicture(mirror, path, cut)
-      locations.set(open.chunks, { mirror, path })
-      return open
+      const picture = await openPicture(mirror, path, cut)
+      alive()
+      const chunks = async function* () {
+        for await (const chunk of picture.chunks()) {
+          alive()
+          yield chunk
+        }
+      }
+      locations.set(chunks, { mirror, path })
+      return { ...picture, chunks }
     },
+    // For other requests the gate calls `alive`.
     host: hostWith(host, {
       async send(credential, picture, signal) {
         const location = locations.get(picture.chunks)
-        if (!location) return host.send(credential, picture, signal)
+        if (!sending || !location) return host.send(credential, picture, signal)
         const { bytes, ...body } = picture
-        const told = (sent: number | null) => tell({ ...location, size: body.size, sent })
+        const told = (sent: number | null) => sending({ ...location, size: body.size, sent })
         const chunks = () => counted(bytes ? slices(bytes) : body.chunks(), told)
         told(0)
         try {
           return await host.send(credential, { ...body, chunks }, signal)
         } finally {
           told(null)
+        }
+      },
+      async fetchDelivered(...args) {
+        const timer = setInterval(alive, FETCHING_MS).unref()
+        try {
+          return await host.fetchDelivered(...args)
+        } finally {
+          clearInterval(timer)
         }
       },
     }),
@@ -97,36 +104,4 @@ function diskWithSigns(disk: Disk, alive: Alive): Disk {
     isRemote: folder => disk.isRemote(folder),
     now: () => disk.now(),
   }
-}
-
-function pictureWithSigns(picture: OpenPicture, alive: Alive): OpenPicture {
-  return {
-    ...picture,
-    async *chunks() {
-      for await (const chunk of picture.chunks()) {
-        alive()
-        yield chunk
-      }
-    },
-  }
-}
-
-/**
- * How often fetching a picture counts as a sign of life, because a large picture on a slow line takes long. Where no
- * byte comes, the client itself ends the request after `host.timeout`.
- */
-const FETCHING_MS = 30_000
-
-/** For other requests the gate calls `alive`. */
-function hostWithSigns(host: ImageHost, alive: Alive): ImageHost {
-  return hostWith(host, {
-    async fetchDelivered(...args) {
-      const timer = setInterval(alive, FETCHING_MS).unref()
-      try {
-        return await host.fetchDelivered(...args)
-      } finally {
-        clearInterval(timer)
-      }
-    },
-  })
 }

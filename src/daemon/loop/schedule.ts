@@ -1,8 +1,9 @@
+import { once } from 'node:events'
 import { createTask, type ScheduledTask } from 'node-cron'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
-import { abortOf, Background } from '../background.ts'
+import { Background } from '../background.ts'
 import type { AuditResult } from '../commands/audit.ts'
 
 /** A time that recurs. */
@@ -159,7 +160,8 @@ export class ScheduledAudit {
     elsewhere: AbortSignal,
     ended: AbortSignal,
   ): Promise<void> {
-    await abortOf(AbortSignal.any([elsewhere, ended]))
+    const due = AbortSignal.any([elsewhere, ended])
+    if (!due.aborted) await once(due, 'abort')
     if (this.#patienceMs > 0) await this.#options.clock.sleep(this.#patienceMs, ended)
     if (!ended.aborted) impatient.abort()
   }

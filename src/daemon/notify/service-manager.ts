@@ -73,13 +73,13 @@ export class ServiceManager {
   stopping(): void {
     if (this.#state === 'stopping') return
     this.#state = 'stopping'
-    this.#endLook()
+    this.forget()
     this.#tell({ STOPPING: '1', STATUS: 'Stopping: what is under way is finished or journaled' })
   }
 
   /** Shows one line to people. */
   status(line: string): void {
-    this.#endLook()
+    this.forget()
     this.#say(line)
   }
 
@@ -94,7 +94,9 @@ export class ServiceManager {
 
   /** Drops the `look` of `statusSoon`, because the state that it reads is closed. */
   forget(): void {
-    this.#endLook()
+    this.#waiting?.abort()
+    this.#waiting = null
+    this.#look = null
   }
 
   /** Resolves when all notices are sent. */
@@ -111,17 +113,11 @@ export class ServiceManager {
 
   #lookNow(): void {
     const look = this.#look
-    this.#endLook()
+    this.forget()
     this.#statusAt = this.#options.clock.monotonic()
     // An error of the state is told by the supervisor.
     const line = look && orNull(look)
     if (line !== null) this.#say(line)
-  }
-
-  #endLook(): void {
-    this.#waiting?.abort()
-    this.#waiting = null
-    this.#look = null
   }
 
   #say(text: string): void {

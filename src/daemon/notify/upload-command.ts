@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { albumName } from '../../sync/album.ts'
 import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { abortOf, Bell } from '../background.ts'
+import { Bell } from '../background.ts'
 import type { Bus, DaemonEvent } from '../events.ts'
 import { runCommand } from './run-command.ts'
 
@@ -78,7 +79,8 @@ export class UploadCommand {
 
   async #arrival(end: AbortSignal): Promise<void> {
     this.#arrived.heard()
-    await abortOf(AbortSignal.any([end, this.#arrived.signal]))
+    const any = AbortSignal.any([end, this.#arrived.signal])
+    if (!any.aborted) await once(any, 'abort')
   }
 
   #tellLeft(pictures: number, why: string): void {

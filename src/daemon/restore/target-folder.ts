@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
@@ -149,8 +149,7 @@ async function makeOwn(root: string, own: string): Promise<void> {
 async function readMark(mark: string): Promise<string | null> {
   try {
     const file = await open(mark, constants.O_RDONLY | constants.O_NOFOLLOW)
-    await file.close()
-    return await readFile(mark, 'utf8')
+    return await file.readFile('utf8').finally(() => file.close())
   } catch {
     return null
   }

@@ -1,20 +1,8 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { sendHeartbeat } from '../../../src/daemon/notify/notifier.ts'
+import { serve } from '../../remote/serve.ts'
 
 const NEVER = new AbortController().signal
-
-async function serve(answer: RequestListener): Promise<string> {
-  const server = createServer(answer).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise(resolve => server.close(resolve))
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
 
 it("a heartbeat adds the age in seconds to the address's own query", async () => {
   const asked: string[] = []
