@@ -51,33 +51,24 @@ export async function webpEnding(reader: ByteReader): Promise<Ending> {
   if (head === null) return cut('its header is missing')
   const end = RIFF_HEAD + head.readUInt32LE(4)
   if (end < FIRST_CHUNK + CHUNK_HEAD) return cut('its length is not written')
-  const chunks = end > reader.size ? null : await walkChunks(reader, end)
-  if (chunks && 'kind' in chunks) return chunks
-  // Compressed pixels never end with a page of zeros.
-  if (chunks && WEBP_PIXELS.has(chunks.last) && (await reader.zerosAtEnd()) >= PAGE)
-    return cut('its end is only zeros')
-  return chunks?.blank ? BLANK : endingOfLength(reader, end, 'it')
-}
-
-/** The name of the last chunk before `end`, and whether a chunk of pixels holds a page of zeros. */
-async function walkChunks(
-  reader: ByteReader,
-  end: number,
-): Promise<{ last: string; blank: boolean } | Ending> {
-  let last = ''
+  if (end > reader.size) return endingOfLength(reader, end, 'it')
+  let name = ''
   let blank = false
   let offset = FIRST_CHUNK
   while (offset + CHUNK_HEAD <= end) {
     const chunk = await reader.bytes(offset, CHUNK_HEAD)
     if (chunk === null || chunk.readUInt32BE(0) === 0) return broken(offset)
-    last = chunk.toString('latin1', 0, 4)
+    name = chunk.toString('latin1', 0, 4)
     const length = chunk.readUInt32LE(4)
     const from = offset
     offset += CHUNK_HEAD + length + (length % 2)
-    blank ||= WEBP_PIXELS.has(last) && (await reader.hasBlankPage(from, Math.min(offset, end)))
+    blank ||= WEBP_PIXELS.has(name) && (await reader.hasBlankPage(from, Math.min(offset, end)))
   }
   // Some writers leave out the padding of an odd last chunk.
-  return offset > end + 1 ? cut(`its chunk ${last.trim()} goes on behind its end`) : { last, blank }
+  if (offset > end + 1) return cut(`its chunk ${name.trim()} goes on behind its end`)
+  // Compressed pixels never end with a page of zeros.
+  if (WEBP_PIXELS.has(name) && (await reader.zerosAtEnd()) >= PAGE) return cut('its end is only zeros')
+  return blank ? BLANK : endingOfLength(reader, end, 'it')
 }
 
 const FILE_HEADER = 14

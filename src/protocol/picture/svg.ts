@@ -8,8 +8,8 @@ const SIGN_LENGTH = 256
 
 const NAME = /^<(?:[^\s:<>/"'=]+:)?svg(?=[\s/>])/
 const UNFINISHED_NAME = /^<[^\s/>]*$/
-const ATTRIBUTE = /\s+([^\s=<>/"']+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y
-const TAG_END = /\s*\/?>/y
+const ATTRIBUTE = /\s+([^\s=<>/"']+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/gy
+const TAG_END = /^\s*\/?>$/
 
 /**
  * The start tag of an SVG's root element, with only the attributes that state a size:
@@ -33,13 +33,12 @@ export async function findSvgRoot(source: ByteSource, head: Uint8Array): Promise
 
 /** Null: the tag is not well-formed. */
 function sizeOf(tag: string): Uint8Array | null {
-  let at = NAME.exec(tag)?.[0].length ?? 0
-  const attributes: string[] = []
-  for (let match = matchAt(ATTRIBUTE, tag, at); match !== null; match = matchAt(ATTRIBUTE, tag, at)) {
-    at += match[0].length
-    attributes.push(...lengthAttribute(match[1]!, match[2] ?? match[3]!))
-  }
-  return matchAt(TAG_END, tag, at) && Buffer.from(`<svg ${attributes.join(' ')}>`)
+  const rest = tag.replace(NAME, '')
+  const attributes = [...rest.matchAll(ATTRIBUTE)]
+  const length = attributes.reduce((sum, [text]) => sum + text.length, 0)
+  if (!TAG_END.test(rest.slice(length))) return null
+  const lengths = attributes.flatMap(([, name, one, other]) => lengthAttribute(name!, one ?? other!))
+  return Buffer.from(`<svg ${lengths.join(' ')}>`)
 }
 
 /** A viewBox may have commas and any white space between its numbers; image-size understands only one blank. */
@@ -47,11 +46,6 @@ function lengthAttribute(name: string, value: string): string[] {
   if (name !== 'width' && name !== 'height' && name !== 'viewBox') return []
   const plain = value.trim().replace(/[\s,]+/g, ' ')
   return /^[\w.+ -]{1,100}$/.test(plain) ? [`${name}="${plain}"`] : []
-}
-
-function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
-  sticky.lastIndex = at
-  return sticky.exec(text)
 }
 
 /** An SVG ends with the closing tag of its root element. White space behind it belongs to it. */
