@@ -22,8 +22,9 @@ import { type Finding, fail, pass, warn } from './finding.ts'
 export const LONGEST_MS = 15_000
 
 /**
- * The host, with a second try for nothing, because a person waits. `lastRequest`: see `lastRequestBefore`. A running
- * daemon shares the account's rate limit (§8), so nothing may be asked beside it.
+ * Opens the host for single questions. None is asked a second time after a failure, because a person waits. While a
+ * daemon runs, nothing may be asked, because both would share the account's rate limit (§8). `lastRequest`: see
+ * `lastRequestBefore`.
  */
 export function openHostToAsk(host: RemoteSettings, access: Access, lastRequest: number | null): ImageHost {
   return openRemote(host, access, lastRequest, {

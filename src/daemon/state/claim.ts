@@ -104,22 +104,18 @@ function takeStateFolder(lockFile: string): StateFolder {
       // No folder is made where none exists, because somebody may be about to move the state back.
       if (idOf(lockFile) === taken || !existsSync(dirname(lockFile))) return false
       const before = lock
-      lock = takeLater(lockFile)
+      try {
+        lock = take(lockFile)
+      } catch (error) {
+        // Another albumd's lock is an error that passes: this daemon has worked already, so it waits.
+        throw error instanceof LockedError ? new StateError('STATE_BUSY', error.message) : error
+      }
       taken = idOf(lockFile)
       before.release()
       return true
     },
     isInPlace: () => idOf(lockFile) === taken,
     release: () => lock.release(),
-  }
-}
-
-/** Like `take`, but another albumd's lock is an error that passes: this daemon has worked already, so it waits. */
-function takeLater(lockFile: string): Lock {
-  try {
-    return take(lockFile)
-  } catch (error) {
-    throw error instanceof LockedError ? new StateError('STATE_BUSY', error.message) : error
   }
 }
 

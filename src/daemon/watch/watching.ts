@@ -60,15 +60,11 @@ function sumOf(states: WatchState[]): Watching {
   const losses = states.flatMap(({ loss }) => loss ?? [])
   const overflows = states.flatMap(({ overflowedAt }) => overflowedAt ?? [])
   return {
-    folders: total(states.map(({ folders }) => folders)),
-    lost: total(states.map(({ lost }) => lost)),
+    folders: states.reduce((sum, { folders }) => sum + folders, 0),
+    lost: states.reduce((sum, { lost }) => sum + lost, 0),
     polled: states.some(({ polled }) => polled),
     reason: losses[0]?.message ?? null,
     remedy: losses[0]?.remedy ?? null,
     overflowed_at: overflows.length === 0 ? null : new Date(Math.max(...overflows)).toISOString(),
   }
-}
-
-function total(numbers: number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0)
 }
