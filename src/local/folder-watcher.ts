@@ -8,39 +8,39 @@ import { lossOf, OVERFLOW, type WatchLoss } from './watch-loss.ts'
 /** Says which folders need a look, never what happened there. */
 export interface FolderWatcher {
   /**
-   * Watches folders: paths below the root with slashes, '' is the root; a folder comes with or after those above it.
-   * Those watched already are left as they are, the others are tried again. What happens in a folder
-   * before the promise resolves may go untold: look at it afterwards. Never rejects.
+   * Watches folders: paths below the root with slashes; '' is the root. A folder is named with or after the folders above
+   * it. A folder that is watched already stays as it is; a folder whose watch failed is tried again. What happens in a
+   * folder before the promise resolves may cause no call of `onStale`, so look at the folder afterwards. Never rejects.
    */
   watch(folders: readonly string[]): Promise<void>
   /** Ends the watches of folders and of all that lies below them. */
   unwatch(folders: readonly string[]): void
-  /** Opens the watches of folders and of all below anew, and tells of each: another folder may stand there. */
+  /** Opens the watches of folders and of all below anew, and calls `onStale` for each: another folder may be there now. */
   renew(folders: readonly string[]): void
-  /** Those that were to be watched, are there, and can't be: nothing tells of what happens in them. */
+  /** The folders that exist and can't be watched. What happens in them is not noticed. */
   lost(): string[]
-  /** Ends all watches. Nothing is told afterwards. */
+  /** Ends all watches. No callback is called from then on. */
   close(): Promise<void>
 }
 
 export interface FolderWatcherOptions {
-  /** At once, and once for each event: a burst calls it thousands of times. */
+  /** A folder needs a look. Called at once, for each event: a burst calls it thousands of times. */
   onStale(folder: string): void
   /**
-   * A folder can't be watched; `lost` names it. A limit is told once for each list, whatever else it stops. After
-   * WATCH_OVERFLOW every folder needs a look.
+   * A folder can't be watched; `lost` names it. A limit of the system is reported once for each call of `watch`, however
+   * many folders it concerns. After WATCH_OVERFLOW every folder needs a look.
    */
   onLost(loss: WatchLoss): void
 }
 
-/** A folder's watch: chokidar's, or none while the folder is not there, or the system refuses it. */
+/** A folder's watch. 'root': chokidar's. 'away': the folder is missing. 'lost': the system refused the watch. */
 type Watch = FSWatcher | 'root' | 'away' | 'lost'
 
 /**
  * Opens nothing yet. `root` is the mirror's folder.
  *
- * chokidar watches the root, and waits where there is none. The folders below are watched by Node itself: their
- * parents tell of their coming and going, and a chokidar for each costs ten times the memory and the CPU of the start.
+ * chokidar watches the root, and waits for a missing root. The folders below are watched by Node itself: when such a folder
+ * comes or goes, its parent's watch reports it, and a chokidar for each costs ten times the memory and the CPU of the start.
  */
 export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatcherOptions): FolderWatcher {
   const base = resolve(root)
@@ -50,7 +50,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
   const due = new Set<string>()
   const nearOverflow = eventsNearOverflow()
   let closed = false
-  /** A limit was met and told; nothing more is opened until the next list. */
+  /** A limit of the system was met and reported. Nothing more is opened until the next call of `watch`. */
   let full = false
   let heardThisTurn = 0
   let renewing = false
@@ -77,7 +77,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     }
   }
 
-  /** As for the others, but one that is away is waited for. */
+  /** A missing root is waited for. */
   async function openRoot(): Promise<void> {
     rootWatch = openRootWatch(base, {
       onEvent: (event, name) => heard('', event, name),
@@ -111,7 +111,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     if (heardThisTurn++ === 0) setImmediate(endTurn)
     onStale(folder)
     if (event !== 'rename' || name === null) return
-    // A folder's own end bears its own name. Of the root's end nothing else tells.
+    // When a folder is deleted or moved, its own watch reports the folder's name. No parent's watch reports it of the root.
     if (name === basename(join(base, folder))) renew([folder])
     const child = folder === '' ? name : `${folder}/${name}`
     if (watches.has(child)) renew([child])
@@ -122,14 +122,14 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     heardThisTurn = 0
     if (closed || heardInAll < nearOverflow) return
     onLost(OVERFLOW)
-    // That a folder was replaced may be among what was lost.
+    // A lost event may have said that a folder was replaced.
     renew([''])
   }
 
   /**
-   * inotify watches an inode, whatever its path is by now. Where a folder was deleted, moved or replaced, the path is
-   * opened again, and looked at: it may be another folder, or the same one, with events lost between. Many come
-   * together when a tree goes, so they are collected for a turn.
+   * inotify watches an inode, whatever its path is by now. When a folder was deleted, moved or replaced, its path is
+   * opened again and needs a look: another folder may be there now, or the same folder, and events were missed meanwhile.
+   * Many folders end at once when a tree is deleted, so they are collected for one turn of the event loop.
    */
   function renew(folders: readonly string[]): void {
     for (const folder of folders) due.add(folder)
@@ -158,7 +158,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     if (!closed && watches.has(folder)) onStale(folder)
   }
 
-  /** At the limit every further folder would fail alike. */
+  /** Once a limit is met, every further watch would fail in the same way. */
   async function openUnlessFull(folder: string): Promise<void> {
     if (closed) return
     if (full) watches.set(folder, 'lost')
@@ -172,7 +172,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     else if (typeof watch === 'object') watch.close()
   }
 
-  /** Of those that are to be watched, the folders named and all below. */
+  /** The watched folders that are among `tops` or below them. */
   function within(tops: ReadonlySet<string>): string[] {
     return [...watches.keys()].filter(folder => tops.has('') || lineOf(folder).some(each => tops.has(each)))
   }
@@ -207,7 +207,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
   }
 }
 
-/** A folder and those above it, but not the root, which is above all. */
+/** A folder and the folders above it, without the root. */
 function lineOf(folder: string): string[] {
   const line = [folder]
   for (let at = folder.lastIndexOf('/'); at > 0; at = folder.lastIndexOf('/', at - 1))
@@ -216,9 +216,9 @@ function lineOf(folder: string): string[] {
 }
 
 /**
- * Events in one turn of the loop from which on some may be lost. The kernel drops what comes while its queue is full,
- * and says so to nobody who uses fs.watch. Half of the queue, because mirrors share it, and events of watches that
- * have just ended take room in it without being counted.
+ * After so many events in one turn of the event loop, further events may have been lost. The kernel drops events while its
+ * queue is full, and fs.watch does not report that. Half of the queue, because all mirrors share it, and because events of
+ * watches that have just ended take room in it without being counted.
  */
 function eventsNearOverflow(): number {
   try {

@@ -22,19 +22,19 @@ export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
   const links = chain.map(compiled)
   const fingerprint = links.map(link => link.fingerprint).join()
   if (links.every(link => link.patterns === null)) return { hides: () => false, fingerprint }
-  // `ignore` keeps every answer for as long as it lives: one object a folder, or a million paths would stay.
+  // An object of `ignore` keeps each of its answers. A new object for each folder keeps those of one folder alone.
   const rules = ignore(OPTIONS)
   for (const { patterns } of links) if (patterns) rules.add(patterns)
   return { hides: (path, kind) => rules.ignores(kind === 'folder' ? `${path}/` : path), fingerprint }
 }
 
 interface Link {
-  /** Relative to the root. Null where there are none. */
+  /** Relative to the root. Null: the text has no patterns. */
   patterns: Ignore | null
   fingerprint: string
 }
 
-/** Folder after folder brings the same chain. This changes what it costs, never what it answers. */
+/** The latest rules, compiled. Most folders of a tree have the same rules, and compiling takes longer than asking. */
 const seen = new Map<string, Link>()
 const SEEN_MAX = 64
 

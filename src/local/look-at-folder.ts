@@ -36,7 +36,7 @@ export function rulesWithin(
   return [...folder.rules, { base: folder.path, text: ignoreFile.text }]
 }
 
-/** How often a folder is listed where pictures vanish between its listing and the look at them. */
+/** How often a folder is listed when pictures vanish between the listing and the look at them. */
 const LISTINGS = 3
 
 const REPLACED = 'The folder was replaced while it was being looked at.'
@@ -44,7 +44,7 @@ const REPLACED = 'The folder was replaced while it was being looked at.'
 function compared(disk: Disk, path: string, folder: FolderToLookAt): FolderResult {
   for (let listing = 1; ; listing++) {
     const result = listed(disk, path, folder, listing === LISTINGS)
-    // What was met first may be as gone by now as the rest: a folder that was emptied would seem to hold it still.
+    // The pictures that were looked at first may be gone, too. Example: while a folder is emptied, it would seem to hold them.
     if (result) return result
   }
 }
@@ -72,7 +72,7 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
   for (const entry of entries)
     if (!enter(look, disk, path, entry, placeOf(entry, prefix, rules)) && !isLast) return null
 
-  // A folder that was moved away or unmounted meanwhile has lost its files for us alone.
+  // When the folder was moved away or unmounted meanwhile, its files are not deleted, only out of sight.
   if (!isDeepStrictEqual(identity, identityOf(disk, path)))
     return { path: folder.path, kind: 'unknown', code: 'CHANGED', message: REPLACED }
   const digest = digestOf(look, rules.fingerprint)
@@ -86,7 +86,7 @@ type Place = 'hidden' | 'links' | 'ignored' | 'format' | 'not_utf8' | 'folder' |
 /** Where an entry belongs, as far as its name and kind tell. */
 function placeOf({ name, kind, validUtf8 }: DiskEntry, prefix: string, rules: CompiledRules): Place {
   if (name.startsWith('.')) return name === IGNORE_FILE ? 'ignore_file' : 'hidden'
-  // Every ext disk has one at its root, and only root may read it.
+  // Every ext file system has this folder at its top, and only root may read it.
   if (prefix === '' && name === 'lost+found') return 'hidden'
   if (kind === 'link' || kind === 'special') return 'links'
   if (rules.hides(prefix + name, kind)) return 'ignored'
@@ -95,7 +95,7 @@ function placeOf({ name, kind, validUtf8 }: DiskEntry, prefix: string, rules: Co
   return kind === 'folder' ? 'folder' : 'picture'
 }
 
-/** False: it is gone since it was listed. */
+/** False: the entry has vanished since it was listed. */
 function enter(look: FolderLook, disk: Disk, path: string, entry: DiskEntry, place: Place): boolean {
   const { name } = entry
   switch (place) {
@@ -133,7 +133,7 @@ function enter(look: FolderLook, disk: Disk, path: string, entry: DiskEntry, pla
 function enterPicture(look: FolderLook, disk: Disk, path: string, name: string): boolean {
   try {
     const { kind, size, mtime, ctime, ino } = disk.lstat(`${path}/${name}`)
-    // Something else took its name just now. The next look sees what; until then it is not gone.
+    // Something else has its name now. The next look sees what; until then the picture does not count as missing.
     if (kind !== 'file') look.aside.push(name)
     else if (size > 0) look.files.push({ name, size, mtime, ctime, ino })
     else {
@@ -163,7 +163,7 @@ function identityOf(disk: Disk, path: string): FolderLook['identity'] {
   return { dev, ino, birthtime }
 }
 
-/** A stamp of the future is no fresh one: it is left from a clock that was wrong, and a new edit gets another. */
+/** A stamp in the future does not count: a clock was wrong when it was made, and a new edit gets another stamp. */
 function isStampedWithin(from: number, to: number): (file: Pick<DiskStat, 'mtime' | 'ctime'>) => boolean {
   return ({ mtime, ctime }) => (ctime > from && ctime < to) || (mtime > from && mtime < to)
 }
@@ -173,7 +173,7 @@ function byName(one: DiskEntry, other: DiskEntry): number {
   return one.name < other.name ? -1 : 1
 }
 
-/** Codes like ENOENT are the disk's; Node's own (ERR_…), or none, are a mistake of ours. */
+/** Codes like ENOENT come from the disk. Node's own codes (ERR_…) and errors without a code are bugs, and are thrown. */
 function asDiskError(error: unknown): { code: string; message: string } {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) throw error

@@ -22,19 +22,19 @@ export interface OpenPicture {
   hash: Buffer
   /** Null: no picture of §4.3's formats. */
   picture: Picture | null
-  /** Whether it is all there. */
+  /** Whether the picture is complete. */
   ending: Ending
-  /** The whole picture, where it is small enough to be in memory; until `close`, unless it was lent. */
+  /** The whole picture, when it is small enough for the memory. The bytes may be overwritten after `close`, unless they were lent. */
   bytes: Uint8Array | null
-  /** From now on somebody may read `bytes` after `close` too, unless the answer was called by then. */
+  /** Keeps `bytes` as they are after `close`, too. The function that it answers ends that. */
   lend(): () => void
-  /** The bytes once more, the last chunk only after all of them have proved to be the hashed ones. */
+  /** Reads the file again. The last chunk is given only after all bytes have proved to be those that were hashed. */
   chunks(): AsyncIterable<Uint8Array>
   close(): Promise<void>
 }
 
 /**
- * Why a file can't be had now. `code`: VANISHED, CHANGING (it changed while it was read; look again later),
+ * Why a file can't be read now. `code`: VANISHED, CHANGING (it changed while it was read; look again later),
  * UNREADABLE (with the system's reason in the message), CUT_OFF (nobody waits for it any more).
  */
 export class PictureFileError extends Error {
@@ -48,7 +48,7 @@ export class PictureFileError extends Error {
 }
 
 export interface OpenOptions {
-  /** Makes the error that `chunks` throws where the bytes are no longer the hashed ones. */
+  /** Makes the error that `chunks` throws when the bytes are no longer those that were hashed. */
   changed: () => Error
   /** Ends the reading, which takes minutes for a large file on a slow disk. */
   cut?: AbortSignal
@@ -86,8 +86,8 @@ export async function openInside(root: string, path: string): Promise<FileHandle
 }
 
 /**
- * O_NOFOLLOW minds the last name only. A folder above that was replaced by a symbolic link after the scan would lead
- * out of the mirror; Linux tells where an open file really is.
+ * O_NOFOLLOW checks the last name only. When a folder above was replaced by a symbolic link after the scan, the path leads
+ * out of the mirror. Linux tells where an open file really is.
  */
 function refuseDetour({ fd }: FileHandle, full: string): void {
   if (process.platform !== 'linux') return
@@ -206,9 +206,9 @@ function asPictureError(error: unknown): PictureFileError {
 export const IN_MEMORY = 2 * 2 ** 20
 
 /**
- * Memory for pictures, used again until it is let go. V8 counts each new buffer, and collects garbage the more often:
- * that took as long as all other work for a small picture. Uploads that go together also end together, so that for a
- * moment often none is open: that is no reason to let it go.
+ * Memory for pictures, which is used again until `letGo`. V8 counts each new buffer and then collects garbage more often,
+ * which took as long as all other work for a small picture. Uploads that begin together also end together, so for a moment
+ * often no picture is open. The memory is kept then, because the next pictures follow at once.
  */
 export class PictureBuffers {
   readonly #free: Buffer[] = []
