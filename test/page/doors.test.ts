@@ -101,7 +101,8 @@ it('other sites get nothing: by no other name, in no frame, with no form, whatev
     expect(await post(own, `token=${token}&${form}`)).toMatchObject({ status: 400 })
   expect(await post(own, `token=${token}&for=${'x'.repeat(100_000)}`)).toMatchObject({ status: 413 })
   const bare = connect(port, '127.0.0.1')
-  bare.end(
+  // The connection stays open: its user is known only as long as the connection is.
+  bare.write(
     `POST /commands/pause HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${own}\r\nConnection: close\r\n\r\n`,
   )
   expect(await text(bare)).toMatch(/^HTTP\/1.1 413 /)
