@@ -5,6 +5,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
+import { askToDeleteNothing } from '../../sync/deletions/index.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { type Access, openRemote, type RemoteSettings } from '../engine/engine.ts'
 import { stateFiles } from '../state/claim.ts'
@@ -49,7 +50,7 @@ const QUESTIONS: Record<AskedEndpoint, Question> = {
   list: (host, signal) => host.list(null, 1, signal),
   upload: (host, signal) => host.requestUpload(EMPTY_PICTURE, signal),
   create_album: (host, signal) => host.createAlbum({ name: '', parent_album: randomUUID() }, signal),
-  delete: (host, signal) => host.deleteImage(randomUUID(), signal),
+  delete: askToDeleteNothing,
 }
 
 const EMPTY_PICTURE = {

@@ -2,4 +2,4 @@
 export { deleteDueImages, deleteUnusedAlbums, recoverAlbumDeletions } from './delete-due.ts'
 export { endsDeletion, isGraceOver } from './delete-images.ts'
 export { doubtAbout, forgetOldDeletions, type HoldPolicy, isTooMuch, WINDOW_MS } from './hold.ts'
-export { type Deletion, sendDelete, whyImageStays } from './send-delete.ts'
+export { askToDeleteNothing, type Deletion, sendDelete, whyImageStays } from './send-delete.ts'

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { wasNotDone } from '../../remote/failures.ts'
-import type { HostFailure } from '../../remote/host.ts'
+import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
@@ -25,7 +26,7 @@ export interface Deletion {
 }
 
 /**
- * Sends a DELETE. No other function sends one: deletions of images, of whole and of empty albums, and the audit's repair all
+ * Sends a DELETE. No other function deletes: deletions of images, of whole and of empty albums, and the audit's repair all
  * come here. Answers null when the host does not hold the target any more, or else the host's refusal.
  *
  * First the intent is recorded. Then the request waits in the gate, and `whyNot` is asked just before the request leaves. When
@@ -46,6 +47,14 @@ export async function sendDelete(
   if (refusal === null) await synced.commit(done)
   else if (wasNotDone(refusal)) await synced.commit(tx => notDone(tx, refusal))
   return refusal
+}
+
+/**
+ * Asks whether key and plan allow deletions (§4.6), for the doctor. The id is a new random one, so no image has it, and the
+ * host deletes nothing.
+ */
+export function askToDeleteNothing(host: ImageHost, signal: AbortSignal): Promise<Outcome<void>> {
+  return host.deleteImage(randomUUID(), signal)
 }
 
 /** What the disk shows of the pictures of an image, looked at anew for each question. */
