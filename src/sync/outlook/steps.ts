@@ -7,6 +7,7 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { doubtAbout, endsDeletion, isGraceOver, whyImageStays } from '../deletions/index.ts'
 import { type Allowance, onlyReserveLeft, readQuota, tryAgainAfterMs } from '../quota/index.ts'
+import { lostAt } from '../state-loss.ts'
 import { type IncompletePolicy, waitForEnd } from '../uploads/index.ts'
 import type { MirrorLocation } from './on-disk.ts'
 
@@ -64,6 +65,7 @@ export function uploadSteps(
   if (halted) return [halted]
   const waits = [
     ...(running ? daemonWaits(context, picture.changed) : []),
+    ...(lostAt(synced) === null ? [] : [step(because('sent_before_loss'))]),
     ...quotaWaits(context, picture.since),
     ...blockWaits(context),
   ]

@@ -122,6 +122,9 @@ describe('why, of a picture', () => {
       reason: 'new',
       next: [{ what: 'it is uploaded' }],
     })
+    at.synced.commitNow(tx => tx.meta.set('lost_at', 0))
+    expect(at.why('p.png').next).toMatchObject([{ code: 'sent_before_loss' }])
+    at.synced.commitNow(tx => tx.meta.clear('lost_at'))
     const said_at = Date.parse('2029-12-31T00:00:00.000Z')
     const full = {
       endpoint: 'upload',
