@@ -75,7 +75,7 @@ function makeAlbums(db: Db): void {
     place.run(id, album, atHost)
   }
   // albumd has made them and knows what they hold.
-  db.exec('INSERT INTO contents (album, unaccounted) SELECT album, 0 FROM places')
+  db.exec('INSERT INTO contents (album, unrecorded) SELECT album, 0 FROM places')
 }
 
 /** One image a file, with the file's number for its id. */
