@@ -22,7 +22,7 @@ export function albumFound(
   const before = tx.albums.named(parent, name)
   const album = tx.albums.put(parent, name, remoteId, ours)
   if (before && before.remote_id !== remoteId) tx.contents.forgetAlbum(album.id)
-  if (ours) tx.albums.made(remoteId, Math.round(monotonic))
+  if (ours) tx.albums.made(Math.round(monotonic), remoteId)
   if (origin === 'made') tx.contents.put(album.id, 0)
   if (origin === 'made blind') tx.albums.madeBlind(album.id)
   if (ours && parent !== null) albumUsed(tx, parent)

@@ -98,7 +98,7 @@ export function kept(tx: Tx, images: readonly number[], now: number): void {
 /** The host would not delete the image. `dueAt`: running time of the next try. */
 export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: Reason, now: number): void {
   tx.history.add(entry, { at: now, event: 'postponed', detail: why })
-  tx.escrow.postpone(entry.image, dueAt)
+  tx.escrow.postpone({ image: entry.image, due_at: dueAt })
 }
 
 /** A person wants refused deletions tried at once. `running`: running time in milliseconds. */
@@ -108,7 +108,7 @@ export function hurried(tx: Tx, running: number): void {
 
 /** The image's bytes can't be compared. It waits for a person, or until `dueAt`, in running time. */
 export function unproved(tx: Tx, image: number, dueAt: number): void {
-  tx.escrow.unproved(image, dueAt)
+  tx.escrow.unproved({ image, due_at: dueAt })
 }
 
 /** Counts a deletion that no person has approved, for the hold. `running`: running time in milliseconds. */

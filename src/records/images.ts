@@ -28,7 +28,7 @@ export function proved(
   bytes: Pick<ImageRow, 'hash' | 'size'>,
   cdnUrl: string,
 ): void {
-  tx.images.prove(id, bytes, cdnUrl)
+  tx.images.prove({ id, hash: bytes.hash, size: bytes.size, cdn_url: cdnUrl })
   tx.escrow.proved(id)
   for (const file of tx.files.onImage(id))
     if (file.state === 'linked' && file.hash?.equals(bytes.hash))
@@ -37,7 +37,7 @@ export function proved(
 
 /** The host lists the image in this album; null is the root. */
 export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): void {
-  tx.images.moved(image.id, album)
+  tx.images.moved({ id: image.id, album })
 }
 
 /**

@@ -325,10 +325,10 @@ function noteImage(
   // A file that was only touched and has its old bytes.
   if (!isNew && file.image === image.id && history.last(location) !== 'changed') return
   const replaced = file.image !== null && file.image !== image.id
-  const from = isNew && !replaced ? escrow.pathOfBytes(image.hash) : null
+  const from = isNew && !replaced ? escrow.pathOfBytes(image.hash) : undefined
   const detail = replaced
     ? because(deletions === 'propagate' ? 'old_image_goes' : 'old_image_stays')
-    : from === null
+    : from === undefined
       ? null
       : because('moved_from', { path: from })
   history.add(location, {

@@ -80,10 +80,10 @@ export async function prune(
   const { history, deleted, space, commit } = synced
   const before = clock.wall() - KEPT_MS
   let excess = history.excess()
-  let old = history.isFrom(before)
+  let old = (history.oldest() ?? before) < before
   let longGone = deleted.isFrom(before)
   for (let commits = 0; commits < COMMITS && !stop.aborted; commits++) {
-    if (old) old = (await commit(tx => tx.history.dropBefore(before, ROWS))) === ROWS
+    if (old) old = (await commit(tx => tx.history.dropBefore({ moment: before, most: ROWS }))) === ROWS
     else if (excess > 0) {
       await commit(tx => tx.history.dropOldest(Math.min(ROWS, excess)))
       excess -= ROWS

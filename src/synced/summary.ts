@@ -51,77 +51,65 @@ export interface GoneSummary {
 }
 
 export function openSummaries(db: Db) {
-  const { all } = statements(db)
-  const looked = db.prepare<[number], LeftOut & { files: number; unknown: number }>(
-    `SELECT ifnull(sum(files), 0) AS files, count(unknown) AS unknown,
-       ifnull(sum(left_format), 0) AS format, ifnull(sum(left_ignored), 0) AS ignored,
-       ifnull(sum(left_hidden), 0) AS hidden, ifnull(sum(left_empty), 0) AS empty, ifnull(sum(left_links), 0) AS links
-     FROM folders WHERE mirror = +?`,
+  const { all, column, one, value } = statements(db)
+  // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
+  const strictlyBelow = `mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'`
+  const below = `mirror = +@mirror AND (@path = '' OR path = +@path OR (path > +@path || '/' AND path < +@path || '0'))`
+  const looked = `SELECT ifnull(sum(files), 0) AS files, ifnull(sum(left_format), 0) AS format,
+       ifnull(sum(left_ignored), 0) AS ignored, ifnull(sum(left_hidden), 0) AS hidden,
+       ifnull(sum(left_empty), 0) AS empty, ifnull(sum(left_links), 0) AS links FROM folders`
+  const lookedIn = one<[mirror: number], LeftOut & { files: number }>(`${looked} WHERE mirror = +?`)
+  const lookedBelow = one<[{ mirror: number; path: string }], LeftOut & { files: number }>(
+    `${looked} WHERE ${below}`,
   )
-  const open = db.prepare<[number], { state: FileState; n: number; since: number | null }>(
+  const statesBelow = all<[{ mirror: number; path: string }], { state: FileState; n: number }>(
+    `SELECT state, count(*) AS n FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${below} GROUP BY state`,
+  )
+  const open = all<[mirror: number], { state: FileState; n: number; since: number | null }>(
     `SELECT state, count(*) AS n, min(files.since) AS since FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state <> 'synced' AND mirror = +? GROUP BY state`,
   )
-  const escrowed = db.prepare<[number], { held: number; pending: number }>(
+  const escrowed = one<[mirror: number], { held: number; pending: number }>(
     `SELECT ifnull(sum(state IN ('held','unproved')), 0) AS held, ifnull(sum(state IN ('grace','approved')), 0) AS pending
      FROM escrow WHERE mirror = +?`,
   )
-  const failed = db.prepare<[number], { n: number }>(
-    `SELECT count(*) AS n FROM failures JOIN folders ON folders.id = failures.folder
-     WHERE mirror = +? AND source <> 'uncertain'`,
+  const failed = value<[mirror: number], number>(
+    `SELECT count(*) FROM failures JOIN folders ON folders.id = failures.folder WHERE mirror = +? AND source <> 'uncertain'`,
   )
   // SQLite uses the index of open files only when the query repeats the index's condition.
-  const hidden = db.prepare<[number], { n: number }>(
-    `SELECT count(*) AS n FROM files CROSS JOIN folders ON folders.id = files.folder
+  const hiddenWithImage = value<[mirror: number], number>(
+    `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
   )
   const failure = `SELECT mirror,
        CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,
        code, message, attempts, next_attempt_at
      FROM failures CROSS JOIN folders ON folders.id = failures.folder`
-  const namesOfCode = db
-    .prepare<[number, string], string>(
-      `SELECT name FROM failures CROSS JOIN folders ON folders.id = failures.folder WHERE mirror = +? AND code = ?`,
-    )
-    .pluck()
-
-  const strictlyBelow = `mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'`
-  const goneBelow = db.prepare<{ mirror: number; path: string }, GoneSummary>(
-    `SELECT
-       (SELECT count(*) FROM escrow WHERE ${strictlyBelow} AND state IN ('grace','approved')) AS waiting,
-       (SELECT count(*) FROM escrow WHERE ${strictlyBelow} AND state IN ('held','unproved')) AS held,
-       (SELECT count(*) FROM (SELECT event, max(id) FROM history WHERE ${strictlyBelow} GROUP BY path)
-        WHERE event = 'deleted') AS deleted`,
-  )
-  // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
-  const below = `mirror = +@mirror AND (@path = '' OR path = +@path OR (path > +@path || '/' AND path < +@path || '0'))`
-  const lookedBelow = db.prepare<{ mirror: number; path: string }, LeftOut & { files: number }>(
-    `SELECT ifnull(sum(files), 0) AS files, ifnull(sum(left_format), 0) AS format,
-       ifnull(sum(left_ignored), 0) AS ignored, ifnull(sum(left_hidden), 0) AS hidden,
-       ifnull(sum(left_empty), 0) AS empty, ifnull(sum(left_links), 0) AS links FROM folders WHERE ${below}`,
-  )
-  const statesBelow = db.prepare<{ mirror: number; path: string }, { state: FileState; n: number }>(
-    `SELECT state, count(*) AS n FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${below} GROUP BY state`,
-  )
 
   return {
     reads: {
       below(mirror: number, path: string): TreeSummary {
-        const { files, ...left_out } = lookedBelow.get({ mirror, path })!
-        const states = Object.fromEntries(statesBelow.all({ mirror, path }).map(({ state, n }) => [state, n]))
+        const { files, ...left_out } = lookedBelow({ mirror, path })
+        const states = Object.fromEntries(statesBelow({ mirror, path }).map(({ state, n }) => [state, n]))
         return { files, states, left_out }
       },
       /** What became of the images below a folder that is gone. Not for the root. */
-      goneBelow: (mirror: number, path: string) => goneBelow.get({ mirror, path })!,
+      goneBelow: one<[{ mirror: number; path: string }], GoneSummary>(
+        `SELECT
+           (SELECT count(*) FROM escrow WHERE ${strictlyBelow} AND state IN ('grace','approved')) AS waiting,
+           (SELECT count(*) FROM escrow WHERE ${strictlyBelow} AND state IN ('held','unproved')) AS held,
+           (SELECT count(*) FROM (SELECT event, max(id) FROM history WHERE ${strictlyBelow} GROUP BY path)
+            WHERE event = 'deleted') AS deleted`,
+      ),
       mirror(mirror: number): MirrorSummary {
-        const { files, format, ignored, hidden: dotted, empty, links } = looked.get(mirror)!
-        const states = new Map(open.all(mirror).map(row => [row.state, row]))
+        const { files, ...left_out } = lookedIn(mirror)
+        const states = new Map(open(mirror).map(row => [row.state, row]))
         const count = (state: FileState) => states.get(state)?.n ?? 0
         const waiting = (['pending', 'failed', 'uncertain'] as const).flatMap(
           state => states.get(state)?.since ?? [],
         )
         const unsynced = count('pending') + count('failed') + count('linked') + count('uncertain')
-        const { held, pending } = escrowed.get(mirror)!
+        const { held, pending } = escrowed(mirror)
         return {
           files,
           synced: Math.max(0, files - unsynced),
@@ -130,9 +118,9 @@ export function openSummaries(db: Db) {
           pending_uploads: count('pending'),
           pending_deletions: pending,
           held_deletions: held,
-          failed: failed.get(mirror)!.n,
-          left_out: { format, ignored, hidden: dotted, empty, links },
-          left_out_with_image: hidden.get(mirror)!.n,
+          failed: failed(mirror),
+          left_out,
+          left_out_with_image: hiddenWithImage(mirror),
           oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
         }
       },
@@ -148,7 +136,9 @@ export function openSummaries(db: Db) {
       >(`SELECT code, count(*) AS n FROM failures CROSS JOIN folders ON folders.id = failures.folder
      WHERE mirror = +? GROUP BY code`),
       /** The names of a mirror's files that failed with this code. */
-      namesOfCode: (mirror: number, code: string) => namesOfCode.all(mirror, code),
+      namesOfCode: column<[mirror: number, code: string], string>(
+        'SELECT name FROM failures CROSS JOIN folders ON folders.id = failures.folder WHERE mirror = +? AND code = ?',
+      ),
     },
     writes: {},
   }

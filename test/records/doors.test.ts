@@ -48,19 +48,18 @@ describe('what is recorded together', () => {
     synced.commitNow(tx => {
       const hash = hashOf('second')
       tx.files.put({ ...file, hash })
-      const id = tx.journal.openUpload(
-        {
-          ...file,
-          hash,
-          mime: 'image/png',
-          width: 1,
-          height: 1,
-          cdn_url: null,
-          remote_id: null,
-          album: null,
-        },
-        { since: 1, sent_at: 1 },
-      )
+      const id = tx.journal.openUpload({
+        ...file,
+        hash,
+        mime: 'image/png',
+        width: 1,
+        height: 1,
+        cdn_url: null,
+        remote_id: null,
+        album: null,
+        since: 1,
+        sent_at: 1,
+      })
       const intent = tx.journal.openUploads().find(open => open.id === id)!
       const at = { remote_id: 'new', cdn_url: null, album: null, proof: 'uploaded' } as const
       found(tx, intent, at, () => 'propagate', MOMENT)

@@ -9,9 +9,11 @@ function state(sentAt: number, madeAt: number) {
   onTestFinished(() => void db.close())
   const synced = openSynced(db)
   synced.commitNow(tx => noteBoot(tx, 'one', sentAt))
-  synced.commitNow(tx => tx.journal.openAlbumCreation(null, 'Photos', { since: 0, sent_at: sentAt }))
+  synced.commitNow(tx =>
+    tx.journal.openAlbumCreation({ parent: null, name: 'Photos', since: 0, sent_at: sentAt }),
+  )
   synced.commitNow(tx => tx.albums.put(null, 'Made', 'al1', true))
-  synced.commitNow(tx => tx.albums.made('al1', madeAt))
+  synced.commitNow(tx => tx.albums.made(madeAt, 'al1'))
   synced.commitNow(tx => tx.albums.put(null, 'Found', 'al2', false))
   const times = () => [synced.journal.oldestInDoubt(), ...synced.albums.all().map(({ made_at }) => made_at)]
   return { synced, times }

@@ -41,7 +41,7 @@ describe('the history of a path', () => {
       { ...place, at: 4, event: 'gone', detail: said('gone from the disk'), since: null },
     ])
     expect(synced.history.last(place)).toBe('gone')
-    expect(synced.history.last({ ...place, path: 'c' })).toBeNull()
+    expect(synced.history.last({ ...place, path: 'c' })).toBeUndefined()
   })
 
   it('does not repeat the same note, and does after another', () => {

@@ -32,10 +32,10 @@ export const lsCommand = command(
     const { picturesOf, locationsToList, recordedAt } = await import(
       '../../daemon/report/mirrored-pictures.ts'
     )
-    return reading(config, async records => {
-      const places = locationsToList(config, records, given)
+    return reading(config, async synced => {
+      const places = locationsToList(config, synced, given)
       if (places.length === 0) throw inNoMirror(path!, config.mirrors)
-      const found = places.map(place => recordedAt(records, place))
+      const found = places.map(place => recordedAt(synced, place))
       if (found.every(({ kind }) => kind === 'nothing')) throw nothingKnown(path!)
       let unknown = 0
       function* pictures(): Generator<MirroredPicture> {

@@ -39,10 +39,10 @@ export const urlCommand = command(
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')
     const { locationsToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
-    const picture = await reading(config, async records => {
-      const places = locationsToList(config, records, given)
+    const picture = await reading(config, async synced => {
+      const places = locationsToList(config, synced, given)
       if (places.length === 0) throw inNoMirror(file, config.mirrors)
-      const found = places.map(place => recordedAt(records, place))
+      const found = places.map(place => recordedAt(synced, place))
       const [one, other] = found.flatMap(at => (at.kind === 'picture' ? [at] : []))
       if (other) throw severalMirrors(file, config.mirrors)
       if (one) return one.picture ?? notThere(file)

@@ -178,7 +178,7 @@ export async function checkAccount(
 ): Promise<Finding | null> {
   if (!existsSync(stateFiles(config.state_dir).database)) return null
   try {
-    return await reading(config, async ({ synced }) => {
+    return await reading(config, async synced => {
       if (!isOtherKey(synced, apiKey)) return null
       const doubt = await judgeAccount(host, synced, apiKey, signal)
       if (signal.aborted) return null

@@ -82,6 +82,6 @@ function isRecorded(synced: Synced, { mirror, path }: Location): boolean {
     (above !== undefined && synced.files.at({ folder: above.id, name: nameOf(path) }) !== undefined) ||
     synced.folders.at(row.id, path) !== undefined ||
     wasFolder(synced, row.id, path) ||
-    synced.history.last({ mirror: row.id, path }) !== null
+    synced.history.last({ mirror: row.id, path }) !== undefined
   )
 }

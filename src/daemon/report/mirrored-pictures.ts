@@ -2,11 +2,9 @@ import type { Config } from '../../config/schema.ts'
 import { albumName } from '../../sync/album.ts'
 import { confirmedPattern, type DeliveryPattern } from '../../sync/listing/index.ts'
 import { folderAbove, nameOf, pathOf } from '../../sync/tree-path.ts'
-import type { StandingFile } from '../../synced/standing.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { FileState } from '../../synced/tables/files.ts'
+import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import type { Reading } from '../state/state.ts'
 import { isOnDisk, type Location, locationsOf } from './location.ts'
 
 /** A recorded picture that uses an image of the host. */
@@ -41,7 +39,7 @@ export class MirroredPictures {
   }
 
   /** Null for a file that has no image. */
-  of(mirror: string, file: StandingFile): MirroredPicture | null {
+  of(mirror: string, file: FileAtPath): MirroredPicture | null {
     const image = file.image === null ? undefined : this.#synced.images.byId(file.image)
     if (!image) return null
     const { path, name, state, hash } = file
@@ -63,7 +61,7 @@ export class MirroredPictures {
 }
 
 /** The locations that a path may mean, as for `why`. Without a path: all mirrors. Empty: the path lies in no mirror. */
-export function locationsToList(config: Config, { synced }: Reading, path: string | undefined): Location[] {
+export function locationsToList(config: Config, synced: Synced, path: string | undefined): Location[] {
   if (path === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
   return locationsOf(config, synced, path)
 }
@@ -79,7 +77,7 @@ export type Recorded =
   | { kind: 'nothing' }
 
 /** The pictures come in the order of their paths. A picture that is gone from the disk is left out. */
-export function recordedAt({ synced, standing }: Reading, location: Location): Recorded {
+export function recordedAt(synced: Synced, location: Location): Recorded {
   const { mirror, path } = location
   const row = synced.mirrors.of(mirror.folder)
   if (!row) return path === '' ? { kind: 'folder', pictures: [] } : nothingAt(location)
@@ -89,7 +87,7 @@ export function recordedAt({ synced, standing }: Reading, location: Location): R
   const isFolder = path === '' || synced.folders.at(row.id, path) !== undefined
   // A folder may have the path of a picture that is gone.
   if (isFolder && (!file || file.state === 'gone'))
-    return { kind: 'folder', pictures: picturesIn(standing.below(row.id, path), told, mirror.folder) }
+    return { kind: 'folder', pictures: picturesIn(synced.files.below(row.id, path), told, mirror.folder) }
   if (!file) return nothingAt(location)
   return {
     kind: 'picture',
@@ -104,7 +102,7 @@ export function picturesOf(recorded: Recorded): Iterable<MirroredPicture> {
 }
 
 function* picturesIn(
-  files: Iterable<StandingFile>,
+  files: Iterable<FileAtPath>,
   told: MirroredPictures,
   mirror: string,
 ): Generator<MirroredPicture> {

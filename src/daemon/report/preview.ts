@@ -252,7 +252,7 @@ async function weigh(
   policy: HoldPolicy,
   running: number,
 ): Promise<boolean> {
-  const { pending, in_use, deleted } = synced.escrow.weight(mirror, running - WINDOW_MS)
+  const { pending, in_use, deleted } = synced.escrow.weight({ mirror, since: running - WINDOW_MS })
   const after = { pending: pending + replaced.length, in_use: in_use + added, deleted }
   if (!isTooMuch(after, policy)) return false
   await synced.commit(tx => held(tx, mirror, 0))

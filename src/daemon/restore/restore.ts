@@ -3,11 +3,11 @@ import type { Config } from '../../config/schema.ts'
 import { type Downloads, openDownloads } from '../../remote/download.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { pathOf } from '../../sync/tree-path.ts'
-import type { StandingFile } from '../../synced/standing.ts'
-import type { FileState } from '../../synced/tables/files.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
 import { NotPossible } from '../commands/command.ts'
 import { type MirroredPicture, MirroredPictures } from '../report/mirrored-pictures.ts'
-import { type Reading, reading } from '../state/state.ts'
+import { reading } from '../state/state.ts'
 import { fetchPicture } from './fetch-picture.ts'
 import { PlaceFiles, type Wanted } from './place-files.ts'
 import type { RestoreEvent, RestoreReport } from './restore-event.ts'
@@ -36,8 +36,8 @@ export function restoreMirrors(
   tell: (event: RestoreEvent) => void,
   interruption: Interruption,
 ): Promise<RestoreReport> {
-  return reading(config, async records => {
-    refuseNothing(records, config, mirrors)
+  return reading(config, async synced => {
+    refuseNothing(synced, config, mirrors)
     const target = await openTarget(folder, config, mirrors)
     const concurrency = Math.min(CONCURRENCY_MAX, config.uploads.concurrency)
     const downloads = openDownloads({
@@ -47,7 +47,7 @@ export function restoreMirrors(
     })
     let complete = false
     try {
-      const restore = new Restore(records, downloads, new PlaceFiles(target), deleted, tell)
+      const restore = new Restore(synced, downloads, new PlaceFiles(target), deleted, tell)
       const report = await restore.run(foldersFor(mirrors), concurrency, interruption)
       complete = report.missing === 0 && report.stopped === null && !report.interrupted
       return report
@@ -59,7 +59,7 @@ export function restoreMirrors(
 }
 
 /** Throws NotPossible where no mirror has records: an empty folder at the end would look like a success. */
-function refuseNothing({ synced }: Reading, { state_dir }: Config, mirrors: readonly string[]): void {
+function refuseNothing(synced: Synced, { state_dir }: Config, mirrors: readonly string[]): void {
   const isKnown = mirrors.some(folder => {
     const row = synced.mirrors.of(folder)
     return row !== undefined && synced.files.anyOfMirror(row.id)
@@ -92,11 +92,11 @@ const OUTAGES_MAX = 10
 const NOT_EXPECTED: ReadonlySet<FileState> = new Set(['gone', 'kept', 'hidden'])
 
 /** A recorded file to restore. `to`: its mirror's folder below the folder that is filled. */
-type Due = { mirror: string; file: StandingFile; to: string }
+type Due = { mirror: string; file: FileAtPath; to: string }
 
 /** Fetches mirrored pictures into a folder and compares each one's hash. Pictures that are already there stay. */
 class Restore {
-  readonly #records: Reading
+  readonly #synced: Synced
   readonly #downloads: Downloads
   readonly #files: PlaceFiles
   readonly #withDeleted: boolean
@@ -117,18 +117,18 @@ class Restore {
   #outages = 0
 
   constructor(
-    records: Reading,
+    synced: Synced,
     downloads: Downloads,
     files: PlaceFiles,
     withDeleted: boolean,
     tell: (event: RestoreEvent) => void,
   ) {
-    this.#records = records
+    this.#synced = synced
     this.#downloads = downloads
     this.#files = files
     this.#withDeleted = withDeleted
     this.#tell = tell
-    this.#pictures = new MirroredPictures(records.synced)
+    this.#pictures = new MirroredPictures(synced)
   }
 
   /** `folders`: for each mirror, the folder for its pictures below the folder that is filled. Throws StateError. */
@@ -162,12 +162,12 @@ class Restore {
   }
 
   #totals(mirrors: Iterable<string>): { pictures: number; bytes: number } {
-    const { synced, standing } = this.#records
+    const synced = this.#synced
     const total = { pictures: 0, bytes: 0 }
     for (const folder of mirrors) {
       const row = synced.mirrors.of(folder)
       if (!row) continue
-      const { pictures, bytes } = standing.totals(row.id)
+      const { pictures, bytes } = synced.files.withImage(row.id)
       total.pictures += pictures
       total.bytes += bytes
     }
@@ -175,10 +175,10 @@ class Restore {
   }
 
   *#due(folders: ReadonlyMap<string, string>): Generator<Due> {
-    const { synced, standing } = this.#records
+    const synced = this.#synced
     for (const [mirror, to] of folders) {
       const row = synced.mirrors.of(mirror)
-      if (row) for (const file of standing.below(row.id, '')) yield { mirror, file, to }
+      if (row) for (const file of synced.files.below(row.id, '')) yield { mirror, file, to }
     }
   }
 
@@ -248,7 +248,7 @@ class Restore {
     { mirror, to, file }: Due,
     before: MirroredPicture,
   ): { due: Due; picture: MirroredPicture } | null {
-    const now = this.#records.synced.files.at(file)
+    const now = this.#synced.files.at(file)
     const due = now && { mirror, to, file: { ...now, path: file.path } }
     const picture = due ? this.#pictures.of(mirror, due.file) : null
     return due && picture && picture.image.remote_id !== before.image.remote_id ? { due, picture } : null

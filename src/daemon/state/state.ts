@@ -6,7 +6,6 @@ import { systemClock } from '../../sync/clock.ts'
 import { noteBoot, noteLost } from '../../sync/state-loss.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import type { LockedError } from '../../synced/lock.ts'
-import { openStanding, type Standing } from '../../synced/standing.ts'
 import { explained, isOfDatabase, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import { type Claim, claimState, stateFiles } from './claim.ts'
@@ -195,12 +194,6 @@ function overlap(one: readonly string[], other: readonly string[]): boolean {
   return outer.every((name, at) => inner[at] === name)
 }
 
-/** The records, opened for reading. */
-export interface Reading {
-  synced: Synced
-  standing: Standing
-}
-
 /**
  * Reads the records without locking the state, so a daemon may work with it meanwhile. A state that does not exist yet
  * reads as empty. Throws StateError.
@@ -217,12 +210,12 @@ export function readState<T>(config: Config, look: (synced: Synced) => T): T {
 }
 
 /** Like `readState`, for work that takes long. Throws StateError also where the state belongs to another config. */
-export async function reading<T>(config: Config, work: (reading: Reading) => Promise<T>): Promise<T> {
+export async function reading<T>(config: Config, work: (synced: Synced) => Promise<T>): Promise<T> {
   const { db, explain } = openToRead(config)
   try {
     const synced = openSynced(db)
     refuseOther(synced, config)
-    return await work({ synced, standing: openStanding(db) })
+    return await work(synced)
   } catch (error) {
     // An error of the disk that the work itself meets, for example of a restore, is no error of the state.
     throw isOfDatabase(error) ? explain(error) : error

@@ -113,7 +113,7 @@ export class AlbumMaker {
       const before = journal.openCreation(parent?.id ?? null, name)
       if (before) tx.journal.close(before.id)
       const time = { since: clock.wall(), sent_at: Math.round(clock.monotonic()) }
-      return tx.journal.openAlbumCreation(parent?.id ?? null, name, time)
+      return tx.journal.openAlbumCreation({ parent: parent?.id ?? null, name, ...time })
     })
     const created = await host.createAlbum({ name, parent_album: parent?.remote_id ?? null }, signal)
     if (!created.ok) {

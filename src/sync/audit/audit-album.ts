@@ -177,7 +177,7 @@ export function recordsOf(
     album,
     images: images.inAlbum(album),
     byId: id => images.byRemoteId(id),
-    isSettled: image => isOlder(image) && !audit.isLeaving(image.id),
+    isSettled: image => isOlder(image) && !audit.isLeaving({ image: image.id }),
     isNeeded: ({ id, kept }) => kept === 1 || files.onImage(id).some(({ state }) => state !== 'gone'),
     wasDeleted: listed => isLeftOver(synced, listed),
     isUnderWay: listed =>

@@ -132,7 +132,7 @@ async function whyAnothers(
  */
 async function verifyMoves(context: DeletionContext, image: ImageRow, signal: AbortSignal): Promise<void> {
   const { files, images } = context.synced
-  for (const { image: linked } of files.linkedTo(image.hash, image.size))
+  for (const { image: linked } of files.linkedTo(image))
     if (linked !== null && linked !== image.id) await verifyLink(context, images.byId(linked)!, signal)
 }
 

@@ -32,7 +32,7 @@ export async function weighDeletions(
   now: number,
 ): Promise<void> {
   const { escrow } = synced
-  const weight = escrow.weight(mirror.id, running - WINDOW_MS)
+  const weight = escrow.weight({ mirror: mirror.id, since: running - WINDOW_MS })
   if (!isTooMuch(weight, policy)) return
   const waiting = await synced.commit(tx => held(tx, mirror.id, now))
   if (waiting > 0)

@@ -81,8 +81,7 @@ interface Asked {
 const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
   isKeptForGood: ({ image }) => (image.kept === 1 ? because('kept_for_good') : null),
   isInUse: ({ files }) => (files.some(({ state }) => state !== 'gone') ? because('in_use') : null),
-  mayHaveMoved: ({ synced, image }) =>
-    whyMayHaveMoved(image.hash, synced.files.openLike(image.hash, image.size)),
+  mayHaveMoved: ({ synced, image }) => whyMayHaveMoved(image.hash, synced.files.openLike(image)),
   isThereAgain({ files, disk }) {
     for (const file of files) {
       const why = disk?.whyNotGone(file)

@@ -91,7 +91,8 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
   next.push(...stepsOf(ofMirror, subject, state, reason, full))
   if (row?.guard) next.push(step(row.guard))
   for (const entry of recorded.escrow) next.push(...deletionSteps(ofMirror, entry, full))
-  if (row && gone) next.push(...goneFolderSteps(ofMirror, gone, synced.escrow.nextBelow(row.id, path), full))
+  if (row && gone)
+    next.push(...goneFolderSteps(ofMirror, gone, synced.escrow.nextBelow({ mirror: row.id, path }), full))
   return { state, reason, next, onDisk, recorded, guard: row?.guard ?? null, counts, gone }
 }
 
@@ -122,12 +123,12 @@ function folderOf(
   const { gone: _gone, kept: _kept, hidden: _hidden, ...others } = counts.states
   // Until a scan finds the folder gone, its pictures are recorded as they were.
   const isFound = Object.keys(others).length === 0
-  return { counts, gone: isGone && isFound ? synced.summaries.goneBelow(id, path) : null }
+  return { counts, gone: isGone && isFound ? synced.summaries.goneBelow({ mirror: id, path }) : null }
 }
 
 /** Whether images of pictures below a path are in escrow, or were deleted. */
 export function wasFolder({ summaries }: Synced, mirror: number, path: string): boolean {
-  return Object.values(summaries.goneBelow(mirror, path)).some(n => n > 0)
+  return Object.values(summaries.goneBelow({ mirror, path })).some(n => n > 0)
 }
 
 /** Why nothing is known for certain of a path, or null: its root or a folder above is in doubt. */

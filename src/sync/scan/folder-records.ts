@@ -101,7 +101,8 @@ export class FolderRecords {
 
   /** Records that an ignore rule hides a folder, when a person asked for the deletion of such images. */
   prune(tx: Tx, path: string): void {
-    for (const folder of tx.folders.from(this.#parts.mirror, path)) this.missing(tx, folder, 'ignored')
+    for (const folder of tx.folders.from({ mirror: this.#parts.mirror, path }))
+      this.missing(tx, folder, 'ignored')
   }
 
   /** Records that a folder is in doubt. Its files stay as recorded. */
@@ -109,7 +110,7 @@ export class FolderRecords {
     folder.digest = null
     folder.unknown = message
     folder.accept = 0
-    folders.setUnknown(folder.id, message)
+    folders.setUnknown({ id: folder.id, unknown: message })
     failures.put({ folder: folder.id, name: '', source: 'look', code, message, next_attempt_at: null })
   }
 

@@ -94,7 +94,7 @@ async function beginScan(
   tell({ event: 'scan_started', mirror: folder })
   await synced.commit(tx => {
     tx.mirrors.phase(row.id, 'scanning')
-    tx.mirrors.trusted(row.id, root.identity)
+    tx.mirrors.trusted({ id: row.id, ...root.identity })
   })
   const scan = new MirrorScan({
     ...context,

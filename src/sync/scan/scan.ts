@@ -228,7 +228,7 @@ export class MirrorScan {
   /** Handles a folder that its parent does not list: it is missing, or in doubt when a disk was mounted at it or below it. */
   #pruneGone(tx: Tx, path: string): void {
     const { accepted, synced, mirror } = this.#input
-    const mounts = accepted ? [] : synced.folders.from(mirror, path).filter(({ mount }) => mount === 1)
+    const mounts = accepted ? [] : synced.folders.from({ mirror, path }).filter(({ mount }) => mount === 1)
     for (const mount of mounts) this.#folder(tx, mount.path)
     const doubt = mounts.length > 0 ? this.#mounts.missing(this.#folder(tx, path)) : null
     if (doubt) this.#doubt(tx, doubt)

@@ -63,7 +63,7 @@ export function recordTrust(synced: Synced, trust: Trust & { kind: 'root' | 'fol
     const path = trust.kind === 'root' ? folder : fullPath(folder, trust.folder.path)
     const reason = because('trusted', { path })
     if (trust.kind === 'root') {
-      tx.mirrors.trusted(id, trust.identity)
+      tx.mirrors.trusted({ id, ...trust.identity })
       tx.mirrors.accept(id, 1)
       tx.mirrors.guard(id, { code: 'ROOT', reason })
     } else {

@@ -92,22 +92,20 @@ async function sendBytes(
   const intent = await synced.commit(tx => {
     quota.grant(tx)
     if (album) albumUsed(tx, album.id)
-    return tx.journal.openUpload(
-      {
-        folder,
-        name,
-        size,
-        mtime,
-        hash: open.hash,
-        mime,
-        width,
-        height,
-        cdn_url: credential.cdnUrl,
-        remote_id: credential.imageId,
-        album: album?.id ?? null,
-      },
-      time,
-    )
+    return tx.journal.openUpload({
+      folder,
+      name,
+      size,
+      mtime,
+      hash: open.hash,
+      mime,
+      width,
+      height,
+      cdn_url: credential.cdnUrl,
+      remote_id: credential.imageId,
+      album: album?.id ?? null,
+      ...time,
+    })
   })
   const lent = open.bytes && { bytes: open.bytes, released: open.lend() }
   const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }

@@ -30,16 +30,16 @@ export interface QuotaRow {
 
 /** What the host has answered about the account: the day's quota, and what it refuses. */
 export function openAccount(db: Db) {
-  const { all, run, value } = statements(db)
-  const clearBlocks = db.prepare<[string]>(
+  const { all, get, run, value } = statements(db)
+  const clearBlocks = run<[except: string]>(
     'DELETE FROM blocks WHERE endpoint NOT IN (SELECT value FROM json_each(?))',
   )
-  const quota = db.prepare<[string], QuotaRow>('SELECT * FROM quota WHERE day = ?')
+  const quota = get<[day: string], QuotaRow>('SELECT * FROM quota WHERE day = ?')
 
   return {
     reads: {
       blocks: all<[], BlockRow>('SELECT * FROM blocks ORDER BY endpoint'),
-      quota: (day: string): QuotaRow => quota.get(day) ?? { ...UNUSED, day },
+      quota: (day: string): QuotaRow => quota(day) ?? { ...UNUSED, day },
       /** Credentials that the host issued on the days after this one. */
       usedAfter: value<[day: string], number>('SELECT ifnull(sum(used), 0) FROM quota WHERE day > ?'),
     },
@@ -50,7 +50,7 @@ export function openAccount(db: Db) {
      ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message, said_at = excluded.said_at,
        since = iif(code = excluded.code, since, excluded.since)`),
       /** Forgets the blocks of all other endpoints. */
-      clearBlocks: (except: readonly string[]) => void clearBlocks.run(JSON.stringify(except)),
+      clearBlocks: (except: readonly string[]) => clearBlocks(JSON.stringify(except)),
       /** Counts a credential that was issued on this day. */
       useQuota: run<[day: string]>(
         'INSERT INTO quota (day, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1',

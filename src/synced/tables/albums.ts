@@ -17,28 +17,27 @@ export interface AlbumRow {
 
 /** The albums on the host that albumd uses. */
 export function openAlbums(db: Db) {
-  const { all, run } = statements(db)
-  const named = db.prepare<[number, string], AlbumRow>(
-    'SELECT * FROM albums WHERE coalesce(parent, 0) = ? AND name = ?',
+  const { all, get, run } = statements(db)
+  const named = get<[parent: number | null, name: string], AlbumRow>(
+    'SELECT * FROM albums WHERE coalesce(parent, 0) = ifnull(?, 0) AND name = ?',
   )
-  const byId = db.prepare<[number], AlbumRow>('SELECT * FROM albums WHERE id = ?')
-  const byRemoteId = db.prepare<[string], AlbumRow>('SELECT * FROM albums WHERE remote_id = ?')
-  const insert = db.prepare<[number | null, string, string, number]>(
+  const byId = get<[id: number], AlbumRow>('SELECT * FROM albums WHERE id = ?')
+  const byRemoteId = get<[remoteId: string], AlbumRow>('SELECT * FROM albums WHERE remote_id = ?')
+  const insert = run<[parent: number | null, name: string, remoteId: string, ours: number]>(
     'INSERT INTO albums (parent, name, remote_id, ours) VALUES (?, ?, ?, ?)',
   )
-  const setMade = db.prepare<[number, string]>('UPDATE albums SET made_at = ? WHERE remote_id = ?')
-  const setRemote = db.prepare<[string, number, number]>(
+  const setRemote = run<[remoteId: string, ours: number, id: number]>(
     'UPDATE albums SET remote_id = ?, ours = ?, confirmed = 1, blind = 0 WHERE id = ?',
   )
-  const setPlace = db.prepare<[number | null, string, number, number]>(
+  const setPlace = run<[parent: number | null, name: string, confirmed: number, id: number]>(
     'UPDATE albums SET parent = ?, name = ?, confirmed = ? WHERE id = ?',
   )
-  const confirm = db.prepare<[number]>('UPDATE albums SET confirmed = 1, blind = 0 WHERE id = ?')
-  const doubtChildren = db.prepare<[number]>('UPDATE albums SET confirmed = 0 WHERE coalesce(parent, 0) = ?')
+  const confirm = run<[id: number]>('UPDATE albums SET confirmed = 1, blind = 0 WHERE id = ?')
+  const doubtChildren = run<[id: number]>('UPDATE albums SET confirmed = 0 WHERE coalesce(parent, 0) = ?')
 
   /** Whether an album is the album `above`, or lies below it. */
   function liesIn(album: number | null, above: number): boolean {
-    for (let at = album; at !== null; at = byId.get(at)!.parent) if (at === above) return true
+    for (let at = album; at !== null; at = byId(at)!.parent) if (at === above) return true
     return false
   }
 
@@ -49,17 +48,17 @@ export function openAlbums(db: Db) {
   function move(album: AlbumRow, parent: number | null, name: string, lost: AlbumRow | undefined): AlbumRow {
     if (liesIn(parent, album.id) || (lost && liesIn(album.id, lost.id))) return album
     // No album has an empty name (§4.6), so the empty name is free for the moment of the swap.
-    if (lost) setPlace.run(lost.parent, '', 0, lost.id)
-    setPlace.run(parent, name, 1, album.id)
-    if (lost) setPlace.run(album.parent, album.name, 0, lost.id)
-    return byId.get(album.id)!
+    if (lost) setPlace(lost.parent, '', 0, lost.id)
+    setPlace(parent, name, 1, album.id)
+    if (lost) setPlace(album.parent, album.name, 0, lost.id)
+    return byId(album.id)!
   }
 
   return {
     reads: {
-      named: (parent: number | null, name: string) => named.get(parent ?? 0, name),
-      byId: (id: number) => byId.get(id),
-      byRemoteId: (remoteId: string) => byRemoteId.get(remoteId),
+      named,
+      byId,
+      byRemoteId,
       all: all<[], AlbumRow>('SELECT * FROM albums ORDER BY id'),
     },
     writes: {
@@ -69,19 +68,19 @@ export function openAlbums(db: Db) {
        * Answers the record of the id.
        */
       put(parent: number | null, name: string, remoteId: string, ours: boolean): AlbumRow {
-        const known = named.get(parent ?? 0, name)
-        const held = byRemoteId.get(remoteId)
+        const known = named(parent, name)
+        const held = byRemoteId(remoteId)
         if (held && held.id !== known?.id) return move(held, parent, name, known)
-        if (held) confirm.run(held.id)
+        if (held) confirm(held.id)
         else if (known) {
-          setRemote.run(remoteId, Number(ours), known.id)
+          setRemote(remoteId, Number(ours), known.id)
           // The albums in it were in the lost album, and are looked for again.
-          doubtChildren.run(known.id)
-        } else insert.run(parent, name, remoteId, Number(ours))
-        return byRemoteId.get(remoteId)!
+          doubtChildren(known.id)
+        } else insert(parent, name, remoteId, Number(ours))
+        return byRemoteId(remoteId)!
       },
       /** Records when albumd created the album, in monotonic milliseconds. */
-      made: (remoteId: string, monotonic: number) => void setMade.run(monotonic, remoteId),
+      made: run<[monotonic: number, remoteId: string]>('UPDATE albums SET made_at = ? WHERE remote_id = ?'),
       /** Marks an album that was created blind. */
       madeBlind: run<[id: number]>('UPDATE albums SET confirmed = 0, blind = 1 WHERE id = ?'),
       /** Records that the host has used the album, so the host knows it. */

@@ -21,60 +21,48 @@ export interface Finding {
   detail: Reason
 }
 
-type FindingRow = Omit<Finding, 'album'> & { album: number }
-
 /** The progress and the findings of the audit. A null album is the host's root. */
 export function openAudit(db: Db) {
-  const { has, run, value } = statements(db)
-  const albums = db.prepare<[], { album: number }>(
-    `SELECT id AS album FROM albums
-     WHERE ours = 1 OR EXISTS (SELECT 1 FROM images WHERE images.album = albums.id)
-     UNION SELECT 0 WHERE EXISTS (SELECT 1 FROM images WHERE album IS NULL) ORDER BY 1`,
-  )
-  const isDone = db.prepare<[number], { album: number }>('SELECT album FROM audit WHERE album = ?')
-  const setDone = db.prepare<[number, number]>(
-    'INSERT INTO audit (album, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
-  )
-  const put = db.prepare<FindingRow>(
-    `INSERT INTO audit_findings (kind, remote_id, album, name, detail) VALUES (@kind, @remote_id, @album, @name, @detail)
-     ON CONFLICT DO UPDATE SET album = excluded.album, name = excluded.name, detail = excluded.detail`,
-  )
-  const all = db.prepare<[], FindingRow>('SELECT * FROM audit_findings ORDER BY kind, album, name, remote_id')
-  const deletedAt = db.prepare<[string], { at: number }>('SELECT at FROM deleted WHERE remote_id = ?')
-  const isLeaving = db.prepare<{ image: number }, { leaving: number }>(
-    `SELECT EXISTS (SELECT 1 FROM escrow WHERE image = @image)
-       OR EXISTS (SELECT 1 FROM journal JOIN files ON files.image = journal.image WHERE journal.image = @image)
-       AS leaving`,
-  )
-  const dropMovedFrom = db.prepare<[number]>(
-    `DELETE FROM audit_findings WHERE kind = 'changed' AND EXISTS (
-       SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id
-         AND coalesce(images.album, 0) = ? AND coalesce(images.album, 0) <> audit_findings.album)`,
-  )
+  const { all, column, has, run, value } = statements(db)
 
   return {
     reads: {
       /** The albums of recorded images, and the albums that albumd created. */
-      albums: () => albums.all().map(({ album }) => (album === 0 ? null : album)),
-      isDone: (album: number | null) => isDone.get(album ?? 0) !== undefined,
+      albums: column<[], number | null>(
+        `SELECT id FROM albums
+         WHERE ours = 1 OR EXISTS (SELECT 1 FROM images WHERE images.album = albums.id)
+         UNION SELECT NULL WHERE EXISTS (SELECT 1 FROM images WHERE album IS NULL) ORDER BY 1`,
+      ),
+      isDone: has<[album: number | null]>('SELECT album FROM audit WHERE album = ifnull(?, 0)'),
       has: has<[kind: FindingKind, remoteId: string]>(
         'SELECT kind FROM audit_findings WHERE kind = ? AND remote_id = ?',
       ),
-      findings: (): Finding[] =>
-        all.all().map(row => ({ ...row, album: row.album === 0 ? null : row.album })),
+      findings: all<[], Finding>(
+        `SELECT kind, remote_id, nullif(album, 0) AS album, name, detail FROM audit_findings
+         ORDER BY kind, audit_findings.album, name, remote_id`,
+      ),
       count: value<[], number>('SELECT count(*) FROM audit_findings'),
       /** When albumd deleted the image with this id: milliseconds since 1970. */
-      deletedAt: (remoteId: string) => deletedAt.get(remoteId)?.at,
+      deletedAt: value<[remoteId: string], number | undefined>('SELECT at FROM deleted WHERE remote_id = ?'),
       /** Whether an image waits for its deletion, or may have been deleted. */
-      isLeaving: (image: number) => isLeaving.get({ image })!.leaving === 1,
+      isLeaving: has<[{ image: number }]>(
+        `SELECT image FROM escrow WHERE image = @image
+         UNION ALL SELECT image FROM journal JOIN files USING (image) WHERE image = @image`,
+      ),
     },
     writes: {
       /** `at`: milliseconds since 1970. */
-      done: (album: number | null, at: number) => void setDone.run(album ?? 0, at),
+      done: run<[album: number | null, at: number]>(
+        'INSERT INTO audit (album, at) VALUES (ifnull(?, 0), ?) ON CONFLICT DO UPDATE SET at = excluded.at',
+      ),
       /** Forgets which albums were compared. */
       forgetDone: run<[]>('DELETE FROM audit'),
       forgetFindings: run<[]>('DELETE FROM audit_findings'),
-      put: (finding: Finding) => void put.run({ ...finding, album: finding.album ?? 0 }),
+      put: run<[Finding]>(
+        `INSERT INTO audit_findings (kind, remote_id, album, name, detail)
+         VALUES (@kind, @remote_id, ifnull(@album, 0), @name, @detail)
+         ON CONFLICT DO UPDATE SET album = excluded.album, name = excluded.name, detail = excluded.detail`,
+      ),
       remove: run<[kind: FindingKind, remoteId: string]>(
         'DELETE FROM audit_findings WHERE kind = ? AND remote_id = ?',
       ),
@@ -92,7 +80,11 @@ export function openAudit(db: Db) {
            AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.image = images.id))
      END`),
       /** Forgets findings of images that belong to this album and were listed in another. The album could not be compared. */
-      dropMovedFrom: (album: number | null) => void dropMovedFrom.run(album ?? 0),
+      dropMovedFrom: run<[album: number | null]>(
+        `DELETE FROM audit_findings WHERE kind = 'changed' AND EXISTS (
+           SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id
+             AND coalesce(images.album, 0) = ifnull(?, 0) AND coalesce(images.album, 0) <> audit_findings.album)`,
+      ),
     },
   }
 }

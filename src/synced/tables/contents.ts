@@ -6,23 +6,22 @@ import { statements } from '../statements.ts'
  * Any other album is walked before the first upload into it.
  */
 export function openContents(db: Db) {
-  const { run } = statements(db)
-  const at = db.prepare<[number], { unrecorded: number }>('SELECT unrecorded FROM contents WHERE album = ?')
-  const put = db.prepare<[number, number]>(
-    'INSERT INTO contents (album, unrecorded) VALUES (?, ?) ON CONFLICT DO UPDATE SET unrecorded = excluded.unrecorded',
-  )
-  const forgetOne = db.prepare<[number]>('DELETE FROM contents WHERE album = ?')
-
+  const { run, value } = statements(db)
   return {
     reads: {
       /** How many unrecorded images the album holds; undefined when nobody has looked. */
-      unrecorded: (album: number | null) => at.get(album ?? 0)?.unrecorded,
+      unrecorded: value<[album: number | null], number | undefined>(
+        'SELECT unrecorded FROM contents WHERE album = ifnull(?, 0)',
+      ),
     },
     writes: {
-      put: (album: number | null, unrecorded: number) => void put.run(album ?? 0, unrecorded),
+      put: run<[album: number | null, unrecorded: number]>(
+        `INSERT INTO contents (album, unrecorded) VALUES (ifnull(?, 0), ?)
+         ON CONFLICT DO UPDATE SET unrecorded = excluded.unrecorded`,
+      ),
       /** Forgets all counts, because the records may be old. */
       forget: run<[]>('DELETE FROM contents'),
-      forgetAlbum: (album: number | null) => void forgetOne.run(album ?? 0),
+      forgetAlbum: run<[album: number | null]>('DELETE FROM contents WHERE album = ifnull(?, 0)'),
     },
   }
 }

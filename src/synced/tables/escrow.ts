@@ -44,34 +44,14 @@ export interface EscrowWeight {
 
 /** Images that wait for their deletion. */
 export function openEscrow(db: Db) {
-  const { all, changes, get, run } = statements(db)
-  // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
-  const nextBelow = db.prepare<{ mirror: number; path: string }, EscrowRow>(
-    `SELECT * FROM escrow WHERE mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'
-       AND state IN ('grace','approved') ORDER BY due_at LIMIT 1`,
+  const { all, changes, get, one, run, value } = statements(db)
+  const nextDue = value<[mirrors: string], number | null>(
+    `SELECT min(due_at) FROM escrow WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
   )
-  const pathOfBytes = db.prepare<[Buffer], { path: string }>(
-    `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +? AND reason = 'deleted' LIMIT 1`,
-  )
-  const nextDue = db.prepare<[string], { due_at: number | null }>(
-    `SELECT min(due_at) AS due_at FROM escrow
-     WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
-  )
-  const postpone = db.prepare<[number, number]>('UPDATE escrow SET due_at = ?, postponed = 1 WHERE image = ?')
   // An image does not count when another file uses an image of the same bytes, because its picture has only moved.
   const losesBytes = `NOT EXISTS (
     SELECT 1 FROM images AS lost JOIN images AS same ON same.hash = lost.hash JOIN files ON files.image = same.id
     WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')`
-  const setUnproved = db.prepare<[number, number]>(
-    `UPDATE escrow SET state = 'unproved', due_at = ? WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.unproved.unproved)}`,
-  )
-  const weight = db.prepare<{ mirror: number; since: number }, EscrowWeight>(
-    `SELECT
-       (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
-       (SELECT count(*) FROM deletions WHERE mirror = +@mirror AND at > +@since) AS deleted,
-       (SELECT count(*) FROM files JOIN folders ON folders.id = files.folder
-        WHERE mirror = +@mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS in_use`,
-  )
 
   return {
     reads: {
@@ -85,16 +65,28 @@ export function openEscrow(db: Db) {
         'SELECT * FROM escrow WHERE mirror = +? AND path = +? ORDER BY since',
       ),
       /** The entry below this folder that is due first. */
-      nextBelow: (mirror: number, path: string) => nextBelow.get({ mirror, path }),
+      // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
+      nextBelow: get<[{ mirror: number; path: string }], EscrowRow>(
+        `SELECT * FROM escrow WHERE mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'
+           AND state IN ('grace','approved') ORDER BY due_at LIMIT 1`,
+      ),
       of: get<[image: number], EscrowRow>('SELECT * FROM escrow WHERE image = ?'),
-      /** The path of a gone picture of these bytes whose image is in escrow, or null. */
-      pathOfBytes: (hash: Buffer) => pathOfBytes.get(hash)?.path ?? null,
+      /** The path of a gone picture of these bytes whose image is in escrow, if any. */
+      pathOfBytes: value<[hash: Buffer], string | undefined>(
+        `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +? AND reason = 'deleted' LIMIT 1`,
+      ),
       /** When the next grace of these mirrors ends, in running time; null when none runs. */
-      nextDue: (mirrors: readonly number[]) => nextDue.get(JSON.stringify(mirrors))!.due_at,
+      nextDue: (mirrors: readonly number[]) => nextDue(JSON.stringify(mirrors)),
       /** Entries whose deletion the host has refused. */
       postponed: all<[], EscrowRow>('SELECT * FROM escrow WHERE postponed = 1'),
       /** `since`: the running time at which the window begins. */
-      weight: (mirror: number, since: number) => weight.get({ mirror, since })!,
+      weight: one<[{ mirror: number; since: number }], EscrowWeight>(
+        `SELECT
+           (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
+           (SELECT count(*) FROM deletions WHERE mirror = +@mirror AND at > +@since) AS deleted,
+           (SELECT count(*) FROM files JOIN folders ON folders.id = files.folder
+            WHERE mirror = +@mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS in_use`,
+      ),
     },
     writes: {
       put: run<[row: NewEscrowRow]>(`INSERT INTO escrow (image, mirror, path, reason, state, since, due_at)
@@ -104,7 +96,9 @@ export function openEscrow(db: Db) {
       /** Takes an entry out, because its image is needed again or is gone from the host. */
       takeBack: run<[image: number]>('DELETE FROM escrow WHERE image = ?'),
       /** Postpones an entry whose deletion the host refused, to this running time. */
-      postpone: (image: number, dueAt: number) => void postpone.run(dueAt, image),
+      postpone: run<[Pick<EscrowRow, 'image' | 'due_at'>]>(
+        'UPDATE escrow SET due_at = @due_at, postponed = 1 WHERE image = @image',
+      ),
       /** Makes postponed entries due at this running time. */
       hurry: run<[now: number]>('UPDATE escrow SET due_at = min(due_at, +?) WHERE postponed = 1'),
       /** Approves an entry by a person's word. */
@@ -116,7 +110,10 @@ export function openEscrow(db: Db) {
         `UPDATE escrow SET state = 'held' WHERE ${inStates(ESCROW_TRANSITIONS.held.held)} AND mirror = +? AND ${losesBytes}`,
       ),
       /** Marks an entry whose image's bytes can't be compared. It waits for a person, or for the next try at `due_at`. */
-      unproved: (image: number, dueAt: number) => void setUnproved.run(dueAt, image),
+      unproved: run<[Pick<EscrowRow, 'image' | 'due_at'>]>(
+        `UPDATE escrow SET state = 'unproved', due_at = @due_at WHERE image = @image
+           AND ${inStates(ESCROW_TRANSITIONS.unproved.unproved)}`,
+      ),
       /** Marks an entry whose image's bytes were compared. */
       proved: run<[image: number]>(
         `UPDATE escrow SET state = 'grace' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.proved.grace)}`,

@@ -1,6 +1,7 @@
 import type { Reason } from '../../words/reasons.ts'
 import type { Db } from '../database.ts'
 import { statements } from '../statements.ts'
+import type { FileKey } from './files.ts'
 
 export interface FailureRow {
   folder: number
@@ -18,18 +19,16 @@ export interface FailureRow {
 export function openFailures(db: Db) {
   const { all, get, run, value } = statements(db)
 
-  const codeOf = db.prepare<[number, string], { code: string }>(
-    `SELECT code FROM failures WHERE folder = ? AND name = ? AND source = 'upload'`,
-  )
-
   return {
     reads: {
       /** The failure of a path. A failed upload comes before a failed look. */
       of: get<[folder: number, name: string], FailureRow>(
         'SELECT * FROM failures WHERE folder = ? AND name = ? ORDER BY source DESC LIMIT 1',
       ),
-      /** The failure of a file's last upload, or null. */
-      codeOf: ({ folder, name }: { folder: number; name: string }) => codeOf.get(folder, name)?.code ?? null,
+      /** The failure of a file's last upload, if any. */
+      codeOf: value<[FileKey], string | undefined>(
+        `SELECT code FROM failures WHERE folder = @folder AND name = @name AND source = 'upload'`,
+      ),
       /** The files whose upload failed with this code, the smallest first. */
       uploadsOfCode: all<
         [code: string],

@@ -1,6 +1,7 @@
 import type { FileLook } from '../../local/look.ts'
 import type { Db } from '../database.ts'
 import { statements } from '../statements.ts'
+import type { ImageRow } from './images.ts'
 
 /**
  * pending: the file must be hashed, and uploaded when its bytes are new.
@@ -24,35 +25,37 @@ export interface FileRow extends FileLook {
 
 export type FileKey = Pick<FileRow, 'folder' | 'name'>
 
-type Cursor = Pick<FileRow, 'mtime' | 'folder' | 'name'>
+/** A file with its path below the mirror. */
+export interface FileAtPath extends FileRow {
+  path: string
+}
 
 /** The files as the last scan saw them, each with the image that it uses. */
 export function openFiles(db: Db) {
-  const { all, get, run } = statements(db)
-  const at = db.prepare<[number, string], FileRow>('SELECT * FROM files WHERE folder = ? AND name = ?')
+  const { all, get, has, one, run } = statements(db)
   // SQLite uses the index of open files only when the query repeats the index's condition.
   const ofMirrors = `state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each(+@mirrors))`
   const pendingAfter = (comparison: '<' | '>', direction: 'ASC' | 'DESC') =>
-    db.prepare<Cursor & { mirrors: string; most: number }, FileRow>(
+    all<[Pick<FileRow, 'mtime' | 'folder' | 'name'> & { mirrors: string }], FileRow>(
       `SELECT files.* FROM files CROSS JOIN folders ON folders.id = files.folder
        WHERE ${ofMirrors} AND (mtime, folder, name) ${comparison} (+@mtime, +@folder, +@name)
-       ORDER BY mtime ${direction}, folder ${direction}, name ${direction} LIMIT +@most`,
+       ORDER BY mtime ${direction}, folder ${direction}, name ${direction} LIMIT 256`,
     )
   const next = { newest: pendingAfter('<', 'DESC'), oldest: pendingAfter('>', 'ASC') }
   const beginning = {
     newest: { mtime: Number.MAX_SAFE_INTEGER, folder: Number.MAX_SAFE_INTEGER, name: '' },
     oldest: { mtime: Number.MIN_SAFE_INTEGER, folder: 0, name: '' },
   }
-  const anyPending = db.prepare<{ mirrors: string }, { any: number }>(
-    `SELECT EXISTS (SELECT 1 FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors}) AS any`,
+  const anyPending = has<[{ mirrors: string }]>(
+    `SELECT 1 FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors} LIMIT 1`,
   )
-  const pendingTotal = db.prepare<{ mirrors: string }, { pictures: number; bytes: number }>(
+  const pendingTotal = one<[{ mirrors: string }], { pictures: number; bytes: number }>(
     `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes
      FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors}`,
   )
   // The index is named, because SQLite would take the index of all open files.
-  const newlyPending = db.prepare<
-    { since: number; below: number; folder: number; name: string; mirrors: string; most: number },
+  const newlyPending = all<
+    [{ since: number; below: number; folder: number; name: string; mirrors: string; most: number }],
     FileRow
   >(
     `SELECT files.* FROM files INDEXED BY files_pending_since CROSS JOIN folders ON folders.id = files.folder
@@ -61,89 +64,103 @@ export function openFiles(db: Db) {
      ORDER BY since DESC, folder DESC, name DESC LIMIT +@most`,
   )
   // The index is named, because SQLite would take the index of all open files.
-  const notCompared = db.prepare<FileKey & { mirrors: string }, FileRow>(
+  const notCompared = all<[FileKey & { mirrors: string }], FileRow>(
     `SELECT files.* FROM files INDEXED BY files_to_compare CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL AND (folder, name) > (+@folder, +@name)
        AND mirror IN (SELECT value FROM json_each(+@mirrors))
      ORDER BY folder, name LIMIT 256`,
   )
-  const openLike = db.prepare<[number, Buffer], FileRow>(
-    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?
-       AND (hash IS NULL OR hash = +?) LIMIT 1`,
+  // In SQLite's order every text comes before a blob.
+  const foldersAfter = all<
+    [{ mirror: number; after: string; end: string | Buffer }],
+    { id: number; path: string }
+  >(
+    `SELECT id, path FROM folders WHERE mirror = +@mirror AND path > +@after AND path < +@end ORDER BY path LIMIT 256`,
   )
-  const linkedTo = db.prepare<[number, Buffer], FileRow>(
-    `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?
-       AND state = 'linked' AND hash = +?`,
+  const folderAt = get<[mirror: number, path: string], { id: number; path: string }>(
+    'SELECT id, path FROM folders WHERE mirror = ? AND path = ?',
   )
-  const forgetResend = db.prepare<[number, string]>('DELETE FROM resend WHERE folder = ? AND name = ?')
-  const anyOfMirror = db.prepare<[number], { any: number }>(
-    `SELECT EXISTS (SELECT 1 FROM folders JOIN files ON files.folder = folders.id WHERE mirror = +?) AS any`,
+  const filesAfter = all<[folder: number, after: string], FileRow>(
+    'SELECT * FROM files WHERE folder = +? AND name > +? ORDER BY name LIMIT 512',
   )
-  const retry = db.prepare<[number, string]>(
-    `UPDATE files SET state = 'pending' WHERE folder = ? AND name = ? AND state = 'failed'`,
-  )
-  const remove = db.prepare<[number, string]>('DELETE FROM files WHERE folder = ? AND name = ?')
+  const remove = run<[FileKey]>('DELETE FROM files WHERE folder = @folder AND name = @name')
+  const forgetResend = run<[FileKey]>('DELETE FROM resend WHERE folder = @folder AND name = @name')
+
+  function* foldersFrom(mirror: number, path: string): Generator<{ id: number; path: string }> {
+    const self = folderAt(mirror, path)
+    if (self) yield self
+    // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
+    const end = path === '' ? Buffer.alloc(0) : `${path}0`
+    yield* pages(after =>
+      foldersAfter({ mirror, after: after?.path ?? (path === '' ? '' : `${path}/`), end }),
+    )
+  }
 
   return {
     reads: {
       ofFolder: all<[folder: number], FileRow>('SELECT * FROM files WHERE folder = +?'),
-      at: ({ folder, name }: FileKey) => at.get(folder, name),
+      at: get<[FileKey], FileRow>('SELECT * FROM files WHERE folder = @folder AND name = @name'),
+      /** The files at and below a folder, in the order of their paths; '' is the root. */
+      *below(mirror: number, path: string): Generator<FileAtPath> {
+        for (const folder of foldersFrom(mirror, path))
+          for (const file of pages<FileRow>(after => filesAfter(folder.id, after?.name ?? '')))
+            yield { ...file, path: folder.path === '' ? file.name : `${folder.path}/${file.name}` }
+      },
+      /** How many files of a mirror have an image, and the bytes of these images. */
+      withImage: one<[mirror: number], { pictures: number; bytes: number }>(
+        `SELECT count(images.id) AS pictures, ifnull(sum(images.size), 0) AS bytes
+         FROM folders CROSS JOIN files ON files.folder = folders.id JOIN images ON images.id = files.image
+         WHERE mirror = +?`,
+      ),
       /** The files that wait for their upload at this moment. Each is given once, whatever its state becomes meanwhile. */
-      *pending(order: 'newest' | 'oldest', mirrors: readonly number[]): Generator<FileRow> {
-        let cursor: Cursor = beginning[order]
-        for (;;) {
-          const rows = next[order].all({ ...cursor, mirrors: JSON.stringify(mirrors), most: 256 })
-          yield* rows
-          const last = rows.at(-1)
-          if (!last) return
-          cursor = { mtime: last.mtime, folder: last.folder, name: last.name }
-        }
+      pending(order: 'newest' | 'oldest', mirrors: readonly number[]): Generator<FileRow> {
+        const of = { mirrors: JSON.stringify(mirrors) }
+        return pages<FileRow>(after => {
+          const { mtime, folder, name } = after ?? beginning[order]
+          return next[order]({ ...of, mtime, folder, name })
+        })
       },
       /** The files that have waited since this time or later, the latest first. Each is given once. */
-      *pendingSince(since: number, mirrors: readonly number[], most = 256): Generator<FileRow> {
+      pendingSince(since: number, mirrors: readonly number[], most = 256): Generator<FileRow> {
         const of = { since, mirrors: JSON.stringify(mirrors), most }
-        let after = { below: Number.MAX_SAFE_INTEGER, folder: 0, name: '' }
-        for (;;) {
-          const rows = newlyPending.all({ ...of, ...after })
-          yield* rows
-          const last = rows.at(-1)
-          if (!last) return
-          after = { below: last.since!, folder: last.folder, name: last.name }
-        }
+        return pages<FileRow>(after =>
+          newlyPending({
+            ...of,
+            below: after?.since ?? Number.MAX_SAFE_INTEGER,
+            folder: after?.folder ?? 0,
+            name: after?.name ?? '',
+          }),
+        )
       },
       /** Pending files that used an image and may still use it. Only their bytes can tell. Each is given once. */
-      *notCompared(mirrors: readonly number[]): Generator<FileRow> {
-        let after: FileKey = { folder: 0, name: '' }
-        for (;;) {
-          const rows = notCompared.all({
-            folder: after.folder,
-            name: after.name,
-            mirrors: JSON.stringify(mirrors),
-          })
-          yield* rows
-          const last = rows.at(-1)
-          if (!last) return
-          after = last
-        }
+      notCompared(mirrors: readonly number[]): Generator<FileRow> {
+        const of = { mirrors: JSON.stringify(mirrors) }
+        return pages<FileRow>(after =>
+          notCompared({ ...of, folder: after?.folder ?? 0, name: after?.name ?? '' }),
+        )
       },
-      anyPending: (mirrors: readonly number[]) =>
-        anyPending.get({ mirrors: JSON.stringify(mirrors) })!.any === 1,
-      pendingTotal: (mirrors: readonly number[]) => pendingTotal.get({ mirrors: JSON.stringify(mirrors) })!,
+      anyPending: (mirrors: readonly number[]) => anyPending({ mirrors: JSON.stringify(mirrors) }),
+      pendingTotal: (mirrors: readonly number[]) => pendingTotal({ mirrors: JSON.stringify(mirrors) }),
       onImage: all<[image: number], FileRow>('SELECT * FROM files WHERE image = ?'),
       /** Files without an image that may be a picture with these bytes which was elsewhere before. */
       openOfSize: all<[size: number], FileRow>(
         `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?`,
       ),
-      /** A file without an image that may have these bytes, or none. */
-      openLike: (hash: Buffer, size: number) => openLike.all(size, hash),
-      /** A synced file with these bytes, or none. */
-      withBytes: get<
-        [hash: Buffer],
-        FileRow
-      >(`SELECT files.* FROM images JOIN files ON files.image = images.id
-     WHERE images.hash = +? AND files.state = 'synced' LIMIT 1`),
+      /** A file without an image that may have these bytes, if any. */
+      openLike: all<[Bytes], FileRow>(
+        `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
+           AND (hash IS NULL OR hash = +@hash) LIMIT 1`,
+      ),
+      /** A synced file with these bytes, if any. */
+      withBytes: get<[hash: Buffer], FileRow>(
+        `SELECT files.* FROM images JOIN files ON files.image = images.id
+         WHERE images.hash = +? AND files.state = 'synced' LIMIT 1`,
+      ),
       /** Files with these bytes that are only linked to their image. */
-      linkedTo: (hash: Buffer, size: number) => linkedTo.all(size, hash),
+      linkedTo: all<[Bytes], FileRow>(
+        `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
+           AND state = 'linked' AND hash = +@hash`,
+      ),
       /** Some of the recorded files of a folder, hidden files included. */
       someOf: all<[folder: number, most: number], FileRow>(
         `SELECT * FROM files WHERE folder = +? AND state <> 'kept' LIMIT +?`,
@@ -152,21 +169,40 @@ export function openFiles(db: Db) {
       inState: all<[state: Exclude<FileState, 'synced'>], FileRow>(
         `SELECT * FROM files WHERE state = ? AND state <> 'synced' ORDER BY folder, name`,
       ),
-      anyOfMirror: (mirror: number) => anyOfMirror.get(mirror)!.any === 1,
+      anyOfMirror: has<[mirror: number]>(
+        'SELECT 1 FROM folders JOIN files ON files.folder = folders.id WHERE mirror = +? LIMIT 1',
+      ),
     },
     writes: {
-      put: run<
-        [row: FileRow]
-      >(`INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash)
-     VALUES (@folder, @name, @size, @mtime, @ctime, @ino, @state, @since, @image, @hash)
-     ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
-       ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash`),
+      put: run<[row: FileRow]>(
+        `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash)
+         VALUES (@folder, @name, @size, @mtime, @ctime, @ino, @state, @since, @image, @hash)
+         ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
+           ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash`,
+      ),
       /** Makes a failed file pending again. */
-      retry: ({ folder, name }: FileKey) => void retry.run(folder, name),
-      remove({ folder, name }: FileKey): void {
-        remove.run(folder, name)
-        forgetResend.run(folder, name)
+      retry: run<[FileKey]>(
+        `UPDATE files SET state = 'pending' WHERE folder = @folder AND name = @name AND state = 'failed'`,
+      ),
+      remove(file: FileKey): void {
+        remove(file)
+        forgetResend(file)
       },
     },
+  }
+}
+
+type Bytes = Pick<ImageRow, 'hash' | 'size'>
+
+/**
+ * All rows, read page by page. So memory does not grow with their number, and no transaction stays open while a slow reader
+ * takes its time. `page`: the rows after this row, or the first rows.
+ */
+function* pages<Row>(page: (after: Row | undefined) => Row[]): Generator<Row> {
+  for (let last: Row | undefined; ; ) {
+    const rows = page(last)
+    yield* rows
+    last = rows.at(-1)
+    if (last === undefined) return
   }
 }

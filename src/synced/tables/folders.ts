@@ -1,4 +1,4 @@
-import type { FolderLook } from '../../local/look.ts'
+import type { FolderLook, LeftOut } from '../../local/look.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Db } from '../database.ts'
 import { statements } from '../statements.ts'
@@ -25,47 +25,24 @@ export type DoubtfulFolder = FolderRow & { unknown: Reason; code: string | null 
 
 /** The folders as the last scan saw them. */
 export function openFolders(db: Db) {
-  const { all, get, run, value } = statements(db)
+  const { all, column, get, run, value } = statements(db)
   const columns =
     'id, mirror, path, digest, ignore_text, ignore_gone, unknown, mount, mounted_ino, mounted_birthtime, accept'
-  const certain = db
-    .prepare<[number], string>(
-      'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NULL ORDER BY path',
-    )
-    .pluck()
-  const at = db.prepare<[number, string], FolderRow>(
+  const at = get<[mirror: number, path: string], FolderRow>(
     `SELECT ${columns} FROM folders WHERE mirror = ? AND path = ?`,
   )
-  const mounts = db.prepare<[number], Pick<FolderRow, 'path'>>(
-    'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND mount = 1 ORDER BY path',
-  )
-  const absent = db.prepare<[number], Pick<FolderRow, 'path'>>(
-    'SELECT path FROM folders WHERE mirror = +? AND present = 0 ORDER BY path',
-  )
-  // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
-  const from = db.prepare<{ mirror: number; path: string }, FolderRow>(
-    `SELECT ${columns} FROM folders
-     WHERE mirror = +@mirror AND (path = +@path OR (path > +@path || '/' AND path < +@path || '0')) ORDER BY path`,
-  )
-  const insert = db.prepare<[number, string]>(
+  const insert = run<[mirror: number, path: string]>(
     'INSERT INTO folders (mirror, path) VALUES (?, ?) ON CONFLICT DO UPDATE SET present = 1',
   )
-  const setLooked = db.prepare<
-    [
-      string | null,
-      string | null,
-      number,
-      number | null,
-      number | null,
-      ...counts: [number, number, number, number, number, number, number],
-    ]
-  >(
-    `UPDATE folders SET digest = ?, ignore_text = ?, ignore_gone = 0, unknown = NULL, accept = 0, mount = ?,
-       mounted_ino = ?, mounted_birthtime = ?, files = ?,
-       left_format = ?, left_ignored = ?, left_hidden = ?, left_empty = ?, left_links = ? WHERE id = ?`,
-  )
-  const setUnknown = db.prepare<[Reason, number]>(
-    'UPDATE folders SET unknown = ?, digest = NULL, accept = 0 WHERE id = ?',
+  type Looked = Pick<
+    FolderRow,
+    'id' | 'digest' | 'ignore_text' | 'mount' | 'mounted_ino' | 'mounted_birthtime'
+  >
+  const setLooked = run<[Looked & LeftOut & { files: number }]>(
+    `UPDATE folders SET digest = @digest, ignore_text = @ignore_text, ignore_gone = 0, unknown = NULL, accept = 0,
+       mount = @mount, mounted_ino = @mounted_ino, mounted_birthtime = @mounted_birthtime, files = @files,
+       left_format = @format, left_ignored = @ignored, left_hidden = @hidden, left_empty = @empty, left_links = @links
+     WHERE id = @id`,
   )
 
   return {
@@ -79,12 +56,14 @@ export function openFolders(db: Db) {
         `SELECT ${columns} FROM folders WHERE mirror = +? AND present = 1 ORDER BY path`,
       ),
       /** The paths of folders on the disk that are not unknown, parents before their children. */
-      certain: (mirror: number) => certain.all(mirror),
+      certain: column<[mirror: number], string>(
+        'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NULL ORDER BY path',
+      ),
       /** The folders that have records of files, also when the folders or the files are gone. */
       withFiles: all<[mirror: number], Pick<FolderRow, 'id' | 'path'>>(
         `SELECT id, path FROM folders WHERE mirror = +? AND EXISTS (SELECT 1 FROM files WHERE folder = folders.id) ORDER BY id`,
       ),
-      at: (mirror: number, path: string) => at.get(mirror, path),
+      at,
       byId: get<[id: number], FolderRow>(`SELECT ${columns} FROM folders WHERE id = ?`),
       /** The folders that are unknown. */
       unknown: all<
@@ -93,16 +72,24 @@ export function openFolders(db: Db) {
       >(`SELECT ${columns}, (SELECT code FROM failures WHERE folder = folders.id AND name = '' AND source = 'look') AS code
      FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NOT NULL ORDER BY path`),
       /** The paths of folders that were mount points at their last look. */
-      mounts: (mirror: number) => mounts.all(mirror).map(({ path }) => path),
+      mounts: column<[mirror: number], string>(
+        'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND mount = 1 ORDER BY path',
+      ),
       /** The paths of folders that are gone or left out, and whose files still use images. */
-      absent: (mirror: number) => absent.all(mirror).map(({ path }) => path),
+      absent: column<[mirror: number], string>(
+        'SELECT path FROM folders WHERE mirror = +? AND present = 0 ORDER BY path',
+      ),
       /** A folder and all recorded folders below it. Not for the root. */
-      from: (mirror: number, path: string) => from.all({ mirror, path }),
+      // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
+      from: all<[{ mirror: number; path: string }], FolderRow>(
+        `SELECT ${columns} FROM folders
+         WHERE mirror = +@mirror AND (path = +@path OR (path > +@path || '/' AND path < +@path || '0')) ORDER BY path`,
+      ),
     },
     writes: {
       add(mirror: number, path: string): FolderRow {
-        insert.run(mirror, path)
-        return at.get(mirror, path)!
+        insert(mirror, path)
+        return at(mirror, path)!
       },
       looked(
         id: number,
@@ -110,26 +97,21 @@ export function openFolders(db: Db) {
         ignoreText: string | null,
         { files, leftOut, mount, identity }: Pick<FolderLook, 'files' | 'leftOut' | 'mount' | 'identity'>,
       ): void {
-        const { format, ignored, hidden, empty, links } = leftOut
-        setLooked.run(
-          digest,
-          ignoreText,
-          mount ? 1 : 0,
-          mount ? identity.ino : null,
-          mount ? identity.birthtime : null,
-          files.length,
-          format,
-          ignored,
-          hidden,
-          empty,
-          links,
+        setLooked({
           id,
-        )
+          digest,
+          ignore_text: ignoreText,
+          mount: mount ? 1 : 0,
+          mounted_ino: mount ? identity.ino : null,
+          mounted_birthtime: mount ? identity.birthtime : null,
+          files: files.length,
+          ...leftOut,
+        })
       },
       /** Marks a folder as unknown, because it could not be read. */
-      setUnknown(id: number, reason: Reason): void {
-        setUnknown.run(reason, id)
-      },
+      setUnknown: run<[{ id: number; unknown: Reason }]>(
+        'UPDATE folders SET unknown = @unknown, digest = NULL, accept = 0 WHERE id = @id',
+      ),
       /** Forgets the digest, so that the next look at the folder is compared with the records. */
       lookAgain: run<[id: number]>('UPDATE folders SET digest = NULL WHERE id = ?'),
       /** Records whether the folder's ignore file has vanished. */

@@ -60,60 +60,56 @@ const MOST_BESIDE_IMAGES = 100_000
  * that a first sync costs little.
  */
 export function openHistory(db: Db) {
-  const { run } = statements(db)
-  const add = db.prepare<HistoryRow>(
+  const { all, changes, get, run, value } = statements(db)
+  const add = changes<[HistoryRow]>(
     `INSERT INTO history (mirror, path, at, event, detail, since)
      SELECT @mirror, @path, @at, @event, @detail, @since WHERE NOT EXISTS (
        SELECT 1 FROM (SELECT event, detail FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1)
        WHERE event = @event AND detail IS @detail)`,
   )
-  const trim = db.prepare<Location>(
+  const trim = run<[Location]>(
     `DELETE FROM history WHERE mirror = +@mirror AND path = +@path AND id <= (
        SELECT id FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1 OFFSET ${MOST_OF_A_PATH})`,
   )
-  const placeOf = db.prepare<[string, number], Location>(
+  const placeOf = get<[name: string, folder: number], Location>(
     `SELECT mirror, CASE path WHEN '' THEN '' ELSE path || '/' END || ? AS path FROM folders WHERE id = ?`,
   )
-  const placeOfImage = db.prepare<[number], Location>('SELECT mirror, path FROM escrow WHERE image = ?')
-  const last = db.prepare<Location, { event: HistoryEvent }>(
-    'SELECT event FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1',
-  )
-  const of = db.prepare<[number, string], HistoryRow>(
-    'SELECT mirror, path, at, event, detail, since FROM history WHERE mirror = +? AND path = +? ORDER BY id',
-  )
-  const excess = db.prepare<[], { n: number }>(
-    `SELECT (SELECT count(*) FROM history) - (SELECT count(*) FROM images) - ${MOST_BESIDE_IMAGES} AS n`,
-  )
-  const first = db.prepare<[], { at: number }>('SELECT at FROM history ORDER BY id LIMIT 1')
-  const dropBefore = db.prepare<[number, number]>(
-    'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +?) AND at < +?',
-  )
+  const placeOfImage = get<[image: number], Location>('SELECT mirror, path FROM escrow WHERE image = ?')
   const addTo = (place: Location | undefined, { at, event, detail = null, since = null }: HistoryNote) => {
     if (!place) return
-    const { changes } = add.run({ ...place, at: Math.round(at), event, detail, since })
+    const added = add({ ...place, at: Math.round(at), event, detail, since })
     // The first row of a path needs no pruning.
-    if (changes > 0 && event !== 'uploaded') trim.run(place)
+    if (added > 0 && event !== 'uploaded') trim(place)
   }
 
   return {
     reads: {
-      /** The path's last event; null when there is none. */
-      last: ({ mirror, path }: Location): HistoryEvent | null => last.get({ mirror, path })?.event ?? null,
+      /** The path's last event, if any. */
+      last: value<[Location], HistoryEvent | undefined>(
+        'SELECT event FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1',
+      ),
       /** Oldest first. */
-      of: ({ mirror, path }: Location): HistoryRow[] => of.all(mirror, path),
+      of: all<[Location], HistoryRow>(
+        `SELECT mirror, path, at, event, detail, since FROM history
+         WHERE mirror = +@mirror AND path = +@path ORDER BY id`,
+      ),
       /** How many rows are above the limit. Counts all rows. */
-      excess: (): number => Math.max(0, excess.get()!.n),
-      /** Whether the oldest row is older than this time. */
-      isFrom: (moment: number): boolean => (first.get()?.at ?? moment) < moment,
+      excess: value<[], number>(
+        `SELECT max(0, (SELECT count(*) FROM history) - (SELECT count(*) FROM images) - ${MOST_BESIDE_IMAGES})`,
+      ),
+      /** When the oldest row was written: milliseconds since 1970. */
+      oldest: value<[], number | undefined>('SELECT at FROM history ORDER BY id LIMIT 1'),
     },
     writes: {
       /** Adds an event, unless it equals the path's last event. */
-      add: ({ mirror, path }: Location, note: HistoryNote): void => addTo({ mirror, path }, note),
-      ofFile: ({ folder, name }: FileKey, note: HistoryNote): void => addTo(placeOf.get(name, folder), note),
+      add: ({ mirror, path }: Location, note: HistoryNote) => addTo({ mirror, path }, note),
+      ofFile: ({ folder, name }: FileKey, note: HistoryNote) => addTo(placeOf(name, folder), note),
       /** Adds an event of an image that waits for its deletion. */
-      ofImage: (image: number, note: HistoryNote): void => addTo(placeOfImage.get(image), note),
+      ofImage: (image: number, note: HistoryNote) => addTo(placeOfImage(image), note),
       /** Forgets at most `most` rows that are older than this time. Answers how many. */
-      dropBefore: (moment: number, most: number): number => dropBefore.run(most, moment).changes,
+      dropBefore: changes<[{ moment: number; most: number }]>(
+        'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +@most) AND at < +@moment',
+      ),
       /** Forgets the oldest rows. */
       dropOldest: run<[most: number]>(
         'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +?)',

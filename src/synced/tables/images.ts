@@ -34,40 +34,26 @@ type NewImage = Omit<ImageRow, 'id' | 'kept'>
 
 /** The images on the host that albumd has recorded. */
 export function openImages(db: Db) {
-  const { all, get, run } = statements(db)
-  const byRemoteId = db.prepare<[string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
-  const insert = db.prepare<NewImage>(
+  const { all, column, get, run, value } = statements(db)
+  const byRemoteId = get<[remoteId: string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
+  const insert = run<[image: NewImage]>(
     `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof)
      VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof)
      ON CONFLICT (remote_id) DO NOTHING`,
   )
-  const ofAlbum = db.prepare<[number], ImageRow>('SELECT * FROM images WHERE album = +?')
-  const ofRoot = db.prepare<[], ImageRow>('SELECT * FROM images WHERE album IS NULL')
-  const countOfAlbum = db.prepare<[number], { n: number }>(
-    'SELECT count(*) AS n FROM images WHERE album = +?',
-  )
-  const countOfRoot = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM images WHERE album IS NULL')
-  const fullestAlbums = db
-    .prepare<[number], number | null>(
-      'SELECT album FROM images GROUP BY album ORDER BY count(*) DESC LIMIT +?',
-    )
-    .pluck()
-  const prove = db.prepare<[Buffer, number, string, number]>(
-    `UPDATE images SET proof = 'compared', hash = ?, size = ?, cdn_url = ? WHERE id = ?`,
-  )
-  const setAlbum = db.prepare<[number | null, number]>('UPDATE images SET album = ? WHERE id = ?')
 
   return {
     reads: {
       byId: get<[id: number], ImageRow>('SELECT * FROM images WHERE id = ?'),
-      byRemoteId: (remoteId: string) => byRemoteId.get(remoteId),
+      byRemoteId,
       latest: get<[], ImageRow>('SELECT * FROM images ORDER BY id DESC LIMIT 1'),
       /** The images that are recorded in an album; null is the root. */
-      inAlbum: (album: number | null) => (album === null ? ofRoot.all() : ofAlbum.all(album)),
-      countInAlbum: (album: number | null) =>
-        (album === null ? countOfRoot.get() : countOfAlbum.get(album))!.n,
+      inAlbum: all<[album: number | null], ImageRow>('SELECT * FROM images WHERE album IS +?'),
+      countInAlbum: value<[album: number | null], number>('SELECT count(*) FROM images WHERE album IS +?'),
       /** The albums with most recorded images; null is the root. */
-      fullestAlbums: (most: number) => fullestAlbums.all(most),
+      fullestAlbums: column<[most: number], number | null>(
+        'SELECT album FROM images GROUP BY album ORDER BY count(*) DESC LIMIT +?',
+      ),
       /** The latest image whose upload the host acknowledged. */
       acknowledged: all<
         [most: number],
@@ -84,14 +70,14 @@ export function openImages(db: Db) {
     writes: {
       /** Records an image. When a record names the id already, because the host gives equal bytes one id, this record is answered. */
       put(image: NewImage): ImageRow {
-        insert.run(image)
-        return byRemoteId.get(image.remote_id)!
+        insert(image)
+        return byRemoteId(image.remote_id)!
       },
-      /** Records that the image's bytes were fetched from `cdnUrl` and are these. */
-      prove(id: number, { hash, size }: Pick<ImageRow, 'hash' | 'size'>, cdnUrl: string): void {
-        prove.run(hash, size, cdnUrl, id)
-      },
-      moved: (id: number, album: number | null) => void setAlbum.run(album, id),
+      /** Records that the image's bytes were fetched from `cdn_url` and are these. */
+      prove: run<[Pick<ImageRow, 'id' | 'hash' | 'size' | 'cdn_url'>]>(
+        `UPDATE images SET proof = 'compared', hash = @hash, size = @size, cdn_url = @cdn_url WHERE id = @id`,
+      ),
+      moved: run<[Pick<ImageRow, 'id' | 'album'>]>('UPDATE images SET album = @album WHERE id = @id'),
       /** Marks an image as kept for good. */
       keep: run<[id: number]>('UPDATE images SET kept = 1 WHERE id = ?'),
       remove: run<[id: number]>('DELETE FROM images WHERE id = ?'),

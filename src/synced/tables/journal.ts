@@ -59,30 +59,14 @@ export interface IntentTime {
 
 /** Intents of requests that change the host. Each `open…` answers the entry's id. */
 export function openJournal(db: Db) {
-  const { all, get, run, value } = statements(db)
-  const upload = db.prepare<UploadIntent & IntentTime>(
-    `INSERT INTO journal (kind, since, sent_at, folder, name, size, mtime, hash, mime, width, height, cdn_url, remote_id, album)
-     VALUES ('upload', @since, @sent_at, @folder, @name, @size, @mtime, @hash, @mime, @width, @height, @cdn_url, @remote_id, @album)`,
-  )
-  const createAlbum = db.prepare<IntentTime & { parent: number | null; name: string }>(
-    `INSERT INTO journal (kind, since, sent_at, album, album_name)
-     VALUES ('create_album', @since, @sent_at, @parent, @name)`,
-  )
-  const openCreation = db.prepare<[number, string], OpenCreation>(
-    `SELECT * FROM journal WHERE kind = 'create_album' AND coalesce(album, 0) = ? AND album_name = ?`,
-  )
-  const deleteImage = db.prepare<[number, number]>(
-    `INSERT INTO journal (kind, since, image) VALUES ('delete_image', ?, ?)`,
-  )
-  const openOnFile = db.prepare<[number, string], OpenUpload>(
-    `SELECT * FROM journal WHERE kind = 'upload' AND folder = ? AND name = ?`,
-  )
-
+  const { all, get, insert, run, value } = statements(db)
   return {
     reads: {
       openUploads: all<[], OpenUpload>(`SELECT * FROM journal WHERE kind = 'upload' ORDER BY id`),
       /** The open creation of an album of this name in `parent`, if any. */
-      openCreation: (parent: number | null, name: string) => openCreation.get(parent ?? 0, name),
+      openCreation: get<[parent: number | null, name: string], OpenCreation>(
+        `SELECT * FROM journal WHERE kind = 'create_album' AND coalesce(album, 0) = ifnull(?, 0) AND album_name = ?`,
+      ),
       /** When the newest open creation was sent; null when none is open. */
       newestCreation: value<[], number | null>(
         `SELECT max(sent_at) FROM journal WHERE kind = 'create_album'`,
@@ -97,17 +81,24 @@ export function openJournal(db: Db) {
       ),
       open: all<[], JournalRow>('SELECT * FROM journal ORDER BY id'),
       /** The open uploads of a file. */
-      openOnFile: ({ folder, name }: FileKey) => openOnFile.all(folder, name),
+      openOnFile: all<[FileKey], OpenUpload>(
+        `SELECT * FROM journal WHERE kind = 'upload' AND folder = @folder AND name = @name`,
+      ),
     },
     writes: {
-      openUpload: (intent: UploadIntent, time: IntentTime) =>
-        Number(upload.run({ ...intent, ...time }).lastInsertRowid),
-      openAlbumCreation: (parent: number | null, name: string, time: IntentTime) =>
-        Number(createAlbum.run({ ...time, parent, name }).lastInsertRowid),
+      openUpload: insert<[UploadIntent & IntentTime]>(
+        `INSERT INTO journal (kind, since, sent_at, folder, name, size, mtime, hash, mime, width, height, cdn_url, remote_id, album)
+         VALUES ('upload', @since, @sent_at, @folder, @name, @size, @mtime, @hash, @mime, @width, @height, @cdn_url, @remote_id, @album)`,
+      ),
+      openAlbumCreation: insert<[IntentTime & { parent: number | null; name: string }]>(
+        `INSERT INTO journal (kind, since, sent_at, album, album_name)
+         VALUES ('create_album', @since, @sent_at, @parent, @name)`,
+      ),
       /** After a boot the monotonic clock begins anew, and so do recorded times. */
       restartClocks: run<[monotonic: number]>('UPDATE journal SET sent_at = ?'),
-      openImageDeletion: (image: number, since: number) =>
-        Number(deleteImage.run(since, image).lastInsertRowid),
+      openImageDeletion: insert<[image: number, since: number]>(
+        `INSERT INTO journal (kind, image, since) VALUES ('delete_image', ?, ?)`,
+      ),
       /** Forgets the intents of an image that is gone. */
       forgetImage: run<[image: number]>('DELETE FROM journal WHERE image = ?'),
       close: run<[id: number]>('DELETE FROM journal WHERE id = ?'),

@@ -1,67 +1,55 @@
 import type { Db } from '../database.ts'
+import { statements } from '../statements.ts'
 import type { FileKey } from './files.ts'
 
 /** Ids of images that albumd deleted. A host may be late to show that they are gone. */
 export function openDeleted(db: Db) {
-  const put = db.prepare<[string, number]>(
-    'INSERT INTO deleted (remote_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
-  )
-  const has = db.prepare<[string], { at: number }>('SELECT at FROM deleted WHERE remote_id = ?')
-  const anyBefore = db.prepare<[number], { remote_id: string }>(
-    'SELECT remote_id FROM deleted WHERE at < +? LIMIT 1',
-  )
-  const dropBefore = db.prepare<[number, number]>(
-    'DELETE FROM deleted WHERE remote_id IN (SELECT remote_id FROM deleted WHERE at < +? LIMIT +?)',
-  )
-
+  const { changes, has, run } = statements(db)
   return {
     reads: {
-      has: (remoteId: string) => has.get(remoteId) !== undefined,
+      has: has<[remoteId: string]>('SELECT at FROM deleted WHERE remote_id = ?'),
       /** Whether an id was deleted before this time. Reads all rows. */
-      isFrom: (moment: number): boolean => anyBefore.get(moment) !== undefined,
+      isFrom: has<[moment: number]>('SELECT remote_id FROM deleted WHERE at < +? LIMIT 1'),
     },
     writes: {
       /** `at`: milliseconds since 1970. */
-      put: (remoteId: string, at: number) => void put.run(remoteId, at),
+      put: run<[remoteId: string, at: number]>(
+        'INSERT INTO deleted (remote_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
+      ),
       /** Forgets at most so many ids that were deleted before this time. Answers how many. */
-      dropBefore: (moment: number, most: number): number => dropBefore.run(moment, most).changes,
+      dropBefore: changes<[moment: number, most: number]>(
+        'DELETE FROM deleted WHERE remote_id IN (SELECT remote_id FROM deleted WHERE at < +? LIMIT +?)',
+      ),
     },
   }
 }
 
 /** Images that look like a picture of a mirror, and whose bytes proved to be other bytes. */
 export function openRefuted(db: Db) {
-  const put = db.prepare<[string, Buffer]>('INSERT OR IGNORE INTO refuted (remote_id, hash) VALUES (?, ?)')
-  const has = db.prepare<[string, Buffer], { remote_id: string }>(
-    'SELECT remote_id FROM refuted WHERE remote_id = ? AND hash = ?',
-  )
-
+  const { has, run } = statements(db)
   return {
     reads: {
-      has: (remoteId: string, hash: Buffer) => has.get(remoteId, hash) !== undefined,
+      has: has<[remoteId: string, hash: Buffer]>('SELECT hash FROM refuted WHERE remote_id = ? AND hash = ?'),
     },
     writes: {
       /** Records that an image has other bytes than those of this hash. */
-      put: (remoteId: string, hash: Buffer) => void put.run(remoteId, hash),
+      put: run<[remoteId: string, hash: Buffer]>(
+        'INSERT OR IGNORE INTO refuted (remote_id, hash) VALUES (?, ?)',
+      ),
     },
   }
 }
 
 /** Files whose upload is in doubt, and that a person asked to send again (`retry --resend`). */
 export function openResend(db: Db) {
-  const put = db.prepare<[number, string]>('INSERT OR IGNORE INTO resend (folder, name) VALUES (?, ?)')
-  const has = db.prepare<[number, string], { folder: number }>(
-    'SELECT folder FROM resend WHERE folder = ? AND name = ?',
-  )
-  const remove = db.prepare<[number, string]>('DELETE FROM resend WHERE folder = ? AND name = ?')
-
+  const { has, run } = statements(db)
   return {
     reads: {
-      has: ({ folder, name }: FileKey) => has.get(folder, name) !== undefined,
+      has: has<[FileKey]>('SELECT folder FROM resend WHERE folder = @folder AND name = @name'),
     },
     writes: {
-      put: ({ folder, name }: FileKey) => void put.run(folder, name),
-      remove: ({ folder, name }: FileKey) => void remove.run(folder, name),
+      put: run<[FileKey]>('INSERT OR IGNORE INTO resend (folder, name) VALUES (@folder, @name)'),
+      remove: run<[FileKey]>('DELETE FROM resend WHERE folder = @folder AND name = @name'),
     },
   }
 }

@@ -96,9 +96,9 @@ type Value<K extends Key> = (typeof FACTS)[K] extends Codec<infer T> ? T : never
 
 /** One typed value for each key of FACTS. */
 export function openMeta(db: Db) {
-  const { run } = statements(db)
-  const get = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?')
-  const set = db.prepare<[string, string]>(
+  const { run, value } = statements(db)
+  const get = value<[key: Key], string | undefined>('SELECT value FROM meta WHERE key = ?')
+  const set = run<[key: Key, value: string]>(
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   )
   const codecOf = <K extends Key>(key: K) => FACTS[key] as unknown as Codec<Value<K>>
@@ -106,13 +106,13 @@ export function openMeta(db: Db) {
   return {
     reads: {
       get<K extends Key>(key: K): Value<K> | null {
-        const row = get.get(key)
-        return row ? codecOf(key).read(row.value) : null
+        const written = get(key)
+        return written === undefined ? null : codecOf(key).read(written)
       },
     },
     writes: {
       set<K extends Key>(key: K, value: Value<K>): void {
-        set.run(key, codecOf(key).write(value))
+        set(key, codecOf(key).write(value))
       },
       clear: run<[key: Key]>('DELETE FROM meta WHERE key = ?'),
     },

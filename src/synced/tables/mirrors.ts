@@ -36,39 +36,35 @@ export interface MirrorRow {
 /** The mirrors that the state knows. A mirror that was taken out of the config keeps its records. */
 export function openMirrors(db: Db) {
   const { all, get, run } = statements(db)
-  const byFolder = db.prepare<[string], MirrorRow>('SELECT * FROM mirrors WHERE folder = ?')
-  const insert = db.prepare<[string, string]>('INSERT INTO mirrors (folder, album) VALUES (?, ?)')
-  const setTrusted = db.prepare<[number, number, number, number]>(
-    'UPDATE mirrors SET dev = ?, ino = ?, birthtime = ? WHERE id = ?',
-  )
-  const setAccept = db.prepare<[MirrorRow['accept'], number]>('UPDATE mirrors SET accept = ? WHERE id = ?')
-  const setGuard = db.prepare<[Reason | null, GuardCode | null, number]>(
+  const byFolder = get<[folder: string], MirrorRow>('SELECT * FROM mirrors WHERE folder = ?')
+  const insert = run<[folder: string, album: string]>('INSERT INTO mirrors (folder, album) VALUES (?, ?)')
+  const setAccept = run<[MirrorRow['accept'], id: number]>('UPDATE mirrors SET accept = ? WHERE id = ?')
+  const setGuard = run<[Reason | null, GuardCode | null, id: number]>(
     'UPDATE mirrors SET guard = ?, guard_code = ? WHERE id = ?',
   )
-  const setPhase = db.prepare<[MirrorRow['phase'], number]>('UPDATE mirrors SET phase = ? WHERE id = ?')
+  const setPhase = run<[MirrorRow['phase'], id: number]>('UPDATE mirrors SET phase = ? WHERE id = ?')
 
   return {
     reads: {
-      of: (folder: string) => byFolder.get(folder),
+      of: byFolder,
       byId: get<[id: number], MirrorRow>('SELECT * FROM mirrors WHERE id = ?'),
       all: all<[], MirrorRow>('SELECT * FROM mirrors'),
     },
     writes: {
       add(folder: string, album: string): MirrorRow {
-        insert.run(folder, album)
-        return byFolder.get(folder)!
+        insert(folder, album)
+        return byFolder(folder)!
       },
       /** Records the identity of the mirror's root. */
-      trusted: (id: number, { dev, ino, birthtime }: RootIdentity) =>
-        void setTrusted.run(dev, ino, birthtime, id),
-      accept: (id: number, accept: MirrorRow['accept']) => void setAccept.run(accept, id),
-      phase: (id: number, phase: MirrorRow['phase']) => void setPhase.run(phase, id),
+      trusted: run<[RootIdentity & { id: number }]>(
+        'UPDATE mirrors SET dev = @dev, ino = @ino, birthtime = @birthtime WHERE id = @id',
+      ),
+      accept: (id: number, accept: MirrorRow['accept']) => setAccept(accept, id),
+      phase: (id: number, phase: MirrorRow['phase']) => setPhase(phase, id),
       /** Makes the next pass scan everything first. */
       endScans: run<[]>(`UPDATE mirrors SET guard = NULL, guard_code = NULL WHERE guard_code = 'SCAN_ENDED'`),
       endPhases: run<[]>('UPDATE mirrors SET phase = NULL'),
-      guard(id: number, guard: Guard | null): void {
-        setGuard.run(guard?.reason ?? null, guard?.code ?? null, id)
-      },
+      guard: (id: number, guard: Guard | null) => setGuard(guard?.reason ?? null, guard?.code ?? null, id),
     },
   }
 }

@@ -18,7 +18,7 @@ export interface UnusedAlbumRow {
 export function openUnusedAlbums(db: Db) {
   const { all, get, run, value } = statements(db)
   // An open upload or creation may fill the album without a record.
-  const put = db.prepare<UnusedAlbumRow>(
+  const put = run<[UnusedAlbumRow]>(
     `INSERT INTO unused_albums (album, since, state) VALUES (@album, @since, @state)
      ON CONFLICT DO UPDATE SET since = excluded.since, state = excluded.state`,
   )
@@ -28,8 +28,7 @@ export function openUnusedAlbums(db: Db) {
     'DELETE FROM audit WHERE album = ?',
     'DELETE FROM audit_findings WHERE album = ?',
     'DELETE FROM albums WHERE id = ?',
-  ].map(sql => db.prepare<[number]>(sql))
-  const restartClocks = db.prepare<[number]>('UPDATE unused_albums SET since = ?')
+  ].map(sql => run<[album: number]>(sql))
 
   return {
     reads: {
@@ -45,14 +44,14 @@ export function openUnusedAlbums(db: Db) {
       oldest: value<[], number | null>(`SELECT min(since) FROM unused_albums WHERE state <> 'occupied'`),
     },
     writes: {
-      put: (row: UnusedAlbumRow) => void put.run({ ...row, since: Math.round(row.since) }),
+      put: (row: UnusedAlbumRow) => put({ ...row, since: Math.round(row.since) }),
       remove: run<[album: number]>('DELETE FROM unused_albums WHERE album = ?'),
       /** Forgets an album that is gone from the host. No image may be recorded in it. */
       forgetAlbum(album: number): void {
-        for (const statement of ofNoUse) statement.run(album)
+        for (const forget of ofNoUse) forget(album)
       },
       /** After a boot the monotonic clock begins anew, and so do recorded times. */
-      restartClocks: (monotonic: number) => void restartClocks.run(Math.round(monotonic)),
+      restartClocks: run<[monotonic: number]>('UPDATE unused_albums SET since = round(?)'),
     },
   }
 }

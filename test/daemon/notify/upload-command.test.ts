@@ -38,7 +38,7 @@ async function stage(
     }
   }
   const command = new UploadCommand(event => notes.push(event), run)
-  await reading(config, async ({ synced }) => {
+  await reading(config, async synced => {
     const bus = new Bus()
     command.listen(bus, 'a command', synced)
     const stop = new AbortController()

@@ -56,7 +56,7 @@ function fill({ synced }: Records): void {
 
 /** Begins an upload, whose outcome is then in doubt. */
 function begin({ synced }: Records): void {
-  synced.commitNow(tx => tx.journal.openAlbumCreation(null, 'Photos', { since: 1, sent_at: 1 }))
+  synced.commitNow(tx => tx.journal.openAlbumCreation({ parent: null, name: 'Photos', since: 1, sent_at: 1 }))
 }
 
 /** Opens and closes the records. Answers what was found. */

@@ -46,7 +46,7 @@ describe('a watched mirror', () => {
     const { root, synced, mirror, watcher, told, state } = watch(['', 'a', 'b'])
     const doubt = (path: string, code: string) => {
       const { id } = synced.folders.at(mirror, path)!
-      synced.commitNow(tx => tx.folders.setUnknown(id, said('in doubt')))
+      synced.commitNow(tx => tx.folders.setUnknown({ id, unknown: said('in doubt') }))
       synced.commitNow(tx =>
         tx.failures.put({
           folder: id,

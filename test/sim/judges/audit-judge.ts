@@ -25,7 +25,10 @@ export class AuditJudge {
     this.#beganByClock = world.machine.wall()
     for (const album of synced.audit.albums())
       for (const image of synced.images.inAlbum(album))
-        this.#recorded.set(image.remote_id, { ...image, leaving: synced.audit.isLeaving(image.id) })
+        this.#recorded.set(image.remote_id, {
+          ...image,
+          leaving: synced.audit.isLeaving({ image: image.id }),
+        })
   }
 
   judge({ complete, findings }: AuditResult): void {

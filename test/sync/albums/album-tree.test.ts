@@ -70,22 +70,21 @@ it('an album that was made where nobody could look keeps its place while an uplo
   const blind = found(await tree({ list }).find(['Photos'], never, true))
   const folder = synced.commitNow(tx => tx.folders.add(tx.mirrors.add('/pictures', 'Photos').id, '')).id
   const intent = synced.commitNow(tx =>
-    tx.journal.openUpload(
-      {
-        folder,
-        name: 'a.png',
-        size: 1,
-        mtime: 1,
-        hash: Buffer.alloc(32),
-        mime: 'image/png',
-        width: 1,
-        height: 1,
-        cdn_url: null,
-        remote_id: null,
-        album: blind.id,
-      },
-      { since: 0, sent_at: 0 },
-    ),
+    tx.journal.openUpload({
+      folder,
+      name: 'a.png',
+      size: 1,
+      mtime: 1,
+      hash: Buffer.alloc(32),
+      mime: 'image/png',
+      width: 1,
+      height: 1,
+      cdn_url: null,
+      remote_id: null,
+      album: blind.id,
+      since: 0,
+      sent_at: 0,
+    }),
   )
   expect(await tree(host).find(['Photos'], never)).toMatchObject({ failure: { code: 'ALBUM_IN_DOUBT' } })
   expect(synced.albums.byId(blind.id)!.remote_id).toBe(blind.remote_id)

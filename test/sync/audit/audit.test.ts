@@ -31,7 +31,7 @@ describe('an audit', () => {
     const workshop = await withPictures()
     const { synced } = workshop
     // Another person's default album, as far as the records know.
-    synced.commitNow(tx => tx.images.moved(imageOf(workshop, '1.png').id, null))
+    synced.commitNow(tx => tx.images.moved({ id: imageOf(workshop, '1.png').id, album: null }))
     await audit(workshop)
     expect(found(workshop)).toEqual([])
     await workshop.host.deleteImage(synced.images.inAlbum(null)[0]!.remote_id, never)
@@ -43,7 +43,7 @@ describe('an audit', () => {
     const workshop = await withPictures()
     await workshop.host.deleteAlbum(albumOf(workshop, 'Photos').remote_id, never)
     for (const { remote_id } of workshop.synced.albums.all())
-      workshop.synced.commitNow(tx => tx.albums.made(remote_id, Math.round(systemClock.monotonic()) - DAY))
+      workshop.synced.commitNow(tx => tx.albums.made(Math.round(systemClock.monotonic()) - DAY, remote_id))
     expect(await audit(workshop)).toMatchObject({ finished: true, skipped: [] })
     expect(found(workshop)).toEqual(['gone 1.png', 'gone 2.png'])
   })
@@ -74,7 +74,7 @@ describe('an audit', () => {
   it('knows nothing of an album that the host lists and does not know', async () => {
     const workshop = await withPictures()
     const lost = albumOf(workshop, 'a').remote_id
-    workshop.synced.commitNow(tx => tx.albums.made(lost, Math.round(systemClock.monotonic()) - DAY))
+    workshop.synced.commitNow(tx => tx.albums.made(Math.round(systemClock.monotonic()) - DAY, lost))
     const host = hostWith(workshop.host, {
       list: async (album, page, signal) =>
         album === lost ? failure('gone', 'NOT_FOUND', 'list') : workshop.host.list(album, page, signal),

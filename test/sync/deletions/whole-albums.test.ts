@@ -109,7 +109,7 @@ describe('a folder that is gone whole', () => {
     ).toEqual(['Photos', 'c'])
     expect(synced.journal.open()).toEqual([])
     expect(synced.escrow.ofMirror(1)).toEqual([])
-    expect(synced.escrow.weight(1, 0)).toMatchObject({ deleted: 3, in_use: 1 })
+    expect(synced.escrow.weight({ mirror: 1, since: 0 })).toMatchObject({ deleted: 3, in_use: 1 })
     const told = workshop.events.filter(({ event }) => event === 'image_deleted' || event === 'album_deleted')
     expect(told).toHaveLength(4)
     workshop.write('a/1.png', png(3, 2, 10).bytes)
