@@ -68,9 +68,13 @@ export class ByteReader {
 
   /** Whether a page within these bytes consists of zeros. */
   async hasBlankPage(from: number, to: number): Promise<boolean> {
-    for (let at = PAGE * Math.ceil(from / PAGE); at + PAGE <= to; at += PAGE) {
-      const page = await this.bytes(at, PAGE)
-      if (page?.[0] === 0 && page.subarray(0, PAGE).equals(ZEROS)) return true
+    for (let at = PAGE * Math.ceil(from / PAGE); at + PAGE <= to; ) {
+      const bytes = await this.bytes(at, PAGE)
+      if (bytes === null) return false
+      // All pages that were read are compared at once, because an await for each page costs more than its comparison.
+      const end = Math.min(bytes.byteLength, to - at) - PAGE
+      for (let page = 0; page <= end; page += PAGE, at += PAGE)
+        if (bytes[page] === 0 && bytes.subarray(page, page + PAGE).equals(ZEROS)) return true
     }
     return false
   }
