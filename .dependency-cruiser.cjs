@@ -2,7 +2,7 @@
 const rooms = {
   words: [],
   protocol: [],
-  local: ['protocol'],
+  local: ['words', 'protocol'],
   remote: ['words', 'protocol'],
   synced: ['words', 'protocol', 'local'],
   records: ['words', 'protocol', 'local', 'synced'],

@@ -5,13 +5,14 @@ import type { PassResult } from '../daemon/commands/sync.ts'
 import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
+import { inWords } from '../words/reasons.ts'
 import { carryOut, sayAside } from './carry-out.ts'
 import { pauseInJson } from './commands/pause.ts'
 import { EXIT } from './exit-codes.ts'
 import type { OnInterrupts } from './terminal/interrupts.ts'
 import { noProgress, progressOn } from './terminal/progress.ts'
 import { ALL_IN_SYNC, Tally } from './terminal/tally.ts'
-import { printable } from './words/wording.ts'
+import { failureInWords, printable } from './words/wording.ts'
 
 /** The names of commands that run a pass. */
 type PassName = { [N in CommandName]: ResultOf<N> extends PassResult ? N : never }[CommandName]
@@ -62,7 +63,13 @@ function exitCodeOf({ verdict, paused }: PassResult): number {
 }
 
 function inJson(exit_code: number, { counts }: Tally, { stopped, mirrors, paused }: PassResult): object {
-  return { exit_code, ...counts, stopped, mirrors, ...(paused && { paused: pauseInJson(paused) }) }
+  return {
+    exit_code,
+    ...counts,
+    stopped: stopped.map(failureInWords),
+    mirrors,
+    ...(paused && { paused: pauseInJson(paused) }),
+  }
 }
 
 /** `notCompared`: null when the command compares no links. */
@@ -86,7 +93,8 @@ const afterwards: { [remedy in HostFailure['remedy']]?: string } = {
 /** The same answer about two endpoints is told once. */
 function sayWhatStopped(stopped: readonly HostFailure[]): void {
   const lines = stopped.map(
-    ({ code, message, remedy }) => `albumd: ${printable(message)} (${code})${afterwards[remedy] ?? ''}\n`,
+    ({ code, message, remedy }) =>
+      `albumd: ${printable(inWords(message))} (${code})${afterwards[remedy] ?? ''}\n`,
   )
   for (const line of new Set(lines)) process.stderr.write(line)
 }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path/posix'
 import { isDeepStrictEqual } from 'node:util'
 import { formatOfName } from '../protocol/formats.ts'
+import { because } from '../words/reasons.ts'
 import type { Disk, DiskEntry, DiskStat } from './disk.ts'
 import { type CompiledRules, compileRules, IGNORE_FILE } from './ignore-rules.ts'
 import {
@@ -112,12 +113,7 @@ function enter(look: FolderLook, disk: Disk, path: string, entry: DiskEntry, pla
       }
       break
     case 'not_utf8':
-      look.problems.push({
-        name,
-        code: 'NAME_NOT_UTF8',
-        message:
-          'its name is not valid UTF-8: rename it; until then nothing that is missing from its folder counts as deleted',
-      })
+      look.problems.push({ name, code: 'NAME_NOT_UTF8', message: because('name_not_utf8') })
       break
     case 'links':
       look.leftOut.links++
@@ -143,7 +139,7 @@ function enterPicture(look: FolderLook, disk: Disk, path: string, name: string):
   } catch (error) {
     const { code, message } = asDiskError(error)
     if (code === 'ENOENT') return false
-    look.problems.push({ name, code: 'UNREADABLE', message })
+    look.problems.push({ name, code: 'UNREADABLE', message: because('entry_unreadable', { words: message }) })
   }
   return true
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Reason } from '../words/reasons.ts'
 import type { DiskStat } from './disk.ts'
 
 /**
@@ -26,7 +27,7 @@ export interface LookProblem {
   /** The name. A byte that is not UTF-8 is written as \xNN. */
   name: string
   code: 'NAME_NOT_UTF8' | 'UNREADABLE'
-  message: string
+  message: Reason
 }
 
 /** A folder's ignore file: its text, null when there is none, or why it can't be read. */

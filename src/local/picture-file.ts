@@ -5,8 +5,8 @@ import { type ByteSource, sourceOfBytes } from '../protocol/picture/byte-reader.
 import type { Ending } from '../protocol/picture/ending.ts'
 import { type Picture, readPicture } from '../protocol/picture/picture.ts'
 import { readEnding } from '../protocol/picture/read-ending.ts'
+import { because, inWords, type Reason } from '../words/reasons.ts'
 import type { FileLook } from './look.ts'
-import { readRemedy } from './read-remedy.ts'
 import { statOf } from './real-disk.ts'
 
 const CHUNK = 256 * 1024
@@ -40,10 +40,12 @@ export interface OpenPicture {
 export class PictureFileError extends Error {
   override name = 'PictureFileError'
   readonly code: 'VANISHED' | 'CHANGING' | 'UNREADABLE' | 'CUT_OFF'
+  readonly why: Reason
 
-  constructor(code: PictureFileError['code'], message: string) {
-    super(message)
+  constructor(code: PictureFileError['code'], why: Reason) {
+    super(inWords(why))
     this.code = code
+    this.why = why
   }
 }
 
@@ -92,7 +94,7 @@ export async function openInside(root: string, path: string): Promise<FileHandle
 function refuseDetour({ fd }: FileHandle, full: string): void {
   if (process.platform !== 'linux') return
   const real = readlinkSync(`/proc/self/fd/${fd}`)
-  if (real !== full) throw new PictureFileError('CHANGING', 'it was moved or replaced while albumd opened it')
+  if (real !== full) throw new PictureFileError('CHANGING', because('file_moved'))
 }
 
 async function hashed(
@@ -102,7 +104,7 @@ async function hashed(
 ): Promise<OpenPicture> {
   const readAt = Date.now() * 1000
   const before = fstatSync(handle.fd)
-  if (!before.isFile()) throw new PictureFileError('CHANGING', 'it is no longer a regular file')
+  if (!before.isFile()) throw new PictureFileError('CHANGING', because('file_not_regular'))
   const { size } = before
   const memory = size <= IN_MEMORY ? buffers.borrow() : null
   try {
@@ -114,7 +116,7 @@ async function hashed(
     const after = fstatSync(handle.fd)
     const named = lstatSync(full)
     if (!sameLook(before, after) || !sameLook(after, named))
-      throw new PictureFileError('CHANGING', 'it changed while albumd read it')
+      throw new PictureFileError('CHANGING', because('file_changed'))
     const { mtime, ctime, ino, birthtime } = statOf(after)
     return {
       look: { size, mtime, ctime, ino },
@@ -148,7 +150,7 @@ async function hashInChunks(handle: FileHandle, size: number, cut?: AbortSignal)
 }
 
 function goOnUnless(cut: AbortSignal | undefined): void {
-  if (cut?.aborted) throw new PictureFileError('CUT_OFF', 'albumd ended before it was read')
+  if (cut?.aborted) throw new PictureFileError('CUT_OFF', because('file_cut_off'))
 }
 
 async function* proved(handle: FileHandle, size: number, hash: Buffer, changed: () => Error) {
@@ -172,7 +174,7 @@ async function filled(handle: FileHandle, into: Buffer, position: number): Promi
   let done = 0
   while (done < into.length) {
     const { bytesRead } = await handle.read(into, done, into.length - done, position + done)
-    if (bytesRead === 0) throw new PictureFileError('CHANGING', 'it became shorter while albumd read it')
+    if (bytesRead === 0) throw new PictureFileError('CHANGING', because('file_shorter'))
     done += bytesRead
   }
   return into
@@ -197,9 +199,9 @@ function asPictureError(error: unknown): PictureFileError {
   if (error instanceof PictureFileError) return error
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT' || code === 'ENOTDIR')
-    return new PictureFileError('VANISHED', 'it is no longer there')
-  if (code === 'ELOOP') return new PictureFileError('CHANGING', 'it became a symbolic link')
-  return new PictureFileError('UNREADABLE', `it can't be read (${code ?? message}); ${readRemedy(code)}`)
+    return new PictureFileError('VANISHED', because('file_vanished'))
+  if (code === 'ELOOP') return new PictureFileError('CHANGING', because('file_became_link'))
+  return new PictureFileError('UNREADABLE', because('file_unreadable', { code: code ?? message }))
 }
 
 /** Bytes. Pictures up to this size are held in memory. */

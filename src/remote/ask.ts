@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { API_KEY_HEADER, type Endpoint } from '../protocol/endpoints.ts'
 import { failure as failureEnvelope } from '../protocol/records.ts'
+import { because } from '../words/reasons.ts'
 import { garbled, redirected, refused, unanswered } from './failures.ts'
 import type { Attempt, Gate } from './gate/gate.ts'
 import { NO_PACE, paceOf } from './gate/rate-window.ts'
@@ -96,32 +97,28 @@ export function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<
   const failed = (failure: HostFailure): Outcome<T> => ({ ok: false, failure })
   if (result.kind !== 'answer') return failed(unanswered(endpoint, result))
   const { status, left } = result
-  const misfit = (message: string) =>
-    failed(garbled(endpoint, left, status, `${where} answered ${status} ${message}`))
+  const misfit = (
+    code: 'too_many_requests' | 'not_of_interface' | 'answer_misfits' | 'answer_of_another',
+    field?: string,
+  ) => {
+    const message = because(code, { where, status, ...(field !== undefined && { field }) })
+    return failed(garbled(endpoint, left, status, message))
+  }
 
   if (status >= 300 && status < 400) return failed(redirected(endpoint, left, status, where))
   const json = parsed(result.body)
   const failure = failureEnvelope.safeParse(json)
   if (failure.success) return failed(refused(endpoint, status, failure.data, secrets))
   // A proxy in front of the host answers 429 in a form of its own.
-  if (status === 429) return misfit('(too many requests); albumd asks again later')
-  if (status < 200 || status > 299)
-    return misfit('in a form that is not of the interface; is the address of the host right?')
+  if (status === 429) return misfit('too_many_requests')
+  if (status < 200 || status > 299) return misfit('not_of_interface')
   const success = schema.safeParse(json)
   if (!success.success) {
-    const at = success.error.issues[0]?.path.join('.')
-    return misfit(
-      at
-        ? `with a field that does not fit the interface: ${at}`
-        : 'with something that is not of the interface',
-    )
+    return misfit('answer_misfits', success.error.issues[0]?.path.join('.'))
   }
-  if (reading.fits?.(success.data) === false) return misfit('with the answer to another request')
+  if (reading.fits?.(success.data) === false) return misfit('answer_of_another')
   // The host says that it stored a picture before its last byte had left: it may have stored half of the picture.
-  if (left !== 'all')
-    return failed(
-      garbled(endpoint, 'all', status, `${where} answered before the whole request had been sent`),
-    )
+  if (left !== 'all') return failed(garbled(endpoint, 'all', status, because('answered_early', { where })))
   return { ok: true, value: success.data }
 }
 

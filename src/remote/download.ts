@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { because, type Reason } from '../words/reasons.ts'
 import { paceOf } from './gate/rate-window.ts'
 import type { Delivered } from './host.ts'
 import { type Address, givenAddress, parseAddress } from './http/address.ts'
@@ -9,8 +10,8 @@ import type { TransportError } from './http/transport-errors.ts'
 /** The result of a download. */
 export type Downloaded =
   | ({ kind: 'answer'; retryAfterMs: number | null } & Omit<Extract<Delivered, { ok: true }>, 'ok'>)
-  /** OTHER_BYTES: far more bytes came than the picture has; they were cut off. `message`: one line for a person. */
-  | { kind: 'failed'; code: TransportError['code'] | 'HOST_ADDRESS' | 'OTHER_BYTES'; message: string }
+  /** OTHER_BYTES: far more bytes came than the picture has; they were cut off. */
+  | { kind: 'failed'; code: TransportError['code'] | 'HOST_ADDRESS' | 'OTHER_BYTES'; message: Reason }
   | { kind: 'cancelled' }
 
 export interface DownloadRequest {
@@ -68,7 +69,7 @@ export function openDownloads({ baseUrl, ...options }: DownloadOptions) {
         return await download(http, base, url, request, signal)
       } catch (error) {
         if (error !== TOO_MANY) throw error
-        return { kind: 'failed', code: 'OTHER_BYTES', message: `the host delivers more than ${most} bytes` }
+        return { kind: 'failed', code: 'OTHER_BYTES', message: because('delivers_more', { most }) }
       }
     },
     close: () => http.close(),
@@ -87,7 +88,7 @@ export async function fetchDelivered(
   signal: AbortSignal,
 ): Promise<Delivered> {
   const got = await download(http, base, cdnUrl, { headers: {}, answerMax: maxBytes }, signal)
-  if (got.kind === 'cancelled') return { ok: false, code: 'CANCELLED', message: 'the request was cancelled' }
+  if (got.kind === 'cancelled') return { ok: false, code: 'CANCELLED', message: because('request_cancelled') }
   if (got.kind === 'failed') return { ok: false, code: got.code, message: got.message }
   return { ok: true, status: got.status, size: got.size, sha256: got.sha256 }
 }
@@ -104,7 +105,11 @@ async function download(
 ): Promise<Downloaded> {
   const address = givenAddress(url, base)
   if (!address)
-    return { kind: 'failed', code: 'HOST_ADDRESS', message: 'its delivery address is not an HTTPS address' }
+    return {
+      kind: 'failed',
+      code: 'HOST_ADDRESS',
+      message: because('address_not_https', { field: 'cdn_url' }),
+    }
   const sum = createHash('sha256')
   let size = 0
   const onChunk = (chunk: Uint8Array) => {

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { type ErrorCode, isErrorCode } from '../protocol/errors.ts'
+import { because, type Reason, said } from '../words/reasons.ts'
 import type { HostFailure, Remedy } from './host.ts'
 import type { HttpResult, Left } from './http/exchange.ts'
 import type { Slowness } from './line/line.ts'
@@ -53,19 +54,20 @@ const ALSO_AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
 export function refused(
   endpoint: Endpoint,
   status: number,
-  said: { error: string; code: string },
+  answer: { error: string; code: string },
   secrets: Iterable<string>,
 ): HostFailure {
   const code =
-    oneLine(said.code, secrets)
+    oneLine(answer.code, secrets)
       .replace(/[^\w.-]/g, '_')
       .slice(0, 64) || 'UNNAMED'
+  const words = oneLine(answer.error, secrets)
   const remedy = isErrorCode(code) ? REMEDIES[code] : remedyOfStatus(endpoint, status)
   return {
     remedy: endpoint === 'send' && !ALSO_AT_NODE.has(remedy) ? 'new_credential' : remedy,
     endpoint,
     code,
-    message: oneLine(said.error, secrets) || `the host answered ${code}`,
+    message: words ? said(words) : because('host_refused_with', { code }),
     status,
   }
 }
@@ -86,7 +88,7 @@ function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
 }
 
 /** An answer of a form that §1 does not know, whatever its status. */
-export function garbled(endpoint: Endpoint, left: Left, status: number, message: string): HostFailure {
+export function garbled(endpoint: Endpoint, left: Left, status: number, message: Reason): HostFailure {
   return { ...unknown(endpoint, left), code: 'HOST_ANSWER', message, status }
 }
 
@@ -97,7 +99,7 @@ export function redirected(endpoint: Endpoint, left: Left, status: number, where
     ...failure,
     remedy: failure.remedy === 'later' ? 'change_request' : failure.remedy,
     code: 'HOST_REDIRECT',
-    message: `${where} redirects to another address, which albumd does not follow; set host.base_url to the final address`,
+    message: because('redirects', { where }),
     status,
   }
 }
@@ -111,58 +113,47 @@ export function unanswered(endpoint: Endpoint, result: Exclude<HttpResult, { kin
 export function cancelled(endpoint: Endpoint, left: Left): HostFailure {
   const remedy = mayBeDone(endpoint, left) ? 'find_out' : 'cancelled'
   const unsent = left === 'nothing' && ({ unsent: true } as const)
-  return { remedy, endpoint, code: 'CANCELLED', message: 'the request was cancelled', ...unsent }
+  return { remedy, endpoint, code: 'CANCELLED', message: because('request_cancelled'), ...unsent }
 }
 
 /** `field` of an answer holds an address that is neither HTTPS nor, with a loopback base_url, loopback (§5.4). */
 export function badAddress(endpoint: Endpoint, remedy: Remedy, field: string): HostFailure {
-  const message = `the host gave an address (${field}) that is not a plain HTTPS address; albumd does not use it`
-  return { remedy, endpoint, code: 'HOST_ADDRESS', message }
+  return { remedy, endpoint, code: 'HOST_ADDRESS', message: because('address_not_https', { field }) }
 }
 
 /** Delivery addresses are stored and shown, and secrets must not be. A key as short as a word can be in one by chance. */
 export function addressWithSecret(): HostFailure {
-  const message =
-    'the host gave an address (cdn_url) that contains the API key or the upload address; albumd does not use it, because it would be stored and shown. A key of a few letters can be in it by chance: use a longer key'
+  const message = because('address_with_secret')
   return { remedy: 'change_request', endpoint: 'upload', code: 'HOST_ADDRESS', message }
 }
 
 /** §4.3 has no album. Without an album the image would land in the root or the default album. */
 export function noAlbumInPresign(): HostFailure {
-  const message =
-    'host.upload_form presign cannot put a picture into an album; set it to credential, or mirror to album ""'
+  const message = because('presign_without_album')
   return { remedy: 'change_request', endpoint: 'upload', code: 'PRESIGN_ALBUM', message }
 }
 
 export function changedUnderway(): HostFailure {
-  const message = 'the picture changed while it was being sent'
+  const message = because('picture_changed')
   return { remedy: 'changed_underway', endpoint: 'send', code: 'PICTURE_CHANGED', message }
 }
 
 /** `lifetimeMs`: how long a credential may be used (§8). */
 export function tooSlow(endpoint: Endpoint, slow: Slowness, lifetimeMs: number): HostFailure {
-  const speed = `${Math.max(1, Math.round(slow.bytesPerSecond / 1024))} KB/s`
-  const message =
-    `it would take ${timeInWords(slow.ms)} at ${speed}, and an upload may take ${timeInWords(lifetimeMs)}; ` +
-    'it needs a faster line (or a higher uploads.bandwidth, if that is set), and is tried again by itself'
+  const kilobytesPerSecond = Math.max(1, Math.round(slow.bytesPerSecond / 1024))
+  const message = because('line_too_slow', { ms: roundedUp(slow.ms), kilobytesPerSecond, lifetimeMs })
   return { remedy: 'faster_line', endpoint, code: 'TOO_SLOW', message }
 }
 
 export function gaveWay(): HostFailure {
-  const message = 'the line became too slow for all uploads at once; this picture is sent again later'
+  const message = because('gave_way')
   return { remedy: 'give_way', endpoint: 'send', code: 'GAVE_WAY', message }
 }
 
 /** The gate's turn for the upload came after the end of the credential. */
 export function credentialExpired(): HostFailure {
-  const message = 'its credential expired before it could be sent'
+  const message = because('credential_expired')
   return { remedy: 'new_credential', endpoint: 'send', code: 'CREDENTIAL_EXPIRED', message, unsent: true }
-}
-
-function timeInWords(ms: number): string {
-  if (ms < 90_000) return `${Math.ceil(ms / 1000)} s`
-  if (ms < 90 * 60_000) return `${Math.ceil(ms / 60_000)} minutes`
-  return `${Math.ceil(ms / 3_600_000)} hours`
 }
 
 /** A request without an answer that can be understood. */
@@ -219,4 +210,10 @@ export function doubted(failure: HostFailure): { ok: false; failure: HostFailure
 /** The refusal is about the one album or image of the request. Requests about others may succeed. */
 export function isOfThisOne({ code, remedy }: HostFailure): boolean {
   return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
+}
+
+/** Milliseconds, rounded up to the unit that a person is told. So the same reason is recorded once. */
+function roundedUp(ms: number): number {
+  const unit = ms < 90_000 ? 1000 : ms < 90 * 60_000 ? 60_000 : 3_600_000
+  return Math.ceil(ms / unit) * unit
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import type { AlbumRecord, answers, CreateAlbumRequest, UploadRequest } from '../protocol/records.ts'
-import { inWords, type Reason, said } from '../words/reasons.ts'
+import type { Reason } from '../words/reasons.ts'
 
 /**
  * The image host as the rest of albumd sees it: a plain object, for `hostWith`. Every call passes the gate, and every outcome is a value. When `signal` is
@@ -79,10 +79,8 @@ export interface HostFailure {
    * HOST_REDIRECT, HOST_ADDRESS, PRESIGN_ALBUM, PICTURE_CHANGED, TOO_SLOW, GAVE_WAY, CREDENTIAL_EXPIRED, CANCELLED.
    */
   code: string
-  /** One line for a person, without secrets. */
-  message: string
-  /** Why, when albumd itself gave this answer and no host did. */
-  reason?: Reason
+  /** Without secrets. `said`: the host's own words. */
+  message: Reason
   status?: number
   /** The gate answered with an earlier failure, and the request was not sent. */
   repeated?: true
@@ -94,22 +92,12 @@ export interface HostFailure {
   mayBeDone?: true
 }
 
-/** The message and the reason of a failure that albumd itself gives. */
-export function failing(reason: Reason): Pick<HostFailure, 'message' | 'reason'> {
-  return { message: inWords(reason), reason }
-}
-
-/** What a failure says, to be recorded. */
-export function reasonOf({ reason, message }: Pick<HostFailure, 'reason' | 'message'>): Reason {
-  return reason ?? said(message)
-}
-
 /** An endpoint that the account can't use for now. */
 export interface Block {
   endpoint: Endpoint
   remedy: Remedy
   code: string
-  message: string
+  message: Reason
   /** On the gate's clock. */
   since: number
 }
@@ -131,7 +119,7 @@ export interface Sent {
 /** What a delivery address (§4.2, §4.3) gives. The status decides what its bytes prove. */
 export type Delivered =
   | { ok: true; status: number /** Bytes. */; size: number; sha256: Buffer }
-  | { ok: false; code: string; message: string }
+  | { ok: false; code: string; message: Reason }
 
 export type ListPage = z.infer<typeof answers.list>['data']
 export type CreatedAlbum = Pick<AlbumRecord, 'id' | 'name' | 'depth' | 'created_at'>

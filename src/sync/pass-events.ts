@@ -29,7 +29,7 @@ export type PassEvent =
   | { event: 'album_deleted'; album: string }
   /** Pictures that are uploaded without an album land there (§4.1). */
   | { event: 'default_album_found'; album: string }
-  | { event: 'uploads_stopped'; code: string; message: string }
+  | { event: 'uploads_stopped'; code: string; message: Reason }
   | { event: 'image_deleted'; mirror: string; path: string; reason: 'deleted' | 'superseded' | 'ignored' }
   /** More images are to be deleted than the hold allows. `images` wait for a person; `pictures` stay. */
   | { event: 'deletions_held'; mirror: string; images: number; pictures: number }
@@ -41,8 +41,7 @@ export type SpokenEvent = Spoken<PassEvent>
 type Spoken<E> = E extends unknown ? { [K in keyof E]: E[K] extends Reason ? string : E[K] } : never
 
 export function spoken(event: PassEvent): SpokenEvent {
-  if ('message' in event && event.event !== 'uploads_stopped')
-    return { ...event, message: inWords(event.message) }
+  if ('message' in event) return { ...event, message: inWords(event.message) }
   if ('reason' in event && event.event !== 'image_deleted') return { ...event, reason: inWords(event.reason) }
   return event
 }

@@ -1,5 +1,6 @@
 import { localTime } from './local-time.ts'
 import { shellWord } from './shell-word.ts'
+import { CERTIFICATE_ERRORS, CONNECTION_ERRORS, readRemedy } from './system-errors.ts'
 
 /*
  * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts, and this file
@@ -31,11 +32,81 @@ const WORDS = {
   ignored_on_request: () => 'hidden by an ignore rule, and asked for',
   name_not_utf8: () =>
     'its name is not valid UTF-8; rename it. Until then nothing that is missing from its folder counts as deleted',
-  file_unreadable: ({ words }: { words: string }) => words,
+  entry_unreadable: ({ words }: { words: string }) => words,
+
+  // What keeps a file from being read.
+  file_vanished: () => 'it is no longer there',
+  file_moved: () => 'it was moved or replaced while albumd opened it',
+  file_not_regular: () => 'it is no longer a regular file',
+  file_became_link: () => 'it became a symbolic link',
+  file_changed: () => 'it changed while albumd read it',
+  file_shorter: () => 'it became shorter while albumd read it',
+  file_cut_off: () => 'albumd ended before it was read',
+  file_unreadable: ({ code }: { code: string }) => `it can't be read (${code}); ${readRemedy(code)}`,
+  still_written: () => 'it is still being written',
+
+  // What keeps folders from being watched, and what a person can do.
+  events_lost: () =>
+    'So much changed at once that some of it may have gone unseen; all folders are looked at again.',
+  longer_queue: () =>
+    `Where this happens often, make the system's queue longer: ${sysctl('max_queued_events', 131_072)}.`,
+  not_watched: ({ path, code }: { path: string; code: string }) => `${path} can't be watched (${code}).`,
+  read_remedy: ({ code }: { code: string }) => sentence(readRemedy(code)),
+  too_many_files: () => 'Too many files are open, so some folders are not watched.',
+  raise_files: () => 'Raise the limit of open files (ulimit -n; LimitNOFILE= for a service).',
+  watch_limit_reached: ({ key }: { key: string }) =>
+    `The system's limit fs.inotify.${key} is reached, so some folders are not watched.`,
+  raise_limit: ({ key, value }: { key: string; value: number }) => `Raise it: ${sysctl(key, value)}.`,
+
+  // What came of a request. `where`: host and port.
+  no_connection: ({ where, code }: { where: string; code: string }) => `${where} ${CONNECTION_ERRORS[code]}`,
+  bad_certificate: ({ where, code }: { where: string; code: string }) =>
+    `the certificate of ${where} ${CERTIFICATE_ERRORS[code]}`,
+  no_secure_connection: ({ where, code }: { where: string; code: string }) =>
+    `no secure connection to ${where} is possible (${code}); does it speak HTTPS?`,
+  connection_failed: ({ where, code }: { where: string; code: string }) =>
+    `the connection to ${where} failed (${code})`,
+  not_http: ({ where }: { where: string }) => `${where} answered with something that is not HTTP`,
+  no_answer_in_time: ({ where }: { where: string }) => `${where} did not answer in time`,
+  answer_too_slow: ({ where }: { where: string }) => `${where} did not finish its answer in time`,
+  answer_too_long: ({ where, most }: { where: string; most: number }) =>
+    `${where} answered with more than ${most} bytes, and was cut off`,
+  answered_early: ({ where }: { where: string }) =>
+    `${where} answered before the whole request had been sent`,
+  too_many_requests: (answer: Answered) => `${answered(answer)} (too many requests); albumd asks again later`,
+  not_of_interface: (answer: Answered) =>
+    `${answered(answer)} in a form that is not of the interface; is the address of the host right?`,
+  answer_misfits: ({ field, ...answer }: Answered & { field?: string }) =>
+    `${answered(answer)} with ${field ? `a field that does not fit the interface: ${field}` : 'something that is not of the interface'}`,
+  answer_of_another: (answer: Answered) => `${answered(answer)} with the answer to another request`,
+  redirects: ({ where }: { where: string }) =>
+    `${where} redirects to another address, which albumd does not follow; set host.base_url to the final address`,
+  host_refused_with: ({ code }: { code: string }) => `the host answered ${code}`,
+  request_cancelled: () => 'the request was cancelled',
+  address_not_https: ({ field }: { field: string }) =>
+    `the host gave an address (${field}) that is not a plain HTTPS address; albumd does not use it`,
+  address_with_secret: () =>
+    'the host gave an address (cdn_url) that contains the API key or the upload address; albumd does not use it, because it would be stored and shown. A key of a few letters can be in it by chance: use a longer key',
+  delivers_more: ({ most }: { most: number }) => `the host delivers more than ${most} bytes`,
+  presign_without_album: () =>
+    'host.upload_form presign cannot put a picture into an album; set it to credential, or mirror to album ""',
+  picture_changed: () => 'the picture changed while it was being sent',
+  line_too_slow: ({ ms, kilobytesPerSecond, lifetimeMs }: TooSlow) =>
+    `it would take ${timeInWords(ms)} at ${kilobytesPerSecond} KB/s, and an upload may take ${timeInWords(lifetimeMs)}; ` +
+    'it needs a faster line (or a higher uploads.bandwidth, if that is set), and is tried again by itself',
+  gave_way: () => 'the line became too slow for all uploads at once; this picture is sent again later',
+  credential_expired: () => 'its credential expired before it could be sent',
+  reserve_for_new: () =>
+    "what is left of today's uploads is kept for new pictures (quota.reserve); older ones go on tomorrow",
+  quota_refused: () => "the host said that today's uploads are used up",
+  other_account: () => `${OTHER_ACCOUNT}; ${OLD_KEY}`,
+  account_shows_nothing: () => OTHER_ACCOUNT,
+  old_key_back: () => OLD_KEY,
+  listing_changed: () => 'its listing kept changing while it was read',
+  listed_not_known: () => 'the host lists it and does not know it',
 
   // What a folder or a root is in doubt about.
-  folder_unreadable: ({ code, remedy }: { code: string; remedy: string }) =>
-    `it can't be read (${code}); ${remedy}`,
+  folder_unreadable: ({ code }: { code: string }) => `it can't be read (${code}); ${readRemedy(code)}`,
   folder_unmounted: ({ folder, below }: { folder: string; below: string | null }) =>
     `${below === null ? 'it' : `${below} in it`} was a mount point and is none now; mount it again, or run ${trust(folder)}`,
   folder_remounted: ({ folder }: { folder: string }) =>
@@ -51,8 +122,8 @@ const WORDS = {
     `nothing is deleted while a folder is unknown: ${path || 'the root'}: ${inWords(why)}`,
   root_not_a_folder: ({ folder }: { folder: string }) => `${folder} is not a folder; is its disk mounted?`,
   root_missing: ({ folder }: { folder: string }) => `${folder} is not there; is its disk mounted?`,
-  root_unreadable: ({ folder, code, remedy }: { folder: string; code: string; remedy: string }) =>
-    `${folder} can't be read (${code}); ${remedy}`,
+  root_unreadable: ({ folder, code }: { folder: string; code: string }) =>
+    `${folder} can't be read (${code}); ${readRemedy(code)}`,
   root_empty: ({ folder }: { folder: string }) =>
     `${folder} is empty and held pictures before: mount its disk, or run ${trust(folder)} if it is meant to be so`,
   root_other: ({ folder }: { folder: string }) =>
@@ -77,7 +148,7 @@ const WORDS = {
   file_there_again: ({ path }: { path: string }) => `${path} is there again`,
   not_in_its_album: () =>
     'its album does not list it: it may be an image of equal bytes that another put elsewhere',
-  album_not_listed: ({ words }: { words: string }) => `its album can't be looked at: ${words}`,
+  album_not_listed: ({ why }: { why: Reason }) => `its album can't be looked at: ${inWords(why)}`,
   bytes_differ: () => 'its bytes are another picture: it is not ours',
   bytes_not_compared: ({ why }: { why: Reason }) =>
     `it was linked by its name alone, and its bytes can't be compared: ${inWords(why)}`,
@@ -107,8 +178,8 @@ const WORDS = {
   linked_image_alike: ({ why }: { why: Reason }) =>
     `the image that was linked to it can be this version too, and its bytes can't be compared: ${inWords(why)}; ${RESEND}`,
   not_on_host: () => 'it is not on the host',
-  host_not_asked: ({ words }: { words: string }) =>
-    `the host could not be asked whether it is there: ${words}`,
+  host_not_asked: ({ why }: { why: Reason }) =>
+    `the host could not be asked whether it is there: ${inWords(why)}`,
   upload_failed: ({ why, code }: { why: Reason; code: string }) => `${inWords(why)} (${code})`,
   cut_off: () => 'its upload was cut off when albumd ended',
   uncertain: ({ why }: { why: Reason }) =>
@@ -211,13 +282,13 @@ const WORDS = {
     `it waits for quota: today's uploads are used up; ${known ? 'it goes on' : 'the host is asked again'}`,
   reserve_kept: () => "what is left of today's uploads is kept for new pictures (quota.reserve); it goes on",
   uploads_blocked: ({ message, code }: HostSaid) =>
-    `the host takes no uploads: ${message} (${code}); it is tried again`,
+    `the host takes no uploads: ${inWords(message)} (${code}); it is tried again`,
   node_blocked: ({ message, code }: HostSaid) =>
-    `the upload node takes nothing: ${message} (${code}); it is tried again`,
+    `the upload node takes nothing: ${inWords(message)} (${code}); it is tried again`,
   listing_blocked: ({ message, code }: HostSaid) =>
-    `albums are looked at before the first upload, and the host does not list them: ${message} (${code}); it is tried again`,
+    `albums are looked at before the first upload, and the host does not list them: ${inWords(message)} (${code}); it is tried again`,
   deletions_blocked: ({ message, code }: HostSaid) =>
-    `but the host deletes nothing: ${message} (${code}); it is tried again`,
+    `but the host deletes nothing: ${inWords(message)} (${code}); it is tried again`,
   will_fail: ({ why }: { why: Reason }) => `${inWords(why)}: it will fail`,
   waits_to_be_whole: ({ why, becomes }: { why: Reason; becomes: 'sent' | 'failed' }) =>
     `${inWords(why)}: it is uploaded once it is whole; if it stays so, ${becomes === 'sent' ? 'it is sent as it is' : 'it is a failure until it changes'}`,
@@ -274,12 +345,42 @@ const WORDS = {
 
 const RESEND = 'it is tried again, and "albumd retry --resend" uploads it anew'
 
+/** An answer of the host that albumd can't use. */
+interface Answered {
+  where: string
+  status: number
+}
+
+interface TooSlow {
+  ms: number
+  kilobytesPerSecond: number
+  /** How long a credential may be used (§8). */
+  lifetimeMs: number
+}
+
+const OTHER_ACCOUNT =
+  "the key was changed, and its account shows none of the images that are recorded: it is another account's, or they were deleted there"
+const OLD_KEY = 'put the old key back; or, to use the other account, name another state_dir'
+
+const answered = ({ where, status }: Answered) => `${where} answered ${status}`
+
+const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
+
+const sysctl = (key: string, value: number) =>
+  `sudo sysctl fs.inotify.${key}=${value}, and the same line in /etc/sysctl.d to keep it`
+
+function timeInWords(ms: number): string {
+  if (ms < 90_000) return `${Math.ceil(ms / 1000)} s`
+  if (ms < 90 * 60_000) return `${Math.ceil(ms / 60_000)} minutes`
+  return `${Math.ceil(ms / 3_600_000)} hours`
+}
+
 interface LeftOutAt {
   at: string | null
 }
 
 interface HostSaid {
-  message: string
+  message: Reason
   code: string
 }
 
@@ -340,9 +441,10 @@ declare const brand: unique symbol
 
 /**
  * A code with its facts, as compact text: a column, an event or a line of the log can carry it. Read it with `codeOf`
- * and `inWords` alone.
+ * and `inWords` alone. The type is a symbol's, because TypeScript refuses a symbol in a template string: a reason that
+ * nobody has turned into words does not compile there.
  */
-export type Reason = { readonly [brand]: 'reason' }
+export type Reason = symbol & { readonly [brand]: 'reason' }
 
 export function because<C extends ReasonCode>(code: C, ...facts: Facts<C>): Reason {
   return JSON.stringify([code, ...facts]) as unknown as Reason

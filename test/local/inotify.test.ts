@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { WatchLoss } from '../../src/local/watch-loss.ts'
+import { inWords } from '../../src/words/reasons.ts'
 import { plant, tempFolder } from '../temp-folder.ts'
 import { Watched } from './watched.ts'
 
@@ -73,7 +74,7 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
       ) as WatchLoss[]
       expect(more).toEqual([])
       expect(loss?.code).toBe('WATCH_LIMIT')
-      expect(loss?.remedy).toContain(`sudo sysctl fs.inotify.${key}=`)
+      expect(inWords(loss!.remedy)).toContain(`sudo sysctl fs.inotify.${key}=`)
     },
   )
 })

@@ -5,6 +5,7 @@ import type { Disk } from '../../src/local/disk.ts'
 import type { FolderResult } from '../../src/local/look.ts'
 import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
+import { because } from '../../src/words/reasons.ts'
 import { plant, tempFolder } from '../temp-folder.ts'
 import { expectLook, folderAt, laterDisk } from './walk.ts'
 
@@ -92,7 +93,7 @@ describe('what a look finds', () => {
     const look = expectLook(lookAtFolder(laterDisk, root, folderAt('')))
     expect(look.files.map(({ name }) => name)).toEqual(['a.png'])
     expect(look.problems).toEqual([
-      { name: 'b\\xff.png', code: 'NAME_NOT_UTF8', message: expect.stringContaining('rename it') },
+      { name: 'b\\xff.png', code: 'NAME_NOT_UTF8', message: because('name_not_utf8') },
     ])
     expect(look.leftOut.format).toBe(2)
     const hidden = expectLook(
@@ -151,7 +152,13 @@ describe('what the disk refuses', () => {
       ),
     )
     expect(refused.files.map(({ name }) => name)).toEqual(['a.png', 'c.png'])
-    expect(refused.problems).toEqual([{ name: 'b.png', code: 'UNREADABLE', message: 'EACCES: refused' }])
+    expect(refused.problems).toEqual([
+      {
+        name: 'b.png',
+        code: 'UNREADABLE',
+        message: because('entry_unreadable', { words: 'EACCES: refused' }),
+      },
+    ])
     const gone = expectLook(
       lookAtFolder(
         failing('ENOENT', path => path.endsWith('b.png')),

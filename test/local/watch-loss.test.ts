@@ -6,7 +6,8 @@ it('names the limit that is met: the one of watchers, or the one of open files',
   const script = `
     import { openSync } from 'node:fs'
     import { lossOf } from ${JSON.stringify(join(import.meta.dirname, '../../src/local/watch-loss.ts'))}
-    const told = () => lossOf(Object.assign(new Error(), { code: 'EMFILE' }), '/srv/a').remedy
+    import { inWords } from ${JSON.stringify(join(import.meta.dirname, '../../src/words/reasons.ts'))}
+    const told = () => inWords(lossOf(Object.assign(new Error(), { code: 'EMFILE' }), '/srv/a').remedy)
     const first = told()
     try { for (;;) openSync('/dev/null') } catch {}
     process.stdout.write(JSON.stringify([first, told()]))`

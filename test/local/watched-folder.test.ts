@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { because } from '../../src/words/reasons.ts'
 import { Watched } from './watched.ts'
 
 describe('a watched folder', () => {
@@ -138,7 +139,7 @@ describe('a watched folder', () => {
     const tooLong = 'x'.repeat(256)
     await watched.watcher.watch([tooLong, 'a'])
     await watched.watcher.watch([tooLong])
-    const message = `${watched.in(tooLong)} can't be watched (ENAMETOOLONG).`
+    const message = because('not_watched', { path: watched.in(tooLong), code: 'ENAMETOOLONG' })
     expect(watched.losses).toMatchObject([
       { code: 'WATCH_ERROR', message },
       { code: 'WATCH_ERROR', message },

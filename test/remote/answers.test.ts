@@ -173,7 +173,7 @@ test.each([
     )
     const answer = await clientOf(origin).requestUpload(request, never)
     expect(answer).toMatchObject({ ok: false, failure: { code: 'HOST_ADDRESS' } })
-    expect(JSON.stringify(answer)).toContain('contains the API key or the upload address')
+    expect(JSON.stringify(answer)).toContain('address_with_secret')
     expect(JSON.stringify(answer)).not.toContain(API_KEY)
     expect(JSON.stringify(answer)).not.toContain('0123456789abcdef0123')
   },

@@ -4,7 +4,8 @@ import { expect, onTestFinished } from 'vitest'
 import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
 import { openImageHost, type RemoteOptions } from '../../src/remote/client.ts'
 import type { Clock } from '../../src/remote/clock.ts'
-import type { HostFailure, ImageHost, Outcome, PictureBody } from '../../src/remote/host.ts'
+import type { ImageHost, Outcome, PictureBody } from '../../src/remote/host.ts'
+import { inWords } from '../../src/words/reasons.ts'
 
 export const API_KEY = 'key-0123456789-secret'
 /** The credential in every upload address of these tests. */
@@ -33,19 +34,20 @@ export function clientOf(origin: string, options: Partial<RemoteOptions> = {}): 
 
 export async function successOf<T>(outcome: Promise<Outcome<T>>): Promise<T> {
   const result = await outcome
-  if (!result.ok) throw new Error(`${result.failure.code}: ${result.failure.message}`)
+  if (!result.ok) throw new Error(`${result.failure.code}: ${inWords(result.failure.message)}`)
   return result.value
 }
 
-/** The failure of a call. Checks that its message is one line and contains no secret. */
-export async function failureOf(outcome: Promise<Outcome<unknown>>): Promise<HostFailure> {
+/** The failure of a call, with its message in words. Checks that the message is one line and contains no secret. */
+export async function failureOf(outcome: Promise<Outcome<unknown>>) {
   const result = await outcome
   if (result.ok) throw new Error('it succeeded')
   const text = JSON.stringify(result.failure)
   expect(text).not.toContain(API_KEY)
   expect(text).not.toContain(TOKEN)
-  expect(result.failure.message).toMatch(/^[^\p{Cc}]+$/u)
-  return result.failure
+  const message = inWords(result.failure.message)
+  expect(message).toMatch(/^[^\p{Cc}]+$/u)
+  return { ...result.failure, message }
 }
 
 export const systemClock: Clock = {

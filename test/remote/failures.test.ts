@@ -3,6 +3,7 @@ import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
 import { type ErrorCode, STATUS_OF } from '../../src/protocol/errors.ts'
 import { cancelled, garbled, isOutage, redirected, refused, unanswered } from '../../src/remote/failures.ts'
 import type { Remedy } from '../../src/remote/host.ts'
+import { said } from '../../src/words/reasons.ts'
 
 const CODES = Object.keys(STATUS_OF) as ErrorCode[]
 
@@ -70,19 +71,19 @@ test('a code with other characters than a code may have is made a code', () => {
 })
 
 test('a picture may have been stored only when its last byte has left', () => {
-  const silence = { kind: 'silence', code: 'HOST_UNREACHABLE', message: 'x' } as const
+  const silence = { kind: 'silence', code: 'HOST_UNREACHABLE', message: said('x') } as const
   expect(unanswered('send', { ...silence, left: 'nothing' }).remedy).toBe('new_credential')
   expect(unanswered('send', { ...silence, left: 'part' }).remedy).toBe('new_credential')
   expect(unanswered('send', { ...silence, left: 'all' }).remedy).toBe('find_out')
-  expect(garbled('send', 'part', 502, 'x').remedy).toBe('new_credential')
-  expect(garbled('send', 'all', 502, 'x').remedy).toBe('find_out')
+  expect(garbled('send', 'part', 502, said('x')).remedy).toBe('new_credential')
+  expect(garbled('send', 'all', 502, said('x')).remedy).toBe('find_out')
   expect(redirected('send', 'all', 307, 'h:1').remedy).toBe('find_out')
   expect(cancelled('send', 'part').remedy).toBe('cancelled')
   expect(cancelled('send', 'all').remedy).toBe('find_out')
 })
 
 test('an album may have been made as soon as its request has left', () => {
-  const silence = { kind: 'silence', code: 'HOST_UNREACHABLE', message: 'x' } as const
+  const silence = { kind: 'silence', code: 'HOST_UNREACHABLE', message: said('x') } as const
   expect(unanswered('create_album', { ...silence, left: 'nothing' }).remedy).toBe('later')
   expect(unanswered('create_album', { ...silence, left: 'all' }).remedy).toBe('find_out')
   expect(cancelled('create_album', 'nothing').remedy).toBe('cancelled')
@@ -91,7 +92,7 @@ test('an album may have been made as soon as its request has left', () => {
 
 test('requests that do no harm twice may be sent again', () => {
   for (const endpoint of ['upload', 'list', 'delete'] as const) {
-    expect(garbled(endpoint, 'all', 502, 'x').remedy).toBe('later')
+    expect(garbled(endpoint, 'all', 502, said('x')).remedy).toBe('later')
     expect(cancelled(endpoint, 'all').remedy).toBe('cancelled')
     expect(redirected(endpoint, 'all', 301, 'h:1').remedy).toBe('change_request')
   }
@@ -101,7 +102,7 @@ test('an outage is told from a refusal of one request', () => {
   expect(isOutage(refusal('upload', 'RATE_LIMITED', 429))).toBe(true)
   expect(isOutage(refusal('upload', 'NO_AVAILABLE_IO_NODE', 503))).toBe(true)
   expect(isOutage(refusal('list', 'MAINTENANCE', 503))).toBe(true)
-  expect(isOutage(garbled('list', 'all', 200, 'x'))).toBe(true)
+  expect(isOutage(garbled('list', 'all', 200, said('x')))).toBe(true)
   expect(isOutage(refusal('delete', 'DELETE_FAILED', 500))).toBe(false)
   expect(isOutage(refusal('upload', 'DAILY_LIMIT_REACHED', 429))).toBe(false)
   expect(isOutage(refusal('upload', 'FILE_TOO_LARGE', 400))).toBe(false)

@@ -9,6 +9,7 @@ import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import type { AlbumRow } from '../../src/synced/tables/albums.ts'
+import { inWords } from '../../src/words/reasons.ts'
 import { KEY, UNLIMITED } from '../host/choices.ts'
 import { type TestHost, testHost } from '../host/test-host.ts'
 import type { TestPicture } from '../pictures.ts'
@@ -130,6 +131,6 @@ export async function contentOf(host: ImageHost, album: string | null): Promise<
 }
 
 function given<T>(outcome: Outcome<T>): T {
-  if (!outcome.ok) throw new Error(outcome.failure.message)
+  if (!outcome.ok) throw new Error(inWords(outcome.failure.message))
   return outcome.value
 }

@@ -164,7 +164,7 @@ describe('a pass', () => {
     workshop.write('a/red.png', red)
     await workshop.pass()
     const root = await workshop.host.list(null, 1, never)
-    if (!root.ok) throw new Error(root.failure.message)
+    if (!root.ok) throw new Error(inWords(root.failure.message))
     await workshop.host.deleteAlbum(root.value.albums[0]!.id, never)
     workshop.write('a/green.png', green)
     await workshop.pass()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FileLook, FolderLook } from '../../src/local/look.ts'
 import { type PlanPolicy, planFolder, planMissingFolder, whyMayHaveMoved } from '../../src/sync/plan.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
-import { because } from '../../src/words/reasons.ts'
+import { because, said } from '../../src/words/reasons.ts'
 
 const NOW = 1_000_000
 const HASH = Buffer.alloc(32, 1)
@@ -58,7 +58,7 @@ describe('planFolder', () => {
   })
 
   it('does not know whether a file is gone beside a name that is not UTF-8, and tells that from one left out', () => {
-    const problems = [{ name: 'b\\xff.png', code: 'NAME_NOT_UTF8' as const, message: '' }]
+    const problems = [{ name: 'b\\xff.png', code: 'NAME_NOT_UTF8' as const, message: said('') }]
     expect(planFolder(1, [row()], seen({ problems }), mirror, NOW)).toMatchObject([
       { kind: 'aside', reason: because('perhaps_renamed'), file: { state: 'hidden', image: 7 } },
     ])
@@ -67,7 +67,7 @@ describe('planFolder', () => {
   })
 
   it('says nothing of a file that could not be looked at', () => {
-    const problems = [{ name: 'a.png', code: 'UNREADABLE' as const, message: 'EIO' }]
+    const problems = [{ name: 'a.png', code: 'UNREADABLE' as const, message: said('EIO') }]
     expect(planFolder(1, [row()], seen({ problems }), mirror, NOW)).toEqual([])
   })
 

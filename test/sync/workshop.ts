@@ -21,6 +21,7 @@ import { IncompletePictures } from '../../src/sync/uploads/incomplete-pictures.t
 import { RecoveryPace } from '../../src/sync/uploads/recovery.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import { inWords, said } from '../../src/words/reasons.ts'
 import { UNLIMITED } from '../host/choices.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
@@ -167,7 +168,7 @@ export function failure(
 ) {
   return {
     ok: false as const,
-    failure: { remedy, code, endpoint, message: `the host said ${code}`, ...more },
+    failure: { remedy, code, endpoint, message: said(`the host said ${code}`), ...more },
   }
 }
 
@@ -176,7 +177,7 @@ export async function imagesOn({ host }: Workshop): Promise<string[]> {
   const names: string[] = []
   const walk = async (album: string | null): Promise<void> => {
     const page = await host.list(album, 1, never)
-    if (!page.ok) throw new Error(page.failure.message)
+    if (!page.ok) throw new Error(inWords(page.failure.message))
     for (const image of page.value.images) names.push(image.name ?? image.id)
     for (const { id } of page.value.albums) await walk(id)
   }
@@ -198,5 +199,5 @@ export function counting(host: ImageHost, sent: string[]): ImageHost {
 export const unreachable: ImageHost['fetchDelivered'] = async () => ({
   ok: false,
   code: 'HOST_UNREACHABLE',
-  message: 'no route',
+  message: said('no route'),
 })

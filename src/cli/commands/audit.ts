@@ -1,13 +1,14 @@
 import { KEY_REMEDY } from '../../config/host-access.ts'
 import type { AuditFinding, AuditResult } from '../../daemon/commands/audit.ts'
 import type { Verdict } from '../../daemon/report/verdict.ts'
+import { inWords } from '../../words/reasons.ts'
 import { carryOut, sayAside, silently } from '../carry-out.ts'
 import { EXIT } from '../exit-codes.ts'
 import { command, configOption, jsonOption, readConfig } from '../options.ts'
 import { auditProgress } from '../terminal/audit-progress.ts'
 import { paint } from '../terminal/output.ts'
 import { type Column, tableLines, widthOf } from '../terminal/table.ts'
-import { count, printable } from '../words/wording.ts'
+import { count, failureInWords, printable } from '../words/wording.ts'
 
 export const auditCommand = command(
   options =>
@@ -56,7 +57,7 @@ function exitCodeOf({ complete, findings, stopped }: AuditResult, verdict: Verdi
 
 function inJson({ complete, albums, findings, skipped, withheld, stopped }: AuditResult): object {
   const repaired = findings.filter(finding => finding.repaired).length
-  return { complete, albums, findings, repaired, skipped, withheld, stopped }
+  return { complete, albums, findings, repaired, skipped, withheld, stopped: stopped.map(failureInWords) }
 }
 
 function report(
@@ -80,7 +81,7 @@ function report(
   if (albums > 0 || complete) process.stdout.write(`${summary(albums, findings, repair)}\n`)
   for (const { code, message, remedy } of stopped)
     process.stderr.write(
-      `albumd: ${printable(message)} (${code})${remedy === 'plan' ? NEEDS_LIST : remedy === 'key' ? `; ${KEY_REMEDY}` : ''}\n`,
+      `albumd: ${printable(inWords(message))} (${code})${remedy === 'plan' ? NEEDS_LIST : remedy === 'key' ? `; ${KEY_REMEDY}` : ''}\n`,
     )
   if (!complete && stopped.length === 0 && skipped.length === 0)
     process.stderr.write('albumd: the audit was stopped; the next one goes on where it was\n')

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import { readRemedy } from '../../local/read-remedy.ts'
+import { readRemedy } from '../../words/system-errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printable } from './wording.ts'
 

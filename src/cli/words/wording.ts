@@ -1,5 +1,6 @@
 import { count, sizeInWords } from '../../daemon/report/amounts.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
+import { inWords, type Reason } from '../../words/reasons.ts'
 
 export { count, sizeInWords }
 
@@ -65,4 +66,9 @@ export function eventInWords(told: SpokenEvent): string | null {
     case 'picture_unchanged':
       return null
   }
+}
+
+/** A failure for JSON, with its message in words. */
+export function failureInWords<Failure extends { message: Reason }>(failure: Failure) {
+  return { ...failure, message: inWords(failure.message) }
 }

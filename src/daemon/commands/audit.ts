@@ -111,7 +111,7 @@ export async function audit(
     finished,
     complete,
     albums,
-    skipped,
+    skipped: skipped.map(({ album, reason }) => ({ album, reason: inWords(reason) })),
     findings: found,
     withheld: 0,
     stopped: [],

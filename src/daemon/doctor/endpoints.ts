@@ -7,15 +7,10 @@ import { isErrorCode } from '../../protocol/errors.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import { askToDeleteNothing } from '../../sync/deletions/index.ts'
 import { StateError } from '../../synced/state-error.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { type Access, openRemote, type RemoteSettings } from '../engine/engine.ts'
 import { stateFiles } from '../state/claim.ts'
-import {
-  isOtherKey,
-  judgeAccount,
-  OTHER_ACCOUNT,
-  OTHER_ACCOUNT_REMEDY,
-  OTHER_ACCOUNT_SAID,
-} from '../state/own-account.ts'
+import { isOtherKey, judgeAccount, OTHER_ACCOUNT } from '../state/own-account.ts'
 import { reading } from '../state/state.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
@@ -86,7 +81,7 @@ export async function* checkEndpoints(host: ImageHost, signal: AbortSignal): Asy
     if (signal.aborted) return
     if (!outcome.ok && outcome.failure.remedy === 'key') {
       const { code, message } = outcome.failure
-      yield { ...fail('key', `the host refused it: ${message} (${code})`, KEY_REMEDY), code }
+      yield { ...fail('key', `the host refused it: ${inWords(message)} (${code})`, KEY_REMEDY), code }
       return
     }
     if (endpoint === ASKED[0] && (outcome.ok || outcome.failure.status !== undefined))
@@ -111,7 +106,7 @@ export function judgeBlock(
     return pass('endpoint', `${endpoint} (${FOR[endpoint]}): albumd is running, and the host refused nothing`)
   const said =
     block.code === OTHER_ACCOUNT
-      ? `${endpoint} (${FOR[endpoint]}): ${OTHER_ACCOUNT_SAID} (${block.code})`
+      ? `${endpoint} (${FOR[endpoint]}): ${ACCOUNT_SHOWS_NOTHING} (${block.code})`
       : `${endpoint} (${FOR[endpoint]}): the host told albumd ${block.code}: ${block.message}`
   return { ...withRemedyOf(block.code, endpoint, said), code: block.code }
 }
@@ -126,7 +121,7 @@ function judgeFailure(endpoint: AskedEndpoint, failure: HostFailure): Finding {
     isErrorCode(code)
   )
     return allowed(endpoint)
-  return withRemedyOf(code, endpoint, `${endpoint} (${FOR[endpoint]}): ${message} (${code})`)
+  return withRemedyOf(code, endpoint, `${endpoint} (${FOR[endpoint]}): ${inWords(message)} (${code})`)
 }
 
 const REFUSED_AS_MEANT: ReadonlySet<HostFailure['remedy']> = new Set([
@@ -144,10 +139,13 @@ function withRemedyOf(code: string, endpoint: AskedEndpoint, said: string): Find
   return judge('endpoint', said, remedy)
 }
 
+const ACCOUNT_SHOWS_NOTHING = inWords(because('account_shows_nothing'))
+const OLD_KEY_BACK = inWords(because('old_key_back'))
+
 const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string]>> = {
   INVALID_API_KEY: [fail, KEY_REMEDY],
   MISSING_API_KEY: [fail, KEY_REMEDY],
-  [OTHER_ACCOUNT]: [fail, OTHER_ACCOUNT_REMEDY],
+  [OTHER_ACCOUNT]: [fail, OLD_KEY_BACK],
   DAILY_LIMIT_REACHED: [warn, 'wait: albumd goes on by itself when there is quota again'],
   STORAGE_LIMIT_REACHED: [fail, 'make room on the host, or get a larger plan; albumd tries again by itself'],
   RATE_LIMITED: [warn, 'another program uses the account now; run the doctor again later'],
@@ -184,8 +182,8 @@ export async function checkAccount(
       if (signal.aborted) return null
       if (doubt === null) return pass('key', 'it was changed, and its account shows the recorded images')
       const { code, message } = doubt
-      if (code === OTHER_ACCOUNT) return { ...fail('key', OTHER_ACCOUNT_SAID, OTHER_ACCOUNT_REMEDY), code }
-      const said = `it was changed, and whether it belongs to the same account could not be found out: ${message} (${code})`
+      if (code === OTHER_ACCOUNT) return { ...fail('key', ACCOUNT_SHOWS_NOTHING, OLD_KEY_BACK), code }
+      const said = `it was changed, and whether it belongs to the same account could not be found out: ${inWords(message)} (${code})`
       const remedy = 'run the doctor again; albumd does nothing with the key before it is sure'
       return { ...warn('key', said, remedy), code }
     })

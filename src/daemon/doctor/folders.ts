@@ -12,7 +12,7 @@ import { lossOf } from '../../local/watch-loss.ts'
 import { checkRoot } from '../../sync/scan/index.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { because, inWords as reasonInWords } from '../../words/reasons.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { shellWord } from '../../words/shell-word.ts'
 import { orNull } from '../or-null.ts'
 import type { Watching } from '../watch/watching.ts'
@@ -35,7 +35,7 @@ export async function checkTrees(
     if (problems.some(problem => problem.folder === folder && problem.code !== 'FOLDER_OVERLAP')) continue
     const survey = await surveyFolder(folder, ignore, signal)
     folders += survey.folders
-    findings.push(inWords(folder, survey))
+    findings.push(surveyFinding(folder, survey))
   }
   return { findings, folders }
 }
@@ -102,7 +102,7 @@ function mayRead(file: string): boolean {
   }
 }
 
-function inWords(folder: string, { folders, pictures, unreadable }: Survey): Finding {
+function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey): Finding {
   const size = `${folder}: folders ${folders.toLocaleString('en')}, pictures ${pictures.toLocaleString('en')}`
   if (unreadable.first === null) return pass('folder', `${size}; this user can read all`)
   const what = `this user can't read all (folders ${unreadable.folders}, pictures ${unreadable.pictures})`
@@ -174,12 +174,10 @@ export function checkGuards({ mirrors }: Pick<Config, 'mirrors'>, synced: Synced
     if (!row) return []
     const root = checkRoot(disk, synced, row)
     if (!root.trusted)
-      return root.found ? [fail('folder', `guarded: ${reasonInWords(root.reason)}`, ROOT_REMEDY)] : []
+      return root.found ? [fail('folder', `guarded: ${inWords(root.reason)}`, ROOT_REMEDY)] : []
     // The next scan ends this doubt by itself.
     if (row.guard === null || row.guard_code === 'SCAN_ENDED') return []
-    return [
-      fail('folder', `${folder}: guarded since the last scan: ${reasonInWords(row.guard)}`, SCAN_REMEDY),
-    ]
+    return [fail('folder', `${folder}: guarded since the last scan: ${inWords(row.guard)}`, SCAN_REMEDY)]
   })
 }
 
@@ -193,7 +191,7 @@ export function checkHeld(mirrors: readonly { folder: string; held_deletions: nu
     .map(({ folder, held_deletions: held }) =>
       warn(
         'folder',
-        `${folder}: ${reasonInWords(because('deletions_wait', { deletions: held }))}`,
+        `${folder}: ${inWords(because('deletions_wait', { deletions: held }))}`,
         '"albumd deletions list" shows them; "approve" has them done, "discard" keeps the images',
       ),
     )
@@ -219,7 +217,11 @@ export function checkWatches(
   if (limit === null) return pass('watching', 'this system has no limit of inotify')
   const said = `every folder needs a watch, ${folders.toLocaleString('en')} in all; fs.inotify.max_user_watches is ${limit.toLocaleString('en')}`
   if (folders <= limit * WATCHES_SHARE) return pass('watching', said)
-  return warn('watching', `${said}, for all programs of this user`, lossOf({ code: 'ENOSPC' }, '').remedy)
+  return warn(
+    'watching',
+    `${said}, for all programs of this user`,
+    inWords(lossOf({ code: 'ENOSPC' }, '').remedy),
+  )
 }
 
 /** fs.inotify.max_user_watches. Null: this system has no such limit. */

@@ -5,6 +5,7 @@ import { parseAddress } from '../../remote/http/address.ts'
 import type { HttpResult } from '../../remote/http/exchange.ts'
 import { Http } from '../../remote/http/http.ts'
 import { explainTransportError } from '../../remote/http/transport-errors.ts'
+import { inWords } from '../../words/reasons.ts'
 import { LONGEST_MS } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
@@ -34,7 +35,7 @@ export async function checkReach(
   if (answer.kind !== 'answer') {
     const said =
       answer.kind === 'silence'
-        ? answer.message
+        ? inWords(answer.message)
         : `${new URL(baseUrl).host} was not asked: the check was interrupted`
     return [
       fail(
@@ -81,7 +82,7 @@ export async function checkTls(
       code === 'HOST_TLS'
         ? 'check host.ca_file and host.base_url, and the clock'
         : 'check host.base_url and the network'
-    return fail('tls', message, remedy)
+    return fail('tls', inWords(message), remedy)
   }
 }
 

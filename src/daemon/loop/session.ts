@@ -2,6 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../sync/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
+import { inWords } from '../../words/reasons.ts'
 import { audit } from '../commands/audit.ts'
 import { type CommandQueue, NotNow } from '../commands/queue.ts'
 import { type Engine, openEngine } from '../engine/engine.ts'
@@ -145,6 +146,6 @@ function audits(config: Config, engine: Engine, note: Bus['note']): ScheduledAud
         note({ event: 'audit_found', kind, album, name, detail })
       note({ event: 'audit_finished', albums, findings: findings.length, skipped: skipped.length })
     },
-    onFailure: ({ code, message }) => note({ event: 'audit_waits', code, message }),
+    onFailure: ({ code, message }) => note({ event: 'audit_waits', code, message: inWords(message) }),
   })
 }

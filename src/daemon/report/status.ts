@@ -112,7 +112,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       endpoint,
       since: isoTime(since),
       said_at: isoTime(said_at),
-      message,
+      message: inWords(message),
     })),
     failures: failuresOf(config, synced),
   }

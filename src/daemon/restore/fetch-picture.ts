@@ -1,6 +1,7 @@
 import type { Downloaded, Downloads } from '../../remote/download.ts'
 import { backoffMs } from '../../remote/gate/outage.ts'
 import { systemClock } from '../../sync/clock.ts'
+import { inWords } from '../../words/reasons.ts'
 import type { BegunFile } from './place-files.ts'
 import { PictureProblem } from './target-folder.ts'
 
@@ -42,7 +43,7 @@ function triesFor({ code, isOutage }: PictureProblem): number {
 function problemOf(got: Exclude<Downloaded, { kind: 'cancelled' }>, size: number): PictureProblem {
   if (got.kind === 'failed') {
     const isOutage = got.code !== 'HOST_ADDRESS' && got.code !== 'OTHER_BYTES'
-    return new PictureProblem(got.code, got.message, isOutage)
+    return new PictureProblem(got.code, inWords(got.message), isOutage)
   }
   const { status } = got
   if (status === 200)

@@ -4,6 +4,7 @@ import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../
 import type { Clock } from '../../sync/clock.ts'
 import { canBe } from '../../sync/listing/index.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { because } from '../../words/reasons.ts'
 
 /**
  * How many albums are looked at, beginning with the fullest, and how many pages of each. Recorded images may be on a late
@@ -59,16 +60,10 @@ export function hostOfOwnAccount(
 
 export const OTHER_ACCOUNT = 'OTHER_ACCOUNT'
 
-/** The message for a person, and what the person can do. */
-export const OTHER_ACCOUNT_SAID =
-  "the key was changed, and its account shows none of the images that are recorded: it is another account's, or they were deleted there"
-export const OTHER_ACCOUNT_REMEDY =
-  'put the old key back; or, to use the other account, name another state_dir'
-
 const otherAccount: Doubt = {
   remedy: 'key',
   code: OTHER_ACCOUNT,
-  message: `${OTHER_ACCOUNT_SAID}; ${OTHER_ACCOUNT_REMEDY}`,
+  message: because('other_account'),
   unsent: true,
 }
 

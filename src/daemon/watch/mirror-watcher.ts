@@ -6,6 +6,7 @@ import { OVERFLOW, type WatchLoss } from '../../local/watch-loss.ts'
 import type { Clock } from '../../sync/clock.ts'
 import { isAtOrBelow, isBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { inWords } from '../../words/reasons.ts'
 import { Bell } from '../background.ts'
 import type { StaleFolders } from './stale-folders.ts'
 import type { WatchState } from './watching.ts'
@@ -66,7 +67,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
         stale.add(mirror, { everything: true })
         tellState()
       } else loss = lost
-      const line = `${lost.message} ${lost.remedy}`
+      const line = `${inWords(lost.message)} ${inWords(lost.remedy)}`
       if (!told.has(line)) say(line)
       if (lost !== OVERFLOW) told.add(line)
     },

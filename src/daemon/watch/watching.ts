@@ -1,5 +1,6 @@
 import type { WatchLoss } from '../../local/watch-loss.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { inWords } from '../../words/reasons.ts'
 
 /** How one mirror is watched. */
 export interface WatchState {
@@ -53,10 +54,12 @@ export class WatchRecord {
 /** Null where nothing is watched. `running`: whether a process works with this state. */
 export function readWatching({ meta }: Pick<Synced, 'meta'>, running: boolean): Watching | null {
   const text = meta.get('watching')
-  return running && text !== null ? (JSON.parse(text) as Watching) : null
+  if (!running || text === null) return null
+  const { reason, remedy, ...counts } = JSON.parse(text) as ReturnType<typeof sumOf>
+  return { ...counts, reason: reason && inWords(reason), remedy: remedy && inWords(remedy) }
 }
 
-function sumOf(states: WatchState[]): Watching {
+function sumOf(states: WatchState[]) {
   const losses = states.flatMap(({ loss }) => loss ?? [])
   const overflows = states.flatMap(({ overflowedAt }) => overflowedAt ?? [])
   return {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { because, type Reason } from '../../words/reasons.ts'
 import type { Address } from './address.ts'
 import { explainTransportError, type TransportError } from './transport-errors.ts'
 
@@ -123,10 +124,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const { onChunk, address, answerMax = ANSWER_MAX } = this.#request
     this.#answered += chunk.byteLength
     if (this.#answered > answerMax)
-      this.#silence(
-        'HOST_ANSWER',
-        `${address.where} answered with more than ${answerMax} bytes, and was cut off`,
-      )
+      this.#silence('HOST_ANSWER', because('answer_too_long', { where: address.where, most: answerMax }))
     else if (onChunk) this.#tried(() => onChunk(chunk))
     else this.#answer.push(chunk)
   }
@@ -159,7 +157,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Gives the host `timeoutMs` from now to take the next chunk, or to answer. */
   #expectProgress(): void {
     if (this.#over || !isChunked(this.#request.body)) return
-    const message = `${this.#request.address.where} did not answer in time`
+    const message = because('no_answer_in_time', { where: this.#request.address.where })
     if (this.#stall) this.#stall.refresh()
     else this.#stall = setTimeout(() => this.#silence('HOST_UNREACHABLE', message), this.#timeoutMs)
   }
@@ -174,7 +172,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     onStart?.()
     // Without chunks undici writes the whole request in this same turn of the event loop.
     if (!isChunked(body)) this.#left = 'all'
-    const message = `${address.where} did not finish its answer in time`
+    const message = because('answer_too_slow', { where: address.where })
     if (limitMs !== undefined)
       this.#limit = setTimeout(() => this.#silence('HOST_UNREACHABLE', message, true), limitMs)
   }
@@ -188,7 +186,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  #silence(code: TransportError['code'], message: string, overLimit = false): void {
+  #silence(code: TransportError['code'], message: Reason, overLimit = false): void {
     this.#end({ kind: 'silence', left: this.#left, code, message, ...(overLimit && { overLimit }) })
   }
 

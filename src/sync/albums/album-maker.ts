@@ -1,7 +1,6 @@
 import type { AlbumRecord } from '../../protocol/records.ts'
 import { type AlbumOrigin, albumFound } from '../../records/albums.ts'
 import type { HostFailure, Outcome, Remedy } from '../../remote/host.ts'
-import { failing } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, albumName, keyOf } from '../album.ts'
@@ -155,15 +154,15 @@ export class AlbumMaker {
 const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'find_out'])
 
 function notYet(name: string): HostFailure {
-  return { ...inDoubt, ...failing(because('album_asked_for', { name })) }
+  return { ...inDoubt, message: because('album_asked_for', { name }) }
 }
 
 function stillUploaded(name: string): HostFailure {
-  return { ...inDoubt, ...failing(because('album_twice', { name })) }
+  return { ...inDoubt, message: because('album_twice', { name }) }
 }
 
 function neverKnown(name: string): HostFailure {
-  return { ...inDoubt, ...failing(because('album_not_known', { name })) }
+  return { ...inDoubt, message: because('album_not_known', { name }) }
 }
 
 const inDoubt = { remedy: 'find_out', endpoint: 'create_album', code: 'ALBUM_IN_DOUBT' } as const

@@ -1,7 +1,7 @@
 import type { ListedImage } from '../../protocol/records.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
-
 import type { AlbumRow } from '../../synced/tables/albums.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { walkEverything, walkWhole } from '../listing/index.ts'
@@ -19,7 +19,7 @@ export type LookContext = Pick<EngineContext, 'synced' | 'clock' | 'credentialLi
 export type AlbumLook<Image extends ListedImage = ListedImage> =
   /** atOnce: the first walk was complete, so no interrupted walk lies between this look and the look before. */
   | { kind: 'whole'; images: readonly Image[]; atOnce: boolean }
-  | { kind: 'unknown'; reason: string }
+  | { kind: 'unknown'; reason: Reason }
   | { kind: 'failed'; failure: HostFailure }
 
 /**
@@ -67,7 +67,7 @@ export function lookOf<Image extends ListedImage>(
 
 export const listingChanges = {
   kind: 'unknown',
-  reason: 'its listing kept changing while it was read',
+  reason: because('listing_changed'),
 } as const
 
 /** Looks for an album whose id the host does not know. The album is gone when its parent does not list it, or is gone too. */
@@ -77,7 +77,7 @@ async function lookForAlbum(
   signal: AbortSignal,
 ): Promise<AlbumLook> {
   const { synced, host, clock, credentialLifetimeMs } = context
-  const unknown = { kind: 'unknown', reason: 'the host lists it and does not know it' } as const
+  const unknown = { kind: 'unknown', reason: because('listed_not_known') } as const
   // A host may be late to know an album that was created a moment ago.
   if (made_at !== null && clock.monotonic() - made_at < mayArriveFor(credentialLifetimeMs)) return unknown
   const above = parent === null ? null : synced.albums.byId(parent)!

@@ -2,7 +2,7 @@ import type { HostFailure, ImageHost } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { because } from '../../words/reasons.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
 import type { EngineContext } from '../context.ts'
 import { delivers } from '../listing/index.ts'
@@ -23,7 +23,7 @@ export interface AuditReport {
   /** How many albums were compared, by this run and by an earlier run that this run continued. */
   albums: number
   /** The albums that could not be compared, by their paths. */
-  skipped: { album: string; reason: string }[]
+  skipped: { album: string; reason: Reason }[]
   /** Whether all albums were looked at. Otherwise the next run continues this run. */
   finished: boolean
   /** The host's failure that ended the run early, or null. */

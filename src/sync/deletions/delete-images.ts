@@ -1,7 +1,7 @@
 import { countDeletion, needed, postponed, unproved } from '../../records/escrow.ts'
 import { deleted, proved, refuted } from '../../records/images.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
-import { type HostFailure, reasonOf } from '../../remote/host.ts'
+import type { HostFailure } from '../../remote/host.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, codeOf, type Reason, type ReasonCode } from '../../words/reasons.ts'
@@ -61,7 +61,7 @@ export async function deleteImages(
     if (!refusal) tell({ event: 'image_deleted', mirror, path, reason })
     else if (!isOfThisOne(refusal)) return refusal
     else {
-      const why = reasonOf(refusal)
+      const why = refusal.message
       await synced.commit(tx => postponed(tx, entry, running() + POSTPONED_MS, why, clock.wall()))
       tell({ event: 'image_kept', mirror, path, reason: why })
     }
@@ -121,7 +121,7 @@ async function whyAnothers(
   const found = await listed.has(album, image.remote_id, signal)
   if (found === true) return null
   if (found !== false)
-    return found.remedy === 'plan' ? null : because('album_not_listed', { words: found.message })
+    return found.remedy === 'plan' ? null : because('album_not_listed', { why: found.message })
   await synced.commit(tx => unproved(tx, image.id, running() + POSTPONED_MS))
   return because('not_in_its_album')
 }

@@ -1,6 +1,6 @@
 import type { ListedImage } from '../../protocol/records.ts'
 import { albumListed } from '../../records/albums.ts'
-import { failing, type HostFailure, type ImageHost, type ListPage, type Outcome } from '../../remote/host.ts'
+import type { HostFailure, ImageHost, ListPage, Outcome } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
@@ -177,7 +177,7 @@ export const listingChanges: HostFailure = {
   remedy: 'later',
   endpoint: 'list',
   code: 'HOST_LISTING',
-  ...failing(because('listing_changes')),
+  message: because('listing_changes'),
 }
 
 /** The listed images that no record names. Images that albumd deleted are left out: hosts may list them for a while. */

@@ -1,6 +1,6 @@
 import type { ImageHost } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { because, type Reason, said } from '../../words/reasons.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 
 /** What identifies a picture by its bytes: its SHA-256 and its size in bytes. */
@@ -42,7 +42,7 @@ export async function compareBytes(
   const cdnUrl = confirmedPattern({ synced })?.addressOf(image.remote_id, image.name)
   if (!cdnUrl) return { verdict: 'unknown', why: because('address_not_known') }
   const given = await host.fetchDelivered(cdnUrl, Math.max(picture.size, MOST_OTHER), signal)
-  if (!given.ok) return { verdict: 'unknown', why: said(given.message) }
+  if (!given.ok) return { verdict: 'unknown', why: given.message }
   if (given.status !== 200)
     return { verdict: 'unknown', why: because('address_answered', { status: given.status }) }
   if (given.size === picture.size && given.sha256.equals(picture.hash)) return { verdict: 'equal', cdnUrl }

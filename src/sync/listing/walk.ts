@@ -1,5 +1,5 @@
 import type { AlbumRecord, ListedImage } from '../../protocol/records.ts'
-import { failing, type HostFailure, type ImageHost, type Outcome } from '../../remote/host.ts'
+import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import { because } from '../../words/reasons.ts'
 
 /** What the host lists in one album (§4.4). */
@@ -62,7 +62,7 @@ const withoutEnd: HostFailure = {
   remedy: 'later',
   endpoint: 'list',
   code: 'HOST_LISTING',
-  ...failing(because('listing_endless', { most: ENTRIES_MOST })),
+  message: because('listing_endless', { most: ENTRIES_MOST }),
 }
 
 /** What several walks of an album have shown, each begun because the walk before was not complete. */

@@ -8,7 +8,7 @@ import type { FileRow, FileState } from '../../synced/tables/files.ts'
 import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import { because, codeOf, type Reason, said } from '../../words/reasons.ts'
+import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { planFolder } from '../plan.ts'
 import { folderAbove, fullPath, isAtOrBelow, nameOf } from '../tree-path.ts'
 import { lookAt, type MirrorLocation, type OnDisk, perhapsRenamedTo } from './on-disk.ts'
@@ -188,7 +188,7 @@ function whatBecame({ event, detail }: HistoryRow): Reason {
 /** Why a file is in its state, and what the next scan will find changed. */
 function withChange(file: FileRow, { location, onDisk, recorded, isRenamed }: Subject): Reason {
   const seen = onDisk.kind === 'picture' ? [onDisk.look] : []
-  const problem = { name: '', code: 'NAME_NOT_UTF8', message: '' } as const
+  const problem = { name: '', code: 'NAME_NOT_UTF8', message: because('name_not_utf8') } as const
   const look = { files: seen, aside: [], ignored: [], problems: isRenamed ? [problem] : [] }
   // The ctime 0 in a record asks for the picture's bytes at the next scan, and says nothing of a change.
   const record = { ...file, ctime: file.ctime || (seen[0]?.ctime ?? 0) }
@@ -283,6 +283,6 @@ export function mirrorOutlook(
   if (running && row?.phase) return { state: row.phase, reason: null }
   const [block] = blocks
   if (block && pending_uploads + pending_deletions + uncertain > 0)
-    return { state: 'blocked', reason: said(block.message) }
+    return { state: 'blocked', reason: block.message }
   return { state: 'idle', reason: null }
 }

@@ -133,7 +133,7 @@ export async function contentStep(
     const { message: why, becomes, afterMs } = waits
     return step(because('waits_to_be_whole', { why, becomes }), open.look.ctime / 1000 + afterMs)
   } catch (error) {
-    if (error instanceof PictureFileError) return step(because('file_unreadable', { words: error.message }))
+    if (error instanceof PictureFileError) return step(error.why)
     throw error
   }
 }

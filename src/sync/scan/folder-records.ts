@@ -4,7 +4,7 @@ import { changed, type FileChange } from '../../records/pictures.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
-import { because, type Reason } from '../../words/reasons.ts'
+import type { Reason } from '../../words/reasons.ts'
 import type { Tell } from '../pass-events.ts'
 import { type MissingReason, type PlanPolicy, planFolder, planMissingFolder } from '../plan.ts'
 import { pathOf } from '../tree-path.ts'
@@ -67,17 +67,7 @@ export class FolderRecords {
     this.#apply(tx, folder.path, this.changes(folder, look))
     failures.clearLook(folder.id)
     for (const { name, code, message } of look.problems)
-      failures.put({
-        folder: folder.id,
-        name,
-        source: 'look',
-        code,
-        message:
-          code === 'NAME_NOT_UTF8'
-            ? because('name_not_utf8')
-            : because('file_unreadable', { words: message }),
-        next_attempt_at: null,
-      })
+      failures.put({ folder: folder.id, name, source: 'look', code, message, next_attempt_at: null })
     folders.looked(folder.id, digest, ignoreText, look)
     folder.digest = digest
     folder.ignore_text = ignoreText

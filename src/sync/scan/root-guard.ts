@@ -1,5 +1,4 @@
 import type { Disk } from '../../local/disk.ts'
-import { readRemedy } from '../../local/read-remedy.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
 import { because, type Reason } from '../../words/reasons.ts'
@@ -41,7 +40,7 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
     const { code } = error as NodeJS.ErrnoException
     return code === 'ENOENT' || code === 'ENOTDIR'
       ? doubt(because('root_missing', { folder }))
-      : doubt(because('root_unreadable', { folder, code: String(code), remedy: readRemedy(code) }))
+      : doubt(because('root_unreadable', { folder, code: String(code) }))
   }
   const found = { identity, empty }
   const isIt = isSame(identity, mirror)

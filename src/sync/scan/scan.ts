@@ -1,5 +1,4 @@
 import type { FolderLook, FolderResult, IgnoreRules } from '../../local/look.ts'
-import { readRemedy } from '../../local/read-remedy.ts'
 import type { Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import { because, type Reason } from '../../words/reasons.ts'
@@ -146,7 +145,7 @@ export class MirrorScan {
     if (passing && tries < TRIES) this.#askParent(path)
     // A folder that came and went between two scans has no records that could be in doubt.
     else if (!passing || this.#known.at(path)) {
-      const why = because('folder_unreadable', { code, remedy: readRemedy(code) })
+      const why = because('folder_unreadable', { code })
       this.#doubt(tx, { folder: this.#folder(tx, path), code: 'FOLDER_UNREADABLE', why })
     }
   }

@@ -6,7 +6,6 @@ import { albumUsed } from '../../records/albums.ts'
 import { refuted } from '../../records/images.ts'
 import { stored } from '../../records/pictures.ts'
 import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.ts'
-import { failing } from '../../remote/host.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
@@ -171,7 +170,7 @@ const idOfAnother: HostFailure = {
   remedy: 'find_out',
   endpoint: 'send',
   code: 'HOST_ANSWER',
-  ...failing(because('id_of_another')),
+  message: because('id_of_another'),
 }
 
 function requestFor({ job, open, picture, album }: Parcel, skipDimensions: boolean): UploadRequest {

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path/posix'
 import type { Disk } from '../../local/disk.ts'
 import { type OpenPicture, PictureFileError } from '../../local/picture-file.ts'
+import { because } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import type { UploadJob } from './upload-job.ts'
 
@@ -57,7 +58,7 @@ export async function openSettled(
   const second = await openPicture(root, path, signal)
   if (second.hash.equals(first.hash) && second.look.ctime === first.look.ctime) return second
   await second.close()
-  throw new PictureFileError('CHANGING', 'it is still being written')
+  throw new PictureFileError('CHANGING', because('still_written'))
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { Deletions } from '../../records/escrow.ts'
 import { isOutage } from '../../remote/failures.ts'
-import { type HostFailure, reasonOf } from '../../remote/host.ts'
+import type { HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { AlbumTree } from '../albums/index.ts'
@@ -58,7 +58,7 @@ const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 /** What the host's refusal means for this file and for others. `now`: milliseconds since 1970. */
 export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number): UploadResult {
   const { code, remedy } = failure
-  const message = reasonOf(failure)
+  const message = failure.message
   // Nobody knows whether the album was created, so the pictures of this album wait.
   if (remedy === 'find_out' && failure.endpoint === 'create_album') return { kind: 'waits', message }
   // An outage, a redirect, an odd address and a refused album request have nothing to do with the file.

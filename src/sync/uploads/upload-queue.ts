@@ -1,6 +1,7 @@
 import { failed, uncertain } from '../../records/pictures.ts'
-import { type HostFailure, reasonOf } from '../../remote/host.ts'
+import type { HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
+import { because } from '../../words/reasons.ts'
 import { albumPathOf } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { Interruption } from '../pass-request.ts'
@@ -152,7 +153,7 @@ export class UploadQueue {
         return tell({ event: 'picture_waits', mirror, path, ...waiting(result) })
       case 'uncertain':
         await synced.commit(tx => uncertain(tx, file, this.#doubt(result)))
-        tell({ event: 'picture_uncertain', mirror, path, message: reasonOf(result.failure) })
+        tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
         // Two lost answers in a row are no chance. To go on would only make more uploads doubtful.
         if (!result.failure.repeated && ++this.#inDoubt > 1) this.#stop(result.failure)
         return
@@ -172,7 +173,7 @@ export class UploadQueue {
   #doubt({ hash, failure }: Extract<UploadResult, { kind: 'uncertain' }>) {
     const { clock, credentialLifetimeMs } = this.#run
     const since = clock.wall()
-    return { hash, since, until: since + mayArriveFor(credentialLifetimeMs), why: reasonOf(failure) }
+    return { hash, since, until: since + mayArriveFor(credentialLifetimeMs), why: failure.message }
   }
 
   #stop(failure: HostFailure): HostFailure {
@@ -195,8 +196,7 @@ const reserveIsKept: HostFailure = {
   remedy: 'quota',
   endpoint: 'upload',
   code: 'QUOTA_RESERVE',
-  message:
-    "what is left of today's uploads is kept for new pictures (quota.reserve); older ones go on tomorrow",
+  message: because('reserve_for_new'),
   repeated: true,
 }
 
@@ -204,6 +204,6 @@ const quotaIsUsedUp: HostFailure = {
   remedy: 'quota',
   endpoint: 'upload',
   code: 'DAILY_LIMIT_REACHED',
-  message: "the host said that today's uploads are used up",
+  message: because('quota_refused'),
   repeated: true,
 }

@@ -2,9 +2,8 @@ import { type OpenPicture, PictureFileError } from '../../local/picture-file.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import { hashed, unchanged } from '../../records/pictures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
-import { failing } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { because, said } from '../../words/reasons.ts'
+import { because } from '../../words/reasons.ts'
 import { type Album, isLeaving } from '../album.ts'
 import { ALBUM_IN_DOUBT, DefaultAlbum } from '../albums/index.ts'
 
@@ -37,11 +36,11 @@ export class Uploader {
         ? {
             kind: 'failed',
             code: error.code,
-            message: said(error.message),
+            message: error.why,
             retryAt: clock.wall(),
             hash: null,
           }
-        : { kind: 'waits', message: said(error.message) }
+        : { kind: 'waits', message: error.why }
     }
     try {
       return await this.#uploadOpen(job, open, signal)
@@ -143,7 +142,7 @@ export class Uploader {
   /** Says that the picture is not there, or that the host could not be asked because the plan does not list. */
   #notThere(): UploadResult {
     const shut = this.#run.host.blocks().find(({ endpoint }) => endpoint === 'list')
-    return shut ? { kind: 'waits', message: because('host_not_asked', { words: shut.message }) } : notThere
+    return shut ? { kind: 'waits', message: because('host_not_asked', { why: shut.message }) } : notThere
   }
 
   #refused(failure: HostFailure, hash: Buffer): UploadResult {
@@ -176,7 +175,7 @@ const leaving: HostFailure = {
   remedy: 'find_out',
   endpoint: 'create_album',
   code: ALBUM_IN_DOUBT,
-  ...failing(because('album_deletion_open')),
+  message: because('album_deletion_open'),
   repeated: true,
 }
 
@@ -191,6 +190,6 @@ const sentBefore: HostFailure = {
   remedy: 'find_out',
   endpoint: 'send',
   code: 'UNCERTAIN',
-  ...failing(because('same_bytes_sent')),
+  message: because('same_bytes_sent'),
   repeated: true,
 }

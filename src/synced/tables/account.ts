@@ -1,10 +1,11 @@
+import type { Reason } from '../../words/reasons.ts'
 import type { Db } from '../database.ts'
 import { statements } from '../statements.ts'
 
 export interface BlockRow {
   endpoint: string
   code: string
-  message: string
+  message: Reason
   since: number
   /** When the host last gave this answer: milliseconds since 1970. */
   said_at: number

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { AuditResult } from '../../../src/daemon/commands/audit.ts'
 import { ScheduledAudit } from '../../../src/daemon/loop/schedule.ts'
 import type { HostFailure } from '../../../src/remote/host.ts'
+import { said } from '../../../src/words/reasons.ts'
 import { VirtualClock } from '../virtual-clock.ts'
 
 const SECOND = 1000
@@ -90,7 +91,12 @@ it('gives an album that was interrupted without progress more and more time', as
 })
 
 it('goes on after a while when the host could not be asked, and wakes the loop for that', async () => {
-  const failure = { remedy: 'later', endpoint: 'list', code: 'UNREACHABLE', message: 'no answer' } as const
+  const failure = {
+    remedy: 'later',
+    endpoint: 'list',
+    code: 'UNREACHABLE',
+    message: said('no answer'),
+  } as const
   const stage = open([], failure as unknown as HostFailure)
   await goOn(stage, 0)
   expect(stage.audit.isDue()).toBe(false)
@@ -102,7 +108,7 @@ it('goes on after a while when the host could not be asked, and wakes the loop f
 it.each(['plan', 'key'] as const)(
   'waits for its next scheduled time where the %s forbids listing',
   async remedy => {
-    const stage = open([], { remedy, endpoint: 'list', code: 'FORBIDDEN', message: 'no' })
+    const stage = open([], { remedy, endpoint: 'list', code: 'FORBIDDEN', message: said('no') })
     await goOn(stage, 0)
     await stage.clock.pass(60 * MINUTE)
     expect(stage.told).toEqual(['FORBIDDEN'])

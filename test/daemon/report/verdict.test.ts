@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { MirrorStatus } from '../../../src/daemon/report/status.ts'
 import { verdictOn } from '../../../src/daemon/report/verdict.ts'
 import type { HostFailure } from '../../../src/remote/host.ts'
+import { said } from '../../../src/words/reasons.ts'
 import { mirrorInSync } from './mirror-status.ts'
 
 function status(changes: Partial<MirrorStatus> = {}): { mirrors: MirrorStatus[] } {
@@ -13,7 +14,7 @@ const failure = (remedy: HostFailure['remedy'], endpoint: HostFailure['endpoint'
   remedy,
   endpoint,
   code: 'X',
-  message: 'x',
+  message: said('x'),
 })
 
 describe('the verdict on a pass', () => {

@@ -9,6 +9,7 @@ import {
 import { REQUESTS_PER_SECOND } from '../../../src/protocol/limits.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
+import { said } from '../../../src/words/reasons.ts'
 
 function state() {
   const db = openDatabase(':memory:')
@@ -51,13 +52,21 @@ function stateWith(code: string, said_at: number) {
   const synced = openSynced(openDatabase(':memory:'))
   onTestFinished(() => synced.close())
   synced.commitNow(tx => tx.meta.set('plan', 'professional'))
-  synced.commitNow(tx => tx.account.block({ endpoint: 'delete', code, message: 'no', since: 1, said_at }))
+  synced.commitNow(tx =>
+    tx.account.block({ endpoint: 'delete', code, message: said('no'), since: 1, said_at }),
+  )
   return synced
 }
 
 it('an endpoint that plan or storage blocked stays blocked until it is time to ask again', () => {
   expect(blocksBefore(stateWith('PLAN_NOT_SUPPORTED', NOW - 60_000), 'professional', clock)).toEqual([
-    { endpoint: 'delete', remedy: 'plan', code: 'PLAN_NOT_SUPPORTED', message: 'no', since: 5000 - 60_000 },
+    {
+      endpoint: 'delete',
+      remedy: 'plan',
+      code: 'PLAN_NOT_SUPPORTED',
+      message: said('no'),
+      since: 5000 - 60_000,
+    },
   ])
 })
 

@@ -5,7 +5,7 @@ import type { ExplainContext, Explanation } from '../../../src/daemon/why/explai
 import { hostWith } from '../../../src/remote/host.ts'
 import { contentStep } from '../../../src/sync/outlook/index.ts'
 import type { BlockRow } from '../../../src/synced/tables/account.ts'
-import { inWords } from '../../../src/words/reasons.ts'
+import { inWords, said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { failure } from '../../sync/workshop.ts'
 import { type Asked, asked, events } from './asked.ts'
@@ -46,7 +46,7 @@ describe('why, of a picture', () => {
     expect(waiting.next).toMatchObject([{ at: new Date(now + 600_000).toISOString(), command: null }])
     expect(steps(waiting)).toContain('about 10 min are left')
     const blocked = (code: string, running: boolean) => {
-      blockedBy(at, { endpoint: 'delete', code, message: 'no', since: now, said_at: now })
+      blockedBy(at, { endpoint: 'delete', code, message: said('no'), since: now, said_at: now })
       return at.why('p.png', { now, running }).next[1]!.at
     }
     expect(blocked('INVALID_API_KEY', true)).toBe(new Date(now + 3_600_000).toISOString())
@@ -129,7 +129,7 @@ describe('why, of a picture', () => {
     const full = {
       endpoint: 'upload',
       code: 'STORAGE_LIMIT_REACHED',
-      message: 'full',
+      message: said('full'),
       since: said_at,
       said_at,
     }
@@ -138,10 +138,10 @@ describe('why, of a picture', () => {
     expect(blocked.next).toMatchObject([{ at: '2029-12-31T00:15:00.000Z' }])
     expect(steps(blocked)).toContain('full (STORAGE_LIMIT_REACHED)')
     // A refused key is tried again each hour.
-    const refused = { ...full, endpoint: 'list', code: 'INVALID_API_KEY', message: 'no such key' }
+    const refused = { ...full, endpoint: 'list', code: 'INVALID_API_KEY', message: said('no such key') }
     blockedBy(at, refused)
     expect(at.why('p.png').next).toMatchObject([{ at: '2029-12-31T01:00:00.000Z' }])
-    blockedBy(at, { ...refused, code: 'HOST_UNREACHABLE', message: 'nobody there' })
+    blockedBy(at, { ...refused, code: 'HOST_UNREACHABLE', message: said('nobody there') })
     expect(at.why('p.png').next).toMatchObject([{ at: null }])
     blockedBy(at)
     const resumes_at = new Date(Date.now() + 3_600_000).toISOString()

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { HostOptions } from '../../../src/host/embedded-host.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
+import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { type FaultStage, setFaultStage } from '../stage/fault-stage.ts'
 import { inOneDay, oneDay } from '../stage/one-day.ts'
@@ -91,7 +92,7 @@ it('what a plan lacked is out of the status once the host lists again, also for 
     tx.account.block({
       endpoint: 'list',
       code: 'PLAN_NOT_SUPPORTED',
-      message: 'no',
+      message: said('no'),
       since: at,
       said_at: at,
     }),

@@ -5,6 +5,7 @@ import type { Clock } from '../../../src/remote/clock.ts'
 import { type Attempt, type Gate, type GateOptions, openGate } from '../../../src/remote/gate/gate.ts'
 import { NO_PACE, type Pace } from '../../../src/remote/gate/rate-window.ts'
 import type { HostFailure, Remedy } from '../../../src/remote/host.ts'
+import { said } from '../../../src/words/reasons.ts'
 
 export const never = new AbortController().signal
 
@@ -52,7 +53,7 @@ export function failed(
     remedy,
     endpoint,
     code,
-    message: code,
+    message: said(code),
     ...(status !== undefined && { status }),
   }
   return { outcome: { ok: false, failure }, status: status ?? null, pace }

@@ -3,6 +3,7 @@ import { ENDPOINTS, type Endpoint } from '../../../src/protocol/endpoints.ts'
 import { type Attempt, type Gate, openGate } from '../../../src/remote/gate/gate.ts'
 import { NO_PACE } from '../../../src/remote/gate/rate-window.ts'
 import type { HostFailure } from '../../../src/remote/host.ts'
+import { said } from '../../../src/words/reasons.ts'
 import { never } from '../client-of.ts'
 import { VirtualTime } from '../line/virtual-time.ts'
 
@@ -21,8 +22,8 @@ beforeEach(() => {
   sent = []
 })
 
-const unreachable = { remedy: 'later', code: 'HOST_UNREACHABLE', message: 'nobody is there' } as const
-const html502 = { remedy: 'later', code: 'HOST_ANSWER', message: '502', status: 502 } as const
+const unreachable = { remedy: 'later', code: 'HOST_UNREACHABLE', message: said('nobody is there') } as const
+const html502 = { remedy: 'later', code: 'HOST_ANSWER', message: said('502'), status: 502 } as const
 
 /** A gate with the daemon's patience. */
 function daemonsGate(seed = 1): Gate {
@@ -136,7 +137,9 @@ test('a broken endpoint does not stop the others', async () => {
 test('during an outage of the upload nodes few credentials are asked for, because each costs quota', async () => {
   const gate = daemonsGate()
   fault = endpoint =>
-    endpoint === 'send' ? { remedy: 'new_credential', code: 'HOST_UNREACHABLE', message: 'no node' } : null
+    endpoint === 'send'
+      ? { remedy: 'new_credential', code: 'HOST_UNREACHABLE', message: said('no node') }
+      : null
   const began = time.clock.now()
   const worker = async () => {
     while (time.clock.now() < began + 2 * HOUR) {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import type { ImageHost, Outcome, PictureBody, Sent } from '../../../src/remote/host.ts'
+import { inWords } from '../../../src/words/reasons.ts'
 import { clientOf, never, successOf } from '../client-of.ts'
 import { serveRaw } from '../serve.ts'
 
@@ -115,7 +116,7 @@ test('a picture that is too large for the line fails with the time that it would
   await successOf(upload(host, 20 * MB))
   const outcome = await upload(host, 200 * MB)
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'TOO_SLOW', remedy: 'faster_line' } })
-  const message = outcome.ok ? '' : outcome.failure.message
+  const message = outcome.ok ? '' : inWords(outcome.failure.message)
   expect(message).toMatch(/^it would take \d+ s at \d+ KB\/s, and an upload may take 6 s; it needs a faster/)
   expect(seen.credentials).toBe(1)
   await successOf(upload(host, 1000))

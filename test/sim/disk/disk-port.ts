@@ -3,6 +3,7 @@ import { type OpenPicture, PictureFileError } from '../../../src/local/picture-f
 import { UNCLEAR } from '../../../src/protocol/picture/ending.ts'
 import { PictureChanged } from '../../../src/remote/host.ts'
 import type { OpenPictureAt } from '../../../src/sync/context.ts'
+import { because } from '../../../src/words/reasons.ts'
 import { endingOf, readTiny } from './tiny-picture.ts'
 import { diskError, type FileNode, type Found, upwards } from './tree.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
@@ -123,7 +124,7 @@ export function openerFor(
     const { bytes, ctime } = file
     await pause()
     if (disk.find(full)?.node !== file || file.ctime !== ctime)
-      throw new PictureFileError('CHANGING', 'it changed while albumd read it')
+      throw new PictureFileError('CHANGING', because('file_changed'))
     const { mtime, ino, hash } = file
     const open: OpenPicture = {
       look: { size: bytes.length, mtime, ctime, ino },
@@ -155,9 +156,9 @@ function openFile(disk: VirtualDisk, path: string): FileNode {
     return readableFile(disk, path)
   } catch (error) {
     const { code } = error as { code: string }
-    if (code === 'ENOENT') throw new PictureFileError('VANISHED', 'it is no longer there')
-    if (code === 'ELOOP') throw new PictureFileError('CHANGING', 'it became a symbolic link')
-    if (code === 'EISDIR') throw new PictureFileError('CHANGING', 'it is no longer a regular file')
-    throw new PictureFileError('UNREADABLE', `it can't be read (${code})`)
+    if (code === 'ENOENT') throw new PictureFileError('VANISHED', because('file_vanished'))
+    if (code === 'ELOOP') throw new PictureFileError('CHANGING', because('file_became_link'))
+    if (code === 'EISDIR') throw new PictureFileError('CHANGING', because('file_not_regular'))
+    throw new PictureFileError('UNREADABLE', because('file_unreadable', { code }))
   }
 }

@@ -21,6 +21,7 @@ import {
   type PictureBody,
   PictureChanged,
 } from '../../../src/remote/host.ts'
+import { said } from '../../../src/words/reasons.ts'
 import { hashOf } from '../disk/tree.ts'
 import type { Life } from '../engine/virtual-clock.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
@@ -92,11 +93,11 @@ export class HostPort implements ImageHost {
 
   fetchDelivered = async (cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered> => {
     await this.#life.pause('delivery')
-    if (signal.aborted) return { ok: false, code: 'CANCELLED', message: 'the request was cancelled' }
+    if (signal.aborted) return { ok: false, code: 'CANCELLED', message: said('the request was cancelled') }
     this.#host.asked.others++
     const image = this.#host.deliver(cdnUrl)
     const bytes = image?.bytes ?? Buffer.from('not found')
-    if (bytes.length > maxBytes) return { ok: false, code: 'HOST_ANSWER', message: 'it is too long' }
+    if (bytes.length > maxBytes) return { ok: false, code: 'HOST_ANSWER', message: said('it is too long') }
     if (image) this.#watch.fetched(image.id)
     const sha256 = Buffer.from(hashOf(bytes), 'hex')
     return { ok: true, status: image ? 200 : 404, size: bytes.length, sha256 }
@@ -180,7 +181,7 @@ export class HostPort implements ImageHost {
     if (fault === null) return answer
     await answer
     if (fault.kind === 'lost') return this.#silence(endpoint, 'all')
-    return { ok: false, failure: garbled(endpoint, 'all', 502, 'the answer is not of the interface') }
+    return { ok: false, failure: garbled(endpoint, 'all', 502, said('the answer is not of the interface')) }
   }
 
   /** What has left is served or not, whatever becomes of its sender meanwhile. */
@@ -217,7 +218,7 @@ export class HostPort implements ImageHost {
     left: 'nothing' | 'part' | 'all',
   ): Promise<{ ok: false; failure: HostFailure }> {
     await this.#life.pause(`${endpoint} in silence`)
-    const message = 'the host did not answer'
+    const message = said('the host did not answer')
     return {
       ok: false,
       failure: unanswered(endpoint, { kind: 'silence', left, code: 'HOST_UNREACHABLE', message }),

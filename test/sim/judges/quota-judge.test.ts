@@ -1,12 +1,18 @@
 import { expect, it } from 'vitest'
 import { QuotaLedger } from '../../../src/sync/quota/quota-ledger.ts'
+import { said } from '../../../src/words/reasons.ts'
 import { openStateKit } from '../engine/state-kit.ts'
 import { Random } from '../histories/random.ts'
 import { allowanceOf, PLAIN_SETTING } from '../histories/setting.ts'
 import { QuotaJudge } from './quota-judge.ts'
 
 const DAY_MS = 86_400_000
-const FAILURE = { remedy: 'quota', endpoint: 'upload', code: 'DAILY_LIMIT_REACHED', message: '' } as const
+const FAILURE = {
+  remedy: 'quota',
+  endpoint: 'upload',
+  code: 'DAILY_LIMIT_REACHED',
+  message: said(''),
+} as const
 
 const { synced, clear } = openStateKit()
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type HostFailure, hostWith, type ImageHost } from '../../../src/remote/host.ts'
+import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { found, listingWith, never, openAlbumStage } from '../album-stage.ts'
 import { openWorkshop } from '../workshop.ts'
@@ -96,7 +97,7 @@ const notInPlan: HostFailure = {
   remedy: 'plan',
   endpoint: 'list',
   code: 'PLAN_NOT_SUPPORTED',
-  message: 'Not in the plan',
+  message: said('Not in the plan'),
 }
 
 describe('an album that was renamed on the web', () => {

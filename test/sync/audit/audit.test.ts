@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { runAudit } from '../../../src/sync/audit/audit.ts'
 import { type Clock, systemClock } from '../../../src/sync/clock.ts'
+import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { listingWith, never, putImage, remoteAlbum } from '../album-stage.ts'
 import { failure, openWorkshop } from '../workshop.ts'
@@ -108,7 +109,7 @@ describe('an audit', () => {
       const image = imageOf(workshop, path.slice(2))
       const home = workshop.synced.albums.byId(image.album!)!.remote_id
       const shown = await workshop.host.list(home, 1, never)
-      if (!shown.ok) throw new Error(shown.failure.message)
+      if (!shown.ok) throw new Error(inWords(shown.failure.message))
       const target = albumOf(workshop, to).remote_id
       const list = listingWith(workshop.host, (page, __, album) => {
         if (album === home)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { HostFailure, ImageHost, Outcome } from '../../../src/remote/host.ts'
 import { type Deletion, sendDelete } from '../../../src/sync/deletions/send-delete.ts'
 import type { Synced } from '../../../src/synced/synced.ts'
-import { because, type Reason } from '../../../src/words/reasons.ts'
+import { because, type Reason, said } from '../../../src/words/reasons.ts'
 import { never } from '../album-stage.ts'
 
 const refused: HostFailure = {
@@ -12,13 +12,13 @@ const refused: HostFailure = {
   endpoint: 'delete',
   code: 'DELETE_FAILED',
   status: 500,
-  message: 'no',
+  message: said('no'),
 }
 const lost: HostFailure = {
   remedy: 'find_out',
   endpoint: 'delete',
   code: 'HOST_UNREACHABLE',
-  message: 'lost',
+  message: said('lost'),
 }
 
 /** Sends one DELETE to a host that answers so. Answers what happened, in its order. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { approved } from '../../../src/records/escrow.ts'
 import { hostWith } from '../../../src/remote/host.ts'
+import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { failure, openWorkshop, type Workshop } from '../workshop.ts'
 
@@ -83,7 +84,7 @@ describe('a pass that prunes what is ignored', () => {
       },
       list: async (...args) =>
         silent ? failure('later', 'HOST_UNREACHABLE', 'list') : workshop.host.list(...args),
-      fetchDelivered: async () => ({ ok: false, code: 'HOST_UNREACHABLE', message: 'no answer' }),
+      fetchDelivered: async () => ({ ok: false, code: 'HOST_UNREACHABLE', message: said('no answer') }),
     })
     await workshop.pass({ host: lost })
     workshop.write('.albumdignore', 'one.png\n')

@@ -150,14 +150,8 @@ describe('a root that can not be looked at', () => {
     const workshop = await mirrored()
     const folder = `${workshop.pictures}/${'n'.repeat(300)}`
     const check = checkRoot(realDisk, workshop.synced, { ...mirror(workshop), folder })
-    expect(check).toEqual({
-      trusted: false,
-      reason: because('root_unreadable', {
-        folder,
-        code: 'ENAMETOOLONG',
-        remedy: 'its path is longer than this system takes: give it, or a folder above it, a shorter name',
-      }),
-      found: null,
-    })
+    const reason = because('root_unreadable', { folder, code: 'ENAMETOOLONG' })
+    expect(check).toEqual({ trusted: false, reason, found: null })
+    expect(inWords(reason)).toContain('give it, or a folder above it, a shorter name')
   })
 })

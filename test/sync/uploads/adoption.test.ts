@@ -6,6 +6,7 @@ import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import { verifyLinks } from '../../../src/sync/uploads/adoption.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
+import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { listingWith, never, putImage, remoteAlbum } from '../album-stage.ts'
 import { counting, failure, openWorkshop, type Workshop } from '../workshop.ts'
@@ -248,7 +249,7 @@ async function albumWith({ host }: Workshop, name: string, bytes: Buffer): Promi
 
 async function idsIn({ host }: Workshop, album: string): Promise<string[]> {
   const page = await host.list(album, 1, never)
-  if (!page.ok) throw new Error(page.failure.message)
+  if (!page.ok) throw new Error(inWords(page.failure.message))
   return page.value.images.map(({ id }) => id)
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Block, hostWith, type Sent } from '../../../src/remote/host.ts'
+import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { ALLOWANCE, count, failure, green, openWorkshop, red, summary, type Workshop } from '../workshop.ts'
 
@@ -141,7 +142,12 @@ describe('trouble at the host', () => {
     const workshop = await openWorkshop()
     workshop.write('red.png', red)
     const unblocked: string[] = []
-    const block = { endpoint: 'upload', remedy: 'plan', code: 'PLAN_NOT_SUPPORTED', message: 'no' } as const
+    const block = {
+      endpoint: 'upload',
+      remedy: 'plan',
+      code: 'PLAN_NOT_SUPPORTED',
+      message: said('no'),
+    } as const
     const host = hostWith(workshop.host, {
       blocks: () => [{ ...block, since: 0 }],
       unblock: endpoint => unblocked.push(endpoint),
@@ -164,7 +170,12 @@ describe('trouble at the host', () => {
 
   it('that shut an endpoint which nobody asked again is recorded as it was', async () => {
     const workshop = await openWorkshop()
-    const block = { endpoint: 'create_album', remedy: 'plan', code: 'PLAN_NOT_SUPPORTED', message: 'no' }
+    const block = {
+      endpoint: 'create_album',
+      remedy: 'plan',
+      code: 'PLAN_NOT_SUPPORTED',
+      message: said('no'),
+    }
     const host = hostWith(workshop.host, {
       blocks: untried => (untried ? [{ ...block, since: 0 } as Block] : []),
     })
