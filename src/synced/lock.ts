@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { because, inWords } from '../words/reasons.ts'
 import { StateError } from './state-error.ts'
 import type { RootIdentity } from './tables/mirrors.ts'
 
@@ -74,7 +75,7 @@ export async function lockFolder(folder: string, root: RootIdentity): Promise<Lo
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
         error.code === 'EADDRINUSE'
-          ? new LockedError(`${folder}: another albumd mirrors this folder`)
+          ? new LockedError(inWords(because('mirrored_by_another', { folder })))
           : error,
       ),
     )

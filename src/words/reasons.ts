@@ -12,7 +12,7 @@ import { CERTIFICATE_ERRORS, CONNECTION_ERRORS, readRemedy } from './system-erro
 const trust = (folder: string) => `"albumd trust ${shellWord(folder)}"`
 
 const WORDS = {
-  /** The words of the host, of the system or of a program, as they came. */
+  /** The words of the host, as they came. */
   said: ({ words }: { words: string }) => words,
 
   // What the scan found of a file.
@@ -128,6 +128,7 @@ const WORDS = {
     `${folder} is empty and held pictures before: mount its disk, or run ${trust(folder)} if it is meant to be so`,
   root_other: ({ folder }: { folder: string }) =>
     `${folder} is another folder than before: bring the old one back, or run ${trust(folder)} if it is meant to be so`,
+  mirrored_by_another: ({ folder }: { folder: string }) => `${folder}: another albumd mirrors this folder`,
   root_replaced: ({ folder }: { folder: string }) => `${folder} was replaced`,
   root_replaced_in_scan: ({ folder }: { folder: string }) =>
     `${folder}: it was replaced while it was looked at`,
@@ -450,7 +451,7 @@ export function because<C extends ReasonCode>(code: C, ...facts: Facts<C>): Reas
   return JSON.stringify([code, ...facts]) as unknown as Reason
 }
 
-/** What the host or the system said, as it said it. */
+/** What the host said, as it said it. */
 export function said(words: string): Reason {
   return because('said', { words })
 }

@@ -15,7 +15,7 @@ import type { Interruption, MirrorPolicy, PassReport, PassTask, Scope } from '..
 import { VanishedRules } from '../../sync/scan/index.ts'
 import { IncompletePictures, RecoveryPace, type Verified, verifyLinks } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { type Reason, said } from '../../words/reasons.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { allowanceOf } from '../report/quota-status.ts'
 import { blocksBefore, ledgerAfter } from '../state/last-process.ts'
 import { hostOfOwnAccount } from '../state/own-account.ts'
@@ -164,7 +164,8 @@ export function openEngine(
       state.check()
       await noticeBandwidth(state.synced, config.uploads.bandwidth)
       const taken = await state.lockMissing()
-      for (const [folder, { message }] of taken) await guardRoot(state.synced, folder, said(message))
+      for (const folder of taken.keys())
+        await guardRoot(state.synced, folder, because('mirrored_by_another', { folder }))
       const mirrors = config.mirrors
         .filter(({ folder }) => !taken.has(folder))
         .map(mirror => ({ ...mirror, pruneIgnored }))
