@@ -111,7 +111,8 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     if (heardThisTurn++ === 0) setImmediate(endTurn)
     onStale(folder)
     if (event !== 'rename' || name === null) return
-    // When a folder is deleted or moved, its own watch reports the folder's name. No parent's watch reports it of the root.
+    // When a folder is deleted or moved, the folder's own watch names it. This is the only event for the root, because the
+    // folder above the root has no watch.
     if (name === basename(join(base, folder))) renew([folder])
     const child = folder === '' ? name : `${folder}/${name}`
     if (watches.has(child)) renew([child])

@@ -135,8 +135,8 @@ function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: Reason, now: n
 }
 
 /**
- * Why an image that no file uses must wait, or null: its picture may have moved. `open`: the files of its size that use no
- * image yet.
+ * Why the deletion of an image that no file uses must wait, or null. The image's picture may have moved to a file that is not
+ * uploaded yet. `open`: such files of the image's size.
  */
 export function whyMayHaveMoved(hash: Buffer, open: readonly Pick<FileRow, 'hash'>[]): Reason | null {
   const moved = open.some(file => file.hash === null || file.hash.equals(hash))

@@ -39,7 +39,7 @@ export const auditCommand = command(
       if (result === null) sayAside('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
       if (json) process.stdout.write(`${JSON.stringify(inJson(result ?? NOTHING))}\n`)
       else if (result) report(result, repair)
-      // The repair made a pass: its exit code tells of all pictures, as that of sync does.
+      // A repair includes a pass, and the exit code is then the one of the pass. This line explains exit code 3.
       if (!json && result?.stopped.length === 0 && verdict === 'left')
         process.stdout.write(`${NOT_IN_SYNC}\n`)
       return exitCodeOf(result ?? NOTHING, verdict)

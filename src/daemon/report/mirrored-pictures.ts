@@ -11,7 +11,7 @@ import { isOnDisk, type Location, locationsOf } from './location.ts'
 export interface MirroredPicture {
   /** The mirror's folder. */
   mirror: string
-  /** Below it. */
+  /** Below the mirror's folder. */
   path: string
   name: string
   state: FileState

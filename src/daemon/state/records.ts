@@ -74,7 +74,8 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
       const verdict = judge(known, found, witness)
       if (verdict === 'cut_off' || verdict === 'restored') refuseDamaged(db, database)
       const knowLess = verdict === 'lost' || verdict === 'restored'
-      // After a cut-off end this may be another database of the same generation.
+      // After albumd was cut off, a person may have put back an older copy of the database, which has the same generation.
+      // Images may have been uploaded since that copy was made, so what albums hold is counted anew.
       if (knowLess || verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
       const generation = begin(files, synced, witness, knowLess)
       if (SAID[verdict]) say(`${database}: ${SAID[verdict]}`)
