@@ -25,7 +25,10 @@ export function* checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Gen
           `${state_dir}: not there, and this user can't make it`,
           'make it, and chown it to the user that albumd runs as',
         )
-  const { mode, uid } = statSync(state_dir)
+  const stats = statSync(state_dir)
+  if (!stats.isDirectory())
+    return yield fail('state', `${state_dir}: it is not a folder`, 'move it away, or name another state_dir')
+  const { mode, uid } = stats
   const isOfAnother = process.getuid !== undefined && uid !== process.getuid()
   const isOpenToOthers = process.platform !== 'win32' && (mode & 0o077) !== 0
   if (!mayWrite(state_dir))

@@ -131,7 +131,9 @@ function take(lockFile: string): Lock {
     const { code, message } = error as NodeJS.ErrnoException
     throw new StateError(
       'STATE_UNREADABLE',
-      `${stateDir}: the state can't be kept here (${code ?? message}); check state_dir and its permissions`,
+      code === 'EEXIST' || code === 'ENOTDIR'
+        ? `${stateDir}: it is not a folder; move it away, or name another state_dir`
+        : `${stateDir}: the state can't be kept here (${code ?? message}); check state_dir and its permissions`,
     )
   }
 }

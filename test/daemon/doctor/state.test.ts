@@ -1,7 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync } from 'node:fs'
+import { chmodSync, chownSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import type { Config } from '../../../src/config/schema.ts'
 import type { Finding } from '../../../src/daemon/doctor/finding.ts'
+import { checkStateFolder } from '../../../src/daemon/doctor/state.ts'
+import { claimState } from '../../../src/daemon/state/claim.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 const NOBODY = 65534
@@ -29,3 +33,13 @@ it.runIf(process.getuid)(
     }
   },
 )
+
+it('a file in the place of the state folder is no folder, for the doctor and for whoever wants the state', async () => {
+  const file = join(tempFolder(), 'state')
+  writeFileSync(file, '')
+  expect([...checkStateFolder({ state_dir: file })]).toMatchObject([
+    { status: 'fail', message: `${file}: it is not a folder`, remedy: expect.stringContaining('state_dir') },
+  ])
+  const config = { state_dir: file, mirrors: [] } as unknown as Config
+  await expect(claimState(config)).rejects.toThrow(`${file}: it is not a folder; move it away`)
+})
