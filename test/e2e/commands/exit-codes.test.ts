@@ -78,13 +78,16 @@ describe('exit codes', () => {
   })
 
   // Node's own recursive mkdir never ends below /proc.
-  it.each(['api-key', '/proc/nope/state'])(
+  it.each([
+    ['api-key', /it is not a folder; move it away, or name another state_dir/],
+    ['/proc/nope/state', /check state_dir and its permissions/],
+  ])(
     '2 for a state folder that can not be one: %s',
-    async state_dir => {
+    async (state_dir, says) => {
       const stage = await setStage({ config: { state_dir } })
       const { code, err } = await stage.sync()
       expect(code).toBe(2)
-      oneLine(err, /check state_dir and its permissions/)
+      oneLine(err, says)
     },
   )
 
