@@ -15,10 +15,12 @@ interface Waiting {
 
 /**
  * Group commit: all changes of one turn of the event loop share one transaction, so eight uploads need one fdatasync. Each
- * change has its own savepoint, so a change that throws undoes nothing else. `schedule` calls back at the end of a turn.
+ * change has its own savepoint, so a change that throws undoes nothing else. `check` is called before each transaction, and
+ * throws where nothing may be written. `schedule` calls back at the end of a turn.
  */
 export function groupCommits(
   db: Db,
+  check: () => void = () => {},
   schedule: (flush: () => void) => void = flush => void setImmediate(flush),
 ): Commit {
   let waiting: Waiting[] = []
@@ -33,6 +35,7 @@ export function groupCommits(
     const settle: (() => void)[] = []
     try {
       if (failure !== null) throw failure
+      check()
       inTransaction.immediate(() => {
         for (const { change, resolve, reject } of group) {
           try {

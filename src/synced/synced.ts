@@ -1,4 +1,4 @@
-import { type Commit, groupCommits } from './commits.ts'
+import { groupCommits } from './commits.ts'
 import { type Db, openSpace } from './database.ts'
 import { openSummaries } from './summary.ts'
 import { openAccount } from './tables/account.ts'
@@ -64,8 +64,9 @@ export interface Synced extends Records {
   close(): void
 }
 
-/** `commit`: how changes are grouped into transactions. The simulation passes its own. */
-export function openSynced(db: Db, commit: Commit = groupCommits(db)): Synced {
+/** `check` is called before each transaction, and throws where nothing may be written. */
+export function openSynced(db: Db, check: () => void = () => {}): Synced {
+  const commit = groupCommits(db, check)
   const tables = Object.entries(openTables(db))
   const records = Object.fromEntries(tables.map(([name, { reads }]) => [name, reads])) as unknown as Records
   const tx = Object.fromEntries(
@@ -76,7 +77,10 @@ export function openSynced(db: Db, commit: Commit = groupCommits(db)): Synced {
   return {
     ...records,
     commit: change => commit(() => change(tx)),
-    commitNow: <T>(change: (tx: Tx) => T) => atOnce.immediate(change) as T,
+    commitNow<T>(change: (tx: Tx) => T) {
+      check()
+      return atOnce.immediate(change) as T
+    },
     close: () => void db.close(),
   }
 }

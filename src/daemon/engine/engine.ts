@@ -161,7 +161,6 @@ export function openEngine(
     const stop = AbortSignal.any([interruption.stop, broken.signal])
     const cut = AbortSignal.any([interruption.cut, broken.signal])
     try {
-      state.check()
       await noticeBandwidth(state.synced, config.uploads.bandwidth)
       const taken = await state.lockMissing()
       for (const folder of taken.keys())

@@ -22,7 +22,7 @@ export const stateFiles = (stateDir: string) => ({
 /** A state folder and the mirrors' folders, locked for this process. */
 export interface Claim {
   roots: RootLocks
-  folder: Pick<StateFolder, 'renew' | 'isInPlace'>
+  folder: Pick<StateFolder, 'renew'>
   release(): void
 }
 
@@ -90,8 +90,6 @@ interface StateFolder {
    * whether it did. Throws StateError.
    */
   renew(): boolean
-  /** Whether the folder that is there now is the locked one. */
-  isInPlace(): boolean
   release(): void
 }
 
@@ -114,7 +112,6 @@ function takeStateFolder(lockFile: string): StateFolder {
       before.release()
       return true
     },
-    isInPlace: () => idOf(lockFile) === taken,
     release: () => lock.release(),
   }
 }

@@ -15,21 +15,24 @@ import {
   writeWitness,
 } from '../../synced/witness.ts'
 
-/** The paths of a state's database and of its witness. */
+/** The paths of a state's database, of its witness, and of the file that locks the state for one process. */
 export interface RecordFiles {
   database: string
   witness: string
+  lock: string
 }
 
 /** The records, opened for work by this process alone. */
 export interface Records {
+  /**
+   * Every commit looks whether these files are still in their place, because somebody may replace them at any moment. An
+   * upload and a deletion begin with a commit, so nothing is sent or deleted by records that were replaced.
+   */
   synced: Synced
   /** Whether the records may lack something that was done, because they are old or new. */
   knowLess: boolean
   /** Whether the records lack something, and requests of the last process may still take effect. */
   lostWork: boolean
-  /** Whether the opened files are still in their place. Somebody may replace them at any moment. */
-  isInPlace(): boolean
   /** `clean`: the records are complete. `damaged`: the database proved to be damaged, and the next opening sets it aside. */
   close(end: 'clean' | 'cut_off' | 'damaged'): void
 }
@@ -68,7 +71,14 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
   const db = openDatabase(database)
   try {
     return inWords(database, () => {
-      const synced = openSynced(db)
+      let opened: string | null = null
+      const synced = openSynced(db, () => {
+        if (opened !== null && identityOf(files) !== opened)
+          throw new StateError(
+            'STATE_REPLACED',
+            `${database}: the state was replaced or removed while albumd worked with it`,
+          )
+      })
       const { meta } = synced
       const known = { generation: meta.get('generation'), witness: meta.get('witness') }
       const verdict = judge(known, found, witness)
@@ -79,12 +89,11 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
       if (knowLess || verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
       const generation = begin(files, synced, witness, knowLess)
       if (SAID[verdict]) say(`${database}: ${SAID[verdict]}`)
-      const opened = identityOf(files)
+      opened = identityOf(files)
       return {
         synced,
         knowLess,
         lostWork: knowLess && witness !== null && (witness.closed === null || witness.unsettled),
-        isInPlace: () => identityOf(files) === opened,
         close: end => close(files, synced, generation, end),
       }
     })
@@ -112,11 +121,14 @@ function begin(files: RecordFiles, synced: Synced, witness: Witness | null, know
   return generation
 }
 
-/** Tells these files from others. Work with the database changes its size and times, but not its inode. */
-function identityOf({ database, witness }: RecordFiles): string {
+/**
+ * Tells these files from others. Work with the database changes its size and times, but not its inode. Without the lock
+ * file another albumd could start beside this one.
+ */
+function identityOf({ database, witness, lock }: RecordFiles): string {
   const mark = markOf(witness)
-  const stats = statSync(database, { throwIfNoEntry: false })
-  return `${stats?.ino} ${mark?.ino} ${mark?.ctime}`
+  const inodes = [database, lock].map(file => statSync(file, { throwIfNoEntry: false })?.ino)
+  return `${inodes} ${mark?.ino} ${mark?.ctime}`
 }
 
 /** Where the witness can't be written, the next opening takes this for an end that was not clean. */

@@ -8,7 +8,7 @@ import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import type { LockedError } from '../../synced/lock.ts'
 import { explained, isOfDatabase, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
-import { type Claim, claimState, stateFiles } from './claim.ts'
+import { type Claim, claimState, type RootLocks, stateFiles } from './claim.ts'
 import { bootId, endRequests, lastRequestBefore, startRequests } from './last-process.ts'
 import { openRecords, type Records } from './records.ts'
 
@@ -21,8 +21,6 @@ export interface State {
   running: () => number
   /** Locks the roots that did not exist before. Answers the roots that another albumd has locked; they must wait. */
   lockMissing(): Promise<Map<string, LockedError>>
-  /** Throws StateError where somebody has put another state in the place of this one. */
-  check(): void
   /**
    * Answers an error of work with this state, as a StateError where the state itself failed. Then what is in memory can't
    * be trusted, and the state must be closed.
@@ -69,7 +67,7 @@ export function openClaimed(config: Config, claim: Claim, say: (line: string) =>
     refuseOther(synced, config)
     synced.commitNow(({ meta }) => meta.set('base_url', config.host.base_url))
     if (records.lostWork) synced.commitNow(tx => noteLost(tx, systemClock.monotonic()))
-    return opened(records, lastRequest, claim, files.database)
+    return opened(records, lastRequest, claim.roots, files.database)
   } catch (error) {
     // A StateError here means that the state belongs to another config. The state itself is intact.
     const why = explained(error, files.database)
@@ -82,7 +80,7 @@ function endAfter(why: unknown): 'cut_off' | 'damaged' {
   return why instanceof StateError && why.code === 'STATE_DAMAGED' ? 'damaged' : 'cut_off'
 }
 
-function opened(records: Records, lastRequest: number | null, { roots, folder }: Claim, file: string): State {
+function opened(records: Records, lastRequest: number | null, roots: RootLocks, file: string): State {
   const { synced } = records
   const began = systemClock.monotonic()
   synced.commitNow(tx => {
@@ -105,14 +103,6 @@ function opened(records: Records, lastRequest: number | null, { roots, folder }:
     lastRequest,
     running,
     lockMissing: () => roots.lockMissing(),
-    check() {
-      // Without this lock file another albumd could start beside this one.
-      if (!records.isInPlace() || !folder.isInPlace())
-        throw new StateError(
-          'STATE_REPLACED',
-          `${file}: the state was replaced or removed while albumd worked with it`,
-        )
-    },
     failed,
     close() {
       try {

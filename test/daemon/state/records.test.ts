@@ -10,7 +10,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
@@ -192,6 +192,29 @@ describe('records that were restored', () => {
     lose(at)
     expect(look(at)).toEqual(anew)
     expect(at.said).toEqual([expect.stringContaining('the state is gone')])
+  })
+})
+
+describe('records that are replaced while they are open', () => {
+  it.each<[string, (files: Place['files'], from: string) => void]>([
+    ['whole', (files, from) => execFileSync('cp', ['-a', `${from}/.`, dirname(files.database)])],
+    ['without their database', ({ database }) => rmSync(database)],
+    ['without their witness', ({ witness }) => rmSync(witness)],
+    ['without their lock', ({ lock }) => rmSync(lock)],
+  ])('take no change any more, %s, and their end is no clean one', async (_, replace) => {
+    const at = place()
+    const old = tempFolder()
+    writeFileSync(at.files.lock, '')
+    at.use(fill)
+    const { synced, close } = at.open()
+    execFileSync('cp', ['-a', `${at.folder}/.`, old])
+    await synced.commit(tx => tx.contents.put(null, 4))
+    replace(at.files, old)
+    const refused = { code: 'STATE_REPLACED', message: expect.stringMatching(/replaced or removed/) }
+    await expect(synced.commit(tx => tx.contents.put(null, 5))).rejects.toMatchObject(refused)
+    expect(() => synced.commitNow(tx => tx.meta.clear('pid'))).toThrow(expect.objectContaining(refused))
+    close('cut_off')
+    expect(look(at).known).toBe(undefined)
   })
 })
 

@@ -81,15 +81,12 @@ describe('exit codes', () => {
   it.each([
     ['api-key', /it is not a folder; move it away, or name another state_dir/],
     ['/proc/nope/state', /check state_dir and its permissions/],
-  ])(
-    '2 for a state folder that can not be one: %s',
-    async (state_dir, says) => {
-      const stage = await setStage({ config: { state_dir } })
-      const { code, err } = await stage.sync()
-      expect(code).toBe(2)
-      oneLine(err, says)
-    },
-  )
+  ])('2 for a state folder that can not be one: %s', async (state_dir, says) => {
+    const stage = await setStage({ config: { state_dir } })
+    const { code, err } = await stage.sync()
+    expect(code).toBe(2)
+    oneLine(err, says)
+  })
 
   it('2 for a state that belongs to another host', async () => {
     const stage = await setStage()
