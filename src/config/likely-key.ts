@@ -6,7 +6,8 @@ export function likelyKey(written: string, known: readonly string[]): string | n
     // The beginning of a key counts as near. An example: `api_key` for `api_key_file`.
     const begun = written.length > 2 && key.startsWith(written)
     const distance = begun ? 1 : editDistance(written, key)
-    // At least 2, because two neighbouring letters that changed places are a distance of 2.
+    // A third of the key's letters may be wrong. In a key of 4 or 5 letters 2 may be, because two letters that changed places
+    // are a distance of 2. In a shorter key half of the letters must be right, else every short word would be likely.
     const most = Math.max(key.length / 3, Math.min(key.length / 2, 2))
     if (distance > most || distance >= least) continue
     likely = key

@@ -24,9 +24,9 @@ export interface OpenPicture {
   picture: Picture | null
   /** Whether the picture is complete. */
   ending: Ending
-  /** The whole picture, when it is small enough for the memory. The bytes may be overwritten after `close`, unless they were lent. */
+  /** The whole picture, when it is small enough for the memory. After `close` another picture may be read into this memory. */
   bytes: Uint8Array | null
-  /** Keeps `bytes` as they are after `close`, too. The function that it answers ends that. */
+  /** Keeps the memory of `bytes` from being used again, even after `close`, until the function that it answers is called. */
   lend(): () => void
   /** Reads the file again. The last chunk is given only after all bytes have proved to be those that were hashed. */
   chunks(): AsyncIterable<Uint8Array>

@@ -14,7 +14,7 @@ export type UnrecordedImage = ListedImage & { album: number | null }
 type ListingContext = Pick<EngineContext, 'synced' | 'host'>
 
 /**
- * The unrecorded images of albums. When the state is old or new, a picture may be on the host although no record says so,
+ * The unrecorded images of albums. When the state is new, or was put back from an earlier copy, a picture may be on the host although no record says so,
  * and sending the picture would make a second image. So before the first upload into an album since the process started,
  * the album's count on the host is compared with the records, and the album is walked whole where they differ.
  */

@@ -8,7 +8,7 @@ export function openDeleted(db: Db) {
   return {
     reads: {
       has: has<[remoteId: string]>('SELECT at FROM deleted WHERE remote_id = ?'),
-      /** Whether an id was deleted before this time. Reads all rows. */
+      /** Whether any of these ids was deleted before this time, so that there is something to forget. Reads all rows. */
       isFrom: has<[moment: number]>('SELECT remote_id FROM deleted WHERE at < +? LIMIT 1'),
     },
     writes: {
