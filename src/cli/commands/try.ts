@@ -146,7 +146,7 @@ function whatNext(
   ].join('\n')
 }
 
-/** Something to try, as long as it can still be tried: `file` is there, or is not. */
+/** A command to try with `file`, as long as it makes sense. `there`: whether the file must exist for that, or must not. */
 function hint(label: string, file: string, there: boolean, command: (file: string) => string): string[] {
   return existsSync(file) === there ? [`  ${label.padEnd(14)}  ${command(quoted(here(file)))}`] : []
 }

@@ -37,7 +37,7 @@ export interface PassNeeds {
   options: PassOptions
 }
 
-/** Whoever gave a command. All fields may be left out: the page shows nothing but the outcome. */
+/** How whoever gave a command hears of it. The status page gives none of these, because it shows only the outcome. */
 export interface Asker {
   output?: CommandOutput
   /** Aborted when the asker has gone. A command that has not begun is then dropped. */

@@ -16,7 +16,7 @@ const GUARD_MS = 28
  */
 const GUARD_MOST_MS = 224
 const IN_ORDER = 1000
-/** After this long a host that counts strictly has forgotten a request. */
+/** After this long a request counts in no second any more, whenever it arrived and wherever the host lets a second begin. */
 export const WINDOW_MS = SECOND_MS + GUARD_MS
 
 /** A place in the window. */

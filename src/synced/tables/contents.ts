@@ -2,8 +2,9 @@ import type { Db } from '../database.ts'
 import { statements } from '../statements.ts'
 
 /**
- * How many unrecorded images albums hold, for albums that were walked or created by albumd. A null album is the host's root.
- * Any other album is walked before the first upload into it.
+ * How many images without a record each album holds. Such an image may be a picture that is about to be uploaded, so an album
+ * is walked before the first upload into it, unless its count is here. The counts are of albums that were walked, or that
+ * albumd created. A null album is the host's root.
  */
 export function openContents(db: Db) {
   const { run, value } = statements(db)
