@@ -1,14 +1,28 @@
 import { z } from 'zod'
 
 /**
- * The requests and answers of §2 and §4. An answer may have further fields ("not shown"); they are dropped.
- * Times are ISO 8601 with an offset, sizes in a listing are for people ("1.2 MB"), dimensions are pixels.
+ * The requests and answers of §2 and §4. Times are ISO 8601 with an offset, sizes in a listing are for people ("1.2 MB"),
+ * dimensions are pixels.
+ *
+ * The client reads answers widely. A field that the client does not use is not read, so it can't make an answer invalid. A
+ * field that the client uses may come in every form that has only one meaning: a number as text, an id as a number.
  */
 
 const time = z.iso.datetime({ offset: true })
 const id = z.string().min(1).max(1024)
 const count = z.int().nonnegative()
 const pixels = z.int().positive()
+
+/** A number, or the same number as text ("42"). */
+const inDigits = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number)
+const countRead = z.union([count, inDigits])
+const pixelsRead = z.union([pixels, inDigits.pipe(pixels)])
+const idRead = z.union([id, z.int().transform(String)])
+/** An address where the host delivers. Undefined when the host tells none, or tells something that is no whole address. */
+const addressRead = z.url().optional().catch(undefined)
 
 /** §2 Image, as listed. */
 export const imageRecord = z.object({
@@ -22,12 +36,12 @@ export const imageRecord = z.object({
 export type ImageRecord = z.infer<typeof imageRecord>
 
 /** An image as the client accepts it. Every field but the id may be missing or invalid, for example an SVG's width. */
-export const listedImage = z.object({
-  id,
+const listedImage = z.object({
+  id: idRead,
   name: z.string().optional().catch(undefined),
   size: z.string().optional().catch(undefined),
-  width: pixels.optional().catch(undefined),
-  height: pixels.optional().catch(undefined),
+  width: pixelsRead.optional().catch(undefined),
+  height: pixelsRead.optional().catch(undefined),
   time: z.string().optional().catch(undefined),
 })
 export type ListedImage = z.infer<typeof listedImage>
@@ -45,24 +59,16 @@ export type AlbumRecord = z.infer<typeof albumRecord>
 
 /** An album as the client accepts it. An invalid field of one album must not make the whole page unreadable. */
 const listedAlbum = z.object({
-  id,
+  id: idRead,
   name: z.string().catch(''),
-  depth: z.int().positive().catch(1),
-  image_count: count.catch(0),
-  sub_count: count.catch(0),
+  image_count: countRead.catch(0),
+  sub_count: countRead.catch(0),
   created_at: z.string().catch(''),
 })
+export type ListedAlbum = z.infer<typeof listedAlbum>
 
-/** §2: an album in the answer to its creation. */
-export const createdAlbumRecord = albumRecord.pick({ id: true, name: true, depth: true, created_at: true })
-
-/** §2 Pagination. `total_pages` of an empty album may be 0 or 1: not shown. */
-export const pagination = z.object({
-  page: z.int().positive(),
-  per_page: z.int().positive(),
-  total_pages: count,
-  total_images: count,
-})
+/** §2 Pagination, as far as the client uses it. `total_pages` of an empty album may be 0 or 1: not shown. */
+const pagination = z.object({ total_pages: countRead, total_images: countRead })
 
 /** §4.1: the body of step 1. */
 export interface UploadRequest {
@@ -90,24 +96,24 @@ const succeeded = z.literal(true)
 
 /** The answers of each endpoint in success. */
 export const answers = {
-  upload: z.object({ success: succeeded, data: z.object({ upload_url: z.url(), cdn_url: z.url() }) }),
-  send: z.object({ success: succeeded, image_id: id, cdn_url: z.url() }),
-  presign: z.object({ upload_token: z.string().min(1), upload_url: z.url(), image_id: id }),
+  upload: z.object({ success: succeeded, data: z.object({ upload_url: z.url(), cdn_url: addressRead }) }),
+  send: z.object({ success: succeeded, image_id: idRead, cdn_url: addressRead }),
+  presign: z.object({ upload_token: z.string().min(1), upload_url: z.url(), image_id: idRead }),
   list: z.object({
     success: succeeded,
     data: z.object({
       albums: z.array(listedAlbum),
       images: z.array(listedImage),
       pagination,
-      cdn_base_url: z.url(),
+      cdn_base_url: addressRead,
     }),
   }),
-  delete_image: z.object({ success: succeeded, message: z.string() }),
+  delete_image: z.object({ success: succeeded }),
   delete_album: z.object({
     success: succeeded,
-    data: z.object({ deleted_albums: count, deleted_images: count }),
+    data: z.object({ deleted_albums: countRead, deleted_images: countRead }).optional().catch(undefined),
   }),
-  create_album: z.object({ success: succeeded, data: z.object({ album: createdAlbumRecord }) }),
+  create_album: z.object({ success: succeeded, data: z.object({ album: z.object({ id: idRead }) }) }),
 }
 
 /** §1: every failure. The code may be one that §7 does not list. */

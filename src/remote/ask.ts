@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { API_KEY_HEADER, type Endpoint } from '../protocol/endpoints.ts'
 import { failure as failureEnvelope } from '../protocol/records.ts'
 import { because } from '../words/reasons.ts'
-import { garbled, redirected, refused, unanswered } from './failures.ts'
+import { garbled, redirected, refused, unanswered, unusable } from './failures.ts'
 import type { Attempt, Gate } from './gate/gate.ts'
 import { NO_PACE, paceOf } from './gate/rate-window.ts'
 import type { HostFailure, Outcome } from './host.ts'
@@ -97,13 +97,8 @@ export function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<
   const failed = (failure: HostFailure): Outcome<T> => ({ ok: false, failure })
   if (result.kind !== 'answer') return failed(unanswered(endpoint, result))
   const { status, left } = result
-  const misfit = (
-    code: 'too_many_requests' | 'not_of_interface' | 'answer_misfits' | 'answer_of_another',
-    field?: string,
-  ) => {
-    const message = because(code, { where, status, ...(field !== undefined && { field }) })
-    return failed(garbled(endpoint, left, status, message))
-  }
+  const misfit = (code: 'too_many_requests' | 'not_of_interface' | 'answer_of_another') =>
+    failed(garbled(endpoint, left, status, because(code, { where, status })))
 
   if (status >= 300 && status < 400) return failed(redirected(endpoint, left, status, where))
   const json = parsed(result.body)
@@ -114,12 +109,21 @@ export function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<
   if (status < 200 || status > 299) return misfit('not_of_interface')
   const success = schema.safeParse(json)
   if (!success.success) {
-    return misfit('answer_misfits', success.error.issues[0]?.path.join('.'))
+    const field = success.error.issues[0]?.path.join('.')
+    const message = because('answer_misfits', { where, status, ...(field !== undefined && { field }) })
+    // The host issued a credential that can't be read. To ask again would cost another one.
+    if (endpoint === 'upload' && isSuccess(json)) return failed(unusable(status, message))
+    return failed(garbled(endpoint, left, status, message))
   }
   if (reading.fits?.(success.data) === false) return misfit('answer_of_another')
   // The host says that it stored a picture before its last byte had left: it may have stored half of the picture.
   if (left !== 'all') return failed(garbled(endpoint, 'all', status, because('answered_early', { where })))
   return { ok: true, value: success.data }
+}
+
+/** §1: whether an answer says that the request was carried out. */
+function isSuccess(json: unknown): boolean {
+  return typeof json === 'object' && json !== null && 'success' in json && json.success === true
 }
 
 /** Undefined when the bytes are no JSON. */

@@ -2,14 +2,13 @@ import type { z } from 'zod'
 import { PATHS, PRESIGN_PATH } from '../protocol/endpoints.ts'
 import { answers, type PresignRequest, type UploadRequest } from '../protocol/records.ts'
 import { ask, type Connection, type Question } from './ask.ts'
-import { addressWithSecret, badAddress, noAlbumInPresign } from './failures.ts'
+import { addressWithKey, badAddress, noAlbumInPresign } from './failures.ts'
 import type { Credential, Outcome } from './host.ts'
-import { givenAddress } from './http/address.ts'
+import { deliveryAddress, givenAddress } from './http/address.ts'
+import { showsCredential } from './secrets.ts'
 
 /** How many of the latest credentials are remembered: far more than are granted between an answer and its second copy. */
 const REMEMBERED = 1000
-/** Shorter values in an address's query are words, not credentials. */
-const SHORTEST_SECRET = 16
 
 /** Asks for credentials in one of the two forms of step 1. */
 export class Credentials {
@@ -32,7 +31,7 @@ export class Credentials {
       const question = { below: base, path: PATHS.upload, json: request, schema: answers.upload }
       const read = ({ data: { upload_url, cdn_url } }: z.infer<typeof answers.upload>) => ({
         uploadUrl: upload_url,
-        cdnUrl: cdn_url,
+        cdnUrl: cdn_url ?? null,
         imageId: null,
       })
       return this.#ask({ ...question, read }, signal)
@@ -68,20 +67,20 @@ export class Credentials {
   }
 }
 
-/** Refuses a credential whose addresses must not be used, or whose delivery address shows a secret. */
+/**
+ * Refuses a credential whose addresses must not be used, or whose delivery address shows the API key. A delivery address
+ * that shows the credential is left out until the picture was sent, because the journal would store the address.
+ */
 function checked({ base, apiKey }: Connection, credential: Credential): Outcome<Credential> {
-  const { uploadUrl, cdnUrl } = credential
+  const { uploadUrl } = credential
   const bad = (field: string): Outcome<Credential> => ({
     ok: false,
-    failure: badAddress('upload', 'change_request', field),
+    failure: { ...badAddress('upload', 'change_request', field), issued: true },
   })
   if (!givenAddress(uploadUrl, base)) return bad('upload_url')
-  if (cdnUrl === null) return { ok: true, value: credential }
-  if (!givenAddress(cdnUrl, base)) return bad('cdn_url')
-  const inQuery = [...new URL(uploadUrl).searchParams.values()].filter(
-    value => value.length >= SHORTEST_SECRET,
-  )
-  if ([apiKey, uploadUrl, ...inQuery].some(secret => cdnUrl.includes(secret)))
-    return { ok: false, failure: addressWithSecret() }
-  return { ok: true, value: credential }
+  if (credential.cdnUrl === null) return { ok: true, value: credential }
+  const cdnUrl = deliveryAddress(credential.cdnUrl, base)
+  if (cdnUrl === null) return bad('cdn_url')
+  if (cdnUrl.includes(apiKey)) return { ok: false, failure: { ...addressWithKey(), issued: true } }
+  return { ok: true, value: { ...credential, cdnUrl: showsCredential(cdnUrl, uploadUrl) ? null : cdnUrl } }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { because, type Reason } from '../words/reasons.ts'
 import { paceOf } from './gate/rate-window.ts'
 import type { Delivered } from './host.ts'
-import { type Address, givenAddress, parseAddress } from './http/address.ts'
+import { type Address, deliveryAddress, parseAddress } from './http/address.ts'
 import type { HttpRequest } from './http/exchange.ts'
 import { Http, type HttpOptions } from './http/http.ts'
 import type { TransportError } from './http/transport-errors.ts'
@@ -103,7 +103,8 @@ async function download(
   request: DeliveryRequest,
   signal: AbortSignal,
 ): Promise<Downloaded> {
-  const address = givenAddress(url, base)
+  const usable = deliveryAddress(url, base)
+  const address = usable && parseAddress(usable)
   if (!address)
     return {
       kind: 'failed',

@@ -92,6 +92,11 @@ export function garbled(endpoint: Endpoint, left: Left, status: number, message:
   return { ...unknown(endpoint, left), code: 'HOST_ANSWER', message, status }
 }
 
+/** Step 1 succeeded, and the credential in its answer can't be read. */
+export function unusable(status: number, message: Reason): HostFailure {
+  return { remedy: 'change_request', endpoint: 'upload', code: 'HOST_ANSWER', message, status, issued: true }
+}
+
 /** No redirect is followed, because the API key or the credential would go to an address that nobody configured. */
 export function redirected(endpoint: Endpoint, left: Left, status: number, where: string): HostFailure {
   const failure = unknown(endpoint, left)
@@ -121,9 +126,9 @@ export function badAddress(endpoint: Endpoint, remedy: Remedy, field: string): H
   return { remedy, endpoint, code: 'HOST_ADDRESS', message: because('address_not_https', { field }) }
 }
 
-/** Delivery addresses are stored and shown, and secrets must not be. A key as short as a word can be in one by chance. */
-export function addressWithSecret(): HostFailure {
-  const message = because('address_with_secret')
+/** Delivery addresses are stored and shown, and the key must not be. A key as short as a word can be in one by chance. */
+export function addressWithKey(): HostFailure {
+  const message = because('address_with_key')
   return { remedy: 'change_request', endpoint: 'upload', code: 'HOST_ADDRESS', message }
 }
 
@@ -179,7 +184,8 @@ const OUTAGE = new Set([
 ])
 
 /** The failure will pass and concerns other requests too: the host is overloaded, out of order or can't be reached. */
-export function isOutage({ code, status = 0 }: HostFailure): boolean {
+export function isOutage({ code, status = 0, issued }: HostFailure): boolean {
+  if (issued) return false
   return OUTAGE.has(code) || (!isErrorCode(code) && (status === 408 || status === 429 || status >= 500))
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Endpoint } from '../protocol/endpoints.ts'
-import type { AlbumRecord, answers, CreateAlbumRequest, UploadRequest } from '../protocol/records.ts'
+import type { answers, CreateAlbumRequest, UploadRequest } from '../protocol/records.ts'
 import type { Reason } from '../words/reasons.ts'
 
 /**
@@ -88,6 +88,8 @@ export interface HostFailure {
   retryAfterMs?: number
   /** No byte of the request left. */
   unsent?: true
+  /** The answer to step 1 can't be used. The host may have issued a credential all the same, and counted it (§8). */
+  issued?: true
   /** An earlier try of the same request may have been carried out. */
   mayBeDone?: true
 }
@@ -105,7 +107,7 @@ export interface Block {
 export interface Credential {
   /** Used exactly as the host gave it; never logged, never stored. */
   uploadUrl: string
-  /** Null with the presign form, which tells it only after the picture was sent. */
+  /** Null when the host tells it only after the picture was sent, as with the presign form, or when it shows the credential. */
   cdnUrl: string | null
   /** Null with the credential form, which tells it only after the picture was sent. */
   imageId: string | null
@@ -113,7 +115,8 @@ export interface Credential {
 
 export interface Sent {
   imageId: string
-  cdnUrl: string
+  /** Null when the host has not told it, or when it may not be used (§5.4). */
+  cdnUrl: string | null
 }
 
 /** What a delivery address (§4.2, §4.3) gives. The status decides what its bytes prove. */
@@ -122,7 +125,7 @@ export type Delivered =
   | { ok: false; code: string; message: Reason }
 
 export type ListPage = z.infer<typeof answers.list>['data']
-export type CreatedAlbum = Pick<AlbumRecord, 'id' | 'name' | 'depth' | 'created_at'>
+export type CreatedAlbum = z.infer<typeof answers.create_album>['data']['album']
 
 /** A picture to be sent. */
 export interface PictureBody {

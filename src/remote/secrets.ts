@@ -21,6 +21,21 @@ export function secretsOfAddress(url: string): string[] {
   return [url, ...pieces.flatMap(piece => [piece, decoded(piece)])]
 }
 
+/** Shorter pieces of an upload address are ids or words, which a delivery address may share with it. */
+const SHORTEST_SECRET = 16
+
+/**
+ * Whether an address shows all that is secret in an upload address. An id that both addresses contain is no secret as long
+ * as the upload address contains a longer piece that the other does not.
+ */
+export function showsCredential(address: string, uploadUrl: string): boolean {
+  if (address.includes(uploadUrl)) return true
+  const { pathname, searchParams } = new URL(uploadUrl)
+  const pieces = [...pathname.split('/'), ...searchParams.values()]
+  const secret = pieces.filter(piece => piece.length >= SHORTEST_SECRET)
+  return secret.length > 0 && secret.every(piece => address.includes(piece))
+}
+
 function decoded(piece: string): string {
   try {
     return decodeURIComponent(piece)

@@ -14,7 +14,7 @@ import {
   PictureChanged,
   type Sent,
 } from './host.ts'
-import { givenAddress } from './http/address.ts'
+import { deliveryAddress, givenAddress } from './http/address.ts'
 import type { HttpResult } from './http/exchange.ts'
 import { multipartOf } from './http/multipart.ts'
 import { Line, type Passage } from './line/line.ts'
@@ -87,7 +87,7 @@ export class Uploads {
     passage: Passage,
     signal: AbortSignal,
   ): Promise<Outcome<Sent>> {
-    const { base, secrets, gate, http } = this.#connection
+    const { base, apiKey, secrets, gate, http } = this.#connection
     const address = givenAddress(credential.uploadUrl, base)
     if (!address) return { ok: false, failure: badAddress('send', 'change_request', 'upload_url') }
     const reading = { endpoint: 'send', schema: answers.send, where: address.where, secrets } as const
@@ -119,8 +119,9 @@ export class Uploads {
     })
     if (!sent.ok) return sent
     const { image_id, cdn_url } = sent.value
-    if (!givenAddress(cdn_url, base)) return { ok: false, failure: badAddress('send', 'find_out', 'cdn_url') }
-    return { ok: true, value: { imageId: image_id, cdnUrl: cdn_url } }
+    const cdnUrl = cdn_url === undefined ? null : deliveryAddress(cdn_url, base)
+    const isSecret = cdnUrl !== null && [apiKey, credential.uploadUrl].some(secret => cdnUrl.includes(secret))
+    return { ok: true, value: { imageId: image_id, cdnUrl: isSecret ? null : cdnUrl } }
   }
 
   /** The failure of an upload that was ended because its credential would expire first. Its last byte has not left. */
@@ -161,7 +162,9 @@ type Answer = z.infer<typeof answers.send>
  * promised. A refusal names neither, so its connection is not used again.
  */
 function isOfCredential(answer: Outcome<Answer>, { cdnUrl, imageId }: Credential): boolean {
-  return answer.ok && (answer.value.cdn_url === cdnUrl || answer.value.image_id === imageId)
+  return (
+    answer.ok && ((cdnUrl !== null && answer.value.cdn_url === cdnUrl) || answer.value.image_id === imageId)
+  )
 }
 
 /** albumd ended the upload by itself: it says nothing about the state of the host. */

@@ -14,7 +14,8 @@ export type PassEvent =
   | { event: 'mirror_guarded'; mirror: string; reason: Reason }
   /** `quota_left`: so many more today, by our count. */
   | { event: 'uploads_started'; pictures: number; bytes: number; quota_left: number }
-  | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string }
+  /** `cdn_url`: null when the host has not told where it delivers the image. */
+  | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string | null }
   /** `compared`: no record said that its bytes are on the host, so the image was fetched to compare it. */
   | { event: 'picture_unchanged'; mirror: string; path: string; size: number; compared?: true }
   /** An image on the host can be this picture. The picture is not uploaded, and the bytes have yet to be compared. */

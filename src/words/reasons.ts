@@ -85,8 +85,8 @@ const WORDS = {
   request_cancelled: () => 'the request was cancelled',
   address_not_https: ({ field }: { field: string }) =>
     `the host gave an address (${field}) that is not a plain HTTPS address; albumd does not use it`,
-  address_with_secret: () =>
-    'the host gave an address (cdn_url) that contains the API key or the upload address; albumd does not use it, because it would be stored and shown. A key of a few letters can be in it by chance: use a longer key',
+  address_with_key: () =>
+    'the host gave an address (cdn_url) that contains the API key; albumd does not use it, because it would be stored and shown. A key of a few letters can be in it by chance: use a longer key',
   delivers_more: ({ most }: { most: number }) => `the host delivers more than ${most} bytes`,
   presign_without_album: () =>
     'host.upload_form presign cannot put a picture into an album; set it to credential, or mirror to album ""',

@@ -13,7 +13,7 @@ test('albums are nested, and counted where they are listed', async () => {
   await host.album('July', year)
   await host.image(picture, { album_id: june })
   await host.image(picture, { album_id: year })
-  const root = answers.list.parse((await host.call('GET', '/list')).json).data
+  const root = await host.list()
   expect(root.albums).toMatchObject([{ id: year, name: '2026', depth: 1, image_count: 1, sub_count: 2 }])
   expect((await host.list(year)).albums).toMatchObject([
     { id: june, name: 'June', depth: 2, image_count: 1, sub_count: 0 },
@@ -25,8 +25,8 @@ test('albums are nested, and counted where they are listed', async () => {
 test('a created album is answered as §4.6 says', async () => {
   const host = await testHost()
   const { json } = await host.call('POST', '/create_album', { name: ' a\n"b" ' })
-  const { album } = answers.create_album.parse(json).data
-  expect(Object.keys(json.data.album).sort()).toEqual(['created_at', 'depth', 'id', 'name'])
+  const { album } = json.data
+  expect(Object.keys(album).sort()).toEqual(['created_at', 'depth', 'id', 'name'])
   expect(album).toMatchObject({ name: ' a\n"b" ', depth: 1 })
   expect(album.created_at).toMatch(/\+00:00$/)
 })
@@ -106,7 +106,7 @@ test('a deleted image is neither listed nor delivered, and its bytes are gone', 
   const host = await testHost()
   const id = await host.image(picture)
   const { json } = await host.call('DELETE', `/delete?img=${id}`)
-  expect(Object.keys(answers.delete_image.parse(json)).sort()).toEqual(['message', 'success'])
+  expect(Object.keys(json).sort()).toEqual(['message', 'success'])
   expect((await host.list()).images).toEqual([])
   expect((await fetch(host.deliveryUrl(id))).status).toBe(404)
   expect(pictureFiles(host.data)).toEqual([])

@@ -21,7 +21,7 @@ test('an upload by credential is listed in its album and delivered byte for byte
     width: 3,
     height: 2,
   })
-  const delivered = await fetch(sent.cdn_url)
+  const delivered = await fetch(sent.cdn_url!)
   expect(Buffer.from(await delivered.arrayBuffer())).toEqual(picture.bytes)
   expect((await host.list()).images).toEqual([])
 })

@@ -159,25 +159,67 @@ test('an answer that comes slowly and never ends is cut off', async () => {
   expect(answer).toMatchObject({ ok: false, failure: { remedy: 'later', code: 'HOST_UNREACHABLE' } })
 })
 
+/** What a client makes of a credential with these addresses, both below the host's own. */
+async function grantedWith(uploadPath: string, cdnPath: string) {
+  const origin: string = await serve((_, response) =>
+    json(response, 200, {
+      success: true,
+      data: { upload_url: `${origin}${uploadPath}`, cdn_url: `${origin}${cdnPath}` },
+    }),
+  )
+  return { origin, answer: await clientOf(origin).requestUpload(request, never) }
+}
+
+test('a delivery address that contains the API key is neither used nor shown, and the failure says why', async () => {
+  const { answer } = await grantedWith('/node?t=1', `/i/${API_KEY}`)
+  expect(answer).toMatchObject({ ok: false, failure: { code: 'HOST_ADDRESS', issued: true } })
+  expect(JSON.stringify(answer)).toContain('address_with_key')
+  expect(JSON.stringify(answer)).not.toContain(API_KEY)
+})
+
+const ID = '0123456789abcdef0123'
+const SIGNATURE = 'fedcba98765432100123456789'
+
 test.each([
-  ['the API key', (origin: string) => `${origin}/i/${API_KEY}`],
-  ['the upload credential', (origin: string) => `${origin}/i/1?c=0123456789abcdef0123`],
-])(
-  'a delivery address that contains %s is neither used nor shown, and the failure says why',
-  async (_, cdnUrl) => {
-    const origin: string = await serve((_, response) =>
-      json(response, 200, {
-        success: true,
-        data: { upload_url: `${origin}/node?t=0123456789abcdef0123`, cdn_url: cdnUrl(origin) },
-      }),
-    )
-    const answer = await clientOf(origin).requestUpload(request, never)
-    expect(answer).toMatchObject({ ok: false, failure: { code: 'HOST_ADDRESS' } })
-    expect(JSON.stringify(answer)).toContain('address_with_secret')
-    expect(JSON.stringify(answer)).not.toContain(API_KEY)
-    expect(JSON.stringify(answer)).not.toContain('0123456789abcdef0123')
-  },
-)
+  ['all that is secret in the upload address', `/node?t=${ID}`, `/i/${ID}.png`, null],
+  [
+    'an id of the upload address beside its secret',
+    `/up/${ID}?sig=${SIGNATURE}`,
+    `/i/${ID}.png`,
+    `/i/${ID}.png`,
+  ],
+  ['nothing of the upload address', `/node?t=${ID}`, '/i/1', '/i/1'],
+])('a credential is used whose delivery address contains %s', async (_, upload, cdn, kept) => {
+  const { origin, answer } = await grantedWith(upload, cdn)
+  expect(answer).toMatchObject({ ok: true, value: { cdnUrl: kept === null ? null : origin + kept } })
+})
+
+test.each([
+  ['without a delivery address', {}, null],
+  ['with an address that is no address', { cdn_url: '/i/1' }, null],
+  [
+    'with spaces and other letters in it',
+    { cdn_url: 'https://c.example/i/ä b.png#x' },
+    'https://c.example/i/%C3%A4%20b.png',
+  ],
+])('a credential is used %s', async (_, address, cdnUrl) => {
+  const data = { upload_url: 'https://n.example/up', ...address }
+  const origin = await serve((_, response) => json(response, 200, { success: true, data }))
+  expect(await clientOf(origin).requestUpload(request, never)).toMatchObject({ ok: true, value: { cdnUrl } })
+})
+
+test('a credential that can not be read is not asked for again, because it may have cost quota', async () => {
+  let asked = 0
+  const origin = await serve((_, response) => {
+    asked++
+    json(response, 200, { success: true, data: { upload_url: 7 } })
+  })
+  const client = clientOf(origin, { patience: { attempts: 3, maxDelayMs: 1 } })
+  const failure = await failureOf(client.requestUpload(request, never))
+  expect(failure).toMatchObject({ code: 'HOST_ANSWER', issued: true })
+  expect(failure.message).toContain('data.upload_url')
+  expect(asked).toBe(1)
+})
 
 test("another upload's credential is taken out of a failure that repeats it", async () => {
   const token = '0123456789abcdef0123'

@@ -82,12 +82,11 @@ const image = {
 const album = {
   id: 'a1',
   name: 'A',
-  depth: 1,
   image_count: 0,
   sub_count: 0,
   created_at: '2026-11-03T10:00:00Z',
 }
-const pagination = { page: 1, per_page: 20, total_pages: 1, total_images: 1 }
+const pagination = { total_pages: 1, total_images: 1 }
 const page = { albums: [album], images: [image], pagination, cdn_base_url: 'https://c.example' }
 
 test('a listing is asked for by album and page, and the root without an album', async () => {
@@ -99,6 +98,21 @@ test('a listing is asked for by album and page, and the root without an album', 
     'GET /api/v1/list?page=1',
   ])
   expect(seen[0]!.headers).toMatchObject({ 'x-api-key': API_KEY })
+})
+
+test('numbers may come as text, ids as numbers, and what is not used in any form or not at all', async () => {
+  const odd = {
+    albums: [{ ...album, id: 7, depth: 'top', image_count: '12', created_at: '2026-11-03T10:00:00+0800' }],
+    images: [{ ...image, id: 9, width: '1', height: '2', time: 5 }],
+    pagination: { page: 'one', total_pages: '3', total_images: '41' },
+    cdn_base_url: '/cdn',
+  }
+  const { host } = await hostAnswering(200, { success: true, data: odd })
+  expect(await successOf(host.list(null, 1, never))).toMatchObject({
+    albums: [{ id: '7', image_count: 12, created_at: '2026-11-03T10:00:00+0800' }],
+    images: [{ id: '9', width: 1, height: 2 }],
+    pagination: { total_pages: 3, total_images: 41 },
+  })
 })
 
 test('a listing may have fields that §2 does not describe', async () => {
@@ -113,12 +127,16 @@ test('a listing may have fields that §2 does not describe', async () => {
 test.each([
   ['an image without an id', { ...page, images: [{ ...image, id: undefined }] }, 'data.images.0'],
   [
-    'a count that is a string',
-    { ...page, pagination: { ...pagination, total_images: '1' } },
+    'a count that is no number',
+    { ...page, pagination: { ...pagination, total_images: '1e3' } },
     'data.pagination.total_images',
   ],
   ['albums that are no list', { ...page, albums: null }, 'data.albums'],
-  ['a negative page', { ...page, pagination: { ...pagination, page: -1 } }, 'data.pagination.page'],
+  [
+    'a negative count',
+    { ...page, pagination: { ...pagination, total_pages: -1 } },
+    'data.pagination.total_pages',
+  ],
 ])('a listing with %s is a fault of the host that names the field', async (_, data, field) => {
   const { host } = await hostAnswering(200, { success: true, data })
   const failure = await failureOf(host.list(null, 1, never))
@@ -143,7 +161,7 @@ test('an image and an album are deleted by id', async () => {
 test('an album is created below its parent', async () => {
   const created = { id: 'a1', name: 'A', depth: 2, created_at: '2026-11-03T10:00:00Z' }
   const { seen, host } = await hostAnswering(200, { success: true, data: { album: created } })
-  expect(await successOf(host.createAlbum({ name: 'A', parent_album: 'P' }, never))).toEqual(created)
+  expect(await successOf(host.createAlbum({ name: 'A', parent_album: 'P' }, never))).toEqual({ id: 'a1' })
   expect(seen[0]).toMatchObject({ method: 'POST', url: '/api/v1/create_album' })
   expect(JSON.parse(seen[0]!.body)).toEqual({ name: 'A', parent_album: 'P' })
 })

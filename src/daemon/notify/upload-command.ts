@@ -90,9 +90,12 @@ export class UploadCommand {
   }
 }
 
-/** The upload was recorded before its event. The id is '' when the file has changed again since. */
-function saidOf(synced: Synced, mirror: string, path: string, url: string): Record<string, string> {
-  const said = { ALBUMD_PATH: fullPath(mirror, path), ALBUMD_URL: url, ALBUMD_ALBUM: '', ALBUMD_ID: '' }
+/**
+ * The upload was recorded before its event. The id is '' when the file has changed again since, and the address is '' when the
+ * host has not told it.
+ */
+function saidOf(synced: Synced, mirror: string, path: string, url: string | null): Record<string, string> {
+  const said = { ALBUMD_PATH: fullPath(mirror, path), ALBUMD_URL: url ?? '', ALBUMD_ALBUM: '', ALBUMD_ID: '' }
   try {
     const row = synced.mirrors.of(mirror)
     const folder = row && synced.folders.at(row.id, folderAbove(path))

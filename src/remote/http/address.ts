@@ -45,6 +45,18 @@ export function mayBeUsed(address: Address, base: Address): boolean {
   return address.secure || (base.loopback && address.loopback)
 }
 
+/**
+ * A delivery address that the host at `base` gave, as a request can use it: what a request line can't contain (spaces,
+ * non-ASCII characters) is escaped, and a fragment is dropped. Null when the address may not be used.
+ */
+export function deliveryAddress(text: string, base: Address): string | null {
+  if (givenAddress(text, base)) return text
+  const url = URL.parse(text)
+  if (!url) return null
+  url.hash = ''
+  return givenAddress(url.href, base) ? url.href : null
+}
+
 /** An address that the host at `base` gave; null when it may not be used. */
 export function givenAddress(text: string, base: Address): Address | null {
   const address = parseAddress(text)

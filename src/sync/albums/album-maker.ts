@@ -1,4 +1,4 @@
-import type { AlbumRecord } from '../../protocol/records.ts'
+import type { ListedAlbum } from '../../protocol/records.ts'
 import { type AlbumOrigin, albumFound } from '../../records/albums.ts'
 import type { HostFailure, Outcome, Remedy } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
@@ -171,12 +171,14 @@ const inDoubt = { remedy: 'find_out', endpoint: 'create_album', code: 'ALBUM_IN_
 export const ALBUM_IN_DOUBT = inDoubt.code
 
 /** Of twins: the recorded album, else the album with most images, then with most albums in it, then the oldest. */
-function choose(twins: readonly AlbumRecord[], recorded: string | undefined): AlbumRecord | undefined {
+function choose(twins: readonly ListedAlbum[], recorded: string | undefined): ListedAlbum | undefined {
   const [best] = twins.toSorted(
-    (a, b) =>
-      b.image_count - a.image_count ||
-      b.sub_count - a.sub_count ||
-      Date.parse(a.created_at) - Date.parse(b.created_at),
+    (a, b) => b.image_count - a.image_count || b.sub_count - a.sub_count || dateOf(a) - dateOf(b),
   )
   return twins.find(({ id }) => id === recorded) ?? best
+}
+
+/** `Date.parse` reads every offset of ISO 8601 but the one without minutes ("+08"). */
+function dateOf({ created_at }: ListedAlbum): number {
+  return Date.parse(created_at.replace(/[+-]\d\d$/, '$&:00'))
 }

@@ -1,9 +1,9 @@
-import type { AlbumRecord } from '../../protocol/records.ts'
+import type { ListedAlbum } from '../../protocol/records.ts'
 import type { ImageHost, Outcome } from '../../remote/host.ts'
 import { listingChanges } from './album-contents.ts'
 import { walkWhole } from './walk.ts'
 
-type AlbumsByName = ReadonlyMap<string, readonly AlbumRecord[]>
+type AlbumsByName = ReadonlyMap<string, readonly ListedAlbum[]>
 
 /**
  * Tells which albums the host lists in a parent (§4.4). Each parent is walked once in a pass. Parents are the host's ids;
@@ -22,7 +22,7 @@ export class AlbumListings {
     parent: string | null,
     name: string,
     signal: AbortSignal,
-  ): Promise<Outcome<readonly AlbumRecord[]>> {
+  ): Promise<Outcome<readonly ListedAlbum[]>> {
     const walked = await (this.#walks.get(parent) ?? this.#walk(parent, signal))
     return walked.ok ? { ok: true, value: walked.value.get(name) ?? [] } : walked
   }

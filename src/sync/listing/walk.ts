@@ -1,10 +1,10 @@
-import type { AlbumRecord, ListedImage } from '../../protocol/records.ts'
+import type { ListedAlbum, ListedImage } from '../../protocol/records.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import { because } from '../../words/reasons.ts'
 
 /** What the host lists in one album (§4.4). */
 export interface Walk {
-  albums: AlbumRecord[]
+  albums: ListedAlbum[]
   images: ListedImage[]
   /** Whether these are all images of the album. False: an image that is not among them may be there all the same. */
   complete: boolean
@@ -33,7 +33,7 @@ export async function walkAlbum(
   album: string | null,
   signal: AbortSignal,
 ): Promise<Outcome<Walk>> {
-  const albums = new Map<string, AlbumRecord>()
+  const albums = new Map<string, ListedAlbum>()
   const images = new Map<string, ListedImage>()
   let atFirst: number | null = null
   let repeats = false
@@ -141,7 +141,7 @@ export async function walkEverything(
 
 /** Images and albums, each with the host's id of the album that holds it; null is the root. */
 export interface PlacedWalk {
-  albums: (AlbumRecord & { parent: string | null })[]
+  albums: (ListedAlbum & { parent: string | null })[]
   images: (ListedImage & { album: string | null })[]
   complete: boolean
   settled: boolean

@@ -34,6 +34,7 @@ export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal):
     return { kind: 'failed', code: TOO_LARGE, message, retryAt: null, hash: open.hash }
   }
   const refused = async (failure: HostFailure) => {
+    if (failure.issued) await run.synced.commit(tx => run.quota.grant(tx))
     if (failure.code === TOO_LARGE) await run.synced.commit(tx => noteTooLarge(tx, run.clock, size))
     return resultOfRefusal(failure, open.hash, run.clock.wall())
   }
@@ -108,7 +109,7 @@ async function sendBytes(
   })
   const lent = open.bytes && { bytes: open.bytes, released: open.lend() }
   const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
-  const answer = await host.send(credential, body, signal)
+  const answer = keepingPromise(await host.send(credential, body, signal), credential)
   return synced.commit(tx => {
     const sent = believed(run, answer, credential, open)
     if (sent.ok) {
@@ -132,6 +133,11 @@ async function sendBytes(
   })
 }
 
+/** An answer that tells no delivery address leaves the address that was promised in step 1. */
+function keepingPromise(sent: Outcome<Sent>, { cdnUrl }: Credential): Outcome<Sent> {
+  return sent.ok ? { ok: true, value: { ...sent.value, cdnUrl: sent.value.cdnUrl ?? cdnUrl } } : sent
+}
+
 /**
  * Whether the answered id can be this picture's. It can't be when a record says that the image has other bytes, nor when
  * the id was promised to an upload of other bytes. The latter happens where a node answers twice on one connection: each
@@ -147,11 +153,12 @@ function believed(
   const { imageId, cdnUrl } = sent.value
   const known = synced.images.byRemoteId(imageId)
   const isKnown = known !== undefined && known.proof !== 'none' && !known.hash.equals(hash)
-  const isKept = cdnUrl === promised.cdnUrl || imageId === promised.imageId
+  const isKept = (cdnUrl !== null && cdnUrl === promised.cdnUrl) || imageId === promised.imageId
   // The address may belong to this upload while the id belongs to another.
   const isOdd = !isKept || !names(promised.cdnUrl, imageId)
   const isOf = (other: Pick<OpenUpload, 'cdn_url' | 'remote_id'>) =>
-    (!isKept && (other.cdn_url === cdnUrl || other.remote_id === imageId)) || names(other.cdn_url, imageId)
+    (!isKept && ((cdnUrl !== null && other.cdn_url === cdnUrl) || other.remote_id === imageId)) ||
+    names(other.cdn_url, imageId)
   const isAnothers = () => synced.journal.openUploads().some(other => isOf(other) && !other.hash.equals(hash))
   return isKnown || (isOdd && isAnothers()) ? { ok: false, failure: idOfAnother } : sent
 }

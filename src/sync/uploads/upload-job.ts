@@ -39,13 +39,20 @@ export type Only = 'adopt' | 'compare'
 
 /** What became of one file. Only `stop` concerns other files. `hash`: the file's SHA-256; null when the file was not read. */
 export type UploadResult =
-  | { kind: 'uploaded'; imageId: string; cdnUrl: string; size: number }
+  | { kind: 'uploaded'; imageId: string; cdnUrl: string | null; size: number }
   /** The host holds the file's bytes already. `compared`: an image was fetched to find this out. */
   | { kind: 'unchanged'; size: number; compared?: true }
   /** An image with the file's name and dimensions is on the host, and its bytes are not compared yet. */
   | { kind: 'linked' }
-  /** `retryAt`: milliseconds since 1970. Null: not before the file changes. */
-  | { kind: 'failed'; code: string; message: Reason; retryAt: number | null; hash: Buffer | null }
+  /** `retryAt`: milliseconds since 1970. Null: not before the file changes. `odd`: the host's answer could not be used. */
+  | {
+      kind: 'failed'
+      code: string
+      message: Reason
+      retryAt: number | null
+      hash: Buffer | null
+      odd?: HostFailure
+    }
   | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
   /** The file is being written, or is missing. The next pass tries again, after `retryInMs` at the latest. */
   | { kind: 'waits'; message: Reason; retryInMs?: number }
@@ -59,15 +66,16 @@ const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number): UploadResult {
   const { code, remedy } = failure
   const message = failure.message
+  const failed = (retryAt: number | null) => ({ kind: 'failed', code, message, retryAt, hash }) as const
+  if (failure.issued) return { ...failed(now + HOUR_MS), odd: failure }
   // Nobody knows whether the album was created, so the pictures of this album wait.
   if (remedy === 'find_out' && failure.endpoint === 'create_album') return { kind: 'waits', message }
-  // An outage, a redirect, an odd address and a refused album request have nothing to do with the file.
+  // An outage, a redirect and a refused album request have nothing to do with the file.
   if (isOutage(failure) || code.startsWith('HOST_') || !OF_A_FILE.has(failure.endpoint)) {
     return remedy === 'find_out' && failure.endpoint === 'send'
       ? { kind: 'uncertain', failure, hash }
       : { kind: 'stop', failure }
   }
-  const failed = (retryAt: number | null): UploadResult => ({ kind: 'failed', code, message, retryAt, hash })
   switch (remedy) {
     case 'change_picture':
     case 'skip_dimensions':

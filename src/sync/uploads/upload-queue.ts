@@ -13,6 +13,9 @@ import { recordStop, type UploadJob, type UploadResult, type UploadRun } from '.
 
 type QueueRun = UploadRun & { uploader: Uploader }
 
+/** One odd answer concerns one picture. After so many in a row the next would be odd too, and cost quota. */
+const ODD_MOST = 3
+
 /** For so long one pass compares pictures while uploads wait. Something else may be due by then. */
 const COMPARE_MS = 600_000
 
@@ -23,6 +26,8 @@ export class UploadQueue {
   #stopped: HostFailure | null = null
   /** Uploads in a row whose outcome is not known. */
   #inDoubt = 0
+  /** Answers in a row to step 1 that could not be used. */
+  #odd = 0
   #uploaded = 0
 
   constructor(run: QueueRun, mirrors: readonly ScannedMirror[]) {
@@ -141,6 +146,7 @@ export class UploadQueue {
     switch (result.kind) {
       case 'uploaded':
         this.#inDoubt = 0
+        this.#odd = 0
         this.#uploaded++
         return tell({ event: 'picture_uploaded', mirror, path, size: result.size, cdn_url: result.cdnUrl })
       case 'unchanged': {
@@ -159,7 +165,9 @@ export class UploadQueue {
         return
       case 'failed':
         await synced.commit(tx => failed(tx, file, result, this.#run.clock.wall()))
-        return tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
+        tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
+        if (result.odd && ++this.#odd >= ODD_MOST) this.#stop(result.odd)
+        return
       case 'stop': {
         // It is recorded even when the run was stopped before for another reason, for example a quota after an outage:
         // else the next pass would ask about the quota once more.

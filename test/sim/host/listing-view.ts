@@ -28,12 +28,7 @@ export function viewOf(
   return {
     albums: isHere ? inOrder(counted, variations, random) : [],
     images: images.slice((page - 1) * variations.perPage, page * variations.perPage),
-    pagination: {
-      page,
-      per_page: variations.perPage,
-      total_pages: pages,
-      total_images: images.length,
-    },
+    pagination: { total_pages: pages, total_images: images.length },
     cdn_base_url: 'https://cdn.example',
   }
 }

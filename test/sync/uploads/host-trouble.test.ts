@@ -29,7 +29,6 @@ describe('trouble at the host', () => {
 
   it.each([
     ['a redirect', failure('change_request', 'HOST_REDIRECT', 'upload', { status: 302 })],
-    ['an address that can not be used', failure('change_request', 'HOST_ADDRESS', 'upload')],
     ['a key that is refused', failure('key', 'INVALID_API_KEY', 'upload', { status: 401 })],
   ])('such as %s is no fault of the pictures', async (_, answer) => {
     const workshop = await openWorkshop()
@@ -41,6 +40,31 @@ describe('trouble at the host', () => {
     expect(summary(workshop)).toMatchObject({ failed: 0, pending_uploads: 10 })
     await workshop.pass()
     expect(summary(workshop)).toMatchObject({ synced: 10 })
+  })
+
+  it('with one answer to step 1 fails one picture, and counts what may have been issued', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 10)
+    const odd = failure('change_request', 'HOST_ADDRESS', 'upload', { issued: true })
+    let asked = 0
+    const host = hostWith(workshop.host, {
+      requestUpload: async (request, signal) =>
+        ++asked % 4 === 0 ? odd : workshop.host.requestUpload(request, signal),
+    })
+    const { stopped } = await workshop.pass({ host, concurrency: 1 })
+    expect(stopped).toEqual([])
+    expect(summary(workshop)).toMatchObject({ failed: 2, synced: 8 })
+    expect(workshop.synced.account.usedAfter('')).toBe(10)
+  })
+
+  it('with every answer to step 1 stops the uploads after a few', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 10)
+    const odd = failure('change_request', 'HOST_ADDRESS', 'upload', { issued: true })
+    const host = hostWith(workshop.host, { requestUpload: async () => odd })
+    const { stopped } = await workshop.pass({ host, concurrency: 1 })
+    expect(stopped).toMatchObject([{ code: 'HOST_ADDRESS' }])
+    expect(summary(workshop)).toMatchObject({ failed: 3, pending_uploads: 7 })
   })
 
   it('that answers the id of another picture is not believed', async () => {
