@@ -105,7 +105,8 @@ export const answers = {
       albums: z.array(listedAlbum),
       images: z.array(listedImage),
       pagination,
-      cdn_base_url: addressRead,
+      /** Some hosts give a path, which counts from {base_url}. */
+      cdn_base_url: z.string().optional().catch(undefined),
     }),
   }),
   delete_image: z.object({ success: succeeded }),

@@ -1,10 +1,11 @@
+import type { z } from 'zod'
 import { PATHS } from '../protocol/endpoints.ts'
 import { answers } from '../protocol/records.ts'
 import { ask } from './ask.ts'
 import { fetchDelivered } from './download.ts'
 import { type GateOptions, openGate } from './gate/gate.ts'
 import type { ImageHost } from './host.ts'
-import { mayBeUsed, parseAddress } from './http/address.ts'
+import { deliveryAddress, mayBeUsed, parseAddress } from './http/address.ts'
 import { Http, type HttpOptions } from './http/http.ts'
 import { Secrets } from './secrets.ts'
 import { Uploads, type UploadsOptions } from './uploads.ts'
@@ -50,7 +51,11 @@ export function openImageHost(options: RemoteOptions): ImageHost {
         below: base,
         path: `${PATHS.list}?${query}`,
       } as const
-      return ask(connection, { ...question, schema, read: ({ data }) => data }, signal)
+      const read = ({ data: { cdn_base_url, ...page } }: z.infer<typeof schema>) => {
+        const told = cdn_base_url === undefined ? null : URL.parse(cdn_base_url, options.baseUrl)
+        return { ...page, cdn_base_url: told && deliveryAddress(told.href, base) }
+      }
+      return ask(connection, { ...question, schema, read }, signal)
     },
     deleteImage: (img, signal, mayGo) =>
       ask(connection, { ...deletion({ img }, mayGo), schema: answers.delete_image }, signal),

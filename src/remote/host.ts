@@ -124,7 +124,10 @@ export type Delivered =
   | { ok: true; status: number /** Bytes. */; size: number; sha256: Buffer }
   | { ok: false; code: string; message: Reason }
 
-export type ListPage = z.infer<typeof answers.list>['data']
+/** `cdn_base_url`: a whole address, or null when the listing names none that may be used. */
+export type ListPage = Omit<z.infer<typeof answers.list>['data'], 'cdn_base_url'> & {
+  cdn_base_url: string | null
+}
 export type CreatedAlbum = z.infer<typeof answers.create_album>['data']['album']
 
 /** A picture to be sent. */

@@ -91,7 +91,10 @@ const page = { albums: [album], images: [image], pagination, cdn_base_url: 'http
 
 test('a listing is asked for by album and page, and the root without an album', async () => {
   const { seen, host } = await hostAnswering(200, { success: true, data: page })
-  expect(await successOf(host.list('a/b&c=1', 3, never))).toEqual(page)
+  expect(await successOf(host.list('a/b&c=1', 3, never))).toEqual({
+    ...page,
+    cdn_base_url: 'https://c.example/',
+  })
   await successOf(host.list(null, 1, never))
   expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
     'GET /api/v1/list?album_id=a%2Fb%26c%3D1&page=3',
@@ -107,8 +110,9 @@ test('numbers may come as text, ids as numbers, and what is not used in any form
     pagination: { page: 'one', total_pages: '3', total_images: '41' },
     cdn_base_url: '/cdn',
   }
-  const { host } = await hostAnswering(200, { success: true, data: odd })
+  const { host, origin } = await hostAnswering(200, { success: true, data: odd })
   expect(await successOf(host.list(null, 1, never))).toMatchObject({
+    cdn_base_url: `${origin}/cdn`,
     albums: [{ id: '7', image_count: 12, created_at: '2026-11-03T10:00:00+0800' }],
     images: [{ id: '9', width: 1, height: 2 }],
     pagination: { total_pages: 3, total_images: 41 },

@@ -12,7 +12,7 @@ export type VerifiedInWords = Omit<Verified, 'why'> & { why: string | null }
 interface AdoptResult extends PassResult {
   /** Null: nothing was compared. */
   verified: VerifiedInWords | null
-  /** Whether delivery addresses can be built, by a pattern that the host's answers have confirmed. */
+  /** Whether addresses can be built that the host has not told. */
   addressesKnown: boolean
 }
 
@@ -37,6 +37,7 @@ export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
       }
       return stopped
     })
-    return { ...result, verified, addressesKnown: confirmedPattern({ synced }) !== null }
+    const addressesKnown = synced.meta.get('cdn_base') !== null || confirmedPattern(synced) !== null
+    return { ...result, verified, addressesKnown }
   },
 }

@@ -8,7 +8,7 @@ import type { RequestEvent } from '../../remote/gate/gate.ts'
 import { type HostFailure, type ImageHost, PictureChanged } from '../../remote/host.ts'
 import { fileAges, systemClock } from '../../sync/clock.ts'
 import type { EngineContext, OpenPictureAt } from '../../sync/context.ts'
-import { AlbumContents } from '../../sync/listing/index.ts'
+import { AlbumContents, rememberingDelivery } from '../../sync/listing/index.ts'
 import { runPass } from '../../sync/pass.ts'
 import { spoken, type TellSpoken } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy, PassReport, PassTask, Scope } from '../../sync/pass-request.ts'
@@ -118,7 +118,8 @@ export function openEngine(
       requested?.(request)
     },
   })
-  const host = hostOfOwnAccount(remote, state.synced, access.apiKey, systemClock)
+  const ofOwnAccount = hostOfOwnAccount(remote, state.synced, access.apiKey, systemClock)
+  const host = rememberingDelivery(ofOwnAccount, state.synced)
   const buffers = new PictureBuffers()
   const openPictureAt: OpenPictureAt = (root, path, cut) =>
     openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers })

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { albumName } from '../../sync/album.ts'
-import { confirmedPattern, type DeliveryPattern } from '../../sync/listing/index.ts'
+import { type AddressOf, deliveryAddresses } from '../../sync/listing/index.ts'
 import { folderAbove, nameOf, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
@@ -21,8 +21,8 @@ export interface MirroredPicture {
   album: string
   image: ImageRow
   /**
-   * Null: not known. For an image that was only linked, the address is built after the pattern of the uploaded images'
-   * addresses.
+   * Null: not known. An address that the host has not told is built from what uploads and listings show
+   * (sync/listing/delivery.ts).
    */
   url: string | null
 }
@@ -30,7 +30,7 @@ export interface MirroredPicture {
 /** Finds the images of recorded files. */
 export class MirroredPictures {
   readonly #synced: Synced
-  #pattern: DeliveryPattern | null | undefined
+  #addressOf: AddressOf | null = null
   /** The album of the last file, because most files of a folder are in the same album. */
   #album: { id: number | null; name: string } | null = null
 
@@ -55,8 +55,8 @@ export class MirroredPictures {
 
   #urlOf({ cdn_url, remote_id, name }: ImageRow): string | null {
     if (cdn_url !== null) return cdn_url
-    if (this.#pattern === undefined) this.#pattern = confirmedPattern({ synced: this.#synced })
-    return this.#pattern?.addressOf(remote_id, name) ?? null
+    this.#addressOf ??= deliveryAddresses(this.#synced)
+    return this.#addressOf(remote_id, name)
   }
 }
 

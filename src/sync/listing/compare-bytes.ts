@@ -2,6 +2,7 @@ import type { ImageHost } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
+import { type AddressOf, deliveryAddresses } from './delivery.ts'
 
 /** What identifies a picture by its bytes: its SHA-256 and its size in bytes. */
 export interface Bytes {
@@ -15,11 +16,6 @@ export type Comparison =
   | { verdict: 'other' }
   /** `why`: what kept the bytes from being compared. */
   | { verdict: 'unknown'; why: Reason }
-
-/** The pattern of delivery addresses that acknowledged uploads have shown, or null. */
-export function confirmedPattern({ synced }: Pick<EngineContext, 'synced'>): DeliveryPattern | null {
-  return deliveryPattern(synced.images.acknowledged(SAMPLE))
-}
 
 /** Whether a delivery address gives these bytes now. Other bytes or a 404 prove nothing, because a cache may have sent them. */
 export async function delivers(
@@ -39,14 +35,15 @@ export async function compareBytes(
   picture: Bytes,
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const cdnUrl = confirmedPattern({ synced })?.addressOf(image.remote_id, image.name)
+  const addressOf = deliveryAddresses(synced)
+  const cdnUrl = addressOf(image.remote_id, image.name)
   if (!cdnUrl) return { verdict: 'unknown', why: because('address_not_known') }
   const given = await host.fetchDelivered(cdnUrl, Math.max(picture.size, MOST_OTHER), signal)
   if (!given.ok) return { verdict: 'unknown', why: given.message }
   if (given.status !== 200)
     return { verdict: 'unknown', why: because('address_answered', { status: given.status }) }
   if (given.size === picture.size && given.sha256.equals(picture.hash)) return { verdict: 'equal', cdnUrl }
-  return (await deliversAsSent(host, synced.images.latestUploaded(), signal))
+  return (await deliversAsSent(host, addressOf, synced.images.latestUploaded(), signal))
     ? { verdict: 'other' }
     : { verdict: 'unknown', why: because('delivery_alters') }
 }
@@ -55,68 +52,16 @@ export async function compareBytes(
 const MOST_OTHER = 64 * 2 ** 20
 
 /**
- * Whether the host delivers an uploaded image unchanged. When the host makes images smaller on delivery, every image would
- * seem to differ from its picture.
+ * Whether the host delivers an uploaded image unchanged, at an address that is built in the same way as the address of the
+ * compared image. When the host makes images smaller on delivery, or answers every such address with the same bytes, every
+ * image would seem to differ from its picture.
  */
 async function deliversAsSent(
   host: ImageHost,
+  addressOf: AddressOf,
   ours: ImageRow | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return ours?.cdn_url != null && delivers(host, ours.cdn_url, ours, signal)
-}
-
-/** An upload that the host acknowledged. */
-export interface Acknowledged {
-  remote_id: string
-  cdn_url: string
-  name: string
-}
-
-/** How delivery addresses are built from ids. An example: `https://cdn.example/` + id + `.jpg`. */
-export interface DeliveryPattern {
-  /** The address of an image of this name; null when no upload with its extension has shown how the address ends. */
-  addressOf(id: string, name: string): string | null
-  /** The id that an address was built from; null when the address does not fit the pattern. */
-  idOf(address: string): string | null
-}
-
-/** How many of the latest acknowledged uploads are read. Older uploads may have addresses of a pattern that the host has left. */
-export const SAMPLE = 50
-
-/** Null when the acknowledged uploads show no pattern, or several. What follows the id may depend on the extension. */
-export function deliveryPattern(acknowledged: readonly Acknowledged[]): DeliveryPattern | null {
-  let prefix: string | null = null
-  const suffixes = new Map<string, string>()
-  for (const { remote_id, cdn_url, name } of acknowledged) {
-    const parts = cdn_url.split(remote_id)
-    if (parts.length !== 2) return null
-    const [before, after] = parts as [string, string]
-    const extension = extensionOf(name)
-    if ((prefix ?? before) !== before || (suffixes.get(extension) ?? after) !== after) return null
-    prefix = before
-    suffixes.set(extension, after)
-  }
-  if (prefix === null) return null
-  // The longest ending first, because every address ends with an empty ending.
-  const known = [...new Set(suffixes.values())].sort((a, b) => b.length - a.length)
-  const only = known.length === 1 ? known[0]! : null
-  const start = prefix
-  return {
-    addressOf(id, name) {
-      const suffix = suffixes.get(extensionOf(name)) ?? only
-      return suffix === null ? null : start + id + suffix
-    },
-    idOf(address) {
-      if (!address.startsWith(start)) return null
-      const rest = address.slice(start.length)
-      const suffix = known.find(end => rest.endsWith(end) && rest.length > end.length)
-      return suffix === undefined ? null : rest.slice(0, rest.length - suffix.length)
-    },
-  }
-}
-
-function extensionOf(name: string): string {
-  const dot = name.lastIndexOf('.')
-  return dot === -1 ? '' : name.slice(dot + 1).toLowerCase()
+  const cdnUrl = ours && addressOf(ours.remote_id, ours.name)
+  return cdnUrl != null && delivers(host, cdnUrl, ours!, signal)
 }

@@ -1,7 +1,7 @@
 import { DIMENSION_TOLERANCE } from '../../protocol/limits.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
-import type { DeliveryPattern } from './compare-bytes.ts'
+import type { DeliveryPattern } from './delivery.ts'
 
 /**
  * What a listing shows of one open upload.

@@ -7,12 +7,7 @@ export {
   unrecordedIn,
 } from './album-contents.ts'
 export { AlbumListings } from './album-listings.ts'
-export {
-  type Comparison,
-  compareBytes,
-  confirmedPattern,
-  type DeliveryPattern,
-  delivers,
-} from './compare-bytes.ts'
+export { type Comparison, compareBytes, delivers } from './compare-bytes.ts'
+export { type AddressOf, confirmedPattern, deliveryAddresses, rememberingDelivery } from './delivery.ts'
 export { canBe, dimensionsFit, type Evidence, sizeFits, weighEvidence } from './evidence.ts'
 export { ListedIds, walkEverything, walkWhole } from './walk.ts'

@@ -67,7 +67,7 @@ export async function lookAtAlbum(
     if (!atOnce) forget(before)
     const listing = {
       unrecorded: unrecordedIn(synced, images),
-      pattern: confirmedPattern(recovery),
+      pattern: confirmedPattern(recovery.synced),
       promisesKept: synced.meta.get('promises_broken') === null,
       namesKept: namesAreKept(synced, images),
     }
@@ -107,7 +107,7 @@ async function act(
   switch (evidence.kind) {
     case 'exact': {
       const { id, album } = evidence.image
-      const cdnUrl = intent.cdn_url ?? confirmedPattern(recovery)?.addressOf(id, intent.name) ?? null
+      const cdnUrl = intent.cdn_url ?? confirmedPattern(recovery.synced)?.addressOf(id, intent.name) ?? null
       return record(recovery, intent, { remote_id: id, cdn_url: cdnUrl, album, proof: 'uploaded' })
     }
     case 'alike':

@@ -92,7 +92,7 @@ async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: Ab
   if (cdn_url === null || !(await delivers(recovery.host, cdn_url, intent, signal))) return false
   // A host may give equal bytes the same address and id, whichever file they came from.
   const known = recovery.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)
-  const id = remote_id ?? known?.remote_id ?? confirmedPattern(recovery)?.idOf(cdn_url) ?? null
+  const id = remote_id ?? known?.remote_id ?? confirmedPattern(recovery.synced)?.idOf(cdn_url) ?? null
   if (id === null) return true
   // An upload without an album went to the account's default album.
   const place = known?.album ?? album ?? defaultAlbum(recovery.synced)?.id ?? null

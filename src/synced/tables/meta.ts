@@ -50,6 +50,8 @@ const FACTS = {
   pruned_at: number,
   /** The host's id of the account's default album (§4.1). '' when there is none, null when it is not known. */
   default_album: text,
+  /** The delivery base that the host's listings name (§4.4), an absolute address (listing/delivery.ts). */
+  cdn_base: text,
   /** An upload was acknowledged with another delivery address than its credential had promised (uploads/sender.ts). */
   promises_broken: flag,
 

@@ -2,6 +2,7 @@ import { lookAtFolder } from '../../../src/local/look-at-folder.ts'
 import { fileAges } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
+import { rememberingDelivery } from '../../../src/sync/listing/delivery.ts'
 import { VanishedRules } from '../../../src/sync/scan/vanished-rules.ts'
 import { noteBoot, noteLost } from '../../../src/sync/state-loss.ts'
 import { IncompletePictures } from '../../../src/sync/uploads/incomplete-pictures.ts'
@@ -34,7 +35,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
   const pause = () => life.pause('reading')
   return {
     synced,
-    host: new HostPort(host, life, oracle),
+    host: rememberingDelivery(new HostPort(host, life, oracle), synced),
     disk: view,
     clock: life.clock,
     tell(told) {
