@@ -52,7 +52,7 @@ export function openImageHost(options: RemoteOptions): ImageHost {
         path: `${PATHS.list}?${query}`,
       } as const
       const read = ({ data: { cdn_base_url, ...page } }: z.infer<typeof schema>) => {
-        const told = cdn_base_url === undefined ? null : URL.parse(cdn_base_url, options.baseUrl)
+        const told = cdn_base_url ? URL.parse(cdn_base_url, options.baseUrl) : null
         return { ...page, cdn_base_url: told && deliveryAddress(told.href, base) }
       }
       return ask(connection, { ...question, schema, read }, signal)

@@ -1,10 +1,10 @@
-import type { RestoreEvent } from '../../daemon/restore/restore-event.ts'
+import type { FromHostEvent, RestoreEvent } from '../../daemon/restore/restore-event.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
 /** Shows the progress of a restore to a person or a program. */
 export interface RestoreProgress {
-  tell(event: RestoreEvent): void
+  tell(event: RestoreEvent | FromHostEvent): void
   say(line: string): void
   end(): void
 }
@@ -18,8 +18,8 @@ export async function restoreProgress(out: NodeJS.WriteStream): Promise<RestoreP
     tell(event) {
       const line = inWords(event)
       if (event.event === 'restore_started') start(event.pictures, null)
-      else advance(event.event === 'picture_restored' && !event.there ? event.size : 0)
-      if (line !== null && event.event === 'picture_missing') say(line)
+      else advance('size' in event && !event.there ? event.size : 0)
+      if (line !== null && 'code' in event) say(line)
     },
     say,
     end,
@@ -43,9 +43,9 @@ export function restoreJson(out: NodeJS.WritableStream): RestoreProgress & { sum
   let before = '{"problems":['
   return {
     tell(event) {
-      if (event.event !== 'picture_missing') return
-      const { mirror, path, code, message } = event
-      out.write(`${before}\n${JSON.stringify({ mirror, path, code, message })}`)
+      if (!('code' in event)) return
+      const { event: _, ...problem } = event
+      out.write(`${before}\n${JSON.stringify(problem)}`)
       before = ','
     },
     say() {},
@@ -58,15 +58,22 @@ export function restoreJson(out: NodeJS.WritableStream): RestoreProgress & { sum
 }
 
 /** The line for an event; null for events that need no action and may be very many. */
-function inWords(event: RestoreEvent): string | null {
+function inWords(event: RestoreEvent | FromHostEvent): string | null {
   switch (event.event) {
     case 'restore_started':
-      return `${count(event.pictures, 'picture')} on the host (${sizeInWords(event.bytes)})`
+      return `${count(event.pictures, 'picture')} on the host${event.bytes === null ? '' : ` (${sizeInWords(event.bytes)})`}`
     case 'picture_restored': {
       if (event.there) return null
       const older = event.older ? ', an older version' : ''
       return `restored ${printable(event.path)} (${sizeInWords(event.size)}${older})`
     }
+    case 'image_restored': {
+      if (event.there && event.proved) return null
+      const proof = event.proved ? 'its bytes are proved' : 'only size and dimensions are compared'
+      return `${event.there ? 'there' : 'restored'} ${printable(event.path)} (${sizeInWords(event.size)}; ${proof})`
+    }
+    case 'image_missing':
+      return `missing ${printable(event.path)}: ${printable(event.message)} (${event.code})`
     case 'picture_missing':
       return `missing ${printable(fullPath(event.mirror, event.path))}: ${printable(event.message)} (${event.code})`
   }

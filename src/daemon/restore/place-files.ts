@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { ftruncateSync, constants as is, writeSync } from 'node:fs'
 import { type FileHandle, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ByteSource } from '../../protocol/picture/byte-reader.ts'
 import { folderAbove } from '../../sync/tree-path.ts'
 import { diskProblem, PictureProblem, syncFolder, type TargetFolder } from './target-folder.ts'
 
@@ -16,14 +17,17 @@ export interface Wanted {
   mtime: number
 }
 
-/** A temporary file that will become a picture. */
-export interface BegunFile {
+/** A temporary file that will become a picture. Its bytes may be read while it is written. */
+export interface BegunFile extends ByteSource {
   /** Returns when the bytes are written, so that no more arrives than the disk can take. Throws PictureProblem and FolderStopped. */
   write(chunk: Uint8Array): void
   /** Removes all bytes, for another try. */
   empty(): void
-  /** Moves the file to its path, once its bytes are complete and proved. Never replaces another file. */
-  finish(wanted: Wanted): Promise<void>
+  /**
+   * Moves the file to its path, once its bytes are complete and proved. Never replaces another file. `mtime`: microseconds
+   * since 1970; null: now.
+   */
+  finish(place: { path: string; mtime: number | null }): Promise<void>
   /** Removes the file, unless `finish` has moved it. */
   close(): Promise<void>
 }
@@ -61,9 +65,18 @@ export class PlaceFiles {
     })
   }
 
+  /** The size of the file that is there; null when none is. Throws PictureProblem where something else is in its place. */
+  async sizeAt(path: string): Promise<number | null> {
+    return this.#explaining(async () => {
+      const stats = await lstat(await this.#fullPath(path)).catch(absent)
+      if (stats !== null && !stats.isFile()) throw inTheWay()
+      return stats?.size ?? null
+    })
+  }
+
   async begin(): Promise<BegunFile> {
     const temporary = join(this.#target.own, `${process.pid}-${this.#begun++}`)
-    const file = await this.#explaining(() => open(temporary, 'wx'))
+    const file = await this.#explaining(() => open(temporary, 'wx+'))
     let isOpen = true
     let size = 0
     const explained = <T>(work: () => T): T => {
@@ -74,6 +87,14 @@ export class PlaceFiles {
       }
     }
     return {
+      get size() {
+        return size
+      },
+      read: (offset, length) =>
+        this.#explaining(async () => {
+          const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset)
+          return buffer.subarray(0, bytesRead)
+        }),
       write(chunk) {
         explained(() => {
           for (let from = 0; from < chunk.byteLength; ) {
@@ -87,13 +108,13 @@ export class PlaceFiles {
         size = 0
         explained(() => ftruncateSync(file.fd))
       },
-      finish: wanted =>
+      finish: ({ path, mtime }) =>
         this.#explaining(async () => {
-          await setTime(file, wanted.mtime)
+          if (mtime !== null) await setTime(file, mtime)
           await file.sync()
           isOpen = false
           await file.close()
-          await moveTo(temporary, await this.#fullPath(wanted.path))
+          await moveTo(temporary, await this.#fullPath(path))
         }),
       async close() {
         if (isOpen) await file.close()
@@ -161,7 +182,7 @@ async function moveTo(from: string, to: string): Promise<void> {
 
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
-function inTheWay(): PictureProblem {
+export function inTheWay(): PictureProblem {
   return new PictureProblem('IN_THE_WAY', 'something else is in its place, and is left as it is')
 }
 

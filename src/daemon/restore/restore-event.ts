@@ -26,6 +26,29 @@ export type RestoreEvent =
   | { event: 'picture_restored'; mirror: string; path: string; size: number; there: boolean; older: boolean }
   | { event: 'picture_missing'; mirror: string; path: string; code: MissingCode; message: string }
 
+/** The events of a restore from the host's listing. `bytes`: null, because a listing rounds sizes. */
+export type FromHostEvent =
+  | { event: 'restore_started'; pictures: number; bytes: null }
+  /**
+   * `proved`: the bytes have the hash that is recorded of the image. Otherwise nothing is recorded, and size and dimensions fit
+   * the listing.
+   */
+  | { event: 'image_restored'; path: string; size: number; there: boolean; proved: boolean }
+  | { event: 'image_missing'; path: string; code: MissingCode; message: string }
+
+/** How a restore from the host's listing came out. Both `proved` and `unproved` count images that were there already. */
+export interface FromHostReport {
+  restored: number
+  there: number
+  bytes: number
+  proved: number
+  unproved: number
+  missing: number
+  untried: number
+  stopped: string | null
+  interrupted: boolean
+}
+
 /** How a restore came out. */
 export interface RestoreReport {
   restored: number

@@ -8,13 +8,13 @@ import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
 import { NotPossible } from '../commands/command.ts'
 import { type MirroredPicture, MirroredPictures } from '../report/mirrored-pictures.ts'
 import { reading } from '../state/state.ts'
-import { fetchPicture } from './fetch-picture.ts'
+import { exactly, fetchPicture, Outages } from './fetch-picture.ts'
 import { PlaceFiles, type Wanted } from './place-files.ts'
 import type { RestoreEvent, RestoreReport } from './restore-event.ts'
 import { FolderStopped, isSafePath, openTarget, PictureProblem } from './target-folder.ts'
 
 /** The most downloads at a time. More would disturb other users of the host, and hardly be faster on one disk. */
-const CONCURRENCY_MAX = 8
+export const CONCURRENCY_MAX = 8
 
 export interface RestoreRequest {
   folder: string
@@ -85,9 +85,6 @@ function foldersFor(mirrors: readonly string[]): Map<string, string> {
   )
 }
 
-/** After so many failures of the host or the network in a row, the restore stops. */
-const OUTAGES_MAX = 10
-
 /** Files in these states are not expected to have an image. */
 const NOT_EXPECTED: ReadonlySet<FileState> = new Set(['gone', 'kept', 'hidden'])
 
@@ -114,7 +111,7 @@ class Restore {
     stopped: null,
     interrupted: false,
   }
-  #outages = 0
+  readonly #outages = new Outages()
 
   constructor(
     synced: Synced,
@@ -224,23 +221,17 @@ class Restore {
       )
     const begun = await this.#files.begin()
     try {
-      if (await fetchPicture(this.#downloads, picture.url, wanted, begun, cut)) {
-        this.#outages = 0
+      if (await fetchPicture(this.#downloads, picture.url, exactly(wanted), begun, cut)) {
+        this.#outages.passed()
         await begun.finish(wanted)
         this.#done(picture, false)
       } else this.#report.untried++
     } catch (error) {
-      if (error instanceof PictureProblem) this.#countOutage(error)
+      if (error instanceof PictureProblem) this.#report.stopped ??= this.#outages.failed(error)
       throw error
     } finally {
       await begun.close()
     }
-  }
-
-  #countOutage({ isOutage, message }: PictureProblem): void {
-    this.#outages = isOutage ? this.#outages + 1 : 0
-    if (this.#outages >= OUTAGES_MAX)
-      this.#report.stopped ??= `${message}; run the same command again later: it goes on where it was`
   }
 
   /** The file's new image, where a daemon has replaced the image since its record was read. */

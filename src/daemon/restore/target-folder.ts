@@ -19,10 +19,10 @@ export interface TargetFolder {
   close(complete: boolean): Promise<void>
 }
 
-/** What is restored. A restore goes on only in a folder that was begun with the same mirrors of the same host. */
+/** What is restored. A restore goes on only in a folder that was begun for the same: these mirrors, or all of this host. */
 interface Purpose {
   base_url: string
-  mirrors: readonly string[]
+  mirrors: readonly string[] | 'all that the host lists'
 }
 
 /** The folder for the restore's own files, in the folder that it fills. */
@@ -38,9 +38,10 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([OWN_FOLDER, 'lost+found'])
 export async function openTarget(
   folder: string,
   config: Config,
-  mirrors: readonly string[],
+  mirrors: readonly string[] | 'all that the host lists',
 ): Promise<TargetFolder> {
-  const purpose: Purpose = { base_url: config.host.base_url, mirrors: [...mirrors].sort() }
+  const sorted = typeof mirrors === 'string' ? mirrors : [...mirrors].sort()
+  const purpose: Purpose = { base_url: config.host.base_url, mirrors: sorted }
   refuseLocation(realPathOf(resolve(folder)), config)
   const root = await makeRoot(folder)
   refuseLocation(root, config)
@@ -227,4 +228,10 @@ export function isSafePath(path: string): boolean {
   if (path.includes('\0')) return false
   const parts = path.split('/')
   return parts.every(part => part !== '' && part !== '.' && part !== '..') && parts[0] !== OWN_FOLDER
+}
+
+/** A listed name as the name of one file or folder. What no file name may hold becomes "_". */
+export function safeName(name: string): string {
+  const plain = name.replaceAll(/[/\0]/g, '_')
+  return ['', '.', '..', OWN_FOLDER].includes(plain) ? `_${plain}` : plain
 }

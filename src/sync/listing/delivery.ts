@@ -14,9 +14,12 @@ export type AddressOf = (id: string, name: string) => string | null
 export function deliveryAddresses(synced: Synced): AddressOf {
   const pattern = confirmedPattern(synced)
   const base = synced.meta.get('cdn_base')
-  const fromBase = (id: string) =>
-    base && `${base.replace(/\/+$/, '')}${DELIVERY_PATH}${encodeURIComponent(id)}`
-  return (id, name) => pattern?.addressOf(id, name) ?? fromBase(id)
+  return (id, name) => pattern?.addressOf(id, name) ?? (base && belowBase(base, id))
+}
+
+/** §4.3.3: where an image is served below this delivery base. */
+export function belowBase(base: string, id: string): string {
+  return `${base.replace(/\/+$/, '')}${DELIVERY_PATH}${encodeURIComponent(id)}`
 }
 
 /** The same host. Its delivery base is recorded whenever a listing names another one. */

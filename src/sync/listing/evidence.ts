@@ -101,15 +101,31 @@ export function dimensionsFit(
 const PRINTED = /^\s*(\d+(?:[.,]\d+)?)\s*(bytes?|b|[kmgt]i?b?)\s*$/i
 const POWERS = 'bkmgt'
 
-/** Whether a listed size can be this number of bytes. §2 shows sizes as "1.2 MB", and neither the units nor the rounding. */
+/** Whether a listed size can be this number of bytes. */
 export function sizeFits(printed: string, bytes: number): boolean {
+  const meanings = meaningsOf(printed)
+  return meanings === null || meanings.some(([least, most]) => least <= bytes && bytes <= most)
+}
+
+/** The most bytes that a listed size can mean; null when the size is not understood. */
+export function mostBytes(printed: string): number | null {
+  const meanings = meaningsOf(printed)
+  return meanings && Math.max(...meanings.map(([, most]) => most))
+}
+
+/**
+ * The least and most bytes that a listed size can mean. §2 shows sizes as "1.2 MB", and neither the units nor the rounding, so
+ * there are two readings. Null: the size is not understood.
+ */
+function meaningsOf(printed: string): [least: number, most: number][] | null {
   const parts = PRINTED.exec(printed)
-  if (!parts) return true
+  if (!parts) return null
   const number = parts[1]!.replace(',', '.')
   const power = POWERS.indexOf(parts[2]![0]!.toLowerCase())
   const digits = number.split('.')[1]?.length ?? 0
-  return [1000, 1024].some(base => {
+  return [1000, 1024].map(base => {
     const unit = base ** power
-    return Math.abs(Number(number) * unit - bytes) <= unit / 10 ** digits
+    const middle = Number(number) * unit
+    return [middle - unit / 10 ** digits, middle + unit / 10 ** digits]
   })
 }

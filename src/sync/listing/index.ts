@@ -8,6 +8,12 @@ export {
 } from './album-contents.ts'
 export { AlbumListings } from './album-listings.ts'
 export { type Comparison, compareBytes, delivers } from './compare-bytes.ts'
-export { type AddressOf, confirmedPattern, deliveryAddresses, rememberingDelivery } from './delivery.ts'
-export { canBe, dimensionsFit, type Evidence, sizeFits, weighEvidence } from './evidence.ts'
-export { ListedIds, walkEverything, walkWhole } from './walk.ts'
+export {
+  type AddressOf,
+  belowBase,
+  confirmedPattern,
+  deliveryAddresses,
+  rememberingDelivery,
+} from './delivery.ts'
+export { canBe, dimensionsFit, type Evidence, mostBytes, sizeFits, weighEvidence } from './evidence.ts'
+export { ListedIds, type PlacedWalk, walkEverything, walkWhole } from './walk.ts'

@@ -1,0 +1,121 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { loadConfig } from '../../../src/config/load-config.ts'
+import { restoreFromHost } from '../../../src/daemon/restore/from-host.ts'
+import type { FromHostEvent } from '../../../src/daemon/restore/restore-event.ts'
+import { png } from '../../pictures.ts'
+import { json, serve } from '../../remote/serve.ts'
+import { tempFolder } from '../../temp-folder.ts'
+import { treeOf } from '../recorded-pictures.ts'
+
+const NEVER = { stop: new AbortController().signal, cut: new AbortController().signal }
+
+interface HostImage {
+  id: string
+  name?: string
+  size?: string
+  width?: number
+  height?: number
+  /** What its address delivers. Left out: the picture. */
+  delivered?: string | Buffer
+}
+
+const { bytes } = png(3, 2)
+const album = (id: string, name: string) => ({ id, name })
+
+/** Restores from a host with these albums, each with its images and the albums in it, by id; '' is the root. */
+async function restored(
+  albums: Record<string, { albums?: { id: string; name: string }[]; images?: HostImage[] }>,
+  base: string | undefined = '/cdn',
+) {
+  const images = new Map(
+    Object.values(albums).flatMap(({ images = [] }) => images.map(image => [image.id, image])),
+  )
+  const origin = await serve((request, response) => {
+    const { pathname, searchParams } = new URL(request.url!, 'http://x')
+    if (pathname.startsWith('/cdn/i/'))
+      return void response.end(images.get(decodeURIComponent(pathname.slice(7)))?.delivered ?? bytes)
+    const here = albums[searchParams.get('album_id') ?? '']!
+    const shown = (here.images ?? []).map(({ delivered: _, ...image }) => image)
+    const pagination = { page: 1, per_page: 20, total_pages: 1, total_images: shown.length }
+    const data = { albums: here.albums ?? [], images: shown, pagination, cdn_base_url: base }
+    json(response, 200, { success: true, data })
+  })
+  const home = tempFolder()
+  mkdirSync(join(home, 'pictures'))
+  const file = join(home, 'albumd.yaml')
+  const host = { base_url: `${origin}/api/v1` }
+  writeFileSync(
+    file,
+    JSON.stringify({ host, mirrors: [{ folder: 'pictures', album: 'P' }], state_dir: 'state' }),
+  )
+  const back = join(home, 'back')
+  const events: FromHostEvent[] = []
+  const again = () =>
+    restoreFromHost(loadConfig(file, {}), back, { apiKey: 'k', ca: null }, event => events.push(event), NEVER)
+  return { report: await again(), back, events, again }
+}
+
+test('each image comes into the folder of its album, and names that can be no file names are changed', async () => {
+  const { report, back } = await restored({
+    '': { albums: [album('1', 'Top'), album('2', '..')], images: [{ id: 'r', name: 'root.png' }] },
+    '1': { albums: [album('3', 'a/b')], images: [{ id: 'x', name: '../../etc/passwd' }] },
+    '2': { images: [{ id: 'y', name: 'y.png' }] },
+    '3': { images: [{ id: 'z' }] },
+  })
+  expect(report).toMatchObject({ restored: 4, missing: 0, unproved: 4, stopped: null })
+  expect(Object.keys(treeOf(back)).sort()).toEqual([
+    'Top/.._.._etc_passwd',
+    'Top/a_b/_',
+    '_../y.png',
+    'root.png',
+  ])
+  expect(readFileSync(join(back, 'root.png'))).toEqual(bytes)
+})
+
+test('images of one name, and twin albums, lose nothing', async () => {
+  const twins = [album('1', 'A'), album('2', 'A'), album('3', 'same.png')]
+  const image = (id: string) => ({ id, name: 'same.png' })
+  const { report, back } = await restored({
+    '': { albums: twins, images: [image('r')] },
+    '1': { images: [image('b'), image('c')] },
+    '2': { images: [image('a')] },
+    '3': { images: [image('d')] },
+  })
+  expect(report).toMatchObject({ restored: 5, missing: 0 })
+  expect(Object.keys(treeOf(back)).sort()).toEqual([
+    'A/same (b).png',
+    'A/same (c).png',
+    'A/same.png',
+    'same (r).png',
+    'same.png/same.png',
+  ])
+})
+
+test('what is delivered must fit the listing, and the next run tries what is missing once more', async () => {
+  const fitting = { name: 'a.png', size: `${bytes.length} B`, width: 3, height: 2 }
+  const images: HostImage[] = [
+    { id: '1', ...fitting },
+    { id: '2', ...fitting, name: 'longer.png', delivered: Buffer.concat([bytes, bytes]) },
+    { id: '3', ...fitting, name: 'other.png', size: undefined!, delivered: png(9, 9).bytes },
+    { id: '4', name: 'page.png', delivered: '<html>' },
+  ]
+  const { report, events, again, back } = await restored({ '': { images } })
+  expect(report).toMatchObject({ restored: 1, missing: 3 })
+  const missing = events.filter(event => event.event === 'image_missing')
+  expect(missing.map(({ path, code }) => `${path} ${code}`).sort()).toEqual([
+    'longer.png OTHER_BYTES',
+    'other.png OTHER_BYTES',
+    'page.png OTHER_BYTES',
+  ])
+  for (const image of images) delete image.delivered
+  expect(await again()).toMatchObject({ restored: 3, there: 1, missing: 0 })
+  expect(Object.keys(treeOf(back))).toHaveLength(4)
+})
+
+test('a host that names no delivery base gives nothing, and each image says so', async () => {
+  const { report, events } = await restored({ '': { images: [{ id: '1', name: 'a.png' }] } }, '')
+  expect(report).toMatchObject({ restored: 0, missing: 1 })
+  expect(events.at(-1)).toMatchObject({ event: 'image_missing', code: 'NO_ADDRESS' })
+})
