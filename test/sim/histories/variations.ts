@@ -18,6 +18,8 @@ export interface Variations {
   defaultAlbum: string | null
   without: readonly ('list' | 'delete' | 'create_album')[]
   depthMax: number
+  /** Listings name the base of delivery addresses (§4.4), whatever `delivery` makes of it. */
+  namesBase: boolean
   delivery: 'id' | 'file' | 'dated' | 'other' | 'nothing'
   /** Delivery remembers what it did not find. */
   cachesAbsence: boolean
@@ -39,6 +41,7 @@ export const PLAIN: Variations = {
   defaultAlbum: null,
   without: [],
   depthMax: 10,
+  namesBase: false,
   delivery: 'id',
   cachesAbsence: false,
   oddSvg: false,
@@ -59,6 +62,7 @@ export function drawVariations(random: Random): Variations {
     defaultAlbum: seldom(null, 'Inbox', 0.1),
     without: seldom([], [random.pick(['list', 'delete', 'create_album'] as const)], 0.12),
     depthMax: seldom(10, 1 + random.below(2), 0.06),
+    namesBase: false,
     delivery: random.pick(['id', 'id', 'file', 'other']),
     cachesAbsence: seldom(false, true),
     oddSvg: seldom(false, true),
@@ -69,7 +73,8 @@ export function drawVariations(random: Random): Variations {
 /** What fresh seeds alone have. */
 export function drawMoreVariations(drawn: Variations, random: Random, another: Random): Variations {
   const blinks = another.chance(0.1) ? another.pick(['odd', 'even'] as const) : null
-  return random.chance(0.15) ? { ...drawn, blinks, delivery: 'dated' } : { ...drawn, blinks }
+  const more = { ...drawn, blinks, namesBase: another.chance(0.5) }
+  return random.chance(0.15) ? { ...more, delivery: 'dated' } : more
 }
 
 export const LIFETIME_MS = CREDENTIAL_LIFETIME_MS

@@ -29,7 +29,7 @@ export function viewOf(
     albums: isHere ? inOrder(counted, variations, random) : [],
     images: images.slice((page - 1) * variations.perPage, page * variations.perPage),
     pagination: { total_pages: pages, total_images: images.length },
-    cdn_base_url: 'https://cdn.example',
+    cdn_base_url: variations.namesBase ? 'https://cdn.example' : null,
   }
 }
 
