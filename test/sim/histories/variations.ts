@@ -73,7 +73,7 @@ export function drawVariations(random: Random): Variations {
 /** What fresh seeds alone have. */
 export function drawMoreVariations(drawn: Variations, random: Random, another: Random): Variations {
   const blinks = another.chance(0.1) ? another.pick(['odd', 'even'] as const) : null
-  const more = { ...drawn, blinks, namesBase: another.chance(0.5) }
+  const more = { ...drawn, blinks, namesBase: another.chance(0.2) }
   return random.chance(0.15) ? { ...more, delivery: 'dated' } : more
 }
 
