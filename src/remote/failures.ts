@@ -37,11 +37,7 @@ const REMEDIES: Readonly<Record<ErrorCode, Remedy>> = {
   NO_AVAILABLE_IO_NODE: 'later',
 }
 
-/**
- * Remedies that are about the picture or the account, and so are the same at an upload node (§4.2). For every other
- * refusal of a node the remedy is a new credential: a node stores nothing when it refuses, and the credential may be what
- * the node minds.
- */
+/** Remedies that are about the picture or the account, and so are the same at an upload node (§4.2). */
 const ALSO_AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
   'skip_dimensions',
   'change_picture',
@@ -62,14 +58,24 @@ export function refused(
       .replace(/[^\w.-]/g, '_')
       .slice(0, 64) || 'UNNAMED'
   const words = oneLine(answer.error, secrets)
-  const remedy = isErrorCode(code) ? REMEDIES[code] : remedyOfStatus(endpoint, status)
-  return {
-    remedy: endpoint === 'send' && !ALSO_AT_NODE.has(remedy) ? 'new_credential' : remedy,
-    endpoint,
-    code,
-    message: words ? said(words) : because('host_refused_with', { code }),
-    status,
-  }
+  const message = words ? said(words) : because('host_refused_with', { code })
+  const general = isErrorCode(code) ? REMEDIES[code] : remedyOfStatus(endpoint, status)
+  const remedy = endpoint === 'send' ? remedyAtNode(general, status) : general
+  return { remedy, endpoint, code, message: remedy === 'refused_by_node' ? byNode(message) : message, status }
+}
+
+/**
+ * A node stores nothing when it refuses. With a 5xx it is in trouble, and a new credential may lead to another node. With a
+ * 4xx it minds something that asking at once will not change, and each credential costs quota.
+ */
+function remedyAtNode(general: Remedy, status: number): Remedy {
+  if (ALSO_AT_NODE.has(general)) return general
+  const isPassing = status < 400 || status >= 500 || status === 408 || status === 429
+  return isPassing ? 'new_credential' : 'refused_by_node'
+}
+
+function byNode(why: Reason): Reason {
+  return because('refused_by_node', { why })
 }
 
 /** What may be done about a code of §7. Null: §7 does not list the code. */

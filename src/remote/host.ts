@@ -49,6 +49,8 @@ export type Remedy =
   | 'find_out'
   /** Nothing was stored: the upload node refused, or never got the whole picture. Ask for a new credential. */
   | 'new_credential'
+  /** The upload node refused the picture for a reason that §4.2 does not show. Nothing was stored; try again in hours. */
+  | 'refused_by_node'
   /** Try once more with skip_dimension_check. */
   | 'skip_dimensions'
   /** The host does not take this picture as it is. Wait until the picture changes. */
@@ -84,7 +86,10 @@ export interface HostFailure {
   status?: number
   /** The gate answered with an earlier failure, and the request was not sent. */
   repeated?: true
-  /** With DAILY_LIMIT_REACHED: in how many milliseconds there is quota again, if the host said so (§7). */
+  /**
+   * How long the host asks to wait (Retry-After, §7): with DAILY_LIMIT_REACHED until there is quota again, with an outage if that
+   * is long.
+   */
   retryAfterMs?: number
   /** No byte of the request left. */
   unsent?: true

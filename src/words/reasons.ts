@@ -82,6 +82,9 @@ const WORDS = {
   redirects: ({ where }: { where: string }) =>
     `${where} redirects to another address, which albumd does not follow; set host.base_url to the final address`,
   host_refused_with: ({ code }: { code: string }) => `the host answered ${code}`,
+  refused_by_node: ({ why }: { why: Reason }) => `the upload node refused it: ${inWords(why)}`,
+  asked_to_wait: ({ why, until }: { why: Reason; until: number }) =>
+    `${inWords(why)}; the host asks to wait until ${localTime(until)}`,
   request_cancelled: () => 'the request was cancelled',
   address_not_https: ({ field }: { field: string }) =>
     `the host gave an address (${field}) that is not a plain HTTPS address; albumd does not use it`,

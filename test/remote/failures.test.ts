@@ -21,6 +21,7 @@ test('every code of §7 has a remedy at every endpoint, and leaves no doubt: not
 test('a picture that an upload node refused is never sent again with the same credential', () => {
   const allowed: Remedy[] = [
     'new_credential',
+    'refused_by_node',
     'skip_dimensions',
     'change_picture',
     'quota',
@@ -37,7 +38,10 @@ test.each<[string, number, Remedy]>([
   ['UNREADABLE_DIMENSION', 400, 'skip_dimensions'],
   ['MISSING_DIMENSION', 400, 'skip_dimensions'],
   ['FILE_TOO_LARGE', 400, 'change_picture'],
-  ['FORBIDDEN', 403, 'new_credential'],
+  ['FORBIDDEN', 403, 'refused_by_node'],
+  ['SOMETHING_ELSE', 422, 'refused_by_node'],
+  ['SOMETHING_ELSE', 500, 'new_credential'],
+  ['SOMETHING_ELSE', 408, 'new_credential'],
   ['RATE_LIMITED', 429, 'new_credential'],
   ['TOO_BIG', 413, 'change_picture'],
 ])('%s of an upload node: %s %s', (code, status, remedy) => {

@@ -106,7 +106,7 @@ test('when an upload node refuses, nothing was stored', async () => {
     json(response, 403, { success: false, error: said, code: 'FORBIDDEN' })
   })
   const refusal = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(10)), never))
-  expect(refusal).toMatchObject({ remedy: 'new_credential', code: 'FORBIDDEN', status: 403 })
+  expect(refusal).toMatchObject({ remedy: 'refused_by_node', code: 'FORBIDDEN', status: 403 })
 })
 
 test('when the node does not accept the dimensions, the remedy is to leave them out', async () => {

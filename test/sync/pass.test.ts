@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { openPicture } from '../../src/local/picture-file.ts'
 import { realDisk } from '../../src/local/real-disk.ts'
 import { hostWith, type ImageHost } from '../../src/remote/host.ts'
-import { inWords } from '../../src/words/reasons.ts'
+import { because, inWords, said } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
 import { never } from './album-stage.ts'
 import { failure, lookingAt, openWorkshop, unreachable, type Workshop } from './workshop.ts'
@@ -224,6 +224,57 @@ describe('a pass', () => {
     expect(asked).toBe(4)
     expect(stateOf(workshop)).toMatchObject({ synced: 1, failed: 1 })
     expect(workshop.synced.journal.open()).toEqual([])
+  })
+
+  it('asks for dimensions to be skipped where step 1 minds them', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    const host = hostWith(workshop.host, {
+      requestUpload: async (request, signal) =>
+        request.skip_dimension_check
+          ? workshop.host.requestUpload(request, signal)
+          : failure('skip_dimensions', 'INVALID_WIDTH', 'upload', { status: 400 }),
+    })
+    await workshop.pass({ host })
+    expect(stateOf(workshop)).toMatchObject({ synced: 1, failed: 0 })
+  })
+
+  it('sends what a node refuses once, and over a week no more than 300 times for 100 pictures', async () => {
+    const workshop = await openWorkshop()
+    for (let n = 0; n < 100; n++) workshop.write(`${n}.png`, png(2, 2 + n).bytes)
+    let sent = 0
+    let takes = (_name: string) => false
+    const host = hostWith(workshop.host, {
+      async send(credential, picture, signal) {
+        sent++
+        return takes(picture.fileName)
+          ? workshop.host.send(credential, picture, signal)
+          : failure('refused_by_node', 'FORBIDDEN', 'send', {
+              status: 403,
+              message: because('refused_by_node', { why: said('not this one') }),
+            })
+      },
+    })
+    let passed = 0
+    const clock = { ...workshop.clock, wall: () => workshop.clock.wall() + passed }
+    await workshop.pass({ host, clock })
+    expect(sent).toBe(100)
+    for (let hour = 1; hour <= 7 * 24; hour++) {
+      passed = hour * 3_600_000
+      await workshop.pass({ host, clock })
+    }
+    expect(sent).toBeGreaterThan(150)
+    expect(sent).toBeLessThanOrEqual(300)
+    expect(stateOf(workshop)).toMatchObject({ synced: 0, failed: 100 })
+    // It is not always the same few that are tried again.
+    const again = workshop.synced.summaries.failures(200).filter(({ attempts }) => attempts > 1)
+    expect(again.length).toBeGreaterThan(50)
+    // Once the node takes one of them, all others follow at once.
+    takes = () => true
+    passed += 86_400_000
+    await workshop.pass({ host, clock })
+    for (let pass = 0; pass < 12; pass++) await workshop.pass({ host, clock })
+    expect(stateOf(workshop)).toMatchObject({ synced: 100, failed: 0 })
   })
 
   it('does not follow a folder that became a link after the scan', async () => {

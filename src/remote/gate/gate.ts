@@ -1,10 +1,11 @@
 import type { Endpoint } from '../../protocol/endpoints.ts'
+import { because } from '../../words/reasons.ts'
 import type { Clock } from '../clock.ts'
 import { cancelled, doubted, isOutage, isUnreachable, notAsked, wasNotDone } from '../failures.ts'
 import type { Block, HostFailure, Outcome } from '../host.ts'
 import { Blocks } from './blocks.ts'
 import { type Lane, type LanesOptions, openLanes } from './lanes.ts'
-import type { Outage } from './outage.ts'
+import { asksForLong, type Outage } from './outage.ts'
 import { type Pace, type Slot, WINDOW_MS } from './rate-window.ts'
 
 export type { RateLedger } from './lanes.ts'
@@ -19,6 +20,8 @@ export interface RequestEvent {
 
 export interface GateOptions extends LanesOptions {
   clock: Clock
+  /** Milliseconds since 1970, for telling people until when the host asks to wait. Left out: the system's clock. */
+  wall?(): number
   /** Blocks that are known from an earlier process. */
   blocks?: readonly Block[]
   onRequest?(event: RequestEvent): void
@@ -160,7 +163,8 @@ export class Gate {
       slot.start(began)
     }
     try {
-      const { outcome, status, pace } = await send(started)
+      const { outcome: answered, status, pace } = await send(started)
+      const outcome = this.#withWait(answered, pace)
       const now = clock.now()
       if (status !== null) slot.answered(now)
       if (pace.limit !== null) window.adopt(pace.limit)
@@ -173,6 +177,15 @@ export class Gate {
       slot.release()
       for (const outage of probed) outage.leave()
     }
+  }
+
+  /** The outcome, with the time until which the host asks to wait, where that is long. */
+  #withWait<T>(outcome: Outcome<T>, { retryAfterMs }: Pace): Outcome<T> {
+    if (outcome.ok || retryAfterMs === null || !isOutage(outcome.failure) || !asksForLong(retryAfterMs))
+      return outcome
+    const until = (this.#options.wall ?? Date.now)() + retryAfterMs
+    const message = because('asked_to_wait', { why: outcome.failure.message, until })
+    return { ok: false, failure: { ...outcome.failure, message, retryAfterMs } }
   }
 
   #failed(failure: HostFailure, lane: Lane, sent: number, { retryAfterMs }: Pace, now: number): void {

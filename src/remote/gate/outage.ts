@@ -3,8 +3,8 @@ import type { HostFailure } from '../host.ts'
 
 /** The delay after the first failure; each further failure doubles it. */
 const FIRST_DELAY_MS = 250
-/** A longer `Retry-After` is cut to this: a host that answers "in a day" by mistake would stop albumd for a day. */
-const RETRY_AFTER_MAX_MS = 60_000
+/** When the host asks to wait for longer than this, requests are answered with that instead of waiting. */
+const PATIENT_MS = 60_000
 /** While one request probes the host, the others look this often whether the probe has ended. */
 const PROBE_POLL_MS = 250
 
@@ -49,7 +49,8 @@ export class Outage {
 
   /** The last failure, when the outage lasts and the next probe is not due yet; else null. */
   lasting(now: number): HostFailure | null {
-    return this.#failures >= this.#options.attempts && this.#until > now ? this.#last : null
+    const isLong = this.#failures >= this.#options.attempts || asksForLong(this.#last?.retryAfterMs)
+    return isLong && this.#until > now ? this.#last : null
   }
 
   /** Milliseconds to wait before asking again; 0 when a request may be sent now. */
@@ -70,8 +71,8 @@ export class Outage {
   }
 
   /**
-   * A request failed that was sent at `sent`. `retryAfterMs`: how long the host asks to wait (Retry-After); all requests wait
-   * at least so long. Requests that were under way at the same time fail together, so only the first of them counts.
+   * A request failed that was sent at `sent`. `retryAfterMs`: how long the host asks to wait (Retry-After, §7); all requests
+   * wait at least so long. Requests that were under way at the same time fail together, so only the first of them counts.
    */
   failed(sent: number, now: number, failure: HostFailure, retryAfterMs: number | null): void {
     if (sent < this.#since) return
@@ -95,7 +96,7 @@ export class Outage {
 
   /** Makes a probe due now, when the host was unreachable. A host that asked for fewer requests is still given its time. */
   probeSoon(): void {
-    if (this.#last && isUnreachable(this.#last)) this.#until = 0
+    if (this.#last && isUnreachable(this.#last) && !asksForLong(this.#last.retryAfterMs)) this.#until = 0
   }
 }
 
@@ -109,6 +110,10 @@ export function backoffMs(
   { random, maxDelayMs }: Pick<OutageOptions, 'random' | 'maxDelayMs'>,
 ): number {
   const jittered = random() * Math.min(maxDelayMs, FIRST_DELAY_MS * 2 ** (failures - 1))
-  const asked = Math.min(retryAfterMs ?? 0, Math.max(RETRY_AFTER_MAX_MS, maxDelayMs))
-  return Math.max(jittered, asked)
+  return Math.max(jittered, retryAfterMs ?? 0)
+}
+
+/** Whether the host asks to wait for so long that a request is answered with that. */
+export function asksForLong(retryAfterMs: number | null | undefined): boolean {
+  return (retryAfterMs ?? 0) > PATIENT_MS
 }

@@ -131,12 +131,15 @@ function text(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value)?.trim() ?? ''
 }
 
+/** A week. A host that asks to wait for longer is mistaken. */
+const RETRY_AFTER_MAX_MS = 7 * 86_400_000
+
 /** Seconds or a date (RFC 9110, 10.2.3). A date is compared with the host's own `Date` header, because clocks differ. */
 function retryAfter(value: string, hostDate: string): number | null {
-  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Number(value) * 1000, RETRY_AFTER_MAX_MS)
   if (!value.endsWith('GMT')) return null
   const wait = Date.parse(value) - Date.parse(hostDate)
-  return Number.isNaN(wait) ? null : Math.max(0, wait)
+  return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), RETRY_AFTER_MAX_MS)
 }
 
 function positive(value: string): number | null {

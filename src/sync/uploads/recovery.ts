@@ -10,6 +10,7 @@ import { confirmedPattern, delivers } from '../listing/index.ts'
 import type { Pass } from '../pass-request.ts'
 import { endLoss } from '../state-loss.ts'
 import { EARLY_MS, lookAtAlbum, type Recovery, record } from './album-recovery.ts'
+import { withoutTooManyRefused } from './node-refusals.ts'
 
 /**
  * Recovery: what became of uploads whose answer is not known. Nothing is sent while it works.
@@ -30,11 +31,12 @@ export async function recoverUploads(context: EngineContext, pass: Pass): Promis
 /** Puts uploads in doubt that an earlier process left open, and retries failures whose time has come. */
 async function settleJournal({ synced, clock, credentialLifetimeMs }: EngineContext): Promise<void> {
   const open = synced.journal.openUploads()
-  const due = synced.failures.due(clock.wall())
+  const now = clock.wall()
+  const due = synced.failures.due(now)
   if (open.length === 0 && due.length === 0) return
   await synced.commit(tx => {
     for (const intent of open) doubtVersion(tx, intent, mayArriveFor(credentialLifetimeMs))
-    retried(tx, due)
+    retried(tx, withoutTooManyRefused(tx, due, now))
   })
 }
 

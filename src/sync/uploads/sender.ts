@@ -11,6 +11,7 @@ import { because } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
 import { momentOf } from '../clock.ts'
 import { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from '../quota/index.ts'
+import { nodeTakes } from './node-refusals.ts'
 import { resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
 /** A picture that was read, and where it goes. */
@@ -36,11 +37,16 @@ export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal):
   const refused = async (failure: HostFailure) => {
     if (failure.issued) await run.synced.commit(tx => run.quota.grant(tx))
     if (failure.code === TOO_LARGE) await run.synced.commit(tx => noteTooLarge(tx, run.clock, size))
-    return resultOfRefusal(failure, open.hash, run.clock.wall())
+    const attempts = run.synced.failures.of(parcel.job.file.folder, parcel.job.file.name)?.attempts ?? 0
+    return resultOfRefusal(failure, open.hash, run.clock.wall(), attempts)
   }
   let last: HostFailure | null = null
   for (let tries = 0; tries < CREDENTIALS; tries++) {
     const granted = await requestCredential(run, parcel, skipDimensions, signal)
+    if (!granted.ok && granted.failure.remedy === 'skip_dimensions' && !skipDimensions) {
+      skipDimensions = true
+      continue
+    }
     if (!granted.ok) return refused(granted.failure)
     const { album, ...credential } = granted.value
     const sent = await sendBytes(run, { ...parcel, album }, credential, signal)
@@ -124,6 +130,7 @@ async function sendBytes(
       // A record had linked the answered id to another picture by name alone. The answer proves that its bytes are these.
       const known = synced.images.byRemoteId(imageId)
       if (known && !known.hash.equals(open.hash)) refuted(tx, known, clock.wall())
+      nodeTakes(tx, job.file, clock.wall())
       stored(tx, job, open, picture, place, momentOf(run))
       noteTaken(tx, size)
     }

@@ -62,8 +62,14 @@ export type UploadResult =
 const HOUR_MS = 3_600_000
 const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 
-/** What the host's refusal means for this file and for others. `now`: milliseconds since 1970. */
-export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number): UploadResult {
+/** How long a picture waits after its first, second and every further refusal by an upload node. */
+const AFTER_NODE_MS = [HOUR_MS, 4 * HOUR_MS, 24 * HOUR_MS] as const
+
+/**
+ * What the host's refusal means for this file and for others. `now`: milliseconds since 1970. `attempts`: how often the
+ * file's upload has failed before.
+ */
+export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number, attempts = 0): UploadResult {
   const { code, remedy } = failure
   const message = failure.message
   const failed = (retryAt: number | null) => ({ kind: 'failed', code, message, retryAt, hash }) as const
@@ -82,6 +88,8 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number)
       return failed(null)
     case 'change_request':
       return failed(now + (isErrorCode(code) ? 24 * HOUR_MS : HOUR_MS))
+    case 'refused_by_node':
+      return failed(now + (AFTER_NODE_MS[attempts] ?? AFTER_NODE_MS[2]))
     case 'not_permitted':
     case 'new_credential':
     case 'gone':

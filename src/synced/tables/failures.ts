@@ -37,9 +37,14 @@ export function openFailures(db: Db) {
      WHERE source = 'upload' AND code = ? AND state = 'failed' ORDER BY size`),
       /** When the next retry is due; null when none is. */
       nextDue: value<[], number | null>('SELECT min(next_attempt_at) FROM failures'),
-      /** Failed uploads whose retry is due. */
+      /** Failed uploads whose retry is due, those with the fewest tries first. */
       due: all<[now: number], FailureRow>(
-        `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at IS NOT NULL AND next_attempt_at <= +?`,
+        `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at IS NOT NULL AND next_attempt_at <= +?
+     ORDER BY attempts`,
+      ),
+      /** Failed uploads whose retry is not due yet. */
+      later: all<[now: number], FailureRow>(
+        `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at > +?`,
       ),
     },
     writes: {
@@ -49,6 +54,9 @@ export function openFailures(db: Db) {
      VALUES (@folder, @name, @source, @code, @message, 1, @next_attempt_at)
      ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message,
        attempts = attempts + 1, next_attempt_at = excluded.next_attempt_at`),
+      postpone: run<[until: number, folder: number, name: string]>(
+        `UPDATE failures SET next_attempt_at = ? WHERE folder = ? AND name = ? AND source = 'upload'`,
+      ),
       /** Forgets the failure of a file's upload. A failed look stays, because its name may only look like this file's name. */
       clear: run<[folder: number, name: string]>(
         `DELETE FROM failures WHERE folder = ? AND name = ? AND source <> 'look'`,

@@ -1,0 +1,34 @@
+import type { Tx } from '../../synced/synced.ts'
+import type { FailureRow } from '../../synced/tables/failures.ts'
+import type { FileKey } from '../../synced/tables/files.ts'
+import { codeOf } from '../../words/reasons.ts'
+
+/**
+ * So many pictures that an upload node has refused are tried again at a time. What the node minds is likely the same for all
+ * of them, and each try costs quota.
+ */
+const RETRIES_MOST = 10
+const DAY_MS = 86_400_000
+
+/**
+ * The failures that are tried again now. `due`: those whose time has come, with the fewest tries first. Pictures that a node
+ * has refused beyond `RETRIES_MOST` wait for another day. `now`: milliseconds since 1970.
+ */
+export function withoutTooManyRefused(tx: Tx, due: readonly FailureRow[], now: number): FailureRow[] {
+  const refused = due.filter(isByNode)
+  const postponed = new Set(refused.slice(RETRIES_MOST))
+  for (const { folder, name } of postponed) tx.failures.postpone(now + DAY_MS, folder, name)
+  return due.filter(failure => !postponed.has(failure))
+}
+
+/** An upload node took a file's picture. When it had refused the picture before, all other refused pictures are due now. */
+export function nodeTakes(tx: Tx, { folder, name }: FileKey, now: number): void {
+  const failure = tx.failures.of(folder, name)
+  if (!failure || !isByNode(failure)) return
+  for (const other of tx.failures.later(now).filter(isByNode))
+    tx.failures.postpone(now, other.folder, other.name)
+}
+
+function isByNode({ message }: FailureRow): boolean {
+  return codeOf(message) === 'refused_by_node'
+}
