@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { realPathOf } from '../../config/paths.ts'
 import { openFolderPoller } from '../../local/folder-poller.ts'
 import { openFolderWatcher } from '../../local/folder-watcher.ts'
 import { isRemote, type Mount, mountsOf, readMounts } from '../../local/mount-table.ts'
@@ -241,21 +242,19 @@ class MirrorMounts {
   }
 
   #read(): Map<string, string> {
-    const mine = mountsOf(this.#mounts(), this.#mirror)
+    // The kernel's list has no links. The end of a link may be missing until its disk is mounted.
+    const root = realPathOf(this.#mirror)
+    const folderOf = ({ path }: Mount) => (path.startsWith(`${root}/`) ? path.slice(root.length + 1) : '')
+    const mine = mountsOf(this.#mounts(), root)
     const remote = mine.filter(isRemote)
-    this.remote = remote.map(mount => this.#folderOf(mount))
-    for (const mount of remote) this.#sayOnce(mount)
-    return new Map(mine.map(mount => [this.#folderOf(mount), mount.id]))
+    this.remote = remote.map(folderOf)
+    for (const mount of remote) this.#sayOnce(mount, folderOf(mount) === '' ? this.#mirror : mount.path)
+    return new Map(mine.map(mount => [folderOf(mount), mount.id]))
   }
 
-  #folderOf({ path }: Mount): string {
-    return path.startsWith(`${this.#mirror}/`) ? path.slice(this.#mirror.length + 1) : ''
-  }
-
-  #sayOnce(mount: Mount): void {
-    const folder = this.#folderOf(mount) === '' ? this.#mirror : mount.path
+  #sayOnce(mount: Mount, at: string): void {
     const line =
-      `${folder} is on a file system of other machines (${mount.type}), which does not tell what they change ` +
+      `${at} is on a file system of other machines (${mount.type}), which does not tell what they change ` +
       'there. So albumd scans all of it every minute, or less often where a scan takes long; watch.poll sets how often.'
     if (!this.#said.has(line)) this.#say(line)
     this.#said.add(line)

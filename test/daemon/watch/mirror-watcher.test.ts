@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -157,6 +157,23 @@ describe('a polled mirror', () => {
     await clock.pass(2 * MINUTE)
     await told('everything')
   })
+})
+
+it.each([
+  ['on the root', ''],
+  ['above it', '..'],
+  ['below it', 'a'],
+])('a mount %s is noticed where a link leads to the root', async (_, below) => {
+  const home = tempFolder()
+  mkdirSync(join(home, 'disk/mirror/a'), { recursive: true })
+  symlinkSync(join(home, 'disk'), join(home, 'link'))
+  const mounts: Mount[] = [{ id: '1', path: '/', type: 'ext4' }]
+  const mirror = watchMirror(join(home, 'link/mirror'), ['', 'a'], { mounts: () => mounts })
+  onTestFinished(mirror.close)
+  await mirror.told('a')
+  mounts.push({ id: '2', path: join(home, 'disk/mirror', below), type: 'ext4' })
+  await mirror.clock.pass(5000)
+  await mirror.told(below === 'a' ? 'a' : 'everything')
 })
 
 describe('file systems of other machines', () => {
