@@ -14,14 +14,14 @@ export function openFolderPoller(root: string) {
     async poll(folders: readonly string[]): Promise<string[]> {
       const before = known
       known = new Map()
-      for await (const folder of unhurried(folders)) known.set(folder, stampOf(join(root, folder)))
+      await unhurried(folders, folder => known.set(folder, stampOf(join(root, folder))))
       return folders.filter(folder => before.get(folder) !== known.get(folder))
     },
   }
 }
 
 /** What changes when an entry of the folder does. An error is a stamp too, so another error counts as a change. */
-function stampOf(path: string): string {
+export function stampOf(path: string): string {
   try {
     const { dev, ino, mtimeMs, ctimeMs } = lstatSync(path)
     return `${dev} ${ino} ${mtimeMs} ${ctimeMs}`
@@ -33,10 +33,10 @@ function stampOf(path: string): string {
 /** Items for one turn of the event loop: a few milliseconds when each needs a system call. */
 const BATCH = 256
 
-/** Gives items one by one, and lets the event loop turn now and then. */
-export async function* unhurried<T>(items: readonly T[]): AsyncGenerator<T> {
+/** Works on items one by one, and lets the event loop turn now and then. The first is worked on before it returns. */
+export async function unhurried<T>(items: readonly T[], work: (item: T) => unknown): Promise<void> {
   for (const [at, item] of items.entries()) {
     if (at % BATCH === BATCH - 1) await turn()
-    yield item
+    await work(item)
   }
 }

@@ -10,7 +10,8 @@ export interface FolderWatcher {
   /**
    * Watches folders: paths below the root with slashes; '' is the root. A folder is named with or after the folders above
    * it. A folder that is watched already stays as it is; a folder whose watch failed is tried again. What happens in a
-   * folder before the promise resolves may cause no call of `onStale`, so look at the folder afterwards. Never rejects.
+   * folder before the promise resolves may cause no call of `onStale`, so look at the folder afterwards. A root that is
+   * named first is told of from the call on. Never rejects.
    */
   watch(folders: readonly string[]): Promise<void>
   /** Ends the watches of folders and of all that lies below them. */
@@ -111,8 +112,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     if (heardThisTurn++ === 0) setImmediate(endTurn)
     onStale(folder)
     if (event !== 'rename' || name === null) return
-    // When a folder is deleted or moved, the folder's own watch names it. This is the only event for the root, because the
-    // folder above the root has no watch.
+    // When a folder is deleted or moved, the folder's own watch names it.
     if (name === basename(join(base, folder))) renew([folder])
     const child = folder === '' ? name : `${folder}/${name}`
     if (watches.has(child)) renew([child])
@@ -145,7 +145,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
       const folders = within(due)
       due.clear()
       full = false
-      for await (const folder of unhurried(folders)) await renewOne(folder)
+      await unhurried(folders, renewOne)
     }
     renewing = false
   }
@@ -181,10 +181,10 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
   return {
     async watch(folders) {
       full = false
-      for await (const folder of unhurried(folders)) {
+      await unhurried(folders, async folder => {
         const known = watches.get(folder)
         if (known !== 'root' && typeof known !== 'object') await openUnlessFull(folder)
-      }
+      })
     },
 
     unwatch(folders) {

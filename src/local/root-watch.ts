@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
-import { dirname, join, posix } from 'node:path'
+import { type FSWatcher as FolderHandle, watch as watchFolder } from 'node:fs'
+import { basename, dirname, posix } from 'node:path'
 import { FSWatcher } from 'chokidar'
+import { stampOf } from './folder-poller.ts'
 
 /** The watch of a mirror's root. The root may be missing, and may come and go. */
 export interface RootWatch {
@@ -13,28 +14,25 @@ export interface RootWatch {
 export interface RootWatchOptions {
   /** An event of fs.watch: 'rename' or 'change', and the entry's name. */
   onEvent(event: string, name: string | null): void
-  /** A folder above a missing root has changed, so the root may be back. */
+  /** The folder has changed while its watch began, or it or a folder above it has come, gone or been replaced. */
   onWay(): void
   onError(error: unknown): void
 }
 
-/**
- * Watches a folder, but nothing in it. When the folder is missing, chokidar watches the nearest folder above that exists.
- * The system alone can't do this.
- */
+/** Watches a folder, but nothing in it, and the way that leads to it. chokidar waits where the folder is missing. */
 export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWatchOptions): RootWatch {
   const { promise, resolve } = Promise.withResolvers<void>()
+  const way = watchWay(path, onWay)
   const handle = newHandle(path)
-  const before = nearestThere(path)
+  const before = stampOf(path)
   handle.on('ready', () => {
     resolve()
     // chokidar looks what exists, and begins to watch afterwards. Changes between the two cause no event.
-    if (nearestThere(path) !== before) onWay()
+    if (stampOf(path) !== before) onWay()
   })
   handle.on('raw', (event, name, about) => {
     const { watchedPath } = about as { watchedPath: string }
     if (watchedPath === path) onEvent(event, name)
-    else if (leadsTo(path, join(watchedPath, name ?? ''))) onWay()
   })
   handle.on('error', error => {
     resolve()
@@ -46,6 +44,7 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
     close() {
       // A closed handle is never ready.
       resolve()
+      for (const each of way) each.close()
       return handle.close()
     },
   }
@@ -68,14 +67,24 @@ function newHandle(path: string): FSWatcher {
   })
 }
 
-/** The path itself, or the nearest folder above it that exists. */
-function nearestThere(path: string): string {
-  let at = path
-  while (at !== dirname(at) && !existsSync(at)) at = dirname(at)
-  return at
-}
-
-/** Whether `path` is, or lies below, `above`. */
-function leadsTo(path: string, above: string): boolean {
-  return path === above || path.startsWith(join(above, '/'))
+/**
+ * Watches the folders above a path that exist. All of them, because inotify does not tell a folder that a folder above it
+ * was moved. From the top, so that what comes in the place of a folder during the start is noticed above it.
+ */
+function watchWay(path: string, onWay: () => void): FolderHandle[] {
+  const above = dirname(path)
+  if (above === path) return []
+  const handles = watchWay(above, onWay)
+  try {
+    const handle = watchFolder(above, (event, name) => {
+      // A change is of permissions or times alone.
+      if (event === 'rename' && name === basename(path)) onWay()
+    })
+    handle.on('error', () => handle.close())
+    return [...handles, handle]
+  } catch {
+    // The folder is missing, and the watch above it will tell when it comes. Or the system refuses this watch, which the
+    // root's own watch tells where it matters.
+    return handles
+  }
 }

@@ -8,16 +8,20 @@ import { plant, tempFolder } from '../temp-folder.ts'
 import { Watched } from './watched.ts'
 
 describe.skipIf(process.platform !== 'linux')('on Linux', () => {
-  it('one inotify watch serves a folder and none a file, and the end leaves none', async () => {
+  it('one inotify watch serves a folder, at, above and below the root, and none a file, and the end leaves none', async () => {
     const before = inotifyWatches()
     const folders = ['', ...Array.from({ length: 50 }, (_, n) => `${n}`)]
     const files = folders.flatMap(folder => [`mirror/${folder}/a.jpg`, `mirror/${folder}/b.jpg`])
-    const { watcher } = await Watched.open(folders, Object.fromEntries(files.map(file => [file, 'picture'])))
-    expect(inotifyWatches()).toBe(before + 51)
+    const { root, watcher } = await Watched.open(
+      folders,
+      Object.fromEntries(files.map(file => [file, 'picture'])),
+    )
+    const above = root.split('/').length - 1
+    expect(inotifyWatches()).toBe(before + above + 51)
     await watcher.watch(folders)
-    expect(inotifyWatches()).toBe(before + 51)
+    expect(inotifyWatches()).toBe(before + above + 51)
     watcher.unwatch(['7', '8'])
-    expect(inotifyWatches()).toBe(before + 49)
+    expect(inotifyWatches()).toBe(before + above + 49)
     await watcher.close()
     expect(inotifyWatches()).toBe(before)
   })

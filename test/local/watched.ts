@@ -31,12 +31,16 @@ export class Watched {
     })
   }
 
-  /** Folders that are missing are made. */
-  static async open(folders: string[], files: Record<string, string> = {}): Promise<Watched> {
+  /** Folders that are missing are made. `root`: where the mirror is; `files` are below the same folder as it. */
+  static async open(
+    folders: string[],
+    files: Record<string, string> = {},
+    root = 'mirror',
+  ): Promise<Watched> {
     const temp = tempFolder()
-    for (const folder of folders) fs.mkdirSync(join(temp, 'mirror', folder), { recursive: true })
+    for (const folder of folders) fs.mkdirSync(join(temp, root, folder), { recursive: true })
     plant(temp, { 'outside/': '', ...files })
-    const watched = new Watched(join(temp, 'mirror'), join(temp, 'outside'))
+    const watched = new Watched(join(temp, root), join(temp, 'outside'))
     onTestFinished(() => watched.watcher.close())
     await watched.watcher.watch(folders)
     return watched
@@ -56,10 +60,10 @@ export class Watched {
   }
 
   /** Does something, and waits until each of the folders was told. */
-  async told(act: () => void, ...folders: string[]): Promise<string[]> {
+  async told(act: () => unknown, ...folders: string[]): Promise<string[]> {
     this.stale.clear()
     const all = Promise.all(folders.map(folder => once(this.#told, `stale ${folder}`)))
-    act()
+    await act()
     await all
     return [...this.stale]
   }

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { realPathOf } from '../../config/paths.ts'
 import { openFolderPoller } from '../../local/folder-poller.ts'
 import { openFolderWatcher } from '../../local/folder-watcher.ts'
 import { isRemote, type Mount, mountsOf, readMounts } from '../../local/mount-table.ts'
@@ -11,11 +12,14 @@ import { Bell } from '../background.ts'
 import type { StaleFolders } from './stale-folders.ts'
 import type { WatchState } from './watching.ts'
 
-/** Watches one mirror: one watch for each of its folders. */
+/**
+ * Watches one mirror: one watch for each of its folders. It begins with the folders on record, because a root that is
+ * missing or in doubt is not scanned, and what comes back is noticed all the same.
+ */
 export interface MirrorWatcher {
   /**
-   * Soon watches the folders that the last scan found, and no others. A folder becomes stale when its watch begins. A
-   * folder that can't be watched is polled.
+   * Soon watches the root and the folders that the last scan found, and no others. A folder below the root becomes stale
+   * when its watch begins. A folder that can't be watched is polled.
    */
   follow(): void
   /** Ends all watches, also those that are being opened. */
@@ -41,7 +45,7 @@ const LOST_MS = 60_000
 /** Every so many polls they are scanned, because a poll does not see a file that was edited in place. */
 const WHOLE_LOOK_EVERY = 10
 /** How often the list of mounts is read, because a mount makes no event. */
-const MOUNTS_MS = 10_000
+const MOUNTS_MS = 5000
 /** The time between two scans of what is polled, where `watch.poll` does not set it. */
 const POLL_MS = 60_000
 /** Without `watch.poll` the scans of what is polled take at most this part of the time. */
@@ -119,8 +123,8 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
     for (const path of gone) named.delete(path)
     for (const path of found) named.add(path)
     await watcher.watch(found)
-    // A change between the scan and the watch made no event.
-    for (const path of found) stale.add(mirror, path)
+    // A change between the scan and the watch made no event. The root's watch began before its scan.
+    for (const path of found) if (path !== '') stale.add(mirror, path)
   }
 
   /** Tries again to watch the folders that could not be watched, and polls those that still can't be. */
@@ -166,17 +170,24 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
     }
   }
 
+  function follow(): void {
+    // A call of `followNow` that waits already will read the records of this scan too.
+    if (isFollowing) return
+    isFollowing = true
+    // An error of the state is left to the next pass, which fails with it too and tells it.
+    following = following.then(followNow).catch(() => {})
+  }
+
   tellState()
   const loops = [every(MOUNTS_MS, lookAtMounts), every(LOST_MS, lookAfterLost), poll()]
+  // The root's watch begins in this very turn, so before the first scan.
+  if (pollMs === null) following = watchOnly(new Set(['']))
+  follow()
 
   return {
     follow() {
       scanned.ring()
-      // A call of `followNow` that waits already will read the records of this scan too.
-      if (isFollowing) return
-      isFollowing = true
-      // An error of the state is left to the next pass, which fails with it too and tells it.
-      following = following.then(followNow).catch(() => {})
+      follow()
     },
     async close() {
       ended.abort()
@@ -187,17 +198,17 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
 }
 
 /**
- * The folders to watch: those that are there, without doubt. A folder in doubt may be another folder when it comes
- * back, for example by a mount, which makes no event. An emptied folder is watched, because pictures that are put back
- * into it end the doubt.
+ * The folders to watch: the root, and those that are there without doubt. A folder in doubt may be another folder when it
+ * comes back, for example by a mount, which makes no event. The root is watched in any case, because a root that comes back
+ * is looked for. An emptied folder is watched, because pictures that are put back into it end the doubt.
  */
 function foldersToWatch(synced: Synced, mirror: string): Set<string> {
   const row = synced.mirrors.of(mirror)
-  if (!row) return new Set()
+  if (!row) return new Set([''])
   const doubts = synced.folders.unknown(row.id)
   const isBelowDoubt = (path: string) => doubts.some(doubt => isBelow(path, doubt.path))
   const emptied = doubts.filter(({ code }) => code === 'FOLDER_EMPTIED').map(({ path }) => path)
-  const there = [...synced.folders.certain(row.id), ...emptied]
+  const there = ['', ...synced.folders.certain(row.id), ...emptied]
   return new Set(there.filter(path => doubts.length === 0 || !isBelowDoubt(path)))
 }
 
@@ -231,21 +242,19 @@ class MirrorMounts {
   }
 
   #read(): Map<string, string> {
-    const mine = mountsOf(this.#mounts(), this.#mirror)
+    // The kernel's list has no links. The end of a link may be missing until its disk is mounted.
+    const root = realPathOf(this.#mirror)
+    const folderOf = ({ path }: Mount) => (path.startsWith(`${root}/`) ? path.slice(root.length + 1) : '')
+    const mine = mountsOf(this.#mounts(), root)
     const remote = mine.filter(isRemote)
-    this.remote = remote.map(mount => this.#folderOf(mount))
-    for (const mount of remote) this.#sayOnce(mount)
-    return new Map(mine.map(mount => [this.#folderOf(mount), mount.id]))
+    this.remote = remote.map(folderOf)
+    for (const mount of remote) this.#sayOnce(mount, folderOf(mount) === '' ? this.#mirror : mount.path)
+    return new Map(mine.map(mount => [folderOf(mount), mount.id]))
   }
 
-  #folderOf({ path }: Mount): string {
-    return path.startsWith(`${this.#mirror}/`) ? path.slice(this.#mirror.length + 1) : ''
-  }
-
-  #sayOnce(mount: Mount): void {
-    const folder = this.#folderOf(mount) === '' ? this.#mirror : mount.path
+  #sayOnce(mount: Mount, at: string): void {
     const line =
-      `${folder} is on a file system of other machines (${mount.type}), which does not tell what they change ` +
+      `${at} is on a file system of other machines (${mount.type}), which does not tell what they change ` +
       'there. So albumd scans all of it every minute, or less often where a scan takes long; watch.poll sets how often.'
     if (!this.#said.has(line)) this.#say(line)
     this.#said.add(line)

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -11,16 +11,36 @@ import { type WatchedMirror, watchMirror } from './watched-mirror.ts'
 const MINUTE = 60_000
 
 function watch(folders: string[], options?: Parameters<typeof watchMirror>[2]): WatchedMirror {
-  const watched = watchMirror(tempFolder(), folders, options)
+  const watched = watchMirror(join(tempFolder(), 'mirror'), folders, options)
   onTestFinished(watched.close)
   return watched
 }
 
 describe('a watched mirror', () => {
+  it('is noticed when its root comes, before any scan, and when a recorded folder does', async () => {
+    const { root, state, told } = watch(['', 'a'], { missing: true })
+    await expect.poll(() => state().folders).toBe(2)
+    mkdirSync(root)
+    await told('')
+    mkdirSync(join(root, 'a'))
+    await told('a')
+    writeFileSync(join(root, 'a/x.png'), '')
+    await told('a')
+  })
+
+  it('is noticed when its root comes that no scan has recorded', async () => {
+    const { root, state, told } = watch([], { missing: true })
+    await expect.poll(() => state().folders).toBe(1)
+    mkdirSync(root)
+    await told('')
+    writeFileSync(join(root, 'x.png'), '')
+    await told('')
+  })
+
   it('makes a folder stale when its watch begins, and at every change in it', async () => {
     const { root, watcher, told } = watch(['', 'a'])
     watcher.follow()
-    await told('', 'a')
+    await told('a')
     writeFileSync(join(root, 'a/x.png'), '')
     await told('a')
   })
@@ -28,7 +48,7 @@ describe('a watched mirror', () => {
   it('watches folders that a later scan finds, and ends the watches of folders that it no longer finds', async () => {
     const { root, synced, mirror, watcher, told, state } = watch(['', 'a'])
     watcher.follow()
-    await told('', 'a')
+    await told('a')
     expect(state()).toMatchObject({ folders: 2, lost: 0, loss: null, polled: false })
     mkdirSync(join(root, 'b'))
     synced.commitNow(tx => tx.folders.gone(synced.folders.at(mirror, 'a')!.id))
@@ -59,7 +79,7 @@ describe('a watched mirror', () => {
       )
     }
     watcher.follow()
-    await told('', 'a', 'b')
+    await told('a', 'b')
     doubt('a', 'FOLDER_EMPTIED')
     doubt('b', 'FOLDER_UNMOUNTED')
     watcher.follow()
@@ -72,7 +92,7 @@ describe('a watched mirror', () => {
     const tooLong = 'x'.repeat(300)
     const { watcher, clock, said, told, heard, state } = watch(['', 'a', tooLong])
     watcher.follow()
-    await told('', 'a', tooLong)
+    await told('a', tooLong)
     await expect.poll(state).toMatchObject({ folders: 2, lost: 1, loss: { code: 'WATCH_ERROR' } })
     await clock.pass(MINUTE)
     await told(tooLong)
@@ -89,7 +109,7 @@ describe('a watched mirror', () => {
     const { root, watcher, clock, told, state, said } = watch(['', 'a'])
     for (const n of [0, 1]) writeFileSync(join(root, `a/${n}.jpg`), '')
     watcher.follow()
-    await told('', 'a')
+    await told('a')
     expect(state().overflowedAt).toBeNull()
     await clock.pass(1000)
     // The events are made in one turn of Node's loop, so none is read before the queue overflows. The kernel merges equal
@@ -139,6 +159,23 @@ describe('a polled mirror', () => {
   })
 })
 
+it.each([
+  ['on the root', ''],
+  ['above it', '..'],
+  ['below it', 'a'],
+])('a mount %s is noticed where a link leads to the root', async (_, below) => {
+  const home = tempFolder()
+  mkdirSync(join(home, 'disk/mirror/a'), { recursive: true })
+  symlinkSync(join(home, 'disk'), join(home, 'link'))
+  const mounts: Mount[] = [{ id: '1', path: '/', type: 'ext4' }]
+  const mirror = watchMirror(join(home, 'link/mirror'), ['', 'a'], { mounts: () => mounts })
+  onTestFinished(mirror.close)
+  await mirror.told('a')
+  mounts.push({ id: '2', path: join(home, 'disk/mirror', below), type: 'ext4' })
+  await mirror.clock.pass(5000)
+  await mirror.told(below === 'a' ? 'a' : 'everything')
+})
+
 describe('file systems of other machines', () => {
   const remoteAt = (path: string): Mount => ({ id: '7', path, type: 'nfs4' })
 
@@ -149,7 +186,7 @@ describe('file systems of other machines', () => {
     const mirror = watchMirror(root, ['', 'a'], { mounts: () => mounts })
     onTestFinished(mirror.close)
     mirror.watcher.follow()
-    await mirror.told('', 'a')
+    await mirror.told('a')
     expect(mirror.said.join()).toMatch(/nfs4.*watch\.poll/)
     await mirror.clock.pass(MINUTE)
     await mirror.told('everything')
@@ -161,7 +198,7 @@ describe('file systems of other machines', () => {
     const mirror = watchMirror(root, ['', 'a', 'a/b', 'ab'], { mounts: () => mounts })
     onTestFinished(mirror.close)
     mirror.watcher.follow()
-    await mirror.told('', 'a', 'a/b', 'ab')
+    await mirror.told('a', 'a/b', 'ab')
     mirror.heard()
     await mirror.clock.pass(MINUTE)
     expect(mirror.heard().sort()).toEqual(['a', 'a/b'])
@@ -172,7 +209,6 @@ describe('file systems of other machines', () => {
     const mirror = watchMirror(root, [''], { mounts: () => [remoteAt(root)] })
     onTestFinished(mirror.close)
     mirror.watcher.follow()
-    await mirror.told('')
     await mirror.clock.pass(MINUTE)
     await mirror.told('everything')
     await mirror.clock.pass(30_000)

@@ -28,18 +28,25 @@ export interface WatchedMirror {
   close(): Promise<void>
 }
 
-/** A mirror with folders that exist and that a scan has recorded. Files and watches are real; the clock is the test's. */
+/**
+ * A mirror with folders that exist, unless they are `missing`, and that a scan has recorded. Files and watches are real; the
+ * clock is the test's.
+ */
 export function watchMirror(
   root: string,
   folders: string[],
-  options: Partial<Pick<MirrorWatcherOptions, 'pollMs' | 'mounts'>> = {},
+  {
+    missing = false,
+    ...options
+  }: Partial<Pick<MirrorWatcherOptions, 'pollMs' | 'mounts'>> & { missing?: boolean } = {},
 ): WatchedMirror {
   const synced = openSynced(openDatabase(':memory:'))
   const { id: mirror } = synced.commitNow(tx => tx.mirrors.add(root, 'Photos'))
+  if (!missing) mkdirSync(root, { recursive: true })
   for (const folder of folders) {
     synced.commitNow(tx => tx.folders.add(mirror, folder))
     // The disk refuses some names, so they are only recorded.
-    if (folder.length < 256) mkdirSync(join(root, folder), { recursive: true })
+    if (!missing && folder.length < 256) mkdirSync(join(root, folder), { recursive: true })
   }
   const stale = new StaleFolders()
   const clock = new VirtualClock()
