@@ -1,5 +1,6 @@
-import { AMOUNTS, CHOICES, CODES, RULES } from '../protocol/decisions.ts'
+import { AMOUNTS, CHOICES, CODES } from '../protocol/decisions.ts'
 import { type ErrorCode, isErrorCode, STATUS_OF } from '../protocol/errors.ts'
+import { RULES } from './rules.ts'
 
 /** How a host reads what the specification leaves open: a value for each choice, amount and code. */
 export type Readings = {
@@ -68,7 +69,7 @@ export interface Listed {
   others: string | null
 }
 
-/** All that the host decided, in the specification's order within each kind. */
+/** All that the host decided. */
 export function listReadings(): Listed[] {
   const entries = [...ENTRIES].map(([name, { at, own, says, others }]) => ({
     at,
@@ -80,7 +81,7 @@ export function listReadings(): Listed[] {
   return [...entries, ...RULES.map(({ at, says }) => ({ at, name: null, taken: null, says, others: null }))]
 }
 
-/** The status that a refusal's code has in §7. */
+/** The code of a refusal, and its status in §7. */
 export function answerTo(reason: ErrorCode | Failing, readings: Readings) {
   const code = Object.hasOwn(CODES, reason) ? readings[reason as Failing] : (reason as ErrorCode)
   return { code, status: STATUS_OF[code] }

@@ -184,9 +184,9 @@ export const CODES = {
   /** Numbers have codes of their own. */
   wrongType: { at: '§4.1, §4.6', says: 'a field of another JSON type', code: 'VALIDATION_ERROR' },
   unknownMime: { at: '§4.1', says: "a MIME type outside §4.3's formats", code: 'VALIDATION_ERROR' },
-  badExtension: { at: '§4.1', says: 'a file name that fileName forbids', code: 'VALIDATION_ERROR' },
-  fileNameTooLong: { at: '§4.1', says: 'a file name over fileNameMax', code: 'VALIDATION_ERROR' },
-  hugeDimension: { at: '§4.1.2', says: 'a positive integer above dimensionMax', code: 'INVALID_DIMENSION' },
+  badExtension: { at: '§4.1', says: 'a file name that file-name forbids', code: 'VALIDATION_ERROR' },
+  fileNameTooLong: { at: '§4.1', says: 'a file name over file-name-max', code: 'VALIDATION_ERROR' },
+  hugeDimension: { at: '§4.1.2', says: 'a positive integer above dimension-max', code: 'INVALID_DIMENSION' },
   unknownAlbum: { at: '§4.1, §4.4, §4.6', says: 'an album that does not exist', code: 'NOT_FOUND' },
   foreignAlbum: { at: '§4.1, §4.4, §4.6', says: 'an album of another account', code: 'FORBIDDEN' },
   unknownCredential: { at: '§4.2', says: 'a credential that was never issued', code: 'NOT_FOUND' },
@@ -200,70 +200,19 @@ export const CODES = {
   noFilePart: { at: '§4.2', says: 'a form without the part "file"', code: 'MISSING_PARAMS' },
   severalFileParts: { at: '§4.2', says: 'a form with several of them', code: 'INVALID_PARAMS' },
   wrongLength: { at: '§4.2', says: 'more or fewer bytes than declared', code: 'INVALID_FILE_SIZE' },
-  exemptButOther: { at: '§4.2.1', says: 'bytes that undeclared forbids', code: 'MISSING_DIMENSION' },
-  noPicture: { at: '§4.2', says: 'bytes that skippedCheck forbids', code: 'UNREADABLE_DIMENSION' },
+  exemptButOther: { at: '§4.2.1', says: 'bytes that "undeclared" forbids', code: 'MISSING_DIMENSION' },
+  noPicture: { at: '§4.2', says: 'bytes that skipped-check forbids', code: 'UNREADABLE_DIMENSION' },
   nodeFailure: { at: '§4.2', says: 'a picture that the node can not store', code: 'NO_AVAILABLE_IO_NODE' },
   badRange: { at: '§4.3.3', says: 'a range outside the image', code: 'INVALID_PARAMS' },
   badPage: { at: '§4.4', says: 'a page that is no positive integer', code: 'INVALID_PARAMS' },
-  noSuchPage: { at: '§4.4', says: 'a page that beyondLast refuses', code: 'NOT_FOUND' },
+  noSuchPage: { at: '§4.4', says: 'a page that beyond-last refuses', code: 'NOT_FOUND' },
   repeatedParam: { at: '§4.4, §4.5', says: 'a query parameter that is given twice', code: 'INVALID_PARAMS' },
   bothParams: { at: '§4.5.1', says: 'img and album at once', code: 'INVALID_PARAMS' },
   noParam: { at: '§4.5.1', says: 'neither of them, or an empty one', code: 'MISSING_PARAMS' },
   albumNameTooLong: { at: '§4.6', says: 'more characters than §8 allows', code: 'VALIDATION_ERROR' },
-  albumNameTaken: { at: '§4.6', says: 'a name that albumNames forbids', code: 'VALIDATION_ERROR' },
-  tooDeep: { at: '§4.6', says: 'an album deeper than depthMax', code: 'INVALID_PARAMS' },
+  albumNameTaken: { at: '§4.6', says: 'a name that album-names forbids', code: 'VALIDATION_ERROR' },
+  tooDeep: { at: '§4.6', says: 'an album deeper than depth-max', code: 'INVALID_PARAMS' },
 } as const satisfies Record<string, Answered>
-
-/** What can not be taken otherwise, or by an option of its own. */
-export const RULES: readonly { at: string; says: string }[] = [
-  { at: '§1.6', says: 'Uploading through the interface begins with the professional plan.' },
-  { at: '§1.6', says: 'List, delete and create_album begin with the plan of --plans-from.' },
-  { at: '§4.1', says: 'Null and "" count as missing.' },
-  { at: '§4.1', says: 'What is wrong with a field comes before what the plan forbids.' },
-  {
-    at: '§4.1',
-    says: 'Of several faults the first is answered, in the order file_name, file_size, mime_type, skip_dimension_check, width, height, album_id.',
-  },
-  {
-    at: '§4.1',
-    says: 'Where width and height are not required they may be declared all the same, and are refused by the same rule. One without the other declares nothing.',
-  },
-  { at: '§4.1', says: 'The MIME type is not compared with the bytes.' },
-  {
-    at: '§4.1',
-    says: 'The default album is that of --default-album, for both forms of step 1. It is made when the host starts.',
-  },
-  {
-    at: '§4.2',
-    says: 'What was declared decides whether dimensions are compared, not the format of the bytes. An SVG without a size is UNREADABLE_DIMENSION then.',
-  },
-  {
-    at: '§4.2',
-    says: "The delivered Content-Type is that of the bytes; when they have none of §4.3's formats, the declared type. So are listed dimensions.",
-  },
-  { at: '§4.2', says: 'An upload that ends after its credential has run out is refused.' },
-  {
-    at: '§4.3',
-    says: 'Both forms of step 1 share plan, quota and rate. In the presign form no dimensions are compared.',
-  },
-  {
-    at: '§5',
-    says: "The key comes before everything else, also before a path outside §4. Then come the endpoint's rate, its plan, its parameters; at step 1 quota, storage and upload node.",
-  },
-  {
-    at: '§7',
-    says: 'A deletion that the host fails at is DELETE_FAILED. Any other fault of the host is INTERNAL_ERROR, with status 500.',
-  },
-  { at: '§8', says: 'A character of a name is a code point.' },
-  { at: '§8', says: 'A second is any 1000 ms. The largest number of requests is that of --rates.' },
-  { at: '§8', says: "The quota's day begins as --day-begins says." },
-  {
-    at: '§8',
-    says: 'An image counts for the day on which its credential was issued. A deleted image still counts.',
-  },
-  { at: '§8', says: 'Step 2 counts for the account that its credential was issued to.' },
-  { at: '§8', says: 'Credentials that may still be used count for the storage with what they declare.' },
-]
 
 export const DECISIONS = {
   /** §1.6 states two plans for list, delete and create_album; the host takes the lower unless told otherwise. */
