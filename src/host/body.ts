@@ -1,6 +1,4 @@
-import { DECIDED_CODES } from '../protocol/decisions.ts'
-import type { ErrorCode } from '../protocol/errors.ts'
-import { Refusal } from './refusal.ts'
+import { type Reason, Refusal } from './refusal.ts'
 
 /** A JSON body whose fields are not checked yet. */
 export type Body = Readonly<Record<string, unknown>>
@@ -8,7 +6,7 @@ export type Body = Readonly<Record<string, unknown>>
 /** Refuses a body that is no JSON object. */
 export function asBody(value: unknown): Body {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Refusal(DECIDED_CODES.badBody, 'The body must be a JSON object.')
+    throw new Refusal('badBody', 'The body must be a JSON object.')
   return value as Body
 }
 
@@ -18,7 +16,7 @@ export function isMissing(value: unknown): value is undefined | null | '' {
 }
 
 /** A field that must be a non-empty string. `missing`: the code of the refusal when it is missing. */
-export function requiredString(body: Body, field: string, missing: ErrorCode): string {
+export function requiredString(body: Body, field: string, missing: Reason): string {
   const value = optionalString(body, field)
   if (value === null) throw new Refusal(missing, `${field} is required.`)
   return value
@@ -29,7 +27,7 @@ export function requiredName(
   body: Body,
   field: string,
   max: number,
-  codes: { missing: ErrorCode; tooLong: ErrorCode },
+  codes: { missing: Reason; tooLong: Reason },
 ): string {
   const name = requiredString(body, field, codes.missing)
   if ([...name].length > max)
@@ -40,12 +38,12 @@ export function requiredName(
 export function optionalString(body: Body, field: string): string | null {
   const value = body[field]
   if (isMissing(value)) return null
-  if (typeof value !== 'string') throw new Refusal(DECIDED_CODES.wrongType, `${field} must be a string.`)
+  if (typeof value !== 'string') throw new Refusal('wrongType', `${field} must be a string.`)
   return value
 }
 
 /** A field that must be a positive integer. */
-export function positiveInteger(body: Body, field: string, missing: ErrorCode, invalid: ErrorCode): number {
+export function positiveInteger(body: Body, field: string, missing: Reason, invalid: Reason): number {
   const value = body[field]
   if (isMissing(value)) throw new Refusal(missing, `${field} is required.`)
   if (!Number.isSafeInteger(value) || (value as number) < 1)
@@ -56,7 +54,6 @@ export function positiveInteger(body: Body, field: string, missing: ErrorCode, i
 export function flag(body: Body, field: string): boolean {
   const value = body[field]
   if (isMissing(value)) return false
-  if (typeof value !== 'boolean')
-    throw new Refusal(DECIDED_CODES.wrongType, `${field} must be true or false.`)
+  if (typeof value !== 'boolean') throw new Refusal('wrongType', `${field} must be true or false.`)
   return value
 }

@@ -1,5 +1,4 @@
-import { DECISIONS } from '../protocol/decisions.ts'
-import type { Account, Albums } from './data/accounts.ts'
+import type { Account, AlbumRow, Albums } from './data/accounts.ts'
 import type { Credentials } from './data/credentials.ts'
 import type { Db } from './data/database.ts'
 import type { Images } from './data/images.ts'
@@ -24,13 +23,17 @@ interface Stores {
   settings: HostSettings
   clock: Clock
   random: Random
+  /** The album of an order that names none (§4.1). */
+  defaultAlbum(account: Account): AlbumRow
 }
 
 /** Step 1 of an upload, in both forms (§4.1, §4.3): checks the order against account and plan, and issues a credential. */
-export function openIssuing({ db, albums, images, credentials, node, settings, clock, random }: Stores) {
+export function openIssuing(stores: Stores) {
+  const { db, albums, images, credentials, node, settings, clock, random, defaultAlbum } = stores
+
   function issue(account: Account, order: UploadOrder): Issued {
     const now = clock.wall()
-    const album = albums.owned(account, order.albumId)
+    const album = order.albumId === null ? defaultAlbum(account) : albums.owned(account, order.albumId)
     if (order.size > settings.maxFileSize)
       throw new Refusal('FILE_TOO_LARGE', `A file may have at most ${settings.maxFileSize} bytes.`)
     credentials.lapse(now)
@@ -56,11 +59,12 @@ export function openIssuing({ db, albums, images, credentials, node, settings, c
   }
 
   function refuseOverQuota(account: Account, now: number): void {
-    if (credentials.usedOn(account.id, now) < settings.dailyQuota) return
-    const retryAfterMs = DECISIONS.quotaDayMs - (now % DECISIONS.quotaDayMs)
-    throw new Refusal('DAILY_LIMIT_REACHED', `The day's ${settings.dailyQuota} images are used up.`, {
-      retryAfterMs,
-    })
+    const over = credentials.usedOn(account.id, now) - settings.dailyQuota
+    if (over < 0) return
+    const message = `The day's ${settings.dailyQuota} images are used up.`
+    // With a quota of none no day brings a place.
+    const retryAfterMs = settings.dailyQuota > 0 ? credentials.nextPlace(account.id, now, over) - now : null
+    throw new Refusal('DAILY_LIMIT_REACHED', message, { retryAfterMs })
   }
 
   function refuseFullStorage(account: Account, size: number): void {

@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { DECIDED_CODES } from '../protocol/decisions.ts'
 import type { Account, Albums } from './data/accounts.ts'
 import type { Db } from './data/database.ts'
 import type { ImageRow, Images } from './data/images.ts'
-import type { PictureStore } from './ports.ts'
+import type { HostSettings, PictureStore } from './ports.ts'
 import { Refusal } from './refusal.ts'
 
 interface Stores {
@@ -11,6 +10,7 @@ interface Stores {
   albums: Albums
   images: Images
   pictures: PictureStore
+  settings: HostSettings
 }
 
 /** What a query asks to delete (§4.5). Null: the parameter is missing. */
@@ -29,10 +29,10 @@ export async function deleteResource(
 ): Promise<Deleted> {
   const { img, album } = query
   if (img !== null && album !== null)
-    throw new Refusal(DECIDED_CODES.bothParams, 'Only one of img and album may be given.')
+    throw new Refusal('bothParams', 'Only one of img and album may be given.')
   if (img) return deleteImage(stores, account, img)
   if (album) return deleteAlbum(stores, account, album)
-  throw new Refusal(DECIDED_CODES.noParam, 'One of img and album is required.')
+  throw new Refusal('noParam', 'One of img and album is required.')
 }
 
 /**
@@ -60,7 +60,7 @@ function ownedImage(images: Images, account: Account, id: string): ImageRow {
 }
 
 async function deleteAlbum(stores: Stores, account: Account, id: string): Promise<Deleted> {
-  const { db, albums, images, pictures } = stores
+  const { db, albums, images, pictures, settings } = stores
   const album = albums.owned(account, id)
   const removed = db
     .transaction(() => ({
@@ -69,7 +69,8 @@ async function deleteAlbum(stores: Stores, account: Account, id: string): Promis
     }))
     .immediate()
   await removeFiles(pictures, removed.files)
-  return { albums: removed.albums, images: removed.files.length }
+  const itself = settings.readings.deletedAlbums === 'album-itself-too' ? 0 : 1
+  return { albums: removed.albums - itself, images: removed.files.length }
 }
 
 /** How many files are removed before other requests get a turn of the event loop. */

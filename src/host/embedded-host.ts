@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path'
 import { lockData, openDatabase } from './data/database.ts'
 import { openPictureFolder } from './data/picture-folder.ts'
 import { openHostService } from './host-service.ts'
-import { addressesOf, createApp } from './http/app.ts'
+import { addressesAt, ownSiteUrl } from './http/addresses.ts'
+import { createApp } from './http/app.ts'
 import { authorityFile, serverCertificate } from './http/authority.ts'
 import { close, createServer, listen, serve } from './http/server.ts'
 import { type Clock, type HostChoices, settle, systemClock } from './ports.ts'
@@ -18,6 +19,8 @@ export interface HostOptions extends HostChoices {
   apiKeys: readonly string[]
   /** False serves plain HTTP. */
   tls: boolean
+  /** {site_url}, where other machines reach the host. Without it, they are told what the host listens on. */
+  publicUrl?: string
   clock?: Clock
   /** Called with errors that no request has caused. */
   onFault?: (error: Error) => void
@@ -27,6 +30,8 @@ export interface RunningHost {
   baseUrl: string
   siteUrl: string
   cdnBaseUrl: string
+  /** The port that the host listens on. */
+  port: number
   /** The absolute path of the authority that clients must trust; null without TLS. */
   caFile: string | null
   /** Ends the host within a second. Requests that last longer are cut off. */
@@ -38,6 +43,11 @@ const HEADERS_MAX = 10_000
 
 /** A whole request must arrive within a credential's life and this many milliseconds. */
 const REQUEST_MARGIN = 30_000
+
+/** The name or address in a URL. The brackets of an IPv6 address belong to the URL alone. */
+function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[|\]$/g, '')
+}
 
 /** Ignores the error of mkdir for a folder that exists already. */
 function unlessThere(error: NodeJS.ErrnoException): void {
@@ -66,14 +76,18 @@ export async function startHost(options: HostOptions): Promise<RunningHost> {
     const ports = { db, pictures, clock: options.clock ?? systemClock, random: randomBytes }
     const service = openHostService(ports, options.apiKeys, settings)
     held.push(service.settled)
-    const certificate = tls ? await serverCertificate(data, options.listen.host) : null
+    const { publicUrl, listen: own } = options
+    const names = publicUrl === undefined ? [own.host] : [own.host, hostOf(publicUrl)]
+    const certificate = tls ? await serverCertificate(data, names) : null
     const requestMax = settings.credentialTtlMs + REQUEST_MARGIN
-    const server = createServer(certificate, { headers: HEADERS_MAX, request: requestMax })
-    const port = await listen(server, options.listen.host, options.listen.port)
+    const { readings } = settings
+    const server = createServer(certificate, { headers: HEADERS_MAX, request: requestMax }, readings)
+    const port = await listen(server, own.host, own.port)
     held.push(() => close(server))
-    const addresses = addressesOf(tls, options.listen.host, port)
-    serve(server, createApp(service, addresses, options.onFault ?? (() => {})))
-    return { ...addresses, caFile: tls ? resolve(authorityFile(data)) : null, close: letGo }
+    const addresses = addressesAt(publicUrl ?? ownSiteUrl(tls, own.host, port))
+    const onFault = options.onFault ?? (() => {})
+    serve(server, createApp(service, { addresses, readings, onFault }), readings)
+    return { ...addresses, port, caFile: tls ? resolve(authorityFile(data)) : null, close: letGo }
   } catch (error) {
     await letGo()
     throw error

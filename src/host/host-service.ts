@@ -1,4 +1,3 @@
-import { DECIDED_CODES, DECISIONS } from '../protocol/decisions.ts'
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
 import { readPicture } from '../protocol/picture/picture.ts'
 import { openAdmission } from './admission.ts'
@@ -8,9 +7,11 @@ import { type Account, type AlbumRow, type Albums, openAccounts, openAlbums } fr
 import { openCredentials } from './data/credentials.ts'
 import type { Db } from './data/database.ts'
 import { type ImageRow, openImages } from './data/images.ts'
+import { albumAt } from './default-album.ts'
 import { type DeletionQuery, deleteResource } from './deletion.ts'
 import { createdAlbumRecord, list } from './listing.ts'
 import type { Clock, HostSettings, PictureStore, Random, ReadPicture } from './ports.ts'
+import type { Readings } from './readings.ts'
 import { Refusal } from './refusal.ts'
 import { openUploadNode } from './upload-node.ts'
 import { readPresignOrder, readUploadOrder } from './upload-order.ts'
@@ -35,7 +36,7 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
   const accounts = openAccounts(db, apiKeys, random, clock.wall())
   const albums = openAlbums(db)
   const images = openImages(db)
-  const credentials = openCredentials(db)
+  const credentials = openCredentials(db, settings)
   const admission = openAdmission(accounts, settings, clock)
   const node = openUploadNode({
     db,
@@ -47,8 +48,32 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
     settings,
     clock,
   })
-  const issuing = openIssuing({ db, albums, images, credentials, node, settings, clock, random })
+  const defaultOf = db.transaction(() => defaultAlbums()).immediate()
+  const issuing = openIssuing({
+    db,
+    albums,
+    images,
+    credentials,
+    node,
+    settings,
+    clock,
+    random,
+    // A default album that was deleted is none.
+    defaultAlbum: account =>
+      albums.at(defaultOf.get(account.id) ?? account.root) ?? albums.owned(account, null),
+  })
   clearLeftBytes()
+
+  /** The default album of each account, where there is one. */
+  function defaultAlbums(): Map<number, number> {
+    const { defaultAlbum } = settings
+    if (defaultAlbum === null) return new Map()
+    return new Map(
+      accounts
+        .all()
+        .map(account => [account.id, albumAt({ albums, clock, random }, account, defaultAlbum).seq]),
+    )
+  }
 
   /** A kill between writing bytes and writing the row leaves bytes that no row names. */
   function clearLeftBytes(): void {
@@ -66,21 +91,26 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
     },
 
     /** §4.1 */
-    requestUpload: (account: Account, body: unknown) => issuing.issue(account, readUploadOrder(asBody(body))),
+    requestUpload: (account: Account, body: unknown) =>
+      issuing.issue(account, readUploadOrder(asBody(body), settings.readings)),
     /** §4.3 */
-    presign: (account: Account, body: unknown) => issuing.issue(account, readPresignOrder(asBody(body))),
+    presign: (account: Account, body: unknown) =>
+      issuing.issue(account, readPresignOrder(asBody(body), settings.readings)),
     /** §4.2 */
     send: node.send,
 
     /** §4.4 */
     list: (account: Account, albumId: string | null, page: string | null) =>
-      list({ albums, images }, account, albumId, page),
+      list({ albums, images, readings: settings.readings }, account, { albumId, page }),
     /** §4.5 */
     delete: (account: Account, query: DeletionQuery) =>
-      deleteResource({ db, albums, images, pictures }, account, query),
+      deleteResource({ db, albums, images, pictures, settings }, account, query),
     /** §4.6 */
     createAlbum: (account: Account, body: unknown) =>
-      createdAlbumRecord(createAlbum({ albums, clock, random }, account, asBody(body))),
+      createdAlbumRecord(
+        createAlbum({ albums, clock, random, readings: settings.readings }, account, asBody(body)),
+        settings.readings,
+      ),
 
     /** The image at a delivery address (§4.3.3). */
     delivered(imageId: string): ImageRow {
@@ -99,15 +129,19 @@ interface Stores {
   albums: Albums
   clock: Clock
   random: Random
+  readings: Readings
 }
 
 /** `POST /create_album` (§4.6). */
-export function createAlbum({ albums, clock, random }: Stores, account: Account, body: Body): AlbumRow {
-  const codes = { missing: 'MISSING_NAME', tooLong: DECIDED_CODES.albumNameTooLong } as const
+export function createAlbum(stores: Stores, account: Account, body: Body): AlbumRow {
+  const { albums, clock, random, readings } = stores
+  const codes = { missing: 'MISSING_NAME', tooLong: 'albumNameTooLong' } as const
   const name = requiredName(body, 'name', ALBUM_NAME_MAX, codes)
   const parent = albums.owned(account, optionalString(body, 'parent_album'))
-  if (parent.depth >= DECISIONS.depthMax)
-    throw new Refusal(DECIDED_CODES.tooDeep, `Albums may be nested ${DECISIONS.depthMax} deep.`)
+  if (parent.depth >= readings.depthMax)
+    throw new Refusal('tooDeep', `Albums may be nested ${readings.depthMax} deep.`)
+  if (readings.albumNames === 'unique' && albums.hasNamed(parent.seq, name))
+    throw new Refusal('albumNameTaken', 'There is an album of this name.')
   return albums.insert({
     id: random(16).toString('hex'),
     account: account.id,

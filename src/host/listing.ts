@@ -1,8 +1,8 @@
-import { DECIDED_CODES, DECISIONS } from '../protocol/decisions.ts'
 import { PER_PAGE } from '../protocol/limits.ts'
 import type { AlbumRecord, ImageRecord } from '../protocol/records.ts'
 import type { Account, AlbumRow, Albums, CountedAlbum } from './data/accounts.ts'
 import type { ImageRow, Images } from './data/images.ts'
+import type { Readings } from './readings.ts'
 import { Refusal } from './refusal.ts'
 
 /** The `data` of §4.4, without delivery addresses. */
@@ -12,69 +12,100 @@ export interface Listing {
   pagination: { page: number; per_page: number; total_pages: number; total_images: number }
 }
 
-/** `GET /list` (§4.4). A null `albumId` is the root. `page`: the text of the query; null when it is left out. */
-export function list(
-  data: { albums: Albums; images: Images },
-  account: Account,
-  albumId: string | null,
-  page: string | null,
-): Listing {
-  const number = pageNumber(page)
-  const album = data.albums.owned(account, albumId)
-  const totalImages = data.images.count(album.seq)
+interface Stores {
+  albums: Albums
+  images: Images
+  readings: Readings
+}
+
+/** What a query asks to list (§4.4). */
+export interface ListQuery {
+  /** Null is the root. */
+  albumId: string | null
+  /** The text of the query; null when it is left out. */
+  page: string | null
+}
+
+/** `GET /list` (§4.4). */
+export function list({ albums, images, readings }: Stores, account: Account, query: ListQuery): Listing {
+  const asked = pageNumber(query.page)
+  const { seq } = albums.owned(account, query.albumId)
+  const totalImages = images.count(seq)
   const totalPages = Math.ceil(totalImages / PER_PAGE)
-  const images = number > totalPages ? [] : data.images.page(album.seq, PER_PAGE, (number - 1) * PER_PAGE)
+  const page = pageWithin(asked, Math.max(1, totalPages), readings)
+  const newestFirst = readings.order === 'newest-first'
+  const listed =
+    page > totalPages ? [] : images.page(seq, { limit: PER_PAGE, offset: (page - 1) * PER_PAGE, newestFirst })
+  const below = page > 1 && readings.subAlbums === 'first-page' ? [] : albums.below(seq)
+  if (newestFirst) below.reverse()
   return {
-    albums: data.albums.below(album.seq).map(albumRecord),
-    images: images.map(imageRecord),
-    pagination: { page: number, per_page: PER_PAGE, total_pages: totalPages, total_images: totalImages },
+    albums: below.map(album => albumRecord(album, readings)),
+    images: listed.map(image => imageRecord(image, readings)),
+    pagination: {
+      page,
+      per_page: PER_PAGE,
+      total_pages: totalPages || Number(readings.emptyPages),
+      total_images: totalImages,
+    },
   }
+}
+
+/** The page that is answered where a page is asked for. */
+function pageWithin(asked: number, last: number, { beyondLast }: Readings): number {
+  if (asked <= last || beyondLast === 'empty') return asked
+  if (beyondLast === 'last-page') return last
+  throw new Refusal('noSuchPage', `The last page is ${last}.`)
 }
 
 function pageNumber(page: string | null): number {
   if (page === null) return 1
   const number = /^[1-9]\d*$/.test(page) ? Number(page) : Number.NaN
-  if (!Number.isSafeInteger(number))
-    throw new Refusal(DECIDED_CODES.badPage, 'page must be a positive integer.')
+  if (!Number.isSafeInteger(number)) throw new Refusal('badPage', 'page must be a positive integer.')
   return number
 }
 
 /** An album in the answer to its creation (§2). */
-export function createdAlbumRecord({ id, name, depth, created_at }: AlbumRow) {
-  return { id, name, depth, created_at: timestamp(created_at) }
+export function createdAlbumRecord({ id, name, depth, created_at }: AlbumRow, { times }: Readings) {
+  return { id, name, depth, created_at: timestamp(created_at, times) }
 }
 
-function albumRecord(album: CountedAlbum): AlbumRecord {
+function albumRecord(album: CountedAlbum, readings: Readings): AlbumRecord {
   const { image_count, sub_count } = album
-  return { ...createdAlbumRecord(album), image_count, sub_count }
+  return { ...createdAlbumRecord(album, readings), image_count, sub_count }
 }
 
-function imageRecord({ id, name, size, width, height, created_at }: ImageRow): ImageRecord {
+function imageRecord(image: ImageRow, readings: Readings): ImageRecord {
+  const { id, name, size, width, height, created_at } = image
+  const { unknownDimension, sizes, times } = readings
   return {
     id,
     name,
-    size: humanSize(size),
-    width: width ?? DECISIONS.unknownDimension,
-    height: height ?? DECISIONS.unknownDimension,
-    time: timestamp(created_at),
+    size: humanSize(size, sizes),
+    width: width ?? unknownDimension,
+    height: height ?? unknownDimension,
+    time: timestamp(created_at, times),
   }
 }
 
 /** A time as §2 has it: ISO 8601 with an offset. */
-function timestamp(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '+00:00')
+function timestamp(ms: number, offset: Readings['times']): string {
+  if (offset === 'Z') return new Date(ms).toISOString()
+  const [, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)$/.exec(offset)!
+  const east = Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) * 60_000
+  return new Date(ms + east).toISOString().replace('Z', offset)
 }
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 
-/** A size for people (§2), in decimal units. An example: 349915 is "349.9 KB". */
-export function humanSize(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`
+/** A size for people (§2). An example: 349915 is "349.9 KB" in decimal units. */
+export function humanSize(bytes: number, sizes: Readings['sizes'] = 'decimal'): string {
+  const step = sizes === 'decimal' ? 1000 : 1024
+  if (bytes < step) return `${bytes} B`
   let value = bytes
   let unit = 0
   // 999.95 would be rounded to 1000.0, so it takes the next unit.
-  while (value >= 999.95 && unit < UNITS.length - 1) {
-    value /= 1000
+  while (value >= step - 0.05 && unit < UNITS.length - 1) {
+    value /= step
     unit += 1
   }
   return `${value.toFixed(1)} ${UNITS[unit]}`

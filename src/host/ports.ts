@@ -3,6 +3,8 @@ import type { Endpoint } from '../protocol/endpoints.ts'
 import { CREDENTIAL_LIFETIME_MS, DAILY_QUOTA, type Plan, REQUESTS_PER_SECOND } from '../protocol/limits.ts'
 import type { ByteSource } from '../protocol/picture/byte-reader.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
+import { type DayBegins, MIDNIGHT_UTC } from './quota-days.ts'
+import { OWN_READINGS, type Readings } from './readings.ts'
 
 /** What the host's logic needs from outside, as parameters. The simulation passes virtual time and a virtual disk. */
 
@@ -62,13 +64,19 @@ export interface HostChoices {
   /** How many uploads of one account, and of all accounts, may be under way at once. */
   maxOpenUploads?: number
   maxOpenUploadsInAll?: number
+  /** Where images land for which no album is named: names with slashes between them. Null is the root. */
+  defaultAlbum?: string | null
+  dayBegins?: DayBegins
+  readings?: Partial<Readings>
 }
 
-export interface HostSettings extends Required<Omit<HostChoices, 'requestsPerSecond'>> {
+export interface HostSettings extends Required<Omit<HostChoices, 'requestsPerSecond' | 'readings'>> {
   requestsPerSecond: Readonly<Record<Endpoint, number>>
+  readings: Readings
 }
 
 export function settle(choices: HostChoices): HostSettings {
+  const readings = { ...OWN_READINGS, ...choices.readings }
   return {
     plan: choices.plan,
     plansFrom: choices.plansFrom ?? DECISIONS.plansFrom,
@@ -77,7 +85,10 @@ export function settle(choices: HostChoices): HostSettings {
     storageLimit: choices.storageLimit ?? DECISIONS.storageMax[choices.plan],
     credentialTtlMs: choices.credentialTtlMs ?? CREDENTIAL_LIFETIME_MS,
     requestsPerSecond: { ...REQUESTS_PER_SECOND, ...choices.requestsPerSecond },
-    maxOpenUploads: choices.maxOpenUploads ?? DECISIONS.openUploadsMax,
-    maxOpenUploadsInAll: choices.maxOpenUploadsInAll ?? DECISIONS.openUploadsInAllMax,
+    maxOpenUploads: choices.maxOpenUploads ?? readings.openUploadsMax,
+    maxOpenUploadsInAll: choices.maxOpenUploadsInAll ?? readings.openUploadsInAllMax,
+    defaultAlbum: choices.defaultAlbum ?? null,
+    dayBegins: choices.dayBegins ?? MIDNIGHT_UTC,
+    readings,
   }
 }

@@ -1,4 +1,6 @@
+import { CODES } from '../protocol/decisions.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
+import type { Failing } from './readings.ts'
 
 /** An account's use of an endpoint's rate (§7, §8). */
 export interface RateState {
@@ -9,25 +11,33 @@ export interface RateState {
 }
 
 interface Details {
-  /** After how many milliseconds the client may try again. */
-  retryAfterMs?: number
+  /** After how many milliseconds the client may try again; null when that is not known. */
+  retryAfterMs?: number | null
   rate?: RateState
 }
 
+/** Why a request is refused: a code of §7, or a failure for which the host's readings name the code. */
+export type Reason = ErrorCode | Failing
+
 /**
- * A refused request, with a code of §7. A refusal is thrown, because it ends the request and rolls back an open transaction.
+ * A refused request. A refusal is thrown, because it ends the request and rolls back an open transaction.
  * The HTTP layer turns it into the failure envelope of §1.
  */
 export class Refusal extends Error {
   override name = 'Refusal'
-  readonly code: ErrorCode
+  readonly reason: Reason
   readonly retryAfterMs: number | null
   readonly rate: RateState | null
 
-  constructor(code: ErrorCode, message: string, details: Details = {}) {
+  constructor(reason: Reason, message: string, details: Details = {}) {
     super(message)
-    this.code = code
+    this.reason = reason
     this.retryAfterMs = details.retryAfterMs ?? null
     this.rate = details.rate ?? null
+  }
+
+  /** The code, unless the host was told to take another for the reason. */
+  get code(): ErrorCode {
+    return Object.hasOwn(CODES, this.reason) ? CODES[this.reason as Failing].code : (this.reason as ErrorCode)
   }
 }

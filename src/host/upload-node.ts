@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { DECIDED_CODES, DECISIONS } from '../protocol/decisions.ts'
 import { exemptFromDimensions } from '../protocol/formats.ts'
 import { DIMENSION_TOLERANCE } from '../protocol/limits.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
@@ -7,7 +6,9 @@ import type { Albums } from './data/accounts.ts'
 import type { CredentialRow, Credentials } from './data/credentials.ts'
 import type { Db } from './data/database.ts'
 import type { Images } from './data/images.ts'
+import { liesOnSide } from './orientation.ts'
 import type { Clock, Draft, HostSettings, PictureStore, ReadPicture } from './ports.ts'
+import type { Readings } from './readings.ts'
 import { Refusal } from './refusal.ts'
 
 interface Stores {
@@ -41,7 +42,7 @@ export function openUploadNode({
     const own = [...open.values()].filter(holder => holder === account).length
     if (own >= settings.maxOpenUploads || open.size >= settings.maxOpenUploadsInAll)
       throw new Refusal('NO_AVAILABLE_IO_NODE', 'Too many uploads are under way.')
-    if (pictures.freeBytes() < size + DECISIONS.diskReserve)
+    if (pictures.freeBytes() < size + settings.readings.diskReserve)
       throw new Refusal('NO_AVAILABLE_IO_NODE', 'The disk has no room for the picture.')
   }
 
@@ -49,23 +50,34 @@ export function openUploadNode({
     const draft = await pictures.begin()
     try {
       const sha256 = await takeIn(draft, chunks, credential.size)
-      const picture = await readPicture(draft)
-      checkDimensions(picture, credential)
+      const picture = await pictureOf(draft, credential)
+      checkDimensions(picture, credential, settings.readings)
       const file = await draft.keep()
       // The row is written last, so that each row's bytes exist.
       db.transaction(() => record(credential, picture, sha256, file)).immediate()
       return credential.image_id
     } catch (error) {
       await draft.discard()
+      if (error instanceof Refusal && settings.readings.refusedUpload === 'used-up')
+        credentials.spend(credential, clock.wall())
       throw error
     }
+  }
+
+  /** The picture as it is compared and listed. A JPEG may count as EXIF turns it. */
+  async function pictureOf(draft: Draft, declared: CredentialRow): Promise<Picture | null> {
+    const picture = await readPicture(draft)
+    const { dimensions } = settings.readings
+    if (picture?.format !== 'jpeg' || dimensions === 'stored' || !(await liesOnSide(draft))) return picture
+    const turned = { ...picture, width: picture.height, height: picture.width }
+    return dimensions === 'either' && fits(picture, declared) ? picture : turned
   }
 
   function record(credential: CredentialRow, picture: Picture | null, sha256: string, file: string): void {
     const now = clock.wall()
     // While the bytes came in, another upload may have used the credential, and the album may have been deleted.
     if (!credentials.spend(credential, now)) throw spentCredential()
-    if (!albums.exists(credential.album)) throw new Refusal(DECIDED_CODES.lostAlbum, 'The album is gone.')
+    if (!albums.exists(credential.album)) throw new Refusal('lostAlbum', 'The album is gone.')
     images.insert({
       id: credential.image_id,
       account: credential.account,
@@ -89,7 +101,7 @@ export function openUploadNode({
     credentialOf(token: string): CredentialRow {
       const credential = credentials.byToken(token)
       if (credential) return credential
-      throw new Refusal(DECIDED_CODES.unknownCredential, 'There is no such upload address.')
+      throw new Refusal('unknownCredential', 'There is no such upload address.')
     },
 
     /**
@@ -130,14 +142,11 @@ async function takeIn(draft: Draft, chunks: AsyncIterable<Uint8Array>, size: num
 }
 
 function spentCredential(): Refusal {
-  return new Refusal(DECIDED_CODES.spentCredential, 'The upload address was used or has run out.')
+  return new Refusal('spentCredential', 'The upload address was used or has run out.')
 }
 
 function wrongLength(size: number): Refusal {
-  return new Refusal(
-    DECIDED_CODES.wrongLength,
-    `The file does not have the ${size} bytes that were declared.`,
-  )
+  return new Refusal('wrongLength', `The file does not have the ${size} bytes that were declared.`)
 }
 
 /** Codes of errors of a full or failing disk. */
@@ -145,9 +154,7 @@ const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFIL
 
 function asNodeTrouble(error: unknown): unknown {
   const code = (error as { code?: string }).code ?? ''
-  return DISK_CODES.has(code)
-    ? new Refusal(DECIDED_CODES.nodeFailure, 'The picture cannot be stored now.')
-    : error
+  return DISK_CODES.has(code) ? new Refusal('nodeFailure', 'The picture cannot be stored now.') : error
 }
 
 /**
@@ -156,33 +163,44 @@ function asNodeTrouble(error: unknown): unknown {
  */
 export function checkDimensions(
   picture: Picture | null,
-  { compares, width, height }: Pick<CredentialRow, 'compares' | 'width' | 'height'>,
+  { compares, width, height }: Declared,
+  { skippedCheck, undeclared }: Readings,
 ): void {
+  if (!compares && skippedCheck === 'any-bytes') return
+  if (picture === null) {
+    const reason = compares ? 'UNREADABLE_DIMENSION' : 'noPicture'
+    throw new Refusal(reason, 'The file is no picture of a supported format.')
+  }
   if (!compares) return
-  if (picture === null)
-    throw new Refusal('UNREADABLE_DIMENSION', 'The file is no picture of a supported format.')
-  if (width === null || height === null) refuseUnlessExempt(picture)
+  if (width === null || height === null) refuseUnlessExempt(picture, undeclared)
   else compare(picture, width, height)
 }
 
-function refuseUnlessExempt(picture: Picture): void {
-  if (!exemptFromDimensions(picture.mime))
-    throw new Refusal(
-      DECIDED_CODES.exemptButOther,
-      'No dimensions were declared, which only SVG and TIFF may lack.',
-    )
+type Declared = Pick<CredentialRow, 'compares' | 'width' | 'height'>
+
+/** What may come where no dimensions were declared. */
+function refuseUnlessExempt(picture: Picture, undeclared: Readings['undeclared']): void {
+  if (undeclared === 'any-picture') return
+  if (undeclared === 'nothing' || !exemptFromDimensions(picture.mime))
+    throw new Refusal('exemptButOther', 'No dimensions were declared.')
 }
 
 function compare(picture: Picture, width: number, height: number): void {
   if (picture.width === null || picture.height === null)
     throw new Refusal('UNREADABLE_DIMENSION', 'The dimensions of the file cannot be read.')
-  if (differs(picture.width, width) || differs(picture.height, height))
+  if (!fits(picture, { width, height }))
     throw new Refusal(
       'DIMENSION_MISMATCH',
       `The file has ${picture.width} × ${picture.height} pixels, not ${width} × ${height}.`,
     )
 }
 
-function differs(actual: number, declared: number): boolean {
-  return Math.abs(actual - declared) > DIMENSION_TOLERANCE
+function fits(picture: Size, declared: Size): boolean {
+  return isNear(picture.width, declared.width) && isNear(picture.height, declared.height)
+}
+
+type Size = Pick<Picture, 'width' | 'height'>
+
+function isNear(actual: number | null, declared: number | null): boolean {
+  return actual !== null && declared !== null && Math.abs(actual - declared) <= DIMENSION_TOLERANCE
 }

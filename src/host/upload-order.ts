@@ -1,6 +1,5 @@
-import { DECIDED_CODES, DECISIONS } from '../protocol/decisions.ts'
-import type { ErrorCode } from '../protocol/errors.ts'
-import { exemptFromDimensions, FORMATS } from '../protocol/formats.ts'
+import { DECISIONS } from '../protocol/decisions.ts'
+import { exemptFromDimensions, FORMATS, formatOfName } from '../protocol/formats.ts'
 import {
   type Body,
   flag,
@@ -10,7 +9,8 @@ import {
   requiredName,
   requiredString,
 } from './body.ts'
-import { Refusal } from './refusal.ts'
+import type { Readings } from './readings.ts'
+import { type Reason, Refusal } from './refusal.ts'
 
 /** A valid order of step 1 (§4.1). */
 export interface UploadOrder {
@@ -34,40 +34,61 @@ for (const [mime, format] of Object.entries(DECISIONS.otherMimeTypes))
   DELIVERED_AS.set(mime, FORMATS[format].mime)
 
 /** Reads the body of `POST /upload` (§4.1), and refuses what its rules refuse. */
-export function readUploadOrder(body: Body): UploadOrder {
-  const { name, size, mime } = readFile(body)
+export function readUploadOrder(body: Body, readings: Readings): UploadOrder {
+  const { name, size, mime } = readFile(body, readings)
   const skips = flag(body, 'skip_dimension_check')
-  const declared = readDimensions(body, !skips && !exemptFromDimensions(mime))
+  const isExempt = exemptFromDimensions(mime)
+  const given = readDimensions(body, !skips && !isExempt, readings)
+  const declared = isExempt && readings.exemptDeclared === 'ignored' ? null : given
   return { name, size, mime, declared, compares: !skips, albumId: optionalString(body, 'album_id') }
 }
 
 /** Reads the body of `POST /api/presign` (§4.3). */
-export function readPresignOrder(body: Body): UploadOrder {
-  return { ...readFile(body), declared: null, compares: false, albumId: null }
+export function readPresignOrder(body: Body, readings: Readings): UploadOrder {
+  return { ...readFile(body, readings), declared: null, compares: false, albumId: null }
 }
 
-function readFile(body: Body) {
-  const codes = { missing: 'MISSING_FILE_NAME', tooLong: DECIDED_CODES.fileNameTooLong } as const
-  const name = requiredName(body, 'file_name', DECISIONS.fileNameMax, codes)
+function readFile(body: Body, readings: Readings) {
+  const codes = { missing: 'MISSING_FILE_NAME', tooLong: 'fileNameTooLong' } as const
+  const name = requiredName(body, 'file_name', readings.fileNameMax, codes)
   const size = positiveInteger(body, 'file_size', 'MISSING_FILE_SIZE', 'INVALID_FILE_SIZE')
   const declared = requiredString(body, 'mime_type', 'MISSING_MIME_TYPE').toLowerCase()
   const mime = DELIVERED_AS.get(declared)
   if (mime === undefined)
-    throw new Refusal(DECIDED_CODES.unknownMime, 'mime_type must be that of a supported picture format.')
+    throw new Refusal('unknownMime', 'mime_type must be that of a supported picture format.')
+  refuseExtension(name, mime, readings)
   return { name, size, mime }
 }
 
-function readDimensions(body: Body, required: boolean): UploadOrder['declared'] {
-  const read = (field: string, missing: ErrorCode, invalid: ErrorCode) =>
-    !required && isMissing(body[field]) ? null : readDimension(body, field, missing, invalid)
+/** §4.1: a file name has an extension, and §4.3 lists which there are. */
+function refuseExtension(name: string, mime: string, { fileName }: Readings): void {
+  if (fileName === 'any') return
+  const format = formatOfName(name)
+  if (format === null || (fileName === 'matching' && FORMATS[format].mime !== mime))
+    throw new Refusal('badExtension', 'file_name must have the extension of a supported picture format.')
+}
+
+function readDimensions(body: Body, required: boolean, readings: Readings): UploadOrder['declared'] {
+  const read = (field: string, missing: Reason, invalid: Reason) =>
+    !required && isMissing(body[field])
+      ? null
+      : readDimension(body, field, { missing, invalid, max: readings.dimensionMax })
   const width = read('width', 'MISSING_WIDTH', 'INVALID_WIDTH')
   const height = read('height', 'MISSING_HEIGHT', 'INVALID_HEIGHT')
   return width === null || height === null ? null : { width, height }
 }
 
-function readDimension(body: Body, field: string, missing: ErrorCode, invalid: ErrorCode): number {
+interface DimensionRule {
+  missing: Reason
+  invalid: Reason
+  /** Pixels. */
+  max: number
+}
+
+function readDimension(body: Body, field: string, rule: DimensionRule): number {
+  const { missing, invalid, max } = rule
   const pixels = positiveInteger(body, field, missing, invalid)
-  if (pixels > DECISIONS.dimensionMax)
-    throw new Refusal(DECIDED_CODES.hugeDimension, `No picture format holds a ${field} of so many pixels.`)
+  if (pixels > max)
+    throw new Refusal('hugeDimension', `No picture format holds a ${field} of so many pixels.`)
   return pixels
 }

@@ -4,34 +4,215 @@ import type { Plan } from './limits.ts'
 
 /*
  * What the specification leaves open ("not shown", or stated twice), decided once. The embedded host behaves like
- * this; the client assumes none of it. Decisions that are not a value are these sentences:
- *
- * §2: A size in a listing has decimal units and one decimal ("349.9 KB"); a time is in UTC, written "+00:00".
- * §4.1: Null and "" count as missing. What is wrong with a field comes before what the plan forbids. Several faults
- *   at once: the first of file_name, file_size, mime_type, skip_dimension_check, width, height, album_id is answered.
- * §4.1: Where width and height are not required (SVG, TIFF, skip_dimension_check), they may be declared all the same,
- *   and are INVALID_WIDTH, INVALID_HEIGHT or INVALID_DIMENSION by the same rule. One without the other declares nothing.
- * §4.1: The file name's extension is not compared with the MIME type, nor the MIME type with the bytes.
- * §4.1: No account has a default album.
- * §4.2: What was declared decides whether dimensions are compared, not the format of the bytes. With width and height
- *   both are compared, for SVG and TIFF too, and an SVG without a size is UNREADABLE_DIMENSION. Without them the bytes
- *   must be an SVG or a TIFF, whose dimensions are taken as they are.
- * §4.2: skip_dimension_check skips all three checks, so that any bytes are taken.
- * §4.2: The delivered Content-Type is that of the bytes; when they have none of §4.3's formats, the declared type.
- *   Listed dimensions are those of the bytes; when they can't be read, the declared ones; else `unknownDimension`.
- * §4.2: A refused upload leaves its credential usable until it runs out. An upload that ends after that is refused.
- * §4.3: Both forms of step 1 share plan, quota and rate. The presign form has no dimensions, so none are compared, and
- *   no album, so its images land in the root.
- * §4.4: Oldest first. Every page repeats the album's sub-albums. An empty album has total_pages 0. A page beyond the
- *   last has no images.
- * §4.5: deleted_albums counts the album itself.
- * §4.6: Two albums may bear one name. A name is kept as it is, spaces around it included.
- * §5: The key comes before everything else, also before a path or method outside §4, which is NOT_FOUND. Then come
- *   the endpoint's rate (§8), its plan (§5.5), its parameters; at step 1 quota, storage and upload node.
- * §8: A character of a name is a code point.
- * §8: An image counts for the day on which its credential was issued. A credential that expires unused
- *   no longer counts; a deleted image still counts. Step 2 counts for the account that its credential was issued to.
+ * this; the client assumes none of it. `albumd host --readings` prints all of it. Choices, numbers and codes can be
+ * taken otherwise there, so that a client can be tried on hosts that read the specification in other ways.
  */
+
+/** A choice between words. `values`: the first one is the host's own. */
+interface Choice {
+  at: string
+  says: string
+  values: readonly [string, ...string[]]
+}
+
+export const CHOICES = {
+  fileName: {
+    at: '§4.1',
+    says: "a file name's extension: one of §4.3's, one of the declared type's, or any and none",
+    values: ['listed', 'matching', 'any'],
+  },
+  dimensions: {
+    at: '§4.2',
+    says: 'declared dimensions are those stored, those of a JPEG turned by its EXIF orientation, or either',
+    values: ['stored', 'turned', 'either'],
+  },
+  exemptDeclared: {
+    at: '§4.2',
+    says: 'dimensions that are declared of an SVG or a TIFF',
+    values: ['compared', 'ignored'],
+  },
+  undeclared: {
+    at: '§4.2.1',
+    says: 'what may come where an SVG or a TIFF was declared without dimensions',
+    values: ['svg-and-tiff', 'any-picture', 'nothing'],
+  },
+  skippedCheck: {
+    at: '§4.2',
+    says: 'what skip_dimension_check and the presign form let through',
+    values: ['any-bytes', 'any-picture'],
+  },
+  refusedUpload: {
+    at: '§4.2',
+    says: 'after a refused upload its credential',
+    values: ['still-usable', 'used-up'],
+  },
+  cdnUrl: {
+    at: '§4.1, §4.2',
+    says: 'the steps of an upload that answer cdn_url',
+    values: ['both', 'first', 'second', 'neither'],
+  },
+  delivery: {
+    at: '§4.1, §4.2',
+    says: 'cdn_url as it stands in §4.3.3, or with a name behind it that has a raw space or is not ASCII',
+    values: ['plain', 'raw-space', 'non-ascii'],
+  },
+  cdnBaseUrl: {
+    at: '§4.4',
+    says: 'cdn_base_url in a listing; relative is "", from the site on',
+    values: ['absolute', 'without-scheme', 'relative', 'absent'],
+  },
+  order: {
+    at: '§4.4',
+    says: 'the order of a listing',
+    values: ['oldest-first', 'newest-first'],
+  },
+  subAlbums: {
+    at: '§4.4',
+    says: 'the pages of a listing that hold the sub-albums',
+    values: ['every-page', 'first-page'],
+  },
+  beyondLast: {
+    at: '§4.4',
+    says: 'a page beyond the last; page 1 never is',
+    values: ['empty', 'last-page', 'refused'],
+  },
+  emptyPages: {
+    at: '§2',
+    says: 'total_pages of an album without images',
+    values: ['0', '1'],
+  },
+  deletedAlbums: {
+    at: '§4.5',
+    says: 'deleted_albums counts',
+    values: ['album-itself-too', 'sub-albums-alone'],
+  },
+  albumNames: {
+    at: '§4.6',
+    says: 'two albums in one place may bear one name, or not',
+    values: ['repeatable', 'unique'],
+  },
+  unusedCredential: {
+    at: '§8',
+    says: "a credential that runs out unused still counts for its day's quota, or gives its place back",
+    values: ['counts', 'gives-back'],
+  },
+  numbers: {
+    at: '§2, §4',
+    says: 'numbers in answers',
+    values: ['numbers', 'text'],
+  },
+  times: {
+    at: '§2',
+    says: 'the offset of times in answers',
+    values: ['+00:00', 'Z', '+08:00', '-03:30'],
+  },
+  sizes: {
+    at: '§2',
+    says: 'sizes in a listing, such as "349.9 KB" of 1000 bytes each or "341.7 KB" of 1024',
+    values: ['decimal', 'binary'],
+  },
+  limitHeaders: {
+    at: '§7',
+    says: 'Retry-After, X-RateLimit-Limit and X-RateLimit-Remaining, which answers "may carry"',
+    values: ['sent', 'absent'],
+  },
+  statuses: {
+    at: '§1, §7',
+    says: "malformed requests and ranges have §7's status for their code, or HTTP's own: 408, 413, 416, 431",
+    values: ['of-the-table', 'of-http'],
+  },
+} as const satisfies Record<string, Choice>
+
+/** A number from `least` up. */
+interface Amount {
+  at: string
+  says: string
+  value: number
+  least: number
+}
+
+export const AMOUNTS = {
+  fileNameMax: { at: '§4.1', says: 'characters in a file name', value: 255, least: 1 },
+  jsonBodyMax: { at: '§4.1', says: 'bytes in a JSON body', value: 64 * 1024, least: 1024 },
+  /** No picture format holds more. */
+  dimensionMax: { at: '§4.1.2', says: 'pixels of a width or height', value: 2 ** 31 - 1, least: 1 },
+  openUploadsMax: { at: '§4.1.5', says: 'uploads under way, of one account', value: 64, least: 1 },
+  openUploadsInAllMax: { at: '§4.1.5', says: 'uploads under way in all', value: 256, least: 1 },
+  diskReserve: { at: '§4.1.5', says: 'bytes that stay free on the disk', value: 64 * 2 ** 20, least: 0 },
+  formOverheadMax: {
+    at: '§4.2',
+    says: 'bytes of a form beside the picture: other parts, which are ignored, and boundaries',
+    value: 2 ** 20,
+    least: 1024,
+  },
+  credentialRemembered: {
+    at: '§4.2',
+    says: 'seconds for which an expired credential is told from one that never was',
+    value: 24 * 60 * 60,
+    least: 0,
+  },
+  deliveryMaxAge: {
+    at: '§4.3.3',
+    says: 'seconds for which a delivered image may be kept without asking again',
+    value: 300,
+    least: 0,
+  },
+  depthMax: { at: '§4.6', says: 'the depth of nested albums; --depth says the same', value: 10, least: 1 },
+  unknownDimension: {
+    at: '§2',
+    says: 'listed pixels where they are not known, as of an SVG without a size',
+    value: 1,
+    least: 0,
+  },
+} as const satisfies Record<string, Amount>
+
+/** A failure for which §4 names no code, and the code of §7 with which the host answers it. */
+interface Answered {
+  at: string
+  says: string
+  code: ErrorCode
+}
+
+export const CODES = {
+  badRequest: { at: '§1', says: 'a malformed, too long or too slow HTTP request', code: 'VALIDATION_ERROR' },
+  unknownPath: { at: '§4', says: 'an unknown path or method', code: 'NOT_FOUND' },
+  badBody: {
+    at: '§4.1, §4.6',
+    says: 'a body that is no JSON object, not declared as JSON, or too long',
+    code: 'VALIDATION_ERROR',
+  },
+  /** Numbers have codes of their own. */
+  wrongType: { at: '§4.1, §4.6', says: 'a field of another JSON type', code: 'VALIDATION_ERROR' },
+  unknownMime: { at: '§4.1', says: "a MIME type outside §4.3's formats", code: 'VALIDATION_ERROR' },
+  badExtension: { at: '§4.1', says: 'a file name that file-name forbids', code: 'VALIDATION_ERROR' },
+  fileNameTooLong: { at: '§4.1', says: 'a file name over file-name-max', code: 'VALIDATION_ERROR' },
+  hugeDimension: { at: '§4.1.2', says: 'a positive integer above dimension-max', code: 'INVALID_DIMENSION' },
+  unknownAlbum: { at: '§4.1, §4.4, §4.6', says: 'an album that does not exist', code: 'NOT_FOUND' },
+  foreignAlbum: { at: '§4.1, §4.4, §4.6', says: 'an album of another account', code: 'FORBIDDEN' },
+  unknownCredential: { at: '§4.2', says: 'a credential that was never issued', code: 'NOT_FOUND' },
+  spentCredential: { at: '§4.2', says: 'a credential that was used or has run out', code: 'FORBIDDEN' },
+  lostAlbum: { at: '§4.2', says: 'an album that was deleted after step 1', code: 'NOT_FOUND' },
+  badForm: {
+    at: '§4.2',
+    says: 'a body that is no multipart form, or ends before the form does',
+    code: 'VALIDATION_ERROR',
+  },
+  noFilePart: { at: '§4.2', says: 'a form without the part "file"', code: 'MISSING_PARAMS' },
+  severalFileParts: { at: '§4.2', says: 'a form with several of them', code: 'INVALID_PARAMS' },
+  wrongLength: { at: '§4.2', says: 'more or fewer bytes than declared', code: 'INVALID_FILE_SIZE' },
+  exemptButOther: { at: '§4.2.1', says: 'bytes that "undeclared" forbids', code: 'MISSING_DIMENSION' },
+  noPicture: { at: '§4.2', says: 'bytes that skipped-check forbids', code: 'UNREADABLE_DIMENSION' },
+  nodeFailure: { at: '§4.2', says: 'a picture that the node can not store', code: 'NO_AVAILABLE_IO_NODE' },
+  badRange: { at: '§4.3.3', says: 'a range outside the image', code: 'INVALID_PARAMS' },
+  badPage: { at: '§4.4', says: 'a page that is no positive integer', code: 'INVALID_PARAMS' },
+  noSuchPage: { at: '§4.4', says: 'a page that beyond-last refuses', code: 'NOT_FOUND' },
+  repeatedParam: { at: '§4.4, §4.5', says: 'a query parameter that is given twice', code: 'INVALID_PARAMS' },
+  bothParams: { at: '§4.5.1', says: 'img and album at once', code: 'INVALID_PARAMS' },
+  noParam: { at: '§4.5.1', says: 'neither of them, or an empty one', code: 'MISSING_PARAMS' },
+  albumNameTooLong: { at: '§4.6', says: 'more characters than §8 allows', code: 'VALIDATION_ERROR' },
+  albumNameTaken: { at: '§4.6', says: 'a name that album-names forbids', code: 'VALIDATION_ERROR' },
+  tooDeep: { at: '§4.6', says: 'an album deeper than depth-max', code: 'INVALID_PARAMS' },
+} as const satisfies Record<string, Answered>
 
 export const DECISIONS = {
   /** §1.6 states two plans for list, delete and create_album; the host takes the lower unless told otherwise. */
@@ -47,33 +228,10 @@ export const DECISIONS = {
     'image/tif': 'tiff',
     'image/vnd.microsoft.icon': 'ico',
   },
-  /** §4.1: characters in a file name. */
-  fileNameMax: 255,
-  /** §4.1: bytes in a JSON body. */
-  jsonBodyMax: 64 * 1024,
-  /** §4.1.2: pixels; no picture format holds more. */
-  dimensionMax: 2 ** 31 - 1,
-  /** §4.1.5: the most uploads under way at once, of one account and of all; beyond it no node is available. */
-  openUploadsMax: 64,
-  openUploadsInAllMax: 256,
-  /** §4.1.5: bytes that stay free on the disk. */
-  diskReserve: 64 * 2 ** 20,
-  /** §4.2: bytes of a form beside the picture: other parts, which are ignored, and boundaries. */
-  formOverheadMax: 2 ** 20,
-  /** §4.2: for so many milliseconds after it expired, a credential is answered FORBIDDEN rather than NOT_FOUND. */
-  credentialRememberedMs: 24 * 60 * 60_000,
-  /** §4.3.3: seconds for which a delivered image may be kept without asking again. */
-  deliveryMaxAge: 300,
-  /** §4.6: a top-level album has depth 1. */
-  depthMax: 10,
-  /** §8: the quota's day, in milliseconds of UTC: it begins at midnight. */
-  quotaDayMs: 24 * 60 * 60_000,
   /** §8: the largest file of each plan, in bytes. */
   fileSizeMax: { free: 10 * 2 ** 20, professional: 50 * 2 ** 20, flagship: 200 * 2 ** 20 },
-  /** §8: the whole storage of each plan, in bytes. Credentials that may still be used count with what they declare. */
+  /** §8: the whole storage of each plan, in bytes. */
   storageMax: { free: 2 ** 30, professional: 100 * 2 ** 30, flagship: 1000 * 2 ** 30 },
-  /** §2: pixels of an image whose dimensions are not known, such as an SVG without a size: §2 requires both. */
-  unknownDimension: 1,
   /** §7 has no code for an unexpected error of the host. Status 500. */
   fault: 'INTERNAL_ERROR',
 } as const satisfies Record<string, unknown> & {
@@ -83,51 +241,3 @@ export const DECISIONS = {
   fileSizeMax: Record<Plan, number>
   storageMax: Record<Plan, number>
 }
-
-/** Failures for which §4 names no code, and the code of §7 with which the host answers each. */
-export const DECIDED_CODES = {
-  /** §1: a malformed, too long or too slow HTTP request. The status is HTTP's own: 400, 408, 413 or 431. */
-  badRequest: 'VALIDATION_ERROR',
-  /** §4: an unknown path or method. */
-  unknownPath: 'NOT_FOUND',
-  /** §4.1, §4.6: a body that is no JSON object, not declared as JSON, or longer than `jsonBodyMax`. */
-  badBody: 'VALIDATION_ERROR',
-  /** §4.1, §4.6: a field of another JSON type. Numbers have codes of their own. */
-  wrongType: 'VALIDATION_ERROR',
-  /** §4.1: a MIME type outside §4.3's formats. */
-  unknownMime: 'VALIDATION_ERROR',
-  fileNameTooLong: 'VALIDATION_ERROR',
-  /** §4.1.2: a positive integer above `dimensionMax`. */
-  hugeDimension: 'INVALID_DIMENSION',
-  /** §4.1, §4.4, §4.6: an album that does not exist, and one of another account. */
-  unknownAlbum: 'NOT_FOUND',
-  foreignAlbum: 'FORBIDDEN',
-  /** §4.2: a credential that was never issued, and one that was used or has run out. */
-  unknownCredential: 'NOT_FOUND',
-  spentCredential: 'FORBIDDEN',
-  /** §4.2: the album was deleted after step 1. */
-  lostAlbum: 'NOT_FOUND',
-  /** §4.2: a body that is no multipart form, or ends before the form does. */
-  badForm: 'VALIDATION_ERROR',
-  noFilePart: 'MISSING_PARAMS',
-  severalFileParts: 'INVALID_PARAMS',
-  /** §4.2: more or fewer bytes than declared. */
-  wrongLength: 'INVALID_FILE_SIZE',
-  /** §4.2.1: a credential has no dimensions, and bytes that are neither SVG nor TIFF came. */
-  exemptButOther: 'MISSING_DIMENSION',
-  /** §4.2: the node can't store the picture. */
-  nodeFailure: 'NO_AVAILABLE_IO_NODE',
-  /** §4.3.3: a range outside the image. Status 416. */
-  badRange: 'INVALID_PARAMS',
-  /** §4.4: a page that is no positive integer. */
-  badPage: 'INVALID_PARAMS',
-  /** §4.4, §4.5: a query parameter that is given twice. */
-  repeatedParam: 'INVALID_PARAMS',
-  /** §4.5.1: both parameters, and neither or an empty one. */
-  bothParams: 'INVALID_PARAMS',
-  noParam: 'MISSING_PARAMS',
-  /** §4.6: more characters than §8 allows. */
-  albumNameTooLong: 'VALIDATION_ERROR',
-  /** §4.6: deeper than `depthMax`. */
-  tooDeep: 'INVALID_PARAMS',
-} as const satisfies Record<string, ErrorCode>

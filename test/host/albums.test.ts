@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { answers } from '../../src/protocol/records.ts'
 import { png } from '../pictures.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { OTHER_KEY } from './choices.ts'
-import { pictureFiles, testHost } from './test-host.ts'
+import { declaration, pictureFiles, send, testHost } from './test-host.ts'
 
 const picture = png()
 
@@ -154,4 +155,25 @@ test('an empty album has no pages, and a page that is no positive integer is INV
   for (const page of ['0', '-1', '1.5', 'two', '1e3', '99999999999999999999'])
     expect((await host.call('GET', `/list?page=${page}`)).json.code, page).toBe('INVALID_PARAMS')
   expect((await host.call('GET', '/list?page=9007199254740991')).json.data.images).toEqual([])
+})
+
+test('an image for which no album is named lands in the default album, while there is one', async () => {
+  const data = tempFolder()
+  const first = await testHost({ data, defaultAlbum: 'Photos/Inbox' })
+  const [photos] = (await first.list()).albums
+  const [inbox] = (await first.list(photos!.id)).albums
+  expect([photos!.name, inbox!.name]).toEqual(['Photos', 'Inbox'])
+  const id = await first.image(picture)
+  const { file_name, file_size, mime_type } = declaration(picture)
+  const presigned = await first.call('POST', '/api/presign', { file_name, file_size, mime_type })
+  await send(`${presigned.json.upload_url}?token=${presigned.json.upload_token}`, picture.bytes)
+  expect((await first.list(inbox!.id)).images.map(image => image.id)).toEqual([id, presigned.json.image_id])
+  expect((await first.call('GET', '/list', undefined, OTHER_KEY)).json.data.albums).toHaveLength(1)
+  await first.running.close()
+
+  const second = await testHost({ data, defaultAlbum: 'Photos/Inbox' })
+  expect((await second.list(photos!.id)).albums.map(album => album.id)).toEqual([inbox!.id])
+  await second.call('DELETE', `/delete?album=${photos!.id}`)
+  const orphan = await second.image(picture)
+  expect((await second.list()).images.map(image => image.id)).toEqual([orphan])
 })

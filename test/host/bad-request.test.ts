@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { createServer, listen } from '../../src/host/http/server.ts'
+import { OWN_READINGS } from '../../src/host/readings.ts'
 import { failure } from '../../src/protocol/records.ts'
 import { png } from '../pictures.ts'
 import { type TestHost, testHost } from './test-host.ts'
@@ -40,17 +41,24 @@ function statusAndCode(answer: string): [number, string] {
 
 const CLOSE = 'Connection: close\r\n\r\n'
 
-test('what is no HTTP request is answered in the failure envelope, with the status that HTTP has for it', async () => {
+const NO_REQUESTS: [string, number][] = [
+  ['nonsense\r\n\r\n', 400],
+  ['GET /api/v1/list HTTP/1.1\r\nNo colon\r\n\r\n', 400],
+  [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  [`GET / HTTP/1.1\r\n${CLOSE}`, 400],
+  [`GET / HTTP/1.1\r\nHost: a b\r\n${CLOSE}`, 400],
+  [`GET http://[ HTTP/1.1\r\nHost: a\r\n${CLOSE}`, 400],
+]
+
+test('what is no HTTP request is answered in the failure envelope, with the status that §7 has for its code', async () => {
   const host = await testHost()
-  const cases: [string, number][] = [
-    ['nonsense\r\n\r\n', 400],
-    ['GET /api/v1/list HTTP/1.1\r\nNo colon\r\n\r\n', 400],
-    [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-    [`GET / HTTP/1.1\r\n${CLOSE}`, 400],
-    [`GET / HTTP/1.1\r\nHost: a b\r\n${CLOSE}`, 400],
-    [`GET http://[ HTTP/1.1\r\nHost: a\r\n${CLOSE}`, 400],
-  ]
-  for (const [written, status] of cases)
+  for (const [written] of NO_REQUESTS)
+    expect(await answerTo(host, written), written.slice(0, 60)).toEqual([400, 'VALIDATION_ERROR'])
+})
+
+test('or with the status that HTTP has for it', async () => {
+  const host = await testHost({ readings: { statuses: 'of-http' } })
+  for (const [written, status] of NO_REQUESTS)
     expect(await answerTo(host, written), written.slice(0, 60)).toEqual([status, 'VALIDATION_ERROR'])
 })
 
@@ -80,7 +88,8 @@ test('what follows a whole answer on its connection is answered, what breaks int
 
 // The bound is for a server that never looks: Node itself does so every half minute.
 test('a client that never ends its headers is told so and hung up on', { timeout: 10_000 }, async () => {
-  const server = createServer(null, { headers: 100, request: 60_000 })
+  const readings = { ...OWN_READINGS, statuses: 'of-http' } as const
+  const server = createServer(null, { headers: 100, request: 60_000 }, readings)
   onTestFinished(() => void server.close())
   const socket = connect(await listen(server, '127.0.0.1', 0), '127.0.0.1')
   socket.write('GET / HTTP/1.1\r\nX-Slow: ')

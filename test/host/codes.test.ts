@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openDatabase } from '../../src/host/data/database.ts'
 import { type ErrorCode, STATUS_OF } from '../../src/protocol/errors.ts'
 import { failure } from '../../src/protocol/records.ts'
 import { png, svg } from '../pictures.ts'
@@ -234,6 +235,17 @@ test("a fault of the host's own is told to whoever runs it, not to the client", 
   expect([answer.status, failure.parse(answer.json).code]).toEqual([500, 'INTERNAL_ERROR'])
   expect(answer.json.error).not.toContain(host.data)
   expect(faults).toMatchObject([{ code: 'ENOENT' }])
+})
+
+test("a deletion that fails for a fault of the host's own is DELETE_FAILED", async () => {
+  const faults: Error[] = []
+  const host = await testHost({ onFault: fault => faults.push(fault) })
+  const db = openDatabase(join(host.data, 'host.db'))
+  db.exec('DROP TABLE images')
+  db.close()
+  const answer = await host.call('DELETE', '/delete?img=a')
+  expect([answer.status, failure.parse(answer.json).code]).toEqual([500, 'DELETE_FAILED'])
+  expect(faults).toHaveLength(1)
 })
 
 test('the site says what it is', async () => {

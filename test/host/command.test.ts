@@ -79,3 +79,77 @@ test('the data folder is made with the folders above it', async () => {
   expect(err).toContain('something listens there already')
   expect(readdirSync(data)).toContain('host.db')
 })
+
+test.each([
+  ['0.0.0.0:0', []],
+  ['[::]:0', []],
+  ['localhost.example:0', []],
+  ['127.0.0.1:0', ['--public-url', 'http://images.test']],
+])('plain HTTP at %s %j is refused without --insecure', async (listen, args) => {
+  const data = tempFolder()
+  const { code, err } = await runProgram(
+    ['host', '--data', data, '--api-key', 'k', '--no-tls', '--listen', listen, ...args],
+    tmpdir(),
+  )
+  expect([code, err.trimEnd().split('\n').length], err).toEqual([2, 1])
+  expect(err).toContain('--insecure')
+  expect(readdirSync(data)).toEqual([])
+})
+
+test.each([
+  ['--public-url', 'images.test'],
+  ['--public-url', 'http://127.0.0.1'],
+  ['--public-url', 'https://images.test/api/v1'],
+  ['--public-url', 'https://k@images.test'],
+  ['--rates', 'upload'],
+  ['--rates', 'upload=0'],
+  ['--rates', 'put=1'],
+  ['--rates', 'list=1,list=2'],
+  ['--depth', '0'],
+  ['--day-begins', '25:00 UTC'],
+  ['--day-begins', '00:00 Nowhere/Land'],
+  ['--default-album', '/a'],
+  ['--default-album', 'a/b/c/d/e/f/g/h/i/j/k'],
+  ['--readings', 'order=sideways'],
+  ['--daily-quota', 'many'],
+])('%s %s is refused', async (option, value) => {
+  await expectRefusal(option, '--data', tempFolder(), '--api-key', 'k', option, value)
+})
+
+test('to serve, a folder and a key are needed', async () => {
+  await expectRefusal('--data and --api-key')
+  await expectRefusal('--api-key', '--data', tempFolder())
+})
+
+test('the help names the default of each option that has one', async () => {
+  const { out } = await runProgram(['host', '--help'], tmpdir())
+  const text = out.replace(/\s+/g, ' ')
+  for (const said of [
+    'free 50, professional 5000, flagship 50000',
+    'free 10mb, professional 50mb, flagship 200mb',
+    'free 1gb, professional 100gb, flagship 1000gb',
+    'upload=10,send=10,list=10,delete=2,create_album=5',
+    '"00:00 UTC"',
+    '"10m"',
+    'the root',
+  ])
+    expect(text).toContain(`[default: ${said}]`)
+  const options = text
+    .split(' --')
+    .slice(1)
+    .filter(option => /\[(string|boolean|choices|array)/.test(option))
+  const without = options.filter(option => !option.includes('[default: ')).map(option => option.split(' ')[0])
+  expect(without).toEqual(['log-level', 'version', 'help', 'data', 'api-key'])
+})
+
+test('bare --readings lists each choice with what else may be taken, for people and programs', async () => {
+  const { code, out } = await runProgram(['host', '--readings'], tmpdir())
+  expect(code).toBe(0)
+  expect(out).toMatch(/^order=oldest-first\n.*§4\.4.*\n +or newest-first$/m)
+  expect(out).toMatch(/^unknown-album=NOT_FOUND$/m)
+  expect(out).toMatch(/^§8 {2}A character of a name is a code point\.$/m)
+  const json = await runProgram(['host', '--readings', '--json'], tmpdir())
+  expect(JSON.parse(json.out).readings).toContainEqual(
+    expect.objectContaining({ name: 'depth-max', taken: 10, at: '§4.6' }),
+  )
+})

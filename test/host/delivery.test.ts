@@ -9,8 +9,8 @@ import { send, testHost } from './test-host.ts'
 
 const picture = png()
 
-async function delivered(headers: Record<string, string> = {}, method = 'GET') {
-  const host = await testHost()
+async function delivered(headers: Record<string, string> = {}, method = 'GET', readings = {}) {
+  const host = await testHost({ readings })
   const response = await fetch(host.deliveryUrl(await host.image(picture)), { method, headers })
   return { response, bytes: Buffer.from(await response.arrayBuffer()) }
 }
@@ -54,11 +54,16 @@ test('a single range is delivered as 206', async () => {
   expect(response.headers.get('Content-Length')).toBe('8')
 })
 
-test('a range outside the picture is 416', async () => {
-  const { response, bytes } = await delivered({ Range: `bytes=${size}-` })
-  expect([response.status, response.headers.get('Content-Range')]).toEqual([416, `bytes */${size}`])
-  expect(response.headers.get('Content-Length')).toBe(String(bytes.byteLength))
-  expect(failure.parse(JSON.parse(bytes.toString())).code).toBe('INVALID_PARAMS')
+test("a range outside the picture is INVALID_PARAMS with §7's status, or with HTTP's", async () => {
+  for (const [statuses, status] of [
+    ['of-the-table', 400],
+    ['of-http', 416],
+  ]) {
+    const { response, bytes } = await delivered({ Range: `bytes=${size}-` }, 'GET', { statuses })
+    expect([response.status, response.headers.get('Content-Range')]).toEqual([status, `bytes */${size}`])
+    expect(response.headers.get('Content-Length')).toBe(String(bytes.byteLength))
+    expect(failure.parse(JSON.parse(bytes.toString())).code).toBe('INVALID_PARAMS')
+  }
 })
 
 test('a range of other bytes than are there is answered with the whole', async () => {
@@ -94,7 +99,7 @@ test('a scripted SVG is delivered under a policy that lets nothing in it run', a
 
 test('the delivered type is what the bytes are, whatever was declared', async () => {
   const host = await testHost()
-  const url = await host.uploadUrl(picture, { mime_type: 'image/gif', file_name: 'page.html' })
+  const url = await host.uploadUrl(picture, { mime_type: 'image/gif', file_name: 'page.svg' })
   const { json } = await send(url, picture.bytes, 'page.html')
   expect((await fetch(json.cdn_url)).headers.get('Content-Type')).toBe('image/png')
 })

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { settle } from '../../src/host/ports.ts'
 import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
 import { png } from '../pictures.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { OTHER_KEY, UNLIMITED } from './choices.ts'
-import { type Answer, send, TestClock, testHost } from './test-host.ts'
+import { type Answer, send, TestClock, type TestHost, testHost } from './test-host.ts'
 
 const picture = png()
 
@@ -92,16 +93,71 @@ test('the daily quota counts credentials, says when it ends, and begins anew at 
   expect((await host.requestUpload(picture)).json.success).toBe(true)
 })
 
-test('a credential that is never used gives its place in the quota back when it runs out', async () => {
-  const clock = new TestClock()
+/** Seconds until a place is promised, each answer being DAILY_LIMIT_REACHED. */
+async function waitFor(host: TestHost): Promise<number> {
+  const { json, headers } = await host.requestUpload(picture)
+  expect(json.code).toBe('DAILY_LIMIT_REACHED')
+  return Number(headers.get('Retry-After'))
+}
+
+test('a credential that is never used counts for its day, so that the answer when to come again holds', async () => {
+  const clock = new TestClock('2026-11-21T23:00:00Z')
   const host = await testHost({ clock, dailyQuota: 1 })
   await host.uploadUrl(picture)
-  clock.advance(10 * MINUTE - 1)
-  expect((await host.requestUpload(picture)).json.code).toBe('DAILY_LIMIT_REACHED')
+  expect(await waitFor(host)).toBe(3600)
+  clock.advance(10 * MINUTE)
+  expect(await waitFor(host)).toBe(3000)
+})
+
+test('where such a credential gives its place back, the answer is when it does', async () => {
+  const clock = new TestClock()
+  const host = await testHost({ clock, dailyQuota: 2, readings: { unusedCredential: 'gives-back' } })
+  await host.uploadUrl(picture)
+  clock.advance(MINUTE)
+  await host.uploadUrl(picture)
+  expect(await waitFor(host)).toBe(9 * 60)
+  clock.advance(9 * MINUTE - 1)
+  expect(await waitFor(host)).toBe(1)
   clock.advance(1)
   await host.image(picture)
-  clock.advance(10 * MINUTE)
-  expect((await host.requestUpload(picture)).json.code).toBe('DAILY_LIMIT_REACHED')
+  expect(await waitFor(host)).toBe(60)
+  clock.advance(MINUTE)
+  await host.image(picture)
+  expect(await waitFor(host)).toBe(DAY / SECOND / 2 - 600 - 60)
+})
+
+test('a quota that was lowered has a place once as many have been given back, one of none never has', async () => {
+  const clock = new TestClock()
+  const data = tempFolder()
+  const readings = { unusedCredential: 'gives-back' } as const
+  const before = await testHost({ clock, data, readings })
+  for (let minute = 0; minute < 3; minute += 1) {
+    await before.uploadUrl(picture)
+    clock.advance(MINUTE)
+  }
+  await before.running.close()
+  const after = await testHost({ clock, data, readings, dailyQuota: 2 })
+  expect(await waitFor(after)).toBe(8 * 60)
+  const none = await testHost({ clock, dailyQuota: 0 })
+  expect((await none.requestUpload(picture)).headers.has('Retry-After')).toBe(false)
+})
+
+test.each([
+  ['2026-11-21T15:30:00Z', { minutes: 0, time_zone: 'Asia/Shanghai' }, 30],
+  ['2026-11-21T16:00:00Z', { minutes: 0, time_zone: 'Asia/Shanghai' }, 24 * 60],
+  ['2026-11-21T12:00:00Z', { minutes: 4 * 60 + 30, time_zone: 'UTC' }, 16 * 60 + 30],
+  // The clocks are put back at 01:00 UTC, and put forward.
+  ['2026-10-24T23:00:00Z', { minutes: 4 * 60, time_zone: 'Europe/Berlin' }, 4 * 60],
+  ['2026-03-28T23:00:00Z', { minutes: 4 * 60, time_zone: 'Europe/Berlin' }, 3 * 60],
+])('the day of %s goes on, where it begins at %o, for %i minutes', async (now, dayBegins, minutes) => {
+  const clock = new TestClock(now)
+  const host = await testHost({ clock, dailyQuota: 1, dayBegins })
+  await host.image(picture)
+  expect(await waitFor(host)).toBe(minutes * 60)
+  clock.advance(minutes * MINUTE - 1)
+  expect(await waitFor(host)).toBe(1)
+  clock.advance(1)
+  await host.image(picture)
 })
 
 test('the plan decides the quota where nothing else is said', async () => {

@@ -78,17 +78,17 @@ test('private keys are for their owner alone', async () => {
 
 test('the authority is made once; the certificate is kept as long as it serves', async () => {
   const folder = tempFolder()
-  const first = await serverCertificate(folder, '127.0.0.1')
+  const first = await serverCertificate(folder, ['127.0.0.1'])
   const authority = readFileSync(join(folder, 'ca.pem'), 'utf8')
-  expect(await serverCertificate(folder, '127.0.0.1')).toEqual(first)
-  const other = await serverCertificate(folder, 'pictures.example')
+  expect(await serverCertificate(folder, ['127.0.0.1'])).toEqual(first)
+  const other = await serverCertificate(folder, ['pictures.example'])
   expect(new X509Certificate(other.cert).checkHost('pictures.example')).toBe('pictures.example')
   expect(readFileSync(join(folder, 'ca.pem'), 'utf8')).toBe(authority)
 })
 
 test('a certificate that nears its end is renewed under the same authority', async () => {
   const folder = tempFolder()
-  await serverCertificate(folder, '127.0.0.1')
+  await serverCertificate(folder, ['127.0.0.1'])
   const ca = readFileSync(join(folder, 'ca.pem'), 'utf8')
   const ending = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
@@ -108,7 +108,7 @@ test('a certificate that nears its end is renewed under the same authority', asy
   })
   writeFileSync(join(folder, 'server.pem'), ending.cert)
   writeFileSync(join(folder, 'server-key.pem'), ending.private)
-  const renewed = new X509Certificate((await serverCertificate(folder, '127.0.0.1')).cert)
+  const renewed = new X509Certificate((await serverCertificate(folder, ['127.0.0.1'])).cert)
   expect(renewed.validToDate.getTime()).toBeGreaterThan(
     new X509Certificate(ending.cert).validToDate.getTime(),
   )
@@ -117,12 +117,12 @@ test('a certificate that nears its end is renewed under the same authority', asy
 
 test('a certificate without its key, or broken, is made anew', async () => {
   const folder = tempFolder()
-  const first = await serverCertificate(folder, '127.0.0.1')
+  const first = await serverCertificate(folder, ['127.0.0.1'])
   rmSync(join(folder, 'server-key.pem'))
-  const second = await serverCertificate(folder, '127.0.0.1')
+  const second = await serverCertificate(folder, ['127.0.0.1'])
   expect(second.cert).not.toBe(first.cert)
   writeFileSync(join(folder, 'server.pem'), 'no certificate')
-  const third = await serverCertificate(folder, '127.0.0.1')
+  const third = await serverCertificate(folder, ['127.0.0.1'])
   expect(
     new X509Certificate(third.cert).verify(
       new X509Certificate(readFileSync(join(folder, 'ca.pem'))).publicKey,

@@ -1,5 +1,4 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { DECIDED_CODES } from '../../protocol/decisions.ts'
 import type { Random } from '../ports.ts'
 import { Refusal } from '../refusal.ts'
 import type { Db } from './database.ts'
@@ -34,6 +33,7 @@ export function openAccounts(db: Db, apiKeys: readonly string[], random: Random,
   }
 
   return {
+    all: () => keys.map(({ account }) => account),
     /** The account of a key. The time that this takes tells nothing about the keys. */
     byKey(key: string): Account | null {
       const hash = hashed(key)
@@ -72,6 +72,9 @@ export function openAlbums(db: Db) {
     `INSERT INTO albums (id, account, parent, name, depth, created_at)
      VALUES (@id, @account, @parent, @name, @depth, @created_at) RETURNING *`,
   )
+  const named = db
+    .prepare<[number, string], number>('SELECT 1 FROM albums WHERE parent = +? AND name = ? LIMIT 1')
+    .pluck()
   const below = db.prepare<[number], CountedAlbum>(
     `SELECT *, (SELECT count(*) FROM images WHERE album = a.seq) AS image_count,
        (SELECT count(*) FROM albums WHERE parent = a.seq) AS sub_count
@@ -86,13 +89,15 @@ export function openAlbums(db: Db) {
     /** The account's album with this id; null is its root. Refuses an unknown album, and another account's. */
     owned(account: Account, id: string | null): AlbumRow {
       const album = id === null ? bySeq.get(account.root) : byId.get(id)
-      if (!album) throw new Refusal(DECIDED_CODES.unknownAlbum, 'There is no such album.')
-      if (album.account !== account.id)
-        throw new Refusal(DECIDED_CODES.foreignAlbum, 'The album is not yours.')
+      if (!album) throw new Refusal('unknownAlbum', 'There is no such album.')
+      if (album.account !== account.id) throw new Refusal('foreignAlbum', 'The album is not yours.')
       return album
     },
+    at: (seq: number) => bySeq.get(seq),
     exists: (seq: number) => bySeq.get(seq) !== undefined,
     insert: (album: Omit<AlbumRow, 'seq'>) => insert.get(album)!,
+    /** Whether an album holds one of this name. */
+    hasNamed: (parent: number, name: string) => named.get(parent, name) !== undefined,
     /** The albums in an album, oldest first, each with the counts of what it holds directly. */
     below: (seq: number) => below.all(seq),
     /** Deletes an album and all albums below it. None may hold an image. Returns how many albums were deleted. */

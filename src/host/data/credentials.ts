@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { DECISIONS } from '../../protocol/decisions.ts'
+import type { HostSettings } from '../ports.ts'
+import { quotaDays } from '../quota-days.ts'
 import type { Db } from './database.ts'
 
 /** An upload credential (§4.1) as it is stored, by the hash of its token. */
@@ -29,13 +30,9 @@ export type NewCredential = Omit<CredentialRow, 'token_hash' | 'day' | 'state'>
 
 export type Credentials = ReturnType<typeof openCredentials>
 
-/** The number of the quota's day (§8) at a moment. */
-export function quotaDay(now: number): number {
-  return Math.floor(now / DECISIONS.quotaDayMs)
-}
-
 /** Credentials, and the daily quota (§8) that counts them. Call writes inside a transaction. */
-export function openCredentials(db: Db) {
+export function openCredentials(db: Db, settings: HostSettings) {
+  const days = quotaDays(settings.dayBegins)
   const insert = db.prepare<[Omit<CredentialRow, 'state'>]>(
     `INSERT INTO credentials
        (token_hash, account, image_id, album, name, size, mime, width, height, compares, day, expires_at)
@@ -55,6 +52,12 @@ export function openCredentials(db: Db) {
       `SELECT coalesce(sum(size), 0) FROM credentials WHERE state = 'open' AND account = ?`,
     )
     .pluck()
+  const endOfOpen = db
+    .prepare<[number, number, number], number>(
+      `SELECT expires_at FROM credentials WHERE state = 'open' AND account = ? AND day = ?
+       ORDER BY expires_at LIMIT 1 OFFSET ?`,
+    )
+    .pluck()
   const used = db
     .prepare<[number, number], number>('SELECT used FROM quota WHERE account = ? AND day = ?')
     .pluck()
@@ -66,22 +69,31 @@ export function openCredentials(db: Db) {
   return {
     /** Stores a credential that is issued at `now`, and counts it for the day's quota. */
     issue(token: string, credential: NewCredential, now: number): void {
-      const day = quotaDay(now)
+      const day = days.numberOf(now)
       insert.run({ ...credential, token_hash: hashed(token), day })
       addUsed.run(credential.account, day, 1)
     },
     byToken: (token: string) => byHash.get(hashed(token)),
     /** Uses a credential up. Answers false when it is used up or expired at `now`. */
     spend: (credential: CredentialRow, now: number) => spend.run(credential.token_hash, now).changes === 1,
-    /** Ends credentials that have expired at `now`. Unused ones no longer count for their day's quota. Old rows are removed. */
+    /** Ends credentials that have expired at `now`. Old rows are removed. */
     lapse(now: number): void {
-      for (const { account, day } of lapse.all(now)) addUsed.run(account, day, -1)
-      forget.run(now - DECISIONS.credentialRememberedMs)
+      const { unusedCredential, credentialRemembered } = settings.readings
+      const lapsed = lapse.all(now)
+      if (unusedCredential === 'gives-back')
+        for (const { account, day } of lapsed) addUsed.run(account, day, -1)
+      forget.run(now - credentialRemembered * 1000)
     },
     /** The sum of bytes that open credentials declare. */
     promisedBytes: (account: number) => promised.get(account)!,
     /** How many images count for the quota of the day at `now`. */
-    usedOn: (account: number, now: number) => used.get(account, quotaDay(now)) ?? 0,
+    usedOn: (account: number, now: number) => used.get(account, days.numberOf(now)) ?? 0,
+    /** When the day's quota may have a place again, where `over` places are used beyond the last free one. */
+    nextPlace(account: number, now: number, over: number): number {
+      const end = days.endOf(now)
+      if (settings.readings.unusedCredential === 'counts') return end
+      return Math.min(end, endOfOpen.get(account, days.numberOf(now), over) ?? end)
+    },
   }
 }
 

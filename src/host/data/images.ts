@@ -19,6 +19,12 @@ export interface ImageRow {
 
 export type NewImage = Omit<ImageRow, 'seq'>
 
+interface PagePart {
+  limit: number
+  offset: number
+  newestFirst: boolean
+}
+
 export type Images = ReturnType<typeof openImages>
 
 /** Call writes inside a transaction, because the account's stored bytes change with the rows. */
@@ -35,9 +41,12 @@ export function openImages(db: Db) {
      DELETE FROM images WHERE album IN (SELECT seq FROM tree) RETURNING file, size`,
   )
   const count = db.prepare<[number], number>('SELECT count(*) FROM images WHERE album = +?').pluck()
-  const page = db.prepare<[number, number, number], ImageRow>(
-    `SELECT * FROM images WHERE seq IN (SELECT seq FROM images WHERE album = +? ORDER BY seq LIMIT +? OFFSET +?)
-     ORDER BY seq`,
+  const [oldestFirst, newestFirst] = ['ASC', 'DESC'].map(way =>
+    db.prepare<[number, number, number], ImageRow>(
+      `SELECT * FROM images
+       WHERE seq IN (SELECT seq FROM images WHERE album = +? ORDER BY seq ${way} LIMIT +? OFFSET +?)
+       ORDER BY seq ${way}`,
+    ),
   )
   const stored = db.prepare<[number], number>('SELECT stored_bytes FROM accounts WHERE id = ?').pluck()
   const addStored = db.prepare<[number, number]>(
@@ -67,8 +76,9 @@ export function openImages(db: Db) {
       return removed.map(image => image.file)
     },
     count: (album: number) => count.get(album)!,
-    /** The images of an album, oldest first. */
-    page: (album: number, limit: number, offset: number) => page.all(album, limit, offset),
+    /** The images of an album by their age. */
+    page: (album: number, part: PagePart) =>
+      (part.newestFirst ? newestFirst! : oldestFirst!).all(album, part.limit, part.offset),
     /** The sum of the sizes of the account's images. */
     storedBytes: (account: number) => stored.get(account)!,
   }

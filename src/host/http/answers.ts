@@ -1,13 +1,13 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Context } from 'hono'
-import { DECIDED_CODES, DECISIONS } from '../../protocol/decisions.ts'
-import { STATUS_OF } from '../../protocol/errors.ts'
+import { DECISIONS } from '../../protocol/decisions.ts'
+import { answerTo, type Readings } from '../readings.ts'
 import type { RateState, Refusal } from '../refusal.ts'
 
 /** §7: the headers of the per-second limit. They come with successes too. */
-export function setRate(c: Context, rate: RateState): void {
-  if (!Number.isFinite(rate.limit)) return
+export function setRate(c: Context, rate: RateState, { limitHeaders }: Readings): void {
+  if (limitHeaders === 'absent' || !Number.isFinite(rate.limit)) return
   c.header('X-RateLimit-Limit', String(rate.limit))
   c.header('X-RateLimit-Remaining', String(rate.remaining))
 }
@@ -18,20 +18,32 @@ export function failure(error: string, code: string) {
 }
 
 /** The answer to a request that was refused (§7). */
-export function refused(c: Context, refusal: Refusal): Response {
-  if (refusal.rate) setRate(c, refusal.rate)
-  if (refusal.retryAfterMs !== null)
+export function refused(c: Context, refusal: Refusal, readings: Readings): Response {
+  if (refusal.rate) setRate(c, refusal.rate, readings)
+  if (refusal.retryAfterMs !== null && readings.limitHeaders === 'sent')
     c.header('Retry-After', String(Math.max(1, Math.ceil(refusal.retryAfterMs / 1000))))
-  return c.json(failure(refusal.message, refusal.code), STATUS_OF[refusal.code])
+  const { code, status } = answerTo(refusal.reason, readings)
+  return c.json(failure(refusal.message, code), status)
 }
 
-/** The answer when the host has failed. It says nothing about the cause. */
+/** The answer when the host has failed. It says nothing about the cause. §7 has a code for deletions alone. */
 export function faulted(c: Context): Response {
-  return c.json(failure('The host failed to answer.', DECISIONS.fault), 500)
+  const code = c.req.method === 'DELETE' ? 'DELETE_FAILED' : DECISIONS.fault
+  return c.json(failure('The host failed to answer.', code), 500)
 }
 
-/** The body of the answer to a malformed request. */
-export const badRequest = failure('This is no well-formed HTTP request.', DECIDED_CODES.badRequest)
+/** The answer to a malformed request. `byHttp`: the status that HTTP has for it. */
+export function badRequest(readings: Readings, byHttp = 400) {
+  const { code, status } = answerTo('badRequest', readings)
+  const body = failure('This is no well-formed HTTP request.', code)
+  return { body, status: readings.statuses === 'of-http' ? byHttp : status }
+}
+
+/** §2: numbers as numbers, or as text. */
+export function written(body: object, { numbers }: Readings): object {
+  if (numbers === 'numbers') return body
+  return JSON.parse(JSON.stringify(body, (_, value) => (typeof value === 'number' ? String(value) : value)))
+}
 
 /** The statuses for errors of Node's HTTP parser that are not a 400. */
 const PARSER_STATUS: Record<string, number> = {
@@ -41,13 +53,13 @@ const PARSER_STATUS: Record<string, number> = {
 }
 
 /** Answers requests that Node's parser refuses, in the failure envelope (§1). */
-export function answerBadRequests(server: Server): void {
+export function answerBadRequests(server: Server, readings: Readings): void {
   const answers = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (incoming, outgoing) => void answers.set(incoming.socket, outgoing))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const status = statusOf(error.code)
     if (status === null || !socket.writable || isUnderWay(answers.get(socket))) socket.destroy()
-    else socket.end(messageOf(status), () => socket.destroy())
+    else socket.end(messageOf(badRequest(readings, status)), () => socket.destroy())
   })
 }
 
@@ -61,8 +73,9 @@ function isUnderWay(answer: ServerResponse | undefined): boolean {
   return answer?.headersSent === true && !answer.writableFinished
 }
 
-function messageOf(status: number): string {
-  const body = JSON.stringify(badRequest)
+function messageOf(answer: ReturnType<typeof badRequest>): string {
+  const { status } = answer
+  const body = JSON.stringify(answer.body)
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Connection: close',

@@ -22,13 +22,13 @@ export function authorityFile(folder: string): string {
 }
 
 /**
- * The certificate that the host shows for `listenHost` and this machine's own names, signed by an authority that is
+ * The certificate that the host shows for `hosts` and this machine's own names, signed by an authority that is
  * made once in `folder`. Clients that trust `authorityFile` trust it, however often it is renewed.
  */
-export async function serverCertificate(folder: string, listenHost: string): Promise<Certificate> {
+export async function serverCertificate(folder: string, hosts: readonly string[]): Promise<Certificate> {
   await mkdir(folder, { recursive: true })
   const authority = await stored(authorityFile(folder), join(folder, 'ca-key.pem'), isFresh, makeAuthority)
-  const names = [...new Set(['localhost', '127.0.0.1', '::1', listenHost])].filter(name => !isWildcard(name))
+  const names = [...new Set(['localhost', '127.0.0.1', '::1', ...hosts])].filter(name => !isWildcard(name))
   const issuer = new X509Certificate(authority.cert)
   const serves = (cert: X509Certificate) =>
     isFresh(cert) && cert.verify(issuer.publicKey) && names.every(name => covers(cert, name))

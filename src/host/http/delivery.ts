@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
-import { DECIDED_CODES, DECISIONS } from '../../protocol/decisions.ts'
 import type { ImageRow } from '../data/images.ts'
 import type { HostService } from '../host-service.ts'
+import { answerTo, type Readings } from '../readings.ts'
 import { Refusal } from '../refusal.ts'
 import { failure } from './answers.ts'
 
@@ -9,24 +9,26 @@ import { failure } from './answers.ts'
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
 /** An image at its delivery address (§4.3.3): GET and HEAD, without a key. */
-export async function deliver(c: Context, service: HostService, imageId: string): Promise<Response> {
-  const image = service.delivered(imageId)
+export async function deliver(c: Context, service: HostService, readings: Readings): Promise<Response> {
+  const image = service.delivered(c.req.param('id')!)
   const tag = `"${image.sha256}"`
   const headers: Record<string, string> = {
     ETag: tag,
     'Last-Modified': new Date(image.created_at).toUTCString(),
     'Accept-Ranges': 'bytes',
-    'Cache-Control': `public, max-age=${DECISIONS.deliveryMaxAge}`,
+    'Cache-Control': `public, max-age=${readings.deliveryMaxAge}`,
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': POLICY,
   }
   if (names(c.req.header('if-none-match'), tag)) return new Response(null, { status: 304, headers })
 
   const range = askedRange(c, image, tag)
-  if (range === 'unsatisfiable')
-    return c.json(failure('The image has no such bytes.', DECIDED_CODES.badRange), 416, {
-      'Content-Range': `bytes */${image.size}`,
-    })
+  if (range === 'unsatisfiable') {
+    const { code, status } = answerTo('badRange', readings)
+    const size = { 'Content-Range': `bytes */${image.size}` }
+    const byHttp = readings.statuses === 'of-http'
+    return c.json(failure('The image has no such bytes.', code), byHttp ? 416 : status, size)
+  }
   const { start, end } = range ?? { start: 0, end: image.size - 1 }
   headers['Content-Type'] = image.mime
   headers['Content-Length'] = String(end - start + 1)

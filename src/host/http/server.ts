@@ -3,6 +3,7 @@ import { createServer as createPlainServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import type { Readings } from '../readings.ts'
 import { answerBadRequests, badRequest } from './answers.ts'
 import type { App } from './app.ts'
 import type { Certificate } from './authority.ts'
@@ -24,7 +25,11 @@ export interface Patience {
 }
 
 /** A server that does not listen yet. With a certificate it speaks TLS, else plain HTTP. */
-export function createServer(certificate: Certificate | null, patience: Patience): Server {
+export function createServer(
+  certificate: Certificate | null,
+  patience: Patience,
+  readings: Readings,
+): Server {
   const options = {
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
@@ -36,7 +41,7 @@ export function createServer(certificate: Certificate | null, patience: Patience
   }
   const server = certificate ? createTlsServer({ ...options, ...certificate }) : createPlainServer(options)
   server.timeout = SILENCE_MAX
-  answerBadRequests(server)
+  answerBadRequests(server, readings)
   return server
 }
 
@@ -47,12 +52,13 @@ export async function listen(server: Server, host: string, port: number): Promis
   return (server.address() as AddressInfo).port
 }
 
-export function serve(server: Server, app: App): void {
+export function serve(server: Server, app: App, readings: Readings): void {
+  const { body, status } = badRequest(readings)
   const listener = getRequestListener(app.fetch, {
     // Without this the adapter replaces the process's global Request and Response.
     overrideGlobalObjects: false,
     // Called for requests whose Host or path make no URL. All others are answered by the app.
-    errorHandler: () => Response.json(badRequest, { status: 400 }),
+    errorHandler: () => Response.json(body, { status }),
   })
   server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))
 }

@@ -1,28 +1,28 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
-import { DECIDED_CODES, DECISIONS } from '../../protocol/decisions.ts'
 import { FILE_PART } from '../../protocol/endpoints.ts'
+import type { Readings } from '../readings.ts'
 import { Refusal } from '../refusal.ts'
 
 /**
- * The bytes of the form part `file` (§4.2) as they arrive. The body may hold `size` bytes and what a form adds around them. A
+ * The bytes of the form part `file` (§4.2) as they arrive. The body may hold `bound` bytes. A
  * body that is no such form is refused, at the latest after its last byte.
  */
-export async function* filePart(incoming: IncomingMessage, size: number): AsyncGenerator<Uint8Array> {
+export async function* filePart(incoming: IncomingMessage, bound: number): AsyncGenerator<Uint8Array> {
   const stopped = new AbortController()
   const stop = () => stopped.abort()
   // Busboy may stop reading after a large part without a name. The wait ends when the client closes the connection.
   incoming.socket.once('close', stop)
   try {
     const form = openForm(incoming)
-    const { file, ended } = await findFile(incoming, form, size + DECISIONS.formOverheadMax, stopped.signal)
+    const { file, ended } = await findFile(incoming, form, bound, stopped.signal)
     if (file) yield* file
     await ended
-    if (!file) throw new Refusal(DECIDED_CODES.noFilePart, `The form has no part named ${FILE_PART}.`)
+    if (!file) throw new Refusal('noFilePart', `The form has no part named ${FILE_PART}.`)
   } catch (error) {
     if (error instanceof Refusal) throw error
-    throw new Refusal(DECIDED_CODES.badForm, 'The body is no well-formed multipart form.')
+    throw new Refusal('badForm', 'The body is no well-formed multipart form.')
   } finally {
     incoming.socket.off('close', stop)
     stop()
@@ -32,7 +32,7 @@ export async function* filePart(incoming: IncomingMessage, size: number): AsyncG
 /** Throws when the request declares no multipart form. */
 function openForm(incoming: IncomingMessage): BusboyInstance {
   if (!/^multipart\/form-data\s*;/i.test(incoming.headers['content-type'] ?? ''))
-    throw new Refusal(DECIDED_CODES.badForm, 'The Content-Type must be multipart/form-data.')
+    throw new Refusal('badForm', 'The Content-Type must be multipart/form-data.')
   return new Busboy({
     headers: incoming.headers as BusboyHeaders,
     // Each part is read as a stream, because a field would be collected in memory.
@@ -81,8 +81,7 @@ async function feed(
   for await (const chunk of chunksOf(incoming)) {
     if (signal.aborted) return
     bytes += chunk.byteLength
-    if (bytes > bound)
-      throw new Refusal(DECIDED_CODES.wrongLength, 'The body is longer than the file was declared.')
+    if (bytes > bound) throw new Refusal('wrongLength', 'The body is longer than the file was declared.')
     if (!form.write(chunk)) await once(form, 'drain', { signal })
   }
   form.end()
@@ -93,8 +92,7 @@ function outcome(form: BusboyInstance): Promise<void> {
     let files = 0
     form.on('file', name => {
       if (name === FILE_PART) files += 1
-      if (files > 1)
-        reject(new Refusal(DECIDED_CODES.severalFileParts, `The form has several parts named ${FILE_PART}.`))
+      if (files > 1) reject(new Refusal('severalFileParts', `The form has several parts named ${FILE_PART}.`))
     })
     form.on('error', reject)
     form.on('finish', resolve)
@@ -109,29 +107,28 @@ export async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Buffe
   try {
     yield* incoming.iterator({ destroyOnReturn: false })
   } catch {
-    throw new Refusal(DECIDED_CODES.badBody, 'The connection closed before the body had ended.')
+    throw new Refusal('badBody', 'The connection closed before the body had ended.')
   }
 }
 
 /** The JSON of a request's body (§4.1, §4.3, §4.6). Refuses a body that is no JSON, or too long, without reading all of it. */
-export async function readJson(incoming: IncomingMessage): Promise<unknown> {
+export async function readJson(incoming: IncomingMessage, { jsonBodyMax }: Readings): Promise<unknown> {
   if (!/^application\/json\s*(;|$)/i.test(incoming.headers['content-type'] ?? ''))
-    throw new Refusal(DECIDED_CODES.badBody, 'The Content-Type must be application/json.')
-  const text = await readText(incoming)
+    throw new Refusal('badBody', 'The Content-Type must be application/json.')
+  const text = await readText(incoming, jsonBodyMax)
   try {
     return JSON.parse(text)
   } catch {
-    throw new Refusal(DECIDED_CODES.badBody, 'The body is no JSON.')
+    throw new Refusal('badBody', 'The body is no JSON.')
   }
 }
 
-async function readText(incoming: IncomingMessage): Promise<string> {
+async function readText(incoming: IncomingMessage, most: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of chunksOf(incoming)) {
     size += chunk.byteLength
-    if (size > DECISIONS.jsonBodyMax)
-      throw new Refusal(DECIDED_CODES.badBody, `The body must have at most ${DECISIONS.jsonBodyMax} bytes.`)
+    if (size > most) throw new Refusal('badBody', `The body must have at most ${most} bytes.`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

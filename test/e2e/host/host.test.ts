@@ -38,7 +38,14 @@ async function serve(...args: string[]) {
 describe('albumd host', () => {
   it('tells in one line where it listens, over TLS with its own authority, and stops cleanly', async () => {
     const { told, stop } = await serve('--data', dataFolder(), '--api-key', 'k1')
-    expect(Object.keys(told).sort()).toEqual(['api_key', 'base_url', 'ca_file', 'cdn_base_url', 'site_url'])
+    expect(Object.keys(told).sort()).toEqual([
+      'api_key',
+      'base_url',
+      'ca_file',
+      'cdn_base_url',
+      'port',
+      'site_url',
+    ])
     const dispatcher = new Agent({ connect: { ca: readFileSync(told.ca_file!) } })
     const response = await fetch(`${told.base_url}/list`, { headers: { 'x-api-key': 'k1' }, dispatcher })
     expect(response.status).toBe(200)
@@ -72,6 +79,65 @@ describe('albumd host', () => {
       }),
     })
     expect(await response.json()).toMatchObject({ code: 'FILE_TOO_LARGE' })
+  })
+
+  it('takes rates, depth, a default album, a day and readings from the command line', async () => {
+    const { told } = await serve(
+      ...['--data', dataFolder(), '--api-key', 'k', '--no-tls', '--daily-quota', '1'],
+      ...['--rates', 'list=1,create_album=unlimited', '--depth', '2', '--default-album', 'Photos/Inbox'],
+      ...['--day-begins', '00:00 Asia/Shanghai', '--readings', 'cdn-base-url=absent,too-deep=FORBIDDEN'],
+    )
+    const call = async (path: string, body?: object) => {
+      const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
+      const headers = { 'x-api-key': 'k', 'content-type': 'application/json' }
+      const response = await fetch(`${told.base_url}${path}`, { ...init, headers })
+      return { response, json: (await response.json()) as { code?: string; data: Record<string, never[]> } }
+    }
+    const listed = await call('/list')
+    expect(listed.response.headers.get('x-ratelimit-limit')).toBe('1')
+    expect(listed.json.data).not.toHaveProperty('cdn_base_url')
+    const [photos] = listed.json.data.albums as unknown as { id: string; name: string; sub_count: number }[]
+    expect(photos).toMatchObject({ name: 'Photos', sub_count: 1 })
+    const made = await call('/create_album', { name: 'b', parent_album: photos!.id })
+    expect(made.response.headers.has('x-ratelimit-limit')).toBe(false)
+    const { id } = made.json.data.album as unknown as { id: string }
+    const deeper = await call('/create_album', { name: 'c', parent_album: id })
+    expect([deeper.response.status, deeper.json.code]).toEqual([403, 'FORBIDDEN'])
+    const order = { file_name: 'a.png', file_size: 9, mime_type: 'image/png', width: 1, height: 1 }
+    expect((await call('/upload', order)).response.status).toBe(200)
+    const before = Date.now()
+    const refused = await call('/upload', order)
+    expect(refused.json.code).toBe('DAILY_LIMIT_REACHED')
+    // Shanghai is eight hours ahead, the whole year.
+    const left = (at: number) => 86_400 - ((at / 1000 + 8 * 3600) % 86_400)
+    const promised = Number(refused.response.headers.get('retry-after'))
+    expect(Math.abs(promised - left(before)) % 86_400).toBeLessThan(60)
+  })
+
+  it('answers with its public address, and its certificate is good for that', async () => {
+    const args = ['--data', dataFolder(), '--api-key', 'k', '--public-url', 'https://images.test:8443']
+    const { told } = await serve(...args)
+    expect(told).toMatchObject({
+      base_url: 'https://images.test:8443/api/v1',
+      site_url: 'https://images.test:8443',
+      cdn_base_url: 'https://images.test:8443',
+    })
+    const connect = { ca: readFileSync(told.ca_file!), servername: 'images.test' }
+    const dispatcher = new Agent({ connect })
+    const url = `https://127.0.0.1:${told.port}/api/v1/list`
+    const response = await fetch(url, { headers: { 'x-api-key': 'k' }, dispatcher })
+    expect(await response.json()).toMatchObject({ data: { cdn_base_url: 'https://images.test:8443' } })
+    await dispatcher.close()
+  })
+
+  it('serves plain HTTP to other machines where it is told to', async () => {
+    const args = ['--no-tls', '--insecure', '--public-url', 'http://images.test:8080']
+    const { told } = await serve('--data', dataFolder(), '--api-key', 'k', ...args)
+    expect(told).toMatchObject({ base_url: 'http://images.test:8080/api/v1', ca_file: null })
+    const response = await fetch(`http://127.0.0.1:${told.port}/api/v1/list`, {
+      headers: { 'x-api-key': 'k' },
+    })
+    expect(response.status).toBe(200)
   })
 
   it.each([

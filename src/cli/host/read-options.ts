@@ -1,0 +1,143 @@
+import type { HostOptions } from '../../host/embedded-host.ts'
+import type { Readings } from '../../host/readings.ts'
+import { AMOUNTS } from '../../protocol/decisions.ts'
+import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
+import { EXIT } from '../exit-codes.ts'
+import { Problem } from '../words/problem.ts'
+import type { HostArgs } from './options.ts'
+
+type Values = typeof import('../../config/values.ts')
+
+/** What the arguments ask for. Throws Problem. */
+export async function readOptions(args: HostArgs): Promise<HostOptions> {
+  const values = await import('../../config/values.ts')
+  const listen = readListen(args.listen)
+  const site = args['public-url'] === undefined ? null : readSite(args['public-url'])
+  refuseInsecure(args, listen.host, site, values)
+  const quota = args['daily-quota']
+  const [fileSize, storage] = [args['max-file-size'], args['storage-limit']]
+  const readings = await readReadings(args)
+  const { data, apiKeys } = await readAccess(args)
+  return {
+    data,
+    apiKeys,
+    listen,
+    tls: args.tls,
+    plan: args.plan,
+    plansFrom: args['plans-from'],
+    onFault: fault => void process.stderr.write(`albumd: ${fault.message}\n`),
+    credentialTtlMs: readDuration('credential-ttl', args['credential-ttl'], values),
+    dayBegins: readDayBegins(args['day-begins'], values),
+    defaultAlbum: readDefaultAlbum(args['default-album'] ?? '', readings, values),
+    requestsPerSecond: args.rates === undefined ? {} : readRates(args.rates),
+    readings,
+    ...(site && { publicUrl: site.origin }),
+    ...(quota !== undefined && { dailyQuota: readCount('daily-quota', quota, 0) }),
+    ...(fileSize !== undefined && { maxFileSize: readSize('max-file-size', fileSize, values) }),
+    ...(storage !== undefined && { storageLimit: readSize('storage-limit', storage, values) }),
+  }
+}
+
+function wrong(option: string, fault: string): Problem {
+  return new Problem(EXIT.usage, `--${option} ${fault}`)
+}
+
+async function readAccess(args: HostArgs): Promise<{ data: string; apiKeys: readonly string[] }> {
+  const { data, 'api-key': apiKeys } = args
+  const missing = [data === undefined && '--data', apiKeys === undefined && '--api-key'].filter(Boolean)
+  if (data === undefined || apiKeys === undefined)
+    throw new Problem(EXIT.usage, `${missing.join(' and ')} must be given, to serve`)
+  if (data === '') throw wrong('data', 'must be a folder')
+  if (apiKeys.includes('')) throw wrong('api-key', 'must not be empty')
+  const { mayBeKey } = await import('../../config/host-access.ts')
+  if (apiKeys.every(mayBeKey)) return { data, apiKeys }
+  const why = 'a key is printable ASCII without spaces, at most 4096 characters: no client could send another'
+  throw new Problem(EXIT.usage, `--api-key: ${why}`)
+}
+
+function readListen(written: string): HostOptions['listen'] {
+  const listen = /^(?:\[(?<six>[0-9a-fA-F:]+)\]|(?<host>[^:]+)):(?<port>\d{1,5})$/.exec(written)?.groups
+  if (!listen || Number(listen.port) > 65535)
+    throw wrong('listen', `"${written}" must be an address and a port, such as 127.0.0.1:8443`)
+  return { host: (listen.six ?? listen.host)!, port: Number(listen.port) }
+}
+
+/** {site_url}: an origin. */
+function readSite(written: string): URL {
+  // The URL parser drops line breaks without an error.
+  const url = /\s/.test(written) ? null : URL.parse(written)
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
+  if (!url || !isWeb || url.username || url.password || url.href !== `${url.origin}/`)
+    throw wrong('public-url', `"${written}" must be like https://images.lan:8443, with nothing behind it`)
+  return url
+}
+
+/** §5.4: only HTTPS. Plain HTTP stays on this machine, unless a person says otherwise. */
+function refuseInsecure(args: HostArgs, host: string, site: URL | null, { isLoopback }: Values): void {
+  if (site?.protocol === 'http:' && args.tls)
+    throw wrong('public-url', 'begins with http://, and the host speaks TLS: say https://, or --no-tls too')
+  if (args.tls || args.insecure) return
+  const risk = 'to other machines, with their keys readable to all between; --insecure allows it'
+  const own = URL.parse(host.includes(':') ? `http://[${host}]` : `http://${host}`)
+  if (!own || !isLoopback(own))
+    throw wrong('no-tls', `and --listen ${args.listen} would serve plain HTTP ${risk}`)
+  // With https:// something before the host speaks TLS.
+  if (site?.protocol === 'http:' && !isLoopback(site))
+    throw wrong('no-tls', `and --public-url ${site.origin} would serve plain HTTP ${risk}`)
+}
+
+async function readReadings({ readings, depth }: HostArgs): Promise<Partial<Readings>> {
+  const { parseReadings } = await import('../../host/readings.ts')
+  const taken = readings === undefined ? {} : parseReadings(readings)
+  if (typeof taken === 'string') throw new Problem(EXIT.usage, `--readings: ${taken}`)
+  return depth === undefined ? taken : { ...taken, depthMax: readCount('depth', depth, 1) }
+}
+
+function readCount(option: string, written: string, least: number): number {
+  if (!/^\d{1,15}$/.test(written) || Number(written) < least)
+    throw wrong(option, `must be a whole number${least > 0 ? ` from ${least}` : ''}`)
+  return Number(written)
+}
+
+function readDuration(option: string, written: string, { parseDuration }: Values): number {
+  const value = parseDuration(written)
+  if (!value) throw wrong(option, `"${written}" must be a duration such as 10m`)
+  return value
+}
+
+function readSize(option: string, written: string, { parseSize }: Values): number {
+  const value = /^\d+$/.test(written) ? Number(written) : parseSize(written)
+  if (!value) throw wrong(option, `"${written}" must be a size such as 20mb`)
+  return value
+}
+
+function readDayBegins(written: string, { quotaReset }: Values) {
+  const read = quotaReset.safeParse(written)
+  if (!read.success) throw wrong('day-begins', `"${written}" ${read.error.issues[0]!.message}`)
+  return read.data
+}
+
+/** Null is the root. */
+function readDefaultAlbum(
+  written: string,
+  { depthMax = AMOUNTS.depthMax.value }: Partial<Readings>,
+  { albumPath }: Values,
+): string | null {
+  const read = albumPath.safeParse(written)
+  if (!read.success) throw wrong('default-album', `"${written}" ${read.error.issues[0]!.message}`)
+  if (written.split('/').length > depthMax)
+    throw wrong('default-album', `"${written}" is deeper than albums may be nested (${depthMax})`)
+  return written === '' ? null : written
+}
+
+function readRates(written: string): Partial<Record<Endpoint, number>> {
+  const rates: Partial<Record<Endpoint, number>> = {}
+  for (const part of written.split(',')) {
+    const [, name, rate] = /^([a-z_]+)=([1-9]\d{0,8}|unlimited)$/.exec(part.trim()) ?? []
+    const endpoint = ENDPOINTS.find(known => known === name)
+    if (!endpoint || rates[endpoint] !== undefined)
+      throw wrong('rates', `"${written}" must be like upload=20,list=unlimited, of ${ENDPOINTS.join(', ')}`)
+    rates[endpoint] = rate === 'unlimited' ? Number.POSITIVE_INFINITY : Number(rate)
+  }
+  return rates
+}
