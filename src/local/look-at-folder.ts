@@ -50,7 +50,10 @@ function compared(disk: Disk, path: string, folder: FolderToLookAt): FolderResul
   }
 }
 
-/** Null when a picture that was listed is no longer there, unless the listing is the last. */
+/**
+ * One listing of the folder. Null when an entry of it vanished before it was looked at, so that the folder should be listed
+ * again. The last listing is taken as it is, without the entries that vanished.
+ */
 function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolean): FolderResult | null {
   const began = disk.now()
   const identity = identityOf(disk, path)

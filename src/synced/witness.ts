@@ -62,7 +62,8 @@ export function judge(
   // A power cut between writing the database and writing the witness leaves this.
   if (opened > witness.generation) return 'cut_off'
   if (witness.closed) return sameFile(witness.closed, database) ? 'clean' : 'restored'
-  // When the whole folder was restored, the counts agree, but the witness is another file.
+  // When database and witness were restored from one copy, they agree on how often the state was opened. But the restored
+  // witness is another file than the one that the database remembers.
   const sawThisOne = seen?.startsWith(`${opened} `) && seen !== seenAs(witness)
   return sawThisOne ? 'restored' : 'cut_off'
 }

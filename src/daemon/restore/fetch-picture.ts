@@ -32,7 +32,7 @@ export function exactly({ size, sha256 }: { size: number; sha256: Buffer }): Exp
   }
 }
 
-/** Bytes. Of an image that is listed without a size. */
+/** The most bytes of an image that is listed without a size. */
 const MOST_UNKNOWN = 2 ** 32
 
 /** A picture of which only the listing is known: its size, rounded, and its dimensions. `file`: what was delivered. */
