@@ -7,7 +7,14 @@ import { because, type Reason } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import { type Comparison, canBe, compareBytes, type UnrecordedImage, unrecordedIn } from '../listing/index.ts'
+import {
+  type Comparison,
+  canBe,
+  compareBytes,
+  confirmedPattern,
+  type UnrecordedImage,
+  unrecordedIn,
+} from '../listing/index.ts'
 import type { UploadJob, UploadResult } from './upload-job.ts'
 
 const HOUR_MS = 3_600_000
@@ -44,7 +51,13 @@ export async function adopt(
   const mayLink = alike.length === 1 && isItsOwn && used === null
   const unknown: Reason[] = []
   for (const image of alike) {
-    const compared = await compareBytes(context, { remote_id: image.id, name }, bytesOf(open), signal)
+    // A picture that can be linked is fetched only from an address whose form an upload has shown. Otherwise a state that is
+    // lost would fetch all that the host holds.
+    const isShown = confirmedPattern(synced)?.addressOf(image.id, name) != null
+    const compared: Comparison =
+      mayLink && !isShown
+        ? { verdict: 'unknown', why: because('address_not_known') }
+        : await compareBytes(context, { remote_id: image.id, name }, bytesOf(open), signal)
     if (compared.verdict === 'equal' && contents.claim(album, image)) {
       await record(context, job, open, picture, image, { cdn_url: compared.cdnUrl, proof: 'compared' })
       return { kind: 'unchanged', size: open.look.size, compared: true }
