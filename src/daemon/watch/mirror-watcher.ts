@@ -18,8 +18,8 @@ import type { WatchState } from './watching.ts'
  */
 export interface MirrorWatcher {
   /**
-   * Soon watches the root and the folders that the last scan found, and no others. A folder becomes stale when its watch
-   * begins. A folder that can't be watched is polled.
+   * Soon watches the root and the folders that the last scan found, and no others. A folder below the root becomes stale
+   * when its watch begins. A folder that can't be watched is polled.
    */
   follow(): void
   /** Ends all watches, also those that are being opened. */
@@ -123,8 +123,8 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
     for (const path of gone) named.delete(path)
     for (const path of found) named.add(path)
     await watcher.watch(found)
-    // A change between the scan and the watch made no event.
-    for (const path of found) stale.add(mirror, path)
+    // A change between the scan and the watch made no event. The root's watch began before its scan.
+    for (const path of found) if (path !== '') stale.add(mirror, path)
   }
 
   /** Tries again to watch the folders that could not be watched, and polls those that still can't be. */

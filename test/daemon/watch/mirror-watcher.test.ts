@@ -209,7 +209,6 @@ describe('file systems of other machines', () => {
     const mirror = watchMirror(root, [''], { mounts: () => [remoteAt(root)] })
     onTestFinished(mirror.close)
     mirror.watcher.follow()
-    await mirror.told('')
     await mirror.clock.pass(MINUTE)
     await mirror.told('everything')
     await mirror.clock.pass(30_000)
