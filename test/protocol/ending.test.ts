@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Format } from '../../src/protocol/formats.ts'
-import { readEnding } from '../../src/protocol/picture/read-ending.ts'
+import { readEnding } from '../../src/protocol/picture/picture.ts'
 import { png } from '../pictures.ts'
 import { appSegment, be16, be32, bytes, frame, jpeg, le16, le32 } from './bytes.ts'
 import { endingOf } from './endings.ts'

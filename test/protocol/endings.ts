@@ -1,6 +1,5 @@
 import type { Ending } from '../../src/protocol/picture/ending.ts'
-import { readPicture } from '../../src/protocol/picture/picture.ts'
-import { readEnding } from '../../src/protocol/picture/read-ending.ts'
+import { readEnding, readPicture } from '../../src/protocol/picture/picture.ts'
 import { bytes } from './bytes.ts'
 import { sourceOf } from './sources.ts'
 

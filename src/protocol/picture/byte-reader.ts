@@ -10,6 +10,12 @@ export function sourceOfBytes(bytes: Uint8Array): ByteSource {
   return { size: bytes.byteLength, read: async (offset, length) => bytes.subarray(offset, offset + length) }
 }
 
+/** Width and height in pixels, as a picture's header states them. */
+export interface Size {
+  width: number
+  height: number
+}
+
 export interface ReaderOptions {
   /** The source's first bytes, when they were read already. */
   head?: Uint8Array

@@ -1,6 +1,5 @@
-import { type ByteReader, PAGE } from './byte-reader.ts'
+import { type ByteReader, PAGE, type Size } from './byte-reader.ts'
 import { BLANK, broken, cut, type Ending, endingAt, endingOfLength, UNCLEAR } from './ending.ts'
-import { plausible, type Size } from './header.ts'
 
 const SIGNATURE_LENGTH = 8
 /** Bytes of a chunk around its data: length and type before, checksum after. */
@@ -82,8 +81,8 @@ const PLAIN = new Set([0, 3, 6])
 /** The size of a BMP. A negative height says that the rows are stored from the top. */
 export function bmpSize(head: Buffer): Size | null {
   if (head.byteLength < FILE_HEADER + CORE_HEADER) return null
-  if (isCore(head)) return plausible(head.readUInt16LE(18), head.readUInt16LE(20))
-  return plausible(head.readInt32LE(18), Math.abs(head.readInt32LE(22)))
+  if (isCore(head)) return { width: head.readUInt16LE(18), height: head.readUInt16LE(20) }
+  return { width: head.readInt32LE(18), height: Math.abs(head.readInt32LE(22)) }
 }
 
 function isCore(head: Buffer): boolean {
@@ -101,13 +100,13 @@ export async function bmpEnding(reader: ByteReader): Promise<Ending> {
 
 /** The offset behind the pixels; zero when compression hides it. Rows are padded to four bytes. */
 function endOfPixels(head: Buffer): number {
-  const size = bmpSize(head)
   const core = isCore(head)
   const plain = core || (head.byteLength >= HEADERS && PLAIN.has(head.readUInt32LE(30)))
-  if (size === null || !plain) return 0
+  if (!plain) return 0
+  const { width, height } = bmpSize(head)!
   const bitsPerPixel = head.readUInt16LE(core ? 24 : 28)
-  const row = 4 * Math.ceil((size.width * bitsPerPixel) / 32)
-  return head.readUInt32LE(10) + row * size.height
+  const row = 4 * Math.ceil((width * bitsPerPixel) / 32)
+  return head.readUInt32LE(10) + row * height
 }
 
 const HEADER_LENGTH = 6
@@ -126,4 +125,64 @@ export async function icoEnding(reader: ByteReader): Promise<Ending> {
     end = Math.max(end, offset + length)
   }
   return endingOfLength(reader, end, 'its last image')
+}
+
+const SCREEN_LENGTH = 13
+const TRAILER = 0x3b
+const EXTENSION = 0x21
+const IMAGE = 0x2c
+/** Some writers leave zeros between blocks. Decoders skip them. */
+const STRAY = 0
+const BLOCKS = new Set([EXTENSION, IMAGE, STRAY])
+
+/** A GIF ends with its trailer, one byte behind its blocks. */
+export async function gifEnding(reader: ByteReader): Promise<Ending> {
+  const screen = await reader.bytes(0, SCREEN_LENGTH)
+  if (screen === null) return cut('its header is missing')
+  for (let offset = SCREEN_LENGTH + tableLength(screen[10]!); ; ) {
+    const introducer = (await reader.bytes(offset, 1))?.[0]
+    if (introducer === TRAILER) return endingAt(offset + 1, reader.size, 'its trailer')
+    if (introducer === undefined) return cut('its trailer is missing')
+    if (!BLOCKS.has(introducer)) return broken(offset)
+    const end = await endOfBlock(reader, offset, introducer)
+    if (end === null) return cut(`its block at byte ${offset} has no end`)
+    offset = end
+  }
+}
+
+async function endOfBlock(reader: ByteReader, offset: number, introducer: number): Promise<number | null> {
+  if (introducer === STRAY) return endOfZeros(reader, offset)
+  if (introducer === EXTENSION) return endOfParts(reader, offset + 2)
+  // An image's data are behind its descriptor, its colour table and one byte for the code size.
+  const descriptor = await reader.bytes(offset, 10)
+  return descriptor && endOfParts(reader, offset + 10 + tableLength(descriptor[9]!) + 1)
+}
+
+async function endOfZeros(reader: ByteReader, from: number): Promise<number> {
+  for (let offset = from; ; ) {
+    const bytes = await reader.bytes(offset, 1)
+    const at = bytes?.findIndex(byte => byte !== 0) ?? 0
+    if (at >= 0) return offset + at
+    offset += bytes!.byteLength
+  }
+}
+
+/** The offset behind a block's parts. Each part has up to 255 bytes and comes after its length; length 0 ends the block. */
+async function endOfParts(reader: ByteReader, from: number): Promise<number | null> {
+  for (let offset = from; ; ) {
+    const bytes = await reader.bytes(offset, 1)
+    if (bytes === null) return null
+    let at = 0
+    while (at < bytes.byteLength) {
+      const length = bytes[at]!
+      at += length + 1
+      if (length === 0) return offset + at
+    }
+    offset += at
+  }
+}
+
+/** Bytes of the colour table that the packed field of a descriptor states. */
+function tableLength(packed: number): number {
+  return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0
 }

@@ -1,6 +1,5 @@
-import type { ByteReader } from './byte-reader.ts'
+import type { ByteReader, Size } from './byte-reader.ts'
 import { BLANK, broken, CLOSED, cut, type Ending, WHOLE } from './ending.ts'
-import { plausible, type Size } from './header.ts'
 
 /** Start of image: the two bytes that every JPEG begins with. A marker follows. */
 const SOI_LENGTH = 2
@@ -20,7 +19,11 @@ export async function readJpegSize(reader: ByteReader): Promise<Size | null> {
   for (let offset = SOI_LENGTH; ; ) {
     const marker = await nextMarker(reader, offset)
     if (marker === null || marker.code === EOI_CODE || marker.code === SOS_CODE) return null
-    if (isFrame(marker.code)) return readFrame(reader, marker.end)
+    if (isFrame(marker.code)) {
+      // Length (2 bytes), sample precision (1), height (2), width (2).
+      const frame = await reader.bytes(marker.end, 7)
+      return frame && { width: frame.readUInt16BE(5), height: frame.readUInt16BE(3) }
+    }
     const length = (await reader.bytes(marker.end, 2))?.readUInt16BE(0) ?? 0
     if (length < 2) return null
     offset = marker.end + length
@@ -30,12 +33,6 @@ export async function readJpegSize(reader: ByteReader): Promise<Size | null> {
 /** SOF0 to SOF15. The range also contains DHT, JPG and DAC, which are not frames. */
 function isFrame(code: number): boolean {
   return code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc
-}
-
-/** Length (2 bytes), sample precision (1), height (2), width (2). */
-async function readFrame(reader: ByteReader, offset: number): Promise<Size | null> {
-  const frame = await reader.bytes(offset, 7)
-  return frame && plausible(frame.readUInt16BE(5), frame.readUInt16BE(3))
 }
 
 /** One image of the file. `pixels` and `end`: offsets of its pixels. `announces`: its metadata say that more data follow. */

@@ -1,11 +1,12 @@
 import { fileTypeFromBuffer } from 'file-type'
+import { disableTypes, imageSize, types } from 'image-size'
 import { FORMATS, type Format, formatOfName } from '../formats.ts'
-import { ByteReader, type ByteSource } from './byte-reader.ts'
-import { bmpSize } from './chunks.ts'
-import { readHeaderSize, type Size } from './header.ts'
-import { readJpegSize } from './jpeg.ts'
-import { findSvgRoot } from './svg.ts'
-import { readTiffSize, TIFF_HEADER } from './tiff.ts'
+import { ByteReader, type ByteSource, type Size, sourceOfBytes } from './byte-reader.ts'
+import { bmpEnding, bmpSize, gifEnding, icoEnding, pngEnding, webpEnding } from './chunks.ts'
+import { cut, type Ending, UNCLEAR } from './ending.ts'
+import { jpegEnding, readJpegSize } from './jpeg.ts'
+import { findSvgRoot, svgEnding } from './svg.ts'
+import { readTiffSize, TIFF_HEADER, tiffEnding } from './tiff.ts'
 
 /**
  * What a picture is by its bytes. Both sides of the wire need this, so it belongs to the protocol: the client declares a type
@@ -41,36 +42,75 @@ export async function readPicture(source: ByteSource): Promise<Picture | null> {
   return root === 'cut' || root === null ? null : picture('svg', readHeaderSize('svg', root))
 }
 
-/** The formats that have a signature. SVG is text and has none. */
-type BinaryFormat = Exclude<Format, 'svg'>
+/**
+ * How the end of a format is found, and which reader finds its dimensions, measured on real and crafted pictures. Without
+ * `size` image-size reads them, from the first bytes. It reads these formats wrong:
+ *
+ * | format | because |
+ * |---|---|
+ * | jpeg | image-size misses frames behind 512 KiB of metadata, and knows only SOF0 to SOF2 |
+ * | tiff | image-size needs the directory in the first bytes, and most large files have it at their end |
+ * | bmp | image-size does not read the header of OS/2 |
+ */
+const READERS: Readonly<Record<Format, FormatReader>> = {
+  png: { ending: pngEnding },
+  gif: { ending: gifEnding },
+  webp: { ending: webpEnding },
+  ico: { ending: icoEnding },
+  svg: { ending: svgEnding },
+  jpeg: { ending: jpegEnding, size: readJpegSize },
+  tiff: { ending: tiffEnding, size: readTiffSize },
+  bmp: { ending: bmpEnding, size: async (_, head) => bmpSize(Buffer.from(head)) },
+}
+
+interface FormatReader {
+  ending: (reader: ByteReader) => Promise<Ending>
+  size?: (reader: ByteReader, head: Uint8Array) => Promise<Size | null>
+}
+
+async function readSize(format: Format, source: ByteSource, head: Uint8Array): Promise<Size | null> {
+  const reader = new ByteReader(source, { head, block: BLOCK, reads: MOST_READS })
+  const { size } = READERS[format]
+  return size ? size(reader, head) : readHeaderSize(format, head)
+}
+
+/** image-size looks for these formats alone: for all others it has false positives. */
+const ALLOWED: ReadonlySet<string> = new Set(
+  Object.keys(READERS).filter(format => !READERS[format as Format].size),
+)
+disableTypes(types.filter(type => !ALLOWED.has(type)))
+
+/** Bytes that image-size gets. A size is in the first 40 bytes. An ICO has 16 bytes for each entry, so this holds 500. */
+const ENOUGH = 8192
 
 /**
- * Which reader finds the dimensions of a format, measured on real and crafted pictures:
- *
- * | format | reader | because |
- * |---|---|---|
- * | png, gif, webp, ico, svg | image-size | it reads them right from the first bytes |
- * | jpeg | jpeg.ts | image-size misses frames behind 512 KiB of metadata, and knows only SOF0 to SOF2 |
- * | tiff | tiff.ts | image-size needs the directory in the first bytes, and most large files have it at their end |
- * | bmp | chunks.ts | image-size does not read the header of OS/2 |
+ * The size that a picture's first bytes state. The largest entry of an ICO counts, because people see this one. A WebP's size
+ * is its canvas, a GIF's its screen. image-size reads at most `ENOUGH` bytes, so it always ends: crafted input costs it some
+ * 40 milliseconds at most.
  */
-async function readSize(format: BinaryFormat, source: ByteSource, head: Uint8Array): Promise<Size | null> {
-  const reader = new ByteReader(source, { head, block: BLOCK, reads: MOST_READS })
-  switch (format) {
-    case 'jpeg':
-      return readJpegSize(reader)
-    case 'tiff':
-      return readTiffSize(reader)
-    case 'bmp':
-      return bmpSize(Buffer.from(head))
-    default:
-      return readHeaderSize(format, head)
+function readHeaderSize(format: Format, head: Uint8Array): Size | null {
+  // A copy, because image-size reads beyond the end of a view, into memory that Node's small buffers share.
+  const own = new Uint8Array(head.subarray(0, ENOUGH))
+  try {
+    const { type, width, height } = imageSize(own)
+    return type === format ? { width, height } : null
+  } catch {
+    // image-size throws RangeError or TypeError for bytes that it can't read.
+    return null
   }
 }
 
+/** The largest dimension of PNG and BMP. A header of any format that states more is damaged. */
+const LARGEST = 2 ** 31 - 1
+
+/** Without its size when a header states dimensions that no picture has: zero, a fraction, or too large. */
 function picture(format: Format, size: Size | null): Picture {
-  return { format, mime: FORMATS[format].mime, width: size?.width ?? null, height: size?.height ?? null }
+  const isPlausible = (pixels: number) => Number.isInteger(pixels) && pixels >= 1 && pixels <= LARGEST
+  const { width, height } = size && isPlausible(size.width) && isPlausible(size.height) ? size : NO_SIZE
+  return { format, mime: FORMATS[format].mime, width, height }
 }
+
+const NO_SIZE = { width: null, height: null }
 
 /** Bytes that file-type needs. With more bytes it would only unpack more of archives. */
 const SAMPLE = 4100
@@ -94,9 +134,9 @@ const PREFIXED = /^(?:\xef\xbb\xbf|ID3)/
 const RAW = new Set(['cr2', 'dng'])
 
 /** The format that a picture's first bytes show; null for SVG and for all formats that §4.3 does not list. */
-async function formatOfBytes(head: Uint8Array): Promise<BinaryFormat | null> {
+async function formatOfBytes(head: Uint8Array): Promise<Format | null> {
   const sample = head.subarray(0, SAMPLE)
-  const start = Buffer.from(sample.subarray(0, 32)).toString('latin1')
+  const start = Buffer.from(sample.subarray(0, SIGNATURE)).toString('latin1')
   // file-type throws for some bytes of no known format.
   const extension = (await fileTypeFromBuffer(sample).catch(() => null))?.ext ?? ''
   // file-type finds a TIFF only when the sample holds its directory, which most files have at their end.
@@ -105,4 +145,32 @@ async function formatOfBytes(head: Uint8Array): Promise<BinaryFormat | null> {
   const format = extension === 'apng' ? 'png' : formatOfName(`.${extension}`)
   if (format === null || format === 'svg' || format === 'tiff' || PREFIXED.test(start)) return null
   return (STRICTER.get(format)?.test(start) ?? true) ? format : null
+}
+
+/**
+ * Whether a picture is complete, by its structure. A file that is still being written is `cut`, however long its writer
+ * pauses. Pixels are not decoded. `format`: the format of the bytes; null: they are no picture. No content makes it throw.
+ * It rejects when `source.read` rejects. Memory does not grow with the picture's size.
+ */
+export async function readEnding(format: Format | null, source: ByteSource): Promise<Ending> {
+  return format
+    ? READERS[format].ending(new ByteReader(source))
+    : noPictureYet(await source.read(0, 64 * 1024))
+}
+
+/** The first bytes of pictures, to recognize a file that holds only these bytes yet. */
+const BEGINNINGS = ['\x89PNG', '\xff\xd8\xff', 'GIF8', 'RIFF', 'BM', 'II', 'MM', '\0\0\x01\0']
+const SIGNATURE = 32
+
+/** The ending of bytes in which no format shows: reserved room that is not written yet, or the first bytes of a picture. */
+async function noPictureYet(head: Uint8Array): Promise<Ending> {
+  const written = head.findLastIndex(byte => byte !== 0) + 1
+  if (written === 0) return cut('it begins with zeros only')
+  const start = Buffer.from(head.subarray(0, Math.min(written, SIGNATURE))).toString('latin1')
+  const begins = BEGINNINGS.some(text => start.startsWith(text) || text.startsWith(start))
+  if (begins && written < SIGNATURE) return cut('all but its first bytes is missing')
+  const text = head.subarray(0, written)
+  return (await findSvgRoot(sourceOfBytes(text), text)) === 'cut'
+    ? cut('its root element is missing')
+    : UNCLEAR
 }

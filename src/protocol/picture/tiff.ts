@@ -1,21 +1,10 @@
-import { ByteReader, PAGE } from './byte-reader.ts'
+import { ByteReader, PAGE, type Size } from './byte-reader.ts'
 import { BLANK, broken, cut, type Ending, UNCLEAR, WHOLE } from './ending.ts'
-import { plausible, type Size } from './header.ts'
 
-/** How a TIFF is laid out, in bytes. */
-interface Layout {
-  /** Offset in the file of the pointer to the first directory. */
-  pointerAt: number
-  pointer: number
-  count: number
-  entry: number
-  /** Offset of the value in an entry. */
-  valueAt: number
-  /** An unsigned number of 2, 4 or 8 bytes. */
-  uint: (bytes: Buffer, at: number, length: number) => number
-}
-
-/** TIFF 6.0, section 2. */
+/**
+ * How a TIFF is laid out (TIFF 6.0, section 2), in bytes. `pointerAt`: the offset of the pointer to the first directory.
+ * `valueAt`: the offset of the value in an entry of a directory.
+ */
 const CLASSIC = { pointerAt: 4, pointer: 4, count: 2, entry: 12, valueAt: 8 }
 /** BigTIFF, for files beyond 4 GiB. */
 const BIG = { pointerAt: 8, pointer: 8, count: 8, entry: 20, valueAt: 12 }
@@ -25,15 +14,8 @@ const BIG_VERSION = 43
 /** How TIFF and BigTIFF begin, in either byte order. */
 export const TIFF_HEADER = /^(?:II[*+]\0|MM\0[*+])/
 
-/** `header`: the first bytes of a TIFF. */
-function layoutOf(header: Buffer): Layout {
-  const isLittle = header[0] === 0x49
-  const uint = (bytes: Buffer, at: number, length: number) => {
-    if (length === 8) return Number(isLittle ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at))
-    return isLittle ? bytes.readUIntLE(at, length) : bytes.readUIntBE(at, length)
-  }
-  return { ...(uint(header, 2, 2) === BIG_VERSION ? BIG : CLASSIC), uint }
-}
+/** Bytes of the longer header, BigTIFF's. */
+const HEADER = 16
 
 /** Real directories have a few dozen entries. Entries are sorted by tag, so width and length are near the start. */
 const MAX_ENTRIES = 1024
@@ -43,30 +25,6 @@ const IMAGE_LENGTH = 257
 const INTEGERS = new Set([3, 4, 16])
 /** Bytes of one value, by type (TIFF 6.0, section 2; SubIFDs; BigTIFF). */
 const BYTES_OF_TYPE = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
-
-/**
- * The size in the first directory of a TIFF. The directory may be at the end of the file, because many writers write it
- * after the pixels. Other directories are further pages or smaller copies.
- */
-export async function readTiffSize(reader: ByteReader): Promise<Size | null> {
-  const header = await reader.bytes(0, 16)
-  if (header === null) return null
-  const { uint, pointerAt, pointer, count, entry, valueAt } = layoutOf(header)
-  const directory = uint(header, pointerAt, pointer)
-  const head = await reader.bytes(directory, count)
-  const entries = head ? Math.min(uint(head, 0, count), MAX_ENTRIES) : 0
-  const dimensions = new Map<number, number>()
-  for (let index = 0; index < entries && dimensions.size < 2; index++) {
-    const bytes = await reader.bytes(directory + count + index * entry, entry)
-    if (bytes === null) return null
-    const [tag, type] = [uint(bytes, 0, 2), uint(bytes, 2, 2)]
-    const length = INTEGERS.has(type) ? BYTES_OF_TYPE[type]! : pointer + 1
-    // A single number is in the first bytes of the value field in both byte orders.
-    if ((tag === IMAGE_WIDTH || tag === IMAGE_LENGTH) && length <= pointer)
-      dimensions.set(tag, uint(bytes, valueAt, length))
-  }
-  return plausible(dimensions.get(IMAGE_WIDTH), dimensions.get(IMAGE_LENGTH))
-}
 
 const SUB_DIRECTORIES = 330
 /** Where pixels are, and how many bytes of them: of strips, of tiles, of JPEG in old TIFFs. */
@@ -80,11 +38,13 @@ const PIXELS = [
 const MOST_DIRECTORIES = 1000
 const MOST_PIECES = 4_000_000
 
-/** The numbers of an entry: their offset in the file, how many there are, and the bytes of each. */
-interface Numbers {
-  at: number
-  count: number
-  bytes: number
+/**
+ * The size in the first directory of a TIFF. The directory may be at the end of the file, because many writers write it
+ * after the pixels. Other directories are further pages or smaller copies.
+ */
+export async function readTiffSize(reader: ByteReader): Promise<Size | null> {
+  const header = await reader.bytes(0, HEADER)
+  return header && new Tiff(reader, header).size()
 }
 
 /**
@@ -92,100 +52,102 @@ interface Numbers {
  * append a further page at any time.
  */
 export async function tiffEnding(reader: ByteReader): Promise<Ending> {
-  const header = await reader.bytes(0, 16)
-  if (header === null) return cut('its header is missing')
-  const ending = await new TiffWalk(reader, layoutOf(header)).run(header)
-  return ending ?? ((await reader.zerosAtEnd()) >= PAGE ? BLANK : WHOLE)
+  const header = await reader.bytes(0, HEADER)
+  return header ? new Tiff(reader, header).ending() : cut('its header is missing')
 }
 
-class TiffWalk {
+/** An entry of a directory: `count` numbers of so many bytes each (0: of an unknown type), from the offset `at` on. */
+interface Entry {
+  tag: number
+  type: number
+  count: number
+  bytes: number
+  at: number
+}
+
+class Tiff {
   readonly #reader: ByteReader
-  readonly #layout: Layout
+  readonly #isLittle: boolean
+  readonly #layout: typeof CLASSIC
   /** A set keeps its order, and a loop over it also meets what is added meanwhile. */
   readonly #directories = new Set<number>()
   #pieces = 0
 
-  constructor(reader: ByteReader, layout: Layout) {
+  constructor(reader: ByteReader, header: Buffer) {
     this.#reader = reader
-    this.#layout = layout
+    this.#isLittle = header[0] === 0x49
+    this.#layout = this.#uint(header, 2, 2) === BIG_VERSION ? BIG : CLASSIC
+    this.#enter(this.#uint(header, this.#layout.pointerAt, this.#layout.pointer))
   }
 
-  /** Null: nothing is missing. */
-  async run(header: Buffer): Promise<Ending | null> {
-    const { uint, pointerAt, pointer } = this.#layout
-    this.#enter(uint(header, pointerAt, pointer))
+  async size(): Promise<Size | null> {
+    const [directory = 0] = this.#directories
+    const { from, end } = (await this.#entriesOf(directory)) ?? { from: 0, end: 0 }
+    const { entry } = this.#layout
+    const found = new Map<number, number>()
+    for (let at = from; at < Math.min(end, from + MAX_ENTRIES * entry) && found.size < 2; at += entry) {
+      const each = await this.#entry(at)
+      if (each === null) return null
+      const isDimension = each.tag === IMAGE_WIDTH || each.tag === IMAGE_LENGTH
+      const bytes = isDimension && INTEGERS.has(each.type) && (await this.#reader.bytes(each.at, each.bytes))
+      if (bytes) found.set(each.tag, this.#uint(bytes, 0, each.bytes))
+    }
+    const [width, height] = [found.get(IMAGE_WIDTH), found.get(IMAGE_LENGTH)]
+    return width === undefined || height === undefined ? null : { width, height }
+  }
+
+  async ending(): Promise<Ending> {
     if (this.#directories.size === 0) return cut('its directory is not written')
     let walked = 0
     for (const directory of this.#directories) {
       if (walked++ === MOST_DIRECTORIES) return UNCLEAR
-      const ending = await this.#walkDirectory(directory)
+      const ending = await this.#walk(directory)
       if (ending) return ending
     }
-    return this.#pieces === 0 ? UNCLEAR : null
+    if (this.#pieces === 0) return UNCLEAR
+    return (await this.#reader.zerosAtEnd()) >= PAGE ? BLANK : WHOLE
+  }
+
+  /** Null: nothing is missing that the directory points at. */
+  async #walk(directory: number): Promise<Ending | null> {
+    const { entry, pointer } = this.#layout
+    const { from, end } = (await this.#entriesOf(directory)) ?? { from: 0, end: Number.POSITIVE_INFINITY }
+    const isCut = cut(`its directory at byte ${directory} is cut off`)
+    if (end + pointer > this.#reader.size) return isCut
+    if (from === end) return broken(directory)
+    const found = new Map<number, Entry>()
+    for (let at = from; at < end; at += entry) {
+      const each = await this.#entry(at)
+      if (each === null) return isCut
+      if (each.at + each.count * each.bytes > this.#reader.size)
+        return cut(`what its tag ${each.tag} points at is missing`)
+      found.set(each.tag, each)
+    }
+    const below = found.get(SUB_DIRECTORIES)
+    for await (const directory of this.#numbers(below)) {
+      if (this.#directories.size > MOST_DIRECTORIES) return UNCLEAR
+      this.#enter(directory)
+    }
+    for (const { offsets, lengths } of PIXELS) {
+      const ending = await this.#checkPieces(found.get(offsets), found.get(lengths))
+      if (ending) return ending
+    }
+    const next = await this.#reader.bytes(end, pointer)
+    if (next) this.#enter(this.#uint(next, 0, pointer))
+    return null
   }
 
   #enter(directory: number): void {
     if (directory !== 0) this.#directories.add(directory)
   }
 
-  async #walkDirectory(offset: number): Promise<Ending | null> {
-    const { count, entry, pointer, uint } = this.#layout
-    const head = await this.#reader.bytes(offset, count)
-    const entries = head && uint(head, 0, count)
-    if (entries === 0) return broken(offset)
-    const end = entries && offset + count + entries * entry
-    if (!end || end + pointer > this.#reader.size) return cut(`its directory at byte ${offset} is cut off`)
-    const found = new Map<number, Numbers>()
-    for (let at = offset + count; at < end; at += entry) {
-      const bytes = await this.#reader.bytes(at, entry)
-      if (bytes === null) return cut(`its directory at byte ${offset} is cut off`)
-      const tag = uint(bytes, 0, 2)
-      const numbers = this.#numbersOf(bytes, at)
-      if (numbers === null) return cut(`what its tag ${tag} points at is missing`)
-      found.set(tag, numbers)
-    }
-    const ending = (await this.#enterBelow(found)) ?? (await this.#checkPixels(found))
-    const next = await this.#reader.bytes(end, pointer)
-    if (next) this.#enter(uint(next, 0, pointer))
-    return ending
-  }
-
-  /** Null: the numbers are not in the file. */
-  #numbersOf(entry: Buffer, at: number): Numbers | null {
-    const { pointer, valueAt, uint } = this.#layout
-    const bytes = BYTES_OF_TYPE[uint(entry, 2, 2)] ?? 0
-    const count = uint(entry, 4, pointer)
-    if (bytes * count <= pointer) return { at: at + valueAt, count, bytes }
-    const elsewhere = uint(entry, valueAt, pointer)
-    return elsewhere + bytes * count > this.#reader.size ? null : { at: elsewhere, count, bytes }
-  }
-
-  async #enterBelow(found: Map<number, Numbers>): Promise<Ending | null> {
-    const below = found.get(SUB_DIRECTORIES)
-    if (!below || !isWhole(below)) return null
-    for await (const directory of this.#read(below)) {
-      if (this.#directories.size > MOST_DIRECTORIES) return UNCLEAR
-      this.#enter(directory)
-    }
-    return null
-  }
-
-  async #checkPixels(found: Map<number, Numbers>): Promise<Ending | null> {
-    for (const tags of PIXELS) {
-      const [offsets, lengths] = [found.get(tags.offsets), found.get(tags.lengths)]
-      const ending = offsets && lengths && (await this.#checkPieces(offsets, lengths))
-      if (ending) return ending
-    }
-    return null
-  }
-
   /** Writers leave out single pieces on purpose, with length 0. When all have length 0, the pixels are not written yet. */
-  async #checkPieces(offsets: Numbers, lengths: Numbers): Promise<Ending | null> {
+  async #checkPieces(offsets: Entry | undefined, lengths: Entry | undefined): Promise<Ending | null> {
     if (!isWhole(offsets) || !isWhole(lengths)) return null
-    const sizes = this.#read(lengths)
+    const sizes = this.#numbers(lengths)
     let piece = 0
     let written = 0
-    for await (const start of this.#read(offsets)) {
+    for await (const start of this.#numbers(offsets)) {
       const { done, value: size } = await sizes.next()
       if (done) break
       piece++
@@ -196,16 +158,44 @@ class TiffWalk {
     return written === 0 ? cut('its pixels are not written') : null
   }
 
-  /** The numbers of an entry, one after the other. It has a reader of its own, because two lists are read side by side. */
-  async *#read({ at, count, bytes: length }: Numbers): AsyncGenerator<number, void> {
+  /** Where the entries of a directory begin and end. Null: the file ends before the directory. */
+  async #entriesOf(directory: number): Promise<{ from: number; end: number } | null> {
+    const { count, entry } = this.#layout
+    const head = await this.#reader.bytes(directory, count)
+    const from = directory + count
+    return head && { from, end: from + this.#uint(head, 0, count) * entry }
+  }
+
+  /** The entry at this offset. What it points at may be missing. Null: the entry itself is missing. */
+  async #entry(offset: number): Promise<Entry | null> {
+    const { entry, pointer, valueAt } = this.#layout
+    const read = await this.#reader.bytes(offset, entry)
+    if (read === null) return null
+    const [tag, type] = [this.#uint(read, 0, 2), this.#uint(read, 2, 2)]
+    const count = this.#uint(read, 4, pointer)
+    const bytes = BYTES_OF_TYPE[type] ?? 0
+    // Numbers that fit are in the entry itself.
+    const at = bytes * count <= pointer ? offset + valueAt : this.#uint(read, valueAt, pointer)
+    return { tag, type, count, bytes, at }
+  }
+
+  /** The whole numbers of an entry. It has a reader of its own, because two lists are read side by side. */
+  async *#numbers(entry: Entry | undefined): AsyncGenerator<number, void> {
+    if (!isWhole(entry)) return
     const reader = new ByteReader(this.#reader.source)
-    for (let index = 0; index < count; index++) {
-      const bytes = await reader.bytes(at + index * length, length)
-      yield bytes ? this.#layout.uint(bytes, 0, length) : 0
+    for (let index = 0; index < entry.count; index++) {
+      const bytes = await reader.bytes(entry.at + index * entry.bytes, entry.bytes)
+      yield bytes ? this.#uint(bytes, 0, entry.bytes) : 0
     }
+  }
+
+  /** An unsigned number of 2, 4 or 8 bytes. */
+  #uint(bytes: Buffer, at: number, length: number): number {
+    if (length === 8) return Number(this.#isLittle ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at))
+    return this.#isLittle ? bytes.readUIntLE(at, length) : bytes.readUIntBE(at, length)
   }
 }
 
-function isWhole({ bytes }: Numbers): boolean {
-  return bytes === 2 || bytes === 4 || bytes === 8
+function isWhole(entry: Entry | undefined): entry is Entry {
+  return entry !== undefined && [2, 4, 8].includes(entry.bytes)
 }
