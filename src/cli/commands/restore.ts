@@ -2,8 +2,7 @@ import { resolve } from 'node:path'
 import { readApiKey, readAuthorities } from '../../config/host-access.ts'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
-import type { RestoreRequest } from '../../daemon/restore/restore.ts'
-import type { FromHostReport, RestoreReport } from '../../daemon/restore/restore-event.ts'
+import type { RestoreReport } from '../../daemon/restore/restore.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { EXIT } from '../exit-codes.ts'
 import { command, configOption, jsonOption, readConfig } from '../options.ts'
@@ -57,20 +56,28 @@ export const restoreCommand = command(
         '--from-host fetches all that the host lists: leave out --mirror and --deleted',
       )
     const config = await readConfig(flag)
-    const ca = readAuthorities(config)
-    const run = fromHost
-      ? await fromListing(config, folder, ca)
-      : await fromRecords(config, { folder, mirrors: mirrorsFor(config, mirror), deleted, ca })
+    const restore = fromHost
+      ? await fromListing(config, folder)
+      : await fromRecords(config, folder, mirrorsFor(config, mirror), deleted)
     const asJson = json ? restoreJson(process.stdout) : null
     const progress = asJson ?? (await restoreProgress(process.stdout))
     const interrupts = onInterrupts(() => progress.say('stopping'))
     try {
-      const { report, words, isWhole } = await run(progress.tell, interrupts)
+      const report = await restore(progress.tell, interrupts)
       progress.end()
+      const { missing, older, stopped, interrupted } = report
+      const isWhole = missing === 0 && older === 0 && stopped === null && !interrupted
       const exitCode = isWhole ? EXIT.inSync : EXIT.left
       if (asJson) asJson.summary({ exit_code: exitCode, folder: resolve(folder), ...report })
-      else process.stdout.write(`${words.join('\n')}\n`)
-      if (report.stopped !== null) process.stderr.write(`albumd: ${printable(report.stopped)}\n`)
+      else {
+        const words = [restoredInWords(report)]
+        words.push(...(fromHost ? proofInWords(report) : recordsInWords(report, deleted)))
+        words.push(
+          ...leftInWords(report, `albumd restore ${printable(folder)}${fromHost ? ' --from-host' : ''}`),
+        )
+        process.stdout.write(`${words.join('\n')}\n`)
+      }
+      if (stopped !== null) process.stderr.write(`albumd: ${printable(stopped)}\n`)
       return exitCode
     } finally {
       progress.end()
@@ -78,28 +85,25 @@ export const restoreCommand = command(
   },
 )
 
-/** A restore, ready to run. `isWhole`: nothing is left to do. */
-type Run = (
-  tell: RestoreProgress['tell'],
-  interruption: Interruption,
-) => Promise<{ report: RestoreReport | FromHostReport; words: string[]; isWhole: boolean }>
+/** A restore, ready to run. */
+type Restore = (tell: RestoreProgress['tell'], interruption: Interruption) => Promise<RestoreReport>
 
-async function fromRecords(config: Config, request: RestoreRequest): Promise<Run> {
+async function fromRecords(
+  config: Config,
+  folder: string,
+  mirrors: string[],
+  deleted: boolean,
+): Promise<Restore> {
+  const request = { folder, mirrors, deleted, ca: readAuthorities(config) }
   await sayStateProblem(config)
-  const { restoreMirrors } = await import('../../daemon/restore/restore.ts')
-  return async (tell, interruption) => {
-    const report = await restoreMirrors(config, request, tell, interruption)
-    return { report, words: inWords(report, request), isWhole: isWhole(report) && report.older === 0 }
-  }
+  const { restoreMirrors } = await import('../../daemon/restore/from-records.ts')
+  return (tell, interruption) => restoreMirrors(config, request, tell, interruption)
 }
 
-async function fromListing(config: Config, folder: string, ca: string | null): Promise<Run> {
-  const apiKey = readApiKey(config, process.env).key
+async function fromListing(config: Config, folder: string): Promise<Restore> {
+  const access = { ca: readAuthorities(config), apiKey: readApiKey(config, process.env).key }
   const { restoreFromHost } = await import('../../daemon/restore/from-host.ts')
-  return async (tell, interruption) => {
-    const report = await restoreFromHost(config, folder, { apiKey, ca }, tell, interruption)
-    return { report, words: listedInWords(report, folder), isWhole: isWhole(report) }
-  }
+  return (tell, interruption) => restoreFromHost(config, folder, access, tell, interruption)
 }
 
 function mirrorsFor({ mirrors }: Config, given: string | undefined): string[] {
@@ -111,13 +115,8 @@ function mirrorsFor({ mirrors }: Config, given: string | undefined): string[] {
   throw new Problem(EXIT.usage, `${printable(given)} is no mirror; the mirrors are ${known}`)
 }
 
-function isWhole({ missing, stopped, interrupted }: RestoreReport | FromHostReport): boolean {
-  return missing === 0 && stopped === null && !interrupted
-}
-
-function inWords(report: RestoreReport, { folder, deleted }: RestoreRequest): string[] {
-  const { older, proved, gone } = report
-  const lines = [restoredInWords(report)]
+function recordsInWords({ older, proved, gone }: RestoreReport, deleted: boolean): string[] {
+  const lines: string[] = []
   if (proved > 0)
     lines.push(`${count(proved, 'picture')} of them only linked until now: the bytes are proved`)
   if (older > 0)
@@ -128,26 +127,25 @@ function inWords(report: RestoreReport, { folder, deleted }: RestoreRequest): st
     lines.push(
       `left out: ${count(gone, 'picture')} deleted here and still on the host; --deleted restores them too`,
     )
-  return [...lines, ...leftInWords(report, `albumd restore ${printable(folder)}`)]
+  return lines
 }
 
-function listedInWords(report: FromHostReport, folder: string): string[] {
-  const { proved, unproved } = report
-  const lines = [restoredInWords(report), `${count(proved, 'picture')} proved by their recorded hashes`]
+function proofInWords({ proved, unproved }: RestoreReport): string[] {
+  const lines = [`${count(proved, 'picture')} proved by their recorded hashes`]
   if (unproved > 0)
     lines.push(
       `${count(unproved, 'picture')} compared only with the size and the dimensions that the host lists, because nothing is recorded of them`,
     )
-  return [...lines, ...leftInWords(report, `albumd restore ${printable(folder)} --from-host`)]
+  return lines
 }
 
-function restoredInWords({ restored, there, bytes }: RestoreReport | FromHostReport): string {
+function restoredInWords({ restored, there, bytes }: RestoreReport): string {
   const before = there > 0 ? `, ${there.toLocaleString('en')} there already` : ''
   return `${count(restored, 'picture')} restored (${sizeInWords(bytes)})${before}`
 }
 
 /** What is left to do, and the command that does it. */
-function leftInWords(report: RestoreReport | FromHostReport, command: string): string[] {
+function leftInWords(report: RestoreReport, command: string): string[] {
   const { missing, untried, stopped, interrupted } = report
   const lines: string[] = []
   if (missing > 0) lines.push(`${count(missing, 'picture')} missing: it is said above why`)

@@ -1,10 +1,10 @@
-import type { FromHostEvent, RestoreEvent } from '../../daemon/restore/restore-event.ts'
+import type { Note, RestoreEvent } from '../../daemon/restore/restore.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { count, printable, sizeInWords } from '../words/wording.ts'
 
 /** Shows the progress of a restore to a person or a program. */
 export interface RestoreProgress {
-  tell(event: RestoreEvent | FromHostEvent): void
+  tell(event: RestoreEvent): void
   say(line: string): void
   end(): void
 }
@@ -58,23 +58,26 @@ export function restoreJson(out: NodeJS.WritableStream): RestoreProgress & { sum
 }
 
 /** The line for an event; null for events that need no action and may be very many. */
-function inWords(event: RestoreEvent | FromHostEvent): string | null {
+function inWords(event: RestoreEvent): string | null {
   switch (event.event) {
     case 'restore_started':
       return `${count(event.pictures, 'picture')} on the host${event.bytes === null ? '' : ` (${sizeInWords(event.bytes)})`}`
     case 'picture_restored': {
-      if (event.there) return null
-      const older = event.older ? ', an older version' : ''
-      return `restored ${printable(event.path)} (${sizeInWords(event.size)}${older})`
+      const { there, path, size, note } = event
+      if (there && note !== 'unproved') return null
+      const noted = note === null ? '' : `; ${NOTES[note]}`
+      return `${there ? 'there' : 'restored'} ${printable(path)} (${sizeInWords(size)}${noted})`
     }
-    case 'image_restored': {
-      if (event.there && event.proved) return null
-      const proof = event.proved ? 'its bytes are proved' : 'only size and dimensions are compared'
-      return `${event.there ? 'there' : 'restored'} ${printable(event.path)} (${sizeInWords(event.size)}; ${proof})`
+    case 'picture_missing': {
+      const { mirror, path, message, code } = event
+      const where = mirror === undefined ? path : fullPath(mirror, path)
+      return `missing ${printable(where)}: ${printable(message)} (${code})`
     }
-    case 'image_missing':
-      return `missing ${printable(event.path)}: ${printable(event.message)} (${event.code})`
-    case 'picture_missing':
-      return `missing ${printable(fullPath(event.mirror, event.path))}: ${printable(event.message)} (${event.code})`
   }
+}
+
+const NOTES: Record<Note, string> = {
+  older: 'an older version',
+  proved: 'its bytes are proved',
+  unproved: 'only size and dimensions are compared',
 }

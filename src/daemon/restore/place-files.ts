@@ -3,153 +3,100 @@ import { ftruncateSync, constants as is, writeSync } from 'node:fs'
 import { type FileHandle, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ByteSource } from '../../protocol/picture/byte-reader.ts'
-import { folderAbove } from '../../sync/tree-path.ts'
-import { diskProblem, PictureProblem, syncFolder, type TargetFolder } from './target-folder.ts'
+import type { ListedImage } from '../../protocol/records.ts'
+import { sizeFits } from '../../sync/listing/index.ts'
+import { folderAbove, nameOf } from '../../sync/tree-path.ts'
+import { PictureProblem, syncFolder, type TargetFolder } from './target-folder.ts'
 
-/** A picture as it must be on the disk. */
-export interface Wanted {
-  /** Below the folder that is filled. `isSafePath` must have accepted it. */
-  path: string
-  /** Bytes. */
-  size: number
-  sha256: Buffer
-  /** Microseconds since 1970. */
-  mtime: number
+/**
+ * What is known of a picture: every byte, by its hash, or only what the host lists. `isLinked`: albumd has found the image by
+ * name and size alone.
+ */
+export type Known = { size: number; sha256: Buffer; isLinked?: boolean } | { listed: ListedImage }
+
+/** Whether a file of so many bytes can be the picture. */
+export function sizeIs(known: Known, size: number): boolean {
+  return 'listed' in known ? sizeFits(known.listed.size ?? '', size) : size === known.size
 }
 
-/** A temporary file that will become a picture. Its bytes may be read while it is written. */
-export interface BegunFile extends ByteSource {
-  /** Returns when the bytes are written, so that no more arrives than the disk can take. Throws PictureProblem and FolderStopped. */
-  write(chunk: Uint8Array): void
-  /** Removes all bytes, for another try. */
-  empty(): void
-  /**
-   * Moves the file to its path, once its bytes are complete and proved. Never replaces another file. `mtime`: microseconds
-   * since 1970; null: now.
-   */
-  finish(place: { path: string; mtime: number | null }): Promise<void>
-  /** Removes the file, unless `finish` has moved it. */
-  close(): Promise<void>
+/** Where a picture must be on the disk, and what it must be. */
+interface Wanted {
+  /** Below the folder that is filled. `isSafePath` must have accepted it. */
+  to: string
+  known: Known
+  /** Microseconds since 1970. Null: not known. */
+  mtime: number | null
 }
 
 /** So many folders are remembered until the next `flush`. They are real folders, and their new entries are not synced yet. */
 const FOLDERS_KEPT = 500
 
-/** Puts files into a folder and its subfolders, never outside of it. Throws PictureProblem and FolderStopped. */
+/**
+ * Puts files into a folder and its subfolders, never outside of it. Throws PictureProblem, and Node's errors, which `diskProblem`
+ * explains.
+ */
 export class PlaceFiles {
-  readonly #target: TargetFolder
+  readonly root: string
+  readonly #own: string
   #folders = new Map<string, Promise<string>>()
   #begun = 0
 
-  constructor(target: TargetFolder) {
-    this.#target = target
+  constructor({ root, own }: TargetFolder) {
+    this.root = root
+    this.#own = own
   }
 
-  /** Whether the picture is already there with these bytes. Then its time is set too. */
-  async isThere(wanted: Wanted): Promise<boolean> {
-    return this.#explaining(async () => {
-      const file = await this.#fullPath(wanted.path)
-      const stats = await lstat(file).catch(absent)
-      if (stats === null) return false
-      if (!stats.isFile() || stats.size !== wanted.size) throw inTheWay()
-      // An earlier run finished this file, because a file gets its time only when it is complete.
-      if (Math.round(stats.mtimeMs * 1000) === wanted.mtime) return true
-      const handle = await open(file, is.O_RDONLY | is.O_NOFOLLOW | is.O_NONBLOCK)
-      try {
-        if (!(await hashOf(handle)).equals(wanted.sha256)) throw inTheWay()
-        await setTime(handle, wanted.mtime)
-      } finally {
-        await handle.close()
-      }
-      return true
-    })
-  }
-
-  /** The size of the file that is there; null when none is. Throws PictureProblem where something else is in its place. */
-  async sizeAt(path: string): Promise<number | null> {
-    return this.#explaining(async () => {
-      const stats = await lstat(await this.#fullPath(path)).catch(absent)
-      if (stats !== null && !stats.isFile()) throw inTheWay()
-      return stats?.size ?? null
-    })
+  /**
+   * The size of the picture, when it is already there with the bytes that are known of it. Then its time is set too. Null: nothing
+   * is there.
+   */
+  async sizeThere({ to, known, mtime }: Wanted): Promise<number | null> {
+    const file = await this.#fullPath(to)
+    const stats = await lstat(file).catch(absent)
+    if (stats === null) return null
+    if (!stats.isFile() || !sizeIs(known, stats.size)) throw inTheWay()
+    // With its time, an earlier run finished this file, because a file gets its time only when it is complete.
+    if ('listed' in known || Math.round(stats.mtimeMs * 1000) === mtime) return stats.size
+    const handle = await open(file, is.O_RDONLY | is.O_NOFOLLOW | is.O_NONBLOCK)
+    try {
+      const sum = createHash('sha256')
+      for await (const chunk of handle.createReadStream({ autoClose: false })) sum.update(chunk)
+      if (!sum.digest().equals(known.sha256)) throw inTheWay()
+      if (mtime !== null) await setTime(handle, mtime)
+    } finally {
+      await handle.close()
+    }
+    return stats.size
   }
 
   async begin(): Promise<BegunFile> {
-    const temporary = join(this.#target.own, `${process.pid}-${this.#begun++}`)
-    const file = await this.#explaining(() => open(temporary, 'wx+'))
-    let isOpen = true
-    let size = 0
-    const explained = <T>(work: () => T): T => {
-      try {
-        return work()
-      } catch (error) {
-        throw diskProblem(error, this.#target.root)
-      }
-    }
-    return {
-      get size() {
-        return size
-      },
-      read: (offset, length) =>
-        this.#explaining(async () => {
-          const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset)
-          return buffer.subarray(0, bytesRead)
-        }),
-      write(chunk) {
-        explained(() => {
-          for (let from = 0; from < chunk.byteLength; ) {
-            const written = writeSync(file.fd, chunk, from, chunk.byteLength - from, size)
-            from += written
-            size += written
-          }
-        })
-      },
-      empty() {
-        size = 0
-        explained(() => ftruncateSync(file.fd))
-      },
-      finish: ({ path, mtime }) =>
-        this.#explaining(async () => {
-          if (mtime !== null) await setTime(file, mtime)
-          await file.sync()
-          isOpen = false
-          await file.close()
-          await moveTo(temporary, await this.#fullPath(path))
-        }),
-      async close() {
-        if (isOpen) await file.close()
-        // The next run removes a file that can't be removed now.
-        await unlink(temporary).catch(() => {})
-      },
-    }
+    const temporary = join(this.#own, `${process.pid}-${this.#begun++}`)
+    return new BegunFile(temporary, await open(temporary, 'wx+'), path => this.#fullPath(path))
   }
 
   /** After this, all finished files survive a power cut. */
   async flush(): Promise<void> {
-    const folders = [Promise.resolve(this.#target.root), ...this.#folders.values()]
+    const folders = [...this.#folders.values()]
     this.#folders = new Map()
     const made = await Promise.allSettled(folders)
-    await this.#explaining(async () => {
-      for (const folder of made) if (folder.status === 'fulfilled') await syncFolder(folder.value)
-    })
+    for (const folder of made) if (folder.status === 'fulfilled') await syncFolder(folder.value)
   }
 
   async #fullPath(path: string): Promise<string> {
     if (this.#folders.size > FOLDERS_KEPT) await this.flush()
-    return join(await this.#folder(folderAbove(path)), path.slice(path.lastIndexOf('/') + 1))
+    return join(await this.#folder(folderAbove(path)), nameOf(path))
   }
 
   #folder(path: string): Promise<string> {
-    const full = join(this.#target.root, path)
-    if (path === '') return Promise.resolve(full)
-    const known = this.#folders.get(full) ?? this.#makeFolder(path, full)
-    this.#folders.set(full, known)
+    const known = this.#folders.get(path) ?? this.#makeFolder(path)
+    this.#folders.set(path, known)
     return known
   }
 
   /** Refuses a symbolic link in the folder's place, because the link may lead out of the folder that is filled. */
-  async #makeFolder(path: string, full: string): Promise<string> {
-    await this.#folder(folderAbove(path))
+  async #makeFolder(path: string): Promise<string> {
+    if (path === '') return this.root
+    const full = join(await this.#folder(folderAbove(path)), nameOf(path))
     await mkdir(full).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })
@@ -157,13 +104,56 @@ export class PlaceFiles {
       throw new PictureProblem('IN_THE_WAY', 'something that is not a folder is in the place of its folder')
     return full
   }
+}
 
-  async #explaining<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      throw diskProblem(error, this.#target.root)
+/** A temporary file that will become a picture. Its bytes may be read while it is written. */
+export class BegunFile implements ByteSource {
+  size = 0
+  readonly #path: string
+  readonly #file: FileHandle
+  readonly #fullPath: (path: string) => Promise<string>
+  #isOpen = true
+
+  constructor(path: string, file: FileHandle, fullPath: (path: string) => Promise<string>) {
+    this.#path = path
+    this.#file = file
+    this.#fullPath = fullPath
+  }
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    const { buffer, bytesRead } = await this.#file.read(Buffer.alloc(length), 0, length, offset)
+    return buffer.subarray(0, bytesRead)
+  }
+
+  /** Returns when the bytes are written, so that no more arrives than the disk can take. */
+  write(chunk: Uint8Array): void {
+    for (let from = 0; from < chunk.byteLength; ) {
+      const written = writeSync(this.#file.fd, chunk, from, chunk.byteLength - from, this.size)
+      from += written
+      this.size += written
     }
+  }
+
+  /** Removes all bytes, for another try. */
+  empty(): void {
+    this.size = 0
+    ftruncateSync(this.#file.fd)
+  }
+
+  /** Moves the file to its path, once its bytes are complete and proved. Never replaces another file. */
+  async finish({ to, mtime }: Wanted): Promise<void> {
+    if (mtime !== null) await setTime(this.#file, mtime)
+    await this.#file.sync()
+    this.#isOpen = false
+    await this.#file.close()
+    await moveTo(this.#path, await this.#fullPath(to))
+  }
+
+  /** Removes the file, unless `finish` has moved it. */
+  async close(): Promise<void> {
+    if (this.#isOpen) await this.#file.close()
+    // The next run removes a file that can't be removed now.
+    await unlink(this.#path).catch(() => {})
   }
 }
 
@@ -182,18 +172,8 @@ async function moveTo(from: string, to: string): Promise<void> {
 
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
-export function inTheWay(): PictureProblem {
+function inTheWay(): PictureProblem {
   return new PictureProblem('IN_THE_WAY', 'something else is in its place, and is left as it is')
-}
-
-async function hashOf(file: FileHandle): Promise<Buffer> {
-  const sum = createHash('sha256')
-  const buffer = Buffer.alloc(256 * 1024)
-  for (;;) {
-    const { bytesRead } = await file.read(buffer)
-    if (bytesRead === 0) return sum.digest()
-    sum.update(buffer.subarray(0, bytesRead))
-  }
 }
 
 /** The time is passed as text, because Node takes a negative number (a time before 1970) for the current time. */

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
@@ -7,7 +7,6 @@ import { makeFolder } from '../../local/make-folder.ts'
 import { isAtOrBelow } from '../../sync/tree-path.ts'
 import { type Lock, LockedError, lockFolder } from '../../synced/lock.ts'
 import { NotPossible } from '../commands/command.ts'
-import type { MissingCode } from './restore-event.ts'
 
 /** The folder that a restore fills. It was empty when the restore began, and no other albumd works in it. */
 export interface TargetFolder {
@@ -20,7 +19,7 @@ export interface TargetFolder {
 }
 
 /** What is restored. A restore goes on only in a folder that was begun for the same: these mirrors, or all of this host. */
-interface Purpose {
+export interface Purpose {
   base_url: string
   mirrors: readonly string[] | 'all that the host lists'
 }
@@ -38,7 +37,7 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([OWN_FOLDER, 'lost+found'])
 export async function openTarget(
   folder: string,
   config: Config,
-  mirrors: readonly string[] | 'all that the host lists',
+  mirrors: Purpose['mirrors'],
 ): Promise<TargetFolder> {
   const sorted = typeof mirrors === 'string' ? mirrors : [...mirrors].sort()
   const purpose: Purpose = { base_url: config.host.base_url, mirrors: sorted }
@@ -126,13 +125,7 @@ async function begin(root: string, own: string, purpose: Purpose): Promise<void>
     if (name !== 'restore.json') await rm(join(own, name), { recursive: true, force: true })
   if (before !== null) return
   const temporary = join(own, 'begin')
-  const file = await open(temporary, 'wx')
-  try {
-    await file.writeFile(JSON.stringify(purpose))
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await writeFile(temporary, JSON.stringify(purpose), { flag: 'wx', flush: true })
   await rename(temporary, mark)
   await syncFolder(own)
   await syncFolder(dirname(own))
@@ -147,14 +140,31 @@ async function makeOwn(root: string, own: string): Promise<void> {
 }
 
 /** Null: no restore was begun in this folder. */
-async function readMark(mark: string): Promise<string | null> {
-  try {
-    const file = await open(mark, constants.O_RDONLY | constants.O_NOFOLLOW)
-    return await file.readFile('utf8').finally(() => file.close())
-  } catch {
-    return null
-  }
+function readMark(mark: string): Promise<string | null> {
+  const flag = constants.O_RDONLY | constants.O_NOFOLLOW
+  return readFile(mark, { encoding: 'utf8', flag }).catch(() => null)
 }
+
+/** Why a picture could not be restored. */
+export type MissingCode =
+  /** It was never uploaded. */
+  | 'NOT_ON_HOST'
+  /** The address from which the host delivers it is not known. */
+  | 'NO_ADDRESS'
+  | 'NOT_FOUND'
+  /** The host delivers other bytes than the recorded ones. */
+  | 'OTHER_BYTES'
+  | 'HOST_ADDRESS'
+  | 'HOST_UNREACHABLE'
+  | 'HOST_TLS'
+  | 'HOST_ANSWER'
+  | 'HOST_REDIRECT'
+  /** Its recorded path leads out of the folder that is filled. */
+  | 'UNSAFE_NAME'
+  /** Something else is at its path. */
+  | 'IN_THE_WAY'
+  /** The disk refuses it. */
+  | 'NOT_WRITTEN'
 
 /** One picture can't be restored. */
 export class PictureProblem extends Error {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../../src/config/load-config.ts'
 import { restoreFromHost } from '../../../src/daemon/restore/from-host.ts'
-import type { FromHostEvent } from '../../../src/daemon/restore/restore-event.ts'
+import type { RestoreEvent } from '../../../src/daemon/restore/restore.ts'
 import { png } from '../../pictures.ts'
 import { json, serve } from '../../remote/serve.ts'
 import { tempFolder } from '../../temp-folder.ts'
@@ -51,7 +51,7 @@ async function restored(
     JSON.stringify({ host, mirrors: [{ folder: 'pictures', album: 'P' }], state_dir: 'state' }),
   )
   const back = join(home, 'back')
-  const events: FromHostEvent[] = []
+  const events: RestoreEvent[] = []
   const again = () =>
     restoreFromHost(loadConfig(file, {}), back, { apiKey: 'k', ca: null }, event => events.push(event), NEVER)
   return { report: await again(), back, events, again }
@@ -103,7 +103,7 @@ test('what is delivered must fit the listing, and the next run tries what is mis
   ]
   const { report, events, again, back } = await restored({ '': { images } })
   expect(report).toMatchObject({ restored: 1, missing: 3 })
-  const missing = events.filter(event => event.event === 'image_missing')
+  const missing = events.filter(event => event.event === 'picture_missing')
   expect(missing.map(({ path, code }) => `${path} ${code}`).sort()).toEqual([
     'longer.png OTHER_BYTES',
     'other.png OTHER_BYTES',
@@ -117,5 +117,5 @@ test('what is delivered must fit the listing, and the next run tries what is mis
 test('a host that names no delivery base gives nothing, and each image says so', async () => {
   const { report, events } = await restored({ '': { images: [{ id: '1', name: 'a.png' }] } }, '')
   expect(report).toMatchObject({ restored: 0, missing: 1 })
-  expect(events.at(-1)).toMatchObject({ event: 'image_missing', code: 'NO_ADDRESS' })
+  expect(events.at(-1)).toMatchObject({ event: 'picture_missing', code: 'NO_ADDRESS' })
 })

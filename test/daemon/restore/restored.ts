@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { type RestoreRequest, restoreMirrors } from '../../../src/daemon/restore/restore.ts'
-import type { RestoreEvent, RestoreReport } from '../../../src/daemon/restore/restore-event.ts'
+import { type RestoreRequest, restoreMirrors } from '../../../src/daemon/restore/from-records.ts'
+import type { RestoreEvent, RestoreReport } from '../../../src/daemon/restore/restore.ts'
 import type { Recorded } from '../recorded-pictures.ts'
 
 const NEVER = { stop: new AbortController().signal, cut: new AbortController().signal }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { RestoreRequest } from '../../../src/daemon/restore/restore.ts'
+import type { RestoreRequest } from '../../../src/daemon/restore/from-records.ts'
 import { MTIME, recordPictures, treeOf } from '../recorded-pictures.ts'
 import { restore } from './restored.ts'
 

@@ -1,0 +1,108 @@
+import { basename } from 'node:path'
+import type { Config } from '../../config/schema.ts'
+import type { Interruption } from '../../sync/pass-request.ts'
+import { pathOf } from '../../sync/tree-path.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
+import { NotPossible } from '../commands/command.ts'
+import { MirroredPictures } from '../report/mirrored-pictures.ts'
+import { reading } from '../state/state.ts'
+import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
+
+export interface RestoreRequest {
+  folder: string
+  /** The folders of the mirrors to restore. */
+  mirrors: readonly string[]
+  /** Whether pictures that were deleted from the disk are restored too, while their image is still on the host. */
+  deleted: boolean
+  /** PEM. Null: the authorities that Node knows. */
+  ca: string | null
+}
+
+/**
+ * Fills an empty folder with the mirrors' pictures from the host, or goes on where an earlier run ended. It needs no API
+ * key, and may run beside a daemon. Throws NotPossible, LockedError and StateError.
+ */
+export function restoreMirrors(
+  config: Config,
+  { folder, mirrors, deleted, ca }: RestoreRequest,
+  tell: (event: RestoreEvent) => void,
+  interruption: Interruption,
+): Promise<RestoreReport> {
+  return reading(config, async synced => {
+    const rows = mirrors.flatMap(folder => synced.mirrors.of(folder) ?? [])
+    // An empty folder at the end would look like a success.
+    if (!rows.some(({ id }) => synced.files.anyOfMirror(id)))
+      throw new NotPossible(
+        `${config.state_dir}: nothing is recorded of ${mirrors.join(', ')}, so there is nothing to restore; check state_dir and mirrors[].folder`,
+      )
+    const open = () => recordedPictures(synced, rows, foldersFor(mirrors), deleted)
+    return fillFolder(config, { folder, purpose: mirrors, ca }, open, tell, interruption)
+  })
+}
+
+/**
+ * The folder for each mirror, below the folder that is filled: '' for a single mirror, otherwise the name of the mirror's
+ * folder. Where two mirrors have the same name, each gets its whole path.
+ */
+function foldersFor(mirrors: readonly string[]): Map<string, string> {
+  if (mirrors.length === 1) return new Map([[mirrors[0]!, '']])
+  const short = mirrors.map(folder => basename(folder))
+  // Some disks treat capital and small letters alike.
+  const differ = new Set(short.map(name => name.normalize('NFC').toLowerCase())).size === short.length
+  const isNamed = short.every(name => name !== '')
+  return new Map(
+    mirrors.map((folder, at) => [folder, differ && isNamed ? short[at]! : folder.replace(/^\/+/, '')]),
+  )
+}
+
+/** Files in these states are not expected to have an image. */
+const NOT_EXPECTED: ReadonlySet<FileState> = new Set(['gone', 'kept', 'hidden'])
+
+/** The recorded files of these mirrors. `folders`: for each mirror, the folder for its pictures. */
+function recordedPictures(
+  synced: Synced,
+  mirrors: readonly { id: number; folder: string }[],
+  folders: ReadonlyMap<string, string>,
+  withDeleted: boolean,
+): Source {
+  const recorded = new MirroredPictures(synced)
+  const totals = mirrors.map(({ id }) => synced.files.withImage(id))
+  const dueOf = (mirror: string, file: FileAtPath): Due => {
+    const shown = { mirror, path: file.path }
+    const found = recorded.of(mirror, file)
+    if (found === null) return { shown, picture: null }
+    const { image, older, state, url } = found
+    const picture = {
+      to: pathOf(folders.get(mirror)!, file.path),
+      url,
+      known: { size: image.size, sha256: image.hash, isLinked: state === 'linked' },
+      // Of the older version only the time of its upload is known.
+      mtime: older ? Math.round(image.recorded_at * 1000) : file.mtime,
+      note: older ? ('older' as const) : state === 'linked' ? ('proved' as const) : null,
+      replacement() {
+        const now = synced.files.at(file)
+        const due = now && now.image !== image.id ? dueOf(mirror, { ...now, path: file.path }) : null
+        return due?.picture ? due : null
+      },
+    }
+    return { shown, picture }
+  }
+  return {
+    pictures: totals.reduce((sum, { pictures }) => sum + pictures, 0),
+    bytes: totals.reduce((sum, { bytes }) => sum + bytes, 0),
+    noAddress:
+      'its delivery address is not known, because it was only linked; "albumd adopt --verify" finds it out',
+    doubt: null,
+    *due(report) {
+      for (const { id, folder } of mirrors)
+        for (const file of synced.files.below(id, '')) {
+          if (file.state === 'gone' && !withDeleted) report.gone++
+          else {
+            const due = dueOf(folder, file)
+            if (due.picture !== null || !NOT_EXPECTED.has(file.state)) yield due
+          }
+        }
+    },
+  }
+}
