@@ -1,5 +1,5 @@
-import { checkFolders } from '../config/check-folders.ts'
 import { ConfigError } from '../config/config-error.ts'
+import { checkFolders } from '../config/cross-checks.ts'
 import { readApiKey, readAuthorities } from '../config/host-access.ts'
 import { findConfig, loadConfig } from '../config/load-config.ts'
 import { realPathOf } from '../config/paths.ts'

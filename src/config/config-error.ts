@@ -55,3 +55,30 @@ export function visible(text: string): string {
     char => `\\u{${char.codePointAt(0)?.toString(16)}}`,
   )
 }
+
+/** The known name that a person most likely meant, or null. For mistyped config keys, commands and options. */
+export function likelyKey(written: string, known: readonly string[]): string | null {
+  const likely = known.flatMap(key => {
+    // The beginning of a key counts as near. An example: `api_key` for `api_key_file`.
+    const isBegun = written.length > 2 && key.startsWith(written)
+    const distance = isBegun ? 1 : editDistance(written, key)
+    // A third of the key's letters may be wrong. In a key of 4 or 5 letters 2 may be, because two letters that changed places
+    // are a distance of 2. In a shorter key half of the letters must be right, else every short word would be likely.
+    return distance <= Math.max(key.length / 3, Math.min(key.length / 2, 2)) ? [{ key, distance }] : []
+  })
+  return likely.sort((one, other) => one.distance - other.distance)[0]?.key ?? null
+}
+
+/** Levenshtein's distance: how many characters must be inserted, removed or replaced. */
+function editDistance(one: string, other: string): number {
+  let above = Array.from({ length: other.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= other.length; column++) {
+      const replaced = above[column - 1]! + (one[row - 1] === other[column - 1] ? 0 : 1)
+      current.push(Math.min(replaced, above[column]! + 1, current[column - 1]! + 1))
+    }
+    above = current
+  }
+  return above[other.length]!
+}

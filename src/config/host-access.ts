@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ConfigError, unplaced } from './config-error.ts'
-import { readBounded, unreadable } from './read-file.ts'
+import { readBounded } from './read-file.ts'
 import type { Config } from './schema.ts'
 
 export interface ApiKey {
@@ -50,18 +50,10 @@ export function keyFileOf(
 }
 
 function readKeyFile(file: string, source: string): ApiKey {
-  const { bytes, mode } = readFile(file, LONGEST, source, '', 'no such file; it must hold the API key')
+  const missing = 'no such file; it must hold the API key'
+  const { bytes, mode } = readBounded(file, LONGEST, missing, message => refusal(source, message))
   const warning = `${source}: other users of this machine can read the key; chmod 600 keeps it to its owner`
   return { key: checked(bytes.toString(), source), warning: readableByOthers(mode) ? warning : null }
-}
-
-/** `named`: how the message names the file. `missing`: its words where there is no file. Throws ConfigError. */
-function readFile(file: string, most: number, key: string, named: string, missing: string) {
-  try {
-    return readBounded(file, most)
-  } catch (error) {
-    throw refusal(key, named + unreadable((error as NodeJS.ErrnoException).code, missing))
-  }
 }
 
 /** Whether other users may read the key. Windows has no such bits, and Node shows them all as set there. */
@@ -94,12 +86,9 @@ const LARGEST_BUNDLE = 2 ** 20
 /** The certificate authorities (PEM) of host.ca_file, or null when the config names none. Throws ConfigError. */
 export function readAuthorities({ host: { ca_file: file } }: Pick<Config, 'host'>): string | null {
   if (file === undefined) return null
+  const refuse = (message: string) => refusal('host.ca_file', `${file} ${message}`)
   const missing = "is not there; it must hold the host's authority"
-  const text = readFile(file, LARGEST_BUNDLE, 'host.ca_file', `${file} `, missing).bytes.toString()
-  if (!text.includes('-----BEGIN CERTIFICATE-----'))
-    throw refusal(
-      'host.ca_file',
-      `${file} holds no certificate; it must hold the host's authority in PEM form`,
-    )
-  return text
+  const text = readBounded(file, LARGEST_BUNDLE, missing, refuse).bytes.toString()
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  throw refuse("holds no certificate; it must hold the host's authority in PEM form")
 }

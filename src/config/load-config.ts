@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ConfigError, keyText, type Problem, unplaced } from './config-error.ts'
 import { crossChecks } from './cross-checks.ts'
 import { defaultStateDir, resolvePath, type Surroundings, xdgFolder } from './paths.ts'
-import { readBounded, unreadable } from './read-file.ts'
+import { readBounded } from './read-file.ts'
 import { type Config, configSchema, type WrittenConfig } from './schema.ts'
 import { type Mistake, mistakesOf } from './wording.ts'
 import { readYaml } from './yaml-source.ts'
@@ -46,26 +46,15 @@ export function loadConfig(file: string, env: NodeJS.ProcessEnv): Config {
 }
 
 function readText(file: string): string {
-  const bytes = bytesOf(file)
-  if (bytes.length > LARGEST) throw refusal(file, `is over ${LARGEST} bytes; that is no config`)
+  const refusal = (message: string) => new ConfigError([unplaced(file, null, message)])
+  const missing = 'no such file; config.example.yaml shows what belongs in it'
+  const { bytes } = readBounded(file, LARGEST, missing, refusal)
+  if (bytes.length > LARGEST) throw refusal(`is over ${LARGEST} bytes; that is no config`)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw refusal(file, 'is not UTF-8 text')
+    throw refusal('is not UTF-8 text')
   }
-}
-
-function bytesOf(file: string): Buffer {
-  try {
-    return readBounded(file, LARGEST).bytes
-  } catch (error) {
-    const missing = 'no such file; config.example.yaml shows what belongs in it'
-    throw refusal(file, unreadable((error as NodeJS.ErrnoException).code, missing))
-  }
-}
-
-function refusal(file: string, message: string): ConfigError {
-  return new ConfigError([unplaced(file, null, message)])
 }
 
 /**

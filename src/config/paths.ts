@@ -1,7 +1,5 @@
 import { readlinkSync, realpathSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
-import { type KeyPath, keyText } from './config-error.ts'
-import type { Mistake } from './wording.ts'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 
 const SYSTEM_CONFIGS = '/etc/albumd'
 
@@ -62,44 +60,4 @@ function endOfLink(path: string): string | null {
   } catch {
     return null
   }
-}
-
-/** A key of the config, and the path of a folder or an album that it names. */
-export interface NamedPath {
-  at: KeyPath
-  path: string
-}
-
-/** Folders or albums that are the same, or lie in each other. The mistake names the later of the two. */
-export function overlaps(paths: readonly NamedPath[], separator: string = sep): Mistake[] {
-  return paths.flatMap(({ at, path }, index) => {
-    for (const earlier of paths.slice(0, index)) {
-      const relation = relationOf(path, earlier.path, separator)
-      if (relation)
-        return { path: at, message: `${relation} ${keyText(earlier.at)}; mirrors may not overlap` }
-    }
-    return []
-  })
-}
-
-/** Folders that hold the state folder. */
-export function holders(stateDir: string, folders: readonly NamedPath[]): Mistake[] {
-  const holding = folders.filter(({ path }) =>
-    ['holds', 'is the same as'].includes(relationOf(path, stateDir, sep) ?? ''),
-  )
-  return holding.map(({ at }) => ({
-    path: at,
-    message: `holds state_dir (${stateDir}); name one outside of it`,
-  }))
-}
-
-type Relation = 'is the same as' | 'lies in' | 'holds'
-
-function relationOf(one: string, other: string, separator: string): Relation | null {
-  const parts = one.split(separator).filter(Boolean)
-  const others = other.split(separator).filter(Boolean)
-  const shared = Math.min(parts.length, others.length)
-  if (parts.slice(0, shared).join(separator) !== others.slice(0, shared).join(separator)) return null
-  if (parts.length === others.length) return 'is the same as'
-  return parts.length > others.length ? 'lies in' : 'holds'
 }

@@ -2,11 +2,17 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 /**
  * Reads a small file and its permission bits. At most `most` + 1 bytes are read, because the path may name a device without
- * an end. Throws Node's errors.
+ * an end. `refusal`: the error where the file can't be read. `missing`: its words where there is no file.
  */
-export function readBounded(file: string, most: number): { bytes: Buffer; mode: number } {
-  const descriptor = openSync(file, 'r')
+export function readBounded(
+  file: string,
+  most: number,
+  missing: string,
+  refusal: (message: string) => Error,
+): { bytes: Buffer; mode: number } {
+  let descriptor: number | null = null
   try {
+    descriptor = openSync(file, 'r')
     const { mode } = fstatSync(descriptor)
     const bytes = Buffer.alloc(most + 1)
     let filled = 0
@@ -14,8 +20,10 @@ export function readBounded(file: string, most: number): { bytes: Buffer; mode: 
     for (let count = -1; count !== 0 && filled < bytes.length; filled += count)
       count = readSync(descriptor, bytes, filled, bytes.length - filled, null)
     return { bytes: bytes.subarray(0, filled), mode }
+  } catch (error) {
+    throw refusal(unreadable((error as NodeJS.ErrnoException).code, missing))
   } finally {
-    closeSync(descriptor)
+    if (descriptor !== null) closeSync(descriptor)
   }
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { type KeyPath, keyText, visible } from './config-error.ts'
-import { likelyKey } from './likely-key.ts'
+import { type KeyPath, keyText, likelyKey, visible } from './config-error.ts'
 
 /** A mistake in the content of a config. Its line is added later. */
 export interface Mistake {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { likelyKey } from '../../src/config/likely-key.ts'
+import { likelyKey } from '../../src/config/config-error.ts'
 
 const KNOWN = ['host', 'mirrors', 'log', 'plan', 'base_url', 'api_key_file', 'requests_per_second', 'settle']
 

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
-import { checkFolders } from '../../config/check-folders.ts'
+import { checkFolders } from '../../config/cross-checks.ts'
 import { defaultStateDir } from '../../config/paths.ts'
 import { albumNameOf } from '../../sync/album.ts'
 import type { Asker } from './asker.ts'

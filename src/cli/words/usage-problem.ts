@@ -1,4 +1,4 @@
-import { likelyKey } from '../../config/likely-key.ts'
+import { likelyKey } from '../../config/config-error.ts'
 import { COMMANDS } from '../commands.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Problem } from './problem.ts'

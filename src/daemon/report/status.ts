@@ -1,4 +1,4 @@
-import { checkFolders } from '../../config/check-folders.ts'
+import { checkFolders } from '../../config/cross-checks.ts'
 import type { Config } from '../../config/schema.ts'
 import { formatOfName } from '../../protocol/formats.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
