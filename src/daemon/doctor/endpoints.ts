@@ -33,20 +33,44 @@ export function openHostToAsk(host: RemoteSettings, access: Access, lastRequest:
 /** The endpoints that can be asked. Sending a picture (§4.2) can't, because it needs a credential. */
 export type AskedEndpoint = Exclude<Endpoint, 'send'>
 
-type Question = (host: ImageHost, signal: AbortSignal) => Promise<Outcome<unknown>>
+interface Question {
+  /** What the endpoint is for. */
+  aim: string
+  /** What it means when the plan does not allow the endpoint. */
+  without: string
+  ask(host: ImageHost, signal: AbortSignal): Promise<Outcome<unknown>>
+}
 
 /**
- * Finds out whether key and plan allow an endpoint, and changes nothing on the host. The listing is asked as it is. The
- * other endpoints are asked for what no host can do: a picture of no bytes (§4.1.2), an album in a parent that does not
- * exist (§4.5.5), and the deletion of an image that does not exist (§4.6). The host checks key and plan before it refuses
+ * Find out, in this order, whether key and plan allow the endpoints, and change nothing on the host. The listing is asked as
+ * it is. The other endpoints are asked for what no host can do: a picture of no bytes (§4.1.2), an album in a parent that does
+ * not exist (§4.5.5), and the deletion of an image that does not exist (§4.6). The host checks key and plan before it refuses
  * such a request.
  */
 const QUESTIONS: Record<AskedEndpoint, Question> = {
-  list: (host, signal) => host.list(null, 1, signal),
-  upload: (host, signal) => host.requestUpload(EMPTY_PICTURE, signal),
-  create_album: (host, signal) => host.createAlbum({ name: '', parent_album: randomUUID() }, signal),
-  delete: askToDeleteNothing,
+  list: {
+    aim: 'to list albums and images',
+    without: 'audit, adopt and recovery of uploads in doubt wait for a plan that allows it',
+    ask: (host, signal) => host.list(null, 1, signal),
+  },
+  upload: {
+    aim: 'to upload',
+    without: 'nothing can be uploaded; the host requires a paid plan for it',
+    ask: (host, signal) => host.requestUpload(EMPTY_PICTURE, signal),
+  },
+  create_album: {
+    aim: 'to make albums',
+    without: 'all pictures go into the deepest album that exists, or else into the root',
+    ask: (host, signal) => host.createAlbum({ name: '', parent_album: randomUUID() }, signal),
+  },
+  delete: {
+    aim: 'to delete',
+    without: 'deleted and changed pictures keep their old images on the host until the plan allows it',
+    ask: askToDeleteNothing,
+  },
 }
+
+export const ASKED = Object.keys(QUESTIONS) as AskedEndpoint[]
 
 const EMPTY_PICTURE = {
   file_name: 'albumd-doctor.png',
@@ -56,28 +80,10 @@ const EMPTY_PICTURE = {
   height: 1,
 }
 
-const FOR: Record<AskedEndpoint, string> = {
-  list: 'to list albums and images',
-  upload: 'to upload',
-  create_album: 'to make albums',
-  delete: 'to delete',
-}
-
-/** What it means when the plan does not allow the endpoint. */
-const WITHOUT: Record<AskedEndpoint, string> = {
-  list: 'audit, adopt and recovery of uploads in doubt wait for a plan that allows it',
-  upload: 'nothing can be uploaded; the host requires a paid plan for it',
-  create_album: 'all pictures go into the deepest album that exists, or else into the root',
-  delete: 'deleted and changed pictures keep their old images on the host until the plan allows it',
-}
-
-/** The order in which they are asked. */
-export const ASKED: readonly AskedEndpoint[] = ['list', 'upload', 'create_album', 'delete']
-
 /** Whether the host takes the key, and what the plan allows. Sends one request to each endpoint. */
 export async function* checkEndpoints(host: ImageHost, signal: AbortSignal): AsyncGenerator<Finding> {
   for (const endpoint of ASKED) {
-    const outcome = await QUESTIONS[endpoint](host, signal)
+    const outcome = await QUESTIONS[endpoint].ask(host, signal)
     if (signal.aborted) return
     if (!outcome.ok && outcome.failure.remedy === 'key') {
       const { code, message } = outcome.failure
@@ -86,15 +92,8 @@ export async function* checkEndpoints(host: ImageHost, signal: AbortSignal): Asy
     }
     if (endpoint === ASKED[0] && (outcome.ok || outcome.failure.status !== undefined))
       yield pass('key', 'the host accepts it')
-    yield judgeAnswer(endpoint, outcome)
+    yield outcome.ok ? judgeSuccess(endpoint) : judgeFailure(endpoint, outcome.failure)
   }
-}
-
-/** What the answer to one of QUESTIONS says about the endpoint. */
-function judgeAnswer(endpoint: AskedEndpoint, outcome: Outcome<unknown>): Finding {
-  if (outcome.ok) return endpoint === 'list' ? allowed(endpoint) : impossible(endpoint)
-  const { failure } = outcome
-  return { ...judgeFailure(endpoint, failure), code: failure.code }
 }
 
 /** What the host last told the running daemon. Null: the host refused nothing. */
@@ -103,26 +102,32 @@ export function judgeBlock(
   block: { code: string; message: string } | null,
 ): Finding {
   if (block === null)
-    return pass('endpoint', `${endpoint} (${FOR[endpoint]}): albumd is running, and the host refused nothing`)
+    return pass('endpoint', about(endpoint, 'albumd is running, and the host refused nothing'))
+  const { code, message } = block
   const said =
-    block.code === OTHER_ACCOUNT
-      ? `${endpoint} (${FOR[endpoint]}): ${ACCOUNT_SHOWS_NOTHING} (${block.code})`
-      : `${endpoint} (${FOR[endpoint]}): the host told albumd ${block.code}: ${block.message}`
-  return { ...withRemedyOf(block.code, endpoint, said), code: block.code }
+    code === OTHER_ACCOUNT ? `${ACCOUNT_SHOWS_NOTHING} (${code})` : `the host told albumd ${code}: ${message}`
+  return judgeCode(endpoint, code, said)
+}
+
+function judgeSuccess(endpoint: AskedEndpoint): Finding {
+  if (endpoint === 'list') return pass('endpoint', about(endpoint, ALLOWED))
+  return warn(
+    'endpoint',
+    `${endpoint}: the host accepted a request that must fail, so it is not the service that albumd is made for`,
+    'check host.base_url, and look on the host for an album without a name',
+  )
 }
 
 function judgeFailure(endpoint: AskedEndpoint, failure: HostFailure): Finding {
-  const { code, message, status } = failure
+  const { code, message, status, remedy } = failure
   // A refusal (§7) of the impossible request itself. The host checks key, plan and quota first, so they allow it.
-  if (
-    endpoint !== 'list' &&
-    status !== undefined &&
-    REFUSED_AS_MEANT.has(failure.remedy) &&
-    isErrorCode(code)
-  )
-    return allowed(endpoint)
-  return withRemedyOf(code, endpoint, `${endpoint} (${FOR[endpoint]}): ${inWords(message)} (${code})`)
+  const isAsMeant =
+    endpoint !== 'list' && status !== undefined && REFUSED_AS_MEANT.has(remedy) && isErrorCode(code)
+  if (isAsMeant) return { ...pass('endpoint', about(endpoint, ALLOWED)), code }
+  return judgeCode(endpoint, code, `${inWords(message)} (${code})`)
 }
+
+const ALLOWED = 'the plan allows it'
 
 const REFUSED_AS_MEANT: ReadonlySet<HostFailure['remedy']> = new Set([
   'change_request',
@@ -132,11 +137,16 @@ const REFUSED_AS_MEANT: ReadonlySet<HostFailure['remedy']> = new Set([
   'not_permitted',
 ])
 
-function withRemedyOf(code: string, endpoint: AskedEndpoint, said: string): Finding {
-  if (code === 'PLAN_NOT_SUPPORTED')
-    return (endpoint === 'upload' ? fail : warn)('endpoint', said, WITHOUT[endpoint])
-  const [judge, remedy] = REMEDIES[code] ?? [fail, 'check host.base_url, and ask whoever runs the host']
-  return judge('endpoint', said, remedy)
+function judgeCode(endpoint: AskedEndpoint, code: string, said: string): Finding {
+  const [judge, remedy] =
+    code === 'PLAN_NOT_SUPPORTED'
+      ? [endpoint === 'upload' ? fail : warn, QUESTIONS[endpoint].without]
+      : (REMEDIES[code] ?? [fail, 'check host.base_url, and ask whoever runs the host'])
+  return { ...judge('endpoint', about(endpoint, said), remedy), code }
+}
+
+function about(endpoint: AskedEndpoint, said: string): string {
+  return `${endpoint} (${QUESTIONS[endpoint].aim}): ${said}`
 }
 
 const ACCOUNT_SHOWS_NOTHING = inWords(because('account_shows_nothing'))
@@ -150,18 +160,6 @@ const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string]>> =
   STORAGE_LIMIT_REACHED: [fail, 'make room on the host, or get a larger plan; albumd tries again by itself'],
   RATE_LIMITED: [warn, 'another program uses the account now; run the doctor again later'],
   NO_AVAILABLE_IO_NODE: [warn, 'wait: the host has no upload node now, and albumd tries again by itself'],
-}
-
-function allowed(endpoint: AskedEndpoint): Finding {
-  return pass('endpoint', `${endpoint} (${FOR[endpoint]}): the plan allows it`)
-}
-
-function impossible(endpoint: AskedEndpoint): Finding {
-  return warn(
-    'endpoint',
-    `${endpoint}: the host accepted a request that must fail, so it is not the service that albumd is made for`,
-    'check host.base_url, and look on the host for an album without a name',
-  )
 }
 
 /**
