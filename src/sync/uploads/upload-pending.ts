@@ -13,8 +13,9 @@ import { UploadQueue } from './upload-queue.ts'
 const ROUNDS = 3
 
 /**
- * Uploads the pending files of the scanned mirrors. While uploads must wait, pictures that were only touched are still
- * compared with their images, because that asks the host for nothing.
+ * Uploads the pending files of the scanned mirrors. While uploads must wait, the bytes of pictures are still read that were
+ * only touched, or that the picture of a deleted image may have moved to. That asks the host for nothing, and no deletion
+ * waits for the quota.
  */
 export async function uploadPending(
   context: EngineContext,

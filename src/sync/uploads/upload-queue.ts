@@ -37,11 +37,13 @@ export class UploadQueue {
 
   /** Answers what ended it early, or null. */
   async run(interruption: Interruption): Promise<HostFailure | null> {
-    const { synced, clock, quota, tell, only } = this.#run
+    const { synced, clock, quota, running, tell, only } = this.#run
     const ids = [...this.#mirrors.keys()]
     if (only === 'compare') {
       const until = clock.monotonic() + COMPARE_MS
-      await this.#together(synced.files.notCompared(ids), interruption, () => clock.monotonic() < until)
+      const mayGoOn = () => clock.monotonic() < until
+      await this.#together(synced.files.perhapsMoved(ids, running()), interruption, mayGoOn)
+      await this.#together(synced.files.notCompared(ids), interruption, mayGoOn)
       return null
     }
     if (!synced.files.anyPending(ids)) return null

@@ -32,7 +32,7 @@ export interface FileAtPath extends FileRow {
 
 /** The files as the last scan saw them, each with the image that it uses. */
 export function openFiles(db: Db) {
-  const { all, get, has, one, run } = statements(db)
+  const { all, column, get, has, one, run } = statements(db)
   // SQLite uses the index of open files only when the query repeats the index's condition.
   const ofMirrors = `state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each(+@mirrors))`
   const pendingAfter = (comparison: '<' | '>', direction: 'ASC' | 'DESC') =>
@@ -69,6 +69,17 @@ export function openFiles(db: Db) {
      WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL AND (folder, name) > (+@folder, +@name)
        AND mirror IN (SELECT value FROM json_each(+@mirrors))
      ORDER BY folder, name LIMIT 256`,
+  )
+  const sizesLeaving = column<[running: number], number>(
+    `SELECT DISTINCT images.size FROM escrow JOIN images ON images.id = escrow.image
+     WHERE escrow.state <> 'held' AND due_at <= ?`,
+  )
+  const newOfSize = all<[FileKey & { size: number; mirrors: string }], FileRow>(
+    `SELECT files.* FROM files INDEXED BY files_open_by_size CROSS JOIN folders ON folders.id = files.folder
+     WHERE state IN ('pending','uncertain','failed','linked') AND state = 'pending' AND size = @size
+       AND image IS NULL AND hash IS NULL AND (files.folder, name) > (+@folder, +@name)
+       AND mirror IN (SELECT value FROM json_each(+@mirrors))
+     ORDER BY files.folder, name LIMIT 256`,
   )
   // In SQLite's order every text comes before a blob.
   const foldersAfter = all<
@@ -138,6 +149,17 @@ export function openFiles(db: Db) {
         return pages<FileRow>(after =>
           notCompared({ ...of, folder: after?.folder ?? 0, name: after?.name ?? '' }),
         )
+      },
+      /**
+       * New files that are as large as an image whose deletion is due at this running time. Only their bytes tell whether the
+       * image's picture moved to one of them. Each is given once.
+       */
+      *perhapsMoved(mirrors: readonly number[], running: number): Generator<FileRow> {
+        const of = { mirrors: JSON.stringify(mirrors) }
+        for (const size of sizesLeaving(running))
+          yield* pages<FileRow>(after =>
+            newOfSize({ ...of, size, folder: after?.folder ?? 0, name: after?.name ?? '' }),
+          )
       },
       anyPending: (mirrors: readonly number[]) => anyPending({ mirrors: JSON.stringify(mirrors) }),
       pendingTotal: (mirrors: readonly number[]) => pendingTotal({ mirrors: JSON.stringify(mirrors) }),

@@ -7,16 +7,22 @@ import type { EngineContext } from '../../../src/sync/context.ts'
 import { png } from '../../pictures.ts'
 import { ALLOWANCE, failure, openWorkshop } from '../workshop.ts'
 
+const asIfLater: Pick<EngineContext, 'openPicture'> = {
+  async openPicture(root, path) {
+    const open = await openPicture(root, path, { changed: () => new PictureChanged() })
+    // The picture's stamp is no longer fresh.
+    return { ...open, readAt: open.readAt + 10_000_000 }
+  },
+}
+
 it('compares while uploads wait: what has the bytes of its image needs none, and what is new is read once', async () => {
   const workshop = await openWorkshop()
   const { synced, pictures, mirror } = workshop
   const read: string[] = []
   const parts: Partial<EngineContext> = {
-    async openPicture(root, path) {
+    openPicture(root, path, cut) {
       read.push(path)
-      const open = await openPicture(root, path, { changed: () => new PictureChanged() })
-      // As if it were later: its stamp is no longer fresh.
-      return { ...open, readAt: open.readAt + 10_000_000 }
+      return asIfLater.openPicture(root, path, cut)
     },
   }
   const summary = () => synced.summaries.mirror(synced.mirrors.of(mirror.folder)!.id)
@@ -38,4 +44,29 @@ it('compares while uploads wait: what has the bytes of its image needs none, and
   await workshop.pass({ ...parts, allowance: { ...ALLOWANCE, plan: 'flagship' } })
   expect(summary()).toMatchObject({ synced: 3, pending_uploads: 0 })
   expect(workshop.events.filter(({ event }) => event === 'picture_uploaded')).toHaveLength(4)
+})
+
+it('lets no deletion wait for the quota: new pictures of the same size are read, and a moved one is found', async () => {
+  const workshop = await openWorkshop()
+  const { synced } = workshop
+  for (const name of ['deleted.png', 'moved.png', 'stays.png'])
+    workshop.write(name, png(2, 2, name.length).bytes)
+  await workshop.pass()
+  const images = () => synced.escrow.ofMirror(1).map(({ path }) => path)
+
+  workshop.remove('deleted.png')
+  workshop.remove('moved.png')
+  workshop.write('new.png', png(2, 2, 100).bytes)
+  workshop.write('there.png', png(2, 2, 'moved.png'.length).bytes)
+  const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
+  const host = hostWith(workshop.host, { requestUpload: async () => refused })
+  await workshop.pass({ ...asIfLater, host })
+  await workshop.pass({ ...asIfLater, host })
+  expect(workshop.events).toContainEqual({
+    event: 'image_deleted',
+    mirror: workshop.mirror.folder,
+    path: 'deleted.png',
+    reason: 'deleted',
+  })
+  expect(images()).toEqual(['moved.png'])
 })
