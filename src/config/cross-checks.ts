@@ -16,6 +16,7 @@ import { type Mistake, valueAt } from './wording.ts'
 export function crossChecks(config: unknown, around: Surroundings): Mistake[] {
   return [
     ...tooManyRequests(config),
+    ...albumWithPresign(config),
     ...homelessPaths(config, around),
     ...overlaps(textsOf(config, 'album'), '/'),
     ...overlaps(foldersOf(config, around)),
@@ -36,6 +37,15 @@ function tooManyRequests(config: unknown): Mistake[] {
     if (!isMore) return []
     return { path, message: `is ${written}, must be at most ${most}: the host allows no more` }
   })
+}
+
+/** The presign form (§4.3) knows no album. */
+function albumWithPresign(config: unknown): Mistake[] {
+  if (valueAt(config, ['host', 'upload_form']) !== 'presign') return []
+  const [first] = textsOf(config, 'album').filter(({ path }) => path !== '')
+  if (!first) return []
+  const message = `must be "" with host.upload_form presign, which cannot put pictures into an album; or set host.upload_form to credential`
+  return [{ path: first.at, message }]
 }
 
 function homelessPaths(config: unknown, around: Surroundings): Mistake[] {

@@ -58,7 +58,7 @@ export const hostSection = value.section({
     .meta({
       description:
         'How pictures are sent: credential, or presign for a host that offers nothing else. The form presign has no ' +
-        'albums: only pictures directly in a mirror with the album "" can be uploaded, and others fail.',
+        'albums: the mirror\'s album must be "", and pictures in folders below the mirror fail.',
     }),
   site_url: value.siteUrl.optional().meta({
     description: "The host's site, for presign. Left out, it is the origin of base_url.",

@@ -37,6 +37,8 @@ export interface EngineSettings {
   /** How long a credential may be used (§8). */
   credentialLifetimeMs: number
   concurrency: number
+  /** How credentials are asked for: by §4.1, or by §4.3, which knows no album. */
+  uploadForm: 'credential' | 'presign'
   order: 'newest' | 'oldest'
   hold: HoldPolicy
   /** How an album is deleted whose folder is gone. */

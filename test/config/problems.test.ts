@@ -34,6 +34,13 @@ const cases: [name: string, text: string, lines: string[]][] = [
     ],
   ],
   [
+    'an album where uploads know none',
+    configText({ host: ['upload_form: presign'] }),
+    [
+      'albumd.yaml:6:5: mirrors[0].album: must be "" with host.upload_form presign, which cannot put pictures into an album; or set host.upload_form to credential',
+    ],
+  ],
+  [
     'keys that are nearly right',
     configText({ host: ['api_key: sk-hunter2', 'requestsPerSecond: {}'], rest: 'mirors: []\n' }),
     [

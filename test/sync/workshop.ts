@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { startHost } from '../../src/host/embedded-host.ts'
+import { type HostOptions, startHost } from '../../src/host/embedded-host.ts'
 import type { Disk } from '../../src/local/disk.ts'
 import { lookAtFolder } from '../../src/local/look-at-folder.ts'
 import { openPicture } from '../../src/local/picture-file.ts'
@@ -51,7 +51,13 @@ export interface Workshop {
   pass(changes?: Partial<EngineContext>, task?: PassTask): Promise<PassReport>
 }
 
-export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<Workshop> {
+export async function openWorkshop(
+  policy: Partial<MirrorPolicy> = {},
+  {
+    uploadForm = 'credential',
+    ...of
+  }: Partial<HostOptions> & { uploadForm?: EngineContext['uploadForm'] } = {},
+): Promise<Workshop> {
   const home = tempFolder()
   const running = await startHost({
     data: join(home, 'host'),
@@ -60,13 +66,14 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     plan: 'professional',
     tls: false,
     requestsPerSecond: UNLIMITED,
+    ...of,
   })
   onTestFinished(() => running.close())
   const host = openImageHost({
     baseUrl: running.baseUrl,
     siteUrl: running.siteUrl,
     apiKey: KEY,
-    uploadForm: 'credential',
+    uploadForm,
     timeoutMs: 5000,
     credentialLifetimeMs: 60_000,
     requestsPerSecond: UNLIMITED,
@@ -108,6 +115,7 @@ export async function openWorkshop(policy: Partial<MirrorPolicy> = {}): Promise<
     credentialLifetimeMs: 60_000,
     contents: new AlbumContents(),
     pace: new RecoveryPace(),
+    uploadForm,
     albumDeletions: 'one_by_one',
     running: () => 0,
   }

@@ -36,6 +36,8 @@ export async function checkTrees(
     const survey = await surveyFolder(folder, ignore, signal)
     folders += survey.folders
     findings.push(surveyFinding(folder, survey))
+    if (config.host.upload_form === 'presign' && survey.deep.pictures > 0)
+      findings.push(presignFinding(folder, survey.deep))
   }
   return { findings, folders }
 }
@@ -52,6 +54,8 @@ interface Survey {
   /** Includes the root itself. */
   folders: number
   pictures: number
+  /** The pictures in folders below the root. */
+  deep: { pictures: number; first: string | null }
   /** `first`: the first path that can't be read. */
   unreadable: { folders: number; pictures: number; first: string | null }
 }
@@ -62,8 +66,13 @@ export async function surveyFolder(
   ignore: readonly string[],
   signal: AbortSignal,
 ): Promise<Survey> {
-  const survey: Survey = { folders: 0, pictures: 0, unreadable: { folders: 0, pictures: 0, first: null } }
-  const { unreadable } = survey
+  const survey: Survey = {
+    folders: 0,
+    pictures: 0,
+    deep: { pictures: 0, first: null },
+    unreadable: { folders: 0, pictures: 0, first: null },
+  }
+  const { unreadable, deep } = survey
   const open: FolderToLookAt[] = [{ path: '', rules: [{ base: '', text: ignore.join('\n') }], digest: null }]
   for (let folder = open.pop(); folder !== undefined && !signal.aborted; folder = open.pop()) {
     // So that an interrupt is noticed in a large tree.
@@ -81,6 +90,10 @@ export async function surveyFolder(
     for (const name of found.look.folders) open.push({ path: pathOf(path, name), rules, digest: null })
     const pictures = found.look.files.map(({ name }) => name)
     survey.pictures += pictures.length
+    if (path !== '' && pictures.length > 0) {
+      deep.pictures += pictures.length
+      deep.first ??= join(root, path)
+    }
     const refused = found.look.problems.filter(({ code }) => code === 'UNREADABLE').map(({ name }) => name)
     for (const name of [...refused, ...pictures.filter(name => !mayRead(join(root, path, name)))]) {
       unreadable.pictures++
@@ -110,6 +123,15 @@ function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey
     'folder',
     `${size}; ${what}, the first is ${unreadable.first}`,
     `let this user read them, for example by chmod -R u+rX or setfacl on ${shellWord(folder)}; nothing in an unreadable folder is uploaded or deleted`,
+  )
+}
+
+/** The presign form (§4.3) knows no album, so pictures in folders below the root can't be sent. */
+function presignFinding(folder: string, { pictures, first }: Survey['deep']): Finding {
+  return fail(
+    'folder',
+    `${folder}: pictures in folders below it: ${pictures.toLocaleString('en')}, the first in ${first}; host.upload_form presign knows no album and can't send them`,
+    "set host.upload_form to credential, or name these folders in the mirror's ignore",
   )
 }
 

@@ -146,6 +146,7 @@ export function openEngine(
     concurrency: config.uploads.concurrency,
     order: config.uploads.order,
     hold: config.deletions,
+    uploadForm: config.host.upload_form,
     albumDeletions: config.deletions.albums,
     credentialLifetimeMs: config.host.credential_lifetime,
     contents: new AlbumContents(),

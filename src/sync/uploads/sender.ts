@@ -66,12 +66,15 @@ export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal):
 }
 
 async function requestCredential(
-  { albums, host }: UploadRun,
+  { albums, host, uploadForm }: UploadRun,
   parcel: Parcel,
   skipDimensions: boolean,
   signal: AbortSignal,
 ): Promise<Outcome<Credential & { album: Album }>> {
-  const ask = (album: Album) => host.requestUpload(requestFor({ ...parcel, album }, skipDimensions), signal)
+  // §4.3 names no album. An upload of that form lands in the account's default album by itself.
+  const named = (album: Album) => (uploadForm === 'presign' ? null : album)
+  const ask = (album: Album) =>
+    host.requestUpload(requestFor({ ...parcel, album: named(album) }, skipDimensions), signal)
   let { album } = parcel
   let granted = await ask(album)
   if (!granted.ok && granted.failure.remedy === 'gone' && album) {

@@ -33,7 +33,7 @@ export interface UploadRun extends EngineContext {
 /**
  * What is done where nothing is sent.
  * adopt: pictures are linked to images that the host holds already, and no album is created.
- * compare: pictures that use an image are compared with it, and the host is not asked.
+ * compare: the bytes of pictures are read that use an image, or that an image may have moved to, and the host is not asked.
  */
 export type Only = 'adopt' | 'compare'
 

@@ -1,6 +1,7 @@
 import { type OpenPicture, PictureFileError } from '../../local/picture-file.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import { hashed, unchanged } from '../../records/pictures.ts'
+import { noAlbumInPresign } from '../../remote/failures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
@@ -76,6 +77,8 @@ export class Uploader {
       const message = because('not_a_picture')
       return { kind: 'failed', code: 'NOT_A_PICTURE', message, retryAt: null, hash }
     }
+    if (this.#run.uploadForm === 'presign' && job.albumPath.length > 0)
+      return this.#refused(noAlbumInPresign(), hash)
     if (used?.proof === 'none' && !synced.resend.has(job.file)) {
       const adopted = await adoptLinked(this.#run, job, open, picture, used, signal)
       if (adopted) return adopted
