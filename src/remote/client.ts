@@ -36,7 +36,7 @@ export function openImageHost(options: RemoteOptions): ImageHost {
 
   const deletion = (what: { img: string } | { album: string }, mayGo: (() => boolean) | undefined) => {
     const path = `${PATHS.delete}?${new URLSearchParams(what)}`
-    return { endpoint: 'delete', method: 'DELETE', below: base, path, read: () => {}, mayGo } as const
+    return { endpoint: 'delete', method: 'DELETE', below: base, path, mayGo } as const
   }
 
   return {
@@ -58,9 +58,13 @@ export function openImageHost(options: RemoteOptions): ImageHost {
       return ask(connection, { ...question, schema, read }, signal)
     },
     deleteImage: (img, signal, mayGo) =>
-      ask(connection, { ...deletion({ img }, mayGo), schema: answers.delete_image }, signal),
-    deleteAlbum: (album, signal, mayGo) =>
-      ask(connection, { ...deletion({ album }, mayGo), schema: answers.delete_album }, signal),
+      ask(connection, { ...deletion({ img }, mayGo), schema: answers.delete_image, read: () => {} }, signal),
+    deleteAlbum(album, signal, mayGo) {
+      const { delete_album: schema } = answers
+      const read = ({ data }: z.infer<typeof schema>) =>
+        data ? { albums: data.deleted_albums, images: data.deleted_images } : null
+      return ask(connection, { ...deletion({ album }, mayGo), schema, read }, signal)
+    },
     createAlbum(json, signal) {
       const { create_album: schema } = answers
       const question = { endpoint: 'create_album', method: 'POST', below: base, json, schema } as const

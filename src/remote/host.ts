@@ -23,7 +23,11 @@ export interface ImageHost {
    * when it says no, the remedy is `cancelled`.
    */
   deleteImage(imageId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
-  deleteAlbum(albumId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
+  deleteAlbum(
+    albumId: string,
+    signal: AbortSignal,
+    mayGo?: () => boolean,
+  ): Promise<Outcome<DeletedWithAlbum | null>>
   /** §4.6. Sent again by itself only when it can't have been carried out. */
   createAlbum(request: CreateAlbumRequest, signal: AbortSignal): Promise<Outcome<CreatedAlbum>>
   /** GET of a delivery address, without the API key. Counts towards no limit of §8. An answer above `maxBytes` is cut off. */
@@ -37,6 +41,12 @@ export interface ImageHost {
   unblock(endpoint: Endpoint): void
   /** Waits for what is under way and closes the connections. */
   close(): Promise<void>
+}
+
+/** How much the host deleted with an album (§4.5): the album itself may count or not. */
+export interface DeletedWithAlbum {
+  albums: number
+  images: number
 }
 
 export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: HostFailure }

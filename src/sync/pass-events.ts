@@ -1,4 +1,6 @@
+import type { Excess } from '../synced/tables/meta.ts'
 import { inWords, type Reason } from '../words/reasons.ts'
+
 /** What a pass tells while it works. Paths are below the mirror's folder. */
 export type PassEvent =
   | { event: 'scan_started'; mirror: string }
@@ -28,6 +30,8 @@ export type PassEvent =
   | { event: 'picture_waits'; mirror: string; path: string; message: Reason; retry_in_ms?: number }
   | { event: 'album_created'; album: string }
   | { event: 'album_deleted'; album: string }
+  /** The host deleted more with an album than was recorded in it. */
+  | ({ event: 'deleted_more' } & Excess)
   /** Pictures that are uploaded without an album land there (§4.1). */
   | { event: 'default_album_found'; album: string }
   | { event: 'uploads_stopped'; code: string; message: Reason }

@@ -11,6 +11,11 @@ import { CERTIFICATE_ERRORS, CONNECTION_ERRORS, readRemedy } from './system-erro
 
 const trust = (folder: string) => `"albumd trust ${shellWord(folder)}"`
 
+interface Counts {
+  albums: number
+  images: number
+}
+
 const WORDS = {
   /** The words of the host, as they came. */
   said: ({ words }: { words: string }) => words,
@@ -92,7 +97,7 @@ const WORDS = {
     'the host gave an address (cdn_url) that contains the API key; albumd does not use it, because it would be stored and shown. A key of a few letters can be in it by chance: use a longer key',
   delivers_more: ({ most }: { most: number }) => `the host delivers more than ${most} bytes`,
   presign_without_album: () =>
-    'host.upload_form presign cannot put a picture into an album; set it to credential, or mirror to album ""',
+    'host.upload_form presign cannot put a picture into an album: only pictures directly in a mirror with the album "" are sent; set it to credential',
   picture_changed: () => 'the picture changed while it was being sent',
   line_too_slow: ({ ms, kilobytesPerSecond, lifetimeMs }: TooSlow) =>
     `it would take ${timeInWords(ms)} at ${kilobytesPerSecond} KB/s, and an upload may take ${timeInWords(lifetimeMs)}; ` +
@@ -220,6 +225,12 @@ const WORDS = {
   older_version: () => 'it was of an older version',
   rule_hides: () => 'a rule hides the picture',
   picture_moved: ({ path }: { path: string }) => `the picture moved to ${path}`,
+
+  // What a host says of an album's deletion.
+  deleted_more: ({ album, recorded, deleted }: { album: string; recorded: Counts; deleted: Counts }) =>
+    `the host deleted more with the album "${album}" than was recorded in it: ${deleted.images} images and ` +
+    `${deleted.albums} albums in place of ${recorded.images} and ${recorded.albums}; somebody else may have put them ` +
+    'there. "albumd audit" names recorded images that are gone; until it has ended, no whole album is deleted',
 
   // What the audit found.
   not_listed: () => 'the host does not list it any more',

@@ -27,6 +27,7 @@ const STATUS: Status = {
   watching: null,
   uploads_wait_until: null,
   audit: { last: null, findings: 0, under_way: false, left_off: false },
+  deleted_more: null,
   blocks: [],
   failures: [],
 }

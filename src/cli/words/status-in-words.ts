@@ -29,6 +29,7 @@ export function statusInWords(status: Status, now: PageNow | null): string {
     lines.push(`held    ${inWords(because('deletions_wait', { deletions: held }))}: albumd deletions list`)
   const audit = auditInWords(status.audit)
   if (audit) lines.push(`audit   ${audit}`)
+  if (status.deleted_more) lines.push(`deleted ${printable(status.deleted_more.message)}`)
   lines.push(...blocksInWords(status.blocks))
   for (const { mirror, path, code, message, next_attempt_at } of status.failures) {
     // With one mirror, the path below its folder is enough. The folder itself has the path ''.

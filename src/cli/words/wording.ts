@@ -1,6 +1,6 @@
 import { count, sizeInWords } from '../../daemon/report/amounts.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
-import { inWords, type Reason } from '../../words/reasons.ts'
+import { because, inWords, type Reason } from '../../words/reasons.ts'
 
 export { count, sizeInWords }
 
@@ -51,6 +51,8 @@ export function eventInWords(told: SpokenEvent): string | null {
       return `made the album ${printable(told.album)}`
     case 'album_deleted':
       return `deleted the album ${printable(told.album)}, which nothing needs`
+    case 'deleted_more':
+      return printable(inWords(because('deleted_more', told)))
     case 'uploads_stopped':
       return `uploads stopped: ${printable(told.message)} (${told.code})`
     case 'image_deleted':

@@ -4,7 +4,7 @@ import { FAILURES_SHOWN, type Status } from '../report/status.ts'
 export interface Alert {
   /** Identifies the alert. As long as there is an alert with the same key, it is the same alert. */
   key: string
-  /** STATE, STUCK, GUARDED, HELD, TOO_OLD, FAILED, WATCH_LOST, or the host's error code. */
+  /** STATE, STUCK, GUARDED, HELD, DELETED_MORE, TOO_OLD, FAILED, WATCH_LOST, or the host's error code. */
   code: string
   /** One line. */
   message: string
@@ -23,7 +23,10 @@ export interface Health {
  */
 const STUCK_MS = 6 * 3_600_000
 
-type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & { watching?: Watching | null }
+type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & {
+  watching?: Watching | null
+  deleted_more?: Status['deleted_more']
+}
 type Watching = { lost: number; reason: string | null; remedy: string | null }
 type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 
@@ -36,6 +39,7 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
     ...guarded(status),
     ...blocked(status),
     ...held(status),
+    ...deletedMore(status),
     ...tooOld(oldestUnsyncedMs, maxAgeMs),
     ...failed(status),
     ...watchLost(status),
@@ -81,6 +85,12 @@ function held({ mirrors }: Known): Alert[] {
       code: 'HELD',
       message: `${folder}: ${held_deletions} held deletions wait for your decision; see "albumd deletions list"`,
     }))
+}
+
+function deletedMore({ deleted_more }: Known): Alert[] {
+  return deleted_more
+    ? [{ key: `DELETED_MORE ${deleted_more.at}`, code: 'DELETED_MORE', message: deleted_more.message }]
+    : []
 }
 
 function tooOld(oldestMs: number, maxAgeMs: number): Alert[] {

@@ -204,6 +204,7 @@ const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
   'uploads_stopped',
   'picture_failed',
   'deletions_held',
+  'deleted_more',
 ])
 
 /**

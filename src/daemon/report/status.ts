@@ -6,7 +6,8 @@ import { pathOf } from '../../sync/tree-path.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { codeOf, inWords } from '../../words/reasons.ts'
+import type { Excess } from '../../synced/tables/meta.ts'
+import { because, codeOf, inWords } from '../../words/reasons.ts'
 import { version } from '../package.ts'
 import { uploadsWaitUntil } from '../report/upload-hours.ts'
 import { fingerprintOf, stateFiles } from '../state/claim.ts'
@@ -34,6 +35,8 @@ export interface Status {
   /** When a running daemon uploads again. Null: it may upload now, or no daemon runs. See `uploads.hours`. */
   uploads_wait_until: string | null
   audit: AuditStatus
+  /** The host deleted more with an album than was recorded in it. An audit ends this. */
+  deleted_more: (Excess & { at: string; message: string }) | null
   /** What the host does not allow. `since`: when the host first refused it. `said_at`: when the host last refused it. */
   blocks: { code: string; endpoint: string; since: string; said_at: string; message: string }[]
   failures: {
@@ -107,6 +110,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     watching: readWatching(synced, running),
     uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
     audit: auditStatus(synced, running),
+    deleted_more: deletedMore(synced),
     blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
       code,
       endpoint,
@@ -116,6 +120,11 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     })),
     failures: failuresOf(config, synced),
   }
+}
+
+function deletedMore({ meta }: Synced): Status['deleted_more'] {
+  const more = meta.get('deleted_more')
+  return more && { ...more, at: isoTime(more.at), message: inWords(because('deleted_more', more)) }
 }
 
 /** The failures of the mirrors in the config. Failures that are not tried again by themselves come first. */

@@ -10,7 +10,10 @@ import type { Interruption } from '../pass-request.ts'
 import { type AlbumComparison, type AuditStart, compareAlbum, recordsOf } from './audit-album.ts'
 import { lookAtAlbum } from './audit-look.ts'
 
-export type AuditContext = Pick<EngineContext, 'synced' | 'host' | 'clock' | 'ages' | 'credentialLifetimeMs'>
+export type AuditContext = Pick<
+  EngineContext,
+  'synced' | 'host' | 'clock' | 'tell' | 'ages' | 'credentialLifetimeMs'
+>
 
 export interface AuditRun extends AuditContext {
   /** Milliseconds from the start of one request to the start of the next, so that other work gets its share of the rate. */
@@ -100,6 +103,7 @@ function finish({ audit, meta }: Tx, albums: readonly (number | null)[], now: nu
   audit.forgetDone()
   meta.clear('audit_began')
   meta.clear('audit_newest')
+  meta.clear('deleted_more')
   meta.set('audit_ended', now)
   meta.set('audit_found', audit.count())
 }

@@ -1,17 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { wasNotDone } from '../../remote/failures.ts'
-import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
+import type { DeletedWithAlbum, HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import type { Excess } from '../../synced/tables/meta.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import { whyMayHaveMoved } from '../plan.ts'
 
+/** An album as it is recorded, with the albums in it. */
+interface Held {
+  /** The path on the host. */
+  name: string
+  albums: number
+  /** The paths of the images' pictures, below their mirror. */
+  images: readonly string[]
+}
+
 /** What one DELETE (§4.5) takes away, by the host's id, and what is recorded of it. */
 export interface Deletion {
-  target: { image: string } | { album: string }
+  target: { image: string } | { album: string; holds: Held }
   /** Writes the intent down, before the request leaves. */
   intend(tx: Tx): void
   /**
@@ -31,9 +41,12 @@ export interface Deletion {
  *
  * First the intent is recorded. Then the request waits in the gate, and `whyNot` is asked just before the request leaves. When
  * the answer is lost, the deletion may have been done, so the intent stays open, and the deletion is repeated later.
+ *
+ * With an album the host may delete what somebody put there after the last walk. The host then counts more than was recorded
+ * (§4.5), which is told to a person, and no whole album is deleted again before an audit has ended.
  */
 export async function sendDelete(
-  { synced, host }: Pick<EngineContext, 'synced' | 'host'>,
+  { synced, host, clock, tell }: Pick<EngineContext, 'synced' | 'host' | 'clock' | 'tell'>,
   { target, intend, whyNot, done, notDone }: Deletion,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
@@ -44,10 +57,31 @@ export async function sendDelete(
       ? await host.deleteImage(target.image, signal, mayLeave)
       : await host.deleteAlbum(target.album, signal, mayLeave)
   const refusal = answer.ok || answer.failure.remedy === 'gone' ? null : answer.failure
-  if (refusal === null) await synced.commit(done)
-  else if (wasNotDone(refusal)) await synced.commit(tx => notDone(tx, refusal))
+  const excess = 'album' in target && answer.ok && answer.value ? excessOf(target.holds, answer.value) : null
+  if (refusal === null)
+    await synced.commit(tx => {
+      done(tx)
+      if (excess) tx.meta.set('deleted_more', { ...excess, at: clock.wall() })
+    })
+  if (excess) tell({ event: 'deleted_more', ...excess })
+  if (refusal === null) return null
+  if (wasNotDone(refusal)) await synced.commit(tx => notDone(tx, refusal))
   return refusal
 }
+
+/** What a host deleted beyond what was recorded of an album. The album itself may count or not. */
+function excessOf({ name, albums, images }: Held, deleted: DeletedWithAlbum): Excess | null {
+  if (deleted.albums <= albums && deleted.images <= images.length) return null
+  return {
+    album: name,
+    recorded: { albums, images: images.length },
+    deleted,
+    paths: images.slice(0, PATHS_MOST),
+  }
+}
+
+/** How many paths are told of an album that was deleted with more than was recorded. */
+const PATHS_MOST = 100
 
 /**
  * Asks whether key and plan allow deletions (§4.6), for the doctor. The id is a new random one, so no image has it, and the

@@ -137,7 +137,7 @@ async function deleteEmpty(
   const name = albumName(synced, album.id)
   const tree = treeOf(synced, album)
   const deletion: Deletion = {
-    target: { album: album.remote_id },
+    target: { album: album.remote_id, holds: { name, albums: tree.length, images: [] } },
     intend: tx => albumUnused(tx, album.id, 'deleting', since),
     whyNot: () => whyAlbumIsNeeded(synced, album),
     done: tx => albumGone(tx, album, clock.wall()),

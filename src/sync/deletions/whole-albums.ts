@@ -131,7 +131,10 @@ async function deleteWhole(
   const { album, albums, images } = whole
   const name = albumName(synced, album.id)
   const deletion: Deletion = {
-    target: { album: album.remote_id },
+    target: {
+      album: album.remote_id,
+      holds: { name, albums: albums.length, images: images.map(({ id }) => due.get(id)!.path) },
+    },
     intend(tx) {
       for (const { id } of images) tx.journal.openImageDeletion(id, clock.wall())
       albumUnused(tx, album.id, 'deleting', clock.monotonic())

@@ -13,6 +13,17 @@ const text: Codec<string> = { read: String, write: String }
 const flag: Codec<true> = { read: () => true, write: () => '1' }
 const json = <T>(): Codec<T> => ({ read: JSON.parse, write: JSON.stringify })
 
+/** A deletion of an album that took more than was recorded. */
+export type Excess = {
+  /** The album's path on the host. */
+  album: string
+  recorded: { albums: number; images: number }
+  /** By the host's count. */
+  deleted: { albums: number; images: number }
+  /** Pictures whose images were to go, below their mirror. The first hundred. */
+  paths: string[]
+}
+
 /**
  * Single facts about the state, by the room and file that owns each. Moments are milliseconds since 1970 unless said
  * otherwise.
@@ -52,6 +63,8 @@ const FACTS = {
   default_album: text,
   /** The delivery base that the host's listings name (§4.4), an absolute address (listing/delivery.ts). */
   cdn_base: text,
+  /** The host's last deletion of an album that took more than was recorded (deletions/send-delete.ts). An audit ends it. */
+  deleted_more: json<Excess & { at: number }>(),
   /** An upload was acknowledged with another delivery address than its credential had promised (uploads/sender.ts). */
   promises_broken: flag,
 

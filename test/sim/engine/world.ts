@@ -149,7 +149,7 @@ export class World {
   }
 
   /** What another person does takes no time. */
-  other(work: Promise<void>): void {
+  other(work: Promise<unknown>): void {
     // The host may refuse others too.
     work.catch(() => {})
   }

@@ -1,16 +1,18 @@
 import type { ImageHost } from '../../../src/remote/host.ts'
 import { type AuditReport, runAudit } from '../../../src/sync/audit/audit.ts'
 import { type Clock, fileAges, systemClock } from '../../../src/sync/clock.ts'
+import type { PassEvent } from '../../../src/sync/pass-events.ts'
 import { png } from '../../pictures.ts'
 import { never } from '../album-stage.ts'
 import { openWorkshop, type Workshop } from '../workshop.ts'
 
 export const DAY = 24 * 3_600_000
 
-export const partsOf = ({ synced }: Workshop, host: ImageHost, clock: Clock = systemClock) => ({
+export const partsOf = ({ synced, events }: Workshop, host: ImageHost, clock: Clock = systemClock) => ({
   synced,
   host,
   clock,
+  tell: (told: PassEvent) => void events.push(told),
   ages: fileAges(synced),
   credentialLifetimeMs: 60_000,
 })

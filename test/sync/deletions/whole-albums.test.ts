@@ -12,6 +12,7 @@ import type { PassEvent } from '../../../src/sync/pass-events.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { contentOf, never, putImage, remoteAlbum } from '../album-stage.ts'
+import { audit } from '../audit/audit-stage.ts'
 import { failure, openWorkshop, type Workshop } from '../workshop.ts'
 
 const interruption = { stop: never, cut: never }
@@ -115,6 +116,35 @@ describe('a folder that is gone whole', () => {
     workshop.write('a/1.png', png(3, 2, 10).bytes)
     await workshop.pass()
     expect(await contentOf(workshop.host, remoteOf(workshop, 'a'))).toEqual(['1.png'])
+  })
+
+  it('tells when the host took more, and deletes no whole album before an audit has ended', async () => {
+    const workshop = await withGone()
+    const { synced } = workshop
+    const late = hostWith(workshop.host, {
+      async deleteAlbum(...args) {
+        await putImage(workshop.host, remoteOf(workshop, 'b'), 'x.png', png(9, 9))
+        return workshop.host.deleteAlbum(...args)
+      },
+    })
+    expect(await give(workshop, late)).toBeNull()
+    const more = {
+      album: 'Photos/a',
+      recorded: { albums: 2, images: 3 },
+      deleted: { albums: 2, images: 4 },
+      paths: expect.arrayContaining(['a/1.png', 'a/b/2.png', 'a/b/3.png']),
+    }
+    expect(workshop.events).toContainEqual({ event: 'deleted_more', ...more })
+    expect(synced.meta.get('deleted_more')).toMatchObject(more)
+
+    const asked = recorded(workshop.host)
+    const recursive = { host: asked.host, albumDeletions: 'recursive' } as const
+    workshop.write('d/5.png', png(3, 2, 50).bytes)
+    workshop.remove('c')
+    await workshop.pass(recursive)
+    expect(asked.deleted).toEqual(['image'])
+    await audit(workshop)
+    expect(synced.meta.get('deleted_more')).toBeNull()
   })
 
   it.each<[string, (workshop: Workshop) => Promise<unknown> | unknown]>([
