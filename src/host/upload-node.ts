@@ -6,7 +6,6 @@ import type { Albums } from './data/accounts.ts'
 import type { CredentialRow, Credentials } from './data/credentials.ts'
 import type { Db } from './data/database.ts'
 import type { Images } from './data/images.ts'
-import { liesOnSide } from './orientation.ts'
 import type { Clock, Draft, HostSettings, PictureStore, ReadPicture } from './ports.ts'
 import type { Readings } from './readings.ts'
 import { Refusal } from './refusal.ts'
@@ -68,7 +67,7 @@ export function openUploadNode({
   async function pictureOf(draft: Draft, declared: CredentialRow): Promise<Picture | null> {
     const picture = await readPicture(draft)
     const { dimensions } = settings.readings
-    if (picture?.format !== 'jpeg' || dimensions === 'stored' || !(await liesOnSide(draft))) return picture
+    if (!picture?.turned || dimensions === 'stored') return picture
     const turned = { ...picture, width: picture.height, height: picture.width }
     return dimensions === 'either' && fits(picture, declared) ? picture : turned
   }

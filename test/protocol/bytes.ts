@@ -32,6 +32,18 @@ export function appSegment(n: number, payload: number): Buffer {
   return bytes(0xff, 0xe0 + n, be16(payload + 2), Buffer.alloc(payload))
 }
 
+/** The segment of a JPEG that holds an EXIF block. */
+export function app1(tiff: Buffer): Buffer {
+  const exif = bytes('Exif\0\0', tiff, 0, 0, 0, 0)
+  return bytes(0xff, 0xe1, be16(exif.length + 2), exif)
+}
+
+/** An EXIF block that holds the orientation alone. */
+export function exif(orientation: number): Buffer {
+  const entry = bytes(be16(0x0112), be16(3), be32(1), be16(orientation), be16(0))
+  return app1(bytes('MM', be16(42), be32(8), be16(1), entry))
+}
+
 /** A frame header of a JPEG: one component, 8 bits. */
 export function frame(marker: number, width: number, height: number): Buffer {
   return bytes(0xff, marker, be16(11), 8, be16(height), be16(width), 1, 1, 0x11, 0)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readPicture } from '../../src/protocol/picture/picture.ts'
-import { appSegment, be16, bytes, frame, jpeg } from './bytes.ts'
+import { app1, appSegment, be16, be32, bytes, exif, frame, jpeg, le16, le32 } from './bytes.ts'
 import { SparseSource, sourceOf } from './sources.ts'
 
 const SIZE = { format: 'jpeg', mime: 'image/jpeg', width: 640, height: 480 }
@@ -64,27 +64,25 @@ describe('the size of a JPEG', () => {
     expect(await readPicture(sourceOf(jpeg(appSegment(0, 14), stray, FRAME)))).toEqual(SIZE)
   })
 
-  test('is the one that is stored: an orientation in EXIF does not turn it', async () => {
-    const tiff = bytes(
-      'MM',
-      be16(42),
-      0,
-      0,
-      0,
-      8,
-      be16(1),
-      be16(0x0112),
-      be16(3),
-      0,
-      0,
-      0,
-      1,
-      be16(6),
-      be16(0),
-    )
-    const exif = bytes('Exif\0\0', tiff, 0, 0, 0, 0)
-    const segment = bytes(0xff, 0xe1, be16(exif.length + 2), exif)
-    expect(await readPicture(sourceOf(jpeg(segment, FRAME)))).toEqual(SIZE)
+  test('is the one that is stored, also where EXIF turns the picture on its side', async () => {
+    for (const orientation of [5, 6, 7, 8])
+      expect(await readPicture(sourceOf(jpeg(exif(orientation), FRAME)))).toEqual({ ...SIZE, turned: true })
+    for (const orientation of [0, 1, 2, 3, 4, 9])
+      expect(await readPicture(sourceOf(jpeg(exif(orientation), FRAME)))).toEqual(SIZE)
+  })
+
+  test('is turned by the first EXIF, in either byte order, behind other segments', async () => {
+    const little = bytes('II', le16(42), le32(8), le16(1), le16(0x0112), le16(3), le32(1), le16(6), le16(0))
+    const behind = jpeg(appSegment(0, 14), appSegment(1, 70_000 - 5000), app1(little), exif(1), FRAME)
+    expect(await readPicture(sourceOf(behind))).toEqual({ ...SIZE, turned: true })
+    expect(await readPicture(sourceOf(jpeg(exif(1), exif(6), FRAME)))).toEqual(SIZE)
+  })
+
+  test('is not turned by an EXIF that points behind the end of the file, or has no orientation', async () => {
+    const far = bytes('MM', be16(42), be32(2 ** 31))
+    const none = bytes('MM', be16(42), be32(8), be16(1), be16(0x0110), be16(3), be32(1), be16(6), be16(0))
+    for (const tiff of [far, none, bytes('MM')])
+      expect(await readPicture(sourceOf(jpeg(app1(tiff), FRAME)))).toEqual(SIZE)
   })
 
   test('is not that of the thumbnail in EXIF', async () => {

@@ -1,5 +1,6 @@
 import type { ByteReader, Size } from './byte-reader.ts'
 import { BLANK, broken, CLOSED, cut, type Ending, WHOLE } from './ending.ts'
+import { liesOnSide } from './tiff.ts'
 
 /** Start of image: the two bytes that every JPEG begins with. A marker follows. */
 const SOI_LENGTH = 2
@@ -10,22 +11,33 @@ const SOS_CODE = 0xda
 const APP1 = 0xe1
 const APP2 = 0xe2
 
+/** What an APP1 segment with EXIF begins with. */
+const EXIF = 'Exif\0\0'
+
 /**
  * The size that a JPEG's frame header states (ITU-T T.81, B.2.2), for every coding process, also
- * behind long EXIF or ICC data. EXIF's orientation is not applied. Null: there is no frame header, or its height is 0
- * because a later DNL segment states the height.
+ * behind long EXIF or ICC data, and whether EXIF turns the picture on its side. The turn is not applied to the size.
+ * Null: there is no frame header, or its height is 0 because a later DNL segment states the height.
  */
-export async function readJpegSize(reader: ByteReader): Promise<Size | null> {
+export async function readJpegSize(reader: ByteReader): Promise<(Size & { turned: boolean }) | null> {
+  let turned: boolean | null = null
   for (let offset = SOI_LENGTH; ; ) {
     const marker = await nextMarker(reader, offset)
     if (marker === null || marker.code === EOI_CODE || marker.code === SOS_CODE) return null
     if (isFrame(marker.code)) {
       // Length (2 bytes), sample precision (1), height (2), width (2).
       const frame = await reader.bytes(marker.end, 7)
-      return frame && { width: frame.readUInt16BE(5), height: frame.readUInt16BE(3) }
+      return frame && { width: frame.readUInt16BE(5), height: frame.readUInt16BE(3), turned: turned ?? false }
     }
     const length = (await reader.bytes(marker.end, 2))?.readUInt16BE(0) ?? 0
     if (length < 2) return null
+    // The first EXIF counts.
+    if (marker.code === APP1 && turned === null) {
+      const data = marker.end + 2
+      const name = await reader.bytes(data, EXIF.length)
+      if (name?.toString('latin1', 0, EXIF.length) === EXIF)
+        turned = await liesOnSide(reader, data + EXIF.length)
+    }
     offset = marker.end + length
   }
 }

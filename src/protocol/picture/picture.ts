@@ -19,6 +19,8 @@ export interface Picture {
   /** Pixels as stored, without EXIF's orientation. Both are null when they can't be read or are not stated. */
   width: number | null
   height: number | null
+  /** EXIF turns the picture on its side: it is shown as wide as it is stored high. Only a JPEG's EXIF is read. */
+  turned?: true
 }
 
 /** Bytes of the first read, which is enough for nearly every picture. */
@@ -65,10 +67,12 @@ const READERS: Readonly<Record<Format, FormatReader>> = {
 
 interface FormatReader {
   ending: (reader: ByteReader) => Promise<Ending>
-  size?: (reader: ByteReader, head: Uint8Array) => Promise<Size | null>
+  size?: (reader: ByteReader, head: Uint8Array) => Promise<SizeRead | null>
 }
 
-async function readSize(format: Format, source: ByteSource, head: Uint8Array): Promise<Size | null> {
+type SizeRead = Size & { turned?: boolean }
+
+async function readSize(format: Format, source: ByteSource, head: Uint8Array): Promise<SizeRead | null> {
   const reader = new ByteReader(source, { head, block: BLOCK, reads: MOST_READS })
   const { size } = READERS[format]
   return size ? size(reader, head) : readHeaderSize(format, head)
@@ -104,13 +108,14 @@ function readHeaderSize(format: Format, head: Uint8Array): Size | null {
 const LARGEST = 2 ** 31 - 1
 
 /** Without its size when a header states dimensions that no picture has: zero, a fraction, or too large. */
-function picture(format: Format, size: Size | null): Picture {
+function picture(format: Format, size: SizeRead | null): Picture {
   const isPlausible = (pixels: number) => Number.isInteger(pixels) && pixels >= 1 && pixels <= LARGEST
-  const { width, height } = size && isPlausible(size.width) && isPlausible(size.height) ? size : NO_SIZE
-  return { format, mime: FORMATS[format].mime, width, height }
+  const { width, height, turned } =
+    size && isPlausible(size.width) && isPlausible(size.height) ? size : NO_SIZE
+  return { format, mime: FORMATS[format].mime, width, height, ...(turned && { turned }) }
 }
 
-const NO_SIZE = { width: null, height: null }
+const NO_SIZE = { width: null, height: null, turned: false }
 
 /** Bytes that file-type needs. With more bytes it would only unpack more of archives. */
 const SAMPLE = 4100

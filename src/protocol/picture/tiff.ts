@@ -21,7 +21,8 @@ const HEADER = 16
 const MAX_ENTRIES = 1024
 const IMAGE_WIDTH = 256
 const IMAGE_LENGTH = 257
-/** The integer types that a dimension may have: SHORT, LONG, BigTIFF's LONG8. */
+const ORIENTATION = 274
+/** The integer types that a dimension or an orientation may have: SHORT, LONG, BigTIFF's LONG8. */
 const INTEGERS = new Set([3, 4, 16])
 /** Bytes of one value, by type (TIFF 6.0, section 2; SubIFDs; BigTIFF). */
 const BYTES_OF_TYPE = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
@@ -44,7 +45,24 @@ const MOST_PIECES = 4_000_000
  */
 export async function readTiffSize(reader: ByteReader): Promise<Size | null> {
   const header = await reader.bytes(0, HEADER)
-  return header && new Tiff(reader, header).size()
+  const found = header && (await new Tiff(reader, header).numbers([IMAGE_WIDTH, IMAGE_LENGTH]))
+  const [width, height] = [found?.get(IMAGE_WIDTH), found?.get(IMAGE_LENGTH)]
+  return width === undefined || height === undefined ? null : { width, height }
+}
+
+/** Orientations from 5 on turn a picture on its side (EXIF 2.32, 4.6.4). */
+const FIRST_ON_SIDE = 5
+const LAST_ORIENTATION = 8
+
+/**
+ * Whether EXIF turns a picture on its side, so that the picture is shown as wide as it is stored high. `start`: the offset of
+ * the EXIF block, which is built like a TIFF.
+ */
+export async function liesOnSide(reader: ByteReader, start: number): Promise<boolean> {
+  const header = await reader.bytes(start, HEADER)
+  const found = header && (await new Tiff(reader, header, start).numbers([ORIENTATION]))
+  const orientation = found?.get(ORIENTATION) ?? 1
+  return orientation >= FIRST_ON_SIDE && orientation <= LAST_ORIENTATION
 }
 
 /**
@@ -67,33 +85,37 @@ interface Entry {
 
 class Tiff {
   readonly #reader: ByteReader
+  /** Where the TIFF begins in the file. Its pointers count from there. */
+  readonly #start: number
   readonly #isLittle: boolean
   readonly #layout: typeof CLASSIC
   /** A set keeps its order, and a loop over it also meets what is added meanwhile. */
   readonly #directories = new Set<number>()
   #pieces = 0
 
-  constructor(reader: ByteReader, header: Buffer) {
+  constructor(reader: ByteReader, header: Buffer, start = 0) {
     this.#reader = reader
+    this.#start = start
     this.#isLittle = header[0] === 0x49
     this.#layout = this.#uint(header, 2, 2) === BIG_VERSION ? BIG : CLASSIC
     this.#enter(this.#uint(header, this.#layout.pointerAt, this.#layout.pointer))
   }
 
-  async size(): Promise<Size | null> {
+  /** The numbers that the first directory has for these tags. Null: the directory is cut off. */
+  async numbers(tags: readonly number[]): Promise<Map<number, number> | null> {
     const [directory = 0] = this.#directories
     const { from, end } = (await this.#entriesOf(directory)) ?? { from: 0, end: 0 }
     const { entry } = this.#layout
     const found = new Map<number, number>()
-    for (let at = from; at < Math.min(end, from + MAX_ENTRIES * entry) && found.size < 2; at += entry) {
+    const most = Math.min(end, from + MAX_ENTRIES * entry)
+    for (let at = from; at < most && found.size < tags.length; at += entry) {
       const each = await this.#entry(at)
       if (each === null) return null
-      const isDimension = each.tag === IMAGE_WIDTH || each.tag === IMAGE_LENGTH
-      const bytes = isDimension && INTEGERS.has(each.type) && (await this.#reader.bytes(each.at, each.bytes))
+      const isNumber = tags.includes(each.tag) && INTEGERS.has(each.type)
+      const bytes = isNumber && (await this.#reader.bytes(each.at, each.bytes))
       if (bytes) found.set(each.tag, this.#uint(bytes, 0, each.bytes))
     }
-    const [width, height] = [found.get(IMAGE_WIDTH), found.get(IMAGE_LENGTH)]
-    return width === undefined || height === undefined ? null : { width, height }
+    return found
   }
 
   async ending(): Promise<Ending> {
@@ -138,7 +160,7 @@ class Tiff {
   }
 
   #enter(directory: number): void {
-    if (directory !== 0) this.#directories.add(directory)
+    if (directory !== 0) this.#directories.add(this.#start + directory)
   }
 
   /** Writers leave out single pieces on purpose, with length 0. When all have length 0, the pixels are not written yet. */
@@ -175,7 +197,7 @@ class Tiff {
     const count = this.#uint(read, 4, pointer)
     const bytes = BYTES_OF_TYPE[type] ?? 0
     // Numbers that fit are in the entry itself.
-    const at = bytes * count <= pointer ? offset + valueAt : this.#uint(read, valueAt, pointer)
+    const at = bytes * count <= pointer ? offset + valueAt : this.#start + this.#uint(read, valueAt, pointer)
     return { tag, type, count, bytes, at }
   }
 
