@@ -38,9 +38,14 @@ export function readUploadOrder(body: Body, readings: Readings): UploadOrder {
   const { name, size, mime } = readFile(body, readings)
   const skips = flag(body, 'skip_dimension_check')
   const isExempt = exemptFromDimensions(mime)
-  const given = readDimensions(body, !skips && !isExempt, readings)
+  const given = readDimensions(body, !skips && !mayBeLeftOut(mime, readings), readings)
   const declared = isExempt && readings.exemptDeclared === 'ignored' ? null : given
   return { name, size, mime, declared, compares: !skips, albumId: optionalString(body, 'album_id') }
+}
+
+function mayBeLeftOut(mime: string, { exempt }: Readings): boolean {
+  if (exempt === 'svg-and-tiff') return exemptFromDimensions(mime)
+  return exempt !== 'none' && FORMATS[exempt].mime === mime
 }
 
 /** Reads the body of `POST /api/presign` (§4.3). */

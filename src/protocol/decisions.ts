@@ -21,6 +21,11 @@ export const CHOICES = {
     says: "a file name's extension: one of §4.3's, one of the declared type's, or any and none",
     values: ['listed', 'matching', 'any'],
   },
+  exempt: {
+    at: '§4.1',
+    says: 'the types whose width and height may be left out at step 1',
+    values: ['svg-and-tiff', 'svg', 'tiff', 'none'],
+  },
   dimensions: {
     at: '§4.2',
     says: 'declared dimensions are those stored, those of a JPEG turned by its EXIF orientation, or either',

@@ -74,6 +74,23 @@ test('SVG and TIFF are exempt from dimensions, or not', async () => {
   expect(await codeOf(await hostWith({ undeclared: 'any-picture' }), other)).toBeUndefined()
 })
 
+test('width and height may be left out at step 1 of SVG and TIFF, of one of them, or of none', async () => {
+  const codes = async (exempt: Readings['exempt']) => {
+    const host = await hostWith({ exempt })
+    const bare = (mime_type: string) => ({ mime_type, width: undefined, height: undefined })
+    const asked = async (mime: string) =>
+      (await host.requestUpload(drawing, bare(mime))).json.code ?? 'granted'
+    return Promise.all(['image/svg+xml', 'image/tif'].map(asked))
+  }
+  const no = 'MISSING_WIDTH'
+  expect(await codes('svg-and-tiff')).toEqual(['granted', 'granted'])
+  expect(await codes('svg')).toEqual(['granted', no])
+  expect(await codes('tiff')).toEqual([no, 'granted'])
+  expect(await codes('none')).toEqual([no, no])
+  const skips = { skip_dimension_check: true }
+  expect(await codeOf(await hostWith({ exempt: 'none' }), drawing, skips)).toBeUndefined()
+})
+
 test('bytes that are no picture pass where the check is skipped, or do not', async () => {
   const prose = { ...picture, bytes: Buffer.from('no picture at all') }
   const skips = { skip_dimension_check: true }
