@@ -9,7 +9,8 @@ const NOW = Date.parse('2026-11-22T12:00:00Z')
 
 const MIRROR = mirrorInSync(5)
 
-type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures' | 'watching'>
+type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures' | 'watching'> &
+  Partial<Pick<Status, 'deleted_more'>>
 
 function codes(mirror: Partial<MirrorStatus>, more: Partial<Known> = {}, quietMs = 0): string[] {
   const status: Known = {
