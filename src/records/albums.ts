@@ -1,6 +1,5 @@
 import type { Records, Tx } from '../synced/synced.ts'
-import type { AlbumRow } from '../synced/tables/albums.ts'
-import type { UnusedAlbumRow } from '../synced/tables/unused-albums.ts'
+import type { AlbumRow, UnusedAlbumRow } from '../synced/tables/albums.ts'
 import { deleted } from './images.ts'
 
 /** How an album came to be known: the host listed it, albumd created it, or albumd created it blind. */

@@ -1,8 +1,16 @@
+import { recordRunning } from '../records/escrow.ts'
+import type { Block, HostFailure } from '../remote/host.ts'
+import type { Tx } from '../synced/synced.ts'
+import { clockOffset } from './clock.ts'
 import type { EngineContext } from './context.ts'
-import { deleteDueImages, deleteUnusedAlbums, recoverAlbumDeletions } from './deletions/index.ts'
-import type { Pass, PassReport, PassRequest } from './pass-request.ts'
+import {
+  deleteDueImages,
+  deleteUnusedAlbums,
+  forgetOldDeletions,
+  recoverAlbumDeletions,
+} from './deletions/index.ts'
+import { endingForOthers, type Pass, type PassReport, type PassRequest } from './pass-request.ts'
 import { reviewAccount } from './quota/index.ts'
-import { recordPass } from './record-pass.ts'
 import { scanMirrors } from './scan/index.ts'
 import { recoverUploads, uploadPending } from './uploads/index.ts'
 
@@ -22,4 +30,91 @@ export async function runPass(context: EngineContext, request: PassRequest): Pro
   await deleteUnusedAlbums(context, pass)
   await recordPass(context, pass)
   return { stopped: pass.stopped }
+}
+
+const HOUR_MS = 3_600_000
+/** How long history and the ids of deleted images are kept. No host lists a deleted image for so long. */
+const KEPT_MS = 90 * 24 * HOUR_MS
+/** Rows and pages of one commit. They are few, because uploads wait for the commit. */
+const ROWS = 500
+const PAGES = 256
+/** How many commits one pass spends on this. New pictures wait meanwhile, so the rest is done an hour later. */
+const COMMITS = 20
+
+/** At the end of a pass: records how things are for whoever asks, and once an hour forgets what is too old. */
+async function recordPass(context: EngineContext, pass: Pass): Promise<void> {
+  const { synced, clock } = context
+  const { task, stopped, notRecovered, interruption } = pass
+  if (task === 'look') return synced.commit(tx => recordTime(tx, context))
+  if (notRecovered && synced.journal.oldestInDoubt() !== null) stopped.push(notRecovered)
+  const mayPrune = await synced.commit(tx => {
+    recordStates(tx, context, stopped)
+    return isPruningDue(tx, clock.wall())
+  })
+  if (mayPrune) await prune(context, endingForOthers(interruption).stop)
+}
+
+/** Records what the host refuses at present, for `status` and for the next process. */
+export function recordStates(tx: Tx, context: EngineContext, stopped: readonly HostFailure[]): void {
+  const { host, clock, running } = context
+  const now = clock.wall()
+  const saidAt = (block: Block) => ({ ...block, said_at: now - (clock.monotonic() - block.since) })
+  const said = stopped.filter(({ remedy, repeated }) => remedy !== 'cancelled' && !repeated)
+  // A block may have ended nothing in this pass, and a block that was not tried again still holds.
+  const all = [
+    ...host.blocks('untried').map(saidAt),
+    ...said.map(failure => ({ ...failure, said_at: now })),
+    ...host.blocks().map(saidAt),
+  ]
+  recordTime(tx, context)
+  forgetOldDeletions(tx, running())
+  const told = all.filter(({ remedy }) => remedy !== 'quota')
+  // Of several blocks of one endpoint the last counts.
+  const blocks = [...new Map(told.map(block => [block.endpoint, block])).values()]
+  tx.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
+  for (const { endpoint, code, message, said_at } of blocks)
+    tx.account.block({
+      endpoint,
+      code,
+      message,
+      since: Math.round(said_at),
+      said_at: Math.round(said_at),
+    })
+}
+
+/** What the next process needs to know of the clocks. */
+function recordTime(tx: Tx, { clock, running }: Pick<EngineContext, 'clock' | 'running'>): void {
+  tx.mirrors.endPhases()
+  recordRunning(tx, running())
+  tx.meta.set('clock_offset', clockOffset(clock))
+}
+
+/** Once an hour: what may be forgotten is found by counting all rows. */
+export function isPruningDue({ meta }: Tx, now: number): boolean {
+  const before = meta.get('pruned_at') ?? Number.NaN
+  // After a clock was set back, the last time lies in the future.
+  if (before <= now && now - before < HOUR_MS) return false
+  meta.set('pruned_at', now)
+  return true
+}
+
+/** Forgets history and deleted ids in small steps, and gives the free space of the database back to the disk. */
+export async function prune(
+  { synced, clock }: Pick<EngineContext, 'synced' | 'clock'>,
+  stop: AbortSignal,
+): Promise<void> {
+  const { history, deleted, space, commit } = synced
+  const before = clock.wall() - KEPT_MS
+  let excess = history.excess()
+  let old = (history.oldest() ?? before) < before
+  let longGone = deleted.isFrom(before)
+  for (let commits = 0; commits < COMMITS && !stop.aborted; commits++) {
+    if (old) old = (await commit(tx => tx.history.dropBefore({ moment: before, most: ROWS }))) === ROWS
+    else if (excess > 0) {
+      await commit(tx => tx.history.dropOldest(Math.min(ROWS, excess)))
+      excess -= ROWS
+    } else if (longGone) longGone = (await commit(tx => tx.deleted.dropBefore(before, ROWS))) === ROWS
+    else if (space.isTooMuch()) await commit(tx => tx.space.giveBack(PAGES))
+    else return
+  }
 }

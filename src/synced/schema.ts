@@ -5,10 +5,10 @@
  * Times are milliseconds since 1970, times of files microseconds. Running time is the milliseconds that albumd ran and
  * looked, so that a clock that jumps counts for nothing. Monotonic time is the milliseconds of this boot. Hashes are
  * SHA-256 of a picture's bytes. A path lies below its mirror's root, with slashes; '' is the root. A reason is a code with
- * its facts (src/words/reasons.ts).
+ * its facts (src/words/reasons.ts). What tables and columns mean is said in tables/*.ts. Only what these types do not show is
+ * said here.
  */
 const SCHEMA = `
--- Single facts about the state: see tables/meta.ts.
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
   value TEXT NOT NULL
@@ -27,7 +27,6 @@ CREATE TABLE mirrors (
   guard_code TEXT,
   -- What the process that has this state open does with the mirror now.
   phase      TEXT CHECK (phase IN ('scanning','syncing')),
-  -- 1: a person said that the next scan is the truth. 2: that scan found the root empty, and so it may be.
   accept     INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
@@ -50,11 +49,9 @@ CREATE TABLE folders (
   left_hidden  INTEGER NOT NULL DEFAULT 0,
   left_empty   INTEGER NOT NULL DEFAULT 0,
   left_links   INTEGER NOT NULL DEFAULT 0,
-  -- 1: a mount point at the last look. The disk that is mounted there is known by its root's inode and birth time.
   mount             INTEGER NOT NULL DEFAULT 0,
   mounted_ino       INTEGER,
   mounted_birthtime INTEGER,
-  -- 1: a person said that the next look is the truth.
   accept            INTEGER NOT NULL DEFAULT 0,
   UNIQUE (mirror, path)
 ) STRICT;
@@ -70,37 +67,28 @@ CREATE TABLE albums (
   remote_id  TEXT NOT NULL UNIQUE,
   -- 1: albumd made the album. No other album may ever be deleted.
   ours       INTEGER NOT NULL,
-  -- 0: the host did not know the id the last time, so the album is looked for again.
   confirmed  INTEGER NOT NULL DEFAULT 1,
-  -- 1: made while the plan listed no albums. An older album of its name may be there.
   blind      INTEGER NOT NULL DEFAULT 0,
-  -- Monotonic time when albumd made the album. Null once the host has used it: a host may be late to know a new album.
   made_at    INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX albums_by_name ON albums (coalesce(parent, 0), name);
 CREATE INDEX albums_by_parent ON albums (parent);
 
--- Albums that albumd made and that nothing needs: since when (monotonic) a walk shows them so.
 CREATE TABLE unused_albums (
   album INTEGER PRIMARY KEY REFERENCES albums,
   since INTEGER NOT NULL,
-  -- deleting: the deletion may have been done.
   state TEXT NOT NULL CHECK (state IN ('empty','occupied','deleting'))
 ) STRICT;
 
--- Albums (0: the host's root) that were walked whole, or made by albumd. An album without a row is walked before the
--- first upload into it.
 CREATE TABLE contents (
+  -- 0: the host's root.
   album       INTEGER PRIMARY KEY,
-  -- So many of its images have no record.
   unrecorded INTEGER NOT NULL
 ) STRICT;
 
--- The images on the host that are ours.
 CREATE TABLE images (
   id          INTEGER PRIMARY KEY,
   remote_id   TEXT NOT NULL UNIQUE,
-  -- Null: not known yet.
   cdn_url     TEXT,
   -- Null: in the host's root.
   album       INTEGER REFERENCES albums,
@@ -111,10 +99,8 @@ CREATE TABLE images (
   width       INTEGER,
   height      INTEGER,
   recorded_at INTEGER NOT NULL,
-  -- uploaded: the host acknowledged our upload. compared: the image was fetched and has the bytes. none: linked by its
-  -- name, dimensions and size alone.
   proof       TEXT NOT NULL CHECK (proof IN ('uploaded','compared','none')),
-  -- 1: a backup used the image. It stays for good, though the host may give its id to equal bytes elsewhere.
+  -- 1: a backup used the image, though the host may give its id to equal bytes elsewhere.
   kept        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX images_by_hash ON images (hash);
@@ -166,7 +152,6 @@ CREATE TABLE journal (
   width      INTEGER,
   height     INTEGER,
   cdn_url    TEXT,
-  -- upload: the image's id, when step 1 told it (§4.3).
   remote_id  TEXT,
   -- upload: the album that it goes to. create_album: the parent. Null: the root.
   album      INTEGER REFERENCES albums,
@@ -177,19 +162,15 @@ CREATE TABLE journal (
 CREATE INDEX journal_by_file ON journal (folder, name) WHERE kind = 'upload';
 CREATE INDEX journal_by_image ON journal (image) WHERE image IS NOT NULL;
 
--- Images that wait for their deletion: each until no file uses it and no doubt is left.
 CREATE TABLE escrow (
   image     INTEGER PRIMARY KEY REFERENCES images,
   mirror    INTEGER NOT NULL REFERENCES mirrors,
-  -- Where the picture was.
   path      TEXT NOT NULL,
   reason    TEXT NOT NULL CHECK (reason IN ('deleted','superseded','ignored')),
   -- unproved: the image was only linked, and its bytes could not be compared yet. A person may approve it as well.
   state     TEXT NOT NULL CHECK (state IN ('grace','held','unproved','approved')),
   since     INTEGER NOT NULL,
-  -- Running time before which the image is not deleted: its grace, or the next try.
   due_at    INTEGER NOT NULL,
-  -- 1: the host refused the deletion, and due_at is the next try. A person can have it tried at once.
   postponed INTEGER NOT NULL DEFAULT 0 CHECK (postponed IN (0,1))
 ) STRICT;
 CREATE INDEX escrow_by_path ON escrow (mirror, path);
@@ -203,27 +184,23 @@ CREATE TABLE deletions (
   PRIMARY KEY (at, image)
 ) STRICT, WITHOUT ROWID;
 
--- Ids of images that albumd deleted: a host may list them for a while.
 CREATE TABLE deleted (
   remote_id TEXT PRIMARY KEY,
   at        INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Images of others, each with the bytes that it was compared with and does not have.
 CREATE TABLE refuted (
   remote_id TEXT NOT NULL,
   hash      BLOB NOT NULL,
   PRIMARY KEY (remote_id, hash)
 ) STRICT, WITHOUT ROWID;
 
--- Files whose upload is in doubt and that a person wants sent again all the same.
 CREATE TABLE resend (
   folder INTEGER NOT NULL,
   name   TEXT NOT NULL,
   PRIMARY KEY (folder, name)
 ) STRICT, WITHOUT ROWID;
 
--- What went wrong with one path. The name is '' for a folder itself.
 CREATE TABLE failures (
   folder          INTEGER NOT NULL REFERENCES folders,
   name            TEXT NOT NULL,
@@ -231,36 +208,28 @@ CREATE TABLE failures (
   -- uncertain: no failure, but a person should know of it.
   source          TEXT NOT NULL CHECK (source IN ('look','upload','uncertain')),
   code            TEXT NOT NULL,
-  -- A reason.
   message         TEXT NOT NULL,
   attempts        INTEGER NOT NULL,
-  -- Null: not before the file changes.
   next_attempt_at INTEGER,
   PRIMARY KEY (folder, name, source)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX failures_by_time ON failures (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 
--- Endpoints that the account can't use for now, in the host's words.
 CREATE TABLE blocks (
   endpoint TEXT PRIMARY KEY,
   code     TEXT NOT NULL,
   message  TEXT NOT NULL,
   since    INTEGER NOT NULL,
-  -- When the host said so the last time.
   said_at  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A day of the quota is known by its beginning, in ISO 8601.
 CREATE TABLE quota (
   day          TEXT PRIMARY KEY,
-  -- Credentials that the host issued.
   used         INTEGER NOT NULL,
-  -- When the host first and last said that the day's quota is used up, how often it did, and the end that it told.
   exhausted    INTEGER,
   said_at      INTEGER,
   refused      INTEGER NOT NULL DEFAULT 0,
   resumes_at   INTEGER,
-  -- Between the wall clock and the monotonic clock at said_at. When it differs later, a clock was set.
   clock_offset INTEGER
 ) STRICT, WITHOUT ROWID;
 
@@ -275,21 +244,17 @@ CREATE TABLE audit_findings (
   remote_id TEXT NOT NULL,
   album     INTEGER NOT NULL,
   name      TEXT NOT NULL,
-  -- A reason.
   detail    TEXT NOT NULL,
   PRIMARY KEY (kind, remote_id)
 ) STRICT, WITHOUT ROWID;
 
--- What became of each path, for people who ask. Old rows are dropped, and the engine never reads it.
 CREATE TABLE history (
   id     INTEGER PRIMARY KEY,
   mirror INTEGER NOT NULL REFERENCES mirrors,
   path   TEXT NOT NULL,
   at     INTEGER NOT NULL,
   event  TEXT NOT NULL,
-  -- A reason.
   detail TEXT,
-  -- When a scan found the picture whose upload this row tells of.
   since  INTEGER
 ) STRICT;
 CREATE INDEX history_by_path ON history (mirror, path);

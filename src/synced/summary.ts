@@ -1,7 +1,6 @@
 import type { LeftOut } from '../local/look.ts'
 import type { Reason } from '../words/reasons.ts'
-import type { Db } from './database.ts'
-import { statements } from './statements.ts'
+import type { Statements } from './database.ts'
 import type { FileState } from './tables/files.ts'
 
 /** The counts of one mirror, as `status` shows them. */
@@ -50,8 +49,7 @@ export interface GoneSummary {
   deleted: number
 }
 
-export function openSummaries(db: Db) {
-  const { all, column, one, value } = statements(db)
+export function openSummaries({ all, column, one, value }: Statements) {
   // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
   const strictlyBelow = `mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'`
   const below = `mirror = +@mirror AND (@path = '' OR path = +@path OR (path > +@path || '/' AND path < +@path || '0'))`

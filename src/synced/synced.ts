@@ -1,43 +1,41 @@
-import { groupCommits } from './commits.ts'
-import { type Db, openSpace } from './database.ts'
+import { type Db, openSpace, statements } from './database.ts'
+import { explained, isOfDatabase } from './state-error.ts'
 import { openSummaries } from './summary.ts'
 import { openAccount } from './tables/account.ts'
-import { openAlbums } from './tables/albums.ts'
+import { openAlbums, openContents, openUnusedAlbums } from './tables/albums.ts'
 import { openAudit } from './tables/audit.ts'
-import { openContents } from './tables/contents.ts'
 import { openEscrow } from './tables/escrow.ts'
 import { openFailures } from './tables/failures.ts'
-import { openFiles } from './tables/files.ts'
+import { openFiles, openResend } from './tables/files.ts'
 import { openFolders } from './tables/folders.ts'
 import { openHistory } from './tables/history.ts'
-import { openImages } from './tables/images.ts'
+import { openDeleted, openImages, openRefuted } from './tables/images.ts'
 import { openJournal } from './tables/journal.ts'
-import { openDeleted, openRefuted, openResend } from './tables/marks.ts'
 import { openMeta } from './tables/meta.ts'
 import { openMirrors } from './tables/mirrors.ts'
-import { openUnusedAlbums } from './tables/unused-albums.ts'
 
 function openTables(db: Db) {
+  const sql = statements(db)
   return {
-    account: openAccount(db),
-    albums: openAlbums(db),
-    audit: openAudit(db),
-    contents: openContents(db),
-    deleted: openDeleted(db),
-    unusedAlbums: openUnusedAlbums(db),
-    escrow: openEscrow(db),
-    failures: openFailures(db),
-    files: openFiles(db),
-    folders: openFolders(db),
-    history: openHistory(db),
-    images: openImages(db),
-    journal: openJournal(db),
-    meta: openMeta(db),
-    mirrors: openMirrors(db),
-    refuted: openRefuted(db),
-    resend: openResend(db),
+    account: openAccount(sql),
+    albums: openAlbums(sql),
+    audit: openAudit(sql),
+    contents: openContents(sql),
+    deleted: openDeleted(sql),
+    unusedAlbums: openUnusedAlbums(sql),
+    escrow: openEscrow(sql),
+    failures: openFailures(sql),
+    files: openFiles(sql),
+    folders: openFolders(sql),
+    history: openHistory(sql),
+    images: openImages(sql),
+    journal: openJournal(sql),
+    meta: openMeta(sql),
+    mirrors: openMirrors(sql),
+    refuted: openRefuted(sql),
+    resend: openResend(sql),
     space: openSpace(db),
-    summaries: openSummaries(db),
+    summaries: openSummaries(sql),
   }
 }
 
@@ -83,4 +81,66 @@ export function openSynced(db: Db, check: () => void = () => {}): Synced {
     },
     close: () => void db.close(),
   }
+}
+
+/**
+ * Runs `change` in a transaction, and resolves once the transaction is on the disk. Rejects with what `change` threw. After
+ * the database has failed, every call rejects with a StateError, because memory and records may differ.
+ */
+export type Commit = <T>(change: () => T) => Promise<T>
+
+interface Waiting {
+  change: () => unknown
+  resolve: (value: never) => void
+  reject: (reason: unknown) => void
+}
+
+/**
+ * Group commit: all changes of one turn of the event loop share one transaction, so eight uploads need one fdatasync. Each
+ * change has its own savepoint, so a change that throws undoes nothing else. `check` is called before each transaction, and
+ * throws where nothing may be written. `schedule` calls back at the end of a turn.
+ */
+export function groupCommits(
+  db: Db,
+  check: () => void = () => {},
+  schedule: (flush: () => void) => void = flush => void setImmediate(flush),
+): Commit {
+  let waiting: Waiting[] = []
+  let failure: unknown = null
+  // These are made once, because making them costs more than a small change.
+  const inSavepoint = db.transaction((change: () => unknown) => change())
+  const inTransaction = db.transaction((work: () => void) => work())
+
+  const flush = () => {
+    const group = waiting
+    waiting = []
+    const settle: (() => void)[] = []
+    try {
+      if (failure !== null) throw failure
+      check()
+      inTransaction.immediate(() => {
+        for (const { change, resolve, reject } of group) {
+          try {
+            const value = inSavepoint(change)
+            settle.push(() => resolve(value as never))
+          } catch (error) {
+            // SQLite may have rolled back the whole transaction. A further change would then run in a transaction of its own.
+            if (isOfDatabase(error)) throw error
+            settle.push(() => reject(error))
+          }
+        }
+      })
+    } catch (error) {
+      failure = explained(error, db.name)
+      for (const { reject } of group) reject(failure)
+      return
+    }
+    for (const tell of settle) tell()
+  }
+
+  return change =>
+    new Promise((resolve, reject) => {
+      waiting.push({ change, resolve, reject })
+      if (waiting.length === 1) schedule(flush)
+    })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { noteBoot } from '../../src/sync/state-loss.ts'
+import { noteBoot } from '../../src/sync/clock.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 

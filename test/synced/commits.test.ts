@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { groupCommits } from '../../src/synced/commits.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
+import { groupCommits } from '../../src/synced/synced.ts'
 import { tempFile } from '../temp-folder.ts'
 
 function open(file = tempFile('albumd.db')) {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { groupCommits } from '../../src/synced/commits.ts'
 import { openDatabase, openDatabaseToRead } from '../../src/synced/database.ts'
 import { lockFolder, lockState, stateIsLocked } from '../../src/synced/lock.ts'
+import { groupCommits } from '../../src/synced/synced.ts'
 import { tempFile } from '../temp-folder.ts'
 
 describe('the database', () => {

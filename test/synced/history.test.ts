@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isPruningDue, prune } from '../../src/sync/record-pass.ts'
+import { isPruningDue, prune } from '../../src/sync/pass.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { said } from '../../src/words/reasons.ts'
 import { tempFile } from '../temp-folder.ts'

@@ -1,7 +1,6 @@
 import type { Config } from '../../config/schema.ts'
-import { type Clock, mayArriveFor } from '../../sync/clock.ts'
+import { type Clock, lostAt, mayArriveFor } from '../../sync/clock.ts'
 import type { PassReport } from '../../sync/pass-request.ts'
-import { lostAt } from '../../sync/state-loss.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { isOpen, nextBorder } from '../report/upload-hours.ts'
 import { pauseAt } from '../state/pause.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { hostWith, type ImageHost } from '../../remote/host.ts'
 import { systemClock } from '../../sync/clock.ts'
-import { belowBase, deliveryAddresses, type PlacedWalk, walkEverything } from '../../sync/listing/index.ts'
+import { belowBase, deliveryAddresses, type WholeWalk, walkEverything } from '../../sync/listing/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -13,7 +13,7 @@ import { reading } from '../state/state.ts'
 import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
 import { safeName } from './target-folder.ts'
 
-type ListedImage = PlacedWalk['images'][number]
+type ListedImage = WholeWalk['images'][number]
 
 /**
  * Fills an empty folder with all images that the host lists, each in the folder of its album, or goes on where an earlier run
@@ -82,7 +82,7 @@ async function listAll(
   config: Config,
   access: Access,
   stop: AbortSignal,
-): Promise<{ walk: PlacedWalk; base: string | null }> {
+): Promise<{ walk: WholeWalk; base: string | null }> {
   // The process before may have sent a request a moment ago.
   const remote = openRemote(config.host, access, systemClock.monotonic(), {
     concurrency: config.uploads.concurrency,
@@ -110,7 +110,7 @@ async function listAll(
  * The path of each image: the names of its albums and its own name. Of several images that would have one path, all but the
  * one with the first id get the id into their names, so that every run of the restore gives the same paths.
  */
-function placed({ albums, images }: PlacedWalk): [image: ListedImage, path: string][] {
+function placed({ albums, images }: WholeWalk): [image: ListedImage, path: string][] {
   const byId = new Map(albums.map(album => [album.id, album]))
   const folders = new Map<string | null, string>([[null, '']])
   const folderOf = (id: string | null): string => {

@@ -1,20 +1,25 @@
-import { albumInDoubt } from '../../records/albums.ts'
-import type { HostFailure, Outcome } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { ListedAlbum } from '../../protocol/records.ts'
+import { type AlbumOrigin, albumFound, albumInDoubt } from '../../records/albums.ts'
+import type { HostFailure, Outcome, Remedy } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
-import { type Album, keyOf } from '../album.ts'
-import { type AlbumContents, AlbumListings } from '../listing/index.ts'
-import { type AlbumContext, AlbumMaker } from './album-maker.ts'
+import { because } from '../../words/reasons.ts'
+import { type Album, albumName, keyOf } from '../album.ts'
+import { lostAt, mayArriveFor } from '../clock.ts'
+import type { EngineContext } from '../context.ts'
+import { AlbumListings } from '../listing/index.ts'
+
+type AlbumContext = Pick<
+  EngineContext,
+  'synced' | 'host' | 'clock' | 'tell' | 'contents' | 'credentialLifetimeMs'
+>
 
 /**
  * The albums that pictures go into. An album is created when its first image needs it. When the host lists an album of the
  * name, that album is used. A tree lives for one pass, and so does what it learns of the host.
  */
 export class AlbumTree {
-  readonly #synced: Synced
-  readonly #contents: AlbumContents
+  readonly #context: AlbumContext
   readonly #listings: AlbumListings
-  readonly #maker: AlbumMaker
   /** By parent and name, the search or creation under way. Two uploads that need one album wait for the same one. */
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
   /**
@@ -23,18 +28,22 @@ export class AlbumTree {
    */
   readonly #doubted = new Map<string, Promise<void>>()
 
+  /** By parent and name, the failure after which an album is not asked for again in this pass. */
+  readonly #refusals = new Map<string, HostFailure>()
+
   constructor(context: AlbumContext) {
-    this.#synced = context.synced
-    this.#contents = context.contents
+    this.#context = context
     this.#listings = new AlbumListings(context.host)
-    this.#maker = new AlbumMaker(context, this.#listings, id => this.#doubted.set(id, Promise.resolve()))
   }
 
   /** The album at `path`; undefined when this album, or an album above it, does not exist. Creates nothing. */
   async lookUp(path: readonly string[], signal: AbortSignal): Promise<Outcome<Album | undefined>> {
     let parent: Album = null
     for (const name of path) {
-      const next: Outcome<Album | undefined> = await this.#existingChildOf(parent, name, signal)
+      const known: AlbumRow | undefined = this.#known(parent, name)
+      const next: Outcome<AlbumRow | undefined> = known?.confirmed
+        ? { ok: true, value: known }
+        : await this.#search(parent, name, known, signal)
       if (!next.ok || next.value === undefined) return next
       parent = next.value
     }
@@ -73,13 +82,14 @@ export class AlbumTree {
    * for again.
    */
   async doubt({ remote_id, parent }: AlbumRow): Promise<boolean> {
-    const { albums, commit } = this.#synced
+    const { synced, contents } = this.#context
+    const { albums, commit } = synced
     let doubt = this.#doubted.get(remote_id)
     if (!doubt) {
       this.#listings.forget(parent === null ? null : albums.byId(parent)!.remote_id)
       doubt = commit(tx => albumInDoubt(tx, remote_id))
       const row = albums.byRemoteId(remote_id)
-      if (row) this.#contents.forget(row.id)
+      if (row) contents.forget(row.id)
       this.#doubted.set(remote_id, doubt)
     }
     await doubt
@@ -87,26 +97,140 @@ export class AlbumTree {
   }
 
   #childOf(parent: Album, name: string, signal: AbortSignal, blind: boolean): Promise<Outcome<Album>> {
-    const known = this.#synced.albums.named(parent?.id ?? null, name)
+    const known = this.#known(parent, name)
     if (known?.confirmed) return Promise.resolve({ ok: true, value: known })
     const key = keyOf(parent, name)
     const running = this.#underWay.get(key)
     if (running) return running
-    const search = this.#maker
-      .findOrMake(parent, name, known, signal, blind)
-      .finally(() => this.#underWay.delete(key))
+    const search = this.#findOrMake(parent, name, known, signal, blind).finally(() =>
+      this.#underWay.delete(key),
+    )
     this.#underWay.set(key, search)
     return search
   }
 
-  async #existingChildOf(
+  /**
+   * Answers the album of this name in `parent`, and creates it when the host lists none. `recorded`: its record. `blind`: a
+   * person asked for the upload although the host can't be asked what it holds (`retry --resend`).
+   */
+  async #findOrMake(
     parent: Album,
     name: string,
+    recorded: AlbumRow | undefined,
     signal: AbortSignal,
-  ): Promise<Outcome<Album | undefined>> {
-    const known = this.#synced.albums.named(parent?.id ?? null, name)
-    if (known?.confirmed) return { ok: true, value: known }
-    return this.#maker.search(parent, name, known, signal)
+    blind: boolean,
+  ): Promise<Outcome<Album>> {
+    const listed = await this.#search(parent, name, recorded, signal)
+    // When the account's plan has no listings, the records alone tell whether the album is there. Old records can't tell.
+    const isUnknown = this.#context.synced.meta.get('restored') !== null
+    const mayCreate = blind || !isUnknown
+    if (!listed.ok && (listed.failure.remedy !== 'plan' || !mayCreate)) return listed
+    if (!listed.ok && recorded?.blind) return { ok: true, value: recorded }
+    if (listed.ok && listed.value) return { ok: true, value: listed.value }
+    const late = await this.#whyNotYet(parent, name, listed.ok, signal)
+    if (late) return { ok: false, failure: late }
+    // The album is looked for once more, because by now no earlier request for it can arrive any more.
+    const again = await this.#search(parent, name, recorded, signal)
+    if (!again.ok && again.failure.remedy !== 'plan') return again
+    if (again.ok && again.value) return { ok: true, value: again.value }
+    return this.#make(parent, name, isUnknown && !again.ok, signal)
+  }
+
+  /** The album of this name that the host lists, and records it; undefined when the host lists none. */
+  async #search(
+    parent: Album,
+    name: string,
+    recorded: AlbumRow | undefined,
+    signal: AbortSignal,
+  ): Promise<Outcome<AlbumRow | undefined>> {
+    const listed = await this.#listings.named(parent?.remote_id ?? null, name, signal)
+    if (!listed.ok) return listed
+    const found = choose(listed.value, recorded?.blind ? undefined : recorded?.remote_id)
+    if (recorded && found?.id !== recorded.remote_id && this.#isAwaited(recorded))
+      return { ok: false, failure: stillUploaded(name) }
+    return found ? this.#record(parent, name, found.id, 'listed') : { ok: true, value: undefined }
+  }
+
+  /**
+   * Whether an album that was created blind still has open uploads. Its record stays until recovery has looked for these
+   * uploads in it.
+   */
+  #isAwaited({ id, blind }: AlbumRow): boolean {
+    return blind === 1 && this.#context.synced.journal.openUploads().some(({ album }) => album === id)
+  }
+
+  /**
+   * Why an album that is not listed is not created yet, or null. An album that was asked for a short time ago may be listed
+   * late, and creating it again would make a twin.
+   */
+  async #whyNotYet(
+    parent: Album,
+    name: string,
+    canList: boolean,
+    signal: AbortSignal,
+  ): Promise<HostFailure | null> {
+    const { synced, clock, credentialLifetimeMs } = this.#context
+    const { albums, journal } = synced
+    const asked = journal.openCreation(parent?.id ?? null, name)
+    const made = albums.named(parent?.id ?? null, name)?.made_at
+    const times = [asked?.sent_at, made, lostAt(synced)].filter(at => at !== undefined && at !== null)
+    const since = Math.max(...times)
+    if (since === Number.NEGATIVE_INFINITY) return null
+    if (clock.monotonic() - since <= mayArriveFor(credentialLifetimeMs)) return notYet(name)
+    if (asked && !canList) return neverKnown(name)
+    this.#listings.forget(parent?.remote_id ?? null)
+    return signal.aborted ? notYet(name) : null
+  }
+
+  /** Creates an album. `blind`: the host may hold an album of this name, and can't be asked. */
+  async #make(parent: Album, name: string, blind: boolean, signal: AbortSignal): Promise<Outcome<Album>> {
+    const refusal = this.#refusals.get(keyOf(parent, name))
+    if (refusal) return { ok: false, failure: refusal }
+    const { synced, host, clock, contents, tell } = this.#context
+    const { journal, commit } = synced
+    const intent = await commit(tx => {
+      const before = journal.openCreation(parent?.id ?? null, name)
+      if (before) tx.journal.close(before.id)
+      const time = { since: clock.wall(), sent_at: Math.round(clock.monotonic()) }
+      return tx.journal.openAlbumCreation({ parent: parent?.id ?? null, name, ...time })
+    })
+    const created = await host.createAlbum({ name, parent_album: parent?.remote_id ?? null }, signal)
+    if (!created.ok) {
+      // When the answer was lost, the album may have been created, and the open intent keeps a twin from being created.
+      if (created.failure.remedy !== 'find_out') await commit(tx => tx.journal.close(intent))
+      this.#noteRefusal(parent, name, created.failure)
+      return created
+    }
+    const { id } = created.value
+    // A host that changes names may answer with an album that had the changed name before. It was not created, and may hold images.
+    if (await this.#wasThere(parent, id)) return this.#record(parent, name, id, 'listed')
+    this.#listings.expectEmpty(id)
+    this.#doubted.set(id, Promise.resolve())
+    const album = await this.#record(parent, name, id, blind ? 'made blind' : 'made')
+    if (!blind) contents.expectEmpty(album.value)
+    tell({ event: 'album_created', album: albumName(synced, album.value.id) })
+    return album
+  }
+
+  async #wasThere(parent: Album, id: string): Promise<boolean> {
+    if (this.#context.synced.albums.byRemoteId(id)) return true
+    return this.#listings.showed(parent?.remote_id ?? null, id)
+  }
+
+  #noteRefusal(parent: Album, name: string, failure: HostFailure): void {
+    if (LASTING.has(failure.remedy)) this.#refusals.set(keyOf(parent, name), failure)
+    if (failure.remedy === 'find_out') this.#listings.forget(parent?.remote_id ?? null)
+  }
+
+  async #record(parent: Album, name: string, remoteId: string, how: AlbumOrigin) {
+    const { synced, clock } = this.#context
+    const album = { parent: parent?.id ?? null, name, remoteId }
+    const value = await synced.commit(tx => albumFound(tx, album, how, clock.monotonic()))
+    return { ok: true as const, value }
+  }
+
+  #known(parent: Album, name: string): AlbumRow | undefined {
+    return this.#context.synced.albums.named(parent?.id ?? null, name)
   }
 }
 
@@ -115,4 +239,37 @@ function cannotBeMade(failure: HostFailure): boolean {
   return (
     failure.endpoint === 'create_album' && (failure.remedy === 'plan' || failure.remedy === 'change_request')
   )
+}
+
+/** After these an album is not asked for again in the same pass, because the host would refuse again, or make a twin. */
+const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'find_out'])
+
+function notYet(name: string): HostFailure {
+  return { ...inDoubt, message: because('album_asked_for', { name }) }
+}
+
+function stillUploaded(name: string): HostFailure {
+  return { ...inDoubt, message: because('album_twice', { name }) }
+}
+
+function neverKnown(name: string): HostFailure {
+  return { ...inDoubt, message: because('album_not_known', { name }) }
+}
+
+const inDoubt = { remedy: 'find_out', endpoint: 'create_album', code: 'ALBUM_IN_DOUBT' } as const
+
+/** The code of an album that may have been created. The pictures of this album wait; others go on. */
+export const ALBUM_IN_DOUBT = inDoubt.code
+
+/** Of twins: the recorded album, else the album with most images, then with most albums in it, then the oldest. */
+function choose(twins: readonly ListedAlbum[], recorded: string | undefined): ListedAlbum | undefined {
+  const [best] = twins.toSorted(
+    (a, b) => b.image_count - a.image_count || b.sub_count - a.sub_count || dateOf(a) - dateOf(b),
+  )
+  return twins.find(({ id }) => id === recorded) ?? best
+}
+
+/** `Date.parse` reads every offset of ISO 8601 but the one without minutes ("+08"). */
+function dateOf({ created_at }: ListedAlbum): number {
+  return Date.parse(created_at.replace(/[+-]\d\d$/, '$&:00'))
 }

@@ -167,7 +167,7 @@ export function recordsOf(
   { at: began, newest }: AuditStart,
   now: number,
 ): AuditRecords {
-  const { audit, images, journal, files } = synced
+  const { audit, deleted, images, journal, files } = synced
   // While a clock is ahead, images are recorded with dates of the future. Their rows tell that they are older.
   const isOlder = ({ id, recorded_at }: ImageRow) =>
     recorded_at <= began || (recorded_at > now && id <= newest)
@@ -181,7 +181,7 @@ export function recordsOf(
     isNeeded: ({ id, kept }) => kept === 1 || files.onImage(id).some(({ state }) => state !== 'gone'),
     wasDeleted: listed => isLeftOver(synced, listed),
     isUnderWay: listed =>
-      (audit.deletedAt(listed.id) ?? 0) > began || uploads.some(intent => canBe(listed, intent)),
+      (deleted.at(listed.id) ?? 0) > began || uploads.some(intent => canBe(listed, intent)),
     nameOf: other => albumName(synced, other),
   }
 }
@@ -190,7 +190,7 @@ export function recordsOf(
  * Whether albumd deleted this image, and the host still holds it. A host may make its ids from the bytes. Then another
  * person's upload of the same bytes has the same id, and its time is later than the deletion.
  */
-export function isLeftOver({ audit }: Synced, { id, time }: ListedImage): boolean {
-  const at = audit.deletedAt(id)
+export function isLeftOver({ deleted }: Synced, { id, time }: ListedImage): boolean {
+  const at = deleted.at(id)
   return at !== undefined && time !== undefined && Date.parse(time) <= at
 }

@@ -9,9 +9,15 @@ import { because } from '../../words/reasons.ts'
 import { type Deletion, sendDelete, whyImageStays } from '../deletions/index.ts'
 import { walkEverything } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
-import { type AuditContext, notDelivered } from './audit.ts'
+import {
+  type AlbumLook,
+  type AuditContext,
+  listingChanges,
+  lookAtAlbum,
+  lookOf,
+  notDelivered,
+} from './audit.ts'
 import { compareAlbum, isLeftOver, NOW, recordsOf } from './audit-album.ts'
-import { type AlbumLook, listingChanges, lookAtAlbum, lookOf } from './audit-look.ts'
 
 /** `repaired`: findings that are settled. `withheld`: how many deletions were not done, because they were too many. */
 export interface Repairs {
@@ -155,7 +161,7 @@ export function isOurs(
   shown?: ListedImage,
 ): boolean {
   if (synced.images.byRemoteId(remote_id) !== undefined) return true
-  return shown ? isLeftOver(synced, shown) : synced.audit.deletedAt(remote_id) !== undefined
+  return shown ? isLeftOver(synced, shown) : synced.deleted.at(remote_id) !== undefined
 }
 
 /** Answers the host's refusal, or null when the image is gone. */

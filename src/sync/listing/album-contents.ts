@@ -3,10 +3,9 @@ import { albumListed } from '../../records/albums.ts'
 import type { HostFailure, ImageHost, ListPage, Outcome } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
-import { because } from '../../words/reasons.ts'
 import { type Album, albumPathOf } from '../album.ts'
 import type { EngineContext } from '../context.ts'
-import { type PlacedWalk, walkEverything, walkWhole } from './walk.ts'
+import { listingChanges, type Walk, walkEverything, walkWhole } from './walk.ts'
 
 /** A listed image that no record names. `album`: the row of its album; null is the root. */
 export type UnrecordedImage = ListedImage & { album: number | null }
@@ -80,14 +79,14 @@ export class AlbumContents {
     }
     const walk = everywhere
       ? await walkEverything(host, signal)
-      : await walkAlbumAlone(host, album?.remote_id ?? null, signal)
+      : await walkWhole(host, album?.remote_id ?? null, signal)
     if (!walk.ok) return withoutList(synced, walk.failure)
     if (!walk.value.settled) return { ok: false, failure: listingChanges }
     await this.#remember(synced, album, everywhere ? withoutMirrored(synced, walk.value) : walk.value)
     return { ok: true, value: undefined }
   }
 
-  async #remember(synced: Synced, album: Album, walk: PlacedWalk): Promise<void> {
+  async #remember(synced: Synced, album: Album, walk: Walk): Promise<void> {
     const listed = unrecordedIn(synced, walk.images)
     const here = listed.filter(image => image.album === (album?.remote_id ?? null))
     const rows = await synced.commit(tx => {
@@ -128,7 +127,7 @@ async function looksAsRecorded(
 }
 
 /** Leaves out the images of albums that mirror a folder, because such an image can only be a picture of that folder. */
-function withoutMirrored({ mirrors, folders }: Synced, walk: PlacedWalk): PlacedWalk {
+function withoutMirrored({ mirrors, folders }: Synced, walk: Walk): Walk {
   const mirrored = new Set(
     mirrors
       .all()
@@ -146,24 +145,6 @@ function withoutMirrored({ mirrors, folders }: Synced, walk: PlacedWalk): Placed
 /** The key of images that are listed without a name. No file has an empty name. */
 const NAMELESS = ''
 
-async function walkAlbumAlone(
-  host: ImageHost,
-  album: string | null,
-  signal: AbortSignal,
-): Promise<Outcome<PlacedWalk>> {
-  const walk = await walkWhole(host, album, signal)
-  if (!walk.ok) return walk
-  const { albums, images, ...how } = walk.value
-  return {
-    ok: true,
-    value: {
-      albums: albums.map(found => ({ ...found, parent: album })),
-      images: images.map(image => ({ ...image, album })),
-      ...how,
-    },
-  }
-}
-
 /**
  * What follows when the host does not list. When the account's plan has no listings, uploads go on without a look, unless
  * the records are known to be old.
@@ -173,19 +154,12 @@ function withoutList(synced: Synced, failure: HostFailure): Outcome<void> {
   return { ok: true, value: undefined }
 }
 
-export const listingChanges: HostFailure = {
-  remedy: 'later',
-  endpoint: 'list',
-  code: 'HOST_LISTING',
-  message: because('listing_changes'),
-}
-
 /** The listed images that no record names. Images that albumd deleted are left out: hosts may list them for a while. */
 export function unrecordedIn<Image extends ListedImage>(
   { images, deleted }: Synced,
   listed: readonly Image[],
 ): Image[] {
-  return listed.filter(({ id }) => !images.byRemoteId(id) && !deleted.has(id))
+  return listed.filter(({ id }) => !images.byRemoteId(id) && deleted.at(id) === undefined)
 }
 
 /** Whether the host lists images under the names that they were uploaded with, as far as the recorded images show. */
@@ -200,7 +174,7 @@ export function namesAreKept({ images }: Synced, listed: readonly ListedImage[])
  * Records the albums that hold the walk's images, and the albums above them. Answers the rows of all these albums by the
  * host's ids; null is the root.
  */
-export function recordAlbums(tx: Tx, walk: PlacedWalk): Map<string | null, number | null> {
+export function recordAlbums(tx: Tx, walk: Walk): Map<string | null, number | null> {
   const rows = new Map<string | null, number | null>([[null, null]])
   const byId = new Map(walk.albums.map(album => [album.id, album]))
 

@@ -6,14 +6,15 @@ export {
   type UnrecordedImage,
   unrecordedIn,
 } from './album-contents.ts'
-export { AlbumListings } from './album-listings.ts'
-export { type Comparison, compareBytes, delivers } from './compare-bytes.ts'
 export {
   type AddressOf,
   belowBase,
+  type Comparison,
+  compareBytes,
   confirmedPattern,
+  delivers,
   deliveryAddresses,
   rememberingDelivery,
 } from './delivery.ts'
 export { canBe, dimensionsFit, type Evidence, mostBytes, sizeFits, weighEvidence } from './evidence.ts'
-export { ListedIds, type PlacedWalk, walkEverything, walkWhole } from './walk.ts'
+export { AlbumListings, ListedIds, type Walk, type WholeWalk, walkEverything, walkWhole } from './walk.ts'

@@ -2,10 +2,10 @@ import type { ListedAlbum, ListedImage } from '../../protocol/records.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import { because } from '../../words/reasons.ts'
 
-/** What the host lists in one album (§4.4). */
+/** What the host lists in an album (§4.4). Each entry names the album that holds it by the host's id; null is the root. */
 export interface Walk {
-  albums: ListedAlbum[]
-  images: ListedImage[]
+  albums: (ListedAlbum & { parent: string | null })[]
+  images: (ListedImage & { album: string | null })[]
   /** Whether these are all images of the album. False: an image that is not among them may be there all the same. */
   complete: boolean
   /** Whether a page showed an image of an earlier page again. Then the order has changed, and another image was skipped. */
@@ -33,8 +33,8 @@ export async function walkAlbum(
   album: string | null,
   signal: AbortSignal,
 ): Promise<Outcome<Walk>> {
-  const albums = new Map<string, ListedAlbum>()
-  const images = new Map<string, ListedImage>()
+  const albums = new Map<string, Walk['albums'][number]>()
+  const images = new Map<string, Walk['images'][number]>()
   let atFirst: number | null = null
   let repeats = false
   for (let page = 1; ; page++) {
@@ -43,9 +43,9 @@ export async function walkAlbum(
     const { total_pages, total_images } = listed.value.pagination
     atFirst ??= total_images
     const before = albums.size + images.size
-    for (const found of listed.value.albums) albums.set(found.id, found)
+    for (const found of listed.value.albums) albums.set(found.id, { ...found, parent: album })
     repeats ||= listed.value.images.some(({ id }) => images.has(id))
-    for (const found of listed.value.images) images.set(found.id, found)
+    for (const found of listed.value.images) images.set(found.id, { ...found, album })
     if (albums.size + images.size > ENTRIES_MOST) return { ok: false, failure: withoutEnd }
     const bringsNew = albums.size + images.size > before
     if (bringsNew && page < total_pages) continue
@@ -58,12 +58,9 @@ export async function walkAlbum(
   }
 }
 
-const withoutEnd: HostFailure = {
-  remedy: 'later',
-  endpoint: 'list',
-  code: 'HOST_LISTING',
-  message: because('listing_endless', { most: ENTRIES_MOST }),
-}
+const unclear = { remedy: 'later', endpoint: 'list', code: 'HOST_LISTING' } as const
+const withoutEnd: HostFailure = { ...unclear, message: because('listing_endless', { most: ENTRIES_MOST }) }
+export const listingChanges: HostFailure = { ...unclear, message: because('listing_changes') }
 
 /** What several walks of an album have shown, each begun because the walk before was not complete. */
 export interface WholeWalk extends Walk {
@@ -115,8 +112,15 @@ function showTheSame(one: Walk, other: Walk): boolean {
 export async function walkEverything(
   host: Pick<ImageHost, 'list'>,
   signal: AbortSignal,
-): Promise<Outcome<PlacedWalk>> {
-  const everything: PlacedWalk = { albums: [], images: [], complete: true, settled: true, atOnce: true }
+): Promise<Outcome<WholeWalk>> {
+  const everything: WholeWalk = {
+    albums: [],
+    images: [],
+    complete: true,
+    repeats: false,
+    settled: true,
+    atOnce: true,
+  }
   const parents: (string | null)[] = [null]
   const seen = new Set<string>()
   for (const parent of parents) {
@@ -127,25 +131,16 @@ export async function walkEverything(
     everything.complete &&= walk.value.complete
     everything.settled &&= walk.value.settled
     everything.atOnce &&= walk.value.atOnce
-    for (const image of walk.value.images) everything.images.push({ ...image, album: parent })
+    for (const image of walk.value.images) everything.images.push(image)
     for (const album of walk.value.albums) {
       if (seen.has(album.id)) continue
       seen.add(album.id)
-      everything.albums.push({ ...album, parent })
+      everything.albums.push(album)
       parents.push(album.id)
     }
     if (parents.length > ENTRIES_MOST) return { ok: false, failure: withoutEnd }
   }
   return { ok: true, value: everything }
-}
-
-/** Images and albums, each with the host's id of the album that holds it; null is the root. */
-export interface PlacedWalk {
-  albums: (ListedAlbum & { parent: string | null })[]
-  images: (ListedImage & { album: string | null })[]
-  complete: boolean
-  settled: boolean
-  atOnce: boolean
 }
 
 /** Tells which images the host lists. Each album is walked once in one round of deletions. A null album is the root. */
@@ -164,5 +159,61 @@ export class ListedIds {
     const walked = await walk
     if (walked.ok) return walked.value.images.some(({ id }) => id === imageId)
     return walked.failure.remedy === 'gone' ? false : walked.failure
+  }
+}
+
+type AlbumsByName = ReadonlyMap<string, readonly ListedAlbum[]>
+
+/**
+ * Tells which albums the host lists in a parent (§4.4). Each parent is walked once in a pass. Parents are the host's ids;
+ * null is the root.
+ */
+export class AlbumListings {
+  readonly #host: ImageHost
+  readonly #walks = new Map<string | null, Promise<Outcome<AlbumsByName>>>()
+
+  constructor(host: ImageHost) {
+    this.#host = host
+  }
+
+  /** The albums of this name in `parent`. After a walk that failed, the next question walks again. */
+  async named(
+    parent: string | null,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<Outcome<readonly ListedAlbum[]>> {
+    const walked = await (this.#walks.get(parent) ?? this.#walk(parent, signal))
+    return walked.ok ? { ok: true, value: walked.value.get(name) ?? [] } : walked
+  }
+
+  /** Whether the walk of `parent` showed an album with this id, under whatever name. */
+  async showed(parent: string | null, id: string): Promise<boolean> {
+    const walked = await this.#walks.get(parent)
+    if (!walked?.ok) return false
+    return [...walked.value.values()].some(twins => twins.some(album => album.id === id))
+  }
+
+  /** An album that was created just now holds nothing and need not be walked. */
+  expectEmpty(album: string): void {
+    this.#walks.set(album, Promise.resolve({ ok: true, value: new Map() }))
+  }
+
+  /** Makes the next question about `parent` walk it again. */
+  forget(parent: string | null): void {
+    this.#walks.delete(parent)
+  }
+
+  async #walk(parent: string | null, signal: AbortSignal): Promise<Outcome<AlbumsByName>> {
+    const walk = this.#albumsIn(parent, signal)
+    this.#walks.set(parent, walk)
+    const walked = await walk
+    if (!walked.ok && this.#walks.get(parent) === walk) this.#walks.delete(parent)
+    return walked
+  }
+
+  async #albumsIn(parent: string | null, signal: AbortSignal): Promise<Outcome<AlbumsByName>> {
+    const walk = await walkWhole(this.#host, parent, signal)
+    if (walk.ok && !walk.value.settled) return { ok: false, failure: listingChanges }
+    return walk.ok ? { ok: true, value: Map.groupBy(walk.value.albums, ({ name }) => name) } : walk
   }
 }

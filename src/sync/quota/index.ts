@@ -1,5 +1,14 @@
 /** The account's quota, its day and its limits, as far as the host's answers and the config tell. */
 
+export {
+  isTooLarge,
+  noteTaken,
+  noteTooLarge,
+  reviewAccount,
+  TOO_LARGE,
+  tooLarge,
+  tryAgainAfterMs,
+} from './limits.ts'
 export { daysOf } from './quota-day.ts'
 export { QuotaLedger } from './quota-ledger.ts'
 export {
@@ -11,5 +20,3 @@ export {
   rateOf,
   readQuota,
 } from './quota-state.ts'
-export { reviewAccount, tryAgainAfterMs } from './review-account.ts'
-export { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from './size-limit.ts'

@@ -1,5 +1,15 @@
+import { dirname } from 'node:path/posix'
+import type { Disk } from '../../local/disk.ts'
+import type { FolderLook, IgnoreFile } from '../../local/look.ts'
+import type { Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
-import type { Reason } from '../../words/reasons.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
+import { because, type Reason } from '../../words/reasons.ts'
+import type { Clock } from '../clock.ts'
+import type { EngineContext, LookAtFolders } from '../context.ts'
+import { fullPath } from '../tree-path.ts'
+import type { KnownFolders } from './known-folders.ts'
+import { mostKnownAreThere } from './trust.ts'
 
 /** Kinds of doubt about a folder below a root. A person can end the first two by `albumd trust`. */
 export type DoubtCode = 'FOLDER_UNMOUNTED' | 'FOLDER_EMPTIED' | 'FOLDER_UNREADABLE' | 'IGNORE_FILE_UNREADABLE'
@@ -11,7 +21,158 @@ export interface Doubt {
   why: Reason
 }
 
-/** Whether `albumd trust` can end a doubt of this kind. */
-export function canBeTrusted(code: string | null): boolean {
-  return code === 'FOLDER_UNMOUNTED' || code === 'FOLDER_EMPTIED'
+/**
+ * Whether a folder below a root is a mount point at this moment: its device is another than its parent's, or the system
+ * lists it. What this can't tell: a folder that was moved together with its mount (at its old place it is gone).
+ */
+export function isMount(disk: Disk, root: string, path: string): boolean {
+  const at = `${root}/${path}`
+  try {
+    const { kind, dev } = disk.lstat(at)
+    if (kind !== 'folder') return false
+    return disk.lstat(dirname(at)).dev !== dev || disk.mountPoints(root).has(path)
+  } catch {
+    return false
+  }
+}
+
+/** The looks at a root's folders, with `mount` set also for mounts that only the system's list shows. */
+export function noticingMounts(look: LookAtFolders, disk: Disk, root: string): LookAtFolders {
+  return async batch => {
+    const results = await look(batch)
+    if (results.every(({ kind }) => kind === 'same')) return results
+    const mounts = disk.mountPoints(root)
+    return results.map(result =>
+      result.kind === 'different' && mounts.has(result.path)
+        ? { ...result, look: { ...result.look, mount: true } }
+        : result,
+    )
+  }
+}
+
+/**
+ * Doubts about folders below the root that are or were mount points. When a disk is not mounted, its mount point shows
+ * whatever lies under it, mostly nothing. When a disk was mounted over a folder, it hides the pictures in that folder.
+ */
+export class MountDoubts {
+  readonly #context: Pick<EngineContext, 'disk' | 'synced'>
+  readonly #mirror: MirrorRow
+  /** A person trusts the mirror as it is. */
+  readonly #accepted: boolean
+  readonly #known: KnownFolders
+
+  constructor(
+    context: Pick<EngineContext, 'disk' | 'synced'>,
+    mirror: MirrorRow,
+    accepted: boolean,
+    known: KnownFolders,
+  ) {
+    this.#context = context
+    this.#mirror = mirror
+    this.#accepted = accepted
+    this.#known = known
+  }
+
+  /** The first of these folders that was a mount point and is none now, or null. */
+  lost(paths: string[]): Doubt | null {
+    if (this.#accepted) return null
+    const { disk } = this.#context
+    const folder = paths
+      .flatMap(path => this.#known.at(path) ?? [])
+      .find(
+        ({ mount, accept, path }) => mount === 1 && accept === 0 && !isMount(disk, this.#mirror.folder, path),
+      )
+    return folder ? this.#unmounted(folder, folder) : null
+  }
+
+  /** The doubt about a folder at which another disk is mounted than before, or null. */
+  seen(folder: FolderRow, look: FolderLook): Doubt | null {
+    if (folder.mount === 1 && !look.mount) return this.#unmounted(folder, folder)
+    if (!this.#isAnotherDisk(folder, look)) return null
+    const at = fullPath(this.#mirror.folder, folder.path)
+    const code = folder.mount === 1 ? 'folder_remounted' : 'folder_mounted_over'
+    return { folder, code: 'FOLDER_UNMOUNTED', why: because(code, { folder: at }) }
+  }
+
+  /** The doubt about a folder that its parent does not list, or null. Its pictures may be on a disk that was mounted there or below. */
+  missing(folder: FolderRow): Doubt | null {
+    const mount = this.#known.from(folder.path).find(below => below.mount === 1)
+    return mount ? this.#unmounted(folder, mount) : null
+  }
+
+  #unmounted(folder: FolderRow, mount: FolderRow): Doubt {
+    const below = mount === folder ? null : mount.path.slice(folder.path.length + 1)
+    return {
+      folder,
+      code: 'FOLDER_UNMOUNTED',
+      why: because('folder_unmounted', { folder: fullPath(this.#mirror.folder, folder.path), below }),
+    }
+  }
+
+  /**
+   * Also where none was mounted before, because the pictures may lie under it. A file system without birth times (FAT)
+   * can't be told from another, so there the known files decide.
+   */
+  #isAnotherDisk(
+    { path, mount, mounted_ino, mounted_birthtime }: FolderRow,
+    { identity, mount: isMounted }: FolderLook,
+  ): boolean {
+    if (!isMounted || (mount === 1 && mounted_ino === null)) return false
+    const isIt = mount === 1 && mounted_ino === identity.ino && mounted_birthtime === identity.birthtime
+    const { disk, synced } = this.#context
+    return !isIt && !mostKnownAreThere(disk, synced, this.#mirror, path)
+  }
+}
+
+/** Milliseconds. By then an editor that saves a file by deleting it and writing it again has written it. */
+const BACK_SOON_MS = 10_000
+
+/**
+ * Ignore files that were just found gone, alone or with their folder. Without the ignore file, all that it hid would be
+ * published. So a missing ignore file is believed only when a later pass finds it missing too, ten seconds later at least,
+ * because passes may follow each other at once. An example: an editor saves `.albumdignore` by deleting it and renaming a
+ * new file to its place; a scan in between sees no ignore file, and nothing in that folder is uploaded until it is back.
+ */
+export class VanishedRules {
+  readonly #clock: Pick<Clock, 'monotonic'>
+  /** When each ignore file was found gone, by mirror and path. A row would not do, because a folder may lose its row meanwhile. */
+  readonly #foundGone = new Map<string, number>()
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock
+  }
+
+  /** Begins a pass. Ignore files that were found gone long enough before it are believed to be gone. */
+  passBegins(): void {
+    const now = this.#clock.monotonic()
+    for (const [folder, since] of this.#foundGone)
+      if (now - since >= BACK_SOON_MS) this.#foundGone.delete(folder)
+  }
+
+  /** Notes that a folder with an ignore file is missing. */
+  folderGoes(folder: FolderRow): void {
+    if (folder.ignore_text !== null) this.#note(folder)
+  }
+
+  /** What counts as the folder's ignore file: the file that was found, or a doubt about a file that has just vanished. */
+  judge({ folders }: Tx, folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile | { vanished: true } {
+    if ('text' in ignoreFile && ignoreFile.text !== null) this.#foundGone.delete(keyOf(folder))
+    const isJustGone = this.#foundGone.has(keyOf(folder))
+    const hadOne = folder.ignore_text !== null || isJustGone
+    const vanished = 'text' in ignoreFile && ignoreFile.text === null && hadOne
+    const isStillGone = folder.ignore_gone === 1 && !isJustGone
+    if (!vanished || isStillGone) return ignoreFile
+    this.#note(folder)
+    folders.ignoreGone(folder.id)
+    return { vanished: true }
+  }
+
+  #note(folder: FolderRow): void {
+    const key = keyOf(folder)
+    if (!this.#foundGone.has(key)) this.#foundGone.set(key, this.#clock.monotonic())
+  }
+}
+
+function keyOf({ mirror, path }: FolderRow): string {
+  return `${mirror}/${path}`
 }

@@ -1,7 +1,13 @@
 /** What is on the disk, and what is in doubt. */
+export { isMount, VanishedRules } from './doubts.ts'
 export { FoundElsewhere } from './emptied-folders.ts'
 export { checkRootsAgain, type ScannedMirror, scanEverythingAgain, scanMirrors } from './mirror-scans.ts'
-export { isMount } from './mounts.ts'
-export { checkRoot, isSameRoot, whetherThere } from './root-guard.ts'
-export { missingPictures, recordTrust, type Trust, trustIn } from './trust.ts'
-export { VanishedRules } from './vanished-rules.ts'
+export {
+  checkRoot,
+  isSameRoot,
+  missingPictures,
+  recordTrust,
+  type Trust,
+  trustIn,
+  whetherThere,
+} from './trust.ts'

@@ -2,17 +2,10 @@ import type { Synced } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { Guard, MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import type { EngineContext } from '../context.ts'
 import type { Interruption, MirrorPolicy, Pass, Scope } from '../pass-request.ts'
-import { isMount, noticingMounts } from './mounts.ts'
-import { checkRoot, isSameRoot, mostKnownAreThere, type RootCheck } from './root-guard.ts'
+import type { ScanContext } from './folder-records.ts'
 import { MirrorScan } from './scan.ts'
-
-/** A scan asks the host for nothing. */
-export type ScanContext = Pick<
-  EngineContext,
-  'synced' | 'disk' | 'clock' | 'tell' | 'lookAt' | 'graceMs' | 'running' | 'vanishedRules'
->
+import { checkRoot, isSameRoot, type TrustedRoot } from './trust.ts'
 
 type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf'> & { interruption: Pick<Interruption, 'stop'> }
 
@@ -31,7 +24,7 @@ export interface ScannedMirror {
 interface BegunScan {
   policy: MirrorPolicy
   row: MirrorRow
-  root: RootCheck & { trusted: true }
+  root: TrustedRoot
   scan: MirrorScan
 }
 
@@ -86,7 +79,7 @@ async function beginScan(
   scope: Scope,
   signal: AbortSignal,
 ): Promise<BegunScan | null> {
-  const { synced, disk, clock, tell, lookAt } = context
+  const { synced, disk, tell } = context
   const { folder } = policy
   const row = synced.mirrors.of(folder) ?? (await synced.commit(tx => tx.mirrors.add(folder, policy.album)))
   const root = checkRoot(disk, synced, row)
@@ -96,17 +89,7 @@ async function beginScan(
     tx.mirrors.phase(row.id, 'scanning')
     tx.mirrors.trusted({ id: row.id, ...root.identity })
   })
-  const scan = new MirrorScan({
-    ...context,
-    ...policy,
-    look: noticingMounts(lookAt(folder), disk, folder),
-    mirror: row.id,
-    now: () => clock.wall(),
-    sameRoot: () => isSameRoot(disk, folder, root.identity),
-    isMount: path => isMount(disk, folder, path),
-    holdsKnown: path => mostKnownAreThere(disk, synced, row, path),
-    accepted: root.accepted,
-  })
+  const scan = new MirrorScan(context, row, policy, root)
   await scan.look(root.accepted ? 'everything' : scopeAfter(synced, row, scope), signal)
   return { policy, row, root, scan }
 }
@@ -152,7 +135,7 @@ async function guardRoot(
 }
 
 /** Ends a person's trust, which counts for one scan. Only the trust that an empty root may be empty lasts while it is empty. */
-function acceptAfter({ accept }: MirrorRow, root: RootCheck & { trusted: true }): MirrorRow['accept'] {
+function acceptAfter({ accept }: MirrorRow, root: TrustedRoot): MirrorRow['accept'] {
   return root.empty && (root.accepted || accept === 2) ? 2 : 0
 }
 

@@ -1,26 +1,17 @@
 import type { FolderLook, FolderResult, IgnoreRules } from '../../local/look.ts'
 import type { Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { LookAtFolders } from '../context.ts'
+import type { MirrorPolicy } from '../pass-request.ts'
 import { type MissingReason, missingReasonIn } from '../plan.ts'
 import { folderAbove, foldersAbove, pathOf } from '../tree-path.ts'
-import type { Doubt } from './doubts.ts'
+import { type Doubt, MountDoubts, noticingMounts } from './doubts.ts'
 import { EmptiedFolders } from './emptied-folders.ts'
-import { FolderRecords, type RecordsParts } from './folder-records.ts'
+import { FolderRecords, type ScanContext } from './folder-records.ts'
 import { absentIn, KnownFolders } from './known-folders.ts'
-import { MountDoubts, type MountFacts } from './mounts.ts'
-import { ScanQueue } from './scan-queue.ts'
-import type { VanishedRules } from './vanished-rules.ts'
-
-export interface ScanInput extends RecordsParts, MountFacts {
-  look: LookAtFolders
-  /** Whether the root is still the root that was checked. A disk may be unmounted at any moment. */
-  sameRoot: () => boolean
-  /** The config's ignore rules. */
-  ignore: readonly string[]
-  vanishedRules: VanishedRules
-}
+import { isSameRoot, type TrustedRoot } from './trust.ts'
 
 export interface ScanResult {
   folders: number
@@ -55,7 +46,11 @@ type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
  * again before the grace is over. Had `2024` been the mount point of a disk, it would be in doubt, and the image safe.
  */
 export class MirrorScan {
-  readonly #input: ScanInput
+  readonly #context: ScanContext
+  readonly #mirror: MirrorRow
+  readonly #policy: MirrorPolicy
+  readonly #root: TrustedRoot
+  readonly #look: LookAtFolders
   readonly #known = new KnownFolders()
   readonly #records: FolderRecords
   readonly #emptied: EmptiedFolders
@@ -66,18 +61,22 @@ export class MirrorScan {
   #complete = true
   #rootProblem: Reason | null = null
 
-  constructor(input: ScanInput) {
-    this.#input = input
-    this.#records = new FolderRecords(input)
-    this.#emptied = new EmptiedFolders(input.synced)
-    this.#mounts = new MountDoubts(input, this.#known)
+  constructor(context: ScanContext, mirror: MirrorRow, policy: MirrorPolicy, root: TrustedRoot) {
+    this.#context = context
+    this.#mirror = mirror
+    this.#policy = policy
+    this.#root = root
+    this.#look = noticingMounts(context.lookAt(mirror.folder), context.disk, mirror.folder)
+    this.#records = new FolderRecords(context, mirror, policy)
+    this.#emptied = new EmptiedFolders(context.synced)
+    this.#mounts = new MountDoubts(context, mirror, root.accepted, this.#known)
   }
 
   /** Looks at the folders of `scope` and at new folders below them, or at everything. */
   async look(scope: readonly string[] | 'everything', signal: AbortSignal): Promise<void> {
-    const { synced, mirror, pruneIgnored } = this.#input
-    for (const folder of synced.folders.ofMirror(mirror)) this.#known.add(folder)
-    if (pruneIgnored) this.#absent = absentIn(this.#known, synced.folders.absent(mirror))
+    const { folders } = this.#context.synced
+    for (const folder of folders.ofMirror(this.#mirror.id)) this.#known.add(folder)
+    if (this.#policy.pruneIgnored) this.#absent = absentIn(this.#known, folders.absent(this.#mirror.id))
     const everything = () => ['', ...this.#known.paths().filter(path => path !== '')]
     this.#queue.push(scope === 'everything' ? everything() : [...scope].sort())
     await this.#work(signal)
@@ -91,7 +90,7 @@ export class MirrorScan {
   /** Decides about the emptied folders, once all mirrors were scanned. `taken`: shared by all mirrors; see FoundElsewhere. */
   async finish(taken: Set<string>, signal: AbortSignal): Promise<ScanResult> {
     while (this.#emptied.any() && this.#rootProblem === null && !signal.aborted) {
-      await this.#input.synced.commit(tx => this.#settleEmptied(tx, taken))
+      await this.#context.synced.commit(tx => this.#settleEmptied(tx, taken))
       await this.#work(signal)
     }
     if (signal.aborted) this.#complete = false
@@ -104,24 +103,26 @@ export class MirrorScan {
 
   async #lookAndRecord(paths: string[]): Promise<void> {
     const jobs = paths.filter(path => !this.#isClosed(path)).map(path => this.#job(path))
-    const { synced, look, pruneIgnored } = this.#input
-    const digest = (path: string) => (pruneIgnored ? null : (this.#known.at(path)?.digest ?? null))
-    const results = await look(jobs.map(({ path, rules }) => ({ path, rules, digest: digest(path) })))
+    const digest = (path: string) =>
+      this.#policy.pruneIgnored ? null : (this.#known.at(path)?.digest ?? null)
+    const results = await this.#look(jobs.map(({ path, rules }) => ({ path, rules, digest: digest(path) })))
     if (results.every(result => result.kind === 'same')) return
-    await synced.commit(tx => {
+    await this.#context.synced.commit(tx => {
       if (!this.#isSameRoot()) return
       for (const [at, result] of results.entries()) this.#record(tx, jobs[at]!, result)
     })
   }
 
   #job(path: string): Job {
-    const rules = this.#known.rulesAbove(path, this.#input.ignore)
+    const rules = this.#known.rulesAbove(path, this.#policy.ignore)
     return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
   }
 
   /** Checks mounts after the folders were read, because a disk may have been unmounted while they were read. */
   #isSameRoot(): boolean {
-    if (!this.#input.sameRoot()) this.#endAt(because('root_replaced_in_scan', { folder: this.#input.folder }))
+    const { folder } = this.#mirror
+    if (!isSameRoot(this.#context.disk, folder, this.#root.identity))
+      this.#endAt(because('root_replaced_in_scan', { folder }))
     return this.#rootProblem === null
   }
 
@@ -136,7 +137,9 @@ export class MirrorScan {
 
   #recordUnknown(tx: Tx, path: string, code: string, message: string): void {
     if (path === '') {
-      this.#endAt(because('root_lost_in_scan', { folder: this.#input.folder, words: `${message} (${code})` }))
+      this.#endAt(
+        because('root_lost_in_scan', { folder: this.#mirror.folder, words: `${message} (${code})` }),
+      )
       return
     }
     const tries = (this.#tries.get(path) ?? 0) + 1
@@ -160,7 +163,7 @@ export class MirrorScan {
 
   #recordLook(tx: Tx, path: string, digest: string | null, look: FolderLook): void {
     const folder = this.#folder(tx, path)
-    const trusted = this.#input.accepted || folder.accept === 1
+    const trusted = this.#root.accepted || folder.accept === 1
     const doubt = this.#doubtAbout(tx, folder, look, trusted)
     if (doubt) {
       this.#doubt(tx, doubt)
@@ -173,7 +176,7 @@ export class MirrorScan {
 
   /** `trusted`: a person trusts the folder as it is. */
   #doubtAbout(tx: Tx, folder: FolderRow, look: FolderLook, trusted: boolean): Doubt | null {
-    const { vanishedRules } = this.#input
+    const { vanishedRules } = this.#context
     const mount = trusted ? null : this.#mounts.seen(folder, look)
     if (mount) return mount
     const ignoreFile = trusted ? look.ignoreFile : vanishedRules.judge(tx, folder, look)
@@ -217,17 +220,17 @@ export class MirrorScan {
       return
     }
     for (const folder of this.#known.from(path)) {
-      this.#input.vanishedRules.folderGoes(folder)
+      this.#context.vanishedRules.folderGoes(folder)
       this.#records.missing(tx, folder, why)
       this.#known.remove(folder.path)
     }
-    if (why === 'ignored' && this.#input.pruneIgnored) this.#records.prune(tx, path)
+    if (why === 'ignored' && this.#policy.pruneIgnored) this.#records.prune(tx, path)
   }
 
   /** Handles a folder that its parent does not list: it is missing, or in doubt when a disk was mounted at it or below it. */
   #pruneGone(tx: Tx, path: string): void {
-    const { accepted, synced, mirror } = this.#input
-    const mounts = accepted ? [] : synced.folders.from({ mirror, path }).filter(({ mount }) => mount === 1)
+    const below = tx.folders.from({ mirror: this.#mirror.id, path })
+    const mounts = this.#root.accepted ? [] : below.filter(({ mount }) => mount === 1)
     for (const mount of mounts) this.#folder(tx, mount.path)
     const doubt = mounts.length > 0 ? this.#mounts.missing(this.#folder(tx, path)) : null
     if (doubt) this.#doubt(tx, doubt)
@@ -247,7 +250,7 @@ export class MirrorScan {
 
   #settleEmptied(tx: Tx, taken: Set<string>): void {
     if (!this.#isSameRoot()) return
-    for (const { folder, digest, look, doubt } of this.#emptied.settle(taken, this.#input.folder)) {
+    for (const { folder, digest, look, doubt } of this.#emptied.settle(taken, this.#mirror.folder)) {
       if (this.#isClosed(folder.path)) continue
       const found = this.#mounts.lost([...foldersAbove(folder.path), folder.path]) ?? doubt
       if (found) this.#doubt(tx, found)
@@ -269,10 +272,44 @@ export class MirrorScan {
 
   /** The folder's record, made when there is none. */
   #folder(tx: Tx, path: string): FolderRow {
-    return this.#known.at(path) ?? this.#known.add(tx.folders.add(this.#input.mirror, path))
+    return this.#known.at(path) ?? this.#known.add(tx.folders.add(this.#mirror.id, path))
   }
 
   #isClosed(path: string): boolean {
     return this.#known.isClosed(path) || this.#emptied.misses(path)
+  }
+}
+
+/** Few batches bound the memory. Two for each thread keep the threads busy. */
+const FOLDERS_PER_BATCH = 32
+const BATCHES_IN_FLIGHT = 6
+
+/** A queue of folders to look at, several batches at a time. Folders may be pushed at any time. */
+class ScanQueue {
+  readonly #look: (batch: string[]) => Promise<void>
+  readonly #paths: string[] = []
+  #next = 0
+
+  constructor(look: (batch: string[]) => Promise<void>) {
+    this.#look = look
+  }
+
+  push(paths: Iterable<string>): void {
+    for (const path of paths) this.#paths.push(path)
+  }
+
+  /** Works until all folders are looked at. `isEnded`: true when no further batch may begin. */
+  async work(isEnded: () => boolean): Promise<void> {
+    const underWay = new Set<Promise<void>>()
+    for (;;) {
+      while (this.#next < this.#paths.length && underWay.size < BATCHES_IN_FLIGHT && !isEnded()) {
+        const batch = this.#paths.slice(this.#next, this.#next + FOLDERS_PER_BATCH)
+        this.#next += batch.length
+        const job = this.#look(batch).finally(() => underWay.delete(job))
+        underWay.add(job)
+      }
+      if (underWay.size === 0) return
+      await Promise.race(underWay)
+    }
   }
 }

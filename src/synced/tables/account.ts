@@ -1,6 +1,5 @@
 import type { Reason } from '../../words/reasons.ts'
-import type { Db } from '../database.ts'
-import { statements } from '../statements.ts'
+import type { Statements } from '../database.ts'
 
 export interface BlockRow {
   endpoint: string
@@ -30,8 +29,7 @@ export interface QuotaRow {
 }
 
 /** What the host has answered about the account: the day's quota, and what it refuses. */
-export function openAccount(db: Db) {
-  const { all, get, run, value } = statements(db)
+export function openAccount({ all, get, run, value }: Statements) {
   const clearBlocks = run<[except: string]>(
     'DELETE FROM blocks WHERE endpoint NOT IN (SELECT value FROM json_each(?))',
   )

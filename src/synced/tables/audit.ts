@@ -1,6 +1,5 @@
 import type { Reason } from '../../words/reasons.ts'
-import type { Db } from '../database.ts'
-import { statements } from '../statements.ts'
+import type { Statements } from '../database.ts'
 
 /**
  * gone: a recorded image that is not listed any more.
@@ -22,9 +21,7 @@ export interface Finding {
 }
 
 /** The progress and the findings of the audit. A null album is the host's root. */
-export function openAudit(db: Db) {
-  const { all, column, has, run, value } = statements(db)
-
+export function openAudit({ all, column, has, run, value }: Statements) {
   return {
     reads: {
       /** The albums of recorded images, and the albums that albumd created. */
@@ -42,8 +39,6 @@ export function openAudit(db: Db) {
          ORDER BY kind, audit_findings.album, name, remote_id`,
       ),
       count: value<[], number>('SELECT count(*) FROM audit_findings'),
-      /** When albumd deleted the image with this id: milliseconds since 1970. */
-      deletedAt: value<[remoteId: string], number | undefined>('SELECT at FROM deleted WHERE remote_id = ?'),
       /** Whether an image waits for its deletion, or may have been deleted. */
       isLeaving: has<[{ image: number }]>(
         `SELECT image FROM escrow WHERE image = @image

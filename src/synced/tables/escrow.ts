@@ -1,5 +1,4 @@
-import type { Db } from '../database.ts'
-import { statements } from '../statements.ts'
+import type { Statements } from '../database.ts'
 
 export interface EscrowRow {
   image: number
@@ -43,8 +42,7 @@ export interface EscrowWeight {
 }
 
 /** Images that wait for their deletion. */
-export function openEscrow(db: Db) {
-  const { all, changes, get, one, run, value } = statements(db)
+export function openEscrow({ all, changes, get, one, run, value }: Statements) {
   const nextDue = value<[mirrors: string], number | null>(
     `SELECT min(due_at) FROM escrow WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
   )

@@ -1,6 +1,5 @@
 import type { Reason } from '../../words/reasons.ts'
-import type { Db } from '../database.ts'
-import { statements } from '../statements.ts'
+import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 
 export interface FailureRow {
@@ -16,9 +15,7 @@ export interface FailureRow {
 }
 
 /** Failures of paths that are not settled yet. */
-export function openFailures(db: Db) {
-  const { all, get, run, value } = statements(db)
-
+export function openFailures({ all, get, run, value }: Statements) {
   return {
     reads: {
       /** The failure of a path. A failed upload comes before a failed look. */

@@ -1,6 +1,5 @@
 import type { FileLook } from '../../local/look.ts'
-import type { Db } from '../database.ts'
-import { statements } from '../statements.ts'
+import type { Statements } from '../database.ts'
 import type { ImageRow } from './images.ts'
 
 /**
@@ -31,8 +30,7 @@ export interface FileAtPath extends FileRow {
 }
 
 /** The files as the last scan saw them, each with the image that it uses. */
-export function openFiles(db: Db) {
-  const { all, column, get, has, one, run } = statements(db)
+export function openFiles({ all, column, get, has, one, run }: Statements) {
   // SQLite uses the index of open files only when the query repeats the index's condition.
   const ofMirrors = `state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each(+@mirrors))`
   const pendingAfter = (comparison: '<' | '>', direction: 'ASC' | 'DESC') =>
@@ -210,6 +208,19 @@ export function openFiles(db: Db) {
         remove(file)
         forgetResend(file)
       },
+    },
+  }
+}
+
+/** Files whose upload is in doubt, and that a person asked to send again (`retry --resend`). */
+export function openResend({ has, run }: Statements) {
+  return {
+    reads: {
+      has: has<[FileKey]>('SELECT folder FROM resend WHERE folder = @folder AND name = @name'),
+    },
+    writes: {
+      put: run<[FileKey]>('INSERT OR IGNORE INTO resend (folder, name) VALUES (@folder, @name)'),
+      remove: run<[FileKey]>('DELETE FROM resend WHERE folder = @folder AND name = @name'),
     },
   }
 }

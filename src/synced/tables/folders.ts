@@ -1,7 +1,6 @@
 import type { FolderLook, LeftOut } from '../../local/look.ts'
 import type { Reason } from '../../words/reasons.ts'
-import type { Db } from '../database.ts'
-import { statements } from '../statements.ts'
+import type { Statements } from '../database.ts'
 
 export interface FolderRow {
   id: number
@@ -24,8 +23,7 @@ export interface FolderRow {
 export type DoubtfulFolder = FolderRow & { unknown: Reason; code: string | null }
 
 /** The folders as the last scan saw them. */
-export function openFolders(db: Db) {
-  const { all, column, get, run, value } = statements(db)
+export function openFolders({ all, column, get, run, value }: Statements) {
   const columns =
     'id, mirror, path, digest, ignore_text, ignore_gone, unknown, mount, mounted_ino, mounted_birthtime, accept'
   const at = get<[mirror: number, path: string], FolderRow>(

@@ -1,6 +1,5 @@
 import type { Reason } from '../../words/reasons.ts'
-import type { Db } from '../database.ts'
-import { statements } from '../statements.ts'
+import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 
 /**
@@ -60,8 +59,7 @@ const MOST_BESIDE_IMAGES = 100_000
  * What became of each path, for people who ask. Nothing else reads it. A picture that is found and uploaded gets one row, so
  * that a first sync costs little.
  */
-export function openHistory(db: Db) {
-  const { all, changes, get, run, value } = statements(db)
+export function openHistory({ all, changes, get, run, value }: Statements) {
   const add = changes<[HistoryRow]>(
     `INSERT INTO history (mirror, path, at, event, detail, since)
      SELECT @mirror, @path, @at, @event, @detail, @since WHERE NOT EXISTS (

@@ -1,5 +1,4 @@
-import type { Db } from '../database.ts'
-import { statements } from '../statements.ts'
+import type { Statements } from '../database.ts'
 
 export interface ImageRow {
   id: number
@@ -33,8 +32,7 @@ export const IMAGE_TRANSITIONS = {
 type NewImage = Omit<ImageRow, 'id' | 'kept'>
 
 /** The images on the host that albumd has recorded. */
-export function openImages(db: Db) {
-  const { all, column, get, run, value } = statements(db)
+export function openImages({ all, column, get, run, value }: Statements) {
   const byRemoteId = get<[remoteId: string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
   const insert = run<[image: NewImage]>(
     `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof)
@@ -81,6 +79,43 @@ export function openImages(db: Db) {
       /** Marks an image as kept for good. */
       keep: run<[id: number]>('UPDATE images SET kept = 1 WHERE id = ?'),
       remove: run<[id: number]>('DELETE FROM images WHERE id = ?'),
+    },
+  }
+}
+
+/** Ids of images that albumd deleted. A host may be late to show that they are gone. */
+export function openDeleted({ changes, has, run, value }: Statements) {
+  return {
+    reads: {
+      /** When albumd deleted the image with this id: milliseconds since 1970. */
+      at: value<[remoteId: string], number | undefined>('SELECT at FROM deleted WHERE remote_id = ?'),
+      /** Whether any of these ids was deleted before this time, so that there is something to forget. Reads all rows. */
+      isFrom: has<[moment: number]>('SELECT remote_id FROM deleted WHERE at < +? LIMIT 1'),
+    },
+    writes: {
+      /** `at`: milliseconds since 1970. */
+      put: run<[remoteId: string, at: number]>(
+        'INSERT INTO deleted (remote_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
+      ),
+      /** Forgets at most so many ids that were deleted before this time. Answers how many. */
+      dropBefore: changes<[moment: number, most: number]>(
+        'DELETE FROM deleted WHERE remote_id IN (SELECT remote_id FROM deleted WHERE at < +? LIMIT +?)',
+      ),
+    },
+  }
+}
+
+/** Images that look like a picture of a mirror, and whose bytes proved to be other bytes. */
+export function openRefuted({ has, run }: Statements) {
+  return {
+    reads: {
+      has: has<[remoteId: string, hash: Buffer]>('SELECT hash FROM refuted WHERE remote_id = ? AND hash = ?'),
+    },
+    writes: {
+      /** Records that an image has other bytes than those of this hash. */
+      put: run<[remoteId: string, hash: Buffer]>(
+        'INSERT OR IGNORE INTO refuted (remote_id, hash) VALUES (?, ?)',
+      ),
     },
   }
 }

@@ -1,5 +1,4 @@
-import type { Db } from '../database.ts'
-import { statements } from '../statements.ts'
+import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 
 /** The intent of an upload. It holds what recovery needs to find out whether the upload arrived. */
@@ -58,8 +57,7 @@ export interface IntentTime {
 }
 
 /** Intents of requests that change the host. Each `open…` answers the entry's id. */
-export function openJournal(db: Db) {
-  const { all, get, insert, run, value } = statements(db)
+export function openJournal({ all, get, insert, run, value }: Statements) {
   return {
     reads: {
       openUploads: all<[], OpenUpload>(`SELECT * FROM journal WHERE kind = 'upload' ORDER BY id`),

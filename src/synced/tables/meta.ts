@@ -1,5 +1,4 @@
-import type { Db } from '../database.ts'
-import { statements } from '../statements.ts'
+import type { Statements } from '../database.ts'
 
 /** How a value is written in the database. A missing value is null. */
 interface Codec<T> {
@@ -51,13 +50,13 @@ const FACTS = {
   running_ms: number,
 
   // sync
-  /** The machine's boot when the state was last open, and the monotonic time then (state-loss.ts). */
+  /** The machine's boot when the state was last open, and the monotonic time then (clock.ts). */
   boot: text,
-  /** Monotonic time when records were lost whose uploads may still arrive (state-loss.ts). */
+  /** Monotonic time when records were lost whose uploads may still arrive (clock.ts). */
   lost_at: number,
   /** The difference of the wall clock and the monotonic clock when the last pass ended, in milliseconds (clock.ts). */
   clock_offset: number,
-  /** When old rows of the history were last dropped (record-pass.ts). */
+  /** When old rows of the history were last dropped (pass.ts). */
   pruned_at: number,
   /** The host's id of the account's default album (§4.1). '' when there is none, null when it is not known. */
   default_album: text,
@@ -75,7 +74,7 @@ const FACTS = {
   quota_day: text,
   /** When the host's days begin, as far as answers have shown (quota-day.ts). */
   quota_reset: json<{ days: number; from: number; to: number }>(),
-  /** The smallest file that the host refused as too large, and when it was last asked (size-limit.ts). Bytes. */
+  /** The smallest file that the host refused as too large, and when it was last asked (limits.ts). Bytes. */
   size_limit: json<{ refused: number; askedAt: number }>(),
   /** The largest file that the host has taken, in bytes. */
   largest_taken: number,
@@ -110,8 +109,7 @@ type Key = keyof typeof FACTS
 type Value<K extends Key> = (typeof FACTS)[K] extends Codec<infer T> ? T : never
 
 /** One typed value for each key of FACTS. */
-export function openMeta(db: Db) {
-  const { run, value } = statements(db)
+export function openMeta({ run, value }: Statements) {
   const get = value<[key: Key], string | undefined>('SELECT value FROM meta WHERE key = ?')
   const set = run<[key: Key, value: string]>(
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',

@@ -1,6 +1,5 @@
 import type { Reason } from '../../words/reasons.ts'
-import type { Db } from '../database.ts'
-import { statements } from '../statements.ts'
+import type { Statements } from '../database.ts'
 
 export interface RootIdentity {
   dev: number
@@ -34,8 +33,7 @@ export interface MirrorRow {
 }
 
 /** The mirrors that the state knows. A mirror that was taken out of the config keeps its records. */
-export function openMirrors(db: Db) {
-  const { all, get, run } = statements(db)
+export function openMirrors({ all, get, run }: Statements) {
   const byFolder = get<[folder: string], MirrorRow>('SELECT * FROM mirrors WHERE folder = ?')
   const insert = run<[folder: string, album: string]>('INSERT INTO mirrors (folder, album) VALUES (?, ?)')
   const setAccept = run<[MirrorRow['accept'], id: number]>('UPDATE mirrors SET accept = ? WHERE id = ?')

@@ -2,9 +2,9 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { type Db, openDatabase } from '../../../src/synced/database.ts'
+import { openDatabase, type Statements, statements } from '../../../src/synced/database.ts'
+import { openUnusedAlbums } from '../../../src/synced/tables/albums.ts'
 import { openJournal } from '../../../src/synced/tables/journal.ts'
-import { openUnusedAlbums } from '../../../src/synced/tables/unused-albums.ts'
 import { png } from '../../pictures.ts'
 import { expectInSync, type FaultStage, setFaultStage, syncUntilDone } from '../stage/fault-stage.ts'
 import { inParallel } from '../stage/in-parallel.ts'
@@ -31,7 +31,7 @@ interface Transition {
 }
 
 /** Every statement by which the journal changes, or what is known of albums that go. */
-function transitions(open: (db: Db) => unknown): Transition[] {
+function transitions(open: (sql: Statements) => unknown): Transition[] {
   const db = openDatabase(':memory:')
   const writing = new Set<string>()
   const prepare = db.prepare.bind(db)
@@ -40,7 +40,7 @@ function transitions(open: (db: Db) => unknown): Transition[] {
     if (!statement.readonly) writing.add(sql)
     return statement
   }) as typeof db.prepare
-  open(db)
+  open(statements(db))
   db.close()
   return [...writing].map(sql => ({ sql, name: NAMES.find(([pattern]) => pattern.test(sql))?.[1] ?? sql }))
 }

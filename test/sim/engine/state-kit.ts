@@ -1,7 +1,7 @@
 import type { Pause } from '../../../src/daemon/state/pause.ts'
-import { groupCommits } from '../../../src/synced/commits.ts'
+
 import { openDatabase } from '../../../src/synced/database.ts'
-import { openSynced, type Synced } from '../../../src/synced/synced.ts'
+import { groupCommits, openSynced, type Synced } from '../../../src/synced/synced.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import type { FolderRow } from '../../../src/synced/tables/folders.ts'
 import { split } from '../disk/tree.ts'

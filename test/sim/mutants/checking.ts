@@ -7,7 +7,7 @@ export const CHECKING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/audit/audit-repair.ts',
-        find: 'return shown ? isLeftOver(synced, shown) : synced.audit.deletedAt(remote_id) !== undefined',
+        find: 'return shown ? isLeftOver(synced, shown) : synced.deleted.at(remote_id) !== undefined',
         replace: 'return true',
       },
     ],
@@ -116,7 +116,7 @@ export const CHECKING: readonly Mutant[] = [
     name: 'an audit looks for uploads without an album in the root alone',
     edits: [
       {
-        file: 'sync/audit/audit-look.ts',
+        file: 'sync/audit/audit.ts',
         find: "context.synced.meta.get('default_album') !== ''",
         replace: "context.synced.meta.get('default_album') === ''",
       },
@@ -133,12 +133,13 @@ export const CHECKING: readonly Mutant[] = [
     name: 'an audit takes any walk for a whole one',
     edits: [
       {
-        file: 'sync/audit/audit-look.ts',
-        find: "import { walkEverything, walkWhole } from '../listing/index.ts'",
-        replace: "import { walkAlbum as walkWhole, walkEverything } from '../listing/walk.ts'",
+        file: 'sync/audit/audit.ts',
+        find: "walkEverything, walkWhole } from '../listing/index.ts'",
+        replace:
+          "walkEverything } from '../listing/index.ts'\nimport { walkAlbum as walkWhole } from '../listing/walk.ts'",
       },
       {
-        file: 'sync/audit/audit-look.ts',
+        file: 'sync/audit/audit.ts',
         find: 'return complete ? {',
         replace: 'return complete !== undefined ? {',
       },

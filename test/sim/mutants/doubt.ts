@@ -85,7 +85,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'an album that is there already is not used',
     edits: [
       {
-        file: 'sync/albums/album-maker.ts',
+        file: 'sync/albums/album-tree.ts',
         find: 'const found = choose(listed.value, recorded?.blind ? undefined : recorded?.remote_id)',
         replace: 'const found = listed.value.find(({ id }) => id === recorded?.remote_id)',
       },
@@ -95,7 +95,7 @@ export const DOUBT: readonly Mutant[] = [
   },
   {
     name: 'an album that was made where nobody could look is the only one of its name',
-    edits: [{ file: 'sync/albums/album-maker.ts', find: "blind ? 'made blind' : 'made'", replace: "'made'" }],
+    edits: [{ file: 'sync/albums/album-tree.ts', find: "blind ? 'made blind' : 'made'", replace: "'made'" }],
     why: 'what lies in the one that was there before is sent again',
     seed: 27017557,
   },
@@ -103,7 +103,7 @@ export const DOUBT: readonly Mutant[] = [
     name: 'an album is made again at once',
     edits: [
       {
-        file: 'sync/albums/album-maker.ts',
+        file: 'sync/albums/album-tree.ts',
         find: "if (created.failure.remedy !== 'find_out') await commit(tx => tx.journal.close(intent))",
         replace: 'await commit(tx => tx.journal.close(intent))',
       },

@@ -6,7 +6,7 @@ export const ROOTS: readonly Mutant[] = [
     name: 'no guard of the root',
     edits: [
       {
-        file: 'sync/scan/root-guard.ts',
+        file: 'sync/scan/trust.ts',
         find: 'if (mostAreThere(disk, folder, known)) return trusted',
         replace: 'if (known) return trusted',
       },
@@ -18,7 +18,7 @@ export const ROOTS: readonly Mutant[] = [
     name: 'an empty root is trusted',
     edits: [
       {
-        file: 'sync/scan/root-guard.ts',
+        file: 'sync/scan/trust.ts',
         find: 'if (isIt && !empty && identity.birthtime !== 0) return trusted',
         replace: 'if (isIt) return trusted',
       },
@@ -79,7 +79,7 @@ export const ROOTS: readonly Mutant[] = [
     name: 'a mount of the same device is none',
     edits: [
       {
-        file: 'sync/scan/mounts.ts',
+        file: 'sync/scan/doubts.ts',
         find: 'disk.lstat(dirname(at)).dev !== dev || disk.mountPoints(root).has(path)',
         replace: 'disk.lstat(dirname(at)).dev !== dev',
       },
@@ -91,7 +91,7 @@ export const ROOTS: readonly Mutant[] = [
     name: 'what is mounted is not noticed in the list',
     edits: [
       {
-        file: 'sync/scan/mounts.ts',
+        file: 'sync/scan/doubts.ts',
         find: "result.kind === 'different' && mounts.has(result.path)",
         replace: "result.kind === 'different' && mounts.has('/')",
       },

@@ -7,7 +7,7 @@ export const RULES: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/scan/folder-records.ts',
-        find: 'if (this.#parts.pruneIgnored) return true',
+        find: 'if (this.#pruneIgnored) return true',
         replace: 'if (file.image !== null) return true',
       },
       {
@@ -36,8 +36,8 @@ export const RULES: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/scan/scan.ts',
-        find: 'if (pruneIgnored) this.#absent =',
-        replace: 'if (!pruneIgnored) this.#absent =',
+        find: 'if (this.#policy.pruneIgnored) this.#absent =',
+        replace: 'if (!this.#policy.pruneIgnored) this.#absent =',
       },
       {
         file: 'sync/scan/scan.ts',
@@ -76,7 +76,7 @@ export const RULES: readonly Mutant[] = [
     name: 'an ignore file that has vanished is believed to be gone',
     edits: [
       {
-        file: 'sync/scan/vanished-rules.ts',
+        file: 'sync/scan/doubts.ts',
         find: 'if (!vanished || isStillGone) return ignoreFile',
         replace: 'if (isStillGone || true) return ignoreFile',
       },
@@ -88,7 +88,7 @@ export const RULES: readonly Mutant[] = [
     name: 'an ignore file that is gone at two looks of one pass is believed to be gone',
     edits: [
       {
-        file: 'sync/scan/vanished-rules.ts',
+        file: 'sync/scan/doubts.ts',
         find: 'folder.ignore_gone === 1 && !isJustGone',
         replace: 'folder.ignore_gone === 1',
       },
@@ -101,7 +101,7 @@ export const RULES: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/scan/scan.ts',
-        find: 'this.#input.vanishedRules.folderGoes(folder)',
+        find: 'this.#context.vanishedRules.folderGoes(folder)',
         replace: '',
       },
     ],

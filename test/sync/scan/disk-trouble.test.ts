@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { FolderToLookAt } from '../../../src/local/look.ts'
 import { lookAtFolder } from '../../../src/local/look-at-folder.ts'
 import { realDisk } from '../../../src/local/real-disk.ts'
-import { VanishedRules } from '../../../src/sync/scan/vanished-rules.ts'
+import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
 import { png } from '../../pictures.ts'
 import { green, openWorkshop, red, summary, type Workshop } from '../workshop.ts'
 

@@ -4,9 +4,11 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { FolderResult, FolderToLookAt } from '../../../src/local/look.ts'
 import { lookAtFolder } from '../../../src/local/look-at-folder.ts'
 import { realDisk } from '../../../src/local/real-disk.ts'
+import { systemClock } from '../../../src/sync/clock.ts'
 import type { LookAtFolders } from '../../../src/sync/context.ts'
+import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
+import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
 import { MirrorScan } from '../../../src/sync/scan/scan.ts'
-import { VanishedRules } from '../../../src/sync/scan/vanished-rules.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { tempFolder } from '../../temp-folder.ts'
@@ -37,23 +39,29 @@ function open() {
       changes: { look?: LookAtFolders; scope?: string[]; signal?: AbortSignal; ignore?: string[] } = {},
     ) {
       looked.length = 0
-      const scan = new MirrorScan({
+      const context = {
         synced,
-        look: changes.look ?? look,
-        mirror,
-        folder: root,
-        sameRoot: () => true,
-        isMount: () => true,
-        holdsKnown: () => true,
-        accepted: false,
+        disk: realDisk,
+        clock: systemClock,
+        lookAt: () => changes.look ?? look,
         vanishedRules: new VanishedRules({ monotonic: () => 0 }),
-        ignore: changes.ignore ?? [],
-        deletions: 'propagate',
         graceMs: 0,
         running: () => 0,
-        now: () => 1,
         tell() {},
-      })
+      }
+      const policy: MirrorPolicy = {
+        folder: root,
+        album: 'Photos',
+        deletions: 'propagate',
+        ignore: changes.ignore ?? [],
+      }
+      const trusted = {
+        trusted: true,
+        identity: realDisk.lstat(root),
+        empty: false,
+        accepted: false,
+      } as const
+      const scan = new MirrorScan(context, synced.mirrors.byId(mirror)!, policy, trusted)
       const signal = changes.signal ?? new AbortController().signal
       await scan.look(changes.scope ?? 'everything', signal)
       return scan.finish(new Set(), signal)

@@ -1,8 +1,58 @@
 import { retried } from '../../records/pictures.ts'
+import type { Remedy } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { Clock } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
+import type { Pass } from '../pass-request.ts'
+import type { Allowance } from './quota-state.ts'
+
+/** How often a refused key is tried again. */
+const HOUR_MS = 3_600_000
+
+/** At the start of a pass: lets requests be tried again that the host refused long enough ago. */
+export async function reviewAccount(context: EngineContext, { task }: Pass): Promise<void> {
+  await noticePlan(context)
+  if (task === 'look') return
+  unblockEndpoints(context)
+  await askAboutSize(context)
+}
+
+/** Unblocks endpoints that were refused long enough ago. A used-up quota is left to the upload queue, which probes it. */
+function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): void {
+  const recorded = new Set(synced.account.blocks().map(({ endpoint }) => endpoint))
+  for (const { endpoint, remedy, since } of host.blocks()) {
+    const every = tryAgainAfterMs(remedy, allowance)
+    // When a block was recorded and the record is gone, a person has asked to try again ("albumd retry").
+    if (every === null) continue
+    if (clock.monotonic() - since >= every || !recorded.has(endpoint)) host.unblock(endpoint)
+  }
+}
+
+/**
+ * How many milliseconds after its refusal an endpoint is tried again. Null: another rule decides. The upload queue probes a
+ * used-up quota, and the gate waits out an outage.
+ */
+export function tryAgainAfterMs(
+  remedy: Remedy,
+  { probeEveryMs }: Pick<Allowance, 'probeEveryMs'>,
+): number | null {
+  if (remedy === 'key') return HOUR_MS
+  return remedy === 'plan' || remedy === 'storage' ? probeEveryMs : null
+}
+
+/** Another plan in the config has another quota and other limits, so what the host said before counts no longer. */
+async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promise<void> {
+  const before = synced.meta.get('plan')
+  if (before === plan) return
+  await synced.commit(tx => {
+    tx.meta.set('plan', plan)
+    if (before === null) return
+    forgetSizeLimit(tx)
+    tx.account.forgetExhaustion()
+    tx.account.clearBlocks([])
+  })
+}
 
 /** The largest file that the plan allows, as far as answers have shown (§8 does not tell). Sizes are in bytes. */
 interface SizeLimit {
@@ -41,7 +91,7 @@ export function noteTaken(tx: Tx, size: number): void {
 }
 
 /** Once a day the smallest refused file is sent again, to learn whether the limit has grown. */
-export async function askAboutSize(context: Context): Promise<void> {
+async function askAboutSize(context: Context): Promise<void> {
   const { synced } = context
   const limit = limitOf(synced)
   if (limit === null || !isDue(limit, context)) return
@@ -50,7 +100,7 @@ export async function askAboutSize(context: Context): Promise<void> {
 }
 
 /** Another plan has another limit, so what was refused is tried again. */
-export function forgetSizeLimit(tx: Tx): void {
+function forgetSizeLimit(tx: Tx): void {
   tx.meta.clear('size_limit')
   tx.meta.clear('largest_taken')
   retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
