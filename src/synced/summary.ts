@@ -133,6 +133,18 @@ export function openSummaries({ all, column, one, value }: Statements) {
         { code: string; n: number }
       >(`SELECT code, count(*) AS n FROM failures CROSS JOIN folders ON folders.id = failures.folder
      WHERE mirror = +? GROUP BY code`),
+      /**
+       * How many recorded pictures are missing beside a name that is not UTF-8. Each may have got that name, so its image
+       * stays.
+       */
+      perhapsRenamed: value<[mirror: number], number>(
+        `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
+         WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND folders.mirror = +? AND (
+           SELECT detail ->> '$[0]' FROM history
+           WHERE history.mirror = folders.mirror AND event = 'left_out'
+             AND history.path = CASE folders.path WHEN '' THEN '' ELSE folders.path || '/' END || files.name
+           ORDER BY history.id DESC LIMIT 1) = 'perhaps_renamed'`,
+      ),
       /** The names of a mirror's files that failed with this code. */
       namesOfCode: column<[mirror: number, code: string], string>(
         'SELECT name FROM failures CROSS JOIN folders ON folders.id = failures.folder WHERE mirror = +? AND code = ?',

@@ -1,6 +1,6 @@
 import { KEY_REMEDY } from '../../config/host-access.ts'
 import type { AuditFinding, AuditResult } from '../../daemon/commands/audit.ts'
-import type { Verdict } from '../../daemon/report/verdict.ts'
+import type { Verdict } from '../../daemon/report/status.ts'
 import { inWords } from '../../words/reasons.ts'
 import { carryOut, sayAside, silently } from '../carry-out.ts'
 import { EXIT } from '../exit-codes.ts'

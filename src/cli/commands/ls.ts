@@ -29,11 +29,10 @@ export const lsCommand = command(
     const config = await readConfig(flag)
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')
-    const { picturesOf, locationsToList, recordedAt } = await import(
-      '../../daemon/report/mirrored-pictures.ts'
-    )
+    const { locationsOf } = await import('../../daemon/report/location.ts')
+    const { picturesOf, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
     return reading(config, async synced => {
-      const places = locationsToList(config, synced, given)
+      const places = locationsOf(config, synced, given)
       if (places.length === 0) throw inNoMirror(path!, config.mirrors)
       const found = places.map(place => recordedAt(synced, place))
       if (found.every(({ kind }) => kind === 'nothing')) throw nothingKnown(path!)

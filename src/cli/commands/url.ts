@@ -38,9 +38,10 @@ export const urlCommand = command(
     const config = await readConfig(flag)
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')
-    const { locationsToList, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
+    const { locationsOf } = await import('../../daemon/report/location.ts')
+    const { recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
     const picture = await reading(config, async synced => {
-      const places = locationsToList(config, synced, given)
+      const places = locationsOf(config, synced, given)
       if (places.length === 0) throw inNoMirror(file, config.mirrors)
       const found = places.map(place => recordedAt(synced, place))
       const [one, other] = found.flatMap(at => (at.kind === 'picture' ? [at] : []))

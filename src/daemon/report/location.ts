@@ -18,9 +18,10 @@ export interface Location {
 
 /**
  * The locations that a path from a command line may mean: absolute, below a mirror's folder, or below the working folder.
- * Several when several mirrors know the path, none when the path lies in no mirror.
+ * Several when several mirrors know the path, none when the path lies in no mirror. Without a path: all mirrors.
  */
-export function locationsOf(config: Config, synced: Synced, given: string): Location[] {
+export function locationsOf(config: Config, synced: Synced, given: string | undefined): Location[] {
+  if (given === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
   const isKnown = (at: Location) => isOnDisk(at) || isRecorded(synced, at) || namesMeant(at).length > 0
   return candidates(config.mirrors, normalize(given).replace(/(?<=.)\/$/, ''), isKnown).flatMap(at => {
     const meant = namesMeant(at)

@@ -1,11 +1,11 @@
 import type { Config } from '../../config/schema.ts'
 import { albumName } from '../../sync/album.ts'
-import { type AddressOf, deliveryAddresses } from '../../sync/listing/index.ts'
+import { deliveryAddresses } from '../../sync/listing/index.ts'
 import { folderAbove, nameOf, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { isOnDisk, type Location, locationsOf } from './location.ts'
+import { isOnDisk, type Location } from './location.ts'
 
 /** A recorded picture that uses an image of the host. */
 export interface MirroredPicture {
@@ -27,43 +27,22 @@ export interface MirroredPicture {
   url: string | null
 }
 
-/** Finds the images of recorded files. */
-export class MirroredPictures {
-  readonly #synced: Synced
-  #addressOf: AddressOf | null = null
-  /** The album of the last file, because most files of a folder are in the same album. */
-  #album: { id: number | null; name: string } | null = null
-
-  constructor(synced: Synced) {
-    this.#synced = synced
-  }
-
-  /** Null for a file that has no image. */
-  of(mirror: string, file: FileAtPath): MirroredPicture | null {
-    const image = file.image === null ? undefined : this.#synced.images.byId(file.image)
+/** Finds the images of recorded files. Answers null for a file that has no image. */
+export function mirroredPictures(
+  synced: Synced,
+): (mirror: string, file: FileAtPath) => MirroredPicture | null {
+  const addressOf = deliveryAddresses(synced)
+  // The album of the last file, because most files of a folder are in the same album.
+  let album: { id: number | null; name: string } | null = null
+  return (mirror, { image: id, path, name, state, hash }) => {
+    const image = id === null ? undefined : synced.images.byId(id)
     if (!image) return null
-    const { path, name, state, hash } = file
-    const older = state === 'linked' || state === 'synced' ? false : !hash?.equals(image.hash)
-    return { mirror, path, name, state, older, album: this.#albumOf(image), image, url: this.#urlOf(image) }
+    if (album === null || album.id !== image.album)
+      album = { id: image.album, name: albumName(synced, image.album) }
+    const older = state !== 'linked' && state !== 'synced' && !hash?.equals(image.hash)
+    const url = image.cdn_url ?? addressOf(image.remote_id, image.name)
+    return { mirror, path, name, state, older, album: album.name, image, url }
   }
-
-  #albumOf({ album: id }: ImageRow): string {
-    if (this.#album?.id !== id || this.#album === null)
-      this.#album = { id, name: albumName(this.#synced, id) }
-    return this.#album.name
-  }
-
-  #urlOf({ cdn_url, remote_id, name }: ImageRow): string | null {
-    if (cdn_url !== null) return cdn_url
-    this.#addressOf ??= deliveryAddresses(this.#synced)
-    return this.#addressOf(remote_id, name)
-  }
-}
-
-/** The locations that a path may mean, as for `why`. Without a path: all mirrors. Empty: the path lies in no mirror. */
-export function locationsToList(config: Config, synced: Synced, path: string | undefined): Location[] {
-  if (path === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
-  return locationsOf(config, synced, path)
 }
 
 /**
@@ -81,17 +60,22 @@ export function recordedAt(synced: Synced, location: Location): Recorded {
   const { mirror, path } = location
   const row = synced.mirrors.of(mirror.folder)
   if (!row) return path === '' ? { kind: 'folder', pictures: [] } : nothingAt(location)
-  const told = new MirroredPictures(synced)
+  const pictureOf = mirroredPictures(synced)
   const above = path === '' ? undefined : synced.folders.at(row.id, folderAbove(path))
   const file = above && synced.files.at({ folder: above.id, name: nameOf(path) })
   const isFolder = path === '' || synced.folders.at(row.id, path) !== undefined
+  function* below() {
+    for (const file of synced.files.below(row!.id, path)) {
+      const picture = file.state === 'gone' ? null : pictureOf(mirror.folder, file)
+      if (picture) yield picture
+    }
+  }
   // A folder may have the path of a picture that is gone.
-  if (isFolder && (!file || file.state === 'gone'))
-    return { kind: 'folder', pictures: picturesIn(synced.files.below(row.id, path), told, mirror.folder) }
+  if (isFolder && (!file || file.state === 'gone')) return { kind: 'folder', pictures: below() }
   if (!file) return nothingAt(location)
   return {
     kind: 'picture',
-    picture: file.state === 'gone' ? null : told.of(mirror.folder, { ...file, path }),
+    picture: file.state === 'gone' ? null : pictureOf(mirror.folder, { ...file, path }),
   }
 }
 
@@ -99,17 +83,6 @@ export function recordedAt(synced: Synced, location: Location): Recorded {
 export function picturesOf(recorded: Recorded): Iterable<MirroredPicture> {
   if (recorded.kind === 'folder') return recorded.pictures
   return recorded.kind === 'picture' && recorded.picture ? [recorded.picture] : []
-}
-
-function* picturesIn(
-  files: Iterable<FileAtPath>,
-  told: MirroredPictures,
-  mirror: string,
-): Generator<MirroredPicture> {
-  for (const file of files) {
-    const picture = file.state === 'gone' ? null : told.of(mirror, file)
-    if (picture) yield picture
-  }
 }
 
 function nothingAt(location: Location): Recorded {

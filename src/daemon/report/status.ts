@@ -1,13 +1,13 @@
 import { checkFolders } from '../../config/cross-checks.ts'
 import type { Config } from '../../config/schema.ts'
 import { formatOfName } from '../../protocol/formats.ts'
+import type { HostFailure } from '../../remote/host.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
-import { pathOf } from '../../sync/tree-path.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Excess } from '../../synced/tables/meta.ts'
-import { because, codeOf, inWords } from '../../words/reasons.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { version } from '../package.ts'
 import { uploadsWaitUntil } from '../report/upload-hours.ts'
 import { fingerprintOf, stateFiles } from '../state/claim.ts'
@@ -148,8 +148,10 @@ function mirrorStatus(
   context: Parameters<typeof mirrorOutlook>[0],
 ): MirrorStatus {
   const row = synced.mirrors.of(folder)
-  const summary = synced.summaries.mirror(row?.id ?? 0)
-  const { pictures, perhapsRenamed } = namesNotUtf8(synced, row?.id ?? 0)
+  const id = row?.id ?? 0
+  const summary = synced.summaries.mirror(id)
+  const namesNotUtf8 = synced.summaries.namesOfCode(id, 'NAME_NOT_UTF8')
+  const perhapsRenamed = namesNotUtf8.length > 0 ? synced.summaries.perhapsRenamed(id) : 0
   const { state, reason } = mirrorOutlook(context, row, summary)
   return {
     folder,
@@ -159,7 +161,7 @@ function mirrorStatus(
     looked_at: row !== undefined,
     ...summary,
     // Pictures with a name that is not UTF-8 have no record. They are counted in `failed` already.
-    files: summary.files + pictures,
+    files: summary.files + namesNotUtf8.filter(name => formatOfName(name) !== null).length,
     left_out_with_image: summary.left_out_with_image - perhapsRenamed,
     perhaps_renamed: perhapsRenamed,
     oldest_unsynced: isoTime(summary.oldest_unsynced),
@@ -179,7 +181,7 @@ export interface AuditStatus {
 }
 
 /** `running`: whether a daemon has the state open. */
-export function auditStatus({ meta, audit }: Pick<Synced, 'meta' | 'audit'>, running: boolean): AuditStatus {
+function auditStatus({ meta, audit }: Pick<Synced, 'meta' | 'audit'>, running: boolean): AuditStatus {
   const ended = meta.get('audit_ended')
   const begun = meta.get('audit_began') !== null
   const underWay = begun && running && !meta.get('audit_stopped')
@@ -193,35 +195,30 @@ export function auditStatus({ meta, audit }: Pick<Synced, 'meta' | 'audit'>, run
   }
 }
 
-/** How names that are not valid UTF-8 change a mirror's counts. */
-export interface NamesNotUtf8 {
-  /** Pictures on the disk, by their extension. They have no record. */
-  pictures: number
-  /** Recorded pictures that are missing beside such a name, and whose image stays: each may have got that name. */
-  perhapsRenamed: number
+/**
+ * The result of a pass. in_sync: disk and host agree. left: something could not be done yet. refused: the host refuses the key,
+ * or everything that albumd needs.
+ */
+export type Verdict = 'in_sync' | 'left' | 'refused'
+
+/** `stopped`: the host's refusals that ended uploads or deletions early. */
+export function verdictOn(status: Pick<Status, 'mirrors'>, stopped: readonly HostFailure[]): Verdict {
+  if (stopped.some(({ remedy }) => remedy === 'key') || planIsRefused(stopped)) return 'refused'
+  const left = status.mirrors.some(
+    mirror =>
+      mirror.state === 'guarded' ||
+      mirror.pending_uploads +
+        mirror.pending_deletions +
+        mirror.held_deletions +
+        mirror.failed +
+        mirror.uncertain >
+        0,
+  )
+  return left || stopped.some(({ remedy }) => remedy !== 'plan') ? 'left' : 'in_sync'
 }
 
-export function namesNotUtf8(synced: Synced, mirror: number): NamesNotUtf8 {
-  const bad = synced.summaries.namesOfCode(mirror, 'NAME_NOT_UTF8')
-  if (bad.length === 0) return { pictures: 0, perhapsRenamed: 0 }
-  const pictures = bad.filter(name => formatOfName(name) !== null).length
-  return { pictures, perhapsRenamed: countPerhapsRenamed(synced, mirror) }
-}
-
-function countPerhapsRenamed({ files, folders, history }: Synced, mirror: number): number {
-  const paths = new Map<number, string | null>()
-  const pathOfFolder = (id: number): string | null => {
-    const folder = folders.byId(id)
-    return folder?.mirror === mirror ? folder.path : null
-  }
-  let count = 0
-  for (const { folder, name, image } of files.inState('hidden')) {
-    if (image === null) continue
-    if (!paths.has(folder)) paths.set(folder, pathOfFolder(folder))
-    const above = paths.get(folder)
-    if (above == null) continue
-    const left = history.of({ mirror, path: pathOf(above, name) }).findLast(row => row.event === 'left_out')
-    if (left?.detail && codeOf(left.detail) === 'perhaps_renamed') count++
-  }
-  return count
+/** With a plan that has neither uploads nor listings, albumd can do nothing. When one of the two is there, the other is only blocked. */
+function planIsRefused(stopped: readonly HostFailure[]): boolean {
+  const refused = new Set(stopped.filter(({ remedy }) => remedy === 'plan').map(({ endpoint }) => endpoint))
+  return refused.has('upload') && refused.has('list')
 }

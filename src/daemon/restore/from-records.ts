@@ -5,7 +5,7 @@ import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
 import { NotPossible } from '../commands/command.ts'
-import { MirroredPictures } from '../report/mirrored-pictures.ts'
+import { mirroredPictures } from '../report/mirrored-pictures.ts'
 import { reading } from '../state/state.ts'
 import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
 
@@ -66,11 +66,11 @@ function recordedPictures(
   folders: ReadonlyMap<string, string>,
   withDeleted: boolean,
 ): Source {
-  const recorded = new MirroredPictures(synced)
+  const pictureOf = mirroredPictures(synced)
   const totals = mirrors.map(({ id }) => synced.files.withImage(id))
   const dueOf = (mirror: string, file: FileAtPath): Due => {
     const shown = { mirror, path: file.path }
-    const found = recorded.of(mirror, file)
+    const found = pictureOf(mirror, file)
     if (found === null) return { shown, picture: null }
     const { image, older, state, url } = found
     const picture = {

@@ -7,7 +7,6 @@ export {
   unrecordedIn,
 } from './album-contents.ts'
 export {
-  type AddressOf,
   belowBase,
   type Comparison,
   compareBytes,

@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { locationsToList, picturesOf, recordedAt } from '../../../src/daemon/report/mirrored-pictures.ts'
+import { locationsOf } from '../../../src/daemon/report/location.ts'
+import { picturesOf, recordedAt } from '../../../src/daemon/report/mirrored-pictures.ts'
 import { reading } from '../../../src/daemon/state/state.ts'
 import { type Recorded, recordPictures } from '../recorded-pictures.ts'
 
 function at({ config }: Recorded, path?: string) {
   return reading(config, async records => {
-    const found = locationsToList(config, records, path).map(place => recordedAt(records, place))
+    const found = locationsOf(config, records, path).map(place => recordedAt(records, place))
     return found.map(one => [one.kind, [...picturesOf(one)].map(picture => picture.path)])
   })
 }

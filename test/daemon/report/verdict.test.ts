@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { MirrorStatus } from '../../../src/daemon/report/status.ts'
-import { verdictOn } from '../../../src/daemon/report/verdict.ts'
+import { verdictOn } from '../../../src/daemon/report/status.ts'
 import type { HostFailure } from '../../../src/remote/host.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { mirrorInSync } from './mirror-status.ts'
