@@ -103,6 +103,7 @@ it('a survey counts the pictures that a scan finds: no empty, hidden or ignored 
   expect(await surveyFolder(root, ['drafts/'], new AbortController().signal)).toEqual({
     folders: 2,
     pictures: 2,
+    deep: { pictures: 1, first: join(root, 'a') },
     unreadable: { folders: 0, pictures: 0, first: null },
   })
 })
