@@ -1,3 +1,17 @@
+import { isUtf8 } from 'node:buffer'
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  type Stats,
+} from 'node:fs'
+import { isRemote, type Mount, mountsOf, readMounts } from './mount-table.ts'
+
 /**
  * The disk as the scanner sees it. Synchronous, because synchronous calls in workers cost a third of fs.promises.
  * Paths are absolute. Calls throw Node's errors, with `code` (ENOENT, EACCES, EIO …).
@@ -37,4 +51,129 @@ export interface DiskStat {
   birthtime: number
   dev: number
   ino: number
+}
+
+/**
+ * Microseconds within which two edits may get the same timestamp. FAT's timestamps are the coarsest, with two seconds. The
+ * rest is for a kernel that stamps with the time of its last tick.
+ */
+export const STAMP_GRAIN = 2_100_000
+
+/** Bytes of the largest text that `readText` reads. */
+const TEXT_MAX = 2 ** 20
+
+/** Node puts this character in the place of bytes that are not UTF-8. A name may also contain it as such. */
+const REPLACEMENT = '\u{FFFD}'
+
+/**
+ * The list of mounts is remembered for so long, because `isRemote` is asked about each picture that was just written. Mounts
+ * change seldom, and reading their list takes long on machines with containers.
+ */
+const REMEMBERED_MS = 1000
+let mounts: readonly Mount[] = []
+let mountsReadAt = Number.NEGATIVE_INFINITY
+
+/** The machine's own disk. */
+export const realDisk: Disk = {
+  readFolder(path) {
+    // readdir would follow a symbolic link, and what is behind a link is not mirrored.
+    if (!lstatSync(path).isDirectory()) throw diskError('ENOTDIR', 'not a folder', path)
+    const entries = readdirSync(path, { withFileTypes: true })
+    if (entries.some(entry => entry.name.includes(REPLACEMENT))) return readFolderByBytes(path)
+    return entries.map(entry => ({ name: entry.name, validUtf8: true, kind: kindOf(entry) }))
+  },
+
+  lstat: path => statOf(lstatSync(path)),
+
+  readText(path) {
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer without end.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      if (!fstatSync(file).isFile()) throw diskError('EINVAL', 'not a regular file', path)
+      return readWhole(file, path)
+    } finally {
+      closeSync(file)
+    }
+  },
+
+  mountPoints(folder) {
+    const below = mountsOf(readMounts(), folder).filter(({ path }) => path.startsWith(`${folder}/`))
+    return new Set(below.map(({ path }) => path.slice(folder.length + 1)))
+  },
+
+  isRemote(folder) {
+    if (performance.now() - mountsReadAt > REMEMBERED_MS) {
+      mounts = readMounts()
+      mountsReadAt = performance.now()
+    }
+    return mountsOf(mounts, folder).slice(0, 1).some(isRemote)
+  },
+
+  now: () => microseconds(Date.now()),
+}
+
+function readFolderByBytes(path: string): DiskEntry[] {
+  const entries = readdirSync(path, { withFileTypes: true, encoding: 'buffer' })
+  return entries.map(entry => ({
+    name: escaped(entry.name),
+    validUtf8: isUtf8(entry.name),
+    kind: kindOf(entry),
+  }))
+}
+
+/** The text of some bytes. A byte that is not UTF-8 is written as \xNN. */
+function escaped(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString()
+  let text = ''
+  for (let at = 0; at < bytes.length; ) {
+    const length = [1, 2, 3, 4].find(n => at + n <= bytes.length && isUtf8(bytes.subarray(at, at + n)))
+    text += length ? bytes.toString('utf8', at, at + length) : `\\x${bytes.toString('hex', at, at + 1)}`
+    at += length ?? 1
+  }
+  return text
+}
+
+function readWhole(file: number, path: string): string {
+  const bytes = Buffer.allocUnsafe(Math.min(fstatSync(file).size, TEXT_MAX) + 1)
+  let length = 0
+  for (let read = -1; read !== 0 && length < bytes.length; length += read)
+    read = readSync(file, bytes, length, bytes.length - length, null)
+  if (length > TEXT_MAX) throw diskError('EFBIG', 'larger than 1 MiB', path)
+  const text = bytes.subarray(0, length)
+  // A rule that is misread hides nothing, and the picture that the rule should hide would be uploaded. Text that has a
+  // zero byte is UTF-16, as some editors on Windows save it.
+  if (!isUtf8(text) || text.includes(0))
+    throw diskError('EILSEQ', 'it is not UTF-8 text; save it as UTF-8', path)
+  return text.toString()
+}
+
+function kindOf(entry: Stats | Dirent | Dirent<Buffer>): DiskEntry['kind'] {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'folder'
+  return entry.isSymbolicLink() ? 'link' : 'special'
+}
+
+export function statOf(stats: Stats): DiskStat {
+  return {
+    kind: kindOf(stats),
+    size: stats.size,
+    mtime: microseconds(stats.mtimeMs),
+    ctime: microseconds(stats.ctimeMs),
+    birthtime: microseconds(stats.birthtimeMs),
+    dev: stats.dev,
+    // Inodes of 64 bits, cut to what a double counts exactly.
+    ino: Number.isSafeInteger(stats.ino) ? stats.ino : stats.ino % 2 ** 53,
+  }
+}
+
+/**
+ * Milliseconds as whole microseconds. Some file systems hold times so far from 1970 that a double can't count their
+ * microseconds. Such a time becomes the nearest that a double can count, because SQLite takes only exact integers here.
+ */
+function microseconds(ms: number): number {
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(ms * 1000)))
+}
+
+function diskError(code: string, reason: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${reason}, '${path}'`), { code })
 }

@@ -1,9 +1,10 @@
-import { type FSWatcher, lstatSync, readFileSync, watch as watchFolder } from 'node:fs'
+import { closeSync, type FSWatcher, lstatSync, openSync, readFileSync, watch as watchFolder } from 'node:fs'
+import { devNull } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { because, type Reason } from '../words/reasons.ts'
 import { unhurried } from './folder-poller.ts'
 import { openRootWatch, type RootWatch } from './root-watch.ts'
-import { lossOf, OVERFLOW, type WatchLoss } from './watch-loss.ts'
 
 /** Says which folders need a look, never what happened there. */
 export interface FolderWatcher {
@@ -226,5 +227,53 @@ function eventsNearOverflow(): number {
     return Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8')) / 2
   } catch {
     return 8192
+  }
+}
+
+/** Why changes on the disk may not be noticed. */
+export interface WatchLoss {
+  code: 'WATCH_LIMIT' | 'WATCH_OVERFLOW' | 'WATCH_ERROR'
+  /** A sentence: what is wrong. */
+  message: Reason
+  /** A sentence: what a person can do. */
+  remedy: Reason
+}
+
+/** So much changed at once that the kernel's queue may have been full. Nobody knows which folders are concerned. */
+export const OVERFLOW: WatchLoss = {
+  code: 'WATCH_OVERFLOW',
+  message: because('events_lost'),
+  remedy: because('longer_queue'),
+}
+
+/** The loss that an error means which opening a watch threw. `path`: the folder's absolute path. */
+export function lossOf(error: unknown, path: string): WatchLoss {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC') return limit('max_user_watches', 1_048_576)
+  if (code === 'EMFILE' && mayOpenFiles()) return limit('max_user_instances', 1024)
+  if (code === 'EMFILE')
+    return { code: 'WATCH_LIMIT', message: because('too_many_files'), remedy: because('raise_files') }
+  return {
+    code: 'WATCH_ERROR',
+    message: because('not_watched', { path, code: code ?? message }),
+    remedy: because('read_remedy', { code: code ?? '' }),
+  }
+}
+
+/** Whether a file can still be opened. EMFILE may mean the process's limit of files or the system's limit of watches. */
+function mayOpenFiles(): boolean {
+  try {
+    closeSync(openSync(devNull, 'r'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+function limit(key: string, more: number): WatchLoss {
+  return {
+    code: 'WATCH_LIMIT',
+    message: because('watch_limit_reached', { key }),
+    remedy: because('raise_limit', { key, value: more }),
   }
 }

@@ -1,10 +1,15 @@
 import { hash } from 'node:crypto'
 import type { Ignore } from 'ignore'
 import ignore from 'ignore'
-import type { IgnoreRules } from './look.ts'
 
 /** The name of the file that holds a folder's own rules. */
 export const IGNORE_FILE = '.albumdignore'
+
+/** gitignore rules and the folder that they are relative to. */
+export interface IgnoreRules {
+  base: string
+  text: string
+}
 
 /** A chain of rules, ready to be asked. */
 export interface CompiledRules {

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { Reason } from '../words/reasons.ts'
-import type { DiskStat } from './disk.ts'
-
-/**
- * Microseconds within which two edits may get the same timestamp. FAT's timestamps are the coarsest, with two seconds. The
- * rest is for a kernel that stamps with the time of its last tick.
- */
-export const STAMP_GRAIN = 2_100_000
+import { dirname } from 'node:path/posix'
+import { isDeepStrictEqual } from 'node:util'
+import { formatOfName } from '../protocol/formats.ts'
+import { because, type Reason } from '../words/reasons.ts'
+import { type Disk, type DiskEntry, type DiskStat, STAMP_GRAIN } from './disk.ts'
+import { type CompiledRules, compileRules, IGNORE_FILE, type IgnoreRules } from './ignore-rules.ts'
 
 /** How many entries of a folder are left out, by the reason. */
 export interface LeftOut {
@@ -63,12 +61,6 @@ export interface FolderToLookAt {
   digest: string | null
 }
 
-/** gitignore rules and the folder that they are relative to. */
-export interface IgnoreRules {
-  base: string
-  text: string
-}
-
 export type FolderResult =
   | { path: string; kind: 'same' }
   /**
@@ -78,6 +70,167 @@ export type FolderResult =
   | { path: string; kind: 'different'; digest: string | null; look: FolderLook }
   /** The folder could not be read, or (code CHANGED) was replaced during the look. Then its content is unknown. */
   | { path: string; kind: 'unknown'; code: string; message: string }
+
+/**
+ * Looks at one folder below `root` and says whether it differs from its last look. Pictures are those of §4.3, by
+ * name. What the disk refuses is part of the answer; what is thrown is a bug.
+ */
+export function lookAtFolder(disk: Disk, root: string, folder: FolderToLookAt): FolderResult {
+  const path = folder.path === '' ? root : `${root}/${folder.path}`
+  try {
+    for (let listing = 1; ; listing++) {
+      const result = listed(disk, path, folder, listing === LISTINGS)
+      // The pictures that were looked at first may be gone, too. Example: while a folder is emptied, it would seem to hold them.
+      if (result) return result
+    }
+  } catch (error) {
+    const { code, message } = asDiskError(error)
+    return { path: folder.path, kind: 'unknown', code, message }
+  }
+}
+
+/** The rules for what lies in a folder: those of the folders above, then its own. */
+export function rulesWithin(
+  folder: Pick<FolderToLookAt, 'path' | 'rules'>,
+  ignoreFile: IgnoreFile,
+): readonly IgnoreRules[] {
+  if ('unreadable' in ignoreFile || ignoreFile.text === null) return folder.rules
+  return [...folder.rules, { base: folder.path, text: ignoreFile.text }]
+}
+
+/** How often a folder is listed when pictures vanish between the listing and the look at them. */
+const LISTINGS = 3
+
+const REPLACED = 'The folder was replaced while it was being looked at.'
+
+/**
+ * One listing of the folder. Null when an entry of it vanished before it was looked at, so that the folder should be listed
+ * again. The last listing is taken as it is, without the entries that vanished.
+ */
+function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolean): FolderResult | null {
+  const began = disk.now()
+  const identity = identityOf(disk, path)
+  const mount = folder.path !== '' && disk.lstat(dirname(path)).dev !== identity.dev
+  const entries = disk.readFolder(path).sort(byName)
+  const ignoreFile = readIgnoreFile(disk, path, entries)
+  const rules = compileRules(rulesWithin(folder, ignoreFile))
+  const look: FolderLook = {
+    files: [],
+    folders: [],
+    aside: [],
+    ignored: [],
+    leftOut: { format: 0, ignored: 0, hidden: 0, empty: 0, links: 0 },
+    problems: [],
+    ignoreFile,
+    identity,
+    mount,
+  }
+  const prefix = folder.path === '' ? '' : `${folder.path}/`
+  for (const entry of entries)
+    if (!enter(look, disk, path, entry, placeOf(entry, prefix, rules)) && !isLast) return null
+
+  // When the folder was moved away or unmounted meanwhile, its files are not deleted, only out of sight.
+  if (!isDeepStrictEqual(identity, identityOf(disk, path)))
+    return { path: folder.path, kind: 'unknown', code: 'CHANGED', message: REPLACED }
+  const digest = digestOf(look, rules.fingerprint)
+  if (digest === folder.digest) return { path: folder.path, kind: 'same' }
+  const fresh = look.files.some(isStampedWithin(began - STAMP_GRAIN, disk.now() + STAMP_GRAIN))
+  return { path: folder.path, kind: 'different', digest: fresh ? null : digest, look }
+}
+
+type Place = 'hidden' | 'links' | 'ignored' | 'format' | 'not_utf8' | 'folder' | 'picture' | 'ignore_file'
+
+/** Where an entry belongs, as far as its name and kind tell. */
+function placeOf({ name, kind, validUtf8 }: DiskEntry, prefix: string, rules: CompiledRules): Place {
+  if (name.startsWith('.')) return name === IGNORE_FILE ? 'ignore_file' : 'hidden'
+  // Every ext file system has this folder at its top, and only root may read it.
+  if (prefix === '' && name === 'lost+found') return 'hidden'
+  if (kind === 'link' || kind === 'special') return 'links'
+  if (rules.hides(prefix + name, kind)) return 'ignored'
+  if (kind === 'file' && formatOfName(name) === null) return 'format'
+  if (!validUtf8) return 'not_utf8'
+  return kind === 'folder' ? 'folder' : 'picture'
+}
+
+/** False: the entry has vanished since it was listed. */
+function enter(look: FolderLook, disk: Disk, path: string, entry: DiskEntry, place: Place): boolean {
+  const { name } = entry
+  switch (place) {
+    case 'folder':
+      look.folders.push(name)
+      break
+    case 'picture':
+      return enterPicture(look, disk, path, name)
+    case 'ignored':
+      look.leftOut.ignored++
+      if (entry.validUtf8 && (entry.kind === 'folder' || formatOfName(name))) {
+        look.aside.push(name)
+        look.ignored.push(name)
+      }
+      break
+    case 'not_utf8':
+      look.problems.push({ name, code: 'NAME_NOT_UTF8', message: because('name_not_utf8') })
+      break
+    case 'links':
+      look.leftOut.links++
+      if (entry.validUtf8) look.aside.push(name)
+      break
+    case 'hidden':
+    case 'format':
+      look.leftOut[place]++
+  }
+  return true
+}
+
+function enterPicture(look: FolderLook, disk: Disk, path: string, name: string): boolean {
+  try {
+    const { kind, size, mtime, ctime, ino } = disk.lstat(`${path}/${name}`)
+    // Something else has its name now. The next look sees what; until then the picture does not count as missing.
+    if (kind !== 'file') look.aside.push(name)
+    else if (size > 0) look.files.push({ name, size, mtime, ctime, ino })
+    else {
+      look.leftOut.empty++
+      look.aside.push(name)
+    }
+  } catch (error) {
+    const { code, message } = asDiskError(error)
+    if (code === 'ENOENT') return false
+    look.problems.push({ name, code: 'UNREADABLE', message: because('entry_unreadable', { words: message }) })
+  }
+  return true
+}
+
+function readIgnoreFile(disk: Disk, path: string, entries: DiskEntry[]): IgnoreFile {
+  if (!entries.some(({ name }) => name === IGNORE_FILE)) return { text: null }
+  try {
+    return { text: disk.readText(`${path}/${IGNORE_FILE}`) }
+  } catch (error) {
+    const { code, message } = asDiskError(error)
+    return code === 'ENOENT' ? { text: null } : { unreadable: message }
+  }
+}
+
+function identityOf(disk: Disk, path: string): FolderLook['identity'] {
+  const { dev, ino, birthtime } = disk.lstat(path)
+  return { dev, ino, birthtime }
+}
+
+/** A stamp in the future does not count: a clock was wrong when it was made, and a new edit gets another stamp. */
+function isStampedWithin(from: number, to: number): (file: Pick<DiskStat, 'mtime' | 'ctime'>) => boolean {
+  return ({ mtime, ctime }) => (ctime > from && ctime < to) || (mtime > from && mtime < to)
+}
+
+function byName(one: DiskEntry, other: DiskEntry): number {
+  if (one.name === other.name) return 0
+  return one.name < other.name ? -1 : 1
+}
+
+/** Codes like ENOENT come from the disk. Node's own codes (ERR_…) and errors without a code are bugs, and are thrown. */
+function asDiskError(error: unknown): { code: string; message: string } {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) throw error
+  return { code, message }
+}
 
 /** Bytes of a digest. 16 bytes never clash by chance, and need half the room of a whole SHA-256. */
 const BYTES = 16

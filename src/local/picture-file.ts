@@ -5,8 +5,8 @@ import { type ByteSource, sourceOfBytes } from '../protocol/picture/byte-reader.
 import type { Ending } from '../protocol/picture/ending.ts'
 import { type Picture, readEnding, readPicture } from '../protocol/picture/picture.ts'
 import { because, inWords, type Reason } from '../words/reasons.ts'
+import { statOf } from './disk.ts'
 import type { FileLook } from './look.ts'
-import { statOf } from './real-disk.ts'
 
 const CHUNK = 256 * 1024
 

@@ -23,7 +23,17 @@ export interface RootWatchOptions {
 export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWatchOptions): RootWatch {
   const { promise, resolve } = Promise.withResolvers<void>()
   const way = watchWay(path, onWay)
-  const handle = newHandle(path)
+  const self = posix.normalize(path.replaceAll('\\', '/'))
+  const handle = new FSWatcher({
+    // chokidar turns backslashes into slashes in all other paths, also in those that it passes to `ignored`.
+    cwd: path,
+    depth: 0,
+    ignored: candidate => candidate !== self,
+    ignoreInitial: true,
+    followSymlinks: false,
+    // With `atomic`, chokidar hides names that end in ~.
+    atomic: false,
+  })
   const before = stampOf(path)
   handle.on('ready', () => {
     resolve()
@@ -51,23 +61,6 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
 }
 
 /**
- * The path is given as `cwd`, because chokidar turns backslashes into slashes in all other paths, also in the paths that it
- * passes to `ignored`.
- */
-function newHandle(path: string): FSWatcher {
-  const self = posix.normalize(path.replaceAll('\\', '/'))
-  return new FSWatcher({
-    cwd: path,
-    depth: 0,
-    ignored: candidate => candidate !== self,
-    ignoreInitial: true,
-    followSymlinks: false,
-    // With `atomic`, chokidar hides names that end in ~.
-    atomic: false,
-  })
-}
-
-/**
  * Watches the folders above a path that exist. All of them, because inotify does not tell a folder that a folder above it
  * was moved. From the top, so that what comes in the place of a folder during the start is noticed above it.
  */
@@ -81,10 +74,10 @@ function watchWay(path: string, onWay: () => void): FolderHandle[] {
       if (event === 'rename' && name === basename(path)) onWay()
     })
     handle.on('error', () => handle.close())
-    return [...handles, handle]
+    handles.push(handle)
   } catch {
     // The folder is missing, and the watch above it will tell when it comes. Or the system refuses this watch, which the
     // root's own watch tells where it matters.
-    return handles
   }
+  return handles
 }

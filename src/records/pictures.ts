@@ -1,4 +1,5 @@
-import { type FileLook, STAMP_GRAIN } from '../local/look.ts'
+import { STAMP_GRAIN } from '../local/disk.ts'
+import type { FileLook } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { Tx } from '../synced/synced.ts'

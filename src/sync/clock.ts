@@ -1,4 +1,4 @@
-import { STAMP_GRAIN } from '../local/look.ts'
+import { STAMP_GRAIN } from '../local/disk.ts'
 import type { Moment } from '../records/escrow.ts'
 import type { Synced, Tx } from '../synced/synced.ts'
 import type { EngineContext } from './context.ts'

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Disk, DiskEntry, DiskStat } from '../../src/local/disk.ts'
-import { lookAtFolder } from '../../src/local/look-at-folder.ts'
+import { lookAtFolder } from '../../src/local/look.ts'
 import { expectLook, folderAt } from './walk.ts'
 
 type Item = DiskEntry & Pick<DiskStat, 'size' | 'mtime' | 'ctime' | 'ino'> & { fault: string | null }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { linkSync, lstatSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { realDisk } from '../../src/local/real-disk.ts'
+import { realDisk } from '../../src/local/disk.ts'
 import { plant, tempFolder } from '../temp-folder.ts'
 
 describe('realDisk', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { FolderLook, FolderResult } from '../../src/local/look.ts'
-import { lookAtFolder, rulesWithin } from '../../src/local/look-at-folder.ts'
+import { type FolderLook, type FolderResult, lookAtFolder, rulesWithin } from '../../src/local/look.ts'
 import { openScanPool, type ScanPoolOptions } from '../../src/local/scan-pool.ts'
 import { plant, tempFolder } from '../temp-folder.ts'
 import { childPath, expectLook, folderAt, laterDisk, walk } from './walk.ts'

@@ -1,7 +1,12 @@
-import type { Disk } from '../../src/local/disk.ts'
-import type { FolderLook, FolderResult, FolderToLookAt, IgnoreRules } from '../../src/local/look.ts'
-import { lookAtFolder, rulesWithin } from '../../src/local/look-at-folder.ts'
-import { realDisk } from '../../src/local/real-disk.ts'
+import { type Disk, realDisk } from '../../src/local/disk.ts'
+import type { IgnoreRules } from '../../src/local/ignore-rules.ts'
+import {
+  type FolderLook,
+  type FolderResult,
+  type FolderToLookAt,
+  lookAtFolder,
+  rulesWithin,
+} from '../../src/local/look.ts'
 
 /** The real disk ten seconds from now: whatever a test wrote is then no longer fresh. */
 export const laterDisk: Disk = { ...realDisk, now: () => realDisk.now() + 10_000_000 }

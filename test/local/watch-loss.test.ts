@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 it('names the limit that is met: the one of watchers, or the one of open files', () => {
   const script = `
     import { openSync } from 'node:fs'
-    import { lossOf } from ${JSON.stringify(join(import.meta.dirname, '../../src/local/watch-loss.ts'))}
+    import { lossOf } from ${JSON.stringify(join(import.meta.dirname, '../../src/local/folder-watcher.ts'))}
     import { inWords } from ${JSON.stringify(join(import.meta.dirname, '../../src/words/reasons.ts'))}
     const told = () => inWords(lossOf(Object.assign(new Error(), { code: 'EMFILE' }), '/srv/a').remedy)
     const first = told()

@@ -3,8 +3,8 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
+import type { WatchLoss } from '../../src/local/folder-watcher.ts'
 import { type FolderWatcher, openFolderWatcher } from '../../src/local/folder-watcher.ts'
-import type { WatchLoss } from '../../src/local/watch-loss.ts'
 import { plant, tempFolder } from '../temp-folder.ts'
 
 /** A mirror that is watched, a folder beside it on the same file system, and what was told of the mirror. */

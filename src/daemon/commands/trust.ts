@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { realDisk } from '../../local/real-disk.ts'
+import { realDisk } from '../../local/disk.ts'
 import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/scan/index.ts'
 import { inWords } from '../../words/reasons.ts'
 import { type Command, NotPossible } from './command.ts'

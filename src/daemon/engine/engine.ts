@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
+import { realDisk } from '../../local/disk.ts'
 import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
-import { realDisk, rememberRemotes } from '../../local/real-disk.ts'
 import { openScanPool, type ScanPool } from '../../local/scan-pool.ts'
 import { retried } from '../../records/pictures.ts'
 import { openImageHost, type RemoteOptions } from '../../remote/client.ts'
@@ -123,7 +123,7 @@ export function openEngine(
   const buffers = new PictureBuffers()
   const openPictureAt: OpenPictureAt = (root, path, cut) =>
     openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers })
-  const world = { disk: rememberRemotes(realDisk), host, openPicture: openPictureAt }
+  const world = { disk: realDisk, host, openPicture: openPictureAt }
   const context: EngineContext = {
     synced: state.synced,
     ...observed(world, alive, sending),

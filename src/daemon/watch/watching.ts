@@ -1,4 +1,4 @@
-import type { WatchLoss } from '../../local/watch-loss.ts'
+import type { WatchLoss } from '../../local/folder-watcher.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 

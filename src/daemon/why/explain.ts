@@ -1,6 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import type { Disk } from '../../local/disk.ts'
-import { realDisk } from '../../local/real-disk.ts'
+import { type Disk, realDisk } from '../../local/disk.ts'
 import { albumName, albumPathOf } from '../../sync/album.ts'
 import {
   contentStep,

@@ -1,6 +1,5 @@
 import type { Disk } from '../../local/disk.ts'
-import { compileRules, IGNORE_FILE } from '../../local/ignore-rules.ts'
-import type { IgnoreRules } from '../../local/look.ts'
+import { compileRules, IGNORE_FILE, type IgnoreRules } from '../../local/ignore-rules.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'

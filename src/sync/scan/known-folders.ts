@@ -1,4 +1,4 @@
-import type { IgnoreRules } from '../../local/look.ts'
+import type { IgnoreRules } from '../../local/ignore-rules.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import { folderAbove, foldersAbove, nameOf, pathOf } from '../tree-path.ts'
 

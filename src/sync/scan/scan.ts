@@ -1,4 +1,5 @@
-import type { FolderLook, FolderResult, IgnoreRules } from '../../local/look.ts'
+import type { IgnoreRules } from '../../local/ignore-rules.ts'
+import type { FolderLook, FolderResult } from '../../local/look.ts'
 import type { Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'

@@ -11,7 +11,7 @@ import {
   surveyFolder,
 } from '../../../src/daemon/doctor/folders.ts'
 import { checkClock } from '../../../src/daemon/doctor/host.ts'
-import { realDisk } from '../../../src/local/real-disk.ts'
+import { realDisk } from '../../../src/local/disk.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { red } from '../../sync/workshop.ts'
 import { tempFolder } from '../../temp-folder.ts'

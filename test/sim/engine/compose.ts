@@ -1,4 +1,4 @@
-import { lookAtFolder } from '../../../src/local/look-at-folder.ts'
+import { lookAtFolder } from '../../../src/local/look.ts'
 import { fileAges, noteBoot, noteLost } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'

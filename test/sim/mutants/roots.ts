@@ -145,7 +145,7 @@ export const ROOTS: readonly Mutant[] = [
     name: 'what vanishes while a folder is looked at vanishes alone',
     edits: [
       {
-        file: 'local/look-at-folder.ts',
+        file: 'local/look.ts',
         find: 'const LISTINGS = 3',
         replace: 'const LISTINGS = 1',
       },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { realDisk } from '../../../src/local/real-disk.ts'
+import { realDisk } from '../../../src/local/disk.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { png } from '../../pictures.ts'

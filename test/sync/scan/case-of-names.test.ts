@@ -1,8 +1,7 @@
 import { lstatSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { Disk } from '../../../src/local/disk.ts'
-import { realDisk } from '../../../src/local/real-disk.ts'
+import { type Disk, realDisk } from '../../../src/local/disk.ts'
 import { png } from '../../pictures.ts'
 import { lookingAt, openWorkshop } from '../workshop.ts'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { realDisk } from '../../../src/local/real-disk.ts'
+import { realDisk } from '../../../src/local/disk.ts'
 import { systemClock } from '../../../src/sync/clock.ts'
 import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
 import { FoundElsewhere } from '../../../src/sync/scan/emptied-folders.ts'
