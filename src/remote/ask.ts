@@ -56,8 +56,8 @@ export interface Question<T, Value> extends Pick<Reading<T>, 'endpoint' | 'schem
 /** Asks the host through the gate. */
 export async function ask<T, Value>(
   { apiKey, secrets, answerLimitMs, gate, http }: Connection,
-  { endpoint, method, below, path, json, schema, fits, read, mayGo }: Question<T, Value>,
   signal: AbortSignal,
+  { endpoint, method, below, path, json, schema, fits, read, mayGo }: Question<T, Value>,
 ): Promise<Outcome<Value>> {
   const reading = { endpoint, schema, where: below.where, secrets, ...(fits && { fits }) }
   const request: HttpRequest = {

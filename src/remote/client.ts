@@ -1,8 +1,7 @@
-import type { z } from 'zod'
 import { PATHS } from '../protocol/endpoints.ts'
 import { answers } from '../protocol/records.ts'
 import { ask } from './ask.ts'
-import { fetchDelivered } from './download.ts'
+import { download } from './download.ts'
 import { type GateOptions, openGate } from './gate/gate.ts'
 import type { ImageHost } from './host.ts'
 import { deliveryAddress, mayBeUsed, parseAddress } from './http/address.ts'
@@ -43,38 +42,39 @@ export function openImageHost(options: RemoteOptions): ImageHost {
     requestUpload: (request, signal) => uploads.request(request, signal),
     send: (credential, picture, signal) => uploads.send(credential, picture, signal),
     list(albumId, page, signal) {
-      const { list: schema } = answers
       const query = new URLSearchParams({ ...(albumId !== null && { album_id: albumId }), page: `${page}` })
-      const question = {
+      return ask(connection, signal, {
         endpoint: 'list',
         method: 'GET',
         below: base,
         path: `${PATHS.list}?${query}`,
-      } as const
-      const read = ({ data: { cdn_base_url, ...page } }: z.infer<typeof schema>) => {
-        const told = cdn_base_url ? URL.parse(cdn_base_url, options.baseUrl) : null
-        return { ...page, cdn_base_url: told && deliveryAddress(told.href, base) }
-      }
-      return ask(connection, { ...question, schema, read }, signal)
+        schema: answers.list,
+        read({ data: { cdn_base_url, ...page } }) {
+          const told = cdn_base_url ? URL.parse(cdn_base_url, options.baseUrl) : null
+          return { ...page, cdn_base_url: told && deliveryAddress(told.href, base) }
+        },
+      })
     },
     deleteImage: (img, signal, mayGo) =>
-      ask(connection, { ...deletion({ img }, mayGo), schema: answers.delete_image, read: () => {} }, signal),
-    deleteAlbum(album, signal, mayGo) {
-      const { delete_album: schema } = answers
-      const read = ({ data }: z.infer<typeof schema>) =>
-        data ? { albums: data.deleted_albums, images: data.deleted_images } : null
-      return ask(connection, { ...deletion({ album }, mayGo), schema, read }, signal)
-    },
-    createAlbum(json, signal) {
-      const { create_album: schema } = answers
-      const question = { endpoint: 'create_album', method: 'POST', below: base, json, schema } as const
-      return ask(
-        connection,
-        { ...question, path: PATHS.create_album, read: ({ data }) => data.album },
-        signal,
-      )
-    },
-    fetchDelivered: (cdnUrl, maxBytes, signal) => fetchDelivered(http, base, cdnUrl, maxBytes, signal),
+      ask(connection, signal, { ...deletion({ img }, mayGo), schema: answers.delete_image, read: () => {} }),
+    deleteAlbum: (album, signal, mayGo) =>
+      ask(connection, signal, {
+        ...deletion({ album }, mayGo),
+        schema: answers.delete_album,
+        read: ({ data }) => (data ? { albums: data.deleted_albums, images: data.deleted_images } : null),
+      }),
+    createAlbum: (json, signal) =>
+      ask(connection, signal, {
+        endpoint: 'create_album',
+        method: 'POST',
+        below: base,
+        path: PATHS.create_album,
+        json,
+        schema: answers.create_album,
+        read: ({ data }) => data.album,
+      }),
+    fetchDelivered: (cdnUrl, answerMax, signal) =>
+      download(http, base, cdnUrl, { headers: {}, answerMax }, signal),
     blocks: untried => gate.blocks(untried),
     unblock: endpoint => gate.unblock(endpoint),
     async close() {

@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto'
-import { because, type Reason } from '../words/reasons.ts'
+import { because, codeOf, type Reason } from '../words/reasons.ts'
 import { paceOf } from './gate/rate-window.ts'
 import type { Delivered } from './host.ts'
 import { type Address, deliveryAddress, parseAddress } from './http/address.ts'
-import type { HttpRequest } from './http/exchange.ts'
+import type { HttpRequest, TransportError } from './http/exchange.ts'
 import { Http, type HttpOptions } from './http/http.ts'
-import type { TransportError } from './http/transport-errors.ts'
 
 /** The result of a download. */
 export type Downloaded =
-  | ({ kind: 'answer'; retryAfterMs: number | null } & Omit<Extract<Delivered, { ok: true }>, 'ok'>)
+  | (Extract<Delivered, { ok: true }> & { retryAfterMs: number | null })
   /** OTHER_BYTES: far more bytes came than the picture has; they were cut off. */
-  | { kind: 'failed'; code: TransportError['code'] | 'HOST_ADDRESS' | 'OTHER_BYTES'; message: Reason }
-  | { kind: 'cancelled' }
+  | { ok: false; code: TransportError['code'] | 'HOST_ADDRESS' | 'OTHER_BYTES'; message: Reason }
+  | { ok: false; code: 'CANCELLED'; message: Reason }
 
 export interface DownloadRequest {
   url: string
@@ -37,9 +36,7 @@ const OTHER_MAX = 2 ** 20
 const SLOWEST = 4096
 const LEAST_LIMIT_MS = 600_000
 
-const TOO_MANY = new Error('more bytes than a picture and an error page have')
-
-/** Fetches pictures from their delivery addresses, without the API key. No redirect is followed. */
+/** Fetches pictures from their delivery addresses, for a restore. */
 export function openDownloads({ baseUrl, ...options }: DownloadOptions) {
   const base = parseAddress(new URL(baseUrl).href)
   if (!base) throw new TypeError('base_url must be a plain address')
@@ -48,55 +45,35 @@ export function openDownloads({ baseUrl, ...options }: DownloadOptions) {
     async fetch({ url, size, afresh, take }: DownloadRequest, signal: AbortSignal): Promise<Downloaded> {
       const most = Math.max(size, OTHER_MAX)
       let given = 0
-      const onChunk = (chunk: Uint8Array) => {
-        given += chunk.byteLength
-        if (given > most) throw TOO_MANY
-        if (given <= size) take(chunk)
-      }
       const request: DeliveryRequest = {
         headers: {
           'user-agent': 'albumd',
           'accept-encoding': 'identity',
           ...(afresh && { 'cache-control': 'no-cache' }),
         },
-        // So much more that `onChunk` always ends the download first.
-        answerMax: most + OTHER_MAX,
+        answerMax: most,
         limitMs: LEAST_LIMIT_MS + (size / SLOWEST) * 1000,
-        onChunk,
+        onChunk(chunk) {
+          given += chunk.byteLength
+          if (given <= size) take(chunk)
+        },
         isOwn: answer => answer.kind === 'answer' && answer.status === 200 && given === size,
       }
-      try {
-        return await download(http, base, url, request, signal)
-      } catch (error) {
-        if (error !== TOO_MANY) throw error
-        return { kind: 'failed', code: 'OTHER_BYTES', message: because('delivers_more', { most }) }
-      }
+      const got = await download(http, base, url, request, signal)
+      if (got.ok || codeOf(got.message) !== 'answer_too_long') return got
+      return { ok: false, code: 'OTHER_BYTES', message: because('delivers_more', { most }) }
     },
     close: () => http.close(),
   }
 }
 
-/**
- * Hashes what a delivery address gives, without storing it and without the API key. An answer above `maxBytes` is cut off.
- * `base`: {base_url}, which decides whether a loopback address may be used (§5.4).
- */
-export async function fetchDelivered(
-  http: Http,
-  base: Address,
-  cdnUrl: string,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<Delivered> {
-  const got = await download(http, base, cdnUrl, { headers: {}, answerMax: maxBytes }, signal)
-  if (got.kind === 'cancelled') return { ok: false, code: 'CANCELLED', message: because('request_cancelled') }
-  if (got.kind === 'failed') return { ok: false, code: got.code, message: got.message }
-  return { ok: true, status: got.status, size: got.size, sha256: got.sha256 }
-}
-
 type DeliveryRequest = Omit<HttpRequest, 'method' | 'address' | 'body'>
 
-/** Rejects with what `onChunk` throws. */
-async function download(
+/**
+ * Hashes what a delivery address gives, without the API key and without following a redirect. `base`: {base_url}, which
+ * decides whether a loopback address may be used (§5.4). Rejects with what `onChunk` throws.
+ */
+export async function download(
   http: Http,
   base: Address,
   url: string,
@@ -106,11 +83,7 @@ async function download(
   const usable = deliveryAddress(url, base)
   const address = usable && parseAddress(usable)
   if (!address)
-    return {
-      kind: 'failed',
-      code: 'HOST_ADDRESS',
-      message: because('address_not_https', { field: 'cdn_url' }),
-    }
+    return { ok: false, code: 'HOST_ADDRESS', message: because('address_not_https', { field: 'cdn_url' }) }
   const sum = createHash('sha256')
   let size = 0
   const onChunk = (chunk: Uint8Array) => {
@@ -119,8 +92,9 @@ async function download(
     size += chunk.byteLength
   }
   const result = await http.exchange({ ...request, method: 'GET', address, onChunk }, signal)
-  if (result.kind === 'cancelled') return { kind: 'cancelled' }
-  if (result.kind === 'silence') return { kind: 'failed', code: result.code, message: result.message }
+  if (result.kind === 'cancelled')
+    return { ok: false, code: 'CANCELLED', message: because('request_cancelled') }
+  if (result.kind === 'silence') return { ok: false, code: result.code, message: result.message }
   const { retryAfterMs } = paceOf(result.headers)
-  return { kind: 'answer', status: result.status, size, sha256: sum.digest(), retryAfterMs }
+  return { ok: true, status: result.status, size, sha256: sum.digest(), retryAfterMs }
 }

@@ -61,7 +61,8 @@ export function refused(
   const message = words ? said(words) : because('host_refused_with', { code })
   const general = isErrorCode(code) ? REMEDIES[code] : remedyOfStatus(endpoint, status)
   const remedy = endpoint === 'send' ? remedyAtNode(general, status) : general
-  return { remedy, endpoint, code, message: remedy === 'refused_by_node' ? byNode(message) : message, status }
+  const told = remedy === 'refused_by_node' ? because('refused_by_node', { why: message }) : message
+  return { remedy, endpoint, code, message: told, status }
 }
 
 /**
@@ -72,10 +73,6 @@ function remedyAtNode(general: Remedy, status: number): Remedy {
   if (ALSO_AT_NODE.has(general)) return general
   const isPassing = status < 400 || status >= 500 || status === 408 || status === 429
   return isPassing ? 'new_credential' : 'refused_by_node'
-}
-
-function byNode(why: Reason): Reason {
-  return because('refused_by_node', { why })
 }
 
 /** What may be done about a code of §7. Null: §7 does not list the code. */
@@ -127,44 +124,35 @@ export function cancelled(endpoint: Endpoint, left: Left): HostFailure {
   return { remedy, endpoint, code: 'CANCELLED', message: because('request_cancelled'), ...unsent }
 }
 
-/** `field` of an answer holds an address that is neither HTTPS nor, with a loopback base_url, loopback (§5.4). */
-export function badAddress(endpoint: Endpoint, remedy: Remedy, field: string): HostFailure {
-  return { remedy, endpoint, code: 'HOST_ADDRESS', message: because('address_not_https', { field }) }
+/** What may be done about a failure that albumd finds by itself. */
+const OWN = {
+  HOST_ADDRESS: 'change_request',
+  PRESIGN_ALBUM: 'change_request',
+  PICTURE_CHANGED: 'changed_underway',
+  TOO_SLOW: 'faster_line',
+  GAVE_WAY: 'give_way',
+  CREDENTIAL_EXPIRED: 'new_credential',
+} as const satisfies Record<string, Remedy>
+
+export function ownFailure(endpoint: Endpoint, code: keyof typeof OWN, message: Reason): HostFailure {
+  return { remedy: OWN[code], endpoint, code, message }
 }
 
-/** Delivery addresses are stored and shown, and the key must not be. A key as short as a word can be in one by chance. */
-export function addressWithKey(): HostFailure {
-  const message = because('address_with_key')
-  return { remedy: 'change_request', endpoint: 'upload', code: 'HOST_ADDRESS', message }
+/** `field` of an answer holds an address that is neither HTTPS nor, with a loopback base_url, loopback (§5.4). */
+export function badAddress(endpoint: Endpoint, field: string): HostFailure {
+  return ownFailure(endpoint, 'HOST_ADDRESS', because('address_not_https', { field }))
 }
 
 /** §4.3 has no album. Without an album the image would land in the root or the default album. */
 export function noAlbumInPresign(): HostFailure {
-  const message = because('presign_without_album')
-  return { remedy: 'change_request', endpoint: 'upload', code: 'PRESIGN_ALBUM', message }
-}
-
-export function changedUnderway(): HostFailure {
-  const message = because('picture_changed')
-  return { remedy: 'changed_underway', endpoint: 'send', code: 'PICTURE_CHANGED', message }
+  return ownFailure('upload', 'PRESIGN_ALBUM', because('presign_without_album'))
 }
 
 /** `lifetimeMs`: how long a credential may be used (§8). */
 export function tooSlow(endpoint: Endpoint, slow: Slowness, lifetimeMs: number): HostFailure {
   const kilobytesPerSecond = Math.max(1, Math.round(slow.bytesPerSecond / 1024))
-  const message = because('line_too_slow', { ms: roundedUp(slow.ms), kilobytesPerSecond, lifetimeMs })
-  return { remedy: 'faster_line', endpoint, code: 'TOO_SLOW', message }
-}
-
-export function gaveWay(): HostFailure {
-  const message = because('gave_way')
-  return { remedy: 'give_way', endpoint: 'send', code: 'GAVE_WAY', message }
-}
-
-/** The gate's turn for the upload came after the end of the credential. */
-export function credentialExpired(): HostFailure {
-  const message = because('credential_expired')
-  return { remedy: 'new_credential', endpoint: 'send', code: 'CREDENTIAL_EXPIRED', message, unsent: true }
+  const why = { ms: roundedUp(slow.ms), kilobytesPerSecond, lifetimeMs }
+  return ownFailure(endpoint, 'TOO_SLOW', because('line_too_slow', why))
 }
 
 /** A request without an answer that can be understood. */

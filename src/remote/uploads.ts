@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
-import { answers, type UploadRequest } from '../protocol/records.ts'
-import { attemptOf, COMMON_HEADERS, type Connection, readAnswer } from './ask.ts'
-import type { Clock } from './clock.ts'
-import { Credentials } from './credentials.ts'
-import { badAddress, cancelled, changedUnderway, credentialExpired, gaveWay, tooSlow } from './failures.ts'
+import { FILE_PART, PATHS, PRESIGN_PATH } from '../protocol/endpoints.ts'
+import { answers, type PresignRequest, type UploadRequest } from '../protocol/records.ts'
+import { because } from '../words/reasons.ts'
+import { ask, attemptOf, COMMON_HEADERS, type Connection, type Question, readAnswer } from './ask.ts'
+import { badAddress, cancelled, noAlbumInPresign, ownFailure, tooSlow } from './failures.ts'
 import type { Attempt } from './gate/gate.ts'
 import { NO_PACE } from './gate/rate-window.ts'
 import {
+  type Clock,
   type Credential,
   type HostFailure,
   type Outcome,
@@ -15,10 +17,10 @@ import {
   type Sent,
 } from './host.ts'
 import { deliveryAddress, givenAddress } from './http/address.ts'
-import type { HttpResult } from './http/exchange.ts'
-import { multipartOf } from './http/multipart.ts'
+import type { HttpRequest, HttpResult } from './http/exchange.ts'
 import { Line, type Passage } from './line/line.ts'
 import { Bandwidth, LineTooSlow, paced } from './line/pacing.ts'
+import { showsCredential } from './secrets.ts'
 
 export interface UploadsOptions {
   /** §4.1 or §4.3. */
@@ -30,24 +32,28 @@ export interface UploadsOptions {
   credentialLifetimeMs: number
 }
 
+/** How many of the latest credentials are remembered: far more than are granted between an answer and its second copy. */
+const REMEMBERED = 1000
+
 /** §4.1 to §4.3: asks for credentials, and sends pictures over the line that all uploads share. */
 export class Uploads {
   readonly #connection: Connection
-  readonly #clock: Clock
-  readonly #lifetimeMs: number
+  readonly #options: UploadsOptions
   readonly #line: Line
   readonly #bandwidth: Bandwidth
   /** The passages of credentials that were granted and not used yet, by the credential's address. */
   readonly #granted = new Map<string, Passage>()
-  readonly #credentials: Credentials
+  /**
+   * The requests that the latest credentials were granted to, by their addresses. A host, or a proxy in front of it, may
+   * send an answer twice, and the second copy is then read as the answer to the next question on that connection.
+   */
+  readonly #requests = new Map<string, string>()
 
   constructor(connection: Connection, options: UploadsOptions) {
-    const { uploadForm, clock, credentialLifetimeMs, bandwidth = Number.POSITIVE_INFINITY } = options
+    const { clock, credentialLifetimeMs: lifetimeMs, bandwidth = Number.POSITIVE_INFINITY } = options
     this.#connection = connection
-    this.#clock = clock
-    this.#lifetimeMs = credentialLifetimeMs
-    this.#credentials = new Credentials(connection, uploadForm)
-    this.#line = new Line({ clock, lifetimeMs: credentialLifetimeMs, ceiling: bandwidth })
+    this.#options = options
+    this.#line = new Line({ clock, lifetimeMs, ceiling: bandwidth })
     this.#bandwidth = new Bandwidth(bandwidth, clock)
   }
 
@@ -55,17 +61,77 @@ export class Uploads {
   async request(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>> {
     const entered = await this.#line.enter(request.file_size, signal)
     if (!entered) return { ok: false, failure: cancelled('upload', 'nothing') }
-    if ('slow' in entered) return { ok: false, failure: tooSlow('upload', entered.slow, this.#lifetimeMs) }
+    const { credentialLifetimeMs } = this.#options
+    if ('slow' in entered)
+      return { ok: false, failure: tooSlow('upload', entered.slow, credentialLifetimeMs) }
     const { passage } = entered
+    let answer: Outcome<Credential> | null = null
     try {
-      const answer = await this.#credentials.ask(request, signal)
-      if (answer.ok) this.#keep(answer.value, passage)
-      else passage.leave()
+      answer = await this.#credential(request, signal)
       return answer
-    } catch (error) {
-      passage.leave()
-      throw error
+    } finally {
+      if (answer?.ok) this.#keep(answer.value, passage)
+      else passage.leave()
     }
+  }
+
+  /** Asks for a credential in one of the two forms of step 1. */
+  async #credential(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>> {
+    const { base, site } = this.#connection
+    if (this.#options.uploadForm === 'credential')
+      return this.#ask(signal, {
+        below: base,
+        path: PATHS.upload,
+        json: request,
+        schema: answers.upload,
+        read: ({ data }) => ({ uploadUrl: data.upload_url, cdnUrl: data.cdn_url ?? null, imageId: null }),
+      })
+    const { file_name, file_size, mime_type, album_id } = request
+    if (album_id !== undefined) return { ok: false, failure: noAlbumInPresign() }
+    const json: PresignRequest = { file_name, file_size, mime_type }
+    return this.#ask(signal, {
+      below: site,
+      path: PRESIGN_PATH,
+      json,
+      schema: answers.presign,
+      read({ upload_url, upload_token, image_id }) {
+        const joint = upload_url.includes('?') ? '&' : '?'
+        const uploadUrl = `${upload_url}${joint}token=${encodeURIComponent(upload_token)}`
+        return { uploadUrl, cdnUrl: null, imageId: image_id }
+      },
+    })
+  }
+
+  async #ask<T>(
+    signal: AbortSignal,
+    question: Pick<Question<T, Credential>, 'below' | 'path' | 'json' | 'schema' | 'read'>,
+  ): Promise<Outcome<Credential>> {
+    const request = JSON.stringify(question.json)
+    const fits = (answer: T) => (this.#requests.get(question.read(answer).uploadUrl) ?? request) === request
+    const whole = { endpoint: 'upload', method: 'POST', ...question, fits } as const
+    const answer = await ask(this.#connection, signal, whole)
+    if (!answer.ok) return answer
+    this.#requests.set(answer.value.uploadUrl, request)
+    const [oldest] = this.#requests.keys()
+    if (this.#requests.size > REMEMBERED) this.#requests.delete(oldest!)
+    return this.#checked(answer.value)
+  }
+
+  /**
+   * Refuses a credential whose addresses must not be used, or whose delivery address shows the API key. A delivery address
+   * that shows the credential is left out until the picture was sent, because the journal would store the address.
+   */
+  #checked(credential: Credential): Outcome<Credential> {
+    const { base, apiKey } = this.#connection
+    const { uploadUrl } = credential
+    const bad = (failure: HostFailure) => ({ ok: false, failure: { ...failure, issued: true } }) as const
+    if (!givenAddress(uploadUrl, base)) return bad(badAddress('upload', 'upload_url'))
+    if (credential.cdnUrl === null) return { ok: true, value: credential }
+    const cdnUrl = deliveryAddress(credential.cdnUrl, base)
+    if (cdnUrl === null) return bad(badAddress('upload', 'cdn_url'))
+    // Delivery addresses are stored and shown, and the key must not be. A key as short as a word can be in one by chance.
+    if (cdnUrl.includes(apiKey)) return bad(ownFailure('upload', 'HOST_ADDRESS', because('address_with_key')))
+    return { ok: true, value: { ...credential, cdnUrl: showsCredential(cdnUrl, uploadUrl) ? null : cdnUrl } }
   }
 
   /** §4.2: sends a picture to the upload node that its credential names, once and without the API key. */
@@ -89,22 +155,31 @@ export class Uploads {
   ): Promise<Outcome<Sent>> {
     const { base, apiKey, secrets, gate, http } = this.#connection
     const address = givenAddress(credential.uploadUrl, base)
-    if (!address) return { ok: false, failure: badAddress('send', 'change_request', 'upload_url') }
+    if (!address) return { ok: false, failure: badAddress('send', 'upload_url') }
     const reading = { endpoint: 'send', schema: answers.send, where: address.where, secrets } as const
     const sent = await gate.pass('send', signal, async (onStart): Promise<Attempt<Answer>> => {
       const limitMs = passage.leftMs()
-      if (limitMs <= 0) return endedHere(credentialExpired())
-      const whole = multipartOf(picture)
-      const chunks = paced(whole.chunks, { bandwidth: this.#bandwidth, passage, clock: this.#clock }, signal)
-      const body = { length: whole.length, chunks }
-      const headers = { ...COMMON_HEADERS, 'content-type': whole.contentType }
-      const isOwn = (answer: HttpResult) => isOfCredential(readAnswer(reading, answer), credential)
-      const request = { method: 'POST', address, headers, body, limitMs, onStart, isOwn } as const
+      if (limitMs <= 0) {
+        const expired = ownFailure('send', 'CREDENTIAL_EXPIRED', because('credential_expired'))
+        return endedHere({ ...expired, unsent: true })
+      }
+      const { contentType, length, chunks: whole } = multipartOf(picture)
+      const pacing = { bandwidth: this.#bandwidth, passage, clock: this.#options.clock }
+      const request: HttpRequest = {
+        method: 'POST',
+        address,
+        headers: { ...COMMON_HEADERS, 'content-type': contentType },
+        body: { length, chunks: paced(whole, pacing, signal) },
+        limitMs,
+        onStart,
+        isOwn: answer => isOfCredential(readAnswer(reading, answer), credential),
+      }
       let result: HttpResult
       try {
         result = await http.exchange(request, signal)
       } catch (error) {
-        if (error instanceof PictureChanged) return endedHere(changedUnderway())
+        if (error instanceof PictureChanged)
+          return endedHere(ownFailure('send', 'PICTURE_CHANGED', because('picture_changed')))
         if (error instanceof LineTooSlow) return endedHere(this.#outOfTime(picture))
         throw error
       }
@@ -127,7 +202,8 @@ export class Uploads {
   /** The failure of an upload that was ended because its credential would expire first. Its last byte has not left. */
   #outOfTime({ size }: PictureBody): HostFailure {
     const slow = this.#line.tooSlowFor(size)
-    return slow ? tooSlow('send', slow, this.#lifetimeMs) : gaveWay()
+    if (slow) return tooSlow('send', slow, this.#options.credentialLifetimeMs)
+    return ownFailure('send', 'GAVE_WAY', because('gave_way'))
   }
 
   /** The passage under which the credential was asked for. A credential from elsewhere gets a new one, without waiting. */
@@ -170,4 +246,37 @@ function isOfCredential(answer: Outcome<Answer>, { cdnUrl, imageId }: Credential
 /** albumd ended the upload by itself: it says nothing about the state of the host. */
 function endedHere<T>(failure: HostFailure): Attempt<T> {
   return { outcome: { ok: false, failure }, status: null, pace: NO_PACE }
+}
+
+/**
+ * §4.2: a picture as the only part, `file`, of a multipart/form-data body whose length is known before. The closing
+ * boundary is a chunk of its own and comes last: without the boundary the host can't mistake half a picture for a whole.
+ */
+export function multipartOf(picture: PictureBody) {
+  const boundary = `albumd-${randomUUID()}`
+  // As browsers write a file name (WHATWG HTML, 4.10.21.8).
+  const name = picture.fileName.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+  const head = Buffer.from(
+    `--${boundary}\r\n` +
+      `Content-Disposition: form-data; name="${FILE_PART}"; filename="${name}"\r\n` +
+      `Content-Type: ${picture.mime}\r\n\r\n`,
+  )
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    length: head.length + picture.size + tail.length,
+    chunks: framed(head, picture, tail),
+  }
+}
+
+async function* framed(head: Uint8Array, picture: PictureBody, tail: Uint8Array) {
+  yield head
+  let size = 0
+  for await (const chunk of picture.bytes ? [picture.bytes] : picture.chunks()) {
+    size += chunk.byteLength
+    if (size > picture.size) throw new PictureChanged('the picture grew while it was being sent')
+    yield chunk
+  }
+  if (size < picture.size) throw new PictureChanged('the picture shrank while it was being sent')
+  yield tail
 }

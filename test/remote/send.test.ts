@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import { expect, test } from 'vitest'
 import { type Credential, PictureChanged } from '../../src/remote/host.ts'
-import { multipartOf } from '../../src/remote/http/multipart.ts'
+import { multipartOf } from '../../src/remote/uploads.ts'
 import {
   API_KEY,
   bytesOf,

@@ -29,13 +29,13 @@ export async function fetchPicture(
   for (let tries = 1; ; tries++) {
     const take = (chunk: Uint8Array) => file.write(chunk)
     const got = await downloads.fetch({ url, size, afresh: tries > 1, take }, signal)
-    if (got.kind === 'cancelled') return false
+    if (!got.ok && got.code === 'CANCELLED') return false
     const problem = await problemOf(got, known, file)
     if (problem === null) return true
     // A cache on the way may have answered. The second request asks caches to fetch the picture again.
     if (tries >= triesFor(problem)) throw problem
     file.empty()
-    const asked = got.kind === 'answer' ? got.retryAfterMs : null
+    const asked = got.ok ? got.retryAfterMs : null
     if (problem.isOutage) await systemClock.sleep(backoffMs(tries, asked, PATIENCE), signal)
     if (signal.aborted) return false
   }
@@ -48,11 +48,11 @@ function triesFor({ code, isOutage }: PictureProblem): number {
 
 /** What is wrong with a download. Null: `file` holds the picture. */
 async function problemOf(
-  got: Exclude<Downloaded, { kind: 'cancelled' }>,
+  got: Exclude<Downloaded, { code: 'CANCELLED' }>,
   known: Known,
   file: BegunFile,
 ): Promise<PictureProblem | null> {
-  if (got.kind === 'failed') {
+  if (!got.ok) {
     const isOutage = got.code !== 'HOST_ADDRESS' && got.code !== 'OTHER_BYTES'
     return new PictureProblem(got.code, inWords(got.message), isOutage)
   }

@@ -1,14 +1,21 @@
-import type { Endpoint } from '../../protocol/endpoints.ts'
+import Bottleneck from 'bottleneck'
+import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { because } from '../../words/reasons.ts'
-import type { Clock } from '../clock.ts'
 import { cancelled, doubted, isOutage, isUnreachable, notAsked, wasNotDone } from '../failures.ts'
-import type { Block, HostFailure, Outcome } from '../host.ts'
+import type { Block, Clock, HostFailure, Outcome } from '../host.ts'
 import { Blocks } from './blocks.ts'
-import { type Lane, type LanesOptions, openLanes } from './lanes.ts'
-import { asksForLong, type Outage } from './outage.ts'
-import { type Pace, type Slot, WINDOW_MS } from './rate-window.ts'
+import { asksForLong, Outage, type Patience } from './outage.ts'
+import { type Pace, RateWindow, type Slot, WINDOW_MS } from './rate-window.ts'
 
-export type { RateLedger } from './lanes.ts'
+/**
+ * Keeps the start times of requests across restarts, so that a new process does not exceed the rate together with the
+ * process before it. `load` is called once for each endpoint; `record` is called just before a request leaves. Times are
+ * milliseconds of the gate's clock. That clock begins anew with a reboot, which the implementation must allow for.
+ */
+export interface RateLedger {
+  load(endpoint: Endpoint): number[]
+  record(endpoint: Endpoint, start: number): void
+}
 
 /** One request after its end. `status`: null without an answer. `code`: null after a success. `ms`: from its first byte. */
 export interface RequestEvent {
@@ -18,8 +25,16 @@ export interface RequestEvent {
   ms: number
 }
 
-export interface GateOptions extends LanesOptions {
+export interface GateOptions {
+  requestsPerSecond: Readonly<Record<Endpoint, number>>
+  /** How many requests to one endpoint may be under way at a time. */
+  concurrency: number
+  patience: Patience
   clock: Clock
+  /** A number from 0 to 1. Left out: Math.random. */
+  random?(): number
+  /** Left out: starts of requests are not kept across restarts. */
+  ledger?: RateLedger
   /** Milliseconds since 1970, for telling people until when the host asks to wait. Left out: the system's clock. */
   wall?(): number
   /** Blocks that are known from an earlier process. */
@@ -36,7 +51,20 @@ export interface Attempt<T> {
 }
 
 /** Sends one request once, and calls `started` when its first byte leaves. */
-export type Send<T> = (started: () => void) => Promise<Attempt<T>>
+type Send<T> = (started: () => void) => Promise<Attempt<T>>
+
+/** What the requests to one endpoint share. */
+interface Lane {
+  endpoint: Endpoint
+  inTurn: InTurn
+  window: RateWindow
+  /** The outage of this endpoint. */
+  outage: Outage
+  /** The outage of the host as a whole. Null for `send`, because upload nodes are other machines than the host. */
+  hostOutage: Outage | null
+  /** The outages that requests of this lane wait out. */
+  waitsOut: readonly Outage[]
+}
 
 /** A request's place in the rate window, when it was taken, and the outages that the request probes. */
 interface Turn {
@@ -77,7 +105,7 @@ export class Gate {
   ): Promise<Outcome<T>> {
     if (this.#closed) throw new Error('the gate is closed')
     const lane = this.#lanes.get(endpoint)!
-    const work = lane.queue.inTurn(() => this.#persist(lane, signal, send, mayGo), signal)
+    const work = lane.inTurn(() => this.#persist(lane, signal, send, mayGo), signal)
     this.#underWay.add(work)
     try {
       return (await work) ?? { ok: false, failure: cancelled(endpoint, 'nothing') }
@@ -144,8 +172,8 @@ export class Gate {
       const lasting = waitsOut.map(outage => outage.lasting(now)).find(last => last !== null)
       if (lasting) return { ok: false, failure: notAsked(endpoint, lasting) }
       const wait = Math.max(window.waitMs(now), ...waitsOut.map(outage => outage.waitMs(now)))
-      if (wait <= 0 && !mayGo()) return { ok: false, failure: cancelled(endpoint, 'nothing') }
       if (wait <= 0) {
+        if (!mayGo()) return { ok: false, failure: cancelled(endpoint, 'nothing') }
         const probed = waitsOut.filter(outage => outage.enter())
         return { ok: true, value: { slot: window.take(), at: now, probed } }
       }
@@ -168,10 +196,9 @@ export class Gate {
       const now = clock.now()
       if (status !== null) slot.answered(now)
       if (pace.limit !== null) window.adopt(pace.limit)
-      if (outcome.ok) this.#passed(lane, at)
-      else this.#failed(outcome.failure, lane, at, pace, now)
-      const code = outcome.ok ? null : outcome.failure.code
-      onRequest?.({ endpoint, status, code, ms: now - (began ?? now) })
+      const failure = outcome.ok ? null : outcome.failure
+      this.#learn(failure, lane, at, pace, now)
+      onRequest?.({ endpoint, status, code: failure?.code ?? null, ms: now - (began ?? now) })
       return outcome
     } finally {
       slot.release()
@@ -188,37 +215,84 @@ export class Gate {
     return { ok: false, failure: { ...outcome.failure, message, retryAfterMs } }
   }
 
-  #failed(failure: HostFailure, lane: Lane, sent: number, { retryAfterMs }: Pace, now: number): void {
+  /** What the end of a request tells of the account and of the outages. `failure`: null after a success. */
+  #learn(failure: HostFailure | null, lane: Lane, sent: number, { retryAfterMs }: Pace, now: number): void {
     const { endpoint, window, outage, hostOutage } = lane
-    const isTooMuch = failure.code === 'RATE_LIMITED'
+    const isTooMuch = failure?.code === 'RATE_LIMITED'
     if (isTooMuch) window.tooMuch()
     // After RATE_LIMITED the host needs a second without requests to forget those that were too many (§8).
     const waitMs = retryAfterMs ?? (isTooMuch ? WINDOW_MS : null)
-    const isAnswer = failure.status !== undefined
-    if (isAnswer && !isOutage(failure) && failure.remedy !== 'key') this.#blocks.worked(endpoint)
-    this.#blocks.note(failure, now)
-    if (isOutage(failure)) outage.failed(sent, now, failure, waitMs)
+    const isAnswer = failure === null || failure.status !== undefined
+    const ofOutage = failure && isOutage(failure) ? failure : null
+    if (isAnswer && !ofOutage && failure?.remedy !== 'key') this.#blocks.worked(endpoint)
+    if (failure) this.#blocks.note(failure, now)
+    if (ofOutage) outage.failed(sent, now, ofOutage, waitMs)
     else if (isAnswer) outage.passed(sent)
-    if (isUnreachable(failure)) hostOutage?.failed(sent, now, failure, waitMs)
-    else if (isAnswer) this.#hostAnswered(lane, sent)
-  }
-
-  #passed(lane: Lane, sent: number): void {
-    this.#blocks.worked(lane.endpoint)
-    lane.outage.passed(sent)
-    this.#hostAnswered(lane, sent)
-  }
-
-  /** When the host answers again after an outage of the whole host, every endpoint may be probed at once. */
-  #hostAnswered({ hostOutage }: Lane, sent: number): void {
-    if (!hostOutage?.passed(sent)) return
-    for (const lane of this.#lanes.values()) if (lane.hostOutage === hostOutage) lane.outage.probeSoon()
+    if (failure && isUnreachable(failure)) hostOutage?.failed(sent, now, failure, waitMs)
+    // When the host answers again after an outage of the whole host, every endpoint may be probed at once.
+    else if (isAnswer && hostOutage?.passed(sent))
+      for (const each of this.#lanes.values()) if (each.hostOutage) each.outage.probeSoon()
   }
 }
 
 /** Reads the ledger. */
 export function openGate(options: GateOptions): Gate {
+  const { requestsPerSecond, concurrency, patience, random = Math.random, ledger } = options
   const blocks = new Blocks()
   for (const { since, ...failure } of options.blocks ?? []) blocks.note(failure, since)
-  return new Gate(options, openLanes(options), blocks)
+  const newOutage = () => new Outage({ random, ...patience })
+  const outages = new Map(ENDPOINTS.map(endpoint => [endpoint, newOutage()]))
+  const ofHost = newOutage()
+  const laneOf = (endpoint: Endpoint): Lane => {
+    const outage = outages.get(endpoint)!
+    const hostOutage = endpoint === 'send' ? null : ofHost
+    const own = hostOutage ? [outage, hostOutage] : [outage]
+    return {
+      endpoint,
+      inTurn: openQueue(concurrency, requestsPerSecond[endpoint]),
+      window: new RateWindow(requestsPerSecond[endpoint], ledger?.load(endpoint)),
+      outage,
+      hostOutage,
+      // A credential costs quota and expires after ten minutes (§8). While the upload nodes take no pictures, asking for
+      // credentials would waste them.
+      waitsOut: endpoint === 'upload' ? [...own, outages.get('send')!] : own,
+    }
+  }
+  return new Gate(options, new Map(ENDPOINTS.map(endpoint => [endpoint, laneOf(endpoint)])), blocks)
+}
+
+/** Runs `job` when its turn comes. Resolves to null when `signal` is aborted before that. */
+type InTurn = <T>(job: () => Promise<T>, signal: AbortSignal) => Promise<T | null>
+
+/**
+ * Bottleneck computes with the wall clock when its next job may start. When that clock is set back by an hour, the next
+ * job would wait for an hour. With a negative infinite `minTime` the computed time is always in the past.
+ */
+const NO_MIN_TIME = Number.NEGATIVE_INFINITY
+
+/**
+ * The queue of an endpoint: it runs so many requests at a time, in the order in which they came. An endpoint without a rate
+ * limit (the host of a benchmark) gets none: its callers are bounded already, and Bottleneck's bookkeeping takes longer than
+ * such a request.
+ */
+export function openQueue(places: number, requestsPerSecond: number): InTurn {
+  if (requestsPerSecond === Number.POSITIVE_INFINITY)
+    return async (job, signal) => (signal.aborted ? null : job())
+  const queue = new Bottleneck({ maxConcurrent: places, minTime: NO_MIN_TIME })
+  // `minTime` counts from the second job on: the first may start when the wall clock shows the time at which the queue was
+  // made. This empty job is the first one.
+  void queue.schedule(async () => {})
+  return async (job, signal) => {
+    if (signal.aborted) return null
+    // Bottleneck has no way to remove a queued job. The caller is answered at once, and the job does nothing when its turn
+    // comes.
+    const left = Promise.withResolvers<null>()
+    const leave = () => left.resolve(null)
+    signal.addEventListener('abort', leave, { once: true })
+    const turn = queue.schedule(async () => {
+      signal.removeEventListener('abort', leave)
+      return signal.aborted ? null : job()
+    })
+    return Promise.race([left.promise, turn])
+  }
 }

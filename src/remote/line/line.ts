@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../host.ts'
 
 /** How fast a line is taken to be as long as nothing is known of it: half a megabit. Bytes a second. */
 const ASSUMED_RATE = 64 * 1024

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../host.ts'
 import type { Passage } from './line.ts'
 
 /**

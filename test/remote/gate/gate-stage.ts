@@ -1,10 +1,9 @@
 import { beforeEach, onTestFinished, vi } from 'vitest'
 import type { Endpoint } from '../../../src/protocol/endpoints.ts'
 import { REQUESTS_PER_SECOND } from '../../../src/protocol/limits.ts'
-import type { Clock } from '../../../src/remote/clock.ts'
 import { type Attempt, type Gate, type GateOptions, openGate } from '../../../src/remote/gate/gate.ts'
 import { NO_PACE, type Pace } from '../../../src/remote/gate/rate-window.ts'
-import type { HostFailure, Remedy } from '../../../src/remote/host.ts'
+import type { Clock, HostFailure, Remedy } from '../../../src/remote/host.ts'
 import { said } from '../../../src/words/reasons.ts'
 
 export const never = new AbortController().signal

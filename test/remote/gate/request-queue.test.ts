@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { openRequestQueue } from '../../../src/remote/gate/lanes.ts'
+import { openQueue } from '../../../src/remote/gate/gate.ts'
 
 const never = new AbortController().signal
 afterEach(() => void vi.restoreAllMocks())
@@ -25,8 +25,8 @@ describe.each([
 ])('the queue of an endpoint %s', (_, limit, first) => {
   it('runs as many jobs at a time as it has places, in the order in which they came', async () => {
     const { started, job, end } = jobs()
-    const queue = openRequestQueue(2, limit)
-    const all = ['a', 'b', 'c'].map(name => queue.inTurn(job(name), never))
+    const inTurn = openQueue(2, limit)
+    const all = ['a', 'b', 'c'].map(name => inTurn(job(name), never))
     await expect.poll(() => started).toEqual(first)
     end('a')
     await expect.poll(() => started).toEqual(['a', 'b', 'c'])
@@ -36,20 +36,20 @@ describe.each([
   })
 
   it('passes on the error of a job, and goes on', async () => {
-    const queue = openRequestQueue(1, limit)
-    await expect(queue.inTurn(() => Promise.reject(new Error('no')), never)).rejects.toThrow('no')
-    expect(await queue.inTurn(async () => 'yes', never)).toBe('yes')
+    const inTurn = openQueue(1, limit)
+    await expect(inTurn(() => Promise.reject(new Error('no')), never)).rejects.toThrow('no')
+    expect(await inTurn(async () => 'yes', never)).toBe('yes')
   })
 })
 
 describe('a queued request', () => {
   it('is answered at once when it is cancelled, and never runs', async () => {
     const { started, job, end } = jobs()
-    const queue = openRequestQueue(1, 10)
-    const first = queue.inTurn(job('a'), never)
+    const inTurn = openQueue(1, 10)
+    const first = inTurn(job('a'), never)
     const cancelling = new AbortController()
-    const second = queue.inTurn(job('b'), cancelling.signal)
-    const third = queue.inTurn(job('c'), never)
+    const second = inTurn(job('b'), cancelling.signal)
+    const third = inTurn(job('c'), never)
     await expect.poll(() => started).toEqual(['a'])
     cancelling.abort()
     expect(await second).toBeNull()
@@ -69,11 +69,11 @@ describe('when the clock is set back, no request waits for it', () => {
 
   it('the second request', async () => {
     const { started, job, end } = jobs()
-    const queue = openRequestQueue(1, 10)
-    const first = queue.inTurn(job('a'), never)
+    const inTurn = openQueue(1, 10)
+    const first = inTurn(job('a'), never)
     await expect.poll(() => started).toEqual(['a'])
     setBack()
-    const second = queue.inTurn(job('b'), never)
+    const second = inTurn(job('b'), never)
     end('a')
     await vi.waitFor(() => expect(started).toEqual(['a', 'b']), { timeout: 10_000 })
     end('b')
@@ -82,10 +82,10 @@ describe('when the clock is set back, no request waits for it', () => {
 
   it('the first request', async () => {
     const { started, job, end } = jobs()
-    const queue = openRequestQueue(1, 10)
+    const inTurn = openQueue(1, 10)
     await new Promise(resolve => setTimeout(resolve, 50))
     setBack()
-    const first = queue.inTurn(job('a'), never)
+    const first = inTurn(job('a'), never)
     await vi.waitFor(() => expect(started).toEqual(['a']), { timeout: 10_000 })
     end('a')
     expect(await first).toBe('a')

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import type { Clock } from '../../../src/remote/clock.ts'
+import type { Clock } from '../../../src/remote/host.ts'
 import { bytesOf, clientOf, failureOf, inMemory, never, successOf } from '../client-of.ts'
 import { bodyOf, failure, json, serve } from '../serve.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/remote/clock.ts'
+import type { Clock } from '../../../src/remote/host.ts'
 import { quiet, Timeline } from '../../sim/engine/virtual-clock.ts'
 
 /** Time that passes only when nothing else is left to do, so that hours of it take no time. */

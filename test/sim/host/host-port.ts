@@ -3,10 +3,10 @@ import type { Endpoint } from '../../../src/protocol/endpoints.ts'
 import { STATUS_OF } from '../../../src/protocol/errors.ts'
 import {
   cancelled,
-  changedUnderway,
   doubted,
   garbled,
   isOutage,
+  ownFailure,
   refused,
   unanswered,
   wasNotDone,
@@ -21,7 +21,7 @@ import {
   type PictureBody,
   PictureChanged,
 } from '../../../src/remote/host.ts'
-import { said } from '../../../src/words/reasons.ts'
+import { because, said } from '../../../src/words/reasons.ts'
 import { hashOf } from '../disk/tree.ts'
 import type { Life } from '../engine/virtual-clock.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
@@ -62,7 +62,8 @@ export class HostPort implements ImageHost {
     try {
       bytes = await whole(picture)
     } catch (error) {
-      if (error instanceof PictureChanged) return { ok: false as const, failure: changedUnderway() }
+      const failure = ownFailure('send', 'PICTURE_CHANGED', because('picture_changed'))
+      if (error instanceof PictureChanged) return { ok: false as const, failure }
       throw error
     }
     return this.#persist('send', signal, () => this.#host.send(token, picture.fileName, bytes, source))

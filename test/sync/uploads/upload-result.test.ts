@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { gaveWay, tooSlow } from '../../../src/remote/failures.ts'
+import { ownFailure, tooSlow } from '../../../src/remote/failures.ts'
 import { resultOfRefusal } from '../../../src/sync/uploads/upload-job.ts'
-import { inWords } from '../../../src/words/reasons.ts'
+import { because, inWords } from '../../../src/words/reasons.ts'
 
 const HOUR_MS = 3_600_000
 const hash = Buffer.alloc(32)
@@ -22,5 +22,6 @@ it('a picture that the line is too slow for is its own failure, tried again in a
 })
 
 it('one that made way for others stays pending', () => {
-  expect(resultOfRefusal(gaveWay(), hash, 1000)).toMatchObject({ kind: 'waits' })
+  const failure = ownFailure('send', 'GAVE_WAY', because('gave_way'))
+  expect(resultOfRefusal(failure, hash, 1000)).toMatchObject({ kind: 'waits' })
 })
