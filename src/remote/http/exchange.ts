@@ -53,158 +53,137 @@ const ABORTED = new Error('aborted')
  * the body the connection took. That decides what a lost answer means. Example: an upload of 5 MB ends with ECONNRESET.
  * With `left: 'part'` the upload node never had the whole picture and stored nothing, so it can be sent again at once. With
  * `left: 'all'` the picture may be stored, so recovery has to find out first.
+ *
+ * `timeoutMs`: the longest time without progress. Rejects with what `onStart`, `onChunk` or the body's chunks throw, and
+ * with nothing else.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
-  readonly #request: HttpRequest
-  /** The longest time without progress. */
-  readonly #timeoutMs: number
-  readonly #settled = Promise.withResolvers<HttpResult>()
-  #over = false
-  #controller: Dispatcher.DispatchController | null = null
-  #left: Left = 'nothing'
-  #bytesLeft = 0
-  #status = 0
-  #headers: IncomingHttpHeaders = {}
-  readonly #answer: Uint8Array[] = []
-  #answered = 0
+export function exchange(
+  dispatcher: Dispatcher,
+  request: HttpRequest,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<HttpResult> {
+  if (signal.aborted) return Promise.resolve({ kind: 'cancelled', left: 'nothing' })
+  const { method, address, headers, body, isOwn, limitMs, onStart, onChunk, answerMax = ANSWER_MAX } = request
+  const { origin, path, where } = address
+  const settled = Promise.withResolvers<HttpResult>()
+  let over = false
+  let controller: Dispatcher.DispatchController | null = null
+  let left: Left = 'nothing'
+  let bytesLeft = 0
+  const answer = { status: 0, headers: {} as IncomingHttpHeaders, chunks: [] as Uint8Array[], bytes: 0 }
   /** Runs while a chunked body waits for the host, and not while the body waits for us. */
-  #stall: NodeJS.Timeout | undefined
-  #limit: NodeJS.Timeout | undefined
-  #release = () => {}
+  let stall: NodeJS.Timeout | undefined
+  let limit: NodeJS.Timeout | undefined
 
-  constructor(request: HttpRequest, timeoutMs: number) {
-    this.#request = request
-    this.#timeoutMs = timeoutMs
+  /** Settles the result once; later ends are ignored. Without an answer the connection is aborted. */
+  function end(result: HttpResult): void {
+    if (over) return
+    over = true
+    clearTimeout(stall)
+    clearTimeout(limit)
+    signal.removeEventListener('abort', cancel)
+    settled.resolve(result)
+    if (result.kind !== 'answer') controller?.abort(ABORTED)
   }
 
-  /** Rejects with what `onStart`, `onChunk` or the body's chunks throw, and with nothing else. */
-  run(dispatcher: Dispatcher, signal: AbortSignal): Promise<HttpResult> {
-    if (signal.aborted) return Promise.resolve({ kind: 'cancelled', left: 'nothing' })
-    const cancel = () => this.#end({ kind: 'cancelled', left: this.#left })
-    signal.addEventListener('abort', cancel)
-    this.#release = () => signal.removeEventListener('abort', cancel)
-    const { method, address, headers, body, isOwn } = this.#request
-    const payload = isChunked(body)
-      ? {
-          headers: { ...headers, 'content-length': String(body.length) },
-          // undici takes any async iterable, although its types say Readable.
-          body: this.#watched(body.chunks) as unknown as Readable,
-          // undici's timer also runs while we hold the next chunk back (bandwidth, a slow disk). `#stall` stands for it.
-          headersTimeout: 0,
-        }
-      : { headers, body: body ?? null }
-    const { origin, path } = address
-    dispatcher.dispatch({ origin, path, method, ...(!isOwn && { reset: true }), ...payload }, this)
-    return this.#settled.promise
+  function cancel(): void {
+    end({ kind: 'cancelled', left })
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
-    // The request may have been cancelled while its connection was being made.
-    if (this.#over) controller.abort(ABORTED)
-    else this.#tried(() => this.#start())
+  function silence({ code, message }: TransportError, overLimit = false): void {
+    end({ kind: 'silence', left, code, message, ...(overLimit && { overLimit }) })
   }
 
-  onBodySent(chunk: Uint8Array): void {
-    const { body } = this.#request
-    if (!isChunked(body)) return
-    this.#bytesLeft += chunk.byteLength
-    this.#left = this.#bytesLeft < body.length ? 'part' : 'all'
+  /** An error that the caller's code throws rejects the result. */
+  function fail(error: unknown): void {
+    settled.reject(error)
+    cancel()
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    this.#expectProgress()
-    this.#status = status
-    this.#headers = headers
-  }
-
-  onResponseData(_: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    if (this.#over) return
-    this.#expectProgress()
-    const { onChunk, address, answerMax = ANSWER_MAX } = this.#request
-    this.#answered += chunk.byteLength
-    if (this.#answered > answerMax)
-      this.#silence('HOST_ANSWER', because('answer_too_long', { where: address.where, most: answerMax }))
-    else if (onChunk) this.#tried(() => onChunk(chunk))
-    else this.#answer.push(chunk)
-  }
-
-  onResponseEnd(): void {
-    const body = Buffer.concat(this.#answer)
-    this.#end({ kind: 'answer', left: this.#left, status: this.#status, headers: this.#headers, body })
-  }
-
-  onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
-    const { code, message } = explainTransportError(error, this.#request.address.where)
-    this.#silence(code, message)
-  }
-
-  /** The chunks. An error that they throw rejects `result`, and is not mistaken for an error of the connection. */
-  async *#watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const chunk of chunks) {
-        this.#expectProgress()
-        yield chunk
-        this.#expectNothing()
-      }
-    } catch (error) {
-      this.#fail(error)
-      throw error
-    }
-    this.#expectProgress()
-  }
-
-  /** Gives the host `timeoutMs` from now to take the next chunk, or to answer. */
-  #expectProgress(): void {
-    if (this.#over || !isChunked(this.#request.body)) return
-    const message = because('no_answer_in_time', { where: this.#request.address.where })
-    if (this.#stall) this.#stall.refresh()
-    else this.#stall = setTimeout(() => this.#silence('HOST_UNREACHABLE', message), this.#timeoutMs)
-  }
-
-  #expectNothing(): void {
-    clearTimeout(this.#stall)
-    this.#stall = undefined
-  }
-
-  #start(): void {
-    const { onStart, body, limitMs, address } = this.#request
-    onStart?.()
-    // Without chunks undici writes the whole request in this same turn of the event loop.
-    if (!isChunked(body)) this.#left = 'all'
-    const message = because('answer_too_slow', { where: address.where })
-    if (limitMs !== undefined)
-      this.#limit = setTimeout(() => this.#silence('HOST_UNREACHABLE', message, true), limitMs)
-  }
-
-  /** An error that the caller's code throws rejects `result`. */
-  #tried(callersCode: () => void): void {
+  function tried(callersCode: () => void): void {
     try {
       callersCode()
     } catch (error) {
-      this.#fail(error)
+      fail(error)
     }
   }
 
-  #silence(code: TransportError['code'], message: Reason, overLimit = false): void {
-    this.#end({ kind: 'silence', left: this.#left, code, message, ...(overLimit && { overLimit }) })
+  /** Gives the host `timeoutMs` from now to take the next chunk, or to answer. */
+  function expectProgress(): void {
+    if (over || !isChunked(body)) return
+    const message = because('no_answer_in_time', { where })
+    if (stall) stall.refresh()
+    else stall = setTimeout(() => silence({ code: 'HOST_UNREACHABLE', message }), timeoutMs)
   }
 
-  #fail(error: unknown): void {
-    this.#settled.reject(error)
-    this.#end({ kind: 'cancelled', left: this.#left })
+  /** The chunks. An error that they throw is not mistaken for an error of the connection. */
+  async function* watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of chunks) {
+        expectProgress()
+        yield chunk
+        clearTimeout(stall)
+        stall = undefined
+      }
+    } catch (error) {
+      fail(error)
+      throw error
+    }
+    expectProgress()
   }
 
-  /** Settles the result once; later ends are ignored. Without an answer the connection is aborted. */
-  #end(result: HttpResult): void {
-    if (this.#over) return
-    this.#over = true
-    this.#expectNothing()
-    clearTimeout(this.#limit)
-    this.#release()
-    this.#settled.resolve(result)
-    if (result.kind !== 'answer') this.#controller?.abort(ABORTED)
-  }
+  const payload = isChunked(body)
+    ? {
+        headers: { ...headers, 'content-length': String(body.length) },
+        // undici takes any async iterable, although its types say Readable.
+        body: watched(body.chunks) as unknown as Readable,
+        // undici's timer also runs while we hold the next chunk back (bandwidth, a slow disk). `stall` stands for it.
+        headersTimeout: 0,
+      }
+    : { headers, body: body ?? null }
+  signal.addEventListener('abort', cancel)
+  dispatcher.dispatch(
+    { origin, path, method, ...(!isOwn && { reset: true }), ...payload },
+    {
+      onRequestStart(started) {
+        controller = started
+        // The request may have been cancelled while its connection was being made.
+        if (over) return started.abort(ABORTED)
+        tried(() => onStart?.())
+        if (over) return
+        // Without chunks undici writes the whole request in this same turn of the event loop.
+        if (!isChunked(body)) left = 'all'
+        const message = because('answer_too_slow', { where })
+        if (limitMs !== undefined)
+          limit = setTimeout(() => silence({ code: 'HOST_UNREACHABLE', message }, true), limitMs)
+      },
+      onBodySent(chunk: Uint8Array) {
+        if (!isChunked(body)) return
+        bytesLeft += chunk.byteLength
+        left = bytesLeft < body.length ? 'part' : 'all'
+      },
+      onResponseStart(_, status, headers) {
+        expectProgress()
+        Object.assign(answer, { status, headers })
+      },
+      onResponseData(_, chunk) {
+        if (over) return
+        expectProgress()
+        answer.bytes += chunk.byteLength
+        if (answer.bytes > answerMax)
+          silence({ code: 'HOST_ANSWER', message: because('answer_too_long', { where, most: answerMax }) })
+        else if (onChunk) tried(() => onChunk(chunk))
+        else answer.chunks.push(chunk)
+      },
+      onResponseEnd() {
+        const { status, headers, chunks } = answer
+        end({ kind: 'answer', left, status, headers, body: Buffer.concat(chunks) })
+      },
+      onResponseError: (_, error) => silence(explainTransportError(error, where)),
+    },
+  )
+  return settled.promise
 }
 
 function isChunked(body: HttpRequest['body']): body is ChunkedBody {

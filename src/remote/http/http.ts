@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
 import { buildConnector, Client } from 'undici'
-import { Exchange, type HttpRequest, type HttpResult } from './exchange.ts'
+import { exchange, type HttpRequest, type HttpResult } from './exchange.ts'
 
 const CONNECT_MS = 10_000
 
@@ -70,7 +70,7 @@ export class Http {
     this.#idle.delete(connection)
     let isKept = false
     try {
-      const result = await new Exchange(request, this.#timeoutMs).run(connection, signal)
+      const result = await exchange(connection, request, this.#timeoutMs, signal)
       isKept = result.kind === 'answer' && isOwn?.(result) === true
       return result
     } finally {

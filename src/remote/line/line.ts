@@ -71,23 +71,24 @@ interface Underway {
  * seconds, which is two or three. A picture of 60 MB needs 600 seconds even alone. It is not begun but answered with the
  * time that it would take, and the smaller pictures go on.
  *
- * The line's rate is not known when the first upload begins, and it changes. Two measures are taken (`LineRate`): one
+ * The line's rate is not known when the first upload begins, and it changes. Two measures are taken: one
  * from uploads that have arrived, which shows what the line can do at least, and one from connections that were kept
  * waiting, which shows how fast it is now. When the line becomes slower, uploads under way may no longer all end in time.
  * Then the one that began last ends, so that the others do end in time.
  */
 export class Line {
   readonly #options: LineOptions
-  readonly #rate: LineRate
   /** In the order in which they began. */
   readonly #underway = new Set<Underway>()
   /** In the order in which they came. The first to come is the first to begin, so that none waits for ever. */
   readonly #waiting: symbol[] = []
+  /** Bytes that full connections took, the time in which they took them, and when the last was taken. Both fade. */
+  #measured = { bytes: 0, ms: 0, until: Number.NEGATIVE_INFINITY }
+  /** The rate of the fastest upload that arrived lately. The line can do at least that. */
+  #proved = { rate: 0, at: Number.NEGATIVE_INFINITY }
 
   constructor(options: LineOptions) {
-    const { lifetimeMs } = options
     this.#options = options
-    this.#rate = new LineRate(lifetimeMs * WINDOW, lifetimeMs * FRESH)
   }
 
   /**
@@ -117,7 +118,8 @@ export class Line {
   admit(size: number): Passage {
     const { clock } = this.#options
     const upload: Underway = { unsent: size, left: size, since: null }
-    const flow = this.#rate.open()
+    let began: number | null = null
+    let lump: Lump | null = null
     this.#underway.add(upload)
     return {
       granted: () => {
@@ -125,11 +127,27 @@ export class Line {
       },
       leftMs: () => this.#leftMs(upload, clock.now()),
       taken: (bytes, from) => {
+        const now = clock.now()
+        began ??= from
         upload.unsent -= bytes
-        upload.left -= flow.taken(bytes, from, clock.now())
+        if (now - from >= FULL_MS) {
+          if (lump) this.#measure(lump, now)
+          // The first long wait does not count: in that time the line may have sent what other uploads had in the buffers.
+          lump = { bytes: 0, from: lump?.until ?? now, until: now }
+        }
+        // For each byte that a connection with full buffers takes, another one has left the machine.
+        if (lump) {
+          upload.left -= bytes
+          lump.bytes += bytes
+          lump.until = now
+        }
         return this.#mayGoOn(upload)
       },
-      arrived: () => flow.arrived(size, clock.now()),
+      arrived: () => {
+        const now = clock.now()
+        const rate = began !== null && now > began ? (size * 1000) / (now - began) : 0
+        if (rate > 0 && rate >= this.#atLeast(now)) this.#proved = { rate, at: now }
+      },
       leave: () => void this.#underway.delete(upload),
     }
   }
@@ -142,18 +160,39 @@ export class Line {
     return ms > lifetimeMs * ALONE ? { ms, bytesPerSecond } : null
   }
 
-  /** The measured rate; null when it was not seen for long enough to be trusted. */
+  /** The measured rate in bytes a second; null when it was not seen for long enough, or not lately. */
   #knownRate(): number | null {
     const { clock, lifetimeMs, ceiling } = this.#options
-    const measured = this.#rate.measured(clock.now())
-    return measured && measured.seenMs >= lifetimeMs * SEEN ? Math.min(measured.rate, ceiling) : null
+    const { bytes, ms, until } = this.#measured
+    if (ms < lifetimeMs * SEEN || clock.now() - until > lifetimeMs * FRESH) return null
+    const proved = this.#proved.at > until ? this.#proved.rate : 0
+    return Math.min(Math.max((bytes * 1000) / ms, proved), ceiling)
+  }
+
+  /** Bytes a second that the line can do at least; 0 when nothing is known. */
+  #atLeast(now: number): number {
+    return now - this.#proved.at > this.#options.lifetimeMs * FRESH ? 0 : this.#proved.rate
+  }
+
+  #measure(lump: Lump, now: number): void {
+    const { lifetimeMs } = this.#options
+    const { bytes, ms, until } = this.#measured
+    const isOld = now - until > lifetimeMs * FRESH
+    // Time in which several uploads were sending counts once.
+    const more = Math.max(0, lump.until - Math.max(lump.from, until))
+    const rest = isOld ? 0 : Math.exp(-more / (lifetimeMs * WINDOW))
+    this.#measured = {
+      bytes: bytes * rest + lump.bytes,
+      ms: ms * rest + more,
+      until: Math.max(until, lump.until),
+    }
   }
 
   #hasRoomFor(size: number): boolean {
     const { clock, lifetimeMs, ceiling } = this.#options
     const now = clock.now()
     // While the system's buffers fill, the line seems faster than it is. What has arrived is the safer measure.
-    const proved = Math.max(ASSUMED_RATE, this.#rate.atLeast(now))
+    const proved = Math.max(ASSUMED_RATE, this.#atLeast(now))
     const rate = Math.min(this.#knownRate() ?? ceiling, proved, ceiling)
     const all = [...this.#underway, { left: size, since: null }]
     const spare = lifetimeMs * (1 - SHARED)
@@ -198,77 +237,4 @@ interface Lump {
   bytes: number
   from: number
   until: number
-}
-
-/** The rate of the line, from what it took of all uploads together. */
-class LineRate {
-  readonly #windowMs: number
-  readonly #freshMs: number
-  /** Bytes of full connections and the time in which they were taken; both fade with `windowMs`. */
-  #bytes = 0
-  #ms = 0
-  #until = Number.NEGATIVE_INFINITY
-  /** The rate of the fastest upload that arrived lately. The line can do at least that. */
-  #proved = { rate: 0, at: Number.NEGATIVE_INFINITY }
-
-  /** `windowMs`: the time of sending over which the rate is a mean. `freshMs`: how long it is believed. */
-  constructor(windowMs: number, freshMs: number) {
-    this.#windowMs = windowMs
-    this.#freshMs = freshMs
-  }
-
-  /** One body on its way. Times are milliseconds of a monotonic clock. */
-  open() {
-    let since: number | null = null
-    let lump: Lump | null = null
-    return {
-      /**
-       * The connection has taken so many bytes; it could have taken them since `from`. Returns how many bytes have certainly
-       * left the machine: those that a connection with full buffers took, because for each of them another one left.
-       */
-      taken: (bytes: number, from: number, now: number): number => {
-        since ??= from
-        if (now - from >= FULL_MS) {
-          if (lump) this.#add(lump, now)
-          // The first long wait does not count: in that time the line may have sent what other uploads had in the buffers.
-          lump = { bytes: 0, from: lump?.until ?? now, until: now }
-        }
-        if (!lump) return 0
-        lump.bytes += bytes
-        lump.until = now
-        return bytes
-      },
-      /** The whole body has arrived. */
-      arrived: (bytes: number, now: number): void => {
-        if (since !== null && now > since) this.#prove((bytes * 1000) / (now - since), now)
-      },
-    }
-  }
-
-  /** Bytes a second, and over how many milliseconds of sending they were seen. Null: no connection was full lately. */
-  measured(now: number): { rate: number; seenMs: number } | null {
-    if (this.#ms === 0 || now - this.#until > this.#freshMs) return null
-    const rate = (this.#bytes * 1000) / this.#ms
-    const isNewer = this.#proved.at > this.#until
-    return { rate: isNewer ? Math.max(rate, this.#proved.rate) : rate, seenMs: this.#ms }
-  }
-
-  /** Bytes a second that the line can do at least; 0 when nothing is known. */
-  atLeast(now: number): number {
-    return now - this.#proved.at > this.#freshMs ? 0 : this.#proved.rate
-  }
-
-  #add({ bytes, from, until }: Lump, now: number): void {
-    if (now - this.#until > this.#freshMs) this.#bytes = this.#ms = 0
-    // Time in which several uploads were sending counts once.
-    const ms = Math.max(0, until - Math.max(from, this.#until))
-    const rest = Math.exp(-ms / this.#windowMs)
-    this.#bytes = this.#bytes * rest + bytes
-    this.#ms = this.#ms * rest + ms
-    this.#until = Math.max(this.#until, until)
-  }
-
-  #prove(rate: number, now: number): void {
-    if (rate >= this.atLeast(now)) this.#proved = { rate, at: now }
-  }
 }
