@@ -1,10 +1,13 @@
-import { once } from 'node:events'
 import { createTask, type ScheduledTask } from 'node-cron'
+import type { Config } from '../../config/schema.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import type { Clock } from '../../sync/clock.ts'
-import type { Interruption } from '../../sync/pass-request.ts'
+import { type Clock, lostAt, mayArriveFor } from '../../sync/clock.ts'
+import type { Interruption, PassReport } from '../../sync/pass-request.ts'
+import type { Synced } from '../../synced/synced.ts'
 import { Background } from '../background.ts'
 import type { AuditResult } from '../commands/audit.ts'
+import { isOpen, nextBorder } from '../report/upload-hours.ts'
+import { pauseAt } from '../state/pause.ts'
 
 /** A time that recurs. */
 export interface Recurring {
@@ -93,7 +96,7 @@ export interface ScheduledAuditOptions {
 }
 
 /** After how long an audit that the host has stopped is tried again. */
-const RETRY_MS = 15 * 60_000
+const AUDIT_AGAIN_MS = 15 * 60_000
 /** How long an album may go on although something else is due: after it was cut off once, and at most. */
 const FIRST_PATIENCE_MS = 2000
 const MOST_PATIENCE_MS = 120_000
@@ -128,16 +131,25 @@ export class ScheduledAudit {
     this.#options.schedule.stop()
   }
 
-  /** Resolves when the audit ends, or soon after `elsewhere` says that something else is due. */
-  async goOn({ stop, cut }: Interruption, elsewhere: AbortSignal): Promise<void> {
-    const { audit, schedule, onEnd } = this.#options
+  /**
+   * Goes on until the audit ends or something else is due, for which `rest` waits. Answers whether something else is due.
+   */
+  async goOn({ stop, cut }: Interruption, rest: (ended: AbortSignal) => Promise<void>): Promise<boolean> {
+    const { clock, audit, schedule, onEnd } = this.#options
+    const elsewhere = new AbortController()
     const impatient = new AbortController()
     const background = new Background()
-    background.run(ended => this.#runOutOfPatience(impatient, elsewhere, ended))
+    background.run(async ended => {
+      await rest(AbortSignal.any([stop, ended]))
+      if (ended.aborted) return
+      elsewhere.abort()
+      await clock.sleep(this.#patienceMs, ended)
+      if (!ended.aborted) impatient.abort()
+    })
     const told: number[] = []
     try {
       const result = await audit(
-        { stop: AbortSignal.any([stop, elsewhere]), cut: AbortSignal.any([cut, impatient.signal]) },
+        { stop: AbortSignal.any([stop, elsewhere.signal]), cut: AbortSignal.any([cut, impatient.signal]) },
         done => told.push(done),
       )
       const [failure] = result.stopped
@@ -153,27 +165,80 @@ export class ScheduledAudit {
     this.#patienceMs = inVain
       ? Math.min(Math.max(FIRST_PATIENCE_MS, this.#patienceMs * 2), MOST_PATIENCE_MS)
       : 0
+    return elsewhere.signal.aborted
   }
 
-  async #runOutOfPatience(
-    impatient: AbortController,
-    elsewhere: AbortSignal,
-    ended: AbortSignal,
-  ): Promise<void> {
-    const due = AbortSignal.any([elsewhere, ended])
-    if (!due.aborted) await once(due, 'abort')
-    if (this.#patienceMs > 0) await this.#options.clock.sleep(this.#patienceMs, ended)
-    if (!ended.aborted) impatient.abort()
-  }
-
-  /** An audit that plan or key forbid waits for the next scheduled time. Any other is tried again after RETRY_MS. */
+  /** An audit that plan or key forbid waits for the next scheduled time. Any other is tried again after AUDIT_AGAIN_MS. */
   #giveUp(failure: HostFailure): void {
     const { clock, schedule, onFailure } = this.#options
     onFailure(failure)
     if (failure.remedy === 'plan' || failure.remedy === 'key') schedule.attended()
     else {
-      this.#notBefore = clock.monotonic() + RETRY_MS
-      void clock.sleep(RETRY_MS, this.#stopped.signal).then(this.#onDue)
+      this.#notBefore = clock.monotonic() + AUDIT_AGAIN_MS
+      void clock.sleep(AUDIT_AGAIN_MS, this.#stopped.signal).then(this.#onDue)
     }
   }
+}
+
+/** How often the clocks are read while resting, because timers stand still while the machine sleeps. */
+export const SLICE_MS = 60_000
+/** Sleeps until the wall clock shows `wall`. When the machine slept meanwhile, it wakes up to SLICE_MS too late. */
+export async function sleepUntil(wall: number, clock: Clock, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted && clock.wall() < wall)
+    await clock.sleep(Math.min(wall - clock.wall(), SLICE_MS), stop)
+}
+
+export interface DueOptions {
+  config: { mirrors: Pick<Config['mirrors'][number], 'folder'>[]; uploads: Pick<Config['uploads'], 'hours'> }
+  synced: Synced
+  clock: Clock
+  /** Running time in milliseconds. */
+  running: () => number
+  /** How long a credential may be used (§8), in milliseconds. */
+  credentialLifetimeMs: number
+}
+
+/** How often pending uploads and guarded mirrors are tried again. */
+const RETRY_MS = 60_000
+
+/** How long the loop may rest without an event after a pass that took `tookMs`, in milliseconds. */
+export function restMs(options: DueOptions, { stopped }: PassReport, tookMs: number): number {
+  const { config, synced, clock } = options
+  const { hours } = config.uploads
+  const uploadsGo = hours === undefined || isOpen(hours, clock.wall())
+  const waiting = config.mirrors.some(({ folder }) => {
+    const row = synced.mirrors.of(folder)
+    return row !== undefined && (row.guard !== null || (uploadsGo && synced.files.anyPending([row.id])))
+  })
+  const border = hours === undefined ? [] : [nextBorder(hours, clock.wall()) - clock.wall()]
+  return Math.min(dueMs(options, tookMs), ...border, ...(waiting || stopped.length > 0 ? [RETRY_MS] : []))
+}
+
+/**
+ * In how many milliseconds something is due that uploads must pause for, such as a deletion whose grace ends. Infinity:
+ * nothing. What came due within the last `freshMs` is due at once, because it came due during the last pass.
+ */
+export function dueMs(
+  { config, synced, clock, running, credentialLifetimeMs }: DueOptions,
+  freshMs = 0,
+): number {
+  const longAgo = mayArriveFor(credentialLifetimeMs) + 1
+  const inDoubt = synced.journal.oldestInDoubt()
+  const unused = synced.unusedAlbums.oldest()
+  const lost = lostAt(synced)
+  const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
+  const due = [
+    { at: synced.escrow.nextDue(mirrors), now: running() },
+    { at: synced.failures.nextDue(), now: clock.wall() },
+    { at: pauseAt(synced, clock.wall())?.until ?? null, now: clock.wall() },
+    // From then on no upload in doubt can arrive any more, so recovery can find out about it.
+    { at: inDoubt === null ? null : inDoubt + longAgo, now: clock.monotonic() },
+    // From then on no upload can arrive that only the lost records knew of, so uploads go on.
+    { at: lost === null ? null : lost + longAgo, now: clock.monotonic() },
+    // From then on no upload can arrive in an album that was empty, so it may be deleted.
+    { at: unused === null ? null : unused + longAgo, now: clock.monotonic() },
+  ]
+  // What has been due for long could not be done by the last pass. It waits, or the loop would never rest.
+  const waitMs = (at: number, now: number) => (at > now ? at - now : now - at < freshMs ? 0 : RETRY_MS)
+  return Math.min(...due.flatMap(({ at, now }) => (at === null ? [] : [waitMs(at, now)])))
 }

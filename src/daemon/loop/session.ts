@@ -4,7 +4,7 @@ import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { inWords } from '../../words/reasons.ts'
 import { audit } from '../commands/audit.ts'
-import { type CommandQueue, NotNow } from '../commands/queue.ts'
+import type { CommandQueue } from '../commands/queue.ts'
 import { type Engine, openEngine } from '../engine/engine.ts'
 import { type Bus, newsFilter } from '../events.ts'
 import { type Notifier, watchHealth } from '../notify/notifier.ts'
@@ -25,12 +25,6 @@ export interface Services {
   onUpload: UploadCommand
   manager: ServiceManager | null
 }
-
-export const ENDED = new NotNow('DAEMON_ENDED', 'the daemon was stopped before this was done; run it again')
-const RENEWED = new NotNow(
-  'DAEMON_ENDED',
-  'the daemon has taken another config or key before this was done; run it again',
-)
 
 /**
  * Everything that is open for one config, from opening the state to closing it: state, engine, loop, and whoever reads
@@ -59,7 +53,7 @@ export async function runSession(
     throw state.failed(error)
   } finally {
     manager?.forget()
-    queue.leave(interruption.stop.aborted ? ENDED : RENEWED)
+    queue.leave()
     state.close()
   }
 }
@@ -106,6 +100,8 @@ async function work(
   )
   const loop = new Loop({
     config,
+    engine,
+    interruption,
     synced,
     clock: systemClock,
     running,
@@ -117,9 +113,9 @@ async function work(
     bus,
     ...(manager && { aliveEveryMs: manager.signEveryMs }),
   })
-  queue.open({ config, synced, engine, interruption, failed: error => state.failed(error) })
+  queue.open({ config, synced, engine, interruption, loop: loop.forCommands, failed: state.failed })
   try {
-    await loop.run(engine, interruption)
+    await loop.run()
   } finally {
     await engine.close()
   }

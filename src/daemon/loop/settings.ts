@@ -4,7 +4,7 @@ import type { Config } from '../../config/schema.ts'
 import { type Clock, systemClock } from '../../sync/clock.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { CommandQueue } from '../commands/queue.ts'
+import { type CommandQueue, RENEWED } from '../commands/queue.ts'
 import type { Access } from '../engine/engine.ts'
 import type { Bus } from '../events.ts'
 import type { ServiceManager } from '../notify/service-manager.ts'
@@ -72,7 +72,7 @@ export class CurrentSettings {
     this.#roots.follow(foldersOf(taken ? before : next))
     if (taken) throw taken
     this.#current = next
-    this.#replaced.abort()
+    this.#replaced.abort(RENEWED)
   }
 }
 

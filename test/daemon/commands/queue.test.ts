@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/config/schema.ts'
 import type { CommandContext, CommandOutput } from '../../../src/daemon/commands/command.ts'
-import { CommandQueue, NotNow } from '../../../src/daemon/commands/queue.ts'
+import { CommandQueue, type Session } from '../../../src/daemon/commands/queue.ts'
 import type { Engine } from '../../../src/daemon/engine/engine.ts'
 import type { SpokenEvent } from '../../../src/sync/pass-events.ts'
 import { StateError } from '../../../src/synced/state-error.ts'
@@ -11,13 +11,14 @@ const never = new AbortController().signal
 const output: CommandOutput = { tell() {}, say() {}, progress() {} }
 const report = { stopped: [] }
 
-function openErrands(): CommandQueue {
+function openQueue(loop: Partial<Session['loop']> = {}): CommandQueue {
   const queue = new CommandQueue()
   queue.open({
     config: {} as Config,
     synced: {} as Synced,
     engine: {} as Engine,
     interruption: { stop: never, cut: never },
+    loop: { pass: async () => report, othersWait: () => false, giveWay: () => queue.carryOut(), ...loop },
     failed: error => error,
   })
   return queue
@@ -28,7 +29,7 @@ const ask = (queue: CommandQueue, carryOut: (means: CommandContext) => Promise<u
 
 describe('commands in the queue', () => {
   it('are carried out one after the other', async () => {
-    const queue = openErrands()
+    const queue = openQueue()
     const steps: string[] = []
     const slow = ask(queue, async () => {
       steps.push('first begins')
@@ -44,73 +45,47 @@ describe('commands in the queue', () => {
     expect(queue.asked.aborted).toBe(false)
   })
 
-  it('that need a pass have everything scanned once, and wait until that pass has ended', async () => {
-    const queue = openErrands()
-    let done = false
+  it('hear of the pass that they need', async () => {
     const heard: SpokenEvent[] = []
-    const asked = ask(
-      queue,
-      async means => {
-        await means.pass({ pruneIgnored: true })
-        done = true
+    const queue = openQueue({
+      async pass() {
+        queue.tell({ event: 'album_created', album: 'a' })
+        return report
       },
-      { ...output, tell: told => void heard.push(told) },
-    )
+    })
+    const asked = ask(queue, ({ pass }) => pass(), { ...output, tell: told => void heard.push(told) })
     await queue.carryOut()
-    expect(queue.needs()).toEqual({ asked: true, everything: true, options: { pruneIgnored: true } })
-    queue.tell({ event: 'album_created', album: 'a' })
-    await queue.passed(report, false)
-    expect(done).toBe(false)
-    expect(queue.needs()).toEqual({ asked: true, everything: false, options: { pruneIgnored: true } })
-    await queue.passed(report, true)
-    expect(done).toBe(true)
-    await asked
+    expect(await asked).toBe(report)
     queue.tell({ event: 'album_created', album: 'b' })
     expect(heard).toEqual([{ event: 'album_created', album: 'a' }])
-    expect(queue.needs()).toEqual({ asked: false, everything: false, options: { pruneIgnored: false } })
   })
 
-  it('that take long give way to other commands and to changes on the disk', async () => {
-    const queue = openErrands()
+  it('that take long give way to other commands', async () => {
+    const queue = openQueue()
     const steps: string[] = []
-    const long = ask(queue, async means => {
+    const long = ask(queue, async ({ giveWay }) => {
       steps.push('long')
-      expect(means.othersWait()).toBe(true)
-      await means.giveWay()
+      await giveWay()
       steps.push('long again')
     })
     const short = ask(queue, async () => steps.push('short'))
     await queue.carryOut()
-    expect(steps).toEqual(['long', 'short'])
-    // A command that gave way goes on after any pass, also one that paused.
-    await queue.passed(report, false)
     expect(steps).toEqual(['long', 'short', 'long again'])
     await Promise.all([long, short])
-    let waits = true
-    queue.isBusy = () => true
-    const alone = ask(queue, async means => {
-      waits = means.othersWait()
-    })
-    await queue.carryOut()
-    await alone
-    expect(waits).toBe(true)
   })
 
-  it('wait while the daemon takes another config, and are refused when they have begun', async () => {
-    const queue = openErrands()
-    const begun = ask(queue, means => means.pass())
-    await queue.carryOut()
-    const refused = expect(begun).rejects.toMatchObject({ code: 'DAEMON_ENDED' })
-    queue.leave(new NotNow('DAEMON_ENDED', 'another config'))
-    await refused
+  it('wait while the daemon takes another config', async () => {
+    const queue = openQueue()
+    const { session } = queue
+    queue.leave()
     const later = ask(queue, async () => 'done')
-    queue.open({ ...openErrands().session! })
+    queue.open(session!)
     await queue.carryOut()
     expect(await later).toBe('done')
   })
 
   it('are dropped when their asker has gone before they began', async () => {
-    const queue = openErrands()
+    const queue = openQueue()
     const leaving = new AbortController()
     let begun = false
     const carryOut = async () => {
@@ -123,7 +98,7 @@ describe('commands in the queue', () => {
   })
 
   it('that find the state failed tell both the asker and the loop', async () => {
-    const queue = openErrands()
+    const queue = openQueue()
     const full = new StateError('STATE_FULL', 'no room')
     const asked = expect(ask(queue, () => Promise.reject(full))).rejects.toBe(full)
     await expect(queue.carryOut()).rejects.toBe(full)

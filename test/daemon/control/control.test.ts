@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/config/schema.ts'
-import { CommandQueue, NotNow } from '../../../src/daemon/commands/queue.ts'
+import { CommandQueue, NotNow, type Session } from '../../../src/daemon/commands/queue.ts'
 import { askDaemon } from '../../../src/daemon/control/client.ts'
 import { controlApp, serveControl } from '../../../src/daemon/control/server.ts'
 import type { Engine } from '../../../src/daemon/engine/engine.ts'
@@ -32,6 +32,7 @@ async function serve(below = '') {
       synced,
       engine: null as unknown as Engine,
       interruption: { stop: never, cut: never },
+      loop: null as unknown as Session['loop'],
       failed: error => error,
     })
   const start = async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/config/schema.ts'
 import type { CommandContext } from '../../../src/daemon/commands/command.ts'
-import { CommandQueue } from '../../../src/daemon/commands/queue.ts'
+import { CommandQueue, ENDED } from '../../../src/daemon/commands/queue.ts'
 import type { Engine } from '../../../src/daemon/engine/engine.ts'
 import { Bus } from '../../../src/daemon/events.ts'
 import { Loop, type LoopOptions } from '../../../src/daemon/loop/loop.ts'
@@ -48,6 +48,8 @@ const PENDING = {
 }
 
 const DELETED: SpokenEvent = { event: 'image_deleted', mirror: '/pictures', path: 'a.png', reason: 'deleted' }
+
+const failed = (error: unknown) => error
 
 type Prepare = (stage: Pick<Stage, 'synced' | 'mirror'>) => void
 /** `uploads` publishes the end of a scan and the start of uploads that never end. It resolves when they must pause. */
@@ -98,17 +100,6 @@ function start(
   let whole = 0
   const bus = new Bus()
   bus.on('passEnded', () => whole++)
-  const loop = new Loop({
-    config: { mirrors: [policy], uploads: { ...UPLOADS, hours } },
-    synced,
-    clock,
-    credentialLifetimeMs: 600_000,
-    running: clock.monotonic,
-    rescan: every(6 * HOUR, clock),
-    audit,
-    queue,
-    bus,
-  })
   const passes: Stage['passes'] = []
   const uploads = async ({ stop, pauseUploads }: Interruption) => {
     bus.publish('pass', { event: 'scan_finished', mirror: folder, folders: 1, files: 9, complete: true })
@@ -135,7 +126,23 @@ function start(
     },
   }
   const stop = new AbortController()
-  const ended = loop.run(engine, { stop: stop.signal, cut: stop.signal })
+  const interruption = { stop: stop.signal, cut: stop.signal }
+  const loop = new Loop({
+    config: { mirrors: [policy], uploads: { ...UPLOADS, hours } },
+    engine,
+    interruption,
+    synced,
+    clock,
+    credentialLifetimeMs: 600_000,
+    running: clock.monotonic,
+    rescan: every(6 * HOUR, clock),
+    audit,
+    queue,
+    bus,
+  })
+  const { forCommands } = loop
+  queue.open({ config: {} as Config, synced, engine: {} as Engine, interruption, loop: forCommands, failed })
+  const ended = loop.run()
   onTestFinished(async () => {
     stop.abort()
     await ended
@@ -318,10 +325,11 @@ describe('the daemon', () => {
     const audit: LoopOptions['audit'] = {
       start() {},
       isDue: () => legs.length < 2,
-      async goOn(_, elsewhere) {
+      async goOn({ stop }, rest) {
         const from = clock.monotonic()
-        await once(elsewhere, 'abort')
+        await rest(stop)
         legs.push({ from, to: clock.monotonic() })
+        return true
       },
       stop() {},
     }
@@ -338,32 +346,50 @@ describe('the daemon', () => {
     ])
   })
 
-  it('makes a pass at once for a command that gave way, went on and then waits for a pass', async () => {
+  it('makes the passes that a command asks for, and scans everything for a whole one', async () => {
     const queue = new CommandQueue()
-    const { clock, passes, synced, stop } = start(undefined, undefined, { queue })
-    queue.open({
-      config: {} as Config,
-      synced,
-      engine: {} as Engine,
-      interruption: { stop: stop.signal, cut: stop.signal },
-      failed: error => error,
-    })
+    const { clock, passes } = start(undefined, undefined, { queue })
     await clock.pass(MINUTE)
-    let done = false
-    const carryOut = async ({ giveWay, pass }: CommandContext) => {
-      await giveWay()
-      await pass()
-      done = true
-    }
-    const output = { tell() {}, say() {}, progress() {} }
-    void queue.ask({ carryOut }, null, { output, left: stop.signal })
+    const asked = queue.ask(
+      {
+        async carryOut({ giveWay, pass }) {
+          await giveWay()
+          return pass()
+        },
+      },
+      null,
+    )
     await clock.pass(SECOND)
-    expect(done).toBe(true)
-    expect(passes).toEqual([
-      { at: 0, scope: 'everything', sends: true },
-      { at: MINUTE, scope: [], sends: true },
-      { at: MINUTE, scope: 'everything', sends: true },
+    expect(await asked).toEqual({ stopped: [] })
+    expect(passes.map(({ at, scope }) => ({ at, scope }))).toEqual([
+      { at: 0, scope: 'everything' },
+      { at: MINUTE, scope: [] },
+      { at: MINUTE, scope: 'everything' },
+      { at: MINUTE, scope: [] },
     ])
+  })
+
+  it('pauses the pass of a command for another command, and goes on with it afterwards', async () => {
+    const queue = new CommandQueue()
+    const steps: string[] = []
+    const ask = (name: string, work: (context: CommandContext) => Promise<unknown>) =>
+      void queue.ask({ carryOut: work }, null).then(() => steps.push(name))
+    ask('sync', ({ pass }) => pass())
+    const { clock, passes } = start(undefined, uploads => uploads(), { queue })
+    await clock.pass(SECOND)
+    ask('approve', async () => {})
+    await clock.pass(SECOND)
+    expect(steps).toEqual(['approve', 'sync'])
+    expect(passes.slice(0, 2).map(({ scope }) => scope)).toEqual(['everything', []])
+  })
+
+  it('refuses a command whose pass was interrupted', async () => {
+    const queue = new CommandQueue()
+    const refused = expect(queue.ask({ carryOut: ({ pass }) => pass() }, null)).rejects.toBe(ENDED)
+    const { clock, stop } = start(undefined, uploads => uploads(), { queue })
+    await clock.pass(SECOND)
+    stop.abort()
+    await refused
   })
 
   it('ends when it is interrupted while it rests', async () => {

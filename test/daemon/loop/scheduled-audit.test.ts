@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import type { AuditResult } from '../../../src/daemon/commands/audit.ts'
 import { ScheduledAudit } from '../../../src/daemon/loop/schedule.ts'
@@ -51,12 +52,17 @@ function open(albumsMs: readonly number[], failure: HostFailure | null = null) {
   return { clock, audit, told, done: () => done }
 }
 
+const until = (due: AbortSignal) => async (ended: AbortSignal) => {
+  const either = AbortSignal.any([due, ended])
+  if (!either.aborted) await once(either, 'abort')
+}
+
 /** Goes on with the audit. After `afterMs` something else is due. Answers how long the audit went on. */
 async function goOn({ clock, audit }: ReturnType<typeof open>, afterMs: number): Promise<number> {
   const began = clock.monotonic()
   const elsewhere = new AbortController()
   let took = -1
-  void audit.goOn(UNTIL_STOPPED, elsewhere.signal).then(() => {
+  void audit.goOn(UNTIL_STOPPED, until(elsewhere.signal)).then(() => {
     took = clock.monotonic() - began
   })
   await clock.pass(afterMs)
