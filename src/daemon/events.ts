@@ -2,7 +2,6 @@ import type { RequestEvent } from '../remote/gate/gate.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { FindingKind } from '../synced/tables/audit.ts'
-import type { Sending } from './engine/observe.ts'
 
 /** An event of the daemon itself, outside its passes. The names are those of the log. */
 export type DaemonEvent =
@@ -28,6 +27,17 @@ export type DaemonEvent =
   | { event: 'trouble_command_failed'; message: string }
   /** `notify.on_upload` failed. `path` null: for many pictures. Published once as long as it fails in the same way. */
   | { event: 'upload_command_failed'; path: string | null; message: string }
+
+/** How far a picture is on its way to the host. */
+export interface Sending {
+  /** The mirror's folder, and the path below it. */
+  mirror: string
+  path: string
+  /** Bytes. */
+  size: number
+  /** Bytes that have been sent. Null: the upload has ended, well or not. */
+  sent: number | null
+}
 
 /** What is published on the bus, by topic. */
 export interface Topics {
@@ -78,10 +88,12 @@ export class Bus {
     for (const listener of this.#listeners.get(topic) ?? []) listener(event as never)
   }
 
-  alive(): void {
-    this.publish('alive', undefined)
+  /** Whether anybody listens. */
+  hears(topic: keyof Topics): boolean {
+    return (this.#listeners.get(topic)?.size ?? 0) > 0
   }
 
+  readonly alive = (): void => this.publish('alive', undefined)
   readonly say = (line: string): void => this.publish('say', line)
   readonly note = (event: DaemonEvent): void => this.publish('daemon', event)
 }

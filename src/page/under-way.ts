@@ -1,4 +1,4 @@
-import type { Sending } from '../daemon/engine/observe.ts'
+import type { Sending } from '../daemon/events.ts'
 
 /** A picture that is being uploaded. `id` is unique during the upload. */
 export interface UnderWay {

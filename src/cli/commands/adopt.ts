@@ -1,4 +1,4 @@
-import type { VerifiedInWords } from '../../daemon/commands/adopt.ts'
+import type { VerifiedInWords } from '../../daemon/commands/sync.ts'
 import { onePass } from '../one-pass.ts'
 import { command, configOption, jsonOption, readConfig } from '../options.ts'
 import { count, printable } from '../words/wording.ts'

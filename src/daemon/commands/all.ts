@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { type Pause, pause, pauseAt, resume } from '../state/pause.ts'
-import { adoptCommand } from './adopt.ts'
 import { auditCommand } from './audit.ts'
 import type { Command } from './command.ts'
 import { deletionsCommand } from './deletions.ts'
-import { retryCommand } from './retry.ts'
-import { syncCommand } from './sync.ts'
+import { adoptCommand, retryCommand, syncCommand } from './sync.ts'
 import { trustCommand } from './trust.ts'
 
 /** `forMs`: null is until `resume`. */

@@ -35,7 +35,7 @@ export async function carryOutHere<N extends CommandName>(
   let engine: Engine | null = null
   const theEngine = () => {
     if (access === null) throw new Error(`${name} does not ask the host`)
-    engine ??= openEngine(config, access, state, ONE_SHOT, told => bus.publish('pass', told))
+    engine ??= openEngine(config, access, state, ONE_SHOT, bus)
     return engine
   }
   const context: CommandContext = {

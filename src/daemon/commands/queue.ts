@@ -86,6 +86,10 @@ export class CommandQueue {
     for (const command of this.#queue.splice(0)) command.refuse(why)
   }
 
+  get isClosed(): boolean {
+    return this.#closed !== null
+  }
+
   get session(): Session | null {
     return this.#session
   }

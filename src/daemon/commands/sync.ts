@@ -1,18 +1,19 @@
 import { z } from 'zod'
+import type { Config } from '../../config/schema.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { hurried } from '../../records/escrow.ts'
+import { resent, retried } from '../../records/pictures.ts'
 import type { HostFailure } from '../../remote/host.ts'
+import { confirmedPattern } from '../../sync/listing/index.ts'
 import { recordStates } from '../../sync/pass.ts'
+import { pathOf } from '../../sync/tree-path.ts'
+import { type Verified, verifyLinks } from '../../sync/uploads/index.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
+import { inWords } from '../../words/reasons.ts'
 import { type MirrorStatus, statusOf, type Verdict, verdictOn } from '../report/status.ts'
 import { type Pause, pauseAt } from '../state/pause.ts'
-import type { Command, CommandContext } from './command.ts'
-
-export const syncCommand: Command<{ pruneIgnored: boolean }, PassResult> = {
-  request: z.strictObject({ pruneIgnored: z.boolean() }),
-  needsHost: true,
-  carryOut: (context, { pruneIgnored }) =>
-    passResult(context, async () => (await context.pass({ pruneIgnored })).stopped),
-}
+import { type Command, type CommandContext, isAtOrBelow, NotPossible } from './command.ts'
 
 /** The result of a command that makes a pass. */
 export interface PassResult {
@@ -24,10 +25,142 @@ export interface PassResult {
   paused: Pause | null
 }
 
+export const syncCommand: Command<{ pruneIgnored: boolean }, PassResult> = {
+  request: z.strictObject({ pruneIgnored: z.boolean() }),
+  needsHost: true,
+  carryOut: (context, { pruneIgnored }) =>
+    passResult(context, async () => (await context.pass({ pruneIgnored })).stopped),
+}
+
+/** `why`: in words, why the first of the `unknown` pictures could not be compared. */
+export type VerifiedInWords = Omit<Verified, 'why'> & { why: string | null }
+
+interface AdoptResult extends PassResult {
+  /** Null: nothing was compared. */
+  verified: VerifiedInWords | null
+  /** Whether addresses can be built that the host has not told. */
+  addressesKnown: boolean
+}
+
+export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
+  request: z.strictObject({ verify: z.boolean() }),
+  needsHost: true,
+  async carryOut(context, { verify }) {
+    const { config, synced, interruption } = context
+    const engine = context.engine()
+    // A failure that was ambiguous may be clear by now.
+    await forgetFailures(config, synced)
+    let verified: VerifiedInWords | null = null
+    // Every picture may be linked, so comparing them may take long.
+    const giveWay = async () => {
+      if (context.othersWait()) await context.giveWay()
+    }
+    const result = await passResult(context, async () => {
+      const { stopped } = await engine.adopt(interruption)
+      if (verify) {
+        const { why, ...counts } = await verifyLinks(engine.context, interruption.cut, giveWay)
+        verified = { ...counts, why: why && inWords(why) }
+      }
+      return stopped
+    })
+    const addressesKnown = synced.meta.get('cdn_base') !== null || confirmedPattern(synced) !== null
+    return { ...result, verified, addressesKnown }
+  },
+}
+
+/** `path` and `resend`: absolute, or below a mirror's folder. */
+interface RetryRequest {
+  path?: string | undefined
+  resend?: string | undefined
+}
+
+export const retryCommand: Command<RetryRequest, PassResult> = {
+  request: z.strictObject({ path: z.string().optional(), resend: z.string().optional() }),
+  needsHost: true,
+  async carryOut(context, { path, resend }) {
+    const { config, synced } = context
+    if (path !== undefined && !hasFailures(config, synced, path))
+      throw new NotPossible(`retry ${path}: nothing failed at or below it; "albumd status" lists what did`)
+    if (path !== undefined || resend === undefined) {
+      await forgetFailures(config, synced, path)
+      const { host } = context.engine().context
+      for (const { endpoint } of host.blocks()) host.unblock(endpoint)
+    }
+    if (resend !== undefined) {
+      const files = await resendInDoubt(config, synced, resend, Date.now())
+      if (files.length === 0)
+        throw new NotPossible(
+          `--resend ${resend}: no upload there is in doubt; "albumd status" lists the uploads in doubt`,
+        )
+    }
+    return passResult(context, async () => (await context.pass()).stopped)
+  },
+}
+
 /**
- * Does `work`, which answers the host's refusals that ended it early. Asks the host for one page at the same time,
- * because a pass that has nothing to send would not notice that the host does not answer. While albumd is paused, `work`
- * is not done.
+ * Forgets the failures of the files at and below `path` (absolute, or below a mirror's folder; undefined: of all files),
+ * and that the quota was used up. The host's blocks stay recorded until they end, because `status` shows since when they
+ * hold.
+ */
+function forgetFailures(config: Config, synced: Synced, path?: string): Promise<void> {
+  const failed = filesAt(config, synced, synced.files.inState('failed'), path)
+  return synced.commit(tx => {
+    retried(tx, failed)
+    for (const { folder, name } of failed) tx.failures.clear(folder, name)
+    tx.account.forgetExhaustion()
+    tx.meta.clear('size_limit')
+  })
+}
+
+/** Whether an upload failed or the host refused a deletion at or below `path` (as above). */
+function hasFailures(config: Config, synced: Synced, path: string): boolean {
+  const isMeant = isAt(config, synced, path)
+  return (
+    synced.summaries.failures(Number.MAX_SAFE_INTEGER).some(isMeant) ||
+    synced.escrow.postponed().some(isMeant)
+  )
+}
+
+type Mirrors = { mirrors: readonly Pick<Config['mirrors'][number], 'folder'>[] }
+
+/** Has the uploads in doubt at and below `path` sent again, as a person asked. Answers the paths of these files. */
+export async function resendInDoubt(
+  config: Mirrors,
+  synced: Synced,
+  path: string,
+  now: number,
+): Promise<string[]> {
+  const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]
+  const files = filesAt(config, synced, inDoubt, path).filter(
+    file => file.state === 'uncertain' || DOUBTFUL.has(synced.failures.codeOf(file) ?? ''),
+  )
+  await synced.commit(tx => resent(tx, files, now))
+  return files.map(file => pathOf(synced.folders.byId(file.folder)!.path, file.name))
+}
+
+/** Failures that end when a person asks for the upload to be sent again. */
+const DOUBTFUL: ReadonlySet<string> = new Set(['AMBIGUOUS', 'STATE_RESTORED'])
+
+function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
+  const isMeant = isAt(config, synced, path)
+  return files.filter(({ folder, name }) => {
+    const { mirror, path: above } = synced.folders.byId(folder)!
+    return isMeant({ mirror, path: pathOf(above, name) })
+  })
+}
+
+/** Tells whether a location in the config's mirrors is at or below `path` (as above). */
+function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefined) {
+  const folders = new Map(mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
+  return (location: { mirror: number; path: string }) => {
+    const folder = folders.get(location.mirror)
+    return folder !== undefined && isAtOrBelow(folder, location.path, path)
+  }
+}
+
+/**
+ * Does `work`, which answers the host's refusals that ended it early. While albumd is paused, `work` is not done. A
+ * command of a person tries everything again, except a used-up quota, because the quota is probed by itself.
  */
 export async function passResult(
   context: CommandContext,
@@ -43,28 +176,23 @@ export async function passResult(
 }
 
 async function whatStopped(
-  context: CommandContext,
+  { engine, interruption }: CommandContext,
   work: () => Promise<HostFailure[]>,
 ): Promise<HostFailure[]> {
-  await tryAgain(context)
-  const engine = context.engine()
-  const [refusal, ended] = await Promise.all([engine.greet(context.interruption.cut), work()])
-  const stopped = distinct([...(refusal ? [refusal] : []), ...ended])
-  // The pass may have recorded the mirrors' states before the host answered `greet`.
-  await context.synced.commit(tx => recordStates(tx, engine.context, stopped))
-  return stopped
-}
-
-/** A command of a person tries everything again, except a used-up quota, because the quota is probed by itself. */
-async function tryAgain(context: CommandContext): Promise<void> {
-  const { host, synced, running } = context.engine().context
+  const { context } = engine()
+  const { host, synced, running } = context
   const blocks = host.blocks()
   const isUsedUp = (endpoint: Endpoint) =>
     blocks.some(block => block.endpoint === endpoint && block.remedy === 'quota')
   for (const endpoint of ENDPOINTS) if (!isUsedUp(endpoint)) host.unblock(endpoint)
   if (synced.escrow.postponed().length > 0) await synced.commit(tx => hurried(tx, running()))
-}
-
-function distinct(failures: HostFailure[]): HostFailure[] {
-  return [...new Map(failures.map(failure => [`${failure.code} ${failure.endpoint}`, failure])).values()]
+  // A pass that has nothing to send would not notice that the host does not answer, so it is asked for one page as well.
+  const [page, ended] = await Promise.all([host.list(null, 1, interruption.cut), work()])
+  const refusals = [...(page.ok ? [] : [page.failure]), ...ended]
+  const stopped = [
+    ...new Map(refusals.map(failure => [`${failure.code} ${failure.endpoint}`, failure])).values(),
+  ]
+  // The pass may have recorded the mirrors' states before the host answered.
+  await synced.commit(tx => recordStates(tx, context, stopped))
+  return stopped
 }

@@ -4,24 +4,24 @@ import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
 import { openScanPool, type ScanPool } from '../../local/scan-pool.ts'
 import { retried } from '../../records/pictures.ts'
 import { openImageHost, type RemoteOptions } from '../../remote/client.ts'
-import type { RequestEvent } from '../../remote/gate/gate.ts'
-import { type HostFailure, type ImageHost, PictureChanged } from '../../remote/host.ts'
+import { type ImageHost, PictureChanged } from '../../remote/host.ts'
 import { fileAges, systemClock } from '../../sync/clock.ts'
 import type { EngineContext, OpenPictureAt } from '../../sync/context.ts'
 import { AlbumContents, rememberingDelivery } from '../../sync/listing/index.ts'
 import { runPass } from '../../sync/pass.ts'
-import { spoken, type TellSpoken } from '../../sync/pass-events.ts'
+import { spoken } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy, PassReport, PassTask, Scope } from '../../sync/pass-request.ts'
 import { VanishedRules } from '../../sync/scan/index.ts'
-import { IncompletePictures, RecoveryPace, type Verified, verifyLinks } from '../../sync/uploads/index.ts'
+import { IncompletePictures, RecoveryPace } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because, type Reason } from '../../words/reasons.ts'
+import type { Bus } from '../events.ts'
 import { allowanceOf } from '../report/quota-status.ts'
 import { blocksBefore, ledgerAfter } from '../state/last-process.ts'
 import { hostOfOwnAccount } from '../state/own-account.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { State } from '../state/state.ts'
-import { observed, type TellSending } from './observe.ts'
+import { observed } from './observe.ts'
 
 /** What differs between a command that ends and a daemon that stays. */
 export interface EngineOptions {
@@ -35,14 +35,6 @@ export interface EngineOptions {
 export interface Access {
   apiKey: string
   ca: string | null
-}
-
-/** Hears of the work, besides the events of the passes. */
-export interface Observer {
-  requested?: ((request: RequestEvent) => void) | undefined
-  sending?: TellSending | undefined
-  /** Called after every step. */
-  alive?: (() => void) | undefined
 }
 
 export interface PassOptions {
@@ -61,13 +53,6 @@ export interface Engine {
   ): Promise<PassReport>
   /** Links what is pending to images that the host holds already; sends nothing. */
   adopt(interruption: Interruption): Promise<PassReport>
-  /**
-   * Compares the bytes of linked pictures with their images. `between` is awaited before each, so other work can be
-   * done.
-   */
-  verifyLinks(signal: AbortSignal, between: () => Promise<void>): Promise<Verified>
-  /** Asks the host for one page, to find out whether it answers and accepts the key. Null: it does. */
-  greet(signal: AbortSignal): Promise<HostFailure | null>
   close(): Promise<void>
 }
 
@@ -104,8 +89,7 @@ export function openEngine(
   access: Access,
   state: State,
   { patience, graceMs }: EngineOptions,
-  tell: TellSpoken,
-  { requested, sending, alive = () => {} }: Observer = {},
+  bus: Bus,
 ): Engine {
   const pools = new Map<string, ScanPool>(config.mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
   const remote = openRemote(config.host, access, state.lastRequest, {
@@ -114,8 +98,8 @@ export function openEngine(
     patience,
     blocks: blocksBefore(state.synced, config.host.plan, systemClock),
     onRequest: request => {
-      alive()
-      requested?.(request)
+      bus.alive()
+      bus.publish('request', request)
     },
   })
   const ofOwnAccount = hostOfOwnAccount(remote, state.synced, access.apiKey, systemClock)
@@ -126,12 +110,15 @@ export function openEngine(
   const world = { disk: realDisk, host, openPicture: openPictureAt }
   const context: EngineContext = {
     synced: state.synced,
-    ...observed(world, alive, sending),
+    ...observed(world, bus),
     clock: systemClock,
-    tell: told => tell(spoken(told)),
+    tell: told => {
+      bus.alive()
+      bus.publish('pass', spoken(told))
+    },
     lookAt: (root: string) => async batch => {
       const results = await pools.get(root)!.look(batch)
-      alive()
+      bus.alive()
       return results
     },
     allowance: allowanceOf(config),
@@ -191,11 +178,6 @@ export function openEngine(
       if (report.stopped.length === 0 && !guarded && !interruption.stop.aborted)
         await state.synced.commit(tx => tx.meta.clear('restored'))
       return report
-    },
-    verifyLinks: (signal, between) => verifyLinks(context, signal, between),
-    async greet(signal) {
-      const listed = await host.list(null, 1, signal)
-      return listed.ok ? null : listed.failure
     },
     async close() {
       await host.close()

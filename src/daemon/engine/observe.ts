@@ -1,22 +1,7 @@
 import type { Disk } from '../../local/disk.ts'
 import { hostWith, type PictureBody } from '../../remote/host.ts'
 import type { EngineContext } from '../../sync/context.ts'
-
-/** How far a picture is on its way to the host. */
-export interface Sending {
-  /** The mirror's folder, and the path below it. */
-  mirror: string
-  path: string
-  /** Bytes. */
-  size: number
-  /** Bytes that have been sent. Null: the upload has ended, well or not. */
-  sent: number | null
-}
-
-export type TellSending = (sending: Sending) => void
-
-/** Called after every step on disk and host. A disk that hangs takes no step, so the silence can be noticed. */
-type Alive = () => void
+import type { Bus, Sending } from '../events.ts'
 
 /** What the engine works on. */
 type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture'>
@@ -29,31 +14,29 @@ const FETCHING_MS = 30_000
 /** A picture in memory is counted in pieces of so many bytes. */
 const PIECE = 64 * 1024
 
-/** Wraps disk, host and pictures, so that `alive` hears of every step, and `sending` of each part that is sent. */
-export function observed({ disk, host, openPicture }: World, alive: Alive, sending?: TellSending): World {
+/**
+ * Wraps disk, host and pictures, so that `alive` is published for every step, and `sending` for each part that is sent. A
+ * disk that hangs takes no step, so the silence can be noticed.
+ */
+export function observed({ disk, host, openPicture }: World, bus: Bus): World {
   // A body is recognized by its `chunks`, because it has the name of its file and not the path.
   const locations = new WeakMap<PictureBody['chunks'], Pick<Sending, 'mirror' | 'path'>>()
   return {
-    disk: diskWithSigns(disk, alive),
+    disk: diskWithSigns(disk, bus.alive),
     async openPicture(mirror, path, cut) {
       const picture = await openPicture(mirror, path, cut)
-      alive()
-      const chunks = async function* () {
-        for await (const chunk of picture.chunks()) {
-          alive()
-          yield chunk
-        }
-      }
+      bus.alive()
+      const chunks = () => counted(picture.chunks(), bus.alive)
       locations.set(chunks, { mirror, path })
       return { ...picture, chunks }
     },
-    // For other requests the gate calls `alive`.
+    // For other requests the gate has `alive` published.
     host: hostWith(host, {
       async send(credential, picture, signal) {
         const location = locations.get(picture.chunks)
-        if (!sending || !location) return host.send(credential, picture, signal)
+        if (!location || !bus.hears('sending')) return host.send(credential, picture, signal)
         const { bytes, ...body } = picture
-        const told = (sent: number | null) => sending({ ...location, size: body.size, sent })
+        const told = (sent: number | null) => bus.publish('sending', { ...location, size: body.size, sent })
         const chunks = () => counted(bytes ? slices(bytes) : body.chunks(), told)
         told(0)
         try {
@@ -63,7 +46,7 @@ export function observed({ disk, host, openPicture }: World, alive: Alive, sendi
         }
       },
       async fetchDelivered(...args) {
-        const timer = setInterval(alive, FETCHING_MS).unref()
+        const timer = setInterval(bus.alive, FETCHING_MS).unref()
         try {
           return await host.fetchDelivered(...args)
         } finally {
@@ -74,16 +57,16 @@ export function observed({ disk, host, openPicture }: World, alive: Alive, sendi
   }
 }
 
-/** A chunk counts as sent when the next one is asked for. */
+/** Calls `told` with the sum of the bytes so far. A chunk counts when the next one is asked for. */
 async function* counted(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  told: (sent: number) => void,
+  told: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  let sent = 0
+  let bytes = 0
   for await (const chunk of chunks) {
     yield chunk
-    sent += chunk.byteLength
-    told(sent)
+    bytes += chunk.byteLength
+    told(bytes)
   }
 }
 
@@ -91,17 +74,16 @@ function* slices(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.byteLength; at += PIECE) yield bytes.subarray(at, at + PIECE)
 }
 
-function diskWithSigns(disk: Disk, alive: Alive): Disk {
+function diskWithSigns(disk: Disk, alive: () => void): Disk {
   const told = <T>(result: T) => {
     alive()
     return result
   }
   return {
+    ...disk,
     readFolder: path => told(disk.readFolder(path)),
     lstat: path => told(disk.lstat(path)),
     readText: path => told(disk.readText(path)),
     mountPoints: folder => told(disk.mountPoints(folder)),
-    isRemote: folder => disk.isRemote(folder),
-    now: () => disk.now(),
   }
 }

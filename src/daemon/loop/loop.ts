@@ -115,7 +115,7 @@ export class Loop {
         if (stop.aborted) break
         const { report, paused } = await this.#pass()
         if (paused) continue
-        const rest = (ended: AbortSignal) => this.#rest(this.#restMs(report), ended, () => bus.alive())
+        const rest = (ended: AbortSignal) => this.#rest(this.#restMs(report), ended, bus.alive)
         const mayAudit = audit?.isDue() === true && pauseAt(synced, clock.wall()) === null
         if (!(mayAudit && (await audit.goOn(interruption, rest)))) await rest(stop)
       }

@@ -35,7 +35,8 @@ export class CronSchedule implements Recurring {
   readonly #kept: KeptSlot
   #task: ScheduledTask | null = null
 
-  constructor(expression: string, kept: KeptSlot) {
+  /** `kept` left out: in memory alone, for work that each start of the daemon does anyway. */
+  constructor(expression: string, kept: KeptSlot = slotInMemory()) {
     this.#expression = expression
     this.#kept = kept
   }
@@ -71,7 +72,6 @@ export class CronSchedule implements Recurring {
   }
 }
 
-/** Keeps the next time in memory alone, for work that each start of the daemon does anyway. */
 export function slotInMemory(): KeptSlot {
   let slot: number | null = null
   return {

@@ -1,6 +1,5 @@
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../sync/clock.ts'
-import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { inWords } from '../../words/reasons.ts'
 import { audit } from '../commands/audit.ts'
@@ -10,11 +9,10 @@ import { type Bus, newsFilter } from '../events.ts'
 import { type Notifier, watchHealth } from '../notify/notifier.ts'
 import { reportTo, type ServiceManager } from '../notify/service-manager.ts'
 import type { UploadCommand } from '../notify/upload-command.ts'
-import type { Claim } from '../state/claim.ts'
-import { fingerprintOf } from '../state/claim.ts'
-import { openClaimed, type State } from '../state/state.ts'
+import { type Claim, fingerprintOf } from '../state/claim.ts'
+import { openClaimed } from '../state/state.ts'
 import { Loop } from './loop.ts'
-import { CronSchedule, type KeptSlot, ScheduledAudit, slotInMemory } from './schedule.ts'
+import { CronSchedule, type KeptSlot, ScheduledAudit } from './schedule.ts'
 import type { Settings } from './settings.ts'
 
 /** What the supervisor keeps open from session to session. */
@@ -26,98 +24,61 @@ export interface Services {
   manager: ServiceManager | null
 }
 
+/** The daemon waits out an outage. */
+const PATIENCE = { attempts: 4, maxDelayMs: 300_000 }
+
 /**
  * Everything that is open for one config, from opening the state to closing it: state, engine, loop, and whoever reads
- * the state. Ends when interrupted, or when `replaced` says that another config was taken. `onOpen` is called when the
- * state is open and belongs to this config. Throws what `openClaimed` throws, and StateError where the state fails.
+ * the state. Ends when interrupted. Throws what `openClaimed` throws, and StateError where the state fails.
  */
 export async function runSession(
-  { replaced, ...settings }: Settings & { replaced: AbortSignal },
+  { config, access }: Settings,
   claim: Claim,
-  services: Services,
+  { bus, queue, notifier, onUpload, manager }: Services,
   interruption: Interruption,
-  onOpen: () => void,
 ): Promise<void> {
-  const { bus, queue, manager } = services
-  const state = openClaimed(settings.config, claim, bus.say)
-  try {
-    onOpen()
-    const stop = AbortSignal.any([interruption.stop, replaced])
-    const unsubscribe = subscribe(services, settings.config, state)
-    try {
-      await work(settings, state, services, { ...interruption, stop })
-    } finally {
-      unsubscribe()
-    }
-  } catch (error) {
-    throw state.failed(error)
-  } finally {
-    manager?.forget()
-    queue.leave()
-    state.close()
-  }
-}
-
-function subscribe({ bus, queue, notifier, onUpload, manager }: Services, config: Config, { synced }: State) {
+  const state = openClaimed(config, claim, bus.say)
+  const { synced, running } = state
+  const isNews = newsFilter()
   const ends = [
+    bus.on('pass', told => {
+      if (isNews(told)) bus.publish('news', told)
+    }),
     onUpload.listen(bus, config.notify.on_upload, synced),
     manager ? reportTo(manager, bus, config, synced, systemClock) : () => {},
     watchHealth(bus, notifier, config, synced, systemClock),
     bus.on('pass', queue.tell),
   ]
-  return () => {
-    for (const end of ends) end()
-  }
-}
-
-async function work(
-  { config, access }: Settings,
-  state: State,
-  { bus, queue, manager }: Services,
-  interruption: Interruption,
-): Promise<void> {
-  const { synced, running } = state
-  manager?.ready()
-  await synced.commit(tx => tx.meta.set('config', fingerprintOf(config)))
-  const isNews = newsFilter()
-  const alive = () => bus.alive()
-  const tell = (told: SpokenEvent) => {
-    alive()
-    if (isNews(told)) bus.publish('news', told)
-    bus.publish('pass', told)
-  }
-  const engine = openEngine(
-    config,
-    access,
-    state,
-    { patience: { attempts: 4, maxDelayMs: 300_000 }, graceMs: config.deletions.grace },
-    tell,
-    {
-      requested: request => bus.publish('request', request),
-      sending: sending => bus.publish('sending', sending),
-      alive,
-    },
-  )
-  const loop = new Loop({
-    config,
-    engine,
-    interruption,
-    synced,
-    clock: systemClock,
-    running,
-    credentialLifetimeMs: config.host.credential_lifetime,
-    // The next time is kept in memory alone, because a daemon scans everything when it starts.
-    rescan: new CronSchedule(config.watch.rescan, slotInMemory()),
-    audit: audits(config, engine, bus.note),
-    queue,
-    bus,
-    ...(manager && { aliveEveryMs: manager.signEveryMs }),
-  })
-  queue.open({ config, synced, engine, interruption, loop: loop.forCommands, failed: state.failed })
+  let engine: Engine | null = null
   try {
+    manager?.ready()
+    await synced.commit(tx => tx.meta.set('config', fingerprintOf(config)))
+    engine = openEngine(config, access, state, { patience: PATIENCE, graceMs: config.deletions.grace }, bus)
+    const loop = new Loop({
+      config,
+      engine,
+      interruption,
+      synced,
+      clock: systemClock,
+      running,
+      credentialLifetimeMs: config.host.credential_lifetime,
+      // The next time is kept in memory alone, because a daemon scans everything when it starts.
+      rescan: new CronSchedule(config.watch.rescan),
+      audit: audits(config, engine, bus.note),
+      queue,
+      bus,
+      ...(manager && { aliveEveryMs: manager.signEveryMs }),
+    })
+    queue.open({ config, synced, engine, interruption, loop: loop.forCommands, failed: state.failed })
     await loop.run()
+  } catch (error) {
+    throw state.failed(error)
   } finally {
-    await engine.close()
+    await engine?.close()
+    for (const end of ends) end()
+    manager?.forget()
+    queue.leave()
+    state.close()
   }
 }
 
@@ -128,9 +89,8 @@ const FINDINGS_TOLD = 100
 function audits(config: Config, engine: Engine, note: Bus['note']): ScheduledAudit | null {
   if (config.watch.audit === null) return null
   const { clock, synced } = engine.context
-  const { meta } = synced
   const kept: KeptSlot = {
-    get: () => meta.get('audit_slot'),
+    get: () => synced.meta.get('audit_slot'),
     set: slot => synced.commitNow(tx => tx.meta.set('audit_slot', slot)),
   }
   return new ScheduledAudit({

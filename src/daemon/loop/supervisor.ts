@@ -11,7 +11,7 @@ import { stateProblem } from '../notify/health.ts'
 import { Notifier } from '../notify/notifier.ts'
 import type { ServiceManager } from '../notify/service-manager.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
-import { type Claim, claimState, stateFiles } from '../state/claim.ts'
+import { claimState, stateFiles } from '../state/claim.ts'
 import { beginProblemNote } from '../state/state-problem.ts'
 import { runSession, type Services } from './session.ts'
 import { CurrentSettings, type Renewable, renew } from './settings.ts'
@@ -73,7 +73,7 @@ export async function supervise(
   const services: Services = { bus, queue, notifier, onUpload, manager }
   background.run(ended => notifier.run(ended))
   background.run(ended => onUpload.run(ended))
-  if (renewable) background.run(ended => renew(settings, queue, renewable, bus.note, ended, manager))
+  const endRenewing = renewable && renew(settings, queue, renewable, bus.note, manager)
   const onStop = () => manager?.stopping()
   interruption.stop.addEventListener('abort', onStop)
 
@@ -88,7 +88,7 @@ export async function supervise(
   }
   /** Somebody may have put another state folder in the place of the one that was claimed. */
   const renewFolder = async () => {
-    if (!claim.folder.renew()) return
+    if (!claim.renew()) return
     problemNote = beginProblemNote(files.problemNote)
     problemNote.write(problem)
     await control.close()
@@ -100,7 +100,14 @@ export async function supervise(
     await renewFolder()
     const unsubscribe = bus.on('passEnded', allIsWell)
     try {
-      await runSessions(settings, claim, services, interruption)
+      // A session for each config that is taken.
+      while (!interruption.stop.aborted) {
+        const stop = AbortSignal.any([interruption.stop, settings.begin()])
+        await runSession(settings.current, claim, services, { ...interruption, stop })
+      }
+    } catch (error) {
+      if (error instanceof StateError) queue.close(new NotNow(error.code, error.message))
+      throw error
     } finally {
       unsubscribe()
     }
@@ -109,6 +116,7 @@ export async function supervise(
     await keepTrying(attempt, tellProblem, systemClock, interruption.stop)
   } finally {
     queue.close(ENDED)
+    await endRenewing?.()
     await background.end()
     await display?.close()
     await control.close()
@@ -116,31 +124,6 @@ export async function supervise(
     claim.release()
     interruption.stop.removeEventListener('abort', onStop)
     await manager?.settled()
-  }
-}
-
-/** A session for each config that is taken, until interrupted. Throws StateError where the state fails. */
-async function runSessions(
-  settings: CurrentSettings,
-  claim: Claim,
-  services: Services,
-  interruption: Interruption,
-): Promise<void> {
-  while (!interruption.stop.aborted) {
-    const current = settings.begin()
-    try {
-      await runSession(current, claim, services, interruption, () => settings.prove())
-    } catch (error) {
-      if (!(error instanceof StateError)) throw error
-      if (error.code.startsWith('STATE_OTHER_') && settings.goBack()) {
-        const message = `${error.message}; the config from before stays`
-        services.bus.note({ event: 'config_refused', message })
-        continue
-      }
-      services.queue.close(new NotNow(error.code, error.message))
-      throw error
-    }
-    if (!current.replaced.aborted) return
   }
 }
 

@@ -22,21 +22,41 @@ export const stateFiles = (stateDir: string) => ({
 /** A state folder and the mirrors' folders, locked for this process. */
 export interface Claim {
   roots: RootLocks
-  folder: Pick<StateFolder, 'renew'>
+  /**
+   * Locks the state folder that is there now, where somebody has put another folder in the place of the locked one.
+   * Answers whether it did. Throws StateError.
+   */
+  renew(): boolean
   release(): void
 }
 
-/** Locks the state folder and the mirrors' folders. Throws LockedError and StateError. */
+/** Locks the state folder, which is made where it does not exist, and the mirrors' folders. Throws LockedError and StateError. */
 export async function claimState(config: Config): Promise<Claim> {
-  const folder = takeStateFolder(stateFiles(config.state_dir).lock)
+  const lockFile = stateFiles(config.state_dir).lock
+  let lock = take(lockFile)
+  let taken = idOf(lockFile)
   const roots = new RootLocks(config.mirrors.map(({ folder }) => folder))
+  const renew = () => {
+    // No folder is made where none exists, because somebody may be about to move the state back.
+    if (idOf(lockFile) === taken || !existsSync(config.state_dir)) return false
+    const before = lock
+    try {
+      lock = take(lockFile)
+    } catch (error) {
+      // Another albumd's lock is an error that passes: this daemon has worked already, so it waits.
+      throw error instanceof LockedError ? new StateError('STATE_BUSY', error.message) : error
+    }
+    taken = idOf(lockFile)
+    before.release()
+    return true
+  }
   const release = () => {
     roots.release()
-    folder.release()
+    lock.release()
   }
   try {
     for (const taken of (await roots.lockMissing()).values()) throw taken
-    return { roots, folder, release }
+    return { roots, renew, release }
   } catch (error) {
     release()
     throw error
@@ -80,39 +100,6 @@ export class RootLocks {
 
   release(): void {
     for (const lock of this.#locks.values()) lock.release()
-  }
-}
-
-/** A state folder, locked for this process. */
-interface StateFolder {
-  /**
-   * Locks the folder that is there now, where somebody has put another folder in the place of the locked one. Answers
-   * whether it did. Throws StateError.
-   */
-  renew(): boolean
-  release(): void
-}
-
-/** Makes the folder of this lock file where it does not exist. Throws LockedError and StateError. */
-function takeStateFolder(lockFile: string): StateFolder {
-  let lock = take(lockFile)
-  let taken = idOf(lockFile)
-  return {
-    renew() {
-      // No folder is made where none exists, because somebody may be about to move the state back.
-      if (idOf(lockFile) === taken || !existsSync(dirname(lockFile))) return false
-      const before = lock
-      try {
-        lock = take(lockFile)
-      } catch (error) {
-        // Another albumd's lock is an error that passes: this daemon has worked already, so it waits.
-        throw error instanceof LockedError ? new StateError('STATE_BUSY', error.message) : error
-      }
-      taken = idOf(lockFile)
-      before.release()
-      return true
-    },
-    release: () => lock.release(),
   }
 }
 

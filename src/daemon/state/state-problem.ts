@@ -1,4 +1,4 @@
-import { closeSync, lstatSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { explained, StateError } from '../../synced/state-error.ts'
 import { markOf, readWitness } from '../../synced/witness.ts'
@@ -63,37 +63,16 @@ const NOTE_BYTES = 1024
  * file can't be written, there is no note, and nothing else changes.
  */
 export function beginProblemNote(file: string): ProblemNote {
-  // A file that exists is overwritten, because a full disk has no room for another one.
-  const write = (line: string | null) => gently(() => overwrite(file, line ?? ''))
-  if (!write(null)) gently(() => writeFileSync(file, text(''), { mode: 0o600 }))
-  return { write, remove: () => void gently(() => rmSync(file)) }
+  const write = (line: string | null, flag = 'r+') => {
+    // 'r+' writes over a file that exists, because a full disk has no room for another one.
+    const text = Buffer.alloc(NOTE_BYTES, (line ?? '').padEnd(NOTE_BYTES))
+    return orNull(() => writeFileSync(file, text, { flag, mode: 0o600 }) ?? true)
+  }
+  write(null) ?? write(null, 'w')
+  return { write, remove: () => void orNull(() => rmSync(file)) }
 }
 
 /** Null: there is no note. */
 export function readProblemNote(file: string): string | null {
   return orNull(() => readFileSync(file, 'utf8').trim()) || null
-}
-
-function overwrite(file: string, line: string): void {
-  const open = openSync(file, 'r+')
-  try {
-    writeSync(open, text(line), 0, NOTE_BYTES, 0)
-  } finally {
-    closeSync(open)
-  }
-}
-
-function text(line: string): Buffer {
-  const bytes = Buffer.alloc(NOTE_BYTES, ' ')
-  bytes.write(line)
-  return bytes
-}
-
-function gently(work: () => void): boolean {
-  try {
-    work()
-    return true
-  } catch {
-    return false
-  }
 }

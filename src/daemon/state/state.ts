@@ -7,9 +7,9 @@ import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import type { LockedError } from '../../synced/lock.ts'
 import { explained, isOfDatabase, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
-import { type Claim, claimState, type RootLocks, stateFiles } from './claim.ts'
+import { type Claim, claimState, stateFiles } from './claim.ts'
 import { bootId, endRequests, lastRequestBefore, startRequests } from './last-process.ts'
-import { openRecords, type Records } from './records.ts'
+import { openRecords } from './records.ts'
 
 /** An open state, locked for this process together with the mirrors' folders. */
 export interface State {
@@ -55,55 +55,33 @@ export async function openState(config: Config, say: (line: string) => void): Pr
 }
 
 /** Opens the state of a claimed folder. Closing it keeps the claim. Throws StateError as `openState` does. */
-export function openClaimed(config: Config, claim: Claim, say: (line: string) => void): State {
+export function openClaimed(config: Config, { roots }: Claim, say: (line: string) => void): State {
   const files = stateFiles(config.state_dir)
   const records = openRecords(files, say)
   const { synced } = records
-  try {
-    const before = lastRequestBefore(synced, systemClock.monotonic())
-    // Lost or old records may lack the last request.
-    const lastRequest = records.knowLess ? systemClock.monotonic() : before
-    refuseOther(synced, config)
-    synced.commitNow(({ meta }) => meta.set('base_url', config.host.base_url))
-    if (records.lostWork) synced.commitNow(tx => noteLost(tx, systemClock.monotonic()))
-    return opened(records, lastRequest, claim.roots, files.database)
-  } catch (error) {
-    // A StateError here means that the state belongs to another config. The state itself is intact.
-    const why = explained(error, files.database)
-    records.close(error instanceof StateError ? 'clean' : endAfter(why))
-    throw why
-  }
-}
-
-function endAfter(why: unknown): 'cut_off' | 'damaged' {
-  return why instanceof StateError && why.code === 'STATE_DAMAGED' ? 'damaged' : 'cut_off'
-}
-
-function opened(records: Records, lastRequest: number | null, roots: RootLocks, file: string): State {
-  const { synced } = records
-  const began = systemClock.monotonic()
-  synced.commitNow(tx => {
-    startRequests(tx)
-    noteBoot(tx, bootId(), began)
-    tx.meta.set('pid', process.pid)
-    // A daemon that was killed could not remove this entry.
-    tx.meta.clear('config')
-  })
-  const runBefore = synced.meta.get('running_ms') ?? 0
-  const running = () => Math.round(runBefore + systemClock.monotonic() - began)
   let end: 'clean' | 'cut_off' | 'damaged' = 'clean'
   const failed = (error: unknown) => {
-    const why = explained(error, file)
-    if (why instanceof StateError) end = endAfter(why)
+    const why = explained(error, files.database)
+    if (why instanceof StateError) end = why.code === 'STATE_DAMAGED' ? 'damaged' : 'cut_off'
     return why
   }
-  return {
-    synced,
-    lastRequest,
-    running,
-    lockMissing: () => roots.lockMissing(),
-    failed,
-    close() {
+  try {
+    refuseOther(synced, config)
+    const began = systemClock.monotonic()
+    // Lost or old records may lack the last request.
+    const lastRequest = records.knowLess ? began : lastRequestBefore(synced, began)
+    const runBefore = synced.meta.get('running_ms') ?? 0
+    const running = () => Math.round(runBefore + systemClock.monotonic() - began)
+    synced.commitNow(tx => {
+      tx.meta.set('base_url', config.host.base_url)
+      if (records.lostWork) noteLost(tx, began)
+      startRequests(tx)
+      noteBoot(tx, bootId(), began)
+      tx.meta.set('pid', process.pid)
+      // A daemon that was killed could not remove this entry.
+      tx.meta.clear('config')
+    })
+    const close = () => {
       try {
         if (end === 'clean') recordEnd(synced, running())
       } catch (error) {
@@ -111,7 +89,13 @@ function opened(records: Records, lastRequest: number | null, roots: RootLocks, 
       } finally {
         records.close(end)
       }
-    },
+    }
+    return { synced, lastRequest, running, lockMissing: () => roots.lockMissing(), failed, close }
+  } catch (error) {
+    const why = failed(error)
+    // A StateError of `refuseOther` means that the state belongs to another config. The state itself is intact.
+    records.close(error instanceof StateError ? 'clean' : end)
+    throw why
   }
 }
 
@@ -134,44 +118,40 @@ function knowsTheHost({ albums, images, journal }: Synced): boolean {
 /**
  * Throws StateError where the state does not belong to this config: a state belongs to one host, and a mirror's records
  * to one folder and one album. Otherwise albumd would upload and delete wrongly.
+ *
+ * A mirror that was removed from the config keeps its images. Another mirror may not use an album at, above or below that
+ * mirror's album, because the same pictures would be uploaded there again.
  */
-export function refuseOther(synced: Synced, config: Config): void {
-  const { base_url } = config.host
+export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config): void {
+  const refuse = (code: string, message: string) => {
+    throw new StateError(code, message)
+  }
   const bound = synced.meta.get('base_url')
-  if (bound !== null && bound !== base_url && knowsTheHost(synced))
-    throw new StateError(
+  if (bound !== null && bound !== host.base_url && knowsTheHost(synced))
+    refuse(
       'STATE_OTHER_HOST',
-      `${config.state_dir}: the state belongs to ${bound}, the config says ${base_url}; put host.base_url back, or name another state_dir`,
+      `${state_dir}: the state belongs to ${bound}, the config says ${host.base_url}; put host.base_url back, or name another state_dir`,
     )
-  for (const { folder, album } of config.mirrors) {
+  const recorded = synced.mirrors.all()
+  const removed = recorded.filter(
+    ({ id, folder }) => !mirrors.some(mirror => mirror.folder === folder) && synced.files.anyOfMirror(id),
+  )
+  for (const { folder, album } of mirrors) {
     const known = synced.mirrors.of(folder)
     if (known && known.album !== album)
-      throw new StateError(
+      refuse(
         'STATE_OTHER_ALBUM',
         `${folder} is mirrored in the album "${known.album}", the config says "${album}"; put mirrors[].album back, or name another state_dir`,
       )
-    const before = known ? undefined : synced.mirrors.all().find(mirror => mirror.album === album)
+    const before = known ? undefined : recorded.find(mirror => mirror.album === album)
     if (before)
-      throw new StateError(
+      refuse(
         'STATE_OTHER_FOLDER',
         `the album "${album}" mirrors ${before.folder}, the config says ${folder}; put mirrors[].folder back, or name another album or state_dir`,
       )
-  }
-  refuseRegrouped(synced, config)
-}
-
-/**
- * A mirror that was removed from the config keeps its images. Another mirror may not use an album at, above or below that
- * mirror's album, because the same pictures would be uploaded there again. Throws StateError.
- */
-function refuseRegrouped({ mirrors, files }: Synced, { mirrors: configured, state_dir }: Config): void {
-  const left = mirrors
-    .all()
-    .filter(({ id, folder }) => !configured.some(mirror => mirror.folder === folder) && files.anyOfMirror(id))
-  for (const { album, folder } of configured) {
-    const other = left.find(known => overlap(albumPathOf(known.album, ''), albumPathOf(album, '')))
+    const other = removed.find(mirror => overlap(albumPathOf(mirror.album, ''), albumPathOf(album, '')))
     if (other)
-      throw new StateError(
+      refuse(
         'STATE_OTHER_FOLDER',
         `the album "${album}" of ${folder} overlaps "${other.album}", which mirrored ${other.folder}; put mirrors[] back as they were, or name another state_dir than ${state_dir}`,
       )

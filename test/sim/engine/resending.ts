@@ -1,4 +1,4 @@
-import { resendInDoubt } from '../../../src/daemon/commands/retry.ts'
+import { resendInDoubt } from '../../../src/daemon/commands/sync.ts'
 import type { Tx } from '../../../src/synced/synced.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { rowAt } from './state-kit.ts'

@@ -163,12 +163,12 @@ export const CHECKING: readonly Mutant[] = [
     name: 'what is not in doubt is sent again',
     edits: [
       {
-        file: 'daemon/commands/retry.ts',
+        file: 'daemon/commands/sync.ts',
         find: "const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]",
         replace: "const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('pending')]",
       },
       {
-        file: 'daemon/commands/retry.ts',
+        file: 'daemon/commands/sync.ts',
         find: "file => file.state === 'uncertain' || DOUBTFUL",
         replace: "file => file.state !== 'failed' || DOUBTFUL",
       },
