@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Context, Hono } from 'hono'
-import { serveApp } from '../daemon/control/http-server.ts'
+import { serveApp } from '../daemon/control/server.ts'
 
 /** Where the page listens. */
 export interface Address {

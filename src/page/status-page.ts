@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import { type ControlServer, serveControl } from '../daemon/control/server.ts'
+import { type Close, serveControl } from '../daemon/control/server.ts'
 import type { Bus } from '../daemon/events.ts'
 import type { DaemonView, Display } from '../daemon/loop/supervisor.ts'
 import { version } from '../daemon/package.ts'
@@ -36,8 +36,8 @@ export class StatusPage implements Display {
   readonly #commands: PageCommands
   #daemon: DaemonView | null = null
   #listening: Listening | null = null
-  #socket: ControlServer | null = null
-  #openSocket: () => Promise<ControlServer | null> = async () => null
+  #socket: Close | null = null
+  #openSocket: () => Promise<Close | null> = async () => null
   #signAt: number
   #saidLast = ''
 
@@ -100,14 +100,14 @@ export class StatusPage implements Display {
   }
 
   async folderRenewed(): Promise<void> {
-    await this.#socket?.close()
+    await this.#socket?.()
     this.#socket = await this.#openSocket()
   }
 
   async close(): Promise<void> {
     this.#live.close()
     this.#viewers.close()
-    await Promise.all([this.#listening?.close(), this.#socket?.close()])
+    await Promise.all([this.#listening?.close(), this.#socket?.()])
   }
 
   /** The address for a browser. Null: the page is not open. */
@@ -126,7 +126,7 @@ export class StatusPage implements Display {
     this.#saidLast = message
   }
 
-  async #serveSocket(app: Hono, file: string): Promise<ControlServer | null> {
+  async #serveSocket(app: Hono, file: string): Promise<Close | null> {
     try {
       return await serveControl(app, file)
     } catch (error) {

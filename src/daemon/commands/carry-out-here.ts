@@ -1,6 +1,5 @@
 import type { Config } from '../../config/schema.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
-import { Background } from '../background.ts'
 import { type Access, type Engine, openEngine } from '../engine/engine.ts'
 import { Bus } from '../events.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
@@ -24,14 +23,13 @@ export async function carryOutHere<N extends CommandName>(
   interruption: Interruption,
 ): Promise<ResultOf<N>> {
   const state = await openState(config, output.say)
-  const onUpload = new UploadCommand(({ path, message }) =>
-    output.say(`notify.on_upload${path === null ? '' : ` (${path})`}: ${message}`),
+  const onUpload = new UploadCommand(
+    ({ path, message }) => output.say(`notify.on_upload${path === null ? '' : ` (${path})`}: ${message}`),
+    interruption.stop,
   )
   const bus = new Bus()
   bus.on('pass', output.tell)
   onUpload.listen(bus, config.notify.on_upload, state.synced)
-  const background = new Background()
-  background.run(ended => onUpload.run(interruption.stop, ended))
   let engine: Engine | null = null
   const theEngine = () => {
     if (access === null) throw new Error(`${name} does not ask the host`)
@@ -55,6 +53,6 @@ export async function carryOutHere<N extends CommandName>(
   } finally {
     await (engine as Engine | null)?.close()
     state.close()
-    await background.end()
+    await onUpload.end()
   }
 }

@@ -47,14 +47,21 @@ export interface Command<Request, Result> {
   carryOut(context: CommandContext, request: Request): Promise<Result>
 }
 
-/** What was asked for can't be done. The message says what would be right. */
-export class NotPossible extends Error {
-  override name = 'NotPossible'
-  readonly code: 'NOT_POSSIBLE' | 'PAUSED'
+/** A command can't be carried out, or not now. `code`: undefined for an error that nobody expects. */
+export class Refused extends Error {
+  override name = 'Refused'
+  readonly code: string | undefined
 
-  constructor(message: string, code: NotPossible['code'] = 'NOT_POSSIBLE') {
+  constructor(code: string | undefined, message: string) {
     super(message)
     this.code = code
+  }
+}
+
+/** What was asked for can't be done. The message says what would be right. */
+export class NotPossible extends Refused {
+  constructor(message: string, code: 'NOT_POSSIBLE' | 'PAUSED' = 'NOT_POSSIBLE') {
+    super(code, message)
   }
 }
 

@@ -5,7 +5,7 @@ import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { Bell } from '../background.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Command, CommandContext, CommandOutput } from './command.ts'
+import { type Command, type CommandContext, type CommandOutput, Refused } from './command.ts'
 
 /** What the daemon has open while it works with one config: see loop/session.ts. */
 export interface Session {
@@ -19,20 +19,9 @@ export interface Session {
   failed(error: unknown): unknown
 }
 
-/** No command can be carried out now. `code`: DAEMON_ENDED, or the code of the error that keeps the state closed. */
-export class NotNow extends Error {
-  override name = 'NotNow'
-  readonly code: string
-
-  constructor(code: string, message: string) {
-    super(message)
-    this.code = code
-  }
-}
-
-export const ENDED = new NotNow('DAEMON_ENDED', 'the daemon was stopped before this was done; run it again')
+export const ENDED = new Refused('DAEMON_ENDED', 'the daemon was stopped before this was done; run it again')
 /** The reason with which a session is stopped whose config or key was replaced. */
-export const RENEWED = new NotNow(
+export const RENEWED = new Refused(
   'DAEMON_ENDED',
   'the daemon has taken another config or key before this was done; run it again',
 )
@@ -63,7 +52,7 @@ const SILENT: CommandOutput = { tell() {}, say() {}, progress() {} }
 export class CommandQueue {
   #session: Session | null = null
   /** Why commands are refused. Null: they are carried out, at once or when a session is open again. */
-  #closed: NotNow | null = null
+  #closed: Refused | null = null
   readonly #queue: QueuedCommand[] = []
   readonly #begun = new Set<QueuedCommand>()
   readonly #asked = new Bell()
@@ -81,7 +70,7 @@ export class CommandQueue {
   }
 
   /** Refuses all commands until the next `open`. */
-  close(why: NotNow): void {
+  close(why: Refused): void {
     this.#closed = why
     for (const command of this.#queue.splice(0)) command.refuse(why)
   }
@@ -99,7 +88,7 @@ export class CommandQueue {
     return this.#asked.signal
   }
 
-  /** Resolves with the command's result. Rejects with NotNow, or with the command's error. */
+  /** Resolves with the command's result. Rejects with Refused, or with the command's error. */
   ask<Request, Result>(
     { carryOut, atOnce }: Pick<Command<Request, Result>, 'carryOut' | 'atOnce'>,
     request: Request,

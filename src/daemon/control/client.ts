@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
 import type { Config } from '../../config/schema.ts'
 import type { CommandName, RequestOf, ResultOf } from '../commands/all.ts'
-import type { CommandOutput } from '../commands/command.ts'
+import { type CommandOutput, Refused } from '../commands/command.ts'
 import { version } from '../package.ts'
 import { fingerprintOf } from '../state/claim.ts'
 import { closedState } from '../state/state-problem.ts'
@@ -10,17 +11,6 @@ import { type Asking, type Line, openSocketPath, type Refusal } from './protocol
 
 // An import would read all exports of the module. One of them is WebSocket, for which Node loads undici: 20 ms.
 const { request } = process.getBuiltinModule('node:http')
-
-/** An error that the daemon answered. */
-export class Refused extends Error {
-  override name = 'Refused'
-  readonly code: string | undefined
-
-  constructor({ code, message }: Refusal) {
-    super(message)
-    this.code = code ?? undefined
-  }
-}
 
 /** What a command shows to a person who gave it to a daemon. */
 export interface RemoteOutput extends CommandOutput {
@@ -41,23 +31,33 @@ export async function askDaemon<N extends CommandName>(
   leave: AbortSignal,
 ): Promise<{ done: ResultOf<N> } | null> {
   const body: Asking = { version, config: fingerprintOf(config), request: asked }
-  const answer = await post(file, `/commands/${name}`, JSON.stringify(body), leave)
-  if (answer === null) return null
+  let answer: IncomingMessage | null = null
   try {
-    if (answer.statusCode !== 200) throw new Refused(await refusalIn(answer))
+    answer = await post(file, `/commands/${name}`, JSON.stringify(body), leave)
+    if (answer === null) return null
+    if (answer.statusCode !== 200) throw await refusalIn(answer)
     for await (const text of linesOf(answer)) {
       const line = JSON.parse(text) as Line
       if ('done' in line) return line as { done: ResultOf<N> }
-      if ('failed' in line) throw new Refused(line.failed)
+      if ('failed' in line) throw refused(line.failed)
       hear(line, output)
     }
   } catch (error) {
-    if (error instanceof Refused) throw error
-    throw leave.aborted ? left() : cutOff()
+    // The daemon ended after the connection was made.
+    const isCutOff = answer !== null || CLOSED.has((error as { code?: unknown }).code)
+    if (error instanceof Refused || !(leave.aborted || isCutOff)) throw error
   } finally {
-    answer.destroy()
+    answer?.destroy()
   }
-  throw leave.aborted ? left() : cutOff()
+  throw leave.aborted
+    ? new Refused(
+        'LEFT',
+        'left; the daemon goes on with what it has begun, and "albumd status" shows how far it is',
+      )
+    : new Refused(
+        'DAEMON_ENDED',
+        'the daemon ended before this was done; what it has done is recorded. Run the command again',
+      )
 }
 
 function hear(line: Exclude<Line, { done: unknown } | { failed: Refusal }>, output: RemoteOutput): void {
@@ -67,10 +67,17 @@ function hear(line: Exclude<Line, { done: unknown } | { failed: Refusal }>, outp
   else output.begun()
 }
 
+async function refusalIn(answer: IncomingMessage): Promise<Refused> {
+  const unknown = { code: null, message: `the daemon answered ${answer.statusCode}` }
+  return refused((await json(answer).catch(() => unknown)) as Refusal)
+}
+
+function refused({ code, message }: Refusal): Refused {
+  return new Refused(code ?? undefined, message)
+}
+
 /** There is no socket, or one that a daemon left behind when it was killed. */
 const NOBODY: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'ENOTSOCK'])
-
-/** The daemon ended after the connection was made. */
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
 
 /** Null: nobody listens. */
@@ -89,11 +96,9 @@ async function post(
     const [answer] = (await once(asked, 'response')) as [IncomingMessage]
     return answer
   } catch (error) {
-    if (signal.aborted) throw left()
     const { code } = error as { code?: unknown }
     if (NOBODY.has(code)) return null
-    if (code === 'EACCES') throw closedState(file)
-    throw CLOSED.has(code) ? cutOff() : error
+    throw code === 'EACCES' ? closedState(file) : error
   } finally {
     socket?.release()
   }
@@ -108,28 +113,4 @@ async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
     rest = lines.pop()!
     yield* lines
   }
-}
-
-async function refusalIn(answer: IncomingMessage): Promise<Refusal> {
-  const chunks: Buffer[] = []
-  for await (const chunk of answer) chunks.push(chunk)
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString()) as Refusal
-  } catch {
-    return { code: null, message: `the daemon answered ${answer.statusCode}` }
-  }
-}
-
-function left(): Refused {
-  return new Refused({
-    code: 'LEFT',
-    message: 'left; the daemon goes on with what it has begun, and "albumd status" shows how far it is',
-  })
-}
-
-function cutOff(): Refused {
-  return new Refused({
-    code: 'DAEMON_ENDED',
-    message: 'the daemon ended before this was done; what it has done is recorded. Run the command again',
-  })
 }

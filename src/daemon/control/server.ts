@@ -1,37 +1,28 @@
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { type Context, Hono } from 'hono'
+import { createServer, type Server } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { commandNamed } from '../commands/all.ts'
-import type { Command, CommandOutput } from '../commands/command.ts'
-import { type CommandQueue, NotNow } from '../commands/queue.ts'
+import { type Command, type CommandOutput, Refused } from '../commands/command.ts'
+import type { CommandQueue } from '../commands/queue.ts'
 import type { Bus } from '../events.ts'
 import { version } from '../package.ts'
 import { fingerprintOf } from '../state/claim.ts'
-import { serveApp } from './http-server.ts'
-import { type Asking, asking, type Line, openSocketPath, type Refusal, refusalOf } from './protocol.ts'
+import { asking, type Line, openSocketPath, type Refusal, refusalOf } from './protocol.ts'
 
 /** How long answers have to go out when the daemon ends, in milliseconds. */
 const GRACE_MS = 300
 
-export interface ControlServer {
-  close(): Promise<void>
-}
-
 /** Opens the daemon's control socket. When that fails, it says why, and the daemon works without the socket. */
-export async function openControl(
-  file: string,
-  queue: CommandQueue,
-  { say, note }: Bus,
-): Promise<ControlServer> {
+export async function openControl(file: string, queue: CommandQueue, { say, note }: Bus): Promise<Close> {
   try {
-    return await serveControl(
-      controlApp(queue, what => note({ event: 'asked_for', what })),
-      file,
-    )
+    const app = controlApp(queue, what => note({ event: 'asked_for', what }))
+    return await serveControl(app, file)
   } catch (error) {
     say(`${file}: commands can't reach this daemon (${(error as Error).message})`)
-    return { close: async () => {} }
+    return async () => {}
   }
 }
 
@@ -39,7 +30,7 @@ export async function openControl(
  * Serves `app` on a Unix socket that only this user and root can connect to. The caller has locked the state, so a socket
  * that is there was left behind by an albumd that was killed, and is replaced. Rejects with Node's error.
  */
-export async function serveControl(app: Hono, file: string): Promise<ControlServer> {
+export async function serveControl(app: Hono, file: string): Promise<Close> {
   const socket = openSocketPath(file)
   // No timeout, because a command may show nothing for hours.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 1 })
@@ -55,10 +46,42 @@ export async function serveControl(app: Hono, file: string): Promise<ControlServ
   try {
     rmSync(file, { force: true })
     const close = await serveApp(server, app, listen, GRACE_MS)
-    return { close: () => close().finally(() => socket.release()) }
+    return () => close().finally(() => socket.release())
   } catch (error) {
     socket.release()
     throw error
+  }
+}
+
+/** Closes a server. */
+export type Close = () => Promise<void>
+
+/**
+ * Answers the requests to `server` with `app`. `listen` has the server listen somewhere. Rejects with Node's error, such
+ * as EADDRINUSE. Answers a function that closes the server: answers under way have `graceMs` milliseconds to go out.
+ */
+export async function serveApp(
+  server: Server,
+  app: Hono,
+  listen: () => void,
+  graceMs: number,
+): Promise<Close> {
+  const listener = getRequestListener(app.fetch, {
+    // Otherwise the adapter replaces the Request and Response of the whole process with its own.
+    overrideGlobalObjects: false,
+    // The app answers its own errors. Only a request whose Host and path make no URL comes here.
+    errorHandler: () => new Response('That is no request.\n', { status: 400 }),
+  })
+  server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))
+  const listening = once(server, 'listening')
+  listen()
+  await listening
+  return async () => {
+    const closed = once(server, 'close')
+    server.close()
+    const cutOff = setTimeout(() => server.closeAllConnections(), graceMs)
+    await closed
+    clearTimeout(cutOff)
   }
 }
 
@@ -75,8 +98,17 @@ export function controlApp(queue: CommandQueue, onAsked: (what: string) => void)
     const command = commandNamed(name)
     const asked = asking.safeParse(await context.req.json().catch(() => null))
     const request = command?.request.safeParse(asked.data?.request)
-    if (asked.success && asked.data.version !== version) return refused(context, otherVersion(asked.data))
-    if (!command || !asked.success || !request?.success) return refused(context, NOT_UNDERSTOOD)
+    const refused = (code: string, message: string) => context.json<Refusal>({ code, message }, 400)
+    if (asked.success && asked.data.version !== version)
+      return refused(
+        'OTHER_VERSION',
+        `the albumd that runs is ${version}, this is ${asked.data.version}; stop the one that runs, and start this one`,
+      )
+    if (!command || !asked.success || !request?.success)
+      return refused(
+        'NOT_UNDERSTOOD',
+        `the albumd that runs is ${version}, and does not know this command as it is`,
+      )
     onAsked(name)
     const answer = answerTo(queue, underThatConfig(command, asked.data.config), request.data)
     return new Response(answer, { headers: { 'content-type': 'application/x-ndjson' } })
@@ -84,30 +116,13 @@ export function controlApp(queue: CommandQueue, onAsked: (what: string) => void)
   return app
 }
 
-function refused(context: Context, refusal: Refusal): Response {
-  return context.json(refusal, 400)
-}
-
-const NOT_UNDERSTOOD = {
-  code: 'NOT_UNDERSTOOD',
-  message: `the albumd that runs is ${version}, and does not know this command as it is`,
-}
-
-function otherVersion({ version: theirs }: Asking): Refusal {
-  const message = `the albumd that runs is ${version}, this is ${theirs}; stop the one that runs, and start this one`
-  return { code: 'OTHER_VERSION', message }
-}
-
 /** Refuses the command where the daemon runs with another config than the person who gave it. */
-function underThatConfig(
-  command: Command<unknown, unknown>,
-  fingerprint: string,
-): Pick<Command<unknown, unknown>, 'carryOut' | 'atOnce'> {
+function underThatConfig(command: Command<unknown, unknown>, fingerprint: string): Command<unknown, unknown> {
   return {
     ...command,
     async carryOut(context, request) {
       if (!command.anyConfig && fingerprintOf(context.config) !== fingerprint)
-        throw new NotNow(
+        throw new Refused(
           'OTHER_CONFIG',
           `${context.config.state_dir}: the albumd that has this state runs with another config; ` +
             `let it read its config again (kill -HUP ${process.pid}), or name the one that it runs with`,
@@ -118,10 +133,10 @@ function underThatConfig(
 }
 
 /** The answer, line by line as the work goes on. A command that has begun goes on when its client disconnects. */
-function answerTo<Request>(
+function answerTo(
   queue: CommandQueue,
-  command: Pick<Command<Request, unknown>, 'carryOut' | 'atOnce'>,
-  request: Request,
+  command: Command<unknown, unknown>,
+  request: unknown,
 ): ReadableStream<Uint8Array> {
   const left = new AbortController()
   const encoder = new TextEncoder()

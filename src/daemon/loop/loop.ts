@@ -3,7 +3,8 @@ import type { Clock } from '../../sync/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
 import { Background, Bell } from '../background.ts'
-import { type CommandQueue, ENDED, NotNow, type Session } from '../commands/queue.ts'
+import { Refused } from '../commands/command.ts'
+import { type CommandQueue, ENDED, type Session } from '../commands/queue.ts'
 import type { Engine, PassOptions } from '../engine/engine.ts'
 import type { Bus } from '../events.ts'
 import { isOpen, nextBorder } from '../report/upload-hours.ts'
@@ -76,7 +77,7 @@ export class Loop {
 
   #throwWhereEnded(): void {
     const { stop } = this.#options.interruption
-    if (stop.aborted) throw stop.reason instanceof NotNow ? stop.reason : ENDED
+    if (stop.aborted) throw stop.reason instanceof Refused ? stop.reason : ENDED
   }
 
   #hear(told: SpokenEvent): void {

@@ -2,8 +2,8 @@ import type { Config } from '../../config/schema.ts'
 import { type Clock, systemClock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { StateError } from '../../synced/state-error.ts'
-import { Background } from '../background.ts'
-import { CommandQueue, ENDED, NotNow } from '../commands/queue.ts'
+import { Refused } from '../commands/command.ts'
+import { CommandQueue, ENDED } from '../commands/queue.ts'
 import { openControl } from '../control/server.ts'
 import type { Access } from '../engine/engine.ts'
 import type { Bus } from '../events.ts'
@@ -65,14 +65,13 @@ export async function supervise(
   const queue = new CommandQueue()
   let problem: string | null = null
   let problemNote = beginProblemNote(files.problemNote)
-  let control = await openControl(files.control, queue, bus)
+  let closeControl = await openControl(files.control, queue, bus)
   await display?.open({ config: () => settings.current.config, queue, problem: () => problem })
-  const background = new Background()
+  const ending = new AbortController()
   const notifier = new Notifier({ notify: config.notify, clock: systemClock, note: bus.note })
-  const onUpload = new UploadCommand(bus.note)
+  const onUpload = new UploadCommand(bus.note, ending.signal)
   const services: Services = { bus, queue, notifier, onUpload, manager }
-  background.run(ended => notifier.run(ended))
-  background.run(ended => onUpload.run(ended))
+  const notifying = notifier.run(ending.signal)
   const endRenewing = renewable && renew(settings, queue, renewable, bus.note, manager)
   const onStop = () => manager?.stopping()
   interruption.stop.addEventListener('abort', onStop)
@@ -91,8 +90,8 @@ export async function supervise(
     if (!claim.renew()) return
     problemNote = beginProblemNote(files.problemNote)
     problemNote.write(problem)
-    await control.close()
-    control = await openControl(files.control, queue, bus)
+    await closeControl()
+    closeControl = await openControl(files.control, queue, bus)
     await display?.folderRenewed()
   }
   const attempt = async (allIsWell: () => void) => {
@@ -106,7 +105,7 @@ export async function supervise(
         await runSession(settings.current, claim, services, { ...interruption, stop })
       }
     } catch (error) {
-      if (error instanceof StateError) queue.close(new NotNow(error.code, error.message))
+      if (error instanceof StateError) queue.close(new Refused(error.code, error.message))
       throw error
     } finally {
       unsubscribe()
@@ -117,9 +116,10 @@ export async function supervise(
   } finally {
     queue.close(ENDED)
     await endRenewing?.()
-    await background.end()
+    ending.abort()
+    await Promise.all([notifying, onUpload.end()])
     await display?.close()
-    await control.close()
+    await closeControl()
     problemNote.remove()
     claim.release()
     interruption.stop.removeEventListener('abort', onStop)

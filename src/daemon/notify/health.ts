@@ -23,98 +23,56 @@ export interface Health {
  */
 const STUCK_MS = 6 * 3_600_000
 
-type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & {
-  watching?: Watching | null
-  deleted_more?: Status['deleted_more']
-}
-type Watching = { lost: number; reason: string | null; remedy: string | null }
+type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & Partial<Pick<Status, 'watching' | 'deleted_more'>>
 type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 
 /** `now`: milliseconds since 1970. `quietMs`: for how long albumd has given no sign of life. */
 export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: number): Health {
-  const oldest = status.mirrors.flatMap(({ oldest_unsynced }) => oldest_unsynced ?? []).map(Date.parse)
+  const { mirrors, watching, deleted_more } = status
+  const oldest = mirrors.flatMap(({ oldest_unsynced }) => oldest_unsynced ?? []).map(Date.parse)
   const oldestUnsyncedMs = oldest.length > 0 ? Math.max(0, now - Math.min(...oldest)) : 0
-  const alerts = [
-    ...stuck(quietMs),
-    ...guarded(status),
-    ...blocked(status),
-    ...held(status),
-    ...deletedMore(status),
-    ...tooOld(oldestUnsyncedMs, maxAgeMs),
-    ...failed(status),
-    ...watchLost(status),
-  ]
+  const alerts: Alert[] = []
+  const alert = (code: string, message: string, key = code) => alerts.push({ key, code, message })
+  if (quietMs > STUCK_MS)
+    alert(
+      'STUCK',
+      `albumd has given no sign of life for ${inHours(quietMs)}: a disk or a network mount may hang`,
+    )
+  for (const { folder, reason, state } of mirrors)
+    if (state === 'guarded') alert('GUARDED', `${folder} is guarded: ${reason}`, `GUARDED ${folder}`)
+  for (const { code, endpoint, message } of blocksInTheWay(status))
+    alert(code, `the host refuses ${endpoint}: ${message}`, `BLOCKED ${endpoint} ${code}`)
+  for (const { folder, held_deletions: held } of mirrors)
+    if (held > 0)
+      alert(
+        'HELD',
+        `${folder}: ${held} held deletions wait for your decision; see "albumd deletions list"`,
+        `HELD ${folder}`,
+      )
+  if (deleted_more) alert('DELETED_MORE', deleted_more.message, `DELETED_MORE ${deleted_more.at}`)
+  if (oldestUnsyncedMs > maxAgeMs)
+    alert(
+      'TOO_OLD',
+      `a picture has waited for ${inHours(oldestUnsyncedMs)} to be on the host; "albumd status" says why`,
+    )
+  // A failure that albumd tries again by itself is no alert of its own. It may become TOO_OLD.
+  const [first, ...others] = status.failures.filter(({ next_attempt_at }) => next_attempt_at === null)
+  const least = status.failures.length === FAILURES_SHOWN ? 'at least ' : ''
+  const more = others.length > 0 ? ` (and ${least}${others.length} more)` : ''
+  if (first) alert('FAILED', `${first.path || first.mirror}: ${first.message}${more}`)
+  if (watching && watching.lost > 0) {
+    const why = [watching.reason, watching.remedy].filter(text => text !== null).join('; ')
+    alert('WATCH_LOST', `${watching.lost} folders can't be watched: ${why}`)
+  }
   return { alerts, oldestUnsyncedMs }
 }
 
-function stuck(quietMs: number): Alert[] {
-  if (quietMs <= STUCK_MS) return []
-  const message = `albumd has given no sign of life for ${inHours(quietMs)}: a disk or a network mount may hang`
-  return [{ key: 'STUCK', code: 'STUCK', message }]
-}
-
-function guarded({ mirrors }: Known): Alert[] {
-  return mirrors
-    .filter(({ state }) => state === 'guarded')
-    .map(({ folder, reason }) => ({
-      key: `GUARDED ${folder}`,
-      code: 'GUARDED',
-      message: `${folder} is guarded: ${reason}`,
-    }))
-}
-
-/** An endpoint outside the plan is no alert while nothing waits for it. */
-function blocked({ mirrors, blocks }: Known): Alert[] {
+/** An endpoint outside the plan is in the way only where something waits for it. */
+function blocksInTheWay({ mirrors, blocks }: Known): Known['blocks'] {
   const waits = (what: WaitingCount) => mirrors.some(mirror => mirror[what] > 0)
   const needed = (endpoint: string) =>
     waits(endpoint === 'delete' ? 'pending_deletions' : endpoint === 'list' ? 'uncertain' : 'pending_uploads')
-  return blocks
-    .filter(({ code, endpoint }) => code !== 'PLAN_NOT_SUPPORTED' || needed(endpoint))
-    .map(({ endpoint, code, message }) => ({
-      key: `BLOCKED ${endpoint} ${code}`,
-      code,
-      message: `the host refuses ${endpoint}: ${message}`,
-    }))
-}
-
-function held({ mirrors }: Known): Alert[] {
-  return mirrors
-    .filter(({ held_deletions }) => held_deletions > 0)
-    .map(({ folder, held_deletions }) => ({
-      key: `HELD ${folder}`,
-      code: 'HELD',
-      message: `${folder}: ${held_deletions} held deletions wait for your decision; see "albumd deletions list"`,
-    }))
-}
-
-function deletedMore({ deleted_more }: Known): Alert[] {
-  return deleted_more
-    ? [{ key: `DELETED_MORE ${deleted_more.at}`, code: 'DELETED_MORE', message: deleted_more.message }]
-    : []
-}
-
-function tooOld(oldestMs: number, maxAgeMs: number): Alert[] {
-  if (oldestMs <= maxAgeMs) return []
-  const message = `a picture has waited for ${inHours(oldestMs)} to be on the host; "albumd status" says why`
-  return [{ key: 'TOO_OLD', code: 'TOO_OLD', message }]
-}
-
-/** A failure that albumd tries again by itself is no alert of its own. It may become TOO_OLD. */
-function failed({ failures }: Known): Alert[] {
-  const [first, ...others] = failures.filter(({ next_attempt_at }) => next_attempt_at === null)
-  if (!first) return []
-  const least = failures.length === FAILURES_SHOWN ? 'at least ' : ''
-  const more = others.length > 0 ? ` (and ${least}${others.length} more)` : ''
-  return [
-    { key: 'FAILED', code: 'FAILED', message: `${first.path || first.mirror}: ${first.message}${more}` },
-  ]
-}
-
-function watchLost({ watching }: Known): Alert[] {
-  if (!watching || watching.lost === 0) return []
-  const { lost, reason, remedy } = watching
-  const why = [reason, remedy].filter(text => text !== null).join('; ')
-  return [{ key: 'WATCH_LOST', code: 'WATCH_LOST', message: `${lost} folders can't be watched: ${why}` }]
+  return blocks.filter(({ code, endpoint }) => code !== 'PLAN_NOT_SUPPORTED' || needed(endpoint))
 }
 
 function inHours(ms: number): string {

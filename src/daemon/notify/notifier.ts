@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici'
+import { request } from 'undici'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
@@ -59,11 +59,8 @@ export class Notifier {
   #commandFailures = 0
   /** When a command that failed runs again. */
   #commandAgainAt = Number.POSITIVE_INFINITY
-  #lastLookAt = Number.NEGATIVE_INFINITY
   #beatAt = Number.NEGATIVE_INFINITY
   #beatFails = false
-  #well = false
-  #waits = false
   readonly #nudge = new Bell()
 
   constructor(options: NotifierOptions) {
@@ -92,44 +89,28 @@ export class Notifier {
 
   async run(stop: AbortSignal): Promise<void> {
     const { clock } = this.#options
-    while (!stop.aborted) {
-      await this.#nudge.sleep(this.#restMs(), clock, stop)
-      const early = this.#lastLookAt + LEAST_MS - clock.monotonic()
-      if (early > 0) await clock.sleep(early, stop)
+    for (let waitMs = LOOK_MS, leastMs = 0; ; leastMs = LEAST_MS) {
+      const woken = clock.monotonic() + leastMs
+      await this.#nudge.sleep(waitMs, clock, stop)
+      await clock.sleep(Math.max(0, woken - clock.monotonic()), stop)
       if (stop.aborted) return
       this.#nudge.heard()
-      this.#lastLookAt = clock.monotonic()
       // An error of the state is told by the supervisor.
       const health = orNull(() => this.#look?.() ?? null)
-      this.#well = health?.alerts.length === 0
-      if (health === null) continue
-      await this.#tell(health.alerts, stop)
-      if (this.#well) await this.#beat(health, stop)
+      const due = health ? [await this.#tell(health.alerts, stop), await this.#beat(health, stop)] : []
+      waitMs = Math.max(0, Math.min(LOOK_MS, ...due.map(at => at - clock.monotonic())))
     }
   }
 
-  #restMs(): number {
-    const now = this.#options.clock.monotonic()
-    if (this.#look === null) return LOOK_MS
-    const { heartbeat } = this.#notify
-    const due = [
-      this.#lastLookAt + LOOK_MS,
-      ...(heartbeat === undefined || !this.#well ? [] : [this.#beatAt]),
-      ...(this.#waits ? [this.#lastCommandAt + COMMAND_MS] : []),
-      this.#commandAgainAt,
-    ]
-    return Math.max(0, Math.min(...due) - now)
-  }
-
-  async #tell(alerts: readonly Alert[], stop: AbortSignal): Promise<void> {
+  /** Answers when the alerts must be looked at again. */
+  async #tell(alerts: readonly Alert[], stop: AbortSignal): Promise<number> {
     const { clock, note } = this.#options
     this.#told ??= orNull(() => this.#kept?.get() ?? null)
     const keys = keysOf(alerts)
     const isNews = keys !== (this.#told ?? '')
-    const now = clock.monotonic()
     // An alert that ends within the minute is never told.
-    this.#waits = isNews && now - this.#lastCommandAt < COMMAND_MS
-    if (this.#waits || (!isNews && now < this.#commandAgainAt)) return
+    const notBefore = isNews ? this.#lastCommandAt + COMMAND_MS : this.#commandAgainAt
+    if (clock.monotonic() < notBefore) return notBefore
     if (isNews) {
       this.#told = keys
       this.#commandFailures = 0
@@ -139,6 +120,7 @@ export class Notifier {
     }
     // Where the alerts can't be recorded, they are told once more after a restart.
     if (await this.#runCommand(alerts, stop)) orNull(() => this.#kept?.set(keys))
+    return this.#commandAgainAt
   }
 
   /** Answers whether the command need not run again: it ran well, or it was given up. */
@@ -167,16 +149,19 @@ export class Notifier {
     return againMs === undefined
   }
 
-  async #beat({ oldestUnsyncedMs }: Health, stop: AbortSignal): Promise<void> {
+  /** Sends a heartbeat where one is due. Answers when the next one is. */
+  async #beat({ alerts, oldestUnsyncedMs }: Health, stop: AbortSignal): Promise<number> {
     const { clock, note, beat } = this.#options
     const { heartbeat, every } = this.#notify
-    if (heartbeat === undefined || clock.monotonic() < this.#beatAt) return
+    if (heartbeat === undefined || alerts.length > 0) return Number.POSITIVE_INFINITY
+    if (clock.monotonic() < this.#beatAt) return this.#beatAt
     this.#beatAt = clock.monotonic() + every
     const problem = await beat(heartbeat, oldestUnsyncedMs, stop)
-    if (stop.aborted) return
+    if (stop.aborted) return this.#beatAt
     if (problem !== null && !this.#beatFails) note({ event: 'heartbeat_failed', message: problem })
     if (problem === null && this.#beatFails) note({ event: 'heartbeat_works' })
     this.#beatFails = problem !== null
+    return this.#beatAt
   }
 }
 
@@ -217,7 +202,6 @@ export function watchHealth(
   synced: Synced,
   clock: Clock,
 ): () => void {
-  const { meta } = synced
   const { notify } = config
   let aliveAt = clock.monotonic()
   let shown = false
@@ -225,21 +209,21 @@ export function watchHealth(
     const now = clock.wall()
     return healthOf(statusOf(config, synced, true, now), notify.max_age, now, clock.monotonic() - aliveAt)
   }
+  const told = {
+    get: () => synced.meta.get('trouble_told'),
+    set: (keys: string) => synced.commitNow(tx => tx.meta.set('trouble_told', keys)),
+  }
   const onNews = () => {
-    if (shown) return notifier.nudge()
+    if (shown) notifier.nudge()
+    else notifier.lookAt(look, { notify, told })
     shown = true
-    const told = {
-      get: () => meta.get('trouble_told'),
-      set: (keys: string) => synced.commitNow(tx => tx.meta.set('trouble_told', keys)),
-    }
-    notifier.lookAt(look, { notify, told })
   }
   return bus.onAll({
     alive: () => {
       aliveAt = clock.monotonic()
     },
-    news: told => {
-      if (NEWS.has(told.event)) onNews()
+    news: ({ event }) => {
+      if (NEWS.has(event)) onNews()
     },
     passEnded: onNews,
   })
@@ -260,15 +244,15 @@ export async function sendHeartbeat(
 ): Promise<string | null> {
   const url = new URL(address)
   url.searchParams.set('oldest_unsynced', String(Math.floor(oldestUnsyncedMs / 1000)))
-  const dispatcher = new Agent({ connections: 1 })
   const ended = AbortSignal.timeout(timeoutMs)
   try {
     const { statusCode, body } = await request(url, {
-      dispatcher,
+      // The connection is closed after the answer.
+      reset: true,
       headers: { 'user-agent': 'albumd' },
       signal: AbortSignal.any([stop, ended]),
     })
-    body.on('error', () => {})
+    body.dump().catch(() => {})
     if (statusCode >= 200 && statusCode < 300) return null
     return statusCode < 400
       ? `it was redirected (${statusCode}); write the address that it leads to`
@@ -277,7 +261,5 @@ export async function sendHeartbeat(
     if (ended.aborted) return `no answer within ${timeoutMs / 1000} s`
     const { code } = error as { code?: unknown }
     return typeof code === 'string' ? code : 'it could not be sent'
-  } finally {
-    await dispatcher.destroy()
   }
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 
 const TIMEOUT_MS = 60_000
 /** How much of a command's standard error is kept. */
@@ -10,15 +11,17 @@ const ON_WINDOWS = process.platform === 'win32'
  * after `timeoutMs`, the command is killed with all processes that it started. Answers what went wrong, in one line, or
  * null.
  */
-export function runCommand(
+export async function runCommand(
   command: string,
   said: Record<string, string>,
   stop: AbortSignal,
   timeoutMs: number = TIMEOUT_MS,
 ): Promise<string | null> {
-  const ended = new Promise<string | null>(resolve => {
-    // `stderr` is missing when the process can open no more files. Then `error` is emitted.
-    const child: ChildProcess = spawn(command, {
+  const end = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)])
+  let child: ChildProcess | null = null
+  const endGroup = () => child && killGroup(child)
+  try {
+    child = spawn(command, {
       shell: true,
       env: { ...childEnvironment(process.env), ...said },
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -26,37 +29,30 @@ export function runCommand(
       detached: !ON_WINDOWS,
     })
     let told = ''
+    // `stderr` is missing when the process can open no more files. Then `error` is emitted.
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       told = (told + text).slice(0, KEPT_BYTES)
     })
-    let why: string | null = null
-    const end = (reason: string) => {
-      why = reason
-      endGroup(child)
-    }
-    const timer = setTimeout(() => end(`it took more than ${timeoutMs / 1000} s`), timeoutMs)
-    const onStop = () => end('albumd ended')
-    stop.addEventListener('abort', onStop)
-    if (stop.aborted) onStop()
-    const finish = (problem: string | null) => {
-      clearTimeout(timer)
-      stop.removeEventListener('abort', onStop)
-      // A background process of the command may hold stderr open.
-      child.stderr?.destroy()
-      resolve(problem)
-    }
-    child.once('error', error => finish(error.message))
-    child.once('exit', (code, signal) => {
-      const line = told.trim().split('\n').at(-1)
-      const ending = code === null ? `it was ended by ${signal}` : `it ended with ${code}`
-      finish(why ?? (code === 0 ? null : line ? `${ending}: ${line}` : ending))
-    })
-  })
-  // `spawn` throws other refusals of the system, such as for an environment that is too large.
-  return ended.catch((error: Error) => error.message)
+    end.addEventListener('abort', endGroup)
+    if (end.aborted) endGroup()
+    const [code, signal] = await once(child, 'exit')
+    if (code === 0) return null
+    if (code === null && end.aborted)
+      return stop.aborted ? 'albumd ended' : `it took more than ${timeoutMs / 1000} s`
+    const line = told.trim().split('\n').at(-1)
+    const ending = code === null ? `it was ended by ${signal}` : `it ended with ${code}`
+    return line ? `${ending}: ${line}` : ending
+  } catch (error) {
+    // The system refuses to start the command, for example because its environment is too large.
+    return (error as Error).message
+  } finally {
+    end.removeEventListener('abort', endGroup)
+    // A background process of the command may hold stderr open.
+    child?.stderr?.destroy()
+  }
 }
 
-function endGroup(child: ChildProcess): void {
+function killGroup(child: ChildProcess): void {
   try {
     if (ON_WINDOWS || child.pid === undefined) child.kill('SIGKILL')
     else process.kill(-child.pid, 'SIGKILL')

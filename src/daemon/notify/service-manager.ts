@@ -87,9 +87,7 @@ export class ServiceManager {
   statusSoon(look: () => string): void {
     if (this.#state === 'stopping') return
     this.#look = look
-    const waitMs = this.#statusAt + STATUS_MS - this.#options.clock.monotonic()
-    if (waitMs <= 0) this.#lookNow()
-    else if (this.#waiting === null) void this.#lookIn(waitMs)
+    this.#waiting ??= this.#lookIn(Math.max(0, this.#statusAt + STATUS_MS - this.#options.clock.monotonic()))
   }
 
   /** Drops the `look` of `statusSoon`, because the state that it reads is closed. */
@@ -104,20 +102,19 @@ export class ServiceManager {
     await this.#latest
   }
 
-  async #lookIn(ms: number): Promise<void> {
+  #lookIn(ms: number): AbortController {
+    const { clock } = this.#options
     const waiting = new AbortController()
-    this.#waiting = waiting
-    await this.#options.clock.sleep(ms, waiting.signal)
-    if (!waiting.signal.aborted) this.#lookNow()
-  }
-
-  #lookNow(): void {
-    const look = this.#look
-    this.forget()
-    this.#statusAt = this.#options.clock.monotonic()
-    // An error of the state is told by the supervisor.
-    const line = look && orNull(look)
-    if (line !== null) this.#say(line)
+    void clock.sleep(ms, waiting.signal).then(() => {
+      if (waiting.signal.aborted) return
+      const look = this.#look
+      this.forget()
+      this.#statusAt = clock.monotonic()
+      // An error of the state is told by the supervisor.
+      const line = look && orNull(look)
+      if (line !== null) this.#say(line)
+    })
+    return waiting
   }
 
   #say(text: string): void {

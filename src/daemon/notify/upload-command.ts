@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { albumName } from '../../sync/album.ts'
 import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { Bell } from '../background.ts'
 import type { Bus, DaemonEvent } from '../events.ts'
+import { orNull } from '../or-null.ts'
 import { runCommand } from './run-command.ts'
 
-type UploadCommandFailed = Extract<DaemonEvent, { event: 'upload_command_failed' }>
+type Note = (failed: Extract<DaemonEvent, { event: 'upload_command_failed' }>) => void
 
 /** After how long a command that hangs is ended, because the next pictures wait for it. */
 const PATIENCE_MS = 30_000
@@ -25,15 +24,18 @@ const WAITING_MAX = 10_000
  * addresses leaves the last picture's address in the clipboard. A command that fails stops nothing else.
  */
 export class UploadCommand {
-  readonly #note: (failed: UploadCommandFailed) => void
+  readonly #note: Note
+  readonly #stop: AbortSignal
   readonly #run: typeof runCommand
   readonly #turns: Turn[] = []
-  readonly #arrived = new Bell()
+  #work: Promise<void> | null = null
   #left = 0
   #failure: string | null = null
 
-  constructor(note: (failed: UploadCommandFailed) => void, run: typeof runCommand = runCommand) {
+  /** After `stop` no command is run. */
+  constructor(note: Note, stop: AbortSignal, run: typeof runCommand = runCommand) {
     this.#note = note
+    this.#stop = stop
     this.#run = run
   }
 
@@ -42,45 +44,37 @@ export class UploadCommand {
     if (command === undefined) return () => {}
     return bus.on('pass', told => {
       if (told.event !== 'picture_uploaded') return
+      if (this.#turns.length >= WAITING_MAX) {
+        this.#turns.shift()
+        this.#left++
+      }
       const { mirror, path, cdn_url } = told
-      this.#wait({ command, path, said: saidOf(synced, mirror, path, cdn_url) })
+      this.#turns.push({ command, path, said: saidOf(synced, mirror, path, cdn_url) })
+      this.#work ??= this.#takeAll()
     })
   }
 
-  /** Runs until `stop`, or until all waiting pictures are done after `last` said that no more pictures come. */
-  async run(stop: AbortSignal, last?: AbortSignal): Promise<void> {
-    while (!stop.aborted) {
-      const turn = this.#turns.shift()
-      if (turn) await this.#take(turn, stop)
-      else if (last?.aborted) break
-      else await this.#arrival(last ? AbortSignal.any([stop, last]) : stop)
-    }
+  /** Resolves when no picture waits, or soon after `stop`. */
+  async end(): Promise<void> {
+    await this.#work
     this.#tellLeft(this.#turns.length, 'albumd ended before')
   }
 
-  #wait(turn: Turn): void {
-    if (this.#turns.length >= WAITING_MAX) {
-      this.#turns.shift()
-      this.#left++
+  async #takeAll(): Promise<void> {
+    for (let turn = this.#next(); turn; turn = this.#next()) {
+      this.#tellLeft(this.#left, `more than ${WAITING_MAX} waited`)
+      this.#left = 0
+      const problem = await this.#run(turn.command, turn.said, this.#stop, PATIENCE_MS)
+      // A command that fails in the same way again and again is told once.
+      if (problem !== null && problem !== this.#failure)
+        this.#note({ event: 'upload_command_failed', path: turn.path, message: problem })
+      this.#failure = problem
     }
-    this.#turns.push(turn)
-    this.#arrived.ring()
+    this.#work = null
   }
 
-  async #take({ command, path, said }: Turn, stop: AbortSignal): Promise<void> {
-    this.#tellLeft(this.#left, `more than ${WAITING_MAX} waited`)
-    this.#left = 0
-    const problem = await this.#run(command, said, stop, PATIENCE_MS)
-    // A command that fails in the same way again and again is told once.
-    if (problem !== null && problem !== this.#failure)
-      this.#note({ event: 'upload_command_failed', path, message: problem })
-    this.#failure = problem
-  }
-
-  async #arrival(end: AbortSignal): Promise<void> {
-    this.#arrived.heard()
-    const any = AbortSignal.any([end, this.#arrived.signal])
-    if (!any.aborted) await once(any, 'abort')
+  #next(): Turn | undefined {
+    return this.#stop.aborted ? undefined : this.#turns.shift()
   }
 
   #tellLeft(pictures: number, why: string): void {
@@ -95,17 +89,14 @@ export class UploadCommand {
  * host has not told it.
  */
 function saidOf(synced: Synced, mirror: string, path: string, url: string | null): Record<string, string> {
-  const said = { ALBUMD_PATH: fullPath(mirror, path), ALBUMD_URL: url ?? '', ALBUMD_ALBUM: '', ALBUMD_ID: '' }
-  try {
+  // The pass fails with an error of the records too, and tells it.
+  const image = orNull(() => {
     const row = synced.mirrors.of(mirror)
     const folder = row && synced.folders.at(row.id, folderAbove(path))
     const file = folder && synced.files.at({ folder: folder.id, name: nameOf(path) })
     const image = file?.image == null ? undefined : synced.images.byId(file.image)
-    return image
-      ? { ...said, ALBUMD_ALBUM: albumName(synced, image.album), ALBUMD_ID: image.remote_id }
-      : said
-  } catch {
-    // The pass fails with this error of the records too, and tells it.
-    return said
-  }
+    return image && { ALBUMD_ALBUM: albumName(synced, image.album), ALBUMD_ID: image.remote_id }
+  })
+  const known = image ?? { ALBUMD_ALBUM: '', ALBUMD_ID: '' }
+  return { ALBUMD_PATH: fullPath(mirror, path), ALBUMD_URL: url ?? '', ...known }
 }

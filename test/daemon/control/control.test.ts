@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/config/schema.ts'
-import { CommandQueue, NotNow, type Session } from '../../../src/daemon/commands/queue.ts'
+import { Refused } from '../../../src/daemon/commands/command.ts'
+import { CommandQueue, type Session } from '../../../src/daemon/commands/queue.ts'
 import { askDaemon } from '../../../src/daemon/control/client.ts'
 import { controlApp, serveControl } from '../../../src/daemon/control/server.ts'
 import type { Engine } from '../../../src/daemon/engine/engine.ts'
@@ -37,10 +38,10 @@ async function serve(below = '') {
     })
   const start = async () => {
     const app = controlApp(queue, name => what.push(name))
-    const control = await serveControl(app, file)
+    const closeControl = await serveControl(app, file)
     let closed: Promise<void> | null = null
     const close = () => {
-      closed ??= control.close()
+      closed ??= closeControl()
       return closed
     }
     onTestFinished(close)
@@ -173,7 +174,7 @@ describe('the control socket', () => {
     await served.start()
     const asked = expect(discard(served)).rejects.toMatchObject({ code: 'DAEMON_ENDED', message: 'it ends' })
     await expect.poll(() => served.what).toHaveLength(1)
-    served.queue.close(new NotNow('DAEMON_ENDED', 'it ends'))
+    served.queue.close(new Refused('DAEMON_ENDED', 'it ends'))
     await asked
   })
 })

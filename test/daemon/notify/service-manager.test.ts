@@ -68,6 +68,7 @@ describe('the notices to a service manager', () => {
   it('hold the status line when it has changed, at most every ten seconds', async () => {
     const { clock, told, subject } = manager()
     subject.statusSoon(() => 'one')
+    await clock.pass(0)
     subject.statusSoon(() => 'two')
     subject.statusSoon(() => 'three')
     await subject.settled()
@@ -86,6 +87,7 @@ describe('the notices to a service manager', () => {
     subject.statusSoon(() => {
       throw new Error('closed')
     })
+    await clock.pass(0)
     subject.statusSoon(() => 'never')
     subject.forget()
     await clock.pass(MINUTE)

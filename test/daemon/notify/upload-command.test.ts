@@ -15,7 +15,7 @@ interface Stage {
   /** The most commands that ran at the same time. */
   most(): number
   stop: AbortController
-  ended: Promise<void>
+  end(): Promise<void>
 }
 
 /** An upload command, and records of a/1.png. `answer` stands for the command: its problem, or null. */
@@ -37,17 +37,16 @@ async function stage(
       running--
     }
   }
-  const command = new UploadCommand(event => notes.push(event), run)
+  const stop = new AbortController()
+  const command = new UploadCommand(event => notes.push(event), stop.signal, run)
   await reading(config, async synced => {
     const bus = new Bus()
     command.listen(bus, 'a command', synced)
-    const stop = new AbortController()
-    const ended = command.run(stop.signal)
     const mirror = config.mirrors[0]!.folder
     const tellOf = (path: string) => bus.publish('pass', uploaded(mirror, path))
-    await work({ tell: tellOf, notes, said, most: () => most, stop, ended })
+    await work({ tell: tellOf, notes, said, most: () => most, stop, end: () => command.end() })
     stop.abort()
-    await ended
+    await command.end()
   })
 }
 
@@ -113,7 +112,7 @@ it('goes on after failures, and logs a failure that repeats once', async () => {
 
 it('ends a command that hangs, goes on with the next picture, and ends with albumd', async () => {
   await stage(
-    async ({ tell, notes, said, stop, ended }) => {
+    async ({ tell, notes, said, stop, end }) => {
       tell('hangs')
       tell('next')
       await expect.poll(() => notes.length, { timeout: 30_000 }).toBe(1)
@@ -122,7 +121,7 @@ it('ends a command that hangs, goes on with the next picture, and ends with albu
       tell('waits')
       tell('waits too')
       stop.abort()
-      await ended
+      await end()
       expect(notes.at(-1)).toMatchObject({
         message: expect.stringMatching(/not run for [12] of the pictures/),
       })
