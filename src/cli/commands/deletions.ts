@@ -1,4 +1,4 @@
-import type { ShownDeletion } from '../../daemon/commands/deletions.ts'
+import type { HeldDeletion } from '../../daemon/commands/deletions.ts'
 import { localTime } from '../../words/local-time.ts'
 import { inWords } from '../../words/reasons.ts'
 import { WHY_IN_ESCROW } from '../../words/why-in-escrow.ts'
@@ -23,10 +23,10 @@ export const deletionsCommand = command(
     if (action === 'list') {
       await sayStateProblem(config)
       const at = await pathToActOn(config, path)
-      const { listHeld, showDeletion } = await import('../../daemon/commands/deletions.ts')
+      const { listHeld } = await import('../../daemon/commands/deletions.ts')
       const { readState } = await import('../../daemon/state/state.ts')
       tell(
-        readState(config, synced => listHeld(config, synced, at).map(showDeletion)),
+        readState(config, synced => listHeld(config, synced, at)),
         action,
         path,
         json,
@@ -60,7 +60,7 @@ const AFTERWARDS = {
 }
 
 /** Prints the deletions, and what happens to them now. */
-function tell(held: readonly ShownDeletion[], told: Told, path: string | undefined, json: boolean): void {
+function tell(held: readonly HeldDeletion[], told: Told, path: string | undefined, json: boolean): void {
   if (json)
     return void process.stdout.write(
       `${JSON.stringify({ action: told === 'approve_now' ? 'approve' : told, deletions: held })}\n`,

@@ -3,7 +3,6 @@ import type { Config } from '../../config/schema.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { albumName } from '../../sync/album.ts'
 import { deleteTwice, isOurs, type Repairs, repairGone, runAudit } from '../../sync/audit/index.ts'
-import type { EngineContext } from '../../sync/context.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
@@ -33,10 +32,8 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
         await context.giveWay()
         continue
       }
-      const verdict = repair
-        ? verdictOn(statusOf(config, synced, true, Date.now()), result.stopped)
-        : 'in_sync'
-      return { result, verdict }
+      const status = () => statusOf(config, synced, true, Date.now())
+      return { result, verdict: repair ? verdictOn(status(), result.stopped) : 'in_sync' }
     }
   },
 }
@@ -104,69 +101,46 @@ export async function audit(
   // Half of the permitted requests is left to other work.
   const gapMs = 2000 / config.host.requests_per_second.list
   const { albums, skipped, finished, stopped } = await runAudit({ ...context, gapMs, progress }, interruption)
+  // Told now, because a repair changes the records.
   const found = synced.audit.findings().map(finding => shown(synced, finding))
-  const complete = finished && skipped.length === 0
-  const result: AuditResult = {
-    finished,
-    complete,
-    albums,
-    skipped: skipped.map(({ album, reason }) => ({ album, reason: inWords(reason) })),
-    findings: found,
-    withheld: 0,
-    stopped: [],
+  const resultOf = (repaired: readonly Finding[], withheld: number, failures: (HostFailure | null)[]) => {
+    const done = new Set(repaired.map(({ kind, remote_id }) => `${kind} ${remote_id}`))
+    return {
+      finished,
+      complete: finished && skipped.length === 0,
+      albums,
+      skipped: skipped.map(({ album, reason }) => ({ album, reason: inWords(reason) })),
+      findings: found.map(finding => ({
+        ...finding,
+        repaired: done.has(`${finding.kind} ${finding.image_id}`),
+      })),
+      withheld,
+      stopped: failures.filter(failure => failure !== null),
+    }
   }
-  if (stopped) {
-    await recordBlock(synced, stopped, context.clock.wall())
-    return { ...result, stopped: [stopped] }
-  }
-  if (!repair || !finished) return result
+  if (stopped) await recordBlock(synced, stopped, context.clock.wall())
+  if (stopped || !repair || !finished) return resultOf([], 0, [stopped])
   const uploads = await repairGone(context, interruption)
   const pass = uploads.stopped ? null : await makePass(interruption)
-  const deletions = pass
-    ? await deleteUnlessInDoubt(context, config.deletions.hold_min, interruption)
-    : NOTHING
-  const repaired = new Set([...uploads.repaired, ...deletions.repaired].map(keyOf))
-  return {
-    ...result,
-    findings: found.map(finding => ({ ...finding, repaired: repaired.has(keyOf(finding)) })),
-    withheld: deletions.withheld,
-    stopped: [uploads.stopped, deletions.stopped, ...(pass?.stopped ?? [])].filter(
-      failure => failure !== null,
-    ),
-  }
+  // Nothing is deleted while any mirror is guarded, nor after a person has paused albumd.
+  const inDoubt = synced.mirrors.all().some(({ guard }) => guard !== null)
+  const mayGo = () => pauseAt(synced, context.clock.wall()) === null
+  const deletions =
+    pass === null || inDoubt || !mayGo()
+      ? NOTHING
+      : await deleteTwice(context, config.deletions.hold_min, interruption, mayGo)
+  return resultOf([...uploads.repaired, ...deletions.repaired], deletions.withheld, [
+    uploads.stopped,
+    deletions.stopped,
+    ...(pass?.stopped ?? []),
+  ])
 }
 
 const NOTHING: Repairs = { repaired: [], withheld: 0, stopped: null }
 
-/** Nothing is deleted while any mirror is guarded, nor after a person has paused albumd. */
-function deleteUnlessInDoubt(
-  context: EngineContext,
-  most: number,
-  interruption: Interruption,
-): Promise<Repairs> {
-  const { synced, clock } = context
-  const inDoubt = synced.mirrors.all().some(({ guard }) => guard !== null)
-  const mayGo = () => pauseAt(synced, clock.wall()) === null
-  return inDoubt || !mayGo() ? Promise.resolve(NOTHING) : deleteTwice(context, most, interruption, mayGo)
-}
-
-function shown(synced: Synced, { kind, album, name, remote_id, detail }: Finding): AuditFinding {
+function shown(synced: Synced, { kind, album, name, remote_id, detail }: Finding) {
   const ours = isOurs(synced, { remote_id })
-  return {
-    kind,
-    album: albumName(synced, album),
-    name,
-    image_id: remote_id,
-    detail: inWords(detail),
-    ours,
-    repaired: false,
-  }
-}
-
-function keyOf(
-  finding: Pick<Finding, 'kind' | 'remote_id'> | Pick<AuditFinding, 'kind' | 'image_id'>,
-): string {
-  return `${finding.kind} ${'remote_id' in finding ? finding.remote_id : finding.image_id}`
+  return { kind, album: albumName(synced, album), name, image_id: remote_id, detail: inWords(detail), ours }
 }
 
 /** Records what plan or key forbid, so that `status` shows it until it is tried again. */

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import type { TellSpoken } from '../../sync/pass-events.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
-import { isBelow } from '../../sync/tree-path.ts'
+import { fullPath, isAtOrBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Engine, PassOptions } from '../engine/engine.ts'
 
@@ -69,8 +69,6 @@ export class NotPossible extends Refused {
  * Whether the path below a mirror's `folder` is `wanted` or lies below it. `wanted` is absolute or below the folder;
  * left out, everything is meant.
  */
-export function isAtOrBelow(folder: string, path: string, wanted: string | undefined): boolean {
-  if (wanted === undefined) return true
-  const full = path === '' ? folder : `${folder}/${path}`
-  return [path, full].some(candidate => candidate === wanted || isBelow(candidate, wanted))
+export function isMeant(folder: string, path: string, wanted: string | undefined): boolean {
+  return wanted === undefined || isAtOrBelow(path, wanted) || isAtOrBelow(fullPath(folder, path), wanted)
 }

@@ -3,12 +3,8 @@ import type { Config } from '../../config/schema.ts'
 import { approved, kept } from '../../records/escrow.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
-import type { ImageRow } from '../../synced/tables/images.ts'
 import { count, isoTime } from '../report/amounts.ts'
-import { type Command, isAtOrBelow, NotPossible } from './command.ts'
-
-/** As `deletions --json` shows it. */
-export type ShownDeletion = Omit<HeldDeletion, 'image'> & { image_id: string }
+import { type Command, isMeant, NotPossible } from './command.ts'
 
 /** `path`: absolute, or below a mirror's folder. Without it all held deletions are meant. */
 interface DeletionsRequest {
@@ -18,7 +14,7 @@ interface DeletionsRequest {
   most?: number | undefined
 }
 
-export const deletionsCommand: Command<DeletionsRequest, { held: ShownDeletion[] }> = {
+export const deletionsCommand: Command<DeletionsRequest, { held: HeldDeletion[] }> = {
   request: z.strictObject({
     action: z.enum(['approve', 'discard']),
     path: z.string().optional(),
@@ -27,23 +23,18 @@ export const deletionsCommand: Command<DeletionsRequest, { held: ShownDeletion[]
   needsHost: false,
   async carryOut({ config, synced }, { action, path, most = Number.MAX_SAFE_INTEGER }) {
     const held = listHeld(config, synced, path)
-    if (held.length > most) throw new NotPossible(moreThanSeen(action, held.length, most))
+    if (held.length > most)
+      throw new NotPossible(
+        `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${most.toLocaleString('en')}; look at the list again, then ${action}`,
+      )
     const decided = action === 'approve' ? approved : kept
-    const images = held.map(({ image }) => image.id)
+    const images = held.map(({ image_id }) => synced.images.byRemoteId(image_id)!.id)
     await synced.commit(tx => decided(tx, images, Date.now()))
-    return { held: held.map(showDeletion) }
+    return { held }
   },
 }
 
-function moreThanSeen(action: string, held: number, seen: number): string {
-  return `${count(held, 'deletion')} ${held === 1 ? 'is' : 'are'} held now, and you saw ${seen.toLocaleString('en')}; look at the list again, then ${action}`
-}
-
-export function showDeletion({ image, ...rest }: HeldDeletion): ShownDeletion {
-  return { ...rest, image_id: image.remote_id }
-}
-
-/** A held deletion: an image that is deleted only after a person has approved it. */
+/** A held deletion: an image that is deleted only after a person has approved it. As `deletions --json` shows it. */
 export interface HeldDeletion {
   /** The mirror's folder, and the path below it. */
   mirror: string
@@ -54,7 +45,7 @@ export interface HeldDeletion {
   size: number
   /** Null: not known. */
   cdn_url: string | null
-  image: ImageRow
+  image_id: string
 }
 
 /**
@@ -70,11 +61,10 @@ export function listHeld(
   const held = mirrors.flatMap(({ folder: mirror }) => {
     const row = synced.mirrors.of(mirror)
     const entries = row ? synced.escrow.held(row.id, most) : []
-    return entries.map(({ image: id, path, reason, since }) => {
-      const image = synced.images.byId(id)!
-      const { size, cdn_url } = image
-      return { mirror, path, reason, since: isoTime(since), size, cdn_url, image }
+    return entries.map(({ image, path, reason, since }) => {
+      const { size, cdn_url, remote_id } = synced.images.byId(image)!
+      return { mirror, path, reason, since: isoTime(since), size, cdn_url, image_id: remote_id }
     })
   })
-  return held.filter(({ mirror, path: below }) => isAtOrBelow(mirror, below, path))
+  return held.filter(({ mirror, path: below }) => isMeant(mirror, below, path))
 }

@@ -13,7 +13,7 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import { inWords } from '../../words/reasons.ts'
 import { type MirrorStatus, statusOf, type Verdict, verdictOn } from '../report/status.ts'
 import { type Pause, pauseAt } from '../state/pause.ts'
-import { type Command, type CommandContext, isAtOrBelow, NotPossible } from './command.ts'
+import { type Command, type CommandContext, isMeant, NotPossible } from './command.ts'
 
 /** The result of a command that makes a pass. */
 export interface PassResult {
@@ -114,11 +114,8 @@ function forgetFailures(config: Config, synced: Synced, path?: string): Promise<
 
 /** Whether an upload failed or the host refused a deletion at or below `path` (as above). */
 function hasFailures(config: Config, synced: Synced, path: string): boolean {
-  const isMeant = isAt(config, synced, path)
-  return (
-    synced.summaries.failures(Number.MAX_SAFE_INTEGER).some(isMeant) ||
-    synced.escrow.postponed().some(isMeant)
-  )
+  const isIn = isAt(config, synced, path)
+  return synced.summaries.failures(Number.MAX_SAFE_INTEGER).some(isIn) || synced.escrow.postponed().some(isIn)
 }
 
 type Mirrors = { mirrors: readonly Pick<Config['mirrors'][number], 'folder'>[] }
@@ -142,10 +139,10 @@ export async function resendInDoubt(
 const DOUBTFUL: ReadonlySet<string> = new Set(['AMBIGUOUS', 'STATE_RESTORED'])
 
 function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
-  const isMeant = isAt(config, synced, path)
+  const isIn = isAt(config, synced, path)
   return files.filter(({ folder, name }) => {
     const { mirror, path: above } = synced.folders.byId(folder)!
-    return isMeant({ mirror, path: pathOf(above, name) })
+    return isIn({ mirror, path: pathOf(above, name) })
   })
 }
 
@@ -154,7 +151,7 @@ function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefined) {
   const folders = new Map(mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
   return (location: { mirror: number; path: string }) => {
     const folder = folders.get(location.mirror)
-    return folder !== undefined && isAtOrBelow(folder, location.path, path)
+    return folder !== undefined && isMeant(folder, location.path, path)
   }
 }
 

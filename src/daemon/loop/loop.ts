@@ -11,7 +11,7 @@ import { isOpen, nextBorder } from '../report/upload-hours.ts'
 import { pauseAt } from '../state/pause.ts'
 import { type MirrorWatcher, openMirrorWatcher } from '../watch/mirror-watcher.ts'
 import { StaleFolders } from '../watch/stale-folders.ts'
-import { WatchRecord } from '../watch/watching.ts'
+import { watchRecord } from '../watch/watching.ts'
 import {
   type DueOptions,
   dueMs,
@@ -91,7 +91,7 @@ export class Loop {
     const { config, synced, clock, bus, rescan, audit, queue, interruption } = this.#options
     const { stop } = interruption
     const unsubscribe = bus.on('pass', told => this.#hear(told))
-    const record = new WatchRecord(synced)
+    const record = watchRecord(synced)
     for (const { folder: mirror } of config.mirrors)
       this.#watchers.set(
         mirror,
@@ -102,7 +102,7 @@ export class Loop {
           clock,
           say: bus.say,
           pollMs: config.watch?.poll ?? null,
-          record: state => record.set(mirror, state),
+          record: state => record(mirror, state),
         }),
       )
     const ring = () => this.#bell.ring()

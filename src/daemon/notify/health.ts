@@ -23,7 +23,8 @@ export interface Health {
  */
 const STUCK_MS = 6 * 3_600_000
 
-type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & Partial<Pick<Status, 'watching' | 'deleted_more'>>
+type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> &
+  Partial<Pick<Status, 'watching' | 'deleted_more'>>
 type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 
 /** `now`: milliseconds since 1970. `quietMs`: for how long albumd has given no sign of life. */

@@ -4,7 +4,7 @@ import { openFolderPoller } from '../../local/folder-poller.ts'
 import { OVERFLOW, openFolderWatcher, type WatchLoss } from '../../local/folder-watcher.ts'
 import { isRemote, type Mount, mountsOf, readMounts } from '../../local/mount-table.ts'
 import type { Clock } from '../../sync/clock.ts'
-import { isAtOrBelow, isBelow } from '../../sync/tree-path.ts'
+import { folderAbove, isAtOrBelow, isBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 import { Bell } from '../background.ts'
@@ -150,7 +150,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
     if (changed.length === 0) return
     watcher.renew(changed)
     if (changed.includes('')) stale.add(mirror, { everything: true })
-    else for (const folder of [...changed, ...changed.map(above)]) stale.add(mirror, folder)
+    else for (const folder of [...changed, ...changed.map(folderAbove)]) stale.add(mirror, folder)
     tellState()
   }
 
@@ -211,10 +211,6 @@ function foldersToWatch(synced: Synced, mirror: string): Set<string> {
   return new Set(there.filter(path => doubts.length === 0 || !isBelowDoubt(path)))
 }
 
-function above(folder: string): string {
-  return folder.slice(0, Math.max(0, folder.lastIndexOf('/')))
-}
-
 /** What is mounted at, above and below a mirror's folder. */
 class MirrorMounts {
   readonly #mirror: string
@@ -247,15 +243,14 @@ class MirrorMounts {
     const mine = mountsOf(this.#mounts(), root)
     const remote = mine.filter(isRemote)
     this.remote = remote.map(folderOf)
-    for (const mount of remote) this.#sayOnce(mount, folderOf(mount) === '' ? this.#mirror : mount.path)
+    for (const mount of remote) {
+      const at = folderOf(mount) === '' ? this.#mirror : mount.path
+      const line =
+        `${at} is on a file system of other machines (${mount.type}), which does not tell what they change ` +
+        'there. So albumd scans all of it every minute, or less often where a scan takes long; watch.poll sets how often.'
+      if (!this.#said.has(line)) this.#say(line)
+      this.#said.add(line)
+    }
     return new Map(mine.map(mount => [folderOf(mount), mount.id]))
-  }
-
-  #sayOnce(mount: Mount, at: string): void {
-    const line =
-      `${at} is on a file system of other machines (${mount.type}), which does not tell what they change ` +
-      'there. So albumd scans all of it every minute, or less often where a scan takes long; watch.poll sets how often.'
-    if (!this.#said.has(line)) this.#say(line)
-    this.#said.add(line)
   }
 }

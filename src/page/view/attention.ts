@@ -51,9 +51,9 @@ ${commandButton(token, 'approve', `Delete ${images}`, { most: all, kind: 'bad' }
 ${entries(rows, all, 'albumd deletions list')}`
 }
 
-function heldRow({ mirror, path, reason, since, image }: HeldDeletion, token: string): Html {
+function heldRow({ mirror, path, reason, since, image_id }: HeldDeletion, token: string): Html {
   const full = fullPath(mirror, path)
-  return html`<li class="row" id="held-${image.id}"><div class="wide"><b class="name" title="${full}">${path}</b>
+  return html`<li class="row" id="held-${image_id}"><div class="wide"><b class="name" title="${full}">${path}</b>
 <p class="aside">${inWords(WHY_IN_ESCROW[reason])}, since ${time(since)}</p></div>
 <div class="row">${commandButton(token, 'approve', 'Approve', { path: full, about: path, kind: 'bad' })}
 ${commandButton(token, 'discard', 'Discard', { path: full, about: path })}</div></li>`
