@@ -2,7 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
-import { Background, Bell } from '../background.ts'
+import { Background } from '../background.ts'
 import { Refused } from '../commands/command.ts'
 import { type CommandQueue, ENDED, type Session } from '../commands/queue.ts'
 import type { Engine, PassOptions } from '../engine/engine.ts'
@@ -12,24 +12,14 @@ import { pauseAt } from '../state/pause.ts'
 import { type MirrorWatcher, openMirrorWatcher } from '../watch/mirror-watcher.ts'
 import { StaleFolders } from '../watch/stale-folders.ts'
 import { watchRecord } from '../watch/watching.ts'
-import {
-  type DueOptions,
-  dueMs,
-  type Recurring,
-  restMs,
-  type ScheduledAudit,
-  SLICE_MS,
-  sleepUntil,
-} from './schedule.ts'
+import { type DueOptions, dueMs, restMs, type ScheduledAudit, SLICE_MS, sleepUntil } from './schedule.ts'
 
 export interface LoopOptions extends DueOptions {
   config: Pick<Config, 'mirrors' | 'uploads'> & { watch?: Pick<Config['watch'], 'poll'> }
   engine: Pick<Engine, 'pass'>
   interruption: Interruption
-  /** When everything is scanned, whether or not the watcher saw a change. */
-  rescan: Recurring
   /** The scheduled audit. It goes on between passes while nothing else is due. Null: there is none. */
-  audit: Pick<ScheduledAudit, 'start' | 'isDue' | 'goOn' | 'stop'> | null
+  audit: Pick<ScheduledAudit, 'dueMs' | 'goOn'> | null
   /** The commands that people give while it runs. */
   queue: CommandQueue
   /** The loop uses its topics `pass`, `passEnded`, `say` and `alive`. */
@@ -45,7 +35,6 @@ export interface LoopOptions extends DueOptions {
 export class Loop {
   readonly #options: LoopOptions
   readonly #stale = new StaleFolders()
-  readonly #bell = new Bell()
   readonly #watchers = new Map<string, MirrorWatcher>()
   /** When a picture that is still being written is looked at again, by the monotonic clock. */
   #lookAgainAt = Number.POSITIVE_INFINITY
@@ -88,7 +77,7 @@ export class Loop {
 
   /** Runs until interrupted. */
   async run(): Promise<void> {
-    const { config, synced, clock, bus, rescan, audit, queue, interruption } = this.#options
+    const { config, synced, clock, bus, audit, queue, interruption } = this.#options
     const { stop } = interruption
     const unsubscribe = bus.on('pass', told => this.#hear(told))
     const record = watchRecord(synced)
@@ -105,9 +94,6 @@ export class Loop {
           record: state => record(mirror, state),
         }),
       )
-    const ring = () => this.#bell.ring()
-    rescan.start(ring)
-    audit?.start(ring)
     this.#lookAtEverything()
     try {
       while (!stop.aborted) {
@@ -116,13 +102,13 @@ export class Loop {
         if (stop.aborted) break
         const { report, paused } = await this.#pass()
         if (paused) continue
-        const rest = (ended: AbortSignal) => this.#rest(this.#restMs(report), ended, bus.alive)
-        const mayAudit = audit?.isDue() === true && pauseAt(synced, clock.wall()) === null
-        if (!(mayAudit && (await audit.goOn(interruption, rest)))) await rest(stop)
+        const rest = (ended: AbortSignal, mostMs = Number.POSITIVE_INFINITY) =>
+          this.#rest(Math.min(this.#restMs(report), mostMs), ended, bus.alive)
+        const mayAudit = audit !== null && pauseAt(synced, clock.wall()) === null
+        if (mayAudit && audit.dueMs() <= 0 && (await audit.goOn(interruption, rest))) continue
+        await rest(stop, mayAudit ? audit.dueMs() : undefined)
       }
     } finally {
-      rescan.stop()
-      audit?.stop()
       for (const watcher of this.#watchers.values()) await watcher.close()
       unsubscribe()
     }
@@ -139,14 +125,14 @@ export class Loop {
   }
 
   /**
-   * Rests until a folder is stale, the bell rings, a command waits, the wall clock has jumped, or `mostMs` have passed.
+   * Rests until a folder is stale, a command waits, the wall clock has jumped, or `mostMs` have passed.
    * `alive` is called at least once a minute, or as often as `aliveEveryMs` says.
    */
   async #rest(mostMs: number, stop: AbortSignal, alive: () => void = () => {}): Promise<void> {
     const { clock, queue, aliveEveryMs = SLICE_MS } = this.#options
     const end = clock.monotonic() + mostMs
     const offset = clock.wall() - clock.monotonic()
-    const called = AbortSignal.any([stop, this.#bell.signal, queue.asked])
+    const called = AbortSignal.any([stop, queue.asked])
     while (!called.aborted) {
       alive()
       const left = end - clock.monotonic()
@@ -162,8 +148,7 @@ export class Loop {
    */
   async #pass(asked: PassOptions | null = null): Promise<{ report: PassReport; paused: boolean }> {
     const { engine, interruption, synced, clock, config, bus, queue, rescan } = this.#options
-    this.#bell.heard()
-    if (rescan.isDue()) this.#lookAtEverything()
+    if (rescan.at() <= clock.wall()) this.#lookAtEverything()
     const scopes = this.#stale.take()
     this.#lookAgainAt = Number.POSITIVE_INFINITY
     const began = clock.monotonic()

@@ -1,4 +1,4 @@
-import { createTask, type ScheduledTask } from 'node-cron'
+import { createTask } from 'node-cron'
 import type { Config } from '../../config/schema.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { type Clock, lostAt, mayArriveFor } from '../../sync/clock.ts'
@@ -11,13 +11,10 @@ import { pauseAt } from '../state/pause.ts'
 
 /** A time that recurs. */
 export interface Recurring {
-  /** Calls `onDue` each time. */
-  start(onDue: () => void): void
-  /** Whether a time has come since the last `attended`. Several missed times count as one. */
-  isDue(): boolean
-  /** Tells that the work is done, so nothing is due until the next time. */
+  /** When it comes, in milliseconds since 1970. A time that has come stays until `attended`; several count as one. */
+  at(): number
+  /** The work is done, so nothing is due until the next time. */
   attended(): void
-  stop(): void
 }
 
 /** Keeps the next time, in milliseconds since 1970. Null: not known yet. */
@@ -27,13 +24,12 @@ export interface KeptSlot {
 }
 
 /**
- * The times of a cron expression, by this machine's clock. node-cron skips a time that it notices more than a second
- * late. So the next time is kept, and work that was missed while albumd did not run or the machine slept is due at once.
+ * The times of a cron expression, by this machine's clock. The next time is kept, so work that was missed while albumd did
+ * not run or the machine slept is due at once.
  */
 export class CronSchedule implements Recurring {
   readonly #expression: string
   readonly #kept: KeptSlot
-  #task: ScheduledTask | null = null
 
   /** `kept` left out: in memory alone, for work that each start of the daemon does anyway. */
   constructor(expression: string, kept: KeptSlot = slotInMemory()) {
@@ -41,34 +37,22 @@ export class CronSchedule implements Recurring {
     this.#kept = kept
   }
 
-  start(onDue: () => void): void {
-    this.#task = createTask(this.#expression, onDue, { unref: true, suppressMissedWarning: true })
-    this.#task.on('execution:missed', onDue)
-    void this.#task.start()
-    if (this.#kept.get() === null) this.attended()
-    else this.isDue()
-  }
-
-  isDue(): boolean {
+  at(): number {
     const kept = this.#kept.get()
-    if (kept === null) return false
-    if (kept <= Date.now()) return true
     // The next time is earlier than the kept one when the clock was set back or the expression was changed.
-    if (this.#next() < kept) this.attended()
-    return false
+    if (kept === null || (kept > Date.now() && kept > this.#next())) this.attended()
+    return this.#kept.get()!
   }
 
   attended(): void {
     this.#kept.set(this.#next())
   }
 
-  stop(): void {
-    void this.#task?.destroy()
-    this.#task = null
-  }
-
   #next(): number {
-    return this.#task!.getNextRuns(1)[0]!.getTime()
+    const task = createTask(this.#expression, () => {})
+    const [next] = task.getNextRuns(1)
+    void task.destroy()
+    return next!.getTime()
   }
 }
 
@@ -107,8 +91,6 @@ const MOST_PATIENCE_MS = 120_000
  */
 export class ScheduledAudit {
   readonly #options: ScheduledAuditOptions
-  readonly #stopped = new AbortController()
-  #onDue: () => void = () => {}
   #notBefore = Number.NEGATIVE_INFINITY
   /** How long an album goes on although something else is due. Without that a large album might never be finished. */
   #patienceMs = 0
@@ -117,18 +99,10 @@ export class ScheduledAudit {
     this.#options = options
   }
 
-  start(onDue: () => void): void {
-    this.#onDue = onDue
-    this.#options.schedule.start(onDue)
-  }
-
-  isDue(): boolean {
-    return this.#options.clock.monotonic() >= this.#notBefore && this.#options.schedule.isDue()
-  }
-
-  stop(): void {
-    this.#stopped.abort()
-    this.#options.schedule.stop()
+  /** In how many milliseconds the audit is due. At most 0: it is due. */
+  dueMs(): number {
+    const { clock, schedule } = this.#options
+    return Math.max(this.#notBefore - clock.monotonic(), schedule.at() - clock.wall())
   }
 
   /**
@@ -173,10 +147,7 @@ export class ScheduledAudit {
     const { clock, schedule, onFailure } = this.#options
     onFailure(failure)
     if (failure.remedy === 'plan' || failure.remedy === 'key') schedule.attended()
-    else {
-      this.#notBefore = clock.monotonic() + AUDIT_AGAIN_MS
-      void clock.sleep(AUDIT_AGAIN_MS, this.#stopped.signal).then(this.#onDue)
-    }
+    else this.#notBefore = clock.monotonic() + AUDIT_AGAIN_MS
   }
 }
 
@@ -196,6 +167,8 @@ export interface DueOptions {
   running: () => number
   /** How long a credential may be used (§8), in milliseconds. */
   credentialLifetimeMs: number
+  /** When everything is scanned, whether or not the watcher saw a change. */
+  rescan: Recurring
 }
 
 /** How often pending uploads and guarded mirrors are tried again. */
@@ -215,11 +188,10 @@ export function restMs(options: DueOptions, { stopped }: PassReport, tookMs: num
 }
 
 /**
- * In how many milliseconds something is due that uploads must pause for, such as a deletion whose grace ends. Infinity:
- * nothing. What came due within the last `freshMs` is due at once, because it came due during the last pass.
+ * In how many milliseconds something is due that uploads must pause for, such as a deletion whose grace ends. What came due within the last `freshMs` is due at once, because it came due during the last pass.
  */
 export function dueMs(
-  { config, synced, clock, running, credentialLifetimeMs }: DueOptions,
+  { config, synced, clock, running, credentialLifetimeMs, rescan }: DueOptions,
   freshMs = 0,
 ): number {
   const longAgo = mayArriveFor(credentialLifetimeMs) + 1
@@ -228,6 +200,7 @@ export function dueMs(
   const lost = lostAt(synced)
   const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
   const due = [
+    { at: rescan.at(), now: clock.wall() },
     { at: synced.escrow.nextDue(mirrors), now: running() },
     { at: synced.failures.nextDue(), now: clock.wall() },
     { at: pauseAt(synced, clock.wall())?.until ?? null, now: clock.wall() },

@@ -67,21 +67,12 @@ interface More {
 
 /** Is due every `ms` milliseconds. */
 function every(ms: number, clock: VirtualClock): Recurring {
-  const stopped = new AbortController()
   let attended = 0
   return {
-    async start(onDue) {
-      for (;;) {
-        await clock.sleep(ms - (clock.wall() % ms), stopped.signal)
-        if (stopped.signal.aborted) return
-        onDue()
-      }
-    },
-    isDue: () => Math.floor(clock.wall() / ms) > Math.floor(attended / ms),
+    at: () => (Math.floor(attended / ms) + 1) * ms,
     attended() {
       attended = clock.wall()
     },
-    stop: () => stopped.abort(),
   }
 }
 
@@ -323,15 +314,13 @@ describe('the daemon', () => {
   it('goes on with a due audit while nothing else is due, and interrupts it for other work', async () => {
     const legs: { from: number; to: number }[] = []
     const audit: LoopOptions['audit'] = {
-      start() {},
-      isDue: () => legs.length < 2,
+      dueMs: () => (legs.length < 2 ? 0 : HOUR),
       async goOn({ stop }, rest) {
         const from = clock.monotonic()
         await rest(stop)
         legs.push({ from, to: clock.monotonic() })
         return true
       },
-      stop() {},
     }
     const { clock, passes } = start(
       stage => giveUp(stage, 10 * MINUTE),
