@@ -3,7 +3,6 @@ import { devNull } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { because, type Reason } from '../words/reasons.ts'
-import { unhurried } from './folder-poller.ts'
 import { openRootWatch, type RootWatch } from './root-watch.ts'
 
 /** Says which folders need a look, never what happened there. */
@@ -275,5 +274,16 @@ function limit(key: string, more: number): WatchLoss {
     code: 'WATCH_LIMIT',
     message: because('watch_limit_reached', { key }),
     remedy: because('raise_limit', { key, value: more }),
+  }
+}
+
+/** Items for one turn of the event loop: a few milliseconds when each needs a system call. */
+const BATCH = 256
+
+/** Works on items one by one, and lets the event loop turn now and then. The first is worked on before it returns. */
+async function unhurried<T>(items: readonly T[], work: (item: T) => unknown): Promise<void> {
+  for (const [at, item] of items.entries()) {
+    if (at % BATCH === BATCH - 1) await turn()
+    await work(item)
   }
 }

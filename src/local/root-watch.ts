@@ -1,7 +1,6 @@
-import { type FSWatcher as FolderHandle, watch as watchFolder } from 'node:fs'
+import { type FSWatcher as FolderHandle, lstatSync, watch as watchFolder } from 'node:fs'
 import { basename, dirname, posix } from 'node:path'
 import { FSWatcher } from 'chokidar'
-import { stampOf } from './folder-poller.ts'
 
 /** The watch of a mirror's root. The root may be missing, and may come and go. */
 export interface RootWatch {
@@ -80,4 +79,14 @@ function watchWay(path: string, onWay: () => void): FolderHandle[] {
     // root's own watch tells where it matters.
   }
   return handles
+}
+
+/** What changes when an entry of the folder does. An error is a stamp too, so another error counts as a change. */
+function stampOf(path: string): string {
+  try {
+    const { dev, ino, mtimeMs, ctimeMs } = lstatSync(path)
+    return `${dev} ${ino} ${mtimeMs} ${ctimeMs}`
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code)
+  }
 }

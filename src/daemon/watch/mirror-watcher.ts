@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { realPathOf } from '../../config/paths.ts'
-import { openFolderPoller } from '../../local/folder-poller.ts'
 import { OVERFLOW, openFolderWatcher, type WatchLoss } from '../../local/folder-watcher.ts'
 import { isRemote, type Mount, mountsOf, readMounts } from '../../local/mount-table.ts'
 import type { Clock } from '../../sync/clock.ts'
@@ -39,10 +38,8 @@ export interface MirrorWatcherOptions {
   mounts?: () => Mount[]
 }
 
-/** How often folders without a watch are polled, and watching them is tried again. */
+/** How often watching is tried again where the system refused it. */
 const LOST_MS = 60_000
-/** Every so many polls they are scanned, because a poll does not see a file that was edited in place. */
-const WHOLE_LOOK_EVERY = 10
 /** How often the list of mounts is read, because a mount makes no event. */
 const MOUNTS_MS = 5000
 /** The time between two scans of what is polled, where `watch.poll` does not set it. */
@@ -58,7 +55,6 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   const told = new Set<string>()
   let loss: WatchLoss | null = null
   let overflowedAt: number | null = null
-  let lostRound = 0
   let isFollowing = false
   let following = Promise.resolve()
 
@@ -75,7 +71,6 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
       if (lost !== OVERFLOW) told.add(line)
     },
   })
-  const lostPoller = openFolderPoller(mirror)
   const area = new MirrorMounts(mirror, mounts, say)
   const scanned = new Bell()
 
@@ -92,18 +87,18 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
     }
   }
 
-  async function scan(due: string[]): Promise<void> {
+  async function scan(due: string[] | 'everything'): Promise<void> {
     scanned.heard()
-    if (due.includes('')) stale.add(mirror, { everything: true })
+    if (due === 'everything') stale.add(mirror, { everything: true })
     else for (const folder of due) stale.add(mirror, folder)
     // A root in doubt is not scanned, so `scanned` may never ring.
     await scanned.sleep(Math.max(POLL_MS, pollMs ?? 0), clock, end)
   }
 
-  /** '' is everything. */
-  function foldersToPoll(): string[] {
-    const tops = pollMs === null ? area.remote : ['']
-    return tops.includes('') ? [''] : [...named].filter(path => tops.some(top => isAtOrBelow(path, top)))
+  function foldersToPoll(): string[] | 'everything' {
+    if (pollMs !== null || area.remote.includes('')) return 'everything'
+    const remote = [...named].filter(path => area.remote.some(top => isAtOrBelow(path, top)))
+    return [...new Set([...remote, ...watcher.lost()])]
   }
 
   async function followNow(): Promise<void> {
@@ -126,20 +121,16 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
     for (const path of found) if (path !== '') stale.add(mirror, path)
   }
 
-  /** Tries again to watch the folders that could not be watched, and polls those that still can't be. */
+  /** Tries again to watch the folders that could not be watched. The others are polled until then. */
   async function lookAfterLost(): Promise<void> {
     const before = watcher.lost()
     if (before.length === 0) return told.clear()
     await watcher.watch(before)
-    const lost = watcher.lost()
-    const isLost = new Set(lost)
-    const changed = await lostPoller.poll(lost)
-    const due = lostRound++ % WHOLE_LOOK_EVERY === 0 ? lost : changed
-    for (const path of [...before.filter(folder => !isLost.has(folder)), ...due]) stale.add(mirror, path)
-    if (lost.length === 0) {
+    const lost = new Set(watcher.lost())
+    for (const path of before) if (!lost.has(path)) stale.add(mirror, path)
+    if (lost.size === 0) {
       say(`All folders of ${mirror} are watched again.`)
       told.clear()
-      lostRound = 0
     }
     tellState()
   }
