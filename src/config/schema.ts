@@ -154,8 +154,7 @@ const notify = value.section({
     description: 'A picture that is not on the host after so long counts as trouble.',
   }),
   on_trouble: value
-    .text('a command such as "/usr/local/bin/tell-me"')
-    .min(1, { error: 'must be a command such as "/usr/local/bin/tell-me"' })
+    .filledText('a command such as "/usr/local/bin/tell-me"')
     .optional()
     .meta({
       description:
@@ -167,8 +166,7 @@ const notify = value.section({
       secret: true,
     }),
   on_upload: value
-    .text('a command such as "/usr/local/bin/tell-me"')
-    .min(1, { error: 'must be a command such as "/usr/local/bin/tell-me"' })
+    .filledText('a command such as "/usr/local/bin/tell-me"')
     .optional()
     .meta({
       description:

@@ -25,6 +25,11 @@ export function text(what: string) {
   })
 }
 
+/** Text that is not empty. */
+export function filledText(what: string) {
+  return text(what).min(1, { error: `must be ${what}` })
+}
+
 export function wholeNumber(least: number, most: number) {
   const error = `must be a whole number from ${least} to ${most}`
   return z.int({ error }).min(least, { error }).max(most, { error })
@@ -176,10 +181,7 @@ export const listenAddress = spelt('an address such as 127.0.0.1:8687 or [::1]:8
 
 /** A path as written. `paths.ts` makes it absolute. */
 export function path(what: string) {
-  const error = `must be ${what}`
-  return text(what)
-    .min(1, { error })
-    .refine(written => !written.includes('\0'), { error })
+  return filledText(what).refine(written => !written.includes('\0'), { error: `must be ${what}` })
 }
 
 /** Slash-separated album names (§4.6: at most 100 characters each). "" is the host's root. */

@@ -1,5 +1,5 @@
-import type { Location } from '../../daemon/report/location.ts'
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
+import type { MirrorLocation } from '../../sync/outlook/index.ts'
 import { EXIT } from '../exit-codes.ts'
 import { command, configOption, pathArgument, readConfig } from '../options.ts'
 import { FORMATS, listing, needsAddress, STATE_COLUMN } from '../terminal/listing-formats.ts'
@@ -62,7 +62,7 @@ export const lsCommand = command(
 export const UNKNOWN =
   'delivery address is not known; "albumd adopt --verify" finds it out, after one upload of albumd\'s own'
 
-function isOneMirror(places: readonly Location[]): boolean {
+function isOneMirror(places: readonly MirrorLocation[]): boolean {
   return new Set(places.map(({ mirror }) => mirror.folder)).size === 1
 }
 

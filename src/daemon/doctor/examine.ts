@@ -127,26 +127,23 @@ interface Access {
 }
 
 function readAccess(config: Config, file: string, env: NodeJS.ProcessEnv): Access {
-  const found: Access = { key: null, ca: undefined, findings: [] }
-  try {
-    Object.assign(found, findKey(config, file, env))
-  } catch (error) {
-    found.findings.push(...problemsOf(error, 'key'))
+  const findings: Finding[] = []
+  const read = <T>(check: 'key' | 'tls', work: () => T): T | undefined => {
+    try {
+      return work()
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      for (const { key, message } of error.problems) {
+        const wrong = fail(check, `${key}: ${message}`, 'correct it, then run the doctor again')
+        findings.push({ ...wrong, code: 'CONFIG' })
+      }
+      return undefined
+    }
   }
-  try {
-    found.ca = readAuthorities(config)
-  } catch (error) {
-    found.findings.push(...problemsOf(error, 'tls'))
-  }
-  return found
-}
-
-function problemsOf(error: unknown, check: 'key' | 'tls'): Finding[] {
-  if (!(error instanceof ConfigError)) throw error
-  return error.problems.map(({ key, message }) => ({
-    ...fail(check, `${key}: ${message}`, 'correct it, then run the doctor again'),
-    code: 'CONFIG',
-  }))
+  const found = read('key', () => findKey(config, file, env))
+  findings.push(...(found?.findings ?? []))
+  const ca = read('tls', () => readAuthorities(config))
+  return { key: found?.key ?? null, ca, findings }
 }
 
 /**
@@ -189,7 +186,8 @@ export function findKey(
     !env.ALBUMD_API_KEY &&
     !env.CREDENTIALS_DIRECTORY &&
     existsSync(beside)
-  if (isHandedIn && !mayRead(beside))
+  // The file is opened, because access(2) asks for the real user, and sudo may have changed the effective one alone.
+  if (isHandedIn && orNull(() => closeSync(openSync(beside, 'r'))) === null)
     return {
       key: null,
       findings: [
@@ -205,14 +203,4 @@ export function findKey(
     isHandedIn ? { ...env, CREDENTIALS_DIRECTORY: dirname(beside) } : env,
   )
   return { key, findings: warning ? [warn('key', warning, null)] : [] }
-}
-
-function mayRead(file: string): boolean {
-  try {
-    // The file is opened, because access(2) asks for the real user, and sudo may have changed the effective one alone.
-    closeSync(openSync(file, 'r'))
-    return true
-  } catch {
-    return false
-  }
 }

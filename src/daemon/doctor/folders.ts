@@ -8,7 +8,7 @@ import { lossOf } from '../../local/folder-watcher.ts'
 import { type FolderToLookAt, lookAtFolder, rulesWithin } from '../../local/look.ts'
 import { isRemote, type Mount, mountsOf } from '../../local/mount-table.ts'
 import { checkRoot } from '../../sync/scan/index.ts'
-import { pathOf } from '../../sync/tree-path.ts'
+import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { shellWord } from '../../words/shell-word.ts'
@@ -143,7 +143,9 @@ export function checkMounts(
   const meant = mountPointsOf(fstab)
   const mounted = new Set(mounts.map(({ path }) => path))
   const findings = mirrors.flatMap(({ folder }) => {
-    const away = meant.filter(path => !mounted.has(path) && touches(path, folder))
+    const away = meant.filter(
+      path => !mounted.has(path) && (isAtOrBelow(path, folder) || isAtOrBelow(folder, path)),
+    )
     const remote = mountsOf(mounts, folder).filter(isRemote)
     return [
       ...away.map(path =>
@@ -178,10 +180,6 @@ function mountPointsOf(fstab: string): string[] {
       ? []
       : [path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))]
   })
-}
-
-function touches(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`) || folder.startsWith(`${path}/`)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { isIP } from 'node:net'
 import { connect, type PeerCertificate } from 'node:tls'
 import { COMMON_HEADERS } from '../../remote/ask.ts'
 import { parseAddress } from '../../remote/http/address.ts'
@@ -18,7 +19,8 @@ const CLOCK_WARN_MS = 60_000
 const CLOCK_FAIL_MS = 10 * 60_000
 
 /**
- * Whether the host answers, and whether its clock agrees with this machine's. One finding where the host does not answer.
+ * Whether the host answers, and whether its clock agrees with this machine's. One finding where the host does not answer, none
+ * where `signal` ended the check.
  * Asks {base_url} itself without the key, which counts towards no limit of §8. `ca`: as for `checkTls`.
  */
 export async function checkReach(
@@ -32,18 +34,10 @@ export async function checkReach(
   const began = Date.now()
   const greeting = { method: 'GET', address, headers: COMMON_HEADERS, limitMs: LONGEST_MS } as const
   const answer = await http.exchange(greeting, signal).finally(() => http.close())
-  if (answer.kind !== 'answer') {
-    const said =
-      answer.kind === 'silence'
-        ? inWords(answer.message)
-        : `${new URL(baseUrl).host} was not asked: the check was interrupted`
-    return [
-      fail(
-        'host',
-        said,
-        'check host.base_url, the network and the name server; albumd tries again by itself',
-      ),
-    ]
+  if (answer.kind === 'cancelled') return []
+  if (answer.kind === 'silence') {
+    const remedy = 'check host.base_url, the network and the name server; albumd tries again by itself'
+    return [fail('host', inWords(answer.message), remedy)]
   }
   return [pass('host', `${new URL(baseUrl).host} answers`), checkClock(answer, (began + Date.now()) / 2)]
 }
@@ -94,7 +88,8 @@ async function certificateOf(
   signal: AbortSignal,
 ): Promise<PeerCertificate> {
   const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-  const name = isName(host) && { servername: host }
+  // TLS sends the server's name (SNI) for names only; Node throws for an IP address.
+  const name = isIP(host) === 0 && { servername: host }
   const socket = connect({ host, port, ...(ca !== null && { ca }), ...name })
   try {
     await once(socket, 'secureConnect', { signal: ended })
@@ -104,9 +99,4 @@ async function certificateOf(
   } finally {
     socket.destroy()
   }
-}
-
-/** TLS sends the server's name (SNI) for names only; Node throws for an IP address. */
-function isName(host: string): boolean {
-  return !/^[\d.]+$/.test(host) && !host.includes(':')
 }

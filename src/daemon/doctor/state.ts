@@ -4,6 +4,7 @@ import type { Config } from '../../config/schema.ts'
 import { openDatabaseToRead } from '../../synced/database.ts'
 import { explained } from '../../synced/state-error.ts'
 import { shellWord } from '../../words/shell-word.ts'
+import { orNull } from '../or-null.ts'
 import { stateFiles } from '../state/claim.ts'
 import { readState, refuseOther } from '../state/state.ts'
 import { stateProblem } from '../state/state-problem.ts'
@@ -60,8 +61,8 @@ export function checkDatabase(config: Config): Finding {
     if (problem)
       return fail('database', problem, 'run "albumd sync"; no picture is uploaded twice because of this')
     if (!existsSync(database)) return pass('database', 'nothing is recorded yet')
-    const [fault] = faultsIn(database)
-    if (fault !== undefined)
+    const fault = faultIn(database)
+    if (fault !== null)
       return fail(
         'database',
         `${database}: damaged: ${fault}`,
@@ -76,16 +77,13 @@ export function checkDatabase(config: Config): Finding {
   }
 }
 
-function faultsIn(database: string): string[] {
+function faultIn(database: string): string | null {
   const db = openDatabaseToRead(database)
   try {
-    const rows = db.pragma('integrity_check(3)') as { integrity_check: string }[]
-    const faults = rows.map(row => row.integrity_check).filter(word => word !== 'ok')
+    const fault = db.pragma('integrity_check(1)', { simple: true }) as string
+    if (fault !== 'ok') return fault
     const orphans = db.pragma('foreign_key_check') as unknown[]
-    return [
-      ...faults,
-      ...(orphans.length > 0 ? [`${orphans.length} rows refer to rows that do not exist`] : []),
-    ]
+    return orphans.length > 0 ? `${orphans.length} rows refer to rows that do not exist` : null
   } finally {
     db.close()
   }
@@ -111,10 +109,5 @@ function nearest(folder: string): string {
 }
 
 function mayWrite(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
+  return orNull(() => accessSync(folder, constants.W_OK | constants.X_OK)) !== null
 }

@@ -2,26 +2,18 @@ import { basename, dirname, join, normalize, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { type DiskEntry, realDisk } from '../../local/disk.ts'
-import { wasFolder } from '../../sync/outlook/index.ts'
+import { type MirrorLocation, wasFolder } from '../../sync/outlook/index.ts'
 import { folderAbove, foldersAbove, fullPath, isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { orNull } from '../or-null.ts'
-
-type Mirror = Config['mirrors'][number]
-
-/** A path below a mirror's folder; '' is the folder itself. */
-export interface Location {
-  mirror: Mirror
-  path: string
-}
 
 /**
  * The locations that a path from a command line may mean: absolute, below a mirror's folder, or below the working folder.
  * Several when several mirrors know the path, none when the path lies in no mirror. Without a path: all mirrors.
  */
-export function locationsOf(config: Config, synced: Synced, given: string | undefined): Location[] {
+export function locationsOf(config: Config, synced: Synced, given: string | undefined): MirrorLocation[] {
   if (given === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
-  const isKnown = (at: Location) => isOnDisk(at) || isRecorded(synced, at) || namesMeant(at).length > 0
+  const isKnown = (at: MirrorLocation) => isOnDisk(at) || isRecorded(synced, at) || namesMeant(at).length > 0
   return candidates(config.mirrors, normalize(given).replace(/(?<=.)\/$/, ''), isKnown).flatMap(at => {
     const meant = namesMeant(at)
     return meant.length > 0 ? meant : [at]
@@ -29,10 +21,10 @@ export function locationsOf(config: Config, synced: Synced, given: string | unde
 }
 
 function candidates(
-  mirrors: readonly Mirror[],
+  mirrors: Config['mirrors'],
   given: string,
-  isKnown: (at: Location) => boolean,
-): Location[] {
+  isKnown: (at: MirrorLocation) => boolean,
+): MirrorLocation[] {
   const below = given.startsWith('/') ? [] : mirrors.map(mirror => ({ mirror, path: given }))
   const known = below.filter(isKnown)
   if (known.length > 0) return known
@@ -42,7 +34,7 @@ function candidates(
   return below.length === 1 ? below : []
 }
 
-function inMirror(mirrors: readonly Mirror[], path: string): Location | null {
+function inMirror(mirrors: Config['mirrors'], path: string): MirrorLocation | null {
   const mirror = mirrors.find(({ folder }) => isAtOrBelow(path, folder))
   return mirror ? { mirror, path: path.slice(mirror.folder.length + 1) } : null
 }
@@ -56,7 +48,7 @@ function behindLinks(path: string): string {
  * A shell passes the bytes of a name that is not UTF-8, and Node turns them into U+FFFD. Answers the entries of the disk that
  * may be meant, with their names written as \xNN. Nothing below a folder with such a name is found.
  */
-function namesMeant({ mirror, path }: Location): Location[] {
+function namesMeant({ mirror, path }: MirrorLocation): MirrorLocation[] {
   for (const at of [...foldersAbove(path), path]) {
     if (!nameOf(at).includes('\ufffd') || isOnDisk({ mirror, path: at })) continue
     const given = nameOf(at).replace(/\ufffd+/g, '\ufffd')
@@ -70,11 +62,11 @@ function namesMeant({ mirror, path }: Location): Location[] {
 }
 
 /** Whether anything is on the disk at a location. */
-export function isOnDisk({ mirror, path }: Location): boolean {
+export function isOnDisk({ mirror, path }: MirrorLocation): boolean {
   return orNull(() => realDisk.lstat(fullPath(mirror.folder, path))) !== null
 }
 
-function isRecorded(synced: Synced, { mirror, path }: Location): boolean {
+function isRecorded(synced: Synced, { mirror, path }: MirrorLocation): boolean {
   const row = synced.mirrors.of(mirror.folder)
   if (!row) return false
   const above = synced.folders.at(row.id, folderAbove(path))

@@ -1,11 +1,12 @@
 import type { Config } from '../../config/schema.ts'
 import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
+import type { MirrorLocation } from '../../sync/outlook/index.ts'
 import { folderAbove, nameOf, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { isOnDisk, type Location } from './location.ts'
+import { isOnDisk } from './location.ts'
 
 /** A recorded picture that uses an image of the host. */
 export interface MirroredPicture {
@@ -56,7 +57,7 @@ export type Recorded =
   | { kind: 'nothing' }
 
 /** The pictures come in the order of their paths. A picture that is gone from the disk is left out. */
-export function recordedAt(synced: Synced, location: Location): Recorded {
+export function recordedAt(synced: Synced, location: MirrorLocation): Recorded {
   const { mirror, path } = location
   const row = synced.mirrors.of(mirror.folder)
   if (!row) return path === '' ? { kind: 'folder', pictures: [] } : nothingAt(location)
@@ -85,7 +86,7 @@ export function picturesOf(recorded: Recorded): Iterable<MirroredPicture> {
   return recorded.kind === 'picture' && recorded.picture ? [recorded.picture] : []
 }
 
-function nothingAt(location: Location): Recorded {
+function nothingAt(location: MirrorLocation): Recorded {
   return { kind: isOnDisk(location) ? 'unseen' : 'nothing' }
 }
 

@@ -56,11 +56,11 @@ export const EARLY_REMEDY =
   "put what the account's plan allows a day into host.daily_quota, or something else uses the account too"
 
 /** How many pictures the account may send (§8), by the config. */
-export function allowanceOf({ host, quota }: Pick<Config, 'host' | 'quota'>): Allowance {
+export function allowanceOf({ host, quota, uploads }: Pick<Config, 'host' | 'quota' | 'uploads'>): Allowance {
   return {
     plan: host.plan,
     limit: host.daily_quota ?? DAILY_QUOTA[host.plan],
-    reserve: quota.reserve,
+    reserve: uploads.order === 'newest' ? quota.reserve : 0,
     days: host.quota_reset ? daysOf(host.quota_reset) : null,
     probeEveryMs: quota.probe_every,
   }
@@ -68,16 +68,15 @@ export function allowanceOf({ host, quota }: Pick<Config, 'host' | 'quota'>): Al
 
 export function quotaStatus(config: Config, synced: Synced, now: number): QuotaStatus {
   const allowance = allowanceOf(config)
-  const { plan, limit, days } = allowance
+  const { plan, limit, reserve, days } = allowance
   const quota = readQuota(synced, allowance, now)
   const { used, exhausted, learned } = quota
   return {
     plan,
     limit,
     used,
-    reserve: reserveOf(config, allowance),
-    only_reserve_left:
-      config.uploads.order === 'newest' && exhausted === null && onlyReserveLeft(allowance, quota),
+    reserve: Math.floor(limit * reserve),
+    only_reserve_left: exhausted === null && onlyReserveLeft(allowance, quota),
     exhausted: exhausted !== null,
     used_up_early: isUsedUpEarly(synced, allowance, quota),
     resumes_at: isoTime(exhausted?.resumes ?? null),
@@ -88,24 +87,21 @@ export function quotaStatus(config: Config, synced: Synced, now: number): QuotaS
 
 export function backlogStatus(config: Config, synced: Synced, now: number): BacklogStatus {
   const allowance = allowanceOf(config)
+  const { limit, reserve } = allowance
   const { used, exhausted, ends } = readQuota(synced, allowance, now)
   const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
   const { pictures, bytes } = synced.files.pendingTotal(mirrors)
   const rate = synced.meta.get('upload_rate')
-  const perDay = allowance.limit - reserveOf(config, allowance)
+  const perDay = limit - Math.floor(limit * reserve)
   const { days, doneBy } = forecast({
     pictures,
     now,
-    left: exhausted ? 0 : Math.max(0, allowance.limit - used),
+    left: exhausted ? 0 : Math.max(0, limit - used),
     perDay,
     nextDay: Math.max(now, ends),
     rate,
   })
   return { pictures, bytes, days, per_day: perDay, done_by: pictures > 0 ? isoTime(doneBy) : null }
-}
-
-function reserveOf({ uploads }: Config, { limit, reserve }: Allowance): number {
-  return uploads.order === 'newest' ? Math.floor(limit * reserve) : 0
 }
 
 function resetStatus(learned: QuotaState['learned']): ResetStatus {

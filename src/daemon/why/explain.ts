@@ -4,6 +4,7 @@ import { albumName, albumPathOf } from '../../sync/album.ts'
 import {
   contentStep,
   type LeftOutWhy,
+  type MirrorLocation,
   type OutlookContext,
   outlook,
   type PathState,
@@ -20,7 +21,7 @@ import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { codeOf, commandOf, inWords, type ReasonCode } from '../../words/reasons.ts'
 import { isoTime } from '../report/amounts.ts'
-import { type Location, locationsOf } from '../report/location.ts'
+import { locationsOf } from '../report/location.ts'
 import { allowanceOf } from '../report/quota-status.ts'
 import { uploadsWaitUntil } from '../report/upload-hours.ts'
 import { stateFiles } from '../state/claim.ts'
@@ -117,7 +118,11 @@ export async function explainPath(config: Config, path: string, now: number): Pr
 }
 
 /** Reads a picture that is to be uploaded, because its bytes may keep it from being sent. */
-async function withContent(config: Config, location: Location, told: Explanation): Promise<Explanation> {
+async function withContent(
+  config: Config,
+  location: MirrorLocation,
+  told: Explanation,
+): Promise<Explanation> {
   if (told.file === null || (told.state !== 'pending' && told.state !== 'unseen')) return told
   const found = await contentStep(contentPolicy(config), location)
   const others = told.next.filter(({ code }) => code !== 'will_be_uploaded')
@@ -131,7 +136,7 @@ function contentPolicy({ watch }: Pick<Config, 'watch'>): Pick<OutlookContext, '
   }
 }
 
-export function explain(context: ExplainContext, { mirror, path }: Location): Explanation {
+export function explain(context: ExplainContext, { mirror, path }: MirrorLocation): Explanation {
   const { config, synced, disk, running, now } = context
   const { state, reason, next, onDisk, recorded, guard, counts, gone } = outlook(
     {
@@ -141,7 +146,6 @@ export function explain(context: ExplainContext, { mirror, path }: Location): Ex
       now,
       mirrors: config.mirrors,
       allowance: allowanceOf(config),
-      order: config.uploads.order,
       ...contentPolicy(config),
       paused: pauseAt(synced, now),
       uploadsWaitUntil: uploadsWaitUntil(config.uploads.hours, now),

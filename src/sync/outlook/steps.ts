@@ -20,7 +20,6 @@ export interface OutlookContext {
   /** The config's mirrors. */
   mirrors: readonly { folder: string }[]
   allowance: Allowance
-  order: 'newest' | 'oldest'
   settleMs: number
   incomplete: IncompletePolicy
   paused: { until: number | null } | null
@@ -84,15 +83,14 @@ function daemonWaits({ settleMs, now, uploadsWaitUntil }: OutlookContext, change
   ]
 }
 
-function quotaWaits({ synced, allowance, order, now }: OutlookContext, since: number | null): Step[] {
+function quotaWaits({ synced, allowance, now }: OutlookContext, since: number | null): Step[] {
   const quota = readQuota(synced, allowance, now)
   if (quota.exhausted) {
     const { resumes, ask } = quota.exhausted
     return [step(because('quota_used_up', { known: resumes !== null }), resumes ?? ask)]
   }
   // A picture that was found today may use the reserve.
-  const waits =
-    order === 'newest' && since !== null && since < quota.began && onlyReserveLeft(allowance, quota)
+  const waits = since !== null && since < quota.began && onlyReserveLeft(allowance, quota)
   return waits ? [step(because('reserve_kept'), quota.ends)] : []
 }
 

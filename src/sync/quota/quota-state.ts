@@ -15,7 +15,7 @@ export interface Allowance {
   plan: string
   /** Images a day. */
   limit: number
-  /** The share of the limit that is kept for pictures that are found on the same day, from 0 to 1. */
+  /** The share of the limit that is kept for pictures that are found on the same day, from 0 to 1. 0 where the oldest go first. */
   reserve: number
   /** When the host's days begin. Null: albumd learns this from the host's answers. */
   days: DayBeginning | null

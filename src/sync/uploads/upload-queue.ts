@@ -92,8 +92,8 @@ export class UploadQueue {
 
   /** Whether what is left is kept for the day's new pictures. */
   #isSparing(): boolean {
-    const { quota, order, only } = this.#run
-    return order === 'newest' && only === null && quota.onlyReserveLeft()
+    const { quota, only } = this.#run
+    return only === null && quota.onlyReserveLeft()
   }
 
   #newToday(ids: number[], most?: number): Generator<FileRow> {

@@ -86,7 +86,7 @@ export class World {
     this.state = kits.state
     this.state.clear()
     this.pausing = new Pausing(this.state.synced)
-    this.allowance = allowanceOf(history.setting)
+    this.allowance = allowanceOf(history.setting, history.order)
     this.hours = history.setting.hours
     this.mirrors = history.mirrors.map(({ album, deletions }, at) => ({
       folder: `/m${at}`,

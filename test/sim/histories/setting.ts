@@ -49,7 +49,9 @@ export function drawSetting(random: Random): Setting {
 const PROBE_EVERY_MS = 900_000
 
 /** Where few may go in a day, its days are those of UTC. */
-export function allowanceOf({ limit, reserve }: Setting): Allowance {
+export function allowanceOf(setting: Setting, order: 'newest' | 'oldest' = 'newest'): Allowance {
+  const { limit } = setting
+  const reserve = order === 'newest' ? setting.reserve : 0
   const days = limit === PLAIN_SETTING.limit ? null : daysFrom(0)
   return { plan: 'professional', limit, reserve, days, probeEveryMs: PROBE_EVERY_MS }
 }

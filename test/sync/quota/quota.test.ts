@@ -305,10 +305,10 @@ describe('the reserve', () => {
     expect(account.read().exhausted).toBeNull()
   })
 
-  it('is not kept where the oldest go first', async () => {
+  it('is not kept with a share of 0, as where the oldest go first', async () => {
     const workshop = await openWorkshop()
     plant(workshop, 0, 20)
-    const account = openAccount(workshop, 8, 16 * HOUR, { reserve: 0.5 })
+    const account = openAccount(workshop, 8, 16 * HOUR, { reserve: 0 })
     await account.pass({ order: 'oldest' })
     account.wait(6 * HOUR + MINUTE)
     await account.pass({ order: 'oldest' })
