@@ -126,16 +126,13 @@ const NO_FIXED_DIMENSIONS: ReadonlySet<string> = new Set(['image/svg+xml', 'imag
  * Whether an image that no file needs has a twin in the album that a file needs. An image that no file needs and that has
  * no twin is no finding: a mirror that keeps images, or a person who discards a deletion, leaves such images.
  */
-function isTwin(image: ImageRow, inPlace: readonly ImageRow[], records: AuditRecords): boolean {
-  return image.proof !== 'none' && !records.isNeeded(image) && twinOf(image, inPlace, records) !== undefined
-}
-
-function twinOf(
+function isTwin(
   image: ImageRow,
   inPlace: readonly ImageRow[],
-  { isNeeded }: AuditRecords,
-): ImageRow | undefined {
-  return inPlace.find(
+  { isNeeded }: Pick<AuditRecords, 'isNeeded'>,
+): boolean {
+  if (image.proof === 'none' || isNeeded(image)) return false
+  return inPlace.some(
     other =>
       other.id !== image.id &&
       other.proof !== 'none' &&

@@ -1,7 +1,7 @@
 import type { ListedImage } from '../../protocol/records.ts'
 import { deleted, lost } from '../../records/images.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
-import type { HostFailure, ImageHost } from '../../remote/host.ts'
+import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding, FindingKind } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
@@ -34,19 +34,23 @@ export interface Repairs {
 export async function repairGone(context: AuditContext, { stop, cut }: Interruption): Promise<Repairs> {
   const { synced } = context
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
-  let anywhere: IdsAnywhere | null = null
+  /** The ids of all images that the host lists in any album. */
+  let listed: ReadonlySet<string> | undefined
   for (const [album, findings] of byAlbum(synced, 'gone')) {
     if (stop.aborted) return repairs
     const look = await lookForMissing(context, album, cut)
     if (look.kind === 'failed') return { ...repairs, stopped: look.failure }
     if (look.kind === 'unknown') continue
     const missing = await notDelivered(context, look.missing, cut)
-    if (missing.length > 0) anywhere ??= await idsAnywhere(context.host, cut)
-    const listed = anywhere ?? NOWHERE
-    if (listed.kind === 'failed') return { ...repairs, stopped: listed.failure }
-    if (listed.kind === 'unknown') continue
+    if (missing.length > 0 && !listed) {
+      // When the host denied an album once, albumd created the album anew, and images of the first one may be there.
+      const everywhere = lookOf(await walkEverything(context.host, cut))
+      if (everywhere.kind === 'failed') return { ...repairs, stopped: everywhere.failure }
+      if (everywhere.kind === 'unknown') return repairs
+      listed = new Set(everywhere.images.map(({ id }) => id))
+    }
     const gone = new Map(
-      missing.filter(({ remote_id }) => !listed.ids.has(remote_id)).map(image => [image.remote_id, image]),
+      missing.filter(({ remote_id }) => !listed?.has(remote_id)).map(image => [image.remote_id, image]),
     )
     await synced.commit(tx => {
       // An unrecorded image of the album may be what a person put in the place of the image that is gone.
@@ -60,20 +64,6 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
     })
   }
   return repairs
-}
-
-/** The ids of all images that the host lists in any album. */
-type IdsAnywhere = { kind: 'whole'; ids: ReadonlySet<string> } | Exclude<AlbumLook, { kind: 'whole' }>
-
-const NOWHERE: IdsAnywhere = { kind: 'whole', ids: new Set() }
-
-/**
- * Lists all albums. When the host denied an album once, albumd created the album anew, and the images of the first album may
- * be there all the same.
- */
-async function idsAnywhere(host: ImageHost, signal: AbortSignal): Promise<IdsAnywhere> {
-  const look = lookOf(await walkEverything(host, signal))
-  return look.kind === 'whole' ? { kind: 'whole', ids: new Set(look.images.map(({ id }) => id)) } : look
 }
 
 /** How often an album is looked at to have two complete looks in a row. */

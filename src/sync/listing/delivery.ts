@@ -38,18 +38,6 @@ export function rememberingDelivery(host: ImageHost, synced: Synced): ImageHost 
   })
 }
 
-/** The pattern of delivery addresses that acknowledged uploads have shown, or null. */
-export function confirmedPattern({ images }: Pick<Synced, 'images'>): DeliveryPattern | null {
-  return deliveryPattern(images.acknowledged(SAMPLE))
-}
-
-/** An upload that the host acknowledged. */
-export interface Acknowledged {
-  remote_id: string
-  cdn_url: string
-  name: string
-}
-
 /** How delivery addresses are built from ids. An example: `https://cdn.example/` + id + `.jpg`. */
 export interface DeliveryPattern {
   /** The address of an image of this name; null when no upload with its extension has shown how the address ends. */
@@ -59,13 +47,16 @@ export interface DeliveryPattern {
 }
 
 /** How many of the latest acknowledged uploads are read. Older uploads may have addresses of a pattern that the host has left. */
-export const SAMPLE = 50
+const SAMPLE = 50
 
-/** Null when the acknowledged uploads show no pattern, or several. What follows the id may depend on the extension. */
-export function deliveryPattern(acknowledged: readonly Acknowledged[]): DeliveryPattern | null {
+/**
+ * The pattern of delivery addresses that acknowledged uploads have shown. Null when they show no pattern, or several. What
+ * follows the id may depend on the extension.
+ */
+export function confirmedPattern({ images }: Pick<Synced, 'images'>): DeliveryPattern | null {
   let prefix: string | null = null
   const suffixes = new Map<string, string>()
-  for (const { remote_id, cdn_url, name } of acknowledged) {
+  for (const { remote_id, cdn_url, name } of images.acknowledged(SAMPLE)) {
     const parts = cdn_url.split(remote_id)
     if (parts.length !== 2) return null
     const [before, after] = parts as [string, string]

@@ -15,13 +15,10 @@ import { lookAt, type MirrorLocation, type OnDisk, perhapsRenamedTo } from './on
 import {
   deletionSteps,
   everythingWaits,
-  failedSteps,
-  goneFolderSteps,
   type MirrorContext,
   type OutlookContext,
   type Step,
   step,
-  uncertainSteps,
   uploadSteps,
 } from './steps.ts'
 
@@ -91,8 +88,10 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
   next.push(...stepsOf(ofMirror, subject, state, reason, full))
   if (row?.guard) next.push(step(row.guard))
   for (const entry of recorded.escrow) next.push(...deletionSteps(ofMirror, entry, full))
-  if (row && gone)
-    next.push(...goneFolderSteps(ofMirror, gone, synced.escrow.nextBelow({ mirror: row.id, path }), full))
+  const first = row && gone ? synced.escrow.nextBelow({ mirror: row.id, path }) : undefined
+  if (first) next.push(...deletionSteps(ofMirror, first, full, 'first'))
+  if (gone && gone.held > 0)
+    next.push(step(because('approve_folder', { path: full })), step(because('keep_folder', { path: full })))
   return { state, reason, next, onDisk, recorded, guard: row?.guard ?? null, counts, gone }
 }
 
@@ -239,17 +238,22 @@ function stepsOf(
   reason: Reason,
   path: string,
 ): Step[] {
+  // Null: a failed upload is not tried again before the file changes.
   const again = recorded.failure?.next_attempt_at ?? null
+  const halt = everythingWaits(context)
+  const waits = halt ? [halt] : []
   switch (state) {
     case 'pending':
     case 'unseen': {
       const changed = onDisk.kind === 'picture' ? onDisk.look.ctime / 1000 : null
       return uploadSteps(context, { changed, since: recorded.file?.since ?? null })
     }
-    case 'failed':
-      return failedSteps(context, again, path)
+    case 'failed': {
+      const tried = again === null ? step(because('tried_once_changed')) : step(because('tried_again'), again)
+      return [tried, step(because('retry_now', { path })), ...waits]
+    }
     case 'uncertain':
-      return uncertainSteps(context, again, path)
+      return [step(because('looked_for'), again), step(because('resend', { path })), ...waits]
     case 'linked':
       return [step(because('compare_links'))]
     case 'kept':
@@ -258,9 +262,7 @@ function stepsOf(
     case 'left_out':
       return [leftOutStep(onDisk, recorded)]
     case 'synced':
-      return codeOf(reason) === 'since_then'
-        ? [everythingWaits(context) ?? step(because('looked_at_again'))]
-        : []
+      return codeOf(reason) === 'since_then' ? [halt ?? step(because('looked_at_again'))] : []
     default:
       return []
   }

@@ -185,34 +185,7 @@ function graceSteps(
   return [step(because('host_refused', { of, minutes, why }), at), ...retry]
 }
 
-/** What happens with the images of a folder that is gone. `next`: the image that is deleted first. */
-export function goneFolderSteps(
-  context: MirrorContext,
-  { held }: { held: number },
-  next: EscrowRow | undefined,
-  path: string,
-): Step[] {
-  const ofHeld = [step(because('approve_folder', { path })), step(because('keep_folder', { path }))]
-  return [...(next ? deletionSteps(context, next, path, 'first') : []), ...(held > 0 ? ofHeld : [])]
-}
-
 /** Milliseconds that albumd has run, over all its starts. A grace counts in this time. */
 function runningTime({ meta }: Synced): number {
   return meta.get('running_ms') ?? 0
-}
-
-/** What happens with a picture whose upload failed. `again`: null: it is not tried again before it changes. */
-export function failedSteps(context: MirrorContext, again: number | null, path: string): Step[] {
-  const waits = everythingWaits(context)
-  return [
-    again === null ? step(because('tried_once_changed')) : step(because('tried_again'), again),
-    step(because('retry_now', { path })),
-    ...(waits ? [waits] : []),
-  ]
-}
-
-/** What happens with a picture that was sent, when nobody knows whether it arrived. `known`: when that is known at the latest. */
-export function uncertainSteps(context: MirrorContext, known: number | null, path: string): Step[] {
-  const waits = everythingWaits(context)
-  return [step(because('looked_for'), known), step(because('resend', { path })), ...(waits ? [waits] : [])]
 }

@@ -73,11 +73,4 @@ export function openAccount({ all, get, run, value }: Statements) {
   }
 }
 
-const UNUSED: Omit<QuotaRow, 'day'> = {
-  used: 0,
-  exhausted: null,
-  said_at: null,
-  refused: 0,
-  resumes_at: null,
-  clock_offset: null,
-}
+const UNUSED = { used: 0, exhausted: null, said_at: null, refused: 0, resumes_at: null, clock_offset: null }

@@ -79,9 +79,7 @@ export function openAlbums({ all, get, run }: Statements) {
       },
       /** Records when albumd created the album, in monotonic milliseconds. */
       made: run<[monotonic: number, remoteId: string]>('UPDATE albums SET made_at = ? WHERE remote_id = ?'),
-      /** Marks an album that was created blind. */
       madeBlind: run<[id: number]>('UPDATE albums SET confirmed = 0, blind = 1 WHERE id = ?'),
-      /** Records that the host has used the album, so the host knows it. */
       used: run<[id: number]>('UPDATE albums SET made_at = NULL WHERE id = ?'),
       /** After a boot the monotonic clock begins anew, and so do recorded times. */
       restartClocks: run<[monotonic: number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL'),

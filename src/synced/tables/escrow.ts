@@ -93,13 +93,10 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
        since = excluded.since, due_at = excluded.due_at, postponed = 0 WHERE ${inStates(ESCROW_TRANSITIONS.entered.grace)}`),
       /** Takes an entry out, because its image is needed again or is gone from the host. */
       takeBack: run<[image: number]>('DELETE FROM escrow WHERE image = ?'),
-      /** Postpones an entry whose deletion the host refused, to this running time. */
       postpone: run<[Pick<EscrowRow, 'image' | 'due_at'>]>(
         'UPDATE escrow SET due_at = @due_at, postponed = 1 WHERE image = @image',
       ),
-      /** Makes postponed entries due at this running time. */
       hurry: run<[now: number]>('UPDATE escrow SET due_at = min(due_at, +?) WHERE postponed = 1'),
-      /** Approves an entry by a person's word. */
       approve: run<[image: number]>(
         `UPDATE escrow SET state = 'approved' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
       ),
@@ -107,12 +104,10 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
       hold: changes<[mirror: number]>(
         `UPDATE escrow SET state = 'held' WHERE ${inStates(ESCROW_TRANSITIONS.held.held)} AND mirror = +? AND ${losesBytes}`,
       ),
-      /** Marks an entry whose image's bytes can't be compared. It waits for a person, or for the next try at `due_at`. */
       unproved: run<[Pick<EscrowRow, 'image' | 'due_at'>]>(
         `UPDATE escrow SET state = 'unproved', due_at = @due_at WHERE image = @image
            AND ${inStates(ESCROW_TRANSITIONS.unproved.unproved)}`,
       ),
-      /** Marks an entry whose image's bytes were compared. */
       proved: run<[image: number]>(
         `UPDATE escrow SET state = 'grace' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.proved.grace)}`,
       ),

@@ -32,11 +32,9 @@ export function openFolders({ all, column, get, run, value }: Statements) {
   const insert = run<[mirror: number, path: string]>(
     'INSERT INTO folders (mirror, path) VALUES (?, ?) ON CONFLICT DO UPDATE SET present = 1',
   )
-  type Looked = Pick<
-    FolderRow,
-    'id' | 'digest' | 'ignore_text' | 'mount' | 'mounted_ino' | 'mounted_birthtime'
-  >
-  const setLooked = run<[Looked & LeftOut & { files: number }]>(
+  type Looked = Pick<FolderRow, 'id' | 'digest' | 'ignore_text'>
+  type Mounted = Pick<FolderRow, 'mount' | 'mounted_ino' | 'mounted_birthtime'>
+  const setLooked = run<[Looked & Mounted & LeftOut & { files: number }]>(
     `UPDATE folders SET digest = @digest, ignore_text = @ignore_text, ignore_gone = 0, unknown = NULL, accept = 0,
        mount = @mount, mounted_ino = @mounted_ino, mounted_birthtime = @mounted_birthtime, files = @files,
        left_format = @format, left_ignored = @ignored, left_hidden = @hidden, left_empty = @empty, left_links = @links
@@ -63,7 +61,6 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       ),
       at,
       byId: get<[id: number], FolderRow>(`SELECT ${columns} FROM folders WHERE id = ?`),
-      /** The folders that are unknown. */
       unknown: all<
         [mirror: number],
         DoubtfulFolder
@@ -119,9 +116,7 @@ export function openFolders({ all, column, get, run, value }: Statements) {
         [id: number]
       >(`UPDATE folders SET present = 0, digest = NULL, unknown = NULL, accept = 0, ignore_text = NULL, files = 0, left_format = 0,
        left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`),
-      /** Records that a folder is no mount point any more. */
       unmounted: run<[id: number]>('UPDATE folders SET mount = 0 WHERE id = ?'),
-      /** Records a person's trust, so that the next look counts as the truth. */
       accept: run<[id: number]>('UPDATE folders SET accept = 1 WHERE id = ?'),
       /** Forgets a folder that is gone and that no recorded file needs. */
       removeIfEmpty: run<

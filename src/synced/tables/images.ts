@@ -62,7 +62,6 @@ export function openImages({ all, column, get, run, value }: Statements) {
       latestUploaded: get<[], ImageRow>(
         `SELECT * FROM images WHERE proof = 'uploaded' ORDER BY id DESC LIMIT 1`,
       ),
-      /** The images that are only linked. */
       linked: all<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`),
     },
     writes: {
@@ -76,7 +75,6 @@ export function openImages({ all, column, get, run, value }: Statements) {
         `UPDATE images SET proof = 'compared', hash = @hash, size = @size, cdn_url = @cdn_url WHERE id = @id`,
       ),
       moved: run<[Pick<ImageRow, 'id' | 'album'>]>('UPDATE images SET album = @album WHERE id = @id'),
-      /** Marks an image as kept for good. */
       keep: run<[id: number]>('UPDATE images SET kept = 1 WHERE id = ?'),
       remove: run<[id: number]>('DELETE FROM images WHERE id = ?'),
     },

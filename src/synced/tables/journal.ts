@@ -1,8 +1,18 @@
 import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 
-/** The intent of an upload. It holds what recovery needs to find out whether the upload arrived. */
-export interface UploadIntent {
+/** A request without a known outcome. */
+interface Intent {
+  id: number
+  since: number
+  /** Monotonic milliseconds of this boot. */
+  sent_at: number
+  /** The row of the album that an upload goes to, or of the parent of an album; null is the root. */
+  album: number | null
+}
+
+/** An upload without a known outcome, and what recovery needs to find out whether the upload arrived. */
+export interface OpenUpload extends Intent {
   folder: number
   name: string
   size: number
@@ -15,45 +25,6 @@ export interface UploadIntent {
   cdn_url: string | null
   /** Only the presign form names the image's id before the bytes are sent. */
   remote_id: string | null
-  album: number | null
-}
-
-/** An upload without a known outcome. */
-export interface OpenUpload extends UploadIntent {
-  id: number
-  since: number
-  /** Monotonic milliseconds of this boot. */
-  sent_at: number
-}
-
-/** The creation of an album without a known outcome. */
-export interface OpenCreation {
-  id: number
-  /** The row of the parent album; null is the root. */
-  album: number | null
-  album_name: string
-  sent_at: number
-}
-
-export interface JournalRow {
-  id: number
-  kind: 'upload' | 'create_album' | 'delete_image'
-  since: number
-  sent_at: number
-  folder: number | null
-  name: string | null
-  size: number | null
-  mtime: number | null
-  hash: Buffer | null
-  album: number | null
-  album_name: string | null
-  image: number | null
-}
-
-/** When an intent is opened: milliseconds since 1970, and monotonic milliseconds. */
-export interface IntentTime {
-  since: number
-  sent_at: number
 }
 
 /** Intents of requests that change the host. Each `open…` answers the entry's id. */
@@ -62,7 +33,7 @@ export function openJournal({ all, get, insert, run, value }: Statements) {
     reads: {
       openUploads: all<[], OpenUpload>(`SELECT * FROM journal WHERE kind = 'upload' ORDER BY id`),
       /** The open creation of an album of this name in `parent`, if any. */
-      openCreation: get<[parent: number | null, name: string], OpenCreation>(
+      openCreation: get<[parent: number | null, name: string], Intent>(
         `SELECT * FROM journal WHERE kind = 'create_album' AND coalesce(album, 0) = ifnull(?, 0) AND album_name = ?`,
       ),
       /** When the newest open creation was sent; null when none is open. */
@@ -74,21 +45,23 @@ export function openJournal({ all, get, insert, run, value }: Statements) {
         `SELECT min(sent_at) FROM journal WHERE kind <> 'delete_image'`,
       ),
       /** The open deletion of an image, if any. */
-      deletionOf: get<[image: number], JournalRow>(
+      deletionOf: get<[image: number], Intent>(
         `SELECT * FROM journal WHERE image = ? AND kind = 'delete_image'`,
       ),
-      open: all<[], JournalRow>('SELECT * FROM journal ORDER BY id'),
+      open: all<[], Intent>('SELECT * FROM journal ORDER BY id'),
       /** The open uploads of a file. */
       openOnFile: all<[FileKey], OpenUpload>(
         `SELECT * FROM journal WHERE kind = 'upload' AND folder = @folder AND name = @name`,
       ),
     },
     writes: {
-      openUpload: insert<[UploadIntent & IntentTime]>(
+      openUpload: insert<[Omit<OpenUpload, 'id'>]>(
         `INSERT INTO journal (kind, since, sent_at, folder, name, size, mtime, hash, mime, width, height, cdn_url, remote_id, album)
          VALUES ('upload', @since, @sent_at, @folder, @name, @size, @mtime, @hash, @mime, @width, @height, @cdn_url, @remote_id, @album)`,
       ),
-      openAlbumCreation: insert<[IntentTime & { parent: number | null; name: string }]>(
+      openAlbumCreation: insert<
+        [Pick<Intent, 'since' | 'sent_at'> & { parent: number | null; name: string }]
+      >(
         `INSERT INTO journal (kind, since, sent_at, album, album_name)
          VALUES ('create_album', @since, @sent_at, @parent, @name)`,
       ),

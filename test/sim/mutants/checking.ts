@@ -37,8 +37,8 @@ export const CHECKING: readonly Mutant[] = [
       { file: 'sync/audit/audit-repair.ts', find: 'lacked.has(id)', replace: '!lacked?.has(-id)' },
       {
         file: 'sync/audit/audit-repair.ts',
-        find: '!listed.ids.has(remote_id)',
-        replace: 'listed.kind !== null && remote_id !== null',
+        find: '!listed?.has(remote_id)',
+        replace: 'listed !== undefined && remote_id !== null',
       },
     ],
     why: 'what every other walk lacks is sent again',
@@ -61,8 +61,8 @@ export const CHECKING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/audit/audit-repair.ts',
-        find: '!listed.ids.has(remote_id)',
-        replace: 'listed.kind !== null && remote_id !== null',
+        find: '!listed?.has(remote_id)',
+        replace: 'listed !== undefined && remote_id !== null',
       },
     ],
     why: 'what lies in a twin of its album is sent again',
@@ -122,8 +122,8 @@ export const CHECKING: readonly Mutant[] = [
       },
       {
         file: 'sync/audit/audit-repair.ts',
-        find: '!listed.ids.has(remote_id)',
-        replace: 'listed.kind !== null && remote_id !== null',
+        find: '!listed?.has(remote_id)',
+        replace: 'listed !== undefined && remote_id !== null',
       },
     ],
     why: 'what lies in the default album is said to be gone, and sent again',
