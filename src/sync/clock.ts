@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { STAMP_GRAIN } from '../local/disk.ts'
 import type { Moment } from '../records/escrow.ts'
 import type { Synced, Tx } from '../synced/synced.ts'
@@ -16,17 +17,7 @@ export interface Clock {
 export const systemClock: Clock = {
   wall: () => Date.now(),
   monotonic: () => Number(process.hrtime.bigint() / 1000n) / 1000,
-  sleep: (ms, signal) =>
-    new Promise(resolve => {
-      if (signal.aborted) return resolve()
-      const end = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', end)
-        resolve()
-      }
-      const timer = setTimeout(end, ms)
-      signal.addEventListener('abort', end)
-    }),
+  sleep: (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => undefined),
 }
 
 /** The moment at which something is recorded. */
@@ -47,7 +38,7 @@ const DRIFT_MS = 250
 
 /** Tells how long files have been left alone. After the clock was set forward, a young file must not seem old. */
 export class FileAges {
-  /** The clocks' difference when it was last read. Null: it was never read. */
+  /** The clocks' difference when it was last read, by the process before at first. Null: it was never read. */
   #offset: number | null
   #setAt: number | null = null
 
@@ -67,11 +58,6 @@ export class FileAges {
     const grain = ctime % 1_000_000 === 0 ? STAMP_GRAIN : 0
     return Math.max(0, Math.min(clock.wall() - (ctime + grain) / 1000, trusted))
   }
-}
-
-/** Begins with the clocks' difference that the process before has recorded. */
-export function fileAges({ meta }: Pick<Synced, 'meta'>): FileAges {
-  return new FileAges(meta.get('clock_offset'))
 }
 
 /** The clocks' difference in milliseconds, for the records. */

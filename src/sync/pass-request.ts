@@ -31,9 +31,7 @@ export interface PassRequest {
 }
 
 /** A pass under way: its request, and what its steps tell the steps after them. */
-export interface Pass {
-  mirrors: readonly MirrorPolicy[]
-  interruption: Interruption
+export interface Pass extends PassRequest {
   scopeOf: (mirror: MirrorPolicy) => Scope
   task: PassTask
   /** What ended uploads or deletions early. */

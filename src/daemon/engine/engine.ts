@@ -5,7 +5,7 @@ import { openScanPool, type ScanPool } from '../../local/scan-pool.ts'
 import { retried } from '../../records/pictures.ts'
 import { openImageHost, type RemoteOptions } from '../../remote/client.ts'
 import { type ImageHost, PictureChanged } from '../../remote/host.ts'
-import { fileAges, systemClock } from '../../sync/clock.ts'
+import { FileAges, systemClock } from '../../sync/clock.ts'
 import type { EngineContext, OpenPictureAt } from '../../sync/context.ts'
 import { AlbumContents, rememberingDelivery } from '../../sync/listing/index.ts'
 import { runPass } from '../../sync/pass.ts'
@@ -127,7 +127,7 @@ export function openEngine(
       afterMs: config.watch.incomplete_after,
       action: config.watch.incomplete,
     }),
-    ages: fileAges(state.synced),
+    ages: new FileAges(state.synced.meta.get('clock_offset')),
     vanishedRules: new VanishedRules(systemClock),
     graceMs,
     concurrency: config.uploads.concurrency,

@@ -1,6 +1,6 @@
 import { retried } from '../../records/pictures.ts'
 import type { Remedy } from '../../remote/host.ts'
-import type { Synced, Tx } from '../../synced/synced.ts'
+import type { Tx } from '../../synced/synced.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { Clock } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
@@ -54,37 +54,30 @@ async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promi
   })
 }
 
-/** The largest file that the plan allows, as far as answers have shown (§8 does not tell). Sizes are in bytes. */
-interface SizeLimit {
-  /** The smallest size that the host refused. */
-  refused: number
-  /** When the host was last asked: milliseconds since 1970. */
-  askedAt: number
-}
-
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
+/** The code of a file that is larger than the plan allows, as far as answers have shown (§8 does not tell). */
 export const TOO_LARGE = 'FILE_TOO_LARGE'
 /** How often a refused picture is sent again, to ask whether the limit has grown. */
 const ASK_EVERY_MS = 86_400_000
 
 /** Whether the host would refuse a file of this size, as far as its answers to other files tell. */
 export function isTooLarge(context: Context, size: number): boolean {
-  const limit = limitOf(context.synced)
+  const limit = context.synced.meta.get('size_limit')
   return limit !== null && size >= limit.refused && !isDue(limit, context)
 }
 
 /** The host refused a file of this size. When it took larger files before, the refusal concerns this file alone. */
 export function noteTooLarge(tx: Tx, clock: Clock, size: number): void {
-  if (size <= largestTaken(tx)) return
-  const refused = Math.min(size, limitOf(tx)?.refused ?? size)
+  if (size <= (tx.meta.get('largest_taken') ?? 0)) return
+  const refused = Math.min(size, tx.meta.get('size_limit')?.refused ?? size)
   tx.meta.set('size_limit', { refused, askedAt: clock.wall() })
 }
 
 /** The host took a file of this size. When it refused smaller files before, its limit has grown, so they are retried. */
 export function noteTaken(tx: Tx, size: number): void {
-  if (size > largestTaken(tx)) tx.meta.set('largest_taken', size)
-  const limit = limitOf(tx)
+  if (size > (tx.meta.get('largest_taken') ?? 0)) tx.meta.set('largest_taken', size)
+  const limit = tx.meta.get('size_limit')
   if (limit === null || size < limit.refused) return
   tx.meta.clear('size_limit')
   retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
@@ -93,7 +86,7 @@ export function noteTaken(tx: Tx, size: number): void {
 /** Once a day the smallest refused file is sent again, to learn whether the limit has grown. */
 async function askAboutSize(context: Context): Promise<void> {
   const { synced } = context
-  const limit = limitOf(synced)
+  const limit = synced.meta.get('size_limit')
   if (limit === null || !isDue(limit, context)) return
   const [smallest] = synced.failures.uploadsOfCode(TOO_LARGE)
   if (smallest) await synced.commit(tx => retried(tx, [smallest]))
@@ -108,18 +101,10 @@ function forgetSizeLimit(tx: Tx): void {
 
 /** Why a file is not sent: another file of its size or smaller was refused. */
 export function tooLarge({ synced, allowance: { plan } }: Context): Reason {
-  return because('too_large', { refused: limitOf(synced)?.refused ?? 0, plan })
-}
-
-function limitOf({ meta }: Pick<Synced, 'meta'>): SizeLimit | null {
-  return meta.get('size_limit')
-}
-
-function largestTaken({ meta }: Pick<Synced, 'meta'>): number {
-  return meta.get('largest_taken') ?? 0
+  return because('too_large', { refused: synced.meta.get('size_limit')?.refused ?? 0, plan })
 }
 
 /** Whether the host may be asked again. A clock that was set back does not delay this. */
-function isDue({ askedAt }: SizeLimit, { clock }: Pick<Context, 'clock'>): boolean {
+function isDue({ askedAt }: { askedAt: number }, { clock }: Pick<Context, 'clock'>): boolean {
   return Math.abs(clock.wall() - askedAt) >= ASK_EVERY_MS
 }

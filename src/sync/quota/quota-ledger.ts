@@ -3,7 +3,7 @@ import type { Tx } from '../../synced/synced.ts'
 import { clockOffset } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { afterReset, daysFrom, type LearnedReset, learnReset } from './quota-day.ts'
-import { dayOf, learnedReset, onlyReserveLeft, type QuotaState, readQuota } from './quota-state.ts'
+import { dayOf, onlyReserveLeft, type QuotaState, readQuota } from './quota-state.ts'
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
@@ -100,7 +100,7 @@ export class QuotaLedger {
 
   #learn(tx: Tx, now: number): LearnedReset | null {
     const { clock } = this.#context
-    const known = learnedReset(tx)
+    const known = tx.meta.get('quota_reset')
     const { said_at, resumes_at, clock_offset } = tx.account.quota(tx.meta.get('quota_day')!)
     if (said_at === null || clock_offset === null) return known
     // The clock was set between the refusal and this grant, so their times can't be compared.

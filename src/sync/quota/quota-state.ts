@@ -51,7 +51,7 @@ export function readQuota(
   allowance: Allowance,
   now: number,
 ): QuotaState {
-  const learned = learnedReset(synced)
+  const learned = synced.meta.get('quota_reset')
   const day = synced.meta.get('quota_day')
   const row = synced.account.quota(day ?? '')
   const began = day === null ? null : Date.parse(day)
@@ -92,10 +92,6 @@ export function isUsedUpEarly(
   const isWholeDay = days !== null || learned !== null
   const sent = isWholeDay ? used : account.usedAfter(dayOf(exhausted.since - 2 * DAY_MS))
   return sent < limit * OWN_SHARE
-}
-
-export function learnedReset({ meta }: Pick<Synced, 'meta'>): LearnedReset | null {
-  return meta.get('quota_reset')
 }
 
 /** The name of a day in the records: the time of its beginning in ISO 8601. */

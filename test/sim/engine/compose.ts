@@ -1,5 +1,5 @@
 import { lookAtFolder } from '../../../src/local/look.ts'
-import { fileAges, noteBoot, noteLost } from '../../../src/sync/clock.ts'
+import { FileAges, noteBoot, noteLost } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import { rememberingDelivery } from '../../../src/sync/listing/delivery.ts'
@@ -57,7 +57,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     allowance: world.allowance,
     settleMs: SETTLE_MS,
     incomplete: new IncompletePictures({ afterMs: 600_000, action: 'leave' }),
-    ages: fileAges(synced),
+    ages: new FileAges(synced.meta.get('clock_offset')),
     vanishedRules: new VanishedRules(life.clock),
     concurrency: history.concurrency,
     order: history.order,

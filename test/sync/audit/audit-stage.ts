@@ -1,6 +1,6 @@
 import type { ImageHost } from '../../../src/remote/host.ts'
 import { type AuditReport, runAudit } from '../../../src/sync/audit/audit.ts'
-import { type Clock, fileAges, systemClock } from '../../../src/sync/clock.ts'
+import { type Clock, FileAges, systemClock } from '../../../src/sync/clock.ts'
 import type { PassEvent } from '../../../src/sync/pass-events.ts'
 import { png } from '../../pictures.ts'
 import { never } from '../album-stage.ts'
@@ -13,7 +13,7 @@ export const partsOf = ({ synced, events }: Workshop, host: ImageHost, clock: Cl
   host,
   clock,
   tell: (told: PassEvent) => void events.push(told),
-  ages: fileAges(synced),
+  ages: new FileAges(synced.meta.get('clock_offset')),
   credentialLifetimeMs: 60_000,
 })
 
