@@ -9,12 +9,7 @@ import { type ByteReader, PAGE } from './byte-reader.ts'
  * cut: a part is missing. `missing` says which, as the end of "it is not complete: …".
  * unclear: the bytes do not tell.
  */
-export type Ending =
-  | { kind: 'closed' }
-  | { kind: 'whole' }
-  | { kind: 'blank' }
-  | { kind: 'cut'; missing: string }
-  | { kind: 'unclear' }
+export type Ending = { kind: 'closed' | 'whole' | 'blank' | 'unclear' } | { kind: 'cut'; missing: string }
 
 export const CLOSED: Ending = { kind: 'closed' }
 export const WHOLE: Ending = { kind: 'whole' }

@@ -107,34 +107,28 @@ async function endOfDeclaration(text: Text, at: number): Promise<number | null> 
   const head = await text.read(at)
   const declaration = DECLARATIONS.find(({ begins }) => head.startsWith(begins))
   if (declaration) return text.after(declaration.ends, at + declaration.begins.length)
-  return head.startsWith('<!DOCTYPE') ? endOfDoctype(text, at + 2) : at
+  return head.startsWith('<!DOCTYPE') ? endOfTag(text, at + 2, SIGNS_OF_DOCTYPE) : at
 }
 
-/** The offset behind a DOCTYPE. A '>' in its brackets, in quotes or in a comment does not end it. */
-async function endOfDoctype(text: Text, from: number): Promise<number | null> {
+/**
+ * The offset behind a tag or a DOCTYPE. A '>' in quotes does not end it, and in a DOCTYPE neither does one in brackets or in
+ * a comment.
+ */
+async function endOfTag(text: Text, from: number, signs = /["'>]/g): Promise<number | null> {
   let inside = false
-  for (let at = await text.find(/["'<[\]>]/g, from); at !== null; ) {
+  for (let at = await text.find(signs, from); at !== null; ) {
     const sign = await text.read(at, 1)
     if (sign === '>' && !inside) return at + 1
     if (sign === '[') inside = true
     if (sign === ']') inside = false
     const quoted = sign === '"' || sign === "'"
     const past = quoted ? await text.after(sign, at + 1) : await endOfDeclaration(text, at)
-    at = past && (await text.find(/["'<[\]>]/g, past === at ? at + 1 : past))
+    at = past && (await text.find(signs, past === at ? at + 1 : past))
   }
   return null
 }
 
-/** The offset behind a tag. A '>' in quotes does not end the tag. */
-async function endOfTag(text: Text, from: number): Promise<number | null> {
-  for (let at = await text.find(/["'>]/g, from); at !== null; ) {
-    const sign = await text.read(at, 1)
-    if (sign === '>') return at + 1
-    const past = await text.after(sign, at + 1)
-    at = past && (await text.find(/["'>]/g, past))
-  }
-  return null
-}
+const SIGNS_OF_DOCTYPE = /["'<[\]>]/g
 
 /**
  * A text with one character for each byte. It is held as a string as long as the reader holds its bytes, so that the time

@@ -11,9 +11,6 @@ const BIG = { pointerAt: 8, pointer: 8, count: 8, entry: 20, valueAt: 12 }
 /** The version of BigTIFF. A TIFF has 42. */
 const BIG_VERSION = 43
 
-/** How TIFF and BigTIFF begin, in either byte order. */
-export const TIFF_HEADER = /^(?:II[*+]\0|MM\0[*+])/
-
 /** Bytes of the longer header, BigTIFF's. */
 const HEADER = 16
 
@@ -22,8 +19,8 @@ const MAX_ENTRIES = 1024
 const IMAGE_WIDTH = 256
 const IMAGE_LENGTH = 257
 const ORIENTATION = 274
-/** The integer types that a dimension or an orientation may have: SHORT, LONG, BigTIFF's LONG8. */
-const INTEGERS = new Set([3, 4, 16])
+/** The integer types that a number may have: BYTE, SHORT, LONG, BigTIFF's LONG8. */
+const INTEGERS = new Set([1, 3, 4, 16])
 /** Bytes of one value, by type (TIFF 6.0, section 2; SubIFDs; BigTIFF). */
 const BYTES_OF_TYPE = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
 
@@ -39,13 +36,19 @@ const PIXELS = [
 const MOST_DIRECTORIES = 1000
 const MOST_PIECES = 4_000_000
 
+const DNG_VERSION = 50_706
+
 /**
  * The size in the first directory of a TIFF. The directory may be at the end of the file, because many writers write it
- * after the pixels. Other directories are further pages or smaller copies.
+ * after the pixels. Other directories are further pages or smaller copies. 'raw': the file of a camera, Canon's or Adobe's,
+ * which has the structure of a TIFF and is none. NEF and ARW are not recognized, because scanners' TIFFs have their marks, too.
  */
-export async function readTiffSize(reader: ByteReader): Promise<Size | null> {
+export async function readTiffSize(reader: ByteReader): Promise<Size | 'raw' | null> {
   const header = await reader.bytes(0, HEADER)
-  const found = header && (await new Tiff(reader, header).numbers([IMAGE_WIDTH, IMAGE_LENGTH]))
+  if (header === null) return null
+  if (/^II\*\0.{4}CR\x02/s.test(header.toString('latin1', 0, HEADER))) return 'raw'
+  const found = await new Tiff(reader, header).numbers([IMAGE_WIDTH, IMAGE_LENGTH, DNG_VERSION])
+  if (found?.has(DNG_VERSION)) return 'raw'
   const [width, height] = [found?.get(IMAGE_WIDTH), found?.get(IMAGE_LENGTH)]
   return width === undefined || height === undefined ? null : { width, height }
 }
@@ -211,7 +214,7 @@ class Tiff {
     }
   }
 
-  /** An unsigned number of 2, 4 or 8 bytes. */
+  /** An unsigned number of 1, 2, 4 or 8 bytes. */
   #uint(bytes: Buffer, at: number, length: number): number {
     if (length === 8) return Number(this.#isLittle ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at))
     return this.#isLittle ? bytes.readUIntLE(at, length) : bytes.readUIntBE(at, length)
