@@ -34,8 +34,8 @@ export interface FolderWatcherOptions {
   onLost(loss: WatchLoss): void
 }
 
-/** A folder's watch. 'root': chokidar's. 'away': the folder is missing. 'lost': the system refused the watch. */
-type Watch = FSWatcher | 'root' | 'away' | 'lost'
+/** A folder's watch. 'away': the folder is missing. 'lost': the system refused the watch. */
+type Watch = FSWatcher | RootWatch | 'away' | 'lost'
 
 /**
  * Opens nothing yet. `root` is the mirror's folder.
@@ -46,7 +46,6 @@ type Watch = FSWatcher | 'root' | 'away' | 'lost'
 export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatcherOptions): FolderWatcher {
   const base = resolve(root)
   const watches = new Map<string, Watch>()
-  let rootWatch: RootWatch | null = null
   const closing = new Set<Promise<void>>()
   const due = new Set<string>()
   const nearOverflow = eventsNearOverflow()
@@ -80,22 +79,16 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
 
   /** A missing root is waited for. */
   async function openRoot(): Promise<void> {
-    rootWatch = openRootWatch(base, {
+    const watch = openRootWatch(base, {
       onEvent: (event, name) => heard('', event, name),
       onWay: () => renew(['']),
       onError: error => {
-        shutRoot()
+        shut('')
         lose('', error)
       },
     })
-    watches.set('', 'root')
-    await rootWatch.opened
-  }
-
-  function shutRoot(): void {
-    const done = rootWatch?.close().finally(() => closing.delete(done!))
-    if (done) closing.add(done)
-    rootWatch = null
+    watches.set('', watch)
+    await watch.opened
   }
 
   function lose(folder: string, error: unknown): void {
@@ -169,8 +162,9 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
 
   function shut(folder: string): void {
     const watch = watches.get(folder)
-    if (folder === '') shutRoot()
-    else if (typeof watch === 'object') watch.close()
+    const ending = typeof watch === 'object' ? watch.close() : undefined
+    const done = ending?.finally(() => closing.delete(done!))
+    if (done) closing.add(done)
   }
 
   /** The watched folders that are among `tops` or below them. */
@@ -182,8 +176,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     async watch(folders) {
       full = false
       await unhurried(folders, async folder => {
-        const known = watches.get(folder)
-        if (known !== 'root' && typeof known !== 'object') await openUnlessFull(folder)
+        if (typeof watches.get(folder) !== 'object') await openUnlessFull(folder)
       })
     },
 

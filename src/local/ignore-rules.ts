@@ -62,6 +62,7 @@ interface WrittenPattern {
   written: string
   /** The line number, from 1. */
   line: number
+  base: string
   pattern: string
 }
 
@@ -71,7 +72,7 @@ function writtenPatterns({ base, text }: IgnoreRules): WrittenPattern[] {
   return lines
     .map((written, at) => ({ written, line: at + 1 }))
     .filter(({ written }) => !written.startsWith('#') && !EMPTY.has(withoutSpaces(written)))
-    .map(({ written, line }) => ({ written, line, pattern: base === '' ? written : rebased(written, base) }))
+    .map(({ written, line }) => ({ written, line, base, pattern: rebased(written, base) }))
     .filter(({ pattern }) => isUnderstood(pattern))
 }
 
@@ -82,6 +83,7 @@ const EMPTY = new Set(['', '!', '/', '!/'])
  * hidden is for the last rule that names it, and `ignore` asks about every folder above a path by itself.
  */
 function rebased(pattern: string, base: string): string {
+  if (base === '') return pattern
   const not = pattern.startsWith('!') ? '!' : ''
   const body = pattern.slice(not.length)
   const anchored = withoutSpaces(body).slice(0, -1).includes('/')
@@ -108,7 +110,7 @@ function isUnderstood(pattern: string): boolean {
 }
 
 /** A rule as written in its ignore file or in the config. `link`: the number of its text in the chain, from 0. */
-export type HidingRule = WrittenPattern & { link: number; base: string }
+export type HidingRule = WrittenPattern & { link: number }
 
 /** The rule that hides a path, or null. The last rule of the chain that matches counts. `path`: below the root. */
 export function hidingRule(
@@ -116,9 +118,7 @@ export function hidingRule(
   path: string,
   kind: 'file' | 'folder',
 ): HidingRule | null {
-  const all = chain.flatMap((rules, link) =>
-    writtenPatterns(rules).map(written => ({ ...written, link, base: rules.base })),
-  )
+  const all = chain.flatMap((rules, link) => writtenPatterns(rules).map(rule => ({ ...rule, link })))
   const asked = ignore(OPTIONS).add(all.map(({ pattern }, at) => ({ pattern, mark: String(at) })))
   const { rule } = asked.test(kind === 'folder' ? `${path}/` : path)
   return all[Number(rule?.mark)] ?? null

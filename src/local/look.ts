@@ -126,8 +126,7 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
     mount,
   }
   const prefix = folder.path === '' ? '' : `${folder.path}/`
-  for (const entry of entries)
-    if (!enter(look, disk, path, entry, placeOf(entry, prefix, rules)) && !isLast) return null
+  for (const entry of entries) if (!enter(look, disk, path, entry, prefix, rules) && !isLast) return null
 
   // When the folder was moved away or unmounted meanwhile, its files are not deleted, only out of sight.
   if (!isDeepStrictEqual(identity, identityOf(disk, path)))
@@ -138,47 +137,31 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
   return { path: folder.path, kind: 'different', digest: fresh ? null : digest, look }
 }
 
-type Place = 'hidden' | 'links' | 'ignored' | 'format' | 'not_utf8' | 'folder' | 'picture' | 'ignore_file'
-
-/** Where an entry belongs, as far as its name and kind tell. */
-function placeOf({ name, kind, validUtf8 }: DiskEntry, prefix: string, rules: CompiledRules): Place {
-  if (name.startsWith('.')) return name === IGNORE_FILE ? 'ignore_file' : 'hidden'
-  // Every ext file system has this folder at its top, and only root may read it.
-  if (prefix === '' && name === 'lost+found') return 'hidden'
-  if (kind === 'link' || kind === 'special') return 'links'
-  if (rules.hides(prefix + name, kind)) return 'ignored'
-  if (kind === 'file' && formatOfName(name) === null) return 'format'
-  if (!validUtf8) return 'not_utf8'
-  return kind === 'folder' ? 'folder' : 'picture'
-}
-
-/** False: the entry has vanished since it was listed. */
-function enter(look: FolderLook, disk: Disk, path: string, entry: DiskEntry, place: Place): boolean {
-  const { name } = entry
-  switch (place) {
-    case 'folder':
-      look.folders.push(name)
-      break
-    case 'picture':
-      return enterPicture(look, disk, path, name)
-    case 'ignored':
-      look.leftOut.ignored++
-      if (entry.validUtf8 && (entry.kind === 'folder' || formatOfName(name))) {
-        look.aside.push(name)
-        look.ignored.push(name)
-      }
-      break
-    case 'not_utf8':
-      look.problems.push({ name, code: 'NAME_NOT_UTF8', message: because('name_not_utf8') })
-      break
-    case 'links':
-      look.leftOut.links++
-      if (entry.validUtf8) look.aside.push(name)
-      break
-    case 'hidden':
-    case 'format':
-      look.leftOut[place]++
-  }
+/** Enters an entry where it belongs. False: the entry has vanished since it was listed. */
+function enter(
+  look: FolderLook,
+  disk: Disk,
+  path: string,
+  { name, kind, validUtf8 }: DiskEntry,
+  prefix: string,
+  rules: CompiledRules,
+): boolean {
+  // Every ext file system has the folder lost+found at its top, and only root may read it.
+  if (name.startsWith('.') || (prefix === '' && name === 'lost+found')) {
+    if (name !== IGNORE_FILE) look.leftOut.hidden++
+  } else if (kind === 'link' || kind === 'special') {
+    look.leftOut.links++
+    if (validUtf8) look.aside.push(name)
+  } else if (rules.hides(prefix + name, kind)) {
+    look.leftOut.ignored++
+    if (validUtf8 && (kind === 'folder' || formatOfName(name))) {
+      look.aside.push(name)
+      look.ignored.push(name)
+    }
+  } else if (kind === 'file' && formatOfName(name) === null) look.leftOut.format++
+  else if (!validUtf8) look.problems.push({ name, code: 'NAME_NOT_UTF8', message: because('name_not_utf8') })
+  else if (kind === 'folder') look.folders.push(name)
+  else return enterPicture(look, disk, path, name)
   return true
 }
 

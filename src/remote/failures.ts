@@ -71,8 +71,12 @@ export function refused(
  */
 function remedyAtNode(general: Remedy, status: number): Remedy {
   if (ALSO_AT_NODE.has(general)) return general
-  const isPassing = status < 400 || status >= 500 || status === 408 || status === 429
-  return isPassing ? 'new_credential' : 'refused_by_node'
+  return status < 400 || isPassing(status) ? 'new_credential' : 'refused_by_node'
+}
+
+/** The host is overloaded or out of order. */
+function isPassing(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500
 }
 
 /** What may be done about a code of §7. Null: §7 does not list the code. */
@@ -85,9 +89,8 @@ function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
   if (status === 402 || status === 403) return 'not_permitted'
   const isOfPicture = endpoint === 'upload' || endpoint === 'send'
   if (isOfPicture && (status === 413 || status === 415)) return 'change_picture'
-  const passing = status === 408 || status === 429
   // A 404 without §7's NOT_FOUND is no proof that the image does not exist: a wrong base_url gives it too.
-  return status >= 400 && status < 500 && !passing ? 'change_request' : 'later'
+  return status >= 400 && !isPassing(status) ? 'change_request' : 'later'
 }
 
 /** An answer of a form that §1 does not know, whatever its status. */
@@ -180,7 +183,7 @@ const OUTAGE = new Set([
 /** The failure will pass and concerns other requests too: the host is overloaded, out of order or can't be reached. */
 export function isOutage({ code, status = 0, issued }: HostFailure): boolean {
   if (issued) return false
-  return OUTAGE.has(code) || (!isErrorCode(code) && (status === 408 || status === 429 || status >= 500))
+  return OUTAGE.has(code) || (!isErrorCode(code) && isPassing(status))
 }
 
 const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504])
