@@ -18,5 +18,5 @@ if (major < 22 || (major === 22 && minor < 22)) {
   const isOwn = statSync(import.meta.dirname).uid === (process.getuid?.() ?? 0)
   if (import.meta.filename.endsWith('.js') && isOwn) enableCompileCache(`${import.meta.dirname}/../cache`)
   const { main } = await import('./main.ts')
-  process.exitCode = await main(process.argv.slice(2))
+  await main(process.argv.slice(2))
 }

@@ -1,5 +1,7 @@
-import { EXIT } from './exit-codes.ts'
-import { Problem } from './words/problem.ts'
+import { likelyKey } from '../config/config-error.ts'
+import { printable } from '../words/text.ts'
+import { COMMANDS } from './commands.ts'
+import { Problem } from './problem.ts'
 
 /** A character that no argument of a process can contain. */
 const MARK = '\0'
@@ -32,10 +34,45 @@ const LISTS: ReadonlySet<string> = new Set(['folder', 'album', 'api-key'])
 export function refuseMisgiven(words: readonly string[], parsed: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(parsed))
     if (Array.isArray(value) && /^[a-z][a-z-]+$/.test(name) && !LISTS.has(name))
-      throw new Problem(EXIT.usage, `--${name} is given more than once; say it once.`)
+      throw new Problem(`--${name} is given more than once; say it once.`)
   for (const word of words) {
     const [, name = '', value = ''] = /^--([a-z-]+)=(.*)$/s.exec(word) ?? []
     if (typeof parsed[name] === 'boolean' && !['true', 'false'].includes(value))
-      throw new Problem(EXIT.usage, `--${name}=${value}: it takes no value; say --${name}.`)
+      throw new Problem(`--${name}=${value}: it takes no value; say --${name}.`)
   }
+}
+
+/** What is wrong with a command line, in one line. `message`: yargs' words. `options`: the options of the named command. */
+export function usageProblem(message: string, args: readonly string[], options: readonly string[]): Problem {
+  const [first = ''] = args
+  const names = COMMANDS.map(({ name }) => name)
+  const named = COMMANDS[names.indexOf(first)]
+  const unknown = /^Unknown arguments?: (.*)$/s.exec(message)?.[1]?.split(', ')
+  let line = message
+  if (named === undefined && first !== '' && !first.startsWith('-'))
+    line = `There is no command ${first}${didYouMean(likelyKey(first, names))}`
+  // yargs says how many operands are missing, but not which.
+  else if (named && message.startsWith('Not enough non-option arguments'))
+    line = `It is called as "albumd ${named.command}".`
+  else if (unknown) line = unknownInWords(unknown, args, options)
+  line = printable(line.replace(/\s*\n\s*/g, ' '))
+  const end = /[.?]$/.test(line) ? '' : '.'
+  return new Problem(`${line}${end} See ${named ? `albumd ${first}` : 'albumd'} --help.`)
+}
+
+/** The arguments as they were typed: yargs removes the dashes. */
+function unknownInWords(
+  unknown: readonly string[],
+  args: readonly string[],
+  options: readonly string[],
+): string {
+  const isOption = (name: string) => args.some(arg => arg.split('=')[0] === `--${name}`)
+  const [name, another] = unknown
+  const likely = name && !another && isOption(name) ? likelyKey(name, options) : null
+  const typed = unknown.map(name => (isOption(name) ? `--${name}` : name)).join(', ')
+  return `Unknown argument${another ? 's' : ''}: ${typed}${didYouMean(likely && `--${likely}`)}`
+}
+
+function didYouMean(likely: string | null): string {
+  return likely === null ? '' : `; did you mean ${likely}?`
 }

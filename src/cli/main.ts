@@ -1,27 +1,25 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import yargs, { type Argv, type CommandModule } from 'yargs'
 import { version } from '../daemon/package.ts'
-import { markOperands, refuseMisgiven, unmarkOperands } from './arguments.ts'
+import { markOperands, refuseMisgiven, unmarkOperands, usageProblem } from './arguments.ts'
 import { COMMANDS, type Command } from './commands.ts'
-import { EXIT, exitCodesInHelp } from './exit-codes.ts'
-import { type LogLevelArgs, logLevelOption } from './options.ts'
-import { describeError, Problem } from './words/problem.ts'
-import { usageProblem } from './words/usage-problem.ts'
+import { type LogLevelArgs, logLevelOption, yargsModule } from './options.ts'
+import { describeError, EXIT, Problem } from './problem.ts'
 
-/** Runs a command line. Answers the exit code. Never throws. */
-export async function main(args: readonly string[]): Promise<number> {
-  let exitCode: number = EXIT.inSync
+/** Runs a command line, and sets the exit code. Never throws. */
+export async function main(args: readonly string[]): Promise<void> {
   let showStacks = false
   // For a completion the last word is the word that is being typed, and it may be two dashes.
   const words = args[0] === '--get-yargs-completions' ? [...args] : markOperands(args)
   const command = yargs()
     .scriptName('albumd')
     .usage('$0 <command>\n\nKeeps a folder of pictures and an image host the same.')
+    .parserConfiguration({ 'camel-case-expansion': false })
     .options(logLevelOption)
     .middleware(unmarkOperands, true)
     .middleware(parsed => refuseMisgiven(words, parsed), true)
-    .middleware(({ logLevel }) => {
-      showStacks = logLevel === 'debug'
+    .middleware(parsed => {
+      showStacks = parsed['log-level'] === 'debug'
     }, true)
     .demandCommand(1, 'Name a command.')
     .strict()
@@ -35,24 +33,20 @@ export async function main(args: readonly string[]): Promise<number> {
       throw usageProblem(message ?? error.message, args, optionsOf(command))
     })
   const unwritten = onLostOutput()
-  function set(code: number): void {
-    exitCode = code
-  }
   try {
-    for (const each of COMMANDS) command.command(await moduleOf(each, args, set))
+    for (const each of COMMANDS) command.command(await moduleOf(each, args))
     const { _: named } = await command.parseAsync(words)
     // Errors of a stream are emitted in the turn after the write.
     await turn()
     const lost = unwritten()
     // The daemon writes nothing but its log, so a lost line is no failure of its work.
-    if (lost && exitCode === EXIT.inSync && named[0] !== 'run')
-      throw new Problem(EXIT.unexpected, `what this command tells could not be written (${lost}); make room`)
-    return exitCode
+    if (lost && !process.exitCode && named[0] !== 'run')
+      throw new Problem(`what this command tells could not be written (${lost}); make room`, EXIT.unexpected)
   } catch (error) {
-    const described = describeError(error)
-    for (const line of described.lines.split('\n')) process.stderr.write(`albumd: ${line}\n`)
+    const { exitCode, lines } = describeError(error)
+    for (const line of lines.split('\n')) process.stderr.write(`albumd: ${line}\n`)
     if (showStacks && error instanceof Error) process.stderr.write(`${error.stack}\n`)
-    return described.exitCode
+    process.exitCode = exitCode
   }
 }
 
@@ -76,18 +70,7 @@ function onLostOutput(): () => string | null {
 }
 
 /** The yargs module of a command. Its code is loaded only when its name is among the arguments. */
-async function moduleOf(
-  { command, describe, exits, load }: Command,
-  args: readonly string[],
-  exit: (code: number) => void,
-): Promise<CommandModule<LogLevelArgs>> {
-  const [name = ''] = command.split(' ')
-  if (!args.includes(name)) return { command, describe, handler() {} }
-  const { builder, handler } = (await load())(exit)
-  return {
-    command,
-    describe,
-    builder: inner => builder(inner).epilogue(exitCodesInHelp(exits)),
-    handler,
-  }
+async function moduleOf(command: Command, args: readonly string[]): Promise<CommandModule<LogLevelArgs>> {
+  if (args.includes(command.name)) return yargsModule(command, await command.load())
+  return { command: command.command, describe: command.describe, handler() {} }
 }

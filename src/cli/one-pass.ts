@@ -5,53 +5,44 @@ import type { PassResult } from '../daemon/commands/sync.ts'
 import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
-import { inWords } from '../words/reasons.ts'
-import { carryOut, sayAside } from './carry-out.ts'
+import { inWords, type Reason } from '../words/reasons.ts'
+import { count } from '../words/text.ts'
+import { carryOut } from './carry-out.ts'
 import { pauseInJson } from './commands/pause.ts'
-import { EXIT } from './exit-codes.ts'
+import { EXIT } from './problem.ts'
 import type { OnInterrupts } from './terminal/interrupts.ts'
-import { noProgress, progressOn } from './terminal/progress.ts'
-import { ALL_IN_SYNC, Tally } from './terminal/tally.ts'
-import { failureInWords, printable } from './words/wording.ts'
+import { printLine, sayAside } from './terminal/output.ts'
+import { noProgress, progressOn, tellPass } from './terminal/progress.ts'
 
 /** The names of commands that run a pass. */
 type PassName = { [N in CommandName]: ResultOf<N> extends PassResult ? N : never }[CommandName]
-
-export interface OnePassOptions<Result> {
-  json: boolean
-  onInterrupts: OnInterrupts
-  /** For a command that compares links: how many links it could not compare. */
-  notCompared?: ((result: Result) => number) | undefined
-}
 
 /** Runs one pass over all mirrors, with progress and a summary. */
 export async function onePass<N extends PassName>(
   config: Config,
   name: N,
   request: RequestOf<N>,
-  { json, onInterrupts, notCompared }: OnePassOptions<ResultOf<N>>,
+  json: boolean,
+  onInterrupts: OnInterrupts,
 ): Promise<{ exitCode: number; result: ResultOf<N> }> {
   const { refuseMissingFolders } = await import('./read-config.ts')
   refuseMissingFolders(config)
   const progress = json ? noProgress : await progressOn(process.stdout)
   const interrupts = onInterrupts(() => progress.say('stopping'))
   const done = new Tally()
-  const output = {
-    tell(told: SpokenEvent) {
-      done.add(told)
-      // Why the pass stopped is told once, at the end.
-      if (told.event !== 'uploads_stopped') progress.tell(told)
-    },
-    say: sayAside,
-    progress() {},
+  const tell = (told: SpokenEvent) => {
+    done.add(told)
+    // Why the pass stopped is told once, at the end.
+    if (told.event !== 'uploads_stopped') tellPass(progress, told)
   }
   try {
-    const result: ResultOf<N> & PassResult = await carryOut(config, name, request, output, interrupts)
+    const carried = await carryOut(config, name, request, interrupts, { tell })
+    const result: ResultOf<N> & PassResult = carried.result
     progress.end()
-    const links = notCompared?.(result) ?? null
-    const exitCode = links ? Math.max(exitCodeOf(result), EXIT.left) : exitCodeOf(result)
-    if (json) process.stdout.write(`${JSON.stringify(inJson(exitCode, done, result))}\n`)
-    else report(done, links, result)
+    const notCompared = (result as Partial<ResultOf<'adopt'>>).verified?.unknown ?? null
+    const exitCode = notCompared ? Math.max(exitCodeOf(result), EXIT.left) : exitCodeOf(result)
+    if (json) printLine(JSON.stringify(inJson(exitCode, done, result)))
+    else report(done, notCompared, result)
     return { exitCode, result }
   } finally {
     progress.end()
@@ -72,29 +63,117 @@ function inJson(exit_code: number, { counts }: Tally, { stopped, mirrors, paused
   }
 }
 
-/** `notCompared`: null when the command compares no links. */
-function report(done: Tally, notCompared: number | null, result: PassResult): void {
-  const { stopped, paused } = result
-  const links = notCompared === null ? done.linksInWords() : null
-  const words = done.inWords(result, stopped, notCompared ?? 0)
+/** `notCompared`: how many links could not be compared; null when the command compares no links. */
+function report(done: Tally, notCompared: number | null, { mirrors, stopped, paused }: PassResult): void {
+  const { linked } = done.counts
+  if (linked > 0 && notCompared === null)
+    printLine(
+      `${count(linked, 'picture')} linked to images that the host held already, by name and size; "albumd adopt --verify" compares the bytes`,
+    )
+  const words = done.inWords(mirrors, stopped, notCompared ?? 0)
+  if (paused) printLine(pauseInWords(paused))
   // A paused pass has not scanned, so its counts say nothing.
-  const said = paused ? [pauseInWords(paused), ...(words === ALL_IN_SYNC ? [] : [words])] : [words]
-  const summary = [...(links ? [links] : []), ...said]
-  process.stdout.write(`${summary.join('\n')}\n`)
-  sayWhatStopped(stopped)
+  if (!paused || words !== ALL_IN_SYNC) printLine(words)
+  // The same answer about two endpoints is told once.
+  const lines = stopped.map(
+    ({ code, message, remedy }) => `${inWords(message)} (${code})${AFTERWARDS[remedy] ?? ''}`,
+  )
+  for (const line of new Set(lines)) sayAside(line)
 }
 
 /** What a person can do about a failure that does not pass by itself. */
-const afterwards: { [remedy in HostFailure['remedy']]?: string } = {
+const AFTERWARDS: { [remedy in HostFailure['remedy']]?: string } = {
   key: `; ${KEY_REMEDY}`,
   plan: '; "albumd doctor" says what the plan allows; with a larger one albumd goes on by itself',
 }
 
-/** The same answer about two endpoints is told once. */
-function sayWhatStopped(stopped: readonly HostFailure[]): void {
-  const lines = stopped.map(
-    ({ code, message, remedy }) =>
-      `albumd: ${printable(inWords(message))} (${code})${afterwards[remedy] ?? ''}\n`,
-  )
-  for (const line of new Set(lines)) process.stderr.write(line)
+export const ALL_IN_SYNC = 'nothing to do: all in sync'
+
+const COUNTED: Partial<Record<SpokenEvent['event'], keyof Tally['counts']>> = {
+  picture_uploaded: 'uploaded',
+  picture_unchanged: 'unchanged',
+  picture_linked: 'linked',
+  picture_failed: 'failed',
+  picture_uncertain: 'uncertain',
+  image_deleted: 'deleted',
+  image_kept: 'kept',
+  album_created: 'albums_made',
+  album_deleted: 'albums_deleted',
+}
+
+/** The counts of what a pass did. */
+export class Tally {
+  readonly counts = {
+    uploaded: 0,
+    unchanged: 0,
+    linked: 0,
+    failed: 0,
+    uncertain: 0,
+    waiting: 0,
+    deleted: 0,
+    kept: 0,
+    albums_made: 0,
+    albums_deleted: 0,
+  }
+
+  /** Unchanged pictures whose image was found by fetching it. Other unchanged pictures are not mentioned. */
+  #compared = 0
+
+  /** The pictures that wait. A set, because each may be tried several times. */
+  readonly #waiting = new Set<string>()
+
+  add(told: SpokenEvent): void {
+    const { event } = told
+    const field = COUNTED[event]
+    if (field) this.counts[field]++
+    if (event === 'picture_unchanged' && told.compared) this.#compared++
+    if (!('path' in told)) return
+    const picture = `${told.mirror}/${told.path}`
+    if (event === 'picture_waits') this.#waiting.add(picture)
+    // After change_found the file is gone, or has another version.
+    else if (event.startsWith('picture_') || event === 'change_found') this.#waiting.delete(picture)
+    this.counts.waiting = this.#waiting.size
+  }
+
+  /** The summary: what was done, and what is left, so that a person never reads "nothing to do" when something is left. */
+  inWords(mirrors: PassResult['mirrors'], stopped: readonly HostFailure[], notCompared = 0): string {
+    const { uploaded, linked, deleted, albums_deleted, waiting } = this.counts
+    const done = listed([
+      [uploaded, `${count(uploaded, 'picture')} uploaded`],
+      [this.#compared, `${count(this.#compared, 'picture')} found on the host by the bytes`],
+      [linked, `${count(linked, 'picture')} linked`],
+      [deleted, `${count(deleted, 'image')} deleted`],
+      [albums_deleted, `${count(albums_deleted, 'album')} deleted`],
+    ])
+    const sum = (
+      field: 'pending_uploads' | 'pending_deletions' | 'held_deletions' | 'failed' | 'uncertain',
+    ) => mirrors.reduce((total, mirror) => total + mirror[field], 0)
+    const guarded = mirrors.filter(({ state }) => state === 'guarded').length
+    const unready = Math.min(waiting, sum('pending_uploads'))
+    const left = listed([
+      [sum('pending_uploads'), `${sum('pending_uploads')} to upload`],
+      [unready, `${unready} of them not ready yet`],
+      [sum('failed'), `${sum('failed')} failed`],
+      [sum('uncertain'), `${sum('uncertain')} uncertain`],
+      [sum('pending_deletions'), `${sum('pending_deletions')} to delete`],
+      [sum('held_deletions'), `${sum('held_deletions')} held`],
+      [guarded, `${count(guarded, 'mirror')} guarded`],
+      [notCompared, `${notCompared} linked and not compared`],
+    ])
+    if (left) return `${done || 'nothing done'}; left: ${left} (albumd status tells more)`
+    if (done) return done
+    return stopped.length > 0 ? 'nothing done' : ALL_IN_SYNC
+  }
+}
+
+function listed(parts: [number, string][]): string {
+  return parts
+    .filter(([n]) => n > 0)
+    .map(([, words]) => words)
+    .join(', ')
+}
+
+/** A failure for JSON, with its message in words. */
+export function failureInWords<Failure extends { message: Reason }>(failure: Failure) {
+  return { ...failure, message: inWords(failure.message) }
 }

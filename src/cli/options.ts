@@ -1,29 +1,31 @@
 import { resolve } from 'node:path'
-import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs'
+import type { Argv, CommandModule, InferredOptionTypes } from 'yargs'
 import type { Config } from '../config/schema.ts'
-import { EXIT } from './exit-codes.ts'
+import { exitCodesInHelp, Problem } from './problem.ts'
 import { type OnInterrupts, withInterrupts } from './terminal/interrupts.ts'
-import { Problem } from './words/problem.ts'
+
+/** A switch, which is off where it is not given. */
+export function flag(describe: string) {
+  return { type: 'boolean', default: false, describe } as const
+}
+
+/** An option with a value. Numbers are texts too, because yargs would take 1 given twice for 2. `usual`: for the help. */
+export function valued(describe: string, usual?: string) {
+  const asDefault = usual === undefined ? {} : { defaultDescription: usual }
+  return { type: 'string', requiresArg: true, describe, ...asDefault } as const
+}
 
 /** `--config/-c`, for commands that need a config. */
 export const configOption = {
   config: {
     alias: 'c',
-    type: 'string',
-    requiresArg: true,
-    describe: 'The config file; else $ALBUMD_CONFIG, ./albumd.yaml, the user’s, /etc/albumd/config.yaml',
+    ...valued('The config file; else $ALBUMD_CONFIG, ./albumd.yaml, the user’s, /etc/albumd/config.yaml'),
   },
 } as const
 
-/** Reads the config. read-config.ts loads the schema, so it is imported only when a config is read, and not for help texts. */
-export async function readConfig(flag: string | undefined): Promise<Config> {
-  const { readConfig } = await import('./read-config.ts')
-  return readConfig(flag)
-}
-
 /** `--json`, for commands whose answer a program may read. */
 export const jsonOption = {
-  json: { type: 'boolean', default: false, describe: 'One object on standard output' },
+  json: flag('One object on standard output'),
 } as const
 
 /** The options of all commands. */
@@ -37,27 +39,52 @@ export const logLevelOption = {
   },
 } as const
 
-/** What yargs is given of a command, beside its name and its words (commands.ts). `exit` is told the exit code. */
-export type MakeCommand = (exit: (code: number) => void) => {
+/** A command beside its name and its words (commands.ts). Its handler sets the exit code of the process. */
+export interface CommandCode {
   builder(options: Argv<LogLevelArgs>): Argv
   // biome-ignore lint/suspicious/noExplicitAny: each command has arguments of its own
   handler(args: any): Promise<void>
 }
 
+/** What yargs is given of a command. */
+export function yargsModule(
+  { command, describe, exits }: { command: string; describe: string; exits: readonly number[] },
+  { builder, handler }: CommandCode,
+): CommandModule<LogLevelArgs> {
+  return { command, describe, builder: options => builder(options).epilogue(exitCodesInHelp(exits)), handler }
+}
+
 /** A command: its options, and its work, which answers the exit code. `A`: its arguments. A signal ends work that does not call `onInterrupts`. */
 export function command<A>(
   builder: (options: Argv<LogLevelArgs>) => Argv<A>,
-  work: (args: ArgumentsCamelCase<A>, onInterrupts: OnInterrupts) => Promise<number>,
-): MakeCommand {
-  return exit => ({
+  work: (args: A, onInterrupts: OnInterrupts) => Promise<number>,
+): CommandCode {
+  return {
     builder,
-    handler: async args => exit(await withInterrupts(onInterrupts => work(args, onInterrupts))),
-  })
+    async handler(args) {
+      process.exitCode = await withInterrupts(onInterrupts => work(args, onInterrupts))
+    },
+  }
+}
+
+/** A command that reads the config of `--config`. */
+export function configCommand<A>(
+  builder: (options: Argv<LogLevelArgs & InferredOptionTypes<typeof configOption>>) => Argv<A>,
+  work: (config: Config, args: A, onInterrupts: OnInterrupts) => Promise<number>,
+): CommandCode {
+  return command(
+    options => builder(options.options(configOption)),
+    async (args, onInterrupts) => {
+      // It loads the schema, which help texts do not need.
+      const { readConfig } = await import('./read-config.ts')
+      return work(readConfig((args as { config?: string }).config), args, onInterrupts)
+    },
+  )
 }
 
 /** A path for the records: below a mirror's folder, or absolute. Refuses an empty path, which comes from a variable that is not set. */
 export function pathArgument(path: string | undefined): string | undefined {
-  if (path === '') throw new Problem(EXIT.usage, 'the path is empty; leave it out to mean everything.')
+  if (path === '') throw new Problem('the path is empty; leave it out to mean everything.')
   return path !== undefined && /^\.\.?(\/|$)/.test(path) ? resolve(path) : path?.replace(/\/+$/, '')
 }
 

@@ -83,8 +83,13 @@ function refusal(key: string, message: string): ConfigError {
 /** Bytes. The bundle of all authorities of a system is a fifth of this. */
 const LARGEST_BUNDLE = 2 ** 20
 
+/** The part of a config that names the host's authorities. */
+interface AuthoritySource {
+  host: Pick<Config['host'], 'ca_file'>
+}
+
 /** The certificate authorities (PEM) of host.ca_file, or null when the config names none. Throws ConfigError. */
-export function readAuthorities({ host: { ca_file: file } }: Pick<Config, 'host'>): string | null {
+export function readAuthorities({ host: { ca_file: file } }: AuthoritySource): string | null {
   if (file === undefined) return null
   const refuse = (message: string) => refusal('host.ca_file', `${file} ${message}`)
   const missing = "is not there; it must hold the host's authority"

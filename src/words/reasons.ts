@@ -1,13 +1,16 @@
-import { localTime } from './local-time.ts'
-import { shellWord } from './shell-word.ts'
 import { CERTIFICATE_ERRORS, CONNECTION_ERRORS, readRemedy } from './system-errors.ts'
+import { localTime, shellWord, spanInWords } from './text.ts'
 
 /*
  * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts, and this file
- * holds the words of every code. A new reason takes two edits: its words here, and the place that raises it with
- * `because(code, facts)`. A code without words does not compile, and test/words finds a code that nothing raises. What a
+ * holds the words of every code: a text that names its facts in braces, or a function where the facts decide the text. A
+ * new reason takes two edits: its words here, and the place that raises it with `because(code, facts)`. A code without words does not compile, and test/words finds a code that nothing raises. What a
  * person can do about a reason stands in COMMANDS, below.
  */
+
+const OTHER_ACCOUNT =
+  "the key was changed, and its account shows none of the images that are recorded: it is another account's, or they were deleted there"
+const OLD_KEY = 'put the old key back; or, to use the other account, name another state_dir'
 
 const trust = (folder: string) => `"albumd trust ${shellWord(folder)}"`
 
@@ -18,213 +21,194 @@ interface Counts {
 
 const WORDS = {
   /** The words of the host, as they came. */
-  said: ({ words }: { words: string }) => words,
+  said: '{words}',
 
   // What the scan found of a file.
-  new: () => 'new',
-  touched: () => 'touched: its bytes are compared',
-  there_again: () => 'there again',
-  size_changed: ({ before, now }: { before: number; now: number }) =>
-    `changed: ${before} bytes became ${now}`,
-  time_changed: () => 'changed: another modification time',
-  file_replaced: () => 'replaced by another file',
-  left_out: () => 'there, but left out; its image stays',
-  perhaps_renamed: () =>
-    'not known whether it is gone: a name in its folder is not valid UTF-8; rename that file',
-  kept_by_backup: () => 'gone from the disk; this mirror keeps images',
-  gone: () => 'gone from the disk',
-  gone_unsent: () => 'gone from the disk, before it was on the host',
-  ignored_on_request: () => 'hidden by an ignore rule, and asked for',
-  name_not_utf8: () =>
+  new: 'new',
+  touched: 'touched: its bytes are compared',
+  there_again: 'there again',
+  size_changed: 'changed: {before} bytes became {now}',
+  time_changed: 'changed: another modification time',
+  file_replaced: 'replaced by another file',
+  left_out: 'there, but left out; its image stays',
+  perhaps_renamed: 'not known whether it is gone: a name in its folder is not valid UTF-8; rename that file',
+  kept_by_backup: 'gone from the disk; this mirror keeps images',
+  gone: 'gone from the disk',
+  gone_unsent: 'gone from the disk, before it was on the host',
+  ignored_on_request: 'hidden by an ignore rule, and asked for',
+  name_not_utf8:
     'its name is not valid UTF-8; rename it. Until then nothing that is missing from its folder counts as deleted',
-  entry_unreadable: ({ words }: { words: string }) => words,
+  entry_unreadable: '{words}',
 
   // What keeps a file from being read.
-  file_vanished: () => 'it is no longer there',
-  file_moved: () => 'it was moved or replaced while albumd opened it',
-  file_not_regular: () => 'it is no longer a regular file',
-  file_became_link: () => 'it became a symbolic link',
-  file_changed: () => 'it changed while albumd read it',
-  file_shorter: () => 'it became shorter while albumd read it',
-  file_cut_off: () => 'albumd ended before it was read',
-  file_unreadable: ({ code }: { code: string }) => `it can't be read (${code}); ${readRemedy(code)}`,
-  still_written: () => 'it is still being written',
+  file_vanished: 'it is no longer there',
+  file_moved: 'it was moved or replaced while albumd opened it',
+  file_not_regular: 'it is no longer a regular file',
+  file_became_link: 'it became a symbolic link',
+  file_changed: 'it changed while albumd read it',
+  file_shorter: 'it became shorter while albumd read it',
+  file_cut_off: 'albumd ended before it was read',
+  file_unreadable: "it can't be read ({code}); {code:remedy}",
+  still_written: 'it is still being written',
 
   // What keeps folders from being watched, and what a person can do.
-  events_lost: () =>
+  events_lost:
     'So much changed at once that some of it may have gone unseen; all folders are looked at again.',
   longer_queue: () =>
     `Where this happens often, make the system's queue longer: ${sysctl('max_queued_events', 131_072)}.`,
-  not_watched: ({ path, code }: { path: string; code: string }) => `${path} can't be watched (${code}).`,
+  not_watched: "{path} can't be watched ({code}).",
   read_remedy: ({ code }: { code: string }) => sentence(readRemedy(code)),
-  too_many_files: () => 'Too many files are open, so some folders are not watched.',
-  raise_files: () => 'Raise the limit of open files (ulimit -n; LimitNOFILE= for a service).',
-  watch_limit_reached: ({ key }: { key: string }) =>
-    `The system's limit fs.inotify.${key} is reached, so some folders are not watched.`,
+  too_many_files: 'Too many files are open, so some folders are not watched.',
+  raise_files: 'Raise the limit of open files (ulimit -n; LimitNOFILE= for a service).',
+  watch_limit_reached: "The system's limit fs.inotify.{key} is reached, so some folders are not watched.",
   raise_limit: ({ key, value }: { key: string; value: number }) => `Raise it: ${sysctl(key, value)}.`,
 
   // What came of a request. `where`: host and port.
-  no_connection: ({ where, code }: { where: string; code: string }) => `${where} ${CONNECTION_ERRORS[code]}`,
-  bad_certificate: ({ where, code }: { where: string; code: string }) =>
-    `the certificate of ${where} ${CERTIFICATE_ERRORS[code]}`,
-  no_secure_connection: ({ where, code }: { where: string; code: string }) =>
-    `no secure connection to ${where} is possible (${code}); does it speak HTTPS?`,
-  connection_failed: ({ where, code }: { where: string; code: string }) =>
-    `the connection to ${where} failed (${code})`,
-  not_http: ({ where }: { where: string }) => `${where} answered with something that is not HTTP`,
-  no_answer_in_time: ({ where }: { where: string }) => `${where} did not answer in time`,
-  answer_too_slow: ({ where }: { where: string }) => `${where} did not finish its answer in time`,
-  answer_too_long: ({ where, most }: { where: string; most: number }) =>
-    `${where} answered with more than ${most} bytes, and was cut off`,
-  answered_early: ({ where }: { where: string }) =>
-    `${where} answered before the whole request had been sent`,
-  too_many_requests: (answer: Answered) => `${answered(answer)} (too many requests); albumd asks again later`,
-  not_of_interface: (answer: Answered) =>
-    `${answered(answer)} in a form that is not of the interface; is the address of the host right?`,
-  answer_misfits: ({ field, ...answer }: Answered & { field?: string }) =>
-    `${answered(answer)} with ${field ? `a field that does not fit the interface: ${field}` : 'something that is not of the interface'}`,
-  answer_of_another: (answer: Answered) => `${answered(answer)} with the answer to another request`,
-  redirects: ({ where }: { where: string }) =>
-    `${where} redirects to another address, which albumd does not follow; set host.base_url to the final address`,
-  host_refused_with: ({ code }: { code: string }) => `the host answered ${code}`,
-  refused_by_node: ({ why }: { why: Reason }) => `the upload node refused it: ${inWords(why)}`,
-  asked_to_wait: ({ why, until }: { why: Reason; until: number }) =>
-    `${inWords(why)}; the host asks to wait until ${localTime(until)}`,
-  request_cancelled: () => 'the request was cancelled',
-  address_not_https: ({ field }: { field: string }) =>
-    `the host gave an address (${field}) that is not a plain HTTPS address; albumd does not use it`,
-  address_with_key: () =>
+  no_connection: '{where} {code:connection}',
+  bad_certificate: 'the certificate of {where} {code:certificate}',
+  no_secure_connection: 'no secure connection to {where} is possible ({code}); does it speak HTTPS?',
+  connection_failed: 'the connection to {where} failed ({code})',
+  not_http: '{where} answered with something that is not HTTP',
+  no_answer_in_time: '{where} did not answer in time',
+  answer_too_slow: '{where} did not finish its answer in time',
+  answer_too_long: '{where} answered with more than {most} bytes, and was cut off',
+  answered_early: '{where} answered before the whole request had been sent',
+  too_many_requests: '{where} answered {status} (too many requests); albumd asks again later',
+  not_of_interface:
+    '{where} answered {status} in a form that is not of the interface; is the address of the host right?',
+  answer_misfits: ({ where, status, field }: { where: string; status: number; field?: string }) =>
+    `${where} answered ${status} with ${field ? `a field that does not fit the interface: ${field}` : 'something that is not of the interface'}`,
+  answer_of_another: '{where} answered {status} with the answer to another request',
+  redirects:
+    '{where} redirects to another address, which albumd does not follow; set host.base_url to the final address',
+  host_refused_with: 'the host answered {code}',
+  refused_by_node: 'the upload node refused it: {why:reason}',
+  asked_to_wait: '{why:reason}; the host asks to wait until {until:time}',
+  request_cancelled: 'the request was cancelled',
+  address_not_https:
+    'the host gave an address ({field}) that is not a plain HTTPS address; albumd does not use it',
+  address_with_key:
     'the host gave an address (cdn_url) that contains the API key; albumd does not use it, because it would be stored and shown. A key of a few letters can be in it by chance: use a longer key',
-  delivers_more: ({ most }: { most: number }) => `the host delivers more than ${most} bytes`,
-  presign_without_album: () =>
+  delivers_more: 'the host delivers more than {most} bytes',
+  presign_without_album:
     'host.upload_form presign cannot put a picture into an album: only pictures directly in a mirror with the album "" are sent; set it to credential',
-  picture_changed: () => 'the picture changed while it was being sent',
-  line_too_slow: ({ ms, kilobytesPerSecond, lifetimeMs }: TooSlow) =>
-    `it would take ${timeInWords(ms)} at ${kilobytesPerSecond} KB/s, and an upload may take ${timeInWords(lifetimeMs)}; ` +
-    'it needs a faster line (or a higher uploads.bandwidth, if that is set), and is tried again by itself',
-  gave_way: () => 'the line became too slow for all uploads at once; this picture is sent again later',
-  credential_expired: () => 'its credential expired before it could be sent',
-  reserve_for_new: () =>
+  picture_changed: 'the picture changed while it was being sent',
+  line_too_slow:
+    'it would take {ms:span} at {kilobytesPerSecond} KB/s, and an upload may take {lifetimeMs:span}; it needs a faster line (or a higher uploads.bandwidth, if that is set), and is tried again by itself',
+  gave_way: 'the line became too slow for all uploads at once; this picture is sent again later',
+  credential_expired: 'its credential expired before it could be sent',
+  reserve_for_new:
     "what is left of today's uploads is kept for new pictures (quota.reserve); older ones go on tomorrow",
-  quota_refused: () => "the host said that today's uploads are used up",
-  other_account: () => `${OTHER_ACCOUNT}; ${OLD_KEY}`,
-  account_shows_nothing: () => OTHER_ACCOUNT,
-  old_key_back: () => OLD_KEY,
-  listing_changed: () => 'its listing kept changing while it was read',
-  listed_not_known: () => 'the host lists it and does not know it',
+  quota_refused: "the host said that today's uploads are used up",
+  other_account: `${OTHER_ACCOUNT}; ${OLD_KEY}`,
+  account_shows_nothing: OTHER_ACCOUNT,
+  old_key_back: OLD_KEY,
+  listing_changed: 'its listing kept changing while it was read',
+  listed_not_known: 'the host lists it and does not know it',
 
   // What a folder or a root is in doubt about.
-  folder_unreadable: ({ code }: { code: string }) => `it can't be read (${code}); ${readRemedy(code)}`,
+  folder_unreadable: "it can't be read ({code}); {code:remedy}",
   folder_unmounted: ({ folder, below }: { folder: string; below: string | null }) =>
     `${below === null ? 'it' : `${below} in it`} was a mount point and is none now; mount it again, or run ${trust(folder)}`,
-  folder_remounted: ({ folder }: { folder: string }) =>
-    `another disk is mounted there than before; bring the old one back, or run ${trust(folder)}`,
-  folder_mounted_over: ({ folder }: { folder: string }) =>
-    `a disk was mounted there, and the pictures are not on it; unmount it, or run ${trust(folder)}`,
-  folder_emptied: ({ folder, pictures }: { folder: string; pictures: number }) =>
-    `all of its ${pictures} pictures are gone at once; bring them back, or run ${trust(folder)}`,
-  ignore_file_unreliable: ({ why }: { why: string }) => `its ignore file can't be read (${why})`,
-  ignore_file_vanished: () =>
+  folder_remounted:
+    'another disk is mounted there than before; bring the old one back, or run "albumd trust {folder:shell}"',
+  folder_mounted_over:
+    'a disk was mounted there, and the pictures are not on it; unmount it, or run "albumd trust {folder:shell}"',
+  folder_emptied:
+    'all of its {pictures} pictures are gone at once; bring them back, or run "albumd trust {folder:shell}"',
+  ignore_file_unreliable: "its ignore file can't be read ({why})",
+  ignore_file_vanished:
     'its ignore file has just vanished; when it stays away for some seconds, albumd goes on without it',
   folder_in_doubt: ({ path, why }: { path: string; why: Reason }) =>
     `nothing is deleted while a folder is unknown: ${path || 'the root'}: ${inWords(why)}`,
-  root_not_a_folder: ({ folder }: { folder: string }) => `${folder} is not a folder; is its disk mounted?`,
-  root_missing: ({ folder }: { folder: string }) => `${folder} is not there; is its disk mounted?`,
-  root_unreadable: ({ folder, code }: { folder: string; code: string }) =>
-    `${folder} can't be read (${code}); ${readRemedy(code)}`,
-  root_empty: ({ folder }: { folder: string }) =>
-    `${folder} is empty and held pictures before: mount its disk, or run ${trust(folder)} if it is meant to be so`,
-  root_other: ({ folder }: { folder: string }) =>
-    `${folder} is another folder than before: bring the old one back, or run ${trust(folder)} if it is meant to be so`,
-  mirrored_by_another: ({ folder }: { folder: string }) => `${folder}: another albumd mirrors this folder`,
-  root_replaced: ({ folder }: { folder: string }) => `${folder} was replaced`,
-  root_replaced_in_scan: ({ folder }: { folder: string }) =>
-    `${folder}: it was replaced while it was looked at`,
-  root_lost_in_scan: ({ folder, words }: { folder: string; words: string }) => `${folder}: ${words}`,
-  scan_ended: () => 'nothing is deleted: the last scan did not come to its end',
-  trusted: ({ path }: { path: string }) => `${path} is trusted as it is: the next scan takes it as the truth`,
+  root_not_a_folder: '{folder} is not a folder; is its disk mounted?',
+  root_missing: '{folder} is not there; is its disk mounted?',
+  root_unreadable: "{folder} can't be read ({code}); {code:remedy}",
+  root_empty:
+    '{folder} is empty and held pictures before: mount its disk, or run "albumd trust {folder:shell}" if it is meant to be so',
+  root_other:
+    '{folder} is another folder than before: bring the old one back, or run "albumd trust {folder:shell}" if it is meant to be so',
+  mirrored_by_another: '{folder}: another albumd mirrors this folder',
+  root_replaced: '{folder} was replaced',
+  root_replaced_in_scan: '{folder}: it was replaced while it was looked at',
+  root_lost_in_scan: '{folder}: {words}',
+  scan_ended: 'nothing is deleted: the last scan did not come to its end',
+  trusted: '{path} is trusted as it is: the next scan takes it as the truth',
 
-  at_path: ({ path, why }: { path: string; why: Reason }) => `${path}: ${inWords(why)}`,
+  at_path: '{path}: {why:reason}',
 
   // Why an image stays.
-  kept_for_good: () => 'a backup keeps it',
-  in_use: () => 'another file uses the same image',
-  may_have_moved: () => 'a picture of its size has yet to find its image: it may have moved there',
-  mount_gone: ({ path }: { path: string }) => `${path} was a mount point and is none now`,
-  location_unseen: ({ path }: { path: string }) => `${path} can't be looked at`,
-  other_mirror_unseen: () => 'a picture of another mirror used it, and that mirror can not be looked at',
-  other_mirror_keeps: () => 'another mirror keeps it',
-  file_there_again: ({ path }: { path: string }) => `${path} is there again`,
-  not_in_its_album: () =>
+  kept_for_good: 'a backup keeps it',
+  in_use: 'another file uses the same image',
+  may_have_moved: 'a picture of its size has yet to find its image: it may have moved there',
+  mount_gone: '{path} was a mount point and is none now',
+  location_unseen: "{path} can't be looked at",
+  other_mirror_unseen: 'a picture of another mirror used it, and that mirror can not be looked at',
+  other_mirror_keeps: 'another mirror keeps it',
+  file_there_again: '{path} is there again',
+  not_in_its_album:
     'its album does not list it: it may be an image of equal bytes that another put elsewhere',
-  album_not_listed: ({ why }: { why: Reason }) => `its album can't be looked at: ${inWords(why)}`,
-  bytes_differ: () => 'its bytes are another picture: it is not ours',
-  bytes_not_compared: ({ why }: { why: Reason }) =>
-    `it was linked by its name alone, and its bytes can't be compared: ${inWords(why)}`,
-  address_not_known: () => 'no upload has shown yet how its delivery address would look',
-  address_answered: ({ status }: { status: number }) => `its delivery address answered ${status}`,
-  delivery_alters: () => 'the host does not deliver pictures as they were sent',
-  paused: () => 'albumd is paused',
-  album_needed: () => 'something is in it, or on its way there',
+  album_not_listed: "its album can't be looked at: {why:reason}",
+  bytes_differ: 'its bytes are another picture: it is not ours',
+  bytes_not_compared: "it was linked by its name alone, and its bytes can't be compared: {why:reason}",
+  address_not_known: 'no upload has shown yet how its delivery address would look',
+  address_answered: 'its delivery address answered {status}',
+  delivery_alters: 'the host does not deliver pictures as they were sent',
+  paused: 'albumd is paused',
+  album_needed: 'something is in it, or on its way there',
 
   // Why a picture waits or failed.
-  folder_replaced: () => 'its folder was replaced since it was scanned',
-  sent_later: () => 'its bytes have changed; it is sent once uploads go on',
-  not_a_picture: () => 'its bytes are no picture of a known format',
-  incomplete: ({ missing }: { missing: string }) => `it is not complete: ${missing}; it may still be written`,
-  blank: () => 'part of it is only zeros; it may still be written',
-  stays_incomplete: ({ missing }: { missing: string }) =>
-    `it is not complete: ${missing}; it is left until it changes; to have such pictures sent as they are, set watch.incomplete to send, then run "albumd retry"`,
-  too_large: ({ refused, plan }: { refused: number; plan: string }) =>
-    `it is larger than the host takes, which refused a file of ${refused} bytes (plan ${plan}); it is not asked about before the file gets smaller or host.plan changes, or a day later`,
-  perhaps_sent_before_loss: () =>
+  folder_replaced: 'its folder was replaced since it was scanned',
+  sent_later: 'its bytes have changed; it is sent once uploads go on',
+  not_a_picture: 'its bytes are no picture of a known format',
+  incomplete: 'it is not complete: {missing}; it may still be written',
+  blank: 'part of it is only zeros; it may still be written',
+  stays_incomplete:
+    'it is not complete: {missing}; it is left until it changes; to have such pictures sent as they are, set watch.incomplete to send, then run "albumd retry"',
+  too_large:
+    'it is larger than the host takes, which refused a file of {refused} bytes (plan {plan}); it is not asked about before the file gets smaller or host.plan changes, or a day later',
+  perhaps_sent_before_loss:
     'it may be on the host already: the state was lost or restored, and the plan does not list albums; "albumd retry --resend" uploads it all the same',
-  older_version_open: () => 'what became of an earlier version is being found out',
-  older_version_alike: () =>
-    `one of its album's images is an earlier version of it, and nothing tells which; ${RESEND}`,
-  images_alike: ({ images, why }: { images: number; why: Reason }) =>
-    `${images} of the album's images can be it, and their bytes can't be compared: ${inWords(why)}; ${RESEND}`,
-  linked_image_alike: ({ why }: { why: Reason }) =>
-    `the image that was linked to it can be this version too, and its bytes can't be compared: ${inWords(why)}; ${RESEND}`,
-  not_on_host: () => 'it is not on the host',
-  host_not_asked: ({ why }: { why: Reason }) =>
-    `the host could not be asked whether it is there: ${inWords(why)}`,
-  upload_failed: ({ why, code }: { why: Reason; code: string }) => `${inWords(why)} (${code})`,
-  cut_off: () => 'its upload was cut off when albumd ended',
-  uncertain: ({ why }: { why: Reason }) =>
-    `it may be on the host or not; it is looked for there, and not sent again before that is known: ${inWords(why)}`,
-  album_deletion_open: () => 'whether its album was deleted is being found out',
-  sent_before_loss: () =>
+  older_version_open: 'what became of an earlier version is being found out',
+  older_version_alike: `one of its album's images is an earlier version of it, and nothing tells which; it is tried again, and "albumd retry --resend" uploads it anew`,
+  images_alike: `{images} of the album's images can be it, and their bytes can't be compared: {why:reason}; it is tried again, and "albumd retry --resend" uploads it anew`,
+  linked_image_alike: `the image that was linked to it can be this version too, and its bytes can't be compared: {why:reason}; it is tried again, and "albumd retry --resend" uploads it anew`,
+  not_on_host: 'it is not on the host',
+  host_not_asked: 'the host could not be asked whether it is there: {why:reason}',
+  upload_failed: '{why:reason} ({code})',
+  cut_off: 'its upload was cut off when albumd ended',
+  uncertain:
+    'it may be on the host or not; it is looked for there, and not sent again before that is known: {why:reason}',
+  album_deletion_open: 'whether its album was deleted is being found out',
+  sent_before_loss:
     'the state was lost while albumd worked: what it had sent may still arrive, and is waited for as long as the host would take it',
-  same_bytes_sent: () => 'these bytes were sent before, and what became of them is not known',
-  id_of_another: () => 'the host answered with the id of another picture',
-  album_asked_for: ({ name }: { name: string }) =>
-    `the album "${name}" was asked for a short time ago and is not listed; it is looked for again before another is made`,
-  album_twice: ({ name }: { name: string }) =>
-    `two albums are called "${name}"; what became of an upload into one of them is found out before the other is used`,
-  album_not_known: ({ name }: { name: string }) =>
-    `the album "${name}" may be there or not, and the plan does not list albums; its pictures wait`,
-  listing_changes: () =>
-    'the listing of an album changed while it was read, again and again; it is tried later',
-  listing_endless: ({ most }: { most: number }) =>
-    `the host lists images or albums without end: more than ${most}; it is tried later`,
+  same_bytes_sent: 'these bytes were sent before, and what became of them is not known',
+  id_of_another: 'the host answered with the id of another picture',
+  album_asked_for:
+    'the album "{name}" was asked for a short time ago and is not listed; it is looked for again before another is made',
+  album_twice:
+    'two albums are called "{name}"; what became of an upload into one of them is found out before the other is used',
+  album_not_known:
+    'the album "{name}" may be there or not, and the plan does not list albums; its pictures wait',
+  listing_changes: 'the listing of an album changed while it was read, again and again; it is tried later',
+  listing_endless: 'the host lists images or albums without end: more than {most}; it is tried later',
 
   // What became of a picture or an image.
-  moved_from: ({ path }: { path: string }) => `moved from ${path}`,
-  old_image_goes: () => 'its old image is to be deleted',
-  old_image_stays: () => 'its old image stays',
-  bytes_on_host: () => 'its bytes are on the host',
-  found_as_promised: () => 'the host has it under the address or the id that it had promised',
-  found_by_bytes: () => 'its bytes were fetched and are the same',
-  found_alike: () => 'an image of its name and dimensions came; its bytes are not compared yet',
-  image_kept: () => 'its image stays on the host for good',
-  image_gone: () => 'its image is not on the host any more',
-  image_not_found: () => 'the audit did not find its image on the host',
-  image_refuted: () => "the image that was linked to it has other bytes: it is another's",
-  picture_gone: () => 'the picture is gone from the disk',
-  older_version: () => 'it was of an older version',
-  rule_hides: () => 'a rule hides the picture',
-  picture_moved: ({ path }: { path: string }) => `the picture moved to ${path}`,
+  moved_from: 'moved from {path}',
+  old_image_goes: 'its old image is to be deleted',
+  old_image_stays: 'its old image stays',
+  bytes_on_host: 'its bytes are on the host',
+  found_as_promised: 'the host has it under the address or the id that it had promised',
+  found_by_bytes: 'its bytes were fetched and are the same',
+  found_alike: 'an image of its name and dimensions came; its bytes are not compared yet',
+  image_kept: 'its image stays on the host for good',
+  image_gone: 'its image is not on the host any more',
+  image_not_found: 'the audit did not find its image on the host',
+  image_refuted: "the image that was linked to it has other bytes: it is another's",
+  picture_gone: 'the picture is gone from the disk',
+  older_version: 'it was of an older version',
+  rule_hides: 'a rule hides the picture',
+  picture_moved: 'the picture moved to {path}',
 
   // What a host says of an album's deletion.
   deleted_more: ({ album, recorded, deleted }: { album: string; recorded: Counts; deleted: Counts }) =>
@@ -233,170 +217,125 @@ const WORDS = {
     'there. "albumd audit" names recorded images that are gone; until it has ended, no whole album is deleted',
 
   // What the audit found.
-  not_listed: () => 'the host does not list it any more',
-  twin_in_use: () => 'albumd uploaded it, and another image of the same bytes is used by its file',
-  deletion_undone: () => 'albumd deleted it, and the host still has it',
-  looks_like: ({ id }: { id: string }) =>
-    `albumd has no record of it; it looks like ${id} of the same name, which is recorded`,
-  not_recorded: () => 'albumd has no record of it',
+  not_listed: 'the host does not list it any more',
+  twin_in_use: 'albumd uploaded it, and another image of the same bytes is used by its file',
+  deletion_undone: 'albumd deleted it, and the host still has it',
+  looks_like: 'albumd has no record of it; it looks like {id} of the same name, which is recorded',
+  not_recorded: 'albumd has no record of it',
   differs: ({ differences }: { differences: Reason[] }) => differences.map(inWords).join('; '),
-  name_differs: ({ listed, name }: { listed: string; name: string }) =>
-    `its name is "${listed}" there, not "${name}"`,
-  dimensions_differ: ({ listed, recorded }: { listed: string; recorded: string }) =>
-    `it has ${listed} pixels there, not ${recorded}`,
-  size_differs: ({ listed, size }: { listed: string; size: number }) =>
-    `its size is ${listed} there, not ${size} bytes`,
+  name_differs: 'its name is "{listed}" there, not "{name}"',
+  dimensions_differ: 'it has {listed} pixels there, not {recorded}',
+  size_differs: 'its size is {listed} there, not {size} bytes',
   in_other_album: ({ album, recorded }: { album: string; recorded: string }) =>
     `it is in ${album || 'the root'}, not in ${recorded || 'the root'}`,
 
   // What `why` answers about a path (src/sync/outlook).
-  in_sync: () => 'its image has the bytes that it had when it was last read',
-  linked_by_name: () =>
+  in_sync: 'its image has the bytes that it had when it was last read',
+  linked_by_name:
     'an image of its name, dimensions and size was on the host already; their bytes are not compared yet',
-  cause_not_recorded: () => 'what went wrong is not recorded',
-  since_then: ({ before, now }: { before: Reason; now: Reason }) =>
-    `${inWords(before)} (since then: ${inWords(now)})`,
-  not_scanned: () => 'it is there, and no scan has seen it yet',
-  not_visible: ({ words }: { words: string }) => `it can't be looked at: ${words}`,
-  not_known: () => 'it is not there, and nothing is known of it',
-  folder_mirrored: () => 'its pictures are mirrored',
+  cause_not_recorded: 'what went wrong is not recorded',
+  since_then: '{before:reason} (since then: {now:reason})',
+  not_scanned: 'it is there, and no scan has seen it yet',
+  not_visible: "it can't be looked at: {words}",
+  not_known: 'it is not there, and nothing is known of it',
+  folder_mirrored: 'its pictures are mirrored',
   folder_gone: (gone: { waiting: number; held: number; deleted: number } | null) =>
     `the folder is gone${gone ? imagesOfFolder(gone) : ''}`,
-  image_deleted: ({ why }: { why: Reason }) => `its image was deleted: ${inWords(why)}`,
-  last_known: ({ why }: { why: Reason }) => `it is not there any more: ${inWords(why)}`,
-  last_event: ({ event }: { event: string }) => `it is not there any more: ${event}`,
+  image_deleted: 'its image was deleted: {why:reason}',
+  last_known: 'it is not there any more: {why:reason}',
+  last_event: 'it is not there any more: {event}',
 
   // Why something on the disk is not mirrored. `at`: the folder above that is left out, null for the path itself.
-  hidden_name: ({ at }: LeftOutAt) => `${leftOutPath(at)} is hidden: its name begins with a dot`,
-  lost_and_found: ({ at }: LeftOutAt) =>
-    `${leftOutPath(at)} is where a file system puts what it found: it is never mirrored`,
-  symbolic_link: ({ at }: LeftOutAt) =>
-    `${leftOutPath(at)} is a symbolic link: a picture is mirrored where it really lies`,
-  special_file: ({ at }: LeftOutAt) => `${leftOutPath(at)} is no regular file`,
-  rule_ignores: ({
-    at,
-    pattern,
-    file,
-    line,
-  }: LeftOutAt & { pattern: string; file: string | null; line: number }) =>
-    `${leftOutPath(at)} is hidden by the rule ${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,
+  hidden_name: '{at:within} is hidden: its name begins with a dot',
+  lost_and_found: '{at:within} is where a file system puts what it found: it is never mirrored',
+  symbolic_link: '{at:within} is a symbolic link: a picture is mirrored where it really lies',
+  special_file: '{at:within} is no regular file',
+  rule_ignores: ({ at, pattern, file, line }: RuleAt) =>
+    `${KINDS.within(at)} is hidden by the rule ${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,
   other_format: ({ extension, known }: { extension: string; known: string[] }) =>
     `${extension || 'a file without an extension'} is none of the formats that the host takes: ${known.join(', ')}`,
-  empty_file: ({ at }: LeftOutAt) => `${leftOutPath(at)} is empty`,
-  ignore_file: ({ at }: LeftOutAt) => `${leftOutPath(at)} holds ignore rules for its folder`,
-  not_utf8: ({ at, name }: LeftOutAt & { name: string }) =>
-    `${leftOutPath(at)} has a name that is not valid UTF-8, and that is written ${name} here: rename it; until then nothing that is missing from its folder counts as deleted`,
+  empty_file: '{at:within} is empty',
+  ignore_file: '{at:within} holds ignore rules for its folder',
+  not_utf8:
+    '{at:within} has a name that is not valid UTF-8, and that is written {name} here: rename it; until then nothing that is missing from its folder counts as deleted',
 
   // What happens next with a picture.
-  looked_at_again: () => 'it is looked at again',
+  looked_at_again: 'it is looked at again',
   will_be_uploaded: ({ ahead }: { ahead: number }) =>
     ahead > 0 ? `it is uploaded: ${ahead} other pictures wait as well` : 'it is uploaded',
-  settles: () => 'it must be left alone for watch.settle first',
-  outside_hours: () => 'uploads wait for their hours (uploads.hours)',
+  settles: 'it must be left alone for watch.settle first',
+  outside_hours: 'uploads wait for their hours (uploads.hours)',
   quota_used_up: ({ known }: { known: boolean }) =>
     `it waits for quota: today's uploads are used up; ${known ? 'it goes on' : 'the host is asked again'}`,
-  reserve_kept: () => "what is left of today's uploads is kept for new pictures (quota.reserve); it goes on",
-  uploads_blocked: ({ message, code }: HostSaid) =>
-    `the host takes no uploads: ${inWords(message)} (${code}); it is tried again`,
-  node_blocked: ({ message, code }: HostSaid) =>
-    `the upload node takes nothing: ${inWords(message)} (${code}); it is tried again`,
-  listing_blocked: ({ message, code }: HostSaid) =>
-    `albums are looked at before the first upload, and the host does not list them: ${inWords(message)} (${code}); it is tried again`,
-  deletions_blocked: ({ message, code }: HostSaid) =>
-    `but the host deletes nothing: ${inWords(message)} (${code}); it is tried again`,
-  will_fail: ({ why }: { why: Reason }) => `${inWords(why)}: it will fail`,
+  reserve_kept: "what is left of today's uploads is kept for new pictures (quota.reserve); it goes on",
+  uploads_blocked: 'the host takes no uploads: {message:reason} ({code}); it is tried again',
+  node_blocked: 'the upload node takes nothing: {message:reason} ({code}); it is tried again',
+  listing_blocked:
+    'albums are looked at before the first upload, and the host does not list them: {message:reason} ({code}); it is tried again',
+  deletions_blocked: 'but the host deletes nothing: {message:reason} ({code}); it is tried again',
+  will_fail: '{why:reason}: it will fail',
   waits_to_be_whole: ({ why, becomes }: { why: Reason; becomes: 'sent' | 'failed' }) =>
     `${inWords(why)}: it is uploaded once it is whole; if it stays so, ${becomes === 'sent' ? 'it is sent as it is' : 'it is a failure until it changes'}`,
-  tried_again: () => 'it is tried again',
-  tried_once_changed: () => 'it is tried again once the file changes',
-  looked_for: () => 'it is looked for on the host; at the latest it is known then',
-  rename_first: ({ name }: { name: string }) =>
-    `until ${name} has another name, nothing that is missing from its folder counts as deleted`,
-  not_mirrored: () => 'it is not mirrored',
-  hidden_image_stays: () => 'its image stays on the host',
-  root_in_doubt: () => 'nothing of this mirror is sent or deleted while its folder is in doubt',
-  all_paused: () => 'albumd is paused: nothing is sent or deleted',
+  tried_again: 'it is tried again',
+  tried_once_changed: 'it is tried again once the file changes',
+  looked_for: 'it is looked for on the host; at the latest it is known then',
+  rename_first: 'until {name} has another name, nothing that is missing from its folder counts as deleted',
+  not_mirrored: 'it is not mirrored',
+  hidden_image_stays: 'its image stays on the host',
+  root_in_doubt: 'nothing of this mirror is sent or deleted while its folder is in doubt',
+  all_paused: 'albumd is paused: nothing is sent or deleted',
   paused_until: ({ until }: { until: number | null }) =>
     `paused${until === null ? '' : ` until ${localTime(until)}`}: nothing is sent or deleted; "albumd resume" ends it`,
 
   // What happens next with an image that is in escrow.
-  goes_next: ({ of }: OfImage) => `${IMAGES[of]} is deleted, once everything was looked at again`,
-  grace_runs: ({ of, minutes }: OfImage & { minutes: number }) =>
-    `${IMAGES[of]} is deleted once the grace has ended: ${timeLeft(minutes)}`,
+  goes_next: '{of:image} is deleted, once everything was looked at again',
+  grace_runs:
+    '{of:image} is deleted once the grace has ended: about {minutes} min are left of the time that albumd runs',
   host_refused: ({ of, minutes, why }: OfImage & { minutes: number; why: Reason | null }) =>
-    `${IMAGES[of]} is tried again later, for the host would not delete it (${why ? inWords(why) : 'it has not said why'}): ${timeLeft(minutes)}`,
-  image_stays: ({ of, why }: OfImage & { why: Reason }) => `${IMAGES[of]} stays: ${inWords(why)}`,
-  but_stays: ({ why }: { why: Reason }) => `but ${inWords(why)}`,
-  doubt_elsewhere: ({ why }: { why: Reason }) =>
-    `but nothing is deleted while a folder is in doubt: ${inWords(why)}`,
-  an_older_version: () => 'an older version',
-  hidden_by_rule: () => 'hidden by an ignore rule',
-  moved_away: () => 'moved: only once it is uploaded elsewhere',
-  first_needs_album: () => 'its first picture needs it',
+    `${IMAGES[of]} is tried again later, for the host would not delete it (${why ? inWords(why) : 'it has not said why'}): about ${minutes} min are left of the time that albumd runs`,
+  image_stays: '{of:image} stays: {why:reason}',
+  but_stays: 'but {why:reason}',
+  doubt_elsewhere: 'but nothing is deleted while a folder is in doubt: {why:reason}',
+  an_older_version: 'an older version',
+  hidden_by_rule: 'hidden by an ignore rule',
+  moved_away: 'moved: only once it is uploaded elsewhere',
+  first_needs_album: 'its first picture needs it',
 
   // What a person can do. The command follows these words.
-  run_sync: () => 'albumd does not run: it goes on with',
-  run_sync_then: () => 'albumd does not run: after that it goes on with',
-  run_daemon: () => 'albumd does not run: the grace passes while this runs',
-  compare_links: () => 'its bytes are compared with',
-  kept_stays: () => 'its image stays; a file with the same bytes that comes back finds it again',
-  prune_ignored: () => 'its image stays on the host; images of pictures that a rule hides are deleted with',
-  retry_now: (_: AtPath) => 'or at once with',
-  resend: (_: AtPath) => 'or have it sent again, at the risk of having it twice, with',
+  run_sync: 'albumd does not run: it goes on with',
+  run_sync_then: 'albumd does not run: after that it goes on with',
+  run_daemon: 'albumd does not run: the grace passes while this runs',
+  compare_links: 'its bytes are compared with',
+  kept_stays: 'its image stays; a file with the same bytes that comes back finds it again',
+  prune_ignored: 'its image stays on the host; images of pictures that a rule hides are deleted with',
+  retry_now: 'or at once with',
+  resend: 'or have it sent again, at the risk of having it twice, with',
   approve_image: ({ of, held }: OfImage & AtPath & { held: 'held' | 'unproved' }) =>
     `${IMAGES[of]} is held (${held === 'held' ? 'too many were to be deleted at once' : 'it was only linked, and its bytes could not be compared'}): let it be deleted with`,
-  keep_image: ({ of }: OfImage & AtPath) => `or keep ${IMAGES[of]} for good with`,
-  approve_folder: (_: AtPath) => 'let what is held be deleted with',
-  keep_folder: (_: AtPath) => 'or keep what is held for good with',
+  keep_image: 'or keep {of:image} for good with',
+  approve_folder: 'let what is held be deleted with',
+  keep_folder: 'or keep what is held for good with',
 
   // What status and doctor say of what waits.
   deletions_wait: ({ deletions }: { deletions: number }) =>
     `${deletions.toLocaleString('en')} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
-  rest_is_reserve: () => 'the rest is kept for new pictures',
+  rest_is_reserve: 'the rest is kept for new pictures',
   looked_for_again: ({ until }: { until: number | null }) =>
     `it is looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
-  looked_for_by_sync: () => '"albumd sync" looks for it again',
-}
-
-const RESEND = 'it is tried again, and "albumd retry --resend" uploads it anew'
-
-/** An answer of the host that albumd can't use. */
-interface Answered {
-  where: string
-  status: number
-}
-
-interface TooSlow {
-  ms: number
-  kilobytesPerSecond: number
-  /** How long a credential may be used (§8). */
-  lifetimeMs: number
-}
-
-const OTHER_ACCOUNT =
-  "the key was changed, and its account shows none of the images that are recorded: it is another account's, or they were deleted there"
-const OLD_KEY = 'put the old key back; or, to use the other account, name another state_dir'
-
-const answered = ({ where, status }: Answered) => `${where} answered ${status}`
+  looked_for_by_sync: '"albumd sync" looks for it again',
+} as const
 
 const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
 
 const sysctl = (key: string, value: number) =>
   `sudo sysctl fs.inotify.${key}=${value}, and the same line in /etc/sysctl.d to keep it`
 
-function timeInWords(ms: number): string {
-  if (ms < 90_000) return `${Math.ceil(ms / 1000)} s`
-  if (ms < 90 * 60_000) return `${Math.ceil(ms / 60_000)} minutes`
-  return `${Math.ceil(ms / 3_600_000)} hours`
-}
-
-interface LeftOutAt {
+/** `file`: null for a rule of the config. */
+interface RuleAt {
   at: string | null
-}
-
-interface HostSaid {
-  message: Reason
-  code: string
+  pattern: string
+  file: string | null
+  line: number
 }
 
 /** Which image is meant: the picture's, that of an older version, or the first of a folder that is gone. */
@@ -415,10 +354,6 @@ const IMAGES: Record<OfImage['of'], string> = {
   first: 'the first of those that wait',
 }
 
-const leftOutPath = (at: string | null) => (at === null ? 'it' : `${at}, in which it lies,`)
-
-const timeLeft = (minutes: number) => `about ${minutes} min are left of the time that albumd runs`
-
 function imagesOfFolder({ waiting, held, deleted }: Record<'waiting' | 'held' | 'deleted', number>): string {
   const images = [
     [waiting, waiting === 1 ? 'waits to be deleted' : 'wait to be deleted'],
@@ -429,28 +364,56 @@ function imagesOfFolder({ waiting, held, deleted }: Record<'waiting' | 'held' | 
   return told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''
 }
 
+/** What a person can type to end what a reason tells. */
+const COMMANDS = {
+  all_paused: 'albumd resume',
+  run_sync: 'albumd sync',
+  run_sync_then: 'albumd sync',
+  run_daemon: 'albumd run',
+  compare_links: 'albumd adopt --verify',
+  prune_ignored: 'albumd sync --prune-ignored',
+  retry_now: 'albumd retry {path:shell}',
+  resend: 'albumd retry --resend {path:shell}',
+  approve_image: 'albumd deletions approve {path:shell}',
+  keep_image: 'albumd deletions discard {path:shell}',
+  approve_folder: 'albumd deletions approve {path:shell}',
+  keep_folder: 'albumd deletions discard {path:shell}',
+} as const
+
+/** How a fact is shown, by the word behind its colon. Other facts are shown as they are. */
+const KINDS = {
+  /** A reason inside of a reason. */
+  reason: (why: Reason) => inWords(why),
+  time: localTime,
+  span: spanInWords,
+  shell: shellWord,
+  /** The code of the system for why something can't be read. */
+  remedy: readRemedy,
+  connection: (code: string) => CONNECTION_ERRORS[code],
+  certificate: (code: string) => CERTIFICATE_ERRORS[code],
+  /** The folder above that is left out; null for the path itself. */
+  within: (at: string | null) => (at === null ? 'it' : `${at}, in which it lies,`),
+  image: (of: OfImage['of']) => IMAGES[of],
+}
+type Kinds = typeof KINDS
+
 type Words = typeof WORDS
 export type ReasonCode = keyof Words
 /** Every code. */
 export const CODES = Object.keys(WORDS) as ReasonCode[]
 
-type Facts<C extends ReasonCode> = Parameters<Words[C]>
-
-/** What a person can type to end what a reason tells. */
-const COMMANDS: { readonly [C in ReasonCode]?: (...facts: Facts<C>) => string } = {
-  all_paused: () => 'albumd resume',
-  run_sync: () => 'albumd sync',
-  run_sync_then: () => 'albumd sync',
-  run_daemon: () => 'albumd run',
-  compare_links: () => 'albumd adopt --verify',
-  prune_ignored: () => 'albumd sync --prune-ignored',
-  retry_now: ({ path }) => `albumd retry ${shellWord(path)}`,
-  resend: ({ path }) => `albumd retry --resend ${shellWord(path)}`,
-  approve_image: ({ path }) => `albumd deletions approve ${shellWord(path)}`,
-  keep_image: ({ path }) => `albumd deletions discard ${shellWord(path)}`,
-  approve_folder: ({ path }) => `albumd deletions approve ${shellWord(path)}`,
-  keep_folder: ({ path }) => `albumd deletions discard ${shellWord(path)}`,
-}
+/** The facts that a text names, each as `{name}` or `{name:kind}`. */
+type Named<Text> = Text extends `${string}{${infer Fact}}${infer Rest}` ? Fact | Named<Rest> : never
+type FactOf<Fact> = Fact extends `${string}:${infer Kind extends keyof Kinds}`
+  ? Parameters<Kinds[Kind]>[0]
+  : string | number
+type FactsIn<Fact extends string> = [Fact] extends [never]
+  ? []
+  : [{ [F in Fact as F extends `${infer Name}:${string}` ? Name : F]: FactOf<F> }]
+type CommandOf<C> = C extends keyof typeof COMMANDS ? (typeof COMMANDS)[C] : never
+type Facts<C extends ReasonCode> = Words[C] extends (...facts: infer Given) => string
+  ? Given
+  : FactsIn<Named<Words[C]> | Named<CommandOf<C>>>
 
 declare const brand: unique symbol
 
@@ -470,6 +433,13 @@ export function said(words: string): Reason {
   return because('said', { words })
 }
 
+/** Why an image is in escrow, by the reason in its escrow entry. */
+export const WHY_IN_ESCROW = {
+  deleted: because('gone'),
+  superseded: because('an_older_version'),
+  ignored: because('hidden_by_rule'),
+} satisfies Record<string, Reason>
+
 export function codeOf(why: Reason): ReasonCode {
   return parsed(why)[0]
 }
@@ -477,17 +447,23 @@ export function codeOf(why: Reason): ReasonCode {
 /** One sentence for a person. */
 export function inWords(why: Reason): string {
   const [code, facts] = parsed(why)
-  // Facts inside facts are reasons as text too.
-  const words = WORDS[code] as ((facts: unknown) => string) | undefined
   // A newer albumd may have written a code that this one does not know.
-  return words ? words(facts) : code
+  const words: string | ((facts: never) => string) = WORDS[code] ?? code
+  return typeof words === 'string' ? filled(words, facts) : words(facts as never)
 }
 
 /** The command that a person can copy into a shell, or null. */
 export function commandOf(why: Reason): string | null {
   const [code, facts] = parsed(why)
-  const command = COMMANDS[code] as ((facts: unknown) => string) | undefined
-  return command ? command(facts) : null
+  const command: string | undefined = COMMANDS[code as keyof typeof COMMANDS]
+  return command === undefined ? null : filled(command, facts)
+}
+
+function filled(text: string, facts: unknown): string {
+  return text.replace(/\{(\w+)(?::(\w+))?\}/g, (_, name: string, kind: keyof Kinds | undefined) => {
+    const fact = (facts as Record<string, never>)[name] as never
+    return String(kind === undefined ? fact : KINDS[kind](fact))
+  })
 }
 
 function parsed(why: Reason): [ReasonCode, unknown] {

@@ -1,15 +1,55 @@
-import { expect, it } from 'vitest'
-import { markOperands, unmarkOperands } from '../../src/cli/arguments.ts'
+import { describe, expect, it } from 'vitest'
+import { markOperands, unmarkOperands, usageProblem } from '../../src/cli/arguments.ts'
+import { runProgram } from '../e2e/stage/stage.ts'
 
-it('what stands after the first -- is marked, whatever it looks like, and comes back as it was', () => {
-  const marked = markOperands(['deletions', 'approve', '-c', 'a.yaml', '--', '-rf.png', '--', ''])
-  expect(marked).toHaveLength(7)
-  expect(marked.some(arg => arg.startsWith('-r') || arg === '--')).toBe(false)
-  const parsed: Record<string, unknown> = { path: marked[4], _: marked.slice(5), json: false }
-  unmarkOperands(parsed)
-  expect(parsed).toEqual({ path: '-rf.png', _: ['--', ''], json: false })
+describe('operands', () => {
+  it('are marked behind the first --, whatever they look like, and come back as they were', () => {
+    const marked = markOperands(['deletions', 'approve', '-c', 'a.yaml', '--', '-rf.png', '--', ''])
+    expect(marked).toHaveLength(7)
+    expect(marked.some(arg => arg.startsWith('-r') || arg === '--')).toBe(false)
+    const parsed: Record<string, unknown> = { path: marked[4], _: marked.slice(5), json: false }
+    unmarkOperands(parsed)
+    expect(parsed).toEqual({ path: '-rf.png', _: ['--', ''], json: false })
+  })
+
+  it('without -- stay as they are', () => {
+    expect(markOperands(['sync', '-c', 'a.yaml'])).toEqual(['sync', '-c', 'a.yaml'])
+  })
 })
 
-it('a line without -- stays as it is', () => {
-  expect(markOperands(['sync', '-c', 'a.yaml'])).toEqual(['sync', '-c', 'a.yaml'])
+describe('a usage problem', () => {
+  const OPTIONS = ['config', 'c', 'dry-run', 'json']
+  const said = (message: string, ...args: string[]) => usageProblem(message, args, OPTIONS).message
+
+  it('names the command that was likely meant, and leaves its options for later', () => {
+    const status = 'There is no command statsu; did you mean status? See albumd --help.'
+    expect(said('Unknown argument: statsu', 'statsu')).toBe(status)
+    expect(said('Unknown arguments: json, statsu', 'statsu', '--json')).toBe(status)
+    expect(said('Unknown argument: x\ny', 'x\ny')).toBe('There is no command x y. See albumd --help.')
+  })
+
+  it('names an option as it was typed, and the one that was likely meant', () => {
+    expect(said('Unknown argument: dry-runn', 'sync', '--dry-runn=x')).toBe(
+      'Unknown argument: --dry-runn; did you mean --dry-run? See albumd sync --help.',
+    )
+    expect(said('Unknown arguments: foo, bar', 'sync', 'bar', '--foo')).toBe(
+      'Unknown arguments: --foo, bar. See albumd sync --help.',
+    )
+  })
+})
+
+it.each([
+  [['ls', '--formt', 'json'], 'Unknown argument: --formt; did you mean --format? See albumd ls --help.'],
+  [['status', '-c', 'a', '-c', 'b'], '--config is given more than once'],
+  [['ls', '--format', 'json', '--format', 'csv'], '--format is given more than once'],
+  [['--log-level', 'debug', 'status', '--log-level', 'info'], '--log-level is given more than once'],
+  // They would be a sync in earnest.
+  [['sync', '--dry-run=yes'], '--dry-run=yes: it takes no value; say --dry-run.'],
+  [['sync', '--dry-run='], '--dry-run=: it takes no value; say --dry-run.'],
+  [['url'], '"albumd url <file>"'],
+  [['deletions'], '"albumd deletions <action> [path]"'],
+])('%j is refused in one line', async (args, said) => {
+  const { code, out, err } = await runProgram(args, import.meta.dirname)
+  expect({ code, out, lines: err.split('\n').length }).toEqual({ code: 2, out: '', lines: 2 })
+  expect(err).toContain(said)
 })

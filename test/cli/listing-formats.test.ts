@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
-import { FORMATS, type Format, listing, pictureInJson } from '../../src/cli/terminal/listing-formats.ts'
+import { FORMATS, type Format, listing, onePicture } from '../../src/cli/terminal/listing-formats.ts'
 import type { MirroredPicture } from '../../src/daemon/report/mirrored-pictures.ts'
 
+const TERMINAL = { isTTY: true } as NodeJS.WriteStream
 const NAME = `a "b", [x](y) <img onerror=1> & 'c'\n\`z\`*_!.png`
 const URL = `https://cdn.example.com/i/1?a=1&lt;b=(2)<"'>\\`
 
@@ -34,7 +35,7 @@ function picture(changes: Partial<MirroredPicture> = {}): MirroredPicture {
 }
 
 const shown = (format: Format, pictures = [picture()]) =>
-  [...listing(pictures, format, { oneMirror: true, terminal: false, width: null })].join('')
+  [...listing(pictures, format, { oneMirror: true, out: null })].join('')
 
 it('is JSON, one object a line, that gives back names as they are', () => {
   const text = shown('json', [picture(), picture({ name: 'b.png', path: 'b.png', url: null })])
@@ -55,7 +56,7 @@ it('is JSON, one object a line, that gives back names as they are', () => {
   })
   expect(second.url).toBeNull()
   expect(JSON.parse(shown('json', []))).toEqual([])
-  expect(JSON.parse(pictureInJson(picture(), false))).toEqual(first)
+  expect(JSON.parse(onePicture(picture(), 'json', null))).toEqual(first)
 })
 
 it('is CSV as RFC 4180 has it', () => {
@@ -69,7 +70,7 @@ it('can do nothing to a terminal in any format, and is exact where it goes elsew
   const name = 'a\u001b[2J\u009b31m\r\n"\u202eb.png'
   const evil = picture({ name, path: name })
   const onTerminal = (format: Format) =>
-    [...listing([evil], format, { oneMirror: true, terminal: true, width: null })].join('')
+    [...listing([evil], format, { oneMirror: true, out: TERMINAL })].join('')
   for (const format of FORMATS)
     expect(onTerminal(format).replaceAll('\r\n', '\n')).not.toMatch(
       /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/,
@@ -79,8 +80,8 @@ it('can do nothing to a terminal in any format, and is exact where it goes elsew
   )
   expect(splitCsv(shown('csv', [evil]))[1]![0]).toBe(`/pictures/${name}`)
   expect(JSON.parse(onTerminal('json'))[0].path).toBe(`/pictures/${name}`)
-  expect(JSON.parse(pictureInJson(evil, true)).path).toBe(`/pictures/${name}`)
-  expect(pictureInJson(evil, true)).not.toContain('\u009b')
+  expect(JSON.parse(onePicture(evil, 'json', TERMINAL)).path).toBe(`/pictures/${name}`)
+  expect(onePicture(evil, 'json', TERMINAL)).not.toContain('\u009b')
 })
 
 it('is HTML in which no name is markup', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { statusInWords } from '../../src/cli/words/status-in-words.ts'
+import { quotaInWords, statusInWords } from '../../src/cli/status-in-words.ts'
 import type { Status } from '../../src/daemon/report/status.ts'
-import { localTime } from '../../src/words/local-time.ts'
+import { localTime } from '../../src/words/text.ts'
 import { mirrorInSync } from '../daemon/report/mirror-status.ts'
 
 const STATUS: Status = {
@@ -100,6 +100,39 @@ describe('status', () => {
     expect(lines({ blocks }).filter(line => line.startsWith('blocked'))).toEqual([
       `blocked list, upload: away (HOST_UNREACHABLE; since ${localTime(first)}, said again at ${localTime(last)})`,
       `blocked delete: no (OTHER; since ${localTime(first)})`,
+    ])
+  })
+})
+
+describe('the quota', () => {
+  const QUOTA = { ...STATUS.quota, plan: 'professional', limit: 5000, used: 812, reserve: 500 } as const
+  const words = (changes: Partial<Status['quota']>, waits: Partial<Status['backlog']> = {}) =>
+    quotaInWords({ quota: { ...QUOTA, ...changes }, backlog: { ...STATUS.backlog, per_day: 4500, ...waits } })
+
+  it('says what is used', () => {
+    expect(words({})).toEqual(['quota   812 of 5,000 today (professional)'])
+  })
+
+  it('says when a quota that is used up comes back, or when the host is asked again', () => {
+    const used = { used: 5000, exhausted: true, next_probe_at: '2026-11-21T16:15:00.000Z' }
+    expect(words(used)).toEqual([
+      `quota   5,000 of 5,000 today (professional), used up; the host is asked again at ${localTime(used.next_probe_at)}`,
+    ])
+    const reset = { known: 'learned', from: '15:59:00', to: '16:00:03', days: 4 } as const
+    expect(words({ ...used, resumes_at: '2026-11-21T16:00:03.000Z', reset })).toEqual([
+      `quota   5,000 of 5,000 today (professional), used up until ${localTime('2026-11-21T16:00:03.000Z')} (learned in 4 days)`,
+    ])
+  })
+
+  it('says what to do where the host has less a day than the config has it', () => {
+    const early = { used: 60, exhausted: true, used_up_early: true }
+    expect(words(early)[1]).toMatch(/^ +the host said so long before 5,000: .*host\.daily_quota/)
+  })
+
+  it('says how long a backlog takes, and what is kept from it', () => {
+    expect(words({ used: 4500, only_reserve_left: true }, { pictures: 12_345, days: 3 })).toEqual([
+      'quota   4,500 of 5,000 today (professional), the rest is kept for new pictures',
+      'backlog 12,345 pictures, about 3 days at 4,500 a day',
     ])
   })
 })

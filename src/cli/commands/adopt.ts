@@ -1,32 +1,23 @@
 import type { VerifiedInWords } from '../../daemon/commands/sync.ts'
+import { count } from '../../words/text.ts'
 import { onePass } from '../one-pass.ts'
-import { command, configOption, jsonOption, readConfig } from '../options.ts'
-import { count, printable } from '../words/wording.ts'
+import { configCommand, flag, jsonOption } from '../options.ts'
+import { sayAside } from '../terminal/output.ts'
 
-export const adoptCommand = command(
+export const adoptCommand = configCommand(
   options =>
     options
       .options({
-        ...configOption,
-        verify: {
-          type: 'boolean',
-          default: false,
-          describe:
-            'Fetch what was linked by name and size, and compare its bytes; needs an upload of ours that the host acknowledged',
-        },
+        verify: flag(
+          'Fetch what was linked by name and size, and compare its bytes; needs an upload of ours that the host acknowledged',
+        ),
         ...jsonOption,
       })
       .example('$0 adopt', 'Link local pictures to images that are on the host already')
       .example('$0 adopt --verify', 'The same, and prove by their bytes that they are the same'),
-  async ({ verify, config: flag, json }, onInterrupts) => {
-    const { exitCode, result } = await onePass(
-      await readConfig(flag),
-      'adopt',
-      { verify },
-      { json, onInterrupts, notCompared: verify ? ({ verified }) => verified?.unknown ?? 0 : undefined },
-    )
-    const { verified, addressesKnown } = result
-    if (verified) report(verified, addressesKnown)
+  async (config, { verify, json }, onInterrupts) => {
+    const { exitCode, result } = await onePass(config, 'adopt', { verify }, json, onInterrupts)
+    if (result.verified) report(result.verified, result.addressesKnown)
     return exitCode
   },
 )
@@ -37,14 +28,8 @@ const AFTER_AN_UPLOAD = '; after the next picture was uploaded, run "albumd adop
 /** On standard error: standard output has the summary. */
 function report({ equal, other, unknown, why }: VerifiedInWords, addressesKnown: boolean): void {
   const remedy = addressesKnown ? '' : AFTER_AN_UPLOAD
-  const lines = [
-    `${count(equal, 'linked image')} proved to be the same`,
-    ...(other > 0
-      ? [`${count(other, 'linked image')} proved to be another; the next sync uploads the pictures`]
-      : []),
-    ...(unknown > 0
-      ? [`${count(unknown, 'linked image')} could not be compared: ${printable(why!)}${remedy}`]
-      : []),
-  ]
-  for (const line of lines) process.stderr.write(`albumd: ${line}\n`)
+  sayAside(`${count(equal, 'linked image')} proved to be the same`)
+  if (other > 0)
+    sayAside(`${count(other, 'linked image')} proved to be another; the next sync uploads the pictures`)
+  if (unknown > 0) sayAside(`${count(unknown, 'linked image')} could not be compared: ${why}${remedy}`)
 }

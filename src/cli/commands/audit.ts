@@ -1,50 +1,56 @@
 import { KEY_REMEDY } from '../../config/host-access.ts'
 import type { AuditFinding, AuditResult } from '../../daemon/commands/audit.ts'
 import type { Verdict } from '../../daemon/report/status.ts'
+import type { HostFailure } from '../../remote/host.ts'
 import { inWords } from '../../words/reasons.ts'
-import { carryOut, sayAside, silently } from '../carry-out.ts'
-import { EXIT } from '../exit-codes.ts'
-import { command, configOption, jsonOption, readConfig } from '../options.ts'
-import { auditProgress } from '../terminal/audit-progress.ts'
-import { paint } from '../terminal/output.ts'
-import { type Column, tableLines, widthOf } from '../terminal/table.ts'
-import { count, failureInWords, printable } from '../words/wording.ts'
+import { count, printable } from '../../words/text.ts'
+import { carryOut } from '../carry-out.ts'
+import { failureInWords } from '../one-pass.ts'
+import { configCommand, flag, jsonOption } from '../options.ts'
+import { EXIT } from '../problem.ts'
+import { paint, printLine, sayAside } from '../terminal/output.ts'
+import { noProgress, progressOn } from '../terminal/progress.ts'
+import { type Column, tableLines } from '../terminal/table.ts'
 
-export const auditCommand = command(
+/** Milliseconds between two lines where no bar is shown. */
+const LINE_EVERY_MS = 10_000
+
+export const auditCommand = configCommand(
   options =>
     options
       .options({
-        ...configOption,
-        repair: {
-          type: 'boolean',
-          default: false,
-          describe: 'Upload what is gone; delete what is there twice and known to be ours',
-        },
+        repair: flag('Upload what is gone; delete what is there twice and known to be ours'),
         ...jsonOption,
       })
       .example('$0 audit', 'What is gone, changed, foreign or there twice')
       .example('$0 audit --repair', 'Put right what can be put right'),
-  async ({ config: flag, repair, json }, onInterrupts) => {
-    const config = await readConfig(flag)
+  async (config, { repair, json }, onInterrupts) => {
     if (repair) (await import('../read-config.ts')).refuseMissingFolders(config)
     const interrupts = onInterrupts(() => sayAside('stopping'))
-    const progress = json ? null : await auditProgress(process.stderr)
-    const output = {
-      ...silently,
-      progress: (done: number, albums: number) => progress?.compared(done, albums),
+    const bar = json ? noProgress : await progressOn(process.stderr)
+    let begun = false
+    let saidAt = performance.now()
+    const progress = (done: number, albums: number) => {
+      // An audit may go on with an earlier one.
+      if (begun) bar.reach(done)
+      else bar.start({ noun: 'album', total: albums, before: done, bytes: null })
+      begun = true
+      if (json || bar.hasBar || performance.now() - saidAt < LINE_EVERY_MS) return
+      saidAt = performance.now()
+      sayAside(bar.inWords())
     }
     try {
-      const { result, verdict } = await carryOut(config, 'audit', { repair }, output, interrupts)
-      progress?.end()
+      const audited = await carryOut(config, 'audit', { repair }, interrupts, { progress })
+      const { result, verdict } = audited.result
+      bar.end()
       if (result === null) sayAside('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
-      if (json) process.stdout.write(`${JSON.stringify(inJson(result ?? NOTHING))}\n`)
+      if (json) printLine(JSON.stringify(inJson(result ?? NOTHING)))
       else if (result) report(result, repair)
       // A repair includes a pass, and the exit code is then the one of the pass. This line explains exit code 3.
-      if (!json && result?.stopped.length === 0 && verdict === 'left')
-        process.stdout.write(`${NOT_IN_SYNC}\n`)
+      if (!json && result?.stopped.length === 0 && verdict === 'left') printLine(NOT_IN_SYNC)
       return exitCodeOf(result ?? NOTHING, verdict)
     } finally {
-      progress?.end()
+      bar.end()
     }
   },
 )
@@ -70,21 +76,25 @@ function report(
     printable(finding.image_id),
     `${printable(finding.detail)}; ${whatToDo(finding)}`,
   ])
-  const table = tableLines(COLUMNS, rows, { width: widthOf(process.stdout), paint: paintTitle })
+  const table = tableLines(COLUMNS, rows, { width: process.stdout.columns || null, paint: paintTitle })
   process.stdout.write([...table].join(''))
   for (const { album, reason } of skipped)
-    process.stdout.write(`not compared: ${printable(album || 'the root')}: ${printable(reason)}\n`)
+    printLine(`not compared: ${printable(album || 'the root')}: ${printable(reason)}`)
   if (withheld > 0)
-    process.stdout.write(
-      `${count(withheld, 'image')} would be deleted: more than deletions.hold_min, so none was; raise it to let them go\n`,
+    printLine(
+      `${count(withheld, 'image')} would be deleted: more than deletions.hold_min, so none was; raise it to let them go`,
     )
-  if (albums > 0 || complete) process.stdout.write(`${summary(albums, findings, repair)}\n`)
+  if (albums > 0 || complete) printLine(summary(albums, findings, repair))
   for (const { code, message, remedy } of stopped)
-    process.stderr.write(
-      `albumd: ${printable(inWords(message))} (${code})${remedy === 'plan' ? NEEDS_LIST : remedy === 'key' ? `; ${KEY_REMEDY}` : ''}\n`,
-    )
+    sayAside(`${inWords(message)} (${code})${AFTERWARDS[remedy] ?? ''}`)
   if (!complete && stopped.length === 0 && skipped.length === 0)
-    process.stderr.write('albumd: the audit was stopped; the next one goes on where it was\n')
+    sayAside('the audit was stopped; the next one goes on where it was')
+}
+
+/** What a person can do about a failure that does not pass by itself. */
+const AFTERWARDS: { [remedy in HostFailure['remedy']]?: string } = {
+  key: `; ${KEY_REMEDY}`,
+  plan: '; an audit compares listings, and waits for a plan that has them',
 }
 
 const COLUMNS: readonly Column[] = [
@@ -108,7 +118,6 @@ const NOTHING: AuditResult = {
   stopped: [],
 }
 const NOT_IN_SYNC = 'not everything is in sync (albumd status tells more)'
-const NEEDS_LIST = '; an audit compares listings, and waits for a plan that has them'
 
 function summary(albums: number, findings: readonly AuditFinding[], repair: boolean): string {
   const repaired = findings.filter(finding => finding.repaired).length

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import { EXIT } from '../exit-codes.ts'
 import { command } from '../options.ts'
+import { EXIT } from '../problem.ts'
 
 const SHELLS = ['bash', 'zsh'] as const
 

@@ -1,42 +1,39 @@
 import type { HeldDeletion } from '../../daemon/commands/deletions.ts'
-import { localTime } from '../../words/local-time.ts'
-import { inWords } from '../../words/reasons.ts'
-import { WHY_IN_ESCROW } from '../../words/why-in-escrow.ts'
-import { carryOutBySomebody, silently } from '../carry-out.ts'
-import { EXIT } from '../exit-codes.ts'
-import { command, configOption, jsonOption, pathToActOn, readConfig } from '../options.ts'
-import { sayStateProblem } from '../words/problem.ts'
-import { count, printable, sizeInWords } from '../words/wording.ts'
+import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
+import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
+import { carryOut } from '../carry-out.ts'
+import { configCommand, jsonOption, pathToActOn } from '../options.ts'
+import { EXIT, sayStateProblem } from '../problem.ts'
+import { printLine } from '../terminal/output.ts'
 
 const ACTIONS = ['list', 'approve', 'discard'] as const
 
-export const deletionsCommand = command(
+export const deletionsCommand = configCommand(
   options =>
     options
       .positional('action', { choices: ACTIONS, demandOption: true })
       .positional('path', { type: 'string', describe: 'Only what is held at and below this path' })
-      .options({ ...configOption, ...jsonOption })
+      .options(jsonOption)
       .example('$0 deletions list', 'What would be deleted, and why it is held')
       .example('$0 deletions approve Holiday', 'Let what was below Holiday go'),
-  async ({ action, path, config: flag, json }, onInterrupts) => {
-    const config = await readConfig(flag)
+  async (config, { action, path: given, json }, onInterrupts) => {
+    let deletions: HeldDeletion[]
+    let told: Told = action
     if (action === 'list') {
       await sayStateProblem(config)
-      const at = await pathToActOn(config, path)
+      const path = await pathToActOn(config, given)
       const { listHeld } = await import('../../daemon/commands/deletions.ts')
       const { readState } = await import('../../daemon/state/state.ts')
-      tell(
-        readState(config, synced => listHeld(config, synced, at)),
-        action,
-        path,
-        json,
-      )
-      return EXIT.inSync
+      deletions = readState(config, synced => listHeld(config, synced, path))
+    } else {
+      const interrupts = onInterrupts()
+      const asked = { action, path: await pathToActOn(config, given) }
+      const { result, byDaemon } = await carryOut(config, 'deletions', asked, interrupts)
+      deletions = result.held
+      if (action === 'approve' && byDaemon) told = 'approve_now'
     }
-    const interrupts = onInterrupts()
-    const asked = { action, path: await pathToActOn(config, path) }
-    const { done, byDaemon } = await carryOutBySomebody(config, 'deletions', asked, silently, interrupts)
-    tell(done.held, action === 'approve' && byDaemon ? 'approve_now' : action, path, json)
+    if (json) printLine(JSON.stringify({ action, deletions }))
+    else report(deletions, told, given)
     return EXIT.inSync
   },
 )
@@ -60,20 +57,17 @@ const AFTERWARDS = {
 }
 
 /** Prints the deletions, and what happens to them now. */
-function tell(held: readonly HeldDeletion[], told: Told, path: string | undefined, json: boolean): void {
-  if (json)
-    return void process.stdout.write(
-      `${JSON.stringify({ action: told === 'approve_now' ? 'approve' : told, deletions: held })}\n`,
-    )
+function report(deletions: readonly HeldDeletion[], told: Told, path: string | undefined): void {
   const where = path === undefined ? '' : ` at or below ${printable(path)}`
-  if (held.length === 0) return void process.stdout.write(`nothing is held${where}\n`)
-  if (BEFORE[told]) process.stdout.write(`${BEFORE[told]}\n`)
-  for (const { path, reason, size, since, cdn_url } of held) {
-    const why = inWords(WHY_IN_ESCROW[reason])
-    process.stdout.write(
-      `${printable(path)} (${why}, ${sizeInWords(size)}, since ${localTime(since)})  ${printable(cdn_url ?? 'delivery address not known')}\n`,
-    )
+  if (deletions.length === 0) {
+    printLine(`nothing is held${where}`)
+    return
   }
-  const each = held.length === 1 ? 'it' : 'each'
-  process.stdout.write(`${count(held.length, 'image')}: ${each} ${AFTERWARDS[told]}\n`)
+  if (BEFORE[told]) printLine(BEFORE[told])
+  for (const { path, reason, size, since, cdn_url } of deletions) {
+    const why = `${inWords(WHY_IN_ESCROW[reason])}, ${sizeInWords(size)}, since ${localTime(since)}`
+    printLine(`${printable(path)} (${why})  ${printable(cdn_url ?? 'delivery address not known')}`)
+  }
+  const each = deletions.length === 1 ? 'it' : 'each'
+  printLine(`${count(deletions.length, 'image')}: ${each} ${AFTERWARDS[told]}`)
 }

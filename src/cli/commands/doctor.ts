@@ -1,8 +1,8 @@
 import type { Finding } from '../../daemon/doctor/finding.ts'
-import { EXIT } from '../exit-codes.ts'
+import { count, printable } from '../../words/text.ts'
 import { command, configOption, jsonOption } from '../options.ts'
-import { paint } from '../terminal/output.ts'
-import { count, printable } from '../words/wording.ts'
+import { EXIT } from '../problem.ts'
+import { paint, printLine } from '../terminal/output.ts'
 
 export const doctorCommand = command(
   options =>
@@ -20,12 +20,11 @@ export const doctorCommand = command(
     const findings: Finding[] = []
     for await (const finding of findingsOf(flag, interrupts.stop)) {
       findings.push(finding)
-      if (!json) process.stdout.write(inWords(finding))
+      if (!json) printLine(inWords(finding))
     }
     const brokenOff = interrupts.stop.aborted
     const exitCode = Math.max(exitCodeOf(findings), brokenOff ? EXIT.left : EXIT.inSync)
-    if (json) process.stdout.write(`${JSON.stringify({ exit_code: exitCode, findings })}\n`)
-    else process.stdout.write(`${summary(findings, brokenOff)}\n`)
+    printLine(json ? JSON.stringify({ exit_code: exitCode, findings }) : summary(findings, brokenOff))
     return exitCode
   },
 )
@@ -34,8 +33,7 @@ export const doctorCommand = command(
 async function* findingsOf(flag: string | undefined, signal: AbortSignal): AsyncGenerator<Finding> {
   const { ConfigError, problemLine } = await import('../../config/config-error.ts')
   const { findConfig } = await import('../../config/load-config.ts')
-  const { checkConfigFile } = await import('../../daemon/doctor/examine.ts')
-  const { examine } = await import('../../daemon/doctor/examine.ts')
+  const { checkConfigFile, examine } = await import('../../daemon/doctor/examine.ts')
   const { readConfig } = await import('../read-config.ts')
   try {
     const file = findConfig(process.env, process.cwd(), flag)
@@ -68,8 +66,8 @@ const COLOURS = { pass: 'green', warn: 'yellow', fail: 'red' } as const
 
 function inWords({ check, status, message, remedy }: Finding): string {
   const mark = paint(COLOURS[status], status)
-  const line = `${mark}  ${check.replace('_', ' ').padEnd(10)}  ${printable(message)}\n`
-  return remedy === null || status === 'pass' ? line : `${line}${' '.repeat(18)}→ ${printable(remedy)}\n`
+  const line = `${mark}  ${check.replace('_', ' ').padEnd(10)}  ${printable(message)}`
+  return remedy === null || status === 'pass' ? line : `${line}\n${' '.repeat(18)}→ ${printable(remedy)}`
 }
 
 function summary(findings: readonly Finding[], brokenOff: boolean): string {

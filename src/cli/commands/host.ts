@@ -1,9 +1,9 @@
 import { makeFolder } from '../../local/make-folder.ts'
-import { EXIT } from '../exit-codes.ts'
 import { type HostArgs, OPTIONS } from '../host/options.ts'
 import { command } from '../options.ts'
+import { EXIT, Problem } from '../problem.ts'
 import { aborted } from '../terminal/interrupts.ts'
-import { Problem } from '../words/problem.ts'
+import { printLine, writeOut } from '../terminal/output.ts'
 
 export const hostCommand = command(
   options =>
@@ -13,29 +13,50 @@ export const hostCommand = command(
       .example('$0 host --readings', 'What it chose where the specification leaves it open'),
   async (args, onInterrupts) => {
     if (args.readings === '') {
-      const { printReadings } = await import('../host/readings.ts')
       await printReadings(args.json)
       return EXIT.inSync
     }
     const interrupts = onInterrupts()
     const { readOptions } = await import('../host/read-options.ts')
-    const options = await readOptions(args)
+    const options = readOptions(args)
     const { startHost } = await import('../../host/embedded-host.ts')
     const folder = async () => makeFolder(options.data, 0o700)
     const host = await folder()
       .then(() => startHost(options))
       .catch(explain(args))
     const { baseUrl, siteUrl, cdnBaseUrl, caFile, port } = host
-    process.stdout.write(
-      args.json
-        ? `${JSON.stringify({ base_url: baseUrl, site_url: siteUrl, cdn_base_url: cdnBaseUrl, api_key: options.apiKeys[0], ca_file: caFile, port })}\n`
-        : `base_url: ${baseUrl}\n${caFile ? `ca_file:  ${caFile}\n` : ''}Ctrl-C stops it.\n`,
-    )
+    const [api_key] = options.apiKeys
+    if (args.json)
+      printLine(
+        JSON.stringify({
+          base_url: baseUrl,
+          site_url: siteUrl,
+          cdn_base_url: cdnBaseUrl,
+          api_key,
+          ca_file: caFile,
+          port,
+        }),
+      )
+    else printLine(`base_url: ${baseUrl}\n${caFile ? `ca_file:  ${caFile}\n` : ''}Ctrl-C stops it.`)
     await aborted(interrupts.stop)
     await host.close()
     return EXIT.inSync
   },
 )
+
+/** Prints what the host chose where the specification leaves it open, and what else may be taken. */
+async function printReadings(json: boolean): Promise<void> {
+  const { listReadings } = await import('../../host/readings.ts')
+  const readings = listReadings()
+  if (json) printLine(JSON.stringify({ readings }))
+  else
+    await writeOut(
+      process.stdout,
+      readings.map(({ at, name, taken, says, others }) =>
+        name === null ? `${at}  ${says}\n` : `${name}=${taken}\n    ${at}  ${says}\n    or ${others}\n`,
+      ),
+    )
+}
 
 /** Of a folder that can't be made, or that no data can be put in. */
 const FOLDER_CODES =
@@ -44,12 +65,11 @@ const FOLDER_CODES =
 function explain({ data, listen }: HostArgs) {
   return (error: NodeJS.ErrnoException): never => {
     const { code = '', syscall } = error
-    if (code === 'EADDRINUSE')
-      throw new Problem(EXIT.usage, `--listen ${listen}: something listens there already`)
+    if (code === 'EADDRINUSE') throw new Problem(`--listen ${listen}: something listens there already`)
     if (syscall === 'listen' || syscall === 'getaddrinfo')
-      throw new Problem(EXIT.usage, `--listen ${listen}: not possible here (${code})`)
+      throw new Problem(`--listen ${listen}: not possible here (${code})`)
     if (FOLDER_CODES.test(code))
-      throw new Problem(EXIT.usage, `--data ${data}: the folder can't be made or used (${code})`)
+      throw new Problem(`--data ${data}: the folder can't be made or used (${code})`)
     throw error
   }
 }

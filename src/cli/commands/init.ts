@@ -3,31 +3,22 @@ import { dirname, join, relative, resolve } from 'node:path'
 import type { InferredOptionTypes } from 'yargs'
 import { xdgFolder } from '../../config/paths.ts'
 import { PLANS } from '../../protocol/limits.ts'
-import { EXIT } from '../exit-codes.ts'
-import type { Asker } from '../init/asker.ts'
+import { printable } from '../../words/text.ts'
 import type { Draft } from '../init/draft.ts'
-import { command } from '../options.ts'
-import { Problem } from '../words/problem.ts'
-import { printable } from '../words/wording.ts'
+import { command, valued } from '../options.ts'
+import { EXIT, Problem } from '../problem.ts'
+import { printLine } from '../terminal/output.ts'
 
 const OPTIONS = {
   config: {
     alias: 'c',
-    type: 'string',
-    requiresArg: true,
-    describe: 'The file to write; else ~/.config/albumd/config.yaml, for root /etc/albumd/config.yaml',
+    ...valued('The file to write; else ~/.config/albumd/config.yaml, for root /etc/albumd/config.yaml'),
   },
-  'base-url': {
-    type: 'string',
-    requiresArg: true,
-    describe: "The host's interface, ending in /api/v1",
-  },
-  'ca-file': { type: 'string', requiresArg: true, describe: "The host's own authority (PEM)" },
-  'api-key-file': {
-    type: 'string',
-    requiresArg: true,
-    describe: 'A file that holds the key already; else $ALBUMD_API_KEY is written beside the config',
-  },
+  'base-url': valued("The host's interface, ending in /api/v1"),
+  'ca-file': valued("The host's own authority (PEM)"),
+  'api-key-file': valued(
+    'A file that holds the key already; else $ALBUMD_API_KEY is written beside the config',
+  ),
   plan: { choices: PLANS, describe: 'The plan of the account' },
   folder: {
     type: 'string',
@@ -46,8 +37,6 @@ const OPTIONS = {
   check: { type: 'boolean', default: true, describe: 'Ask the host; off: --no-check' },
 } as const
 
-type InitArgs = InferredOptionTypes<typeof OPTIONS>
-
 export const initCommand = command(
   options =>
     options
@@ -62,28 +51,26 @@ export const initCommand = command(
     const file = targetOf(args.config)
     const { keyFileBeside, thereAlready, writeConfig } = await import('../init/draft.ts')
     for (const path of [file, ...(args['api-key-file'] === undefined ? [keyFileBeside(file)] : [])])
-      if (existsSync(path)) throw new Problem(EXIT.usage, thereAlready(path))
+      if (existsSync(path)) throw thereAlready(path)
     if (args.album.length > args.folder.length)
-      throw new Problem(
-        EXIT.usage,
-        '--album is given more often than --folder; each is the album of one folder',
-      )
-    const { agreeOnHost } = await import('../init/host-answers.ts')
-    const { agreeOnKey } = await import('../init/host-answers.ts')
-    const { agreeOnMirrors } = await import('../init/mirror-answers.ts')
-    const asker = await openAsker(args)
-    const draft: Draft = { file, config: { host: { base_url: '' }, mirrors: [] } }
+      throw new Problem('--album is given more often than --folder; each is the album of one folder')
+    const { Asker } = await import('../init/asker.ts')
+    const { agreeOnHost, agreeOnKey, agreeOnMirrors } = await import('../init/answers.ts')
+    const asker = new Asker(process.stdin, process.stdout)
+    if (asker.person) printLine('Ctrl-C ends this; nothing is written before the end.\n')
+    else refuseMissing(args)
+    const draft: Draft = { file, host: { base_url: '' }, mirrors: [] }
     try {
       await agreeOnHost(asker, args, draft)
       const key = await agreeOnKey(asker, args, draft)
-      if (args.plan) draft.config.host.plan = args.plan
+      if (args.plan) draft.host.plan = args.plan
       await agreeOnMirrors(asker, args, draft)
-      const apiKey = key === null ? null : { file: keyFileBeside(file), key }
       // A service's user must read its config, and gets the key from systemd.
       const isOfSystem = file.startsWith('/etc/albumd/')
-      if (apiKey && !isOfSystem) draft.config.host.api_key_file = relative(dirname(file), apiKey.file)
-      writeConfig({ file, config: draft.config, apiKey, mode: isOfSystem ? 0o644 : 0o600 })
-      process.stdout.write(`${epilogue(file, apiKey?.file ?? null, apiKey !== null && isOfSystem)}\n`)
+      const keyFile = key === null ? null : keyFileBeside(file)
+      if (keyFile && !isOfSystem) draft.host.api_key_file = relative(dirname(file), keyFile)
+      writeConfig(draft, key, isOfSystem ? 0o644 : 0o600)
+      printLine(epilogue(file, keyFile, keyFile !== null && isOfSystem))
       return EXIT.inSync
     } finally {
       asker.close()
@@ -91,25 +78,17 @@ export const initCommand = command(
   },
 )
 
-async function openAsker(args: InitArgs): Promise<Asker> {
-  const { atTerminal, optionsOnly } = await import('../init/asker.ts')
-  if (process.stdin.isTTY && process.stdout.isTTY) {
-    process.stdout.write('Ctrl-C ends this; nothing is written before the end.\n\n')
-    return atTerminal(process.stdin, process.stdout)
-  }
+function refuseMissing(args: InferredOptionTypes<typeof OPTIONS>): void {
+  const hasKey = args['api-key-file'] !== undefined || process.env.ALBUMD_API_KEY
   const missing = [
     ...(args['base-url'] === undefined ? ['--base-url'] : []),
-    ...(args['api-key-file'] === undefined && !process.env.ALBUMD_API_KEY
-      ? ['--api-key-file (or $ALBUMD_API_KEY)']
-      : []),
+    ...(hasKey ? [] : ['--api-key-file (or $ALBUMD_API_KEY)']),
     ...(args.folder.length === 0 ? ['--folder'] : []),
-  ]
-  if (missing.length > 0)
+  ].join(', ')
+  if (missing)
     throw new Problem(
-      EXIT.usage,
-      `there is no terminal to ask at, so these are needed: ${missing.join(', ')}. See albumd init --help.`,
+      `there is no terminal to ask at, so these are needed: ${missing}. See albumd init --help.`,
     )
-  return optionsOnly()
 }
 
 /** Where `findConfig` looks for it later. */
@@ -117,7 +96,7 @@ function targetOf(flag: string | undefined): string {
   if (flag !== undefined) return resolve(flag)
   if (process.getuid?.() === 0) return '/etc/albumd/config.yaml'
   const folder = xdgFolder(process.env.XDG_CONFIG_HOME, '.config', process.env)
-  if (folder === null) throw new Problem(EXIT.usage, '$HOME is not set; name the file to write with --config')
+  if (folder === null) throw new Problem('$HOME is not set; name the file to write with --config')
   return join(folder, 'albumd', 'config.yaml')
 }
 

@@ -1,21 +1,16 @@
+import type { Config } from '../../config/schema.ts'
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
-import type { MirrorLocation } from '../../sync/outlook/index.ts'
-import { EXIT } from '../exit-codes.ts'
-import { command, configOption, pathArgument, readConfig } from '../options.ts'
-import { FORMATS, listing, needsAddress, STATE_COLUMN } from '../terminal/listing-formats.ts'
-import { paint, writeOut } from '../terminal/output.ts'
-import { widthOf } from '../terminal/table.ts'
-import { Problem, sayStateProblem } from '../words/problem.ts'
-import { count, printable } from '../words/wording.ts'
+import { count, printable } from '../../words/text.ts'
+import { configCommand, pathArgument } from '../options.ts'
+import { EXIT, Problem, sayStateProblem } from '../problem.ts'
+import { FORMATS, listing, needsAddress } from '../terminal/listing-formats.ts'
+import { sayAside, writeOut } from '../terminal/output.ts'
 
-export const lsCommand = command(
+export const lsCommand = configCommand(
   options =>
     options
       .positional('path', { type: 'string', describe: 'Only what is at and below this path' })
-      .options({
-        ...configOption,
-        format: { choices: FORMATS, default: 'table' as const, describe: 'How they are listed' },
-      })
+      .options({ format: { choices: FORMATS, default: 'table' as const, describe: 'How they are listed' } })
       .example('$0 ls Holiday', 'What is on the host of a folder')
       .example('$0 ls --format csv > pictures.csv', 'For a spreadsheet')
       .example('$0 ls Holiday --format markdown', 'To paste into a page: each picture, shown')
@@ -24,16 +19,15 @@ export const lsCommand = command(
           'address is of the picture as it was before ("albumd why" tells more). A table is cut to fit a terminal; ' +
           'the other formats are not. CSV has names as they are, but on a terminal their control characters are escaped. A path of which nothing is known is bad usage (2).',
       ),
-  async ({ path, config: flag, format }) => {
+  async (config, { path, format }) => {
     const given = pathArgument(path)
-    const config = await readConfig(flag)
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')
     const { locationsOf } = await import('../../daemon/report/location.ts')
     const { picturesOf, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
     return reading(config, async synced => {
       const places = locationsOf(config, synced, given)
-      if (places.length === 0) throw inNoMirror(path!, config.mirrors)
+      if (places.length === 0) throw inNoMirror(path!, config)
       const found = places.map(place => recordedAt(synced, place))
       if (found.every(({ kind }) => kind === 'nothing')) throw nothingKnown(path!)
       let unknown = 0
@@ -44,16 +38,10 @@ export const lsCommand = command(
             yield picture
           }
       }
-      const terminal = process.stdout.isTTY === true
-      const options = {
-        oneMirror: isOneMirror(places),
-        terminal,
-        width: widthOf(process.stdout),
-        paint: inTable,
-      }
-      await writeOut(process.stdout, listing(pictures(), format, options))
+      const oneMirror = new Set(places.map(({ mirror }) => mirror.folder)).size === 1
+      await writeOut(process.stdout, listing(pictures(), format, { oneMirror, out: process.stdout }))
       if (unknown > 0 && needsAddress(format))
-        process.stderr.write(`albumd: left out: ${count(unknown, 'picture')} whose ${UNKNOWN}\n`)
+        sayAside(`left out: ${count(unknown, 'picture')} whose ${UNKNOWN}`)
       return EXIT.inSync
     })
   },
@@ -62,24 +50,17 @@ export const lsCommand = command(
 export const UNKNOWN =
   'delivery address is not known; "albumd adopt --verify" finds it out, after one upload of albumd\'s own'
 
-function isOneMirror(places: readonly MirrorLocation[]): boolean {
-  return new Set(places.map(({ mirror }) => mirror.folder)).size === 1
+/** The mirrors' folders, for a message. */
+export function mirrorsOf({ mirrors }: Config): string {
+  return `the mirrors are ${mirrors.map(({ folder }) => printable(folder)).join(', ')}`
 }
 
-/** Titles stand out, and so does what is not as it should be. */
-export function inTable(shown: string, at: number, row: readonly string[] | null): string {
-  if (row === null) return paint('bold', shown)
-  return at === STATE_COLUMN && row[at] !== 'synced' ? paint('yellow', shown) : shown
-}
-
-export function inNoMirror(path: string, mirrors: readonly { folder: string }[]): Problem {
-  const known = mirrors.map(({ folder }) => printable(folder)).join(', ')
-  return new Problem(EXIT.usage, `${printable(path)} lies in no mirror; the mirrors are ${known}`)
+export function inNoMirror(path: string, config: Config): Problem {
+  return new Problem(`${printable(path)} lies in no mirror; ${mirrorsOf(config)}`)
 }
 
 export function nothingKnown(path: string): Problem {
   return new Problem(
-    EXIT.usage,
     `${printable(path)}: nothing is known of it; "albumd why" tells of paths, "albumd ls" of what is on the host`,
   )
 }

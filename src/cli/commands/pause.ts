@@ -1,22 +1,17 @@
 import type { Pause } from '../../daemon/state/pause.ts'
-import { carryOut, silently } from '../carry-out.ts'
-import { EXIT } from '../exit-codes.ts'
-import { command, configOption, jsonOption, readConfig } from '../options.ts'
-import { Problem } from '../words/problem.ts'
+import { carryOut } from '../carry-out.ts'
+import { configCommand, jsonOption, valued } from '../options.ts'
+import { EXIT, Problem } from '../problem.ts'
+import { printLine } from '../terminal/output.ts'
 
 /** A longer pause is refused, because it was probably mistyped. Without --for a pause lasts until `resume`. */
 const LONGEST_MS = 365 * 86_400_000
 
-export const pauseCommand = command(
+export const pauseCommand = configCommand(
   options =>
     options
       .options({
-        ...configOption,
-        for: {
-          type: 'string',
-          requiresArg: true,
-          describe: 'For how long: 90s, 10m, 2h, 1d; left out, until "albumd resume"',
-        },
+        for: valued('For how long: 90s, 10m, 2h, 1d; left out, until "albumd resume"'),
         ...jsonOption,
       })
       .example('$0 pause --for 2h', 'Leave the line to others; it goes on by itself')
@@ -24,14 +19,11 @@ export const pauseCommand = command(
         'Pictures that are on their way are finished. albumd goes on to look: what has changed meanwhile is done ' +
           'afterwards. sync, retry and adopt do nothing while it lasts but say so, with exit code 3.',
       ),
-  async ({ for: given, config: flag, json }, onInterrupts) => {
+  async (config, { for: given, json }, onInterrupts) => {
     const forMs = given === undefined ? null : await durationIn(given)
-    const config = await readConfig(flag)
-    const interrupts = onInterrupts()
-    const paused = await carryOut(config, 'pause', { forMs }, silently, interrupts)
+    const { result: pause } = await carryOut(config, 'pause', { forMs }, onInterrupts())
     const { pauseInWords } = await import('../../daemon/state/pause.ts')
-    if (json) process.stdout.write(`${JSON.stringify({ paused: true, ...pauseInJson(paused) })}\n`)
-    else process.stdout.write(`${pauseInWords(paused)}\n`)
+    printLine(json ? JSON.stringify({ paused: true, ...pauseInJson(pause) }) : pauseInWords(pause))
     return EXIT.inSync
   },
 )
@@ -42,7 +34,6 @@ async function durationIn(given: string): Promise<number> {
   const ms = parseDuration(given)
   if (ms === null || ms < 1 || ms > LONGEST_MS)
     throw new Problem(
-      EXIT.usage,
       `--for ${given}: must be a duration such as 90s, 10m or 1h30m, up to 365d. See albumd pause --help.`,
     )
   return ms
@@ -53,14 +44,13 @@ export function pauseInJson({ until }: Pause): { until: string | null } {
   return { until: until === null ? null : new Date(until).toISOString() }
 }
 
-export const resumeCommand = command(
-  options => options.options({ ...configOption, ...jsonOption }).example('$0 resume', 'Go on at once'),
-  async ({ config: flag, json }, onInterrupts) => {
-    const config = await readConfig(flag)
-    const interrupts = onInterrupts()
-    const { paused } = await carryOut(config, 'resume', {}, silently, interrupts)
-    if (json) process.stdout.write(`${JSON.stringify({ paused: false, was_paused: paused !== null })}\n`)
-    else process.stdout.write(paused ? 'the pause is over\n' : 'nothing to resume: albumd was not paused\n')
+export const resumeCommand = configCommand(
+  options => options.options(jsonOption).example('$0 resume', 'Go on at once'),
+  async (config, { json }, onInterrupts) => {
+    const { result } = await carryOut(config, 'resume', {}, onInterrupts())
+    const was_paused = result.paused !== null
+    if (json) printLine(JSON.stringify({ paused: false, was_paused }))
+    else printLine(was_paused ? 'the pause is over' : 'nothing to resume: albumd was not paused')
     return EXIT.inSync
   },
 )

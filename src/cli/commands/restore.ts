@@ -2,15 +2,16 @@ import { resolve } from 'node:path'
 import { readApiKey, readAuthorities } from '../../config/host-access.ts'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
-import type { RestoreReport } from '../../daemon/restore/restore.ts'
-import type { Interruption } from '../../sync/pass-request.ts'
-import { EXIT } from '../exit-codes.ts'
-import { command, configOption, jsonOption, readConfig } from '../options.ts'
-import { type RestoreProgress, restoreJson, restoreProgress } from '../terminal/restore-progress.ts'
-import { Problem, sayStateProblem } from '../words/problem.ts'
-import { count, printable, sizeInWords } from '../words/wording.ts'
+import type { Note, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
+import { fullPath } from '../../sync/tree-path.ts'
+import { count, printable, sizeInWords } from '../../words/text.ts'
+import { configCommand, flag, jsonOption, valued } from '../options.ts'
+import { EXIT, Problem, sayStateProblem } from '../problem.ts'
+import { printLine, sayAside } from '../terminal/output.ts'
+import { noProgress, type Progress, progressOn } from '../terminal/progress.ts'
+import { mirrorsOf } from './ls.ts'
 
-export const restoreCommand = command(
+export const restoreCommand = configCommand(
   options =>
     options
       .positional('folder', {
@@ -19,22 +20,9 @@ export const restoreCommand = command(
         describe: 'An empty folder, one that is not there yet, or one where a restore was begun',
       })
       .options({
-        ...configOption,
-        mirror: {
-          type: 'string',
-          requiresArg: true,
-          describe: 'Only this mirror, by its folder; of several, each else has a folder of its name',
-        },
-        deleted: {
-          type: 'boolean',
-          default: false,
-          describe: 'Also pictures that were deleted here and whose image is still on the host',
-        },
-        'from-host': {
-          type: 'boolean',
-          default: false,
-          describe: 'All that the host lists, in a folder for each album; needs the key, and no state',
-        },
+        mirror: valued('Only this mirror, by its folder; of several, each else has a folder of its name'),
+        deleted: flag('Also pictures that were deleted here and whose image is still on the host'),
+        'from-host': flag('All that the host lists, in a folder for each album; needs the key, and no state'),
         ...jsonOption,
       })
       .example('$0 restore /mnt/new/photos', 'All pictures, with their times, as they are on the host')
@@ -48,36 +36,31 @@ export const restoreCommand = command(
           'was. Without --from-host it needs the state (state_dir), no key, and works beside a running albumd. A restore into a mirror ' +
           'itself is refused: move it there when it is whole. What could not be had it names, with the reason.',
       ),
-  async ({ folder, config: flag, mirror, deleted, fromHost, json }, onInterrupts) => {
-    if (folder === '') throw new Problem(EXIT.usage, 'the folder is empty; name one')
+  async (config, { folder, mirror, deleted, 'from-host': fromHost, json }, onInterrupts) => {
+    if (folder === '') throw new Problem('the folder is empty; name one')
     if (fromHost && (deleted || mirror !== undefined))
-      throw new Problem(
-        EXIT.usage,
-        '--from-host fetches all that the host lists: leave out --mirror and --deleted',
-      )
-    const config = await readConfig(flag)
-    const restore = fromHost
-      ? await fromListing(config, folder)
-      : await fromRecords(config, folder, mirrorsFor(config, mirror), deleted)
-    const asJson = json ? restoreJson(process.stdout) : null
-    const progress = asJson ?? (await restoreProgress(process.stdout))
+      throw new Problem('--from-host fetches all that the host lists: leave out --mirror and --deleted')
+    const mirrors = mirrorsFor(config, mirror)
+    const ca = readAuthorities(config)
+    const apiKey = fromHost ? readApiKey(config, process.env).key : ''
+    if (!fromHost) await sayStateProblem(config)
+    const { restoreMirrors } = await import('../../daemon/restore/from-records.ts')
+    const { restoreFromHost } = await import('../../daemon/restore/from-host.ts')
+    const progress = json ? noProgress : await progressOn(process.stdout)
+    const problems = json ? new ProblemsInJson() : null
     const interrupts = onInterrupts(() => progress.say('stopping'))
+    const tell = (told: RestoreEvent) => (problems ? problems.tell(told) : tellRestore(progress, told))
     try {
-      const report = await restore(progress.tell, interrupts)
+      const report = fromHost
+        ? await restoreFromHost(config, folder, { apiKey, ca }, tell, interrupts)
+        : await restoreMirrors(config, { folder, mirrors, deleted, ca }, tell, interrupts)
       progress.end()
       const { missing, older, stopped, interrupted } = report
       const isWhole = missing === 0 && older === 0 && stopped === null && !interrupted
       const exitCode = isWhole ? EXIT.inSync : EXIT.left
-      if (asJson) asJson.summary({ exit_code: exitCode, folder: resolve(folder), ...report })
-      else {
-        const words = [restoredInWords(report)]
-        words.push(...(fromHost ? proofInWords(report) : recordsInWords(report, deleted)))
-        words.push(
-          ...leftInWords(report, `albumd restore ${printable(folder)}${fromHost ? ' --from-host' : ''}`),
-        )
-        process.stdout.write(`${words.join('\n')}\n`)
-      }
-      if (stopped !== null) process.stderr.write(`albumd: ${printable(stopped)}\n`)
+      if (problems) problems.end({ exit_code: exitCode, folder: resolve(folder), ...report })
+      else for (const line of inWords(report, printable(folder), { deleted, fromHost })) printLine(line)
+      if (stopped !== null) sayAside(stopped)
       return exitCode
     } finally {
       progress.end()
@@ -85,72 +68,91 @@ export const restoreCommand = command(
   },
 )
 
-/** A restore, ready to run. */
-type Restore = (tell: RestoreProgress['tell'], interruption: Interruption) => Promise<RestoreReport>
-
-async function fromRecords(
-  config: Config,
-  folder: string,
-  mirrors: string[],
-  deleted: boolean,
-): Promise<Restore> {
-  const request = { folder, mirrors, deleted, ca: readAuthorities(config) }
-  await sayStateProblem(config)
-  const { restoreMirrors } = await import('../../daemon/restore/from-records.ts')
-  return (tell, interruption) => restoreMirrors(config, request, tell, interruption)
-}
-
-async function fromListing(config: Config, folder: string): Promise<Restore> {
-  const access = { ca: readAuthorities(config), apiKey: readApiKey(config, process.env).key }
-  const { restoreFromHost } = await import('../../daemon/restore/from-host.ts')
-  return (tell, interruption) => restoreFromHost(config, folder, access, tell, interruption)
-}
-
-function mirrorsFor({ mirrors }: Config, given: string | undefined): string[] {
-  const folders = mirrors.map(({ folder }) => folder)
+function mirrorsFor(config: Config, given: string | undefined): string[] {
+  const folders = config.mirrors.map(({ folder }) => folder)
   if (given === undefined) return folders
   const real = realPathOf(resolve(given))
   if (folders.includes(real)) return [real]
-  const known = folders.map(printable).join(', ')
-  throw new Problem(EXIT.usage, `${printable(given)} is no mirror; the mirrors are ${known}`)
+  throw new Problem(`${printable(given)} is no mirror; ${mirrorsOf(config)}`)
 }
 
-function recordsInWords({ older, proved, gone }: RestoreReport, deleted: boolean): string[] {
-  const lines: string[] = []
-  if (proved > 0)
-    lines.push(`${count(proved, 'picture')} of them only linked until now: the bytes are proved`)
-  if (older > 0)
-    lines.push(
-      `${count(older, 'picture')} of them in an older version: what changed since is not on the host`,
-    )
-  if (gone > 0 && !deleted)
-    lines.push(
-      `left out: ${count(gone, 'picture')} deleted here and still on the host; --deleted restores them too`,
-    )
-  return lines
+/** Writes one JSON object. Its `problems` are written as they come, because they may be very many. */
+class ProblemsInJson {
+  #before = '{"problems":['
+
+  tell(told: RestoreEvent): void {
+    if (!('code' in told)) return
+    const { event: _, ...problem } = told
+    process.stdout.write(`${this.#before}\n${JSON.stringify(problem)}`)
+    this.#before = ','
+  }
+
+  end(rest: object): void {
+    const opening = this.#before === ',' ? '' : this.#before
+    printLine(`${opening}],${JSON.stringify(rest).slice(1)}`)
+  }
 }
 
-function proofInWords({ proved, unproved }: RestoreReport): string[] {
-  const lines = [`${count(proved, 'picture')} proved by their recorded hashes`]
-  if (unproved > 0)
-    lines.push(
-      `${count(unproved, 'picture')} compared only with the size and the dimensions that the host lists, because nothing is recorded of them`,
-    )
-  return lines
+/** What a bar shows needs no line above it. */
+function tellRestore(progress: Progress, told: RestoreEvent): void {
+  if (told.event === 'restore_started') progress.start({ total: told.pictures })
+  else progress.advance('size' in told && !told.there ? told.size : 0)
+  const line = eventInWords(told)
+  if (line !== null && ('code' in told || !progress.hasBar)) progress.say(line)
 }
 
-function restoredInWords({ restored, there, bytes }: RestoreReport): string {
+/** The line for an event; null for events that need no action and may be very many. */
+function eventInWords(told: RestoreEvent): string | null {
+  switch (told.event) {
+    case 'restore_started':
+      return `${count(told.pictures, 'picture')} on the host${told.bytes === null ? '' : ` (${sizeInWords(told.bytes)})`}`
+    case 'picture_restored': {
+      const { there, path, size, note } = told
+      if (there && note !== 'unproved') return null
+      const noted = note === null ? '' : `; ${NOTES[note]}`
+      return `${there ? 'there' : 'restored'} ${printable(path)} (${sizeInWords(size)}${noted})`
+    }
+    case 'picture_missing': {
+      const { mirror, path, message, code } = told
+      const where = mirror === undefined ? path : fullPath(mirror, path)
+      return `missing ${printable(where)}: ${printable(message)} (${code})`
+    }
+  }
+}
+
+const NOTES: Record<Note, string> = {
+  older: 'an older version',
+  proved: 'its bytes are proved',
+  unproved: 'only size and dimensions are compared',
+}
+
+/** `asked`: the options that were given. */
+function inWords(
+  report: RestoreReport,
+  folder: string,
+  asked: { deleted: boolean; fromHost: boolean },
+): string[] {
+  const { restored, bytes, there, missing, untried, stopped, interrupted } = report
   const before = there > 0 ? `, ${there.toLocaleString('en')} there already` : ''
-  return `${count(restored, 'picture')} restored (${sizeInWords(bytes)})${before}`
-}
-
-/** What is left to do, and the command that does it. */
-function leftInWords(report: RestoreReport, command: string): string[] {
-  const { missing, untried, stopped, interrupted } = report
-  const lines: string[] = []
-  if (missing > 0) lines.push(`${count(missing, 'picture')} missing: it is said above why`)
-  if (untried > 0) lines.push(`${count(untried, 'picture')} not tried yet`)
+  const lines = [`${count(restored, 'picture')} restored (${sizeInWords(bytes)})${before}`]
+  const add = (n: number, words: string) => n > 0 && lines.push(`${count(n, 'picture')} ${words}`)
+  if (asked.fromHost) {
+    lines.push(`${count(report.proved, 'picture')} proved by their recorded hashes`)
+    add(
+      report.unproved,
+      'compared only with the size and the dimensions that the host lists, because nothing is recorded of them',
+    )
+  } else {
+    add(report.proved, 'of them only linked until now: the bytes are proved')
+    add(report.older, 'of them in an older version: what changed since is not on the host')
+    if (!asked.deleted)
+      add(report.gone, 'left out: deleted here and still on the host; --deleted restores them too')
+  }
+  // What is left to do, and the command that does it.
+  add(missing, 'missing: it is said above why')
+  add(untried, 'not tried yet')
+  const command = `albumd restore ${folder}${asked.fromHost ? ' --from-host' : ''}`
   if (interrupted) lines.push(`ended early; "${command}" goes on where it was`)
-  else if (missing > 0 && stopped === null) lines.push(`the same command tries what is missing once more`)
+  else if (missing > 0 && stopped === null) lines.push('the same command tries what is missing once more')
   return lines
 }

@@ -1,8 +1,8 @@
 import type { Config } from '../../config/schema.ts'
 import type { Access } from '../../daemon/engine/engine.ts'
 import type { Renewable } from '../../daemon/loop/settings.ts'
-import { EXIT } from '../exit-codes.ts'
 import { command, configOption } from '../options.ts'
+import { EXIT } from '../problem.ts'
 
 export const runCommand = command(
   options =>

@@ -1,109 +1,127 @@
-import type { CommandModule, InferredOptionTypes } from 'yargs'
-import { EXIT, exitCodesInHelp } from '../exit-codes.ts'
-import { command, jsonOption, type LogLevelArgs, type MakeCommand } from '../options.ts'
-import { type ServicePlace, servicePlace } from '../service/place.ts'
-import { showStatus } from '../service/status.ts'
-import { uninstall } from '../service/uninstall.ts'
-import { Problem } from '../words/problem.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import type { InferredOptionTypes } from 'yargs'
+import { printable } from '../../words/text.ts'
+import { type CommandCode, command, flag, jsonOption, valued, yargsModule } from '../options.ts'
+import { EXIT, Problem } from '../problem.ts'
+import { type ServicePlace, servicePlace, thisProgram, unitText } from '../service/place.ts'
+import { Systemctl } from '../service/systemctl.ts'
+import { printLine } from '../terminal/output.ts'
 
 const whose = {
-  user: { type: 'boolean', default: false, describe: 'Your own service, instead of the machine’s' },
-  account: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'One of several: its config is in /etc/albumd/ACCOUNT/config.yaml',
-  },
+  user: flag('Your own service, instead of the machine’s'),
+  account: valued('One of several: its config is in /etc/albumd/ACCOUNT/config.yaml'),
 } as const
 
-type ServiceArgs = InferredOptionTypes<typeof whose>
-
-export const serviceCommand: MakeCommand = exit => ({
+export const serviceCommand: CommandCode = {
   builder: options =>
     options
-      .command(subcommand(INSTALL, exit))
-      .command(subcommand(UNINSTALL, exit))
-      .command(subcommand(STATUS, exit))
+      .command(yargsModule(INSTALL, install))
+      .command(yargsModule(UNINSTALL, uninstall))
+      .command(yargsModule(STATUS, status))
       .demandCommand(1, 'Say what is to be done: install, uninstall or status.')
       .example('sudo $0 service install', 'With /etc/albumd/config.yaml, as the user albumd')
       .example('$0 service install --user', 'With ~/.config/albumd/config.yaml, as yourself'),
   handler: async () => {},
-})
-
-interface Subcommand {
-  command: string
-  describe: string
-  exits: readonly number[]
-  make: MakeCommand
 }
 
-function subcommand(
-  { command, describe, exits, make }: Subcommand,
-  exit: (code: number) => void,
-): CommandModule<LogLevelArgs> {
-  const { builder, handler } = make(exit)
-  return { command, describe, builder: options => builder(options).epilogue(exitCodesInHelp(exits)), handler }
-}
-
-const INSTALL: Subcommand = {
+const INSTALL = {
   command: 'install',
   describe: 'Put the unit in its place, and start it where its config and key are there',
   exits: [EXIT.inSync, EXIT.usage, EXIT.left],
-  make: command(
-    options =>
-      options
-        .options(whose)
-        .example('sudo $0 service install', 'From the start of the machine on, as the user albumd')
-        .example('sudo $0 service install --account anna', 'For one account of several')
-        .example('$0 service install --user', 'While you are logged in, as yourself')
-        .epilogue(
-          'It says each thing that it does, and may be run again: what is there already stays. Run it after an update ' +
-            'of albumd or Node as well.',
-        ),
-    async args => {
-      const { install } = await import('../service/install.ts')
-      return install(placeOf(args))
-    },
-  ),
 }
 
-const UNINSTALL: Subcommand = {
+const install = command(
+  options =>
+    options
+      .options(whose)
+      .example('sudo $0 service install', 'From the start of the machine on, as the user albumd')
+      .example('sudo $0 service install --account anna', 'For one account of several')
+      .example('$0 service install --user', 'While you are logged in, as yourself')
+      .epilogue(
+        'It says each thing that it does, and may be run again: what is there already stays. Run it after an update ' +
+          'of albumd or Node as well.',
+      ),
+  async args => (await import('../service/install.ts')).install(placeOf(args)),
+)
+
+const UNINSTALL = {
   command: 'uninstall',
   describe: 'Stop it and take the unit away; config, key and state stay',
   exits: [EXIT.inSync, EXIT.usage],
-  make: command(
-    options =>
-      options
-        .options(whose)
-        .example('sudo $0 service uninstall', 'The machine’s')
-        .example('$0 service uninstall --user', 'Your own'),
-    async args => uninstall(placeOf(args)),
-  ),
 }
 
-const STATUS: Subcommand = {
+const uninstall = command(
+  options =>
+    options
+      .options(whose)
+      .example('sudo $0 service uninstall', 'The machine’s')
+      .example('$0 service uninstall --user', 'Your own'),
+  async args => (await import('../service/install.ts')).uninstall(placeOf(args)),
+)
+
+const STATUS = {
   command: 'status',
   describe: 'Whether it is installed, starts by itself, and runs; exit code 3 where it does not run',
   exits: [EXIT.inSync, EXIT.usage, EXIT.left],
-  make: command(
-    options =>
-      options
-        .options({ ...whose, ...jsonOption })
-        .example('$0 service status', 'The machine’s')
-        .example('$0 service status --user --json', 'Your own, for a program'),
-    async args => showStatus(placeOf(args), args.json),
-  ),
 }
 
-function placeOf({ user, account }: ServiceArgs): ServicePlace {
+const status = command(
+  options =>
+    options
+      .options({ ...whose, ...jsonOption })
+      .example('$0 service status', 'The machine’s')
+      .example('$0 service status --user --json', 'Your own, for a program'),
+  async args => {
+    const place = placeOf(args)
+    const known = readStatus(place)
+    printLine(args.json ? JSON.stringify(known) : inWords(known, place))
+    return known.state === 'active' || known.state === 'reloading' ? EXIT.inSync : EXIT.left
+  },
+)
+
+function placeOf({ user, account }: InferredOptionTypes<typeof whose>): ServicePlace {
   if (user && account !== undefined)
-    throw new Problem(
-      EXIT.usage,
-      '--account is for the machine’s services, --user for your own: say one of them.',
-    )
+    throw new Problem('--account is for the machine’s services, --user for your own: say one of them.')
   if (account !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.]*$/.test(account))
-    throw new Problem(
-      EXIT.usage,
-      `--account ${account}: letters, digits, _ and . alone. See albumd service --help.`,
-    )
+    throw new Problem(`--account ${account}: letters, digits, _ and . alone. See albumd service --help.`)
   return servicePlace(user, account ?? null, process.env)
+}
+
+/** What `service status --json` shows. */
+function readStatus({ user, unit, file, template }: ServicePlace) {
+  const systemctl = new Systemctl(user)
+  const known = systemctl.show(unit, 'ActiveState', 'Result', 'MainPID', 'StatusText', 'NRestarts')
+  const installed = existsSync(file)
+  return {
+    unit,
+    file,
+    installed,
+    /** Whether the unit's file is as this albumd would write it. */
+    current: installed && readFileSync(file, 'utf8') === unitText(template, thisProgram()),
+    /** Whether the service starts at boot or login. */
+    enabled: systemctl.isEnabled(unit),
+    /** systemd's state: active, activating, reloading, deactivating, inactive or failed. */
+    state: known.ActiveState,
+    /** systemd's word for the last end: success, exit-code, signal, watchdog, timeout … */
+    result: known.Result,
+    pid: Number(known.MainPID) || null,
+    /** What albumd reports about itself (STATUS= of sd_notify). */
+    says: known.StatusText || null,
+    /** How often systemd has restarted the service. */
+    restarts: Number(known.NRestarts),
+  }
+}
+
+function inWords(status: ReturnType<typeof readStatus>, { user, starts }: ServicePlace): string {
+  const { unit, file, installed, current, enabled, state, result, pid, says, restarts } = status
+  const flag = user ? ' --user' : ''
+  if (!installed) return `${unit} is not installed; albumd service install${flag} does that`
+  const ended = result === 'success' ? '' : ` (${result}; journalctl${flag} -u ${unit} says why)`
+  return [
+    `${unit}: ${state}${pid === null ? '' : ` (pid ${pid})`}${state === 'active' ? '' : ended}`,
+    ...(says === null ? [] : [`  ${printable(says)}`]),
+    ...(restarts > 0 ? [`  started again by systemd: ${restarts}`] : []),
+    enabled ? `  starts ${starts}` : '  does not start by itself',
+    current ? `  ${file}` : `  ${file} is not of this albumd; albumd service install${flag} renews it`,
+  ].join('\n')
 }

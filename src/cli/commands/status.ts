@@ -1,22 +1,19 @@
-import { EXIT } from '../exit-codes.ts'
-import { command, configOption, jsonOption, readConfig } from '../options.ts'
+import { configCommand, flag, jsonOption } from '../options.ts'
+import { EXIT, sayStateProblem } from '../problem.ts'
+import { statusInWords } from '../status-in-words.ts'
 import { writeOut } from '../terminal/output.ts'
-import { sayStateProblem } from '../words/problem.ts'
-import { statusInWords } from '../words/status-in-words.ts'
 
 const WATCH_EVERY_MS = 1000
 
-export const statusCommand = command(
+export const statusCommand = configCommand(
   options =>
     options
       .options({
-        ...configOption,
         ...jsonOption,
-        watch: { type: 'boolean', default: false, describe: 'Show it again every second, until Ctrl-C' },
+        watch: flag('Show it again every second, until Ctrl-C'),
       })
       .example('$0 status -c albumd.yaml', 'How things stand'),
-  async (args, onInterrupts) => {
-    const config = await readConfig(args.config)
+  async (config, args, onInterrupts) => {
     await sayStateProblem(config)
     const { readStatus } = await import('../../daemon/report/status.ts')
     const { systemClock } = await import('../../sync/clock.ts')

@@ -1,28 +1,19 @@
 import type { Config } from '../../config/schema.ts'
 import type { Operation } from '../../daemon/report/preview.ts'
 import type { MirrorPolicy } from '../../sync/pass-request.ts'
-import { EXIT } from '../exit-codes.ts'
+import { count, printable, sizeInWords } from '../../words/text.ts'
 import { onePass } from '../one-pass.ts'
-import { command, configOption, jsonOption, readConfig } from '../options.ts'
+import { configCommand, flag, jsonOption } from '../options.ts'
+import { EXIT, sayStateProblem } from '../problem.ts'
 import type { OnInterrupts } from '../terminal/interrupts.ts'
-import { sayStateProblem } from '../words/problem.ts'
-import { count, printable, sizeInWords } from '../words/wording.ts'
+import { printLine } from '../terminal/output.ts'
 
-export const syncCommand = command(
+export const syncCommand = configCommand(
   options =>
     options
       .options({
-        ...configOption,
-        'dry-run': {
-          type: 'boolean',
-          default: false,
-          describe: 'Print the plan with reasons; change nothing anywhere, and do not ask the host',
-        },
-        'prune-ignored': {
-          type: 'boolean',
-          default: false,
-          describe: 'Give up the images of pictures that an ignore rule hides',
-        },
+        'dry-run': flag('Print the plan with reasons; change nothing anywhere, and do not ask the host'),
+        'prune-ignored': flag('Give up the images of pictures that an ignore rule hides'),
         ...jsonOption,
       })
       .example('$0 sync -c albumd.yaml', 'Mirror now')
@@ -33,10 +24,9 @@ export const syncCommand = command(
           'run runs, it makes the pass, with its grace; Ctrl-C then ends only the watching. While albumd is paused, ' +
           'nothing is done but to say so (exit 3).',
       ),
-  async ({ config: flag, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json }, onInterrupts) => {
-    const config = await readConfig(flag)
+  async (config, { 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json }, onInterrupts) => {
     if (dryRun) return preview(pruning(config, pruneIgnored), json, onInterrupts)
-    return (await onePass(config, 'sync', { pruneIgnored }, { json, onInterrupts })).exitCode
+    return (await onePass(config, 'sync', { pruneIgnored }, json, onInterrupts)).exitCode
   },
 )
 
@@ -54,14 +44,14 @@ async function preview(config: Config, json: boolean, onInterrupts: OnInterrupts
     if (operation.operation === 'none') guarded++
     else operations++
     if (json) plan.push(operation)
-    else process.stdout.write(`${operationInWords(operation)}\n`)
+    else printLine(operationInWords(operation))
   }
-  if (json) print({ dry_run: true, plan, notes })
+  if (json) printLine(JSON.stringify({ dry_run: true, plan, notes }))
   else {
     const all = operations > 0 || guarded > 0 ? [count(operations, 'operation')] : ['nothing to do']
     if (guarded > 0) all.push(`${count(guarded, 'mirror')} guarded`)
-    const lines = [...notes, `${all.join(', ')}; nothing was changed, and the host was not asked`]
-    process.stdout.write(`${lines.join('\n')}\n`)
+    for (const note of notes) printLine(note)
+    printLine(`${all.join(', ')}; nothing was changed, and the host was not asked`)
   }
   return EXIT.inSync
 }
@@ -79,8 +69,4 @@ function operationInWords(operation: Operation): string {
 function pruning(config: Config, pruneIgnored: boolean): Config {
   const mirrors = config.mirrors.map(mirror => ({ ...mirror, pruneIgnored }) satisfies MirrorPolicy)
   return { ...config, mirrors }
-}
-
-function print(summary: object): void {
-  process.stdout.write(`${JSON.stringify(summary)}\n`)
 }

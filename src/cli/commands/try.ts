@@ -1,14 +1,13 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import type { RunningHost } from '../../host/embedded-host.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { EXIT } from '../exit-codes.ts'
+import { count, shellWord } from '../../words/text.ts'
 import { command } from '../options.ts'
-import { lineProgress, type Progress, progressOn } from '../terminal/progress.ts'
-import type { Workspace } from '../try/workspace.ts'
-import { Problem } from '../words/problem.ts'
-import { count } from '../words/wording.ts'
+import { EXIT, Problem } from '../problem.ts'
+import { Progress, progressOn, tellPass } from '../terminal/progress.ts'
+import type { Workspace } from '../workspace.ts'
 
 /** As it is to be called again: what npm has started need not be where a shell looks for programs. */
 const PROGRAM = ['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '') ? 'npx albumd' : 'albumd'
@@ -22,7 +21,7 @@ export const tryCommand = command(
   async ({ folder }, onInterrupts) => {
     const progress = await progressOn(process.stdout)
     const interrupts = onInterrupts(() => progress.say('Stopping; what is under way is finished first.'))
-    const { openWorkspace } = await import('../try/workspace.ts')
+    const { openWorkspace } = await import('../workspace.ts')
     const workspace = await openWorkspace(process.cwd(), folder)
     const host = await startOwnHost(workspace)
     try {
@@ -52,9 +51,9 @@ async function startOwnHost({ hostData, port, apiKey, folder }: Workspace): Prom
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'HOST_DATA_IN_USE')
-      throw new Problem(EXIT.locked, `${here(folder)}: another albumd tries this already; stop it first`)
+      throw new Problem(`${here(folder)}: another albumd tries this already; stop it first`, EXIT.locked)
     if (code === 'EADDRINUSE')
-      throw new Problem(EXIT.locked, `port ${port} is taken; stop what listens there, then start again`)
+      throw new Problem(`port ${port} is taken; stop what listens there, then start again`, EXIT.locked)
     throw error
   }
 }
@@ -62,7 +61,7 @@ async function startOwnHost({ hostData, port, apiKey, folder }: Workspace): Prom
 async function mirror(workspace: Workspace, progress: Progress, interrupts: Interruption): Promise<void> {
   const { readConfigAndAccess } = await import('../read-config.ts')
   const { config, access } = readConfigAndAccess(workspace.config)
-  const lines = lineProgress(process.stdout)
+  const lines = new Progress(process.stdout, null)
   const { logEvent, openLog } = await import('../../daemon/report/log.ts')
   const { Bus } = await import('../../daemon/events.ts')
   const { supervise } = await import('../../daemon/loop/supervisor.ts')
@@ -83,11 +82,11 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
     if (told.event === 'picture_uploaded') latest = told.cdn_url
     const shown = 'mirror' in told ? { ...told, mirror: here(told.mirror) } : told
     // After the first pass a line for each picture says more than the counts of every scan.
-    if (passes === 0) progress.tell(shown)
-    else if (told.event !== 'scan_finished' && told.event !== 'uploads_started') lines.tell(shown)
+    if (passes === 0) tellPass(progress, shown)
+    else if (told.event !== 'scan_finished' && told.event !== 'uploads_started') tellPass(lines, shown)
   })
   bus.on('daemon', event => logEvent(log, event))
-  bus.on('say', progress.say)
+  bus.on('say', line => progress.say(line))
   const page = new StatusPage(systemClock, bus)
   bus.on('passEnded', synced => {
     progress.end()
@@ -115,7 +114,7 @@ function whatNext(
 ): string {
   const row = synced.mirrors.of(folder)
   const { files, synced: there } = synced.summaries.mirror(row?.id ?? 0)
-  const status = `${PROGRAM} status --config ${quoted(here(config))}`
+  const status = `${PROGRAM} status --config ${shellWord(here(config))}`
   const url = latest ?? synced.images.latest()?.cdn_url
   return [
     '',
@@ -123,22 +122,9 @@ function whatNext(
     '',
     ...(page ? [`  in a browser    ${page}`] : []),
     `  how it stands   ${status}`,
-    ...(url ? [`  one of them     curl --cacert ${quoted(here(caFile))} -o picture ${url}`] : []),
+    ...(url ? [`  one of them     curl --cacert ${shellWord(here(caFile))} -o picture ${url}`] : []),
     ...(isSample
-      ? [
-          ...hint(
-            'add one',
-            `${folder}/Another kite.svg`,
-            false,
-            another => `cp ${quoted(here(`${folder}/Icons/Kite.svg`))} ${another}`,
-          ),
-          ...hint(
-            'delete one',
-            `${folder}/Icons/Sun.ico`,
-            true,
-            sun => `rm ${sun}    # its image goes ten seconds later`,
-          ),
-        ]
+      ? samplesNext(folder)
       : [
           `  next            drop a picture into ${here(folder)}, or delete one: its image goes ten seconds later`,
         ]),
@@ -146,17 +132,20 @@ function whatNext(
   ].join('\n')
 }
 
-/** A command to try with `file`, as long as it makes sense. `there`: whether the file must exist for that, or must not. */
-function hint(label: string, file: string, there: boolean, command: (file: string) => string): string[] {
-  return existsSync(file) === there ? [`  ${label.padEnd(14)}  ${command(quoted(here(file)))}`] : []
+/** Commands to try, as long as they make sense. */
+function samplesNext(folder: string): string[] {
+  const [kite, another, sun] = ['Icons/Kite.svg', 'Another kite.svg', 'Icons/Sun.ico'].map(name =>
+    join(folder, name),
+  ) as [string, string, string]
+  const word = (file: string) => shellWord(here(file))
+  return [
+    ...(existsSync(another) ? [] : [`  add one         cp ${word(kite)} ${word(another)}`]),
+    ...(existsSync(sun) ? [`  delete one      rm ${word(sun)}    # its image goes ten seconds later`] : []),
+  ]
 }
 
 /** A path as one would type it from here. */
 function here(path: string): string {
   const below = relative(realpathSync(process.cwd()), path)
   return below && !below.startsWith('..') ? below : path
-}
-
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }

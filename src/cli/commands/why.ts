@@ -1,12 +1,12 @@
 import type { Explanation, PathImage } from '../../daemon/why/explain.ts'
 import type { PathState } from '../../sync/outlook/index.ts'
-import { localTime } from '../../words/local-time.ts'
-import { EXIT } from '../exit-codes.ts'
-import { command, configOption, jsonOption, pathArgument, readConfig } from '../options.ts'
-import { Problem, sayStateProblem } from '../words/problem.ts'
-import { count, printable, sizeInWords } from '../words/wording.ts'
+import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
+import { configCommand, jsonOption, pathArgument } from '../options.ts'
+import { EXIT, sayStateProblem } from '../problem.ts'
+import { printLine } from '../terminal/output.ts'
+import { inNoMirror } from './ls.ts'
 
-export const whyCommand = command(
+export const whyCommand = configCommand(
   options =>
     options
       .positional('path', {
@@ -14,20 +14,16 @@ export const whyCommand = command(
         demandOption: true,
         describe: "Absolute, or below a mirror's folder; it need not be there any more",
       })
-      .options({ ...configOption, ...jsonOption })
+      .options(jsonOption)
       .example('$0 why Holiday/a.jpg', 'Why is it not on the host yet?')
       .epilogue('It only reads, also beside a running albumd, and does not ask the host.'),
-  async ({ path, config: flag, json }) => {
+  async (config, { path, json }) => {
     const given = pathArgument(path)!
-    const config = await readConfig(flag)
     await sayStateProblem(config)
     const { explainPath } = await import('../../daemon/why/explain.ts')
     const explained = await explainPath(config, given, Date.now())
-    if (explained.length === 0) {
-      const known = config.mirrors.map(({ folder }) => printable(folder)).join(', ')
-      throw new Problem(EXIT.usage, `${printable(path)} lies in no mirror; the mirrors are ${known}`)
-    }
-    if (json) process.stdout.write(`${JSON.stringify(explained.length === 1 ? explained[0] : explained)}\n`)
+    if (explained.length === 0) throw inNoMirror(path, config)
+    if (json) printLine(JSON.stringify(explained.length === 1 ? explained[0] : explained))
     else process.stdout.write(explained.map(inWords).join('\n'))
     return EXIT.inSync
   },
@@ -94,9 +90,11 @@ function imageInWords({ image_id, cdn_url, recorded_at, proof }: PathImage): str
 function countsInWords({ files, states, left_out }: NonNullable<Explanation['counts']>): string {
   // Pictures that are gone from the disk do not count among the folder's pictures.
   const { gone, ...present } = states
-  const ofStates = Object.entries(present).map(([state, n]) => `${n} ${state}`)
+  const ofStates = Object.entries(present).map(([state, n]) => `, ${n} ${state}`)
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [`${n} ${why}`] : []))
-  const out = left.length > 0 ? [`left out: ${left.join(', ')}`] : []
-  const missing = gone ? [`${gone} gone`] : []
-  return [[count(files, 'picture'), ...ofStates].join(', '), ...missing, ...out].join('; ')
+  return [
+    count(files, 'picture') + ofStates.join(''),
+    ...(gone ? [`${gone} gone`] : []),
+    ...(left.length > 0 ? [`left out: ${left.join(', ')}`] : []),
+  ].join('; ')
 }

@@ -1,58 +1,55 @@
+import type { ZodType } from 'zod'
+import { mayBeKey } from '../../config/host-access.ts'
+import { albumPath, isLoopback, parseDuration, parseSize, quotaReset } from '../../config/values.ts'
 import type { HostOptions } from '../../host/embedded-host.ts'
-import type { Readings } from '../../host/readings.ts'
+import { parseReadings, type Readings } from '../../host/readings.ts'
 import { AMOUNTS } from '../../protocol/decisions.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
-import { EXIT } from '../exit-codes.ts'
-import { Problem } from '../words/problem.ts'
+import { Problem } from '../problem.ts'
+import { sayAside } from '../terminal/output.ts'
 import type { HostArgs } from './options.ts'
 
-type Values = typeof import('../../config/values.ts')
-
 /** What the arguments ask for. Throws Problem. */
-export async function readOptions(args: HostArgs): Promise<HostOptions> {
-  const values = await import('../../config/values.ts')
+export function readOptions(args: HostArgs): HostOptions {
   const listen = readListen(args.listen)
   const site = args['public-url'] === undefined ? null : readSite(args['public-url'])
-  refuseInsecure(args, listen.host, site, values)
+  refuseInsecure(args, listen.host, site)
   const quota = args['daily-quota']
   const [fileSize, storage] = [args['max-file-size'], args['storage-limit']]
-  const readings = await readReadings(args)
-  const { data, apiKeys } = await readAccess(args)
+  const readings = readReadings(args)
   return {
-    data,
-    apiKeys,
+    ...readAccess(args),
     listen,
     tls: args.tls,
     plan: args.plan,
     plansFrom: args['plans-from'],
-    onFault: fault => void process.stderr.write(`albumd: ${fault.message}\n`),
-    credentialTtlMs: readDuration('credential-ttl', args['credential-ttl'], values),
-    dayBegins: readDayBegins(args['day-begins'], values),
-    defaultAlbum: readDefaultAlbum(args['default-album'] ?? '', readings, values),
+    onFault: fault => sayAside(fault.message),
+    credentialTtlMs: readDuration('credential-ttl', args['credential-ttl']),
+    dayBegins: checked('day-begins', args['day-begins'], quotaReset),
+    defaultAlbum: readDefaultAlbum(args['default-album'] ?? '', readings),
     requestsPerSecond: args.rates === undefined ? {} : readRates(args.rates),
     readings,
     ...(site && { publicUrl: site.origin }),
     ...(quota !== undefined && { dailyQuota: readCount('daily-quota', quota, 0) }),
-    ...(fileSize !== undefined && { maxFileSize: readSize('max-file-size', fileSize, values) }),
-    ...(storage !== undefined && { storageLimit: readSize('storage-limit', storage, values) }),
+    ...(fileSize !== undefined && { maxFileSize: readSize('max-file-size', fileSize) }),
+    ...(storage !== undefined && { storageLimit: readSize('storage-limit', storage) }),
   }
 }
 
 function wrong(option: string, fault: string): Problem {
-  return new Problem(EXIT.usage, `--${option} ${fault}`)
+  return new Problem(`--${option} ${fault}`)
 }
 
-async function readAccess(args: HostArgs): Promise<{ data: string; apiKeys: readonly string[] }> {
+function readAccess(args: HostArgs): { data: string; apiKeys: readonly string[] } {
   const { data, 'api-key': apiKeys } = args
   const missing = [data === undefined && '--data', apiKeys === undefined && '--api-key'].filter(Boolean)
   if (data === undefined || apiKeys === undefined)
-    throw new Problem(EXIT.usage, `${missing.join(' and ')} must be given, to serve`)
+    throw new Problem(`${missing.join(' and ')} must be given, to serve`)
   if (data === '') throw wrong('data', 'must be a folder')
   if (apiKeys.includes('')) throw wrong('api-key', 'must not be empty')
-  const { mayBeKey } = await import('../../config/host-access.ts')
   if (apiKeys.every(mayBeKey)) return { data, apiKeys }
   const why = 'a key is printable ASCII without spaces, at most 4096 characters: no client could send another'
-  throw new Problem(EXIT.usage, `--api-key: ${why}`)
+  throw new Problem(`--api-key: ${why}`)
 }
 
 function readListen(written: string): HostOptions['listen'] {
@@ -73,7 +70,7 @@ function readSite(written: string): URL {
 }
 
 /** §5.4: only HTTPS. Plain HTTP stays on this machine, unless a person says otherwise. */
-function refuseInsecure(args: HostArgs, host: string, site: URL | null, { isLoopback }: Values): void {
+function refuseInsecure(args: HostArgs, host: string, site: URL | null): void {
   if (site?.protocol === 'http:' && args.tls)
     throw wrong('public-url', 'begins with http://, and the host speaks TLS: say https://, or --no-tls too')
   if (args.tls || args.insecure) return
@@ -86,10 +83,9 @@ function refuseInsecure(args: HostArgs, host: string, site: URL | null, { isLoop
     throw wrong('no-tls', `and --public-url ${site.origin} would serve plain HTTP ${risk}`)
 }
 
-async function readReadings({ readings, depth }: HostArgs): Promise<Partial<Readings>> {
-  const { parseReadings } = await import('../../host/readings.ts')
+function readReadings({ readings, depth }: HostArgs): Partial<Readings> {
   const taken = readings === undefined ? {} : parseReadings(readings)
-  if (typeof taken === 'string') throw new Problem(EXIT.usage, `--readings: ${taken}`)
+  if (typeof taken === 'string') throw new Problem(`--readings: ${taken}`)
   return depth === undefined ? taken : { ...taken, depthMax: readCount('depth', depth, 1) }
 }
 
@@ -99,35 +95,34 @@ function readCount(option: string, written: string, least: number): number {
   return Number(written)
 }
 
-function readDuration(option: string, written: string, { parseDuration }: Values): number {
+function readDuration(option: string, written: string): number {
   const value = parseDuration(written)
   if (!value) throw wrong(option, `"${written}" must be a duration such as 10m`)
   return value
 }
 
-function readSize(option: string, written: string, { parseSize }: Values): number {
+function readSize(option: string, written: string): number {
   const value = /^\d+$/.test(written) ? Number(written) : parseSize(written)
   if (!value) throw wrong(option, `"${written}" must be a size such as 20mb`)
   return value
 }
 
-function readDayBegins(written: string, { quotaReset }: Values) {
-  const read = quotaReset.safeParse(written)
-  if (!read.success) throw wrong('day-begins', `"${written}" ${read.error.issues[0]!.message}`)
-  return read.data
+/** A value that is written as in a config. */
+function checked<T>(option: string, written: string, kind: ZodType<T>): T {
+  const read = kind.safeParse(written)
+  if (read.success) return read.data
+  throw wrong(option, `"${written}" ${read.error.issues[0]!.message}`)
 }
 
 /** Null is the root. */
 function readDefaultAlbum(
   written: string,
   { depthMax = AMOUNTS.depthMax.value }: Partial<Readings>,
-  { albumPath }: Values,
 ): string | null {
-  const read = albumPath.safeParse(written)
-  if (!read.success) throw wrong('default-album', `"${written}" ${read.error.issues[0]!.message}`)
-  if (written.split('/').length > depthMax)
-    throw wrong('default-album', `"${written}" is deeper than albums may be nested (${depthMax})`)
-  return written === '' ? null : written
+  const album = checked('default-album', written, albumPath)
+  if (album.split('/').length > depthMax)
+    throw wrong('default-album', `"${album}" is deeper than albums may be nested (${depthMax})`)
+  return album || null
 }
 
 function readRates(written: string): Partial<Record<Endpoint, number>> {

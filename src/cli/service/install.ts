@@ -1,72 +1,72 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
-import { EXIT } from '../exit-codes.ts'
-import { Problem } from '../words/problem.ts'
-import { printable } from '../words/wording.ts'
-import { makeServiceUser, SERVICE_USER, type ServicePlace, unitText } from './place.ts'
-import { readinessOf } from './readiness.ts'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { loadConfig } from '../../config/load-config.ts'
+import type { Config } from '../../config/schema.ts'
+import { printable } from '../../words/text.ts'
+import { EXIT, Problem } from '../problem.ts'
+import { printLine } from '../terminal/output.ts'
+import {
+  makeServiceUser,
+  SERVICE_USER,
+  type ServicePlace,
+  serviceUserCanRead,
+  thisProgram,
+  unitText,
+} from './place.ts'
 import { runTool, Systemctl } from './systemctl.ts'
 
 /**
  * Installs a unit and starts it. May be repeated. Answers the exit code: 3 when something is missing that the service needs to
  * run.
  */
-export async function install(place: ServicePlace): Promise<number> {
-  const systemctl = new Systemctl(place.user)
-  refuseInVain(place, systemctl)
-  const program = [process.execPath, resolve(process.argv[1]!)]
-  if (!place.user)
-    say(makeServiceUser() ? `made the user ${SERVICE_USER}` : `the user ${SERVICE_USER} is there`)
-  const changed = putUnit(place, unitText(place.template, program))
+export function install(place: ServicePlace): number {
+  const { user, starts, unit, template } = place
+  const program = thisProgram()
+  if (program[1]!.includes('/_npx/'))
+    throw new Problem(
+      'this albumd is in the cache of npx, which may be emptied; npm install --global albumd, then run it from there',
+    )
+  const systemctl = openSystemctl(place)
+  if (runTool('systemd-notify', ['--version']) === null)
+    throw new Problem('there is no systemd-notify; it comes with systemd, and albumd needs it')
+  if (!user) say(makeServiceUser() ? `made the user ${SERVICE_USER}` : `the user ${SERVICE_USER} is there`)
+  const changed = putUnit(place, unitText(template, program))
   systemctl.do('daemon-reload')
-  enable(place, systemctl)
+  const enabled = systemctl.isEnabled(unit)
+  if (!enabled) systemctl.do('enable', '--quiet', unit)
+  say(`${unit} starts ${starts}${enabled ? '' : ' from now on'}`)
   const { missing, warnings } = readinessOf(place, program)
-  for (const line of warnings) say(line)
+  for (const line of [...warnings, ...missing]) say(line)
   if (missing.length > 0) {
-    for (const line of missing) say(line)
-    say(`not started; when that is done: ${command(place, 'restart')}`)
+    say(`not started; when that is done: ${user ? 'systemctl --user' : 'systemctl'} restart ${unit}`)
     return EXIT.left
   }
   start(place, systemctl, changed)
-  if (place.user) sayWhen()
+  // A user's services end with the user's last session, unless lingering is enabled.
+  if (user) {
+    const linger = ['show-user', '--property=Linger', '--value', process.env.USER ?? '']
+    if (runTool('loginctl', linger)?.out.trim() !== 'yes')
+      say('it runs while you are logged in; loginctl enable-linger has it run from the start of the machine')
+  }
   return EXIT.inSync
 }
 
-/** Checks everything first. Throws Problem before anything is changed. */
-function refuseInVain({ user }: ServicePlace, systemctl: Systemctl): void {
-  if (resolve(process.argv[1] ?? '').includes('/_npx/'))
-    throw new Problem(
-      EXIT.usage,
-      'this albumd is in the cache of npx, which may be emptied; npm install --global albumd, then run it from there',
-    )
+/** Throws Problem where this can't work, before anything is changed. */
+function openSystemctl({ user }: ServicePlace): Systemctl {
   if (!user && process.getuid?.() !== 0)
-    throw new Problem(EXIT.usage, 'only root may do that: run it with sudo, or with --user for your own')
-  systemctl.refuseAbsent()
-  if (runTool('systemd-notify', ['--version']) === null)
-    throw new Problem(EXIT.usage, 'there is no systemd-notify; it comes with systemd, and albumd needs it')
+    throw new Problem('only root may do that: run it with sudo, or with --user for your own')
+  return new Systemctl(user)
 }
 
-/** Writes a file. Answers whether its text has changed. */
+/** Writes the unit. Answers whether its text has changed. */
 function putUnit({ file }: ServicePlace, text: string): boolean {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : null
-  if (before === text) {
-    say(`${file} is there`)
-    return false
+  if (before !== text) {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text, { mode: 0o644 })
   }
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text, { mode: 0o644 })
-  say(before === null ? `wrote ${file}` : `renewed ${file}`)
-  return true
-}
-
-function enable({ unit, user }: ServicePlace, systemctl: Systemctl): void {
-  const when = user ? 'when you log in' : 'with the machine'
-  if (systemctl.ask('is-enabled', unit).out.trim() === 'enabled') {
-    say(`${unit} starts ${when}`)
-    return
-  }
-  systemctl.do('enable', '--quiet', unit)
-  say(`${unit} starts ${when} from now on`)
+  say(before === text ? `${file} is there` : before === null ? `wrote ${file}` : `renewed ${file}`)
+  return before !== text
 }
 
 function start({ unit, user }: ServicePlace, systemctl: Systemctl, changed: boolean): void {
@@ -80,22 +80,92 @@ function start({ unit, user }: ServicePlace, systemctl: Systemctl, changed: bool
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     const log = `journalctl ${user ? '--user ' : ''}-u ${unit}`
-    throw new Problem(EXIT.unexpected, `${unit} did not start; ${log} says why`)
+    throw new Problem(`${unit} did not start; ${log} says why`, EXIT.unexpected)
   }
   say(runs ? `restarted ${unit}` : `started ${unit}`)
 }
 
-/** Warns that a user's services end with the user's last session, unless lingering is enabled. */
-function sayWhen(): void {
-  const lingers = runTool('loginctl', ['show-user', '--property=Linger', '--value', process.env.USER ?? ''])
-  if (lingers?.out.trim() !== 'yes')
-    say('it runs while you are logged in; loginctl enable-linger has it run from the start of the machine')
+/** Stops a service and removes its unit. May be repeated. Answers the exit code. */
+export function uninstall(place: ServicePlace): number {
+  const { unit, file, user } = place
+  const systemctl = openSystemctl(place)
+  if (!existsSync(file)) {
+    say(`${file} is not there: nothing to do`)
+    return EXIT.inSync
+  }
+  const { ActiveState } = systemctl.show(unit, 'ActiveState')
+  systemctl.do('disable', '--quiet', '--now', unit)
+  say(ActiveState === 'inactive' ? `${unit} was not running` : `stopped ${unit}`)
+  const others = unit.includes('@') ? othersOf(systemctl) : []
+  if (others.length === 0) rmSync(file)
+  say(others.length > 0 ? `${file} stays: ${others.join(', ')} needs it` : `removed ${file}`)
+  systemctl.do('daemon-reload')
+  // systemd would go on listing a failed unit.
+  systemctl.ask('reset-failed', unit)
+  say(`config, key and state stay${user ? '' : ', and so does the user albumd'}`)
+  return EXIT.inSync
 }
 
-function command({ unit, user }: ServicePlace, verb: string): string {
-  return `${user ? 'systemctl --user' : 'systemctl'} ${verb} ${unit}`
+/** The accounts that still have a service. */
+function othersOf(systemctl: Systemctl): string[] {
+  // systemctl ends with 1 when there is no such unit.
+  const list = (...what: string[]) => systemctl.ask(...what, '--no-legend', 'albumd@*.service').out
+  const enabled = list('list-unit-files', '--state=enabled')
+  const running = list('list-units', '--plain', '--state=active,activating')
+  const names = `${enabled}\n${running}`.split('\n').map(line => line.trim().split(/\s+/)[0] ?? '')
+  return [...new Set(names)].filter(name => /^albumd@.+\.service$/.test(name))
 }
 
 function say(line: string): void {
-  process.stdout.write(`${printable(line)}\n`)
+  printLine(printable(line))
 }
+
+/**
+ * Whether a service can be started. `missing`: why not, each with what to do. `warnings`: what it would run without.
+ * `program`: the command line that it runs.
+ */
+function readinessOf(
+  { config: file, user, stateDir, key }: ServicePlace,
+  program: readonly string[],
+): Record<'missing' | 'warnings', string[]> {
+  const isUnreadable = (path: string) => !user && !serviceUserCanRead(path)
+  const missing = program
+    .filter(word => word.startsWith('/') && isUnreadable(word))
+    .map(
+      path =>
+        `${path}: ${CANT_READ}; install Node and albumd where everybody may, as in /usr/local, and run this again`,
+    )
+  if (!existsSync(file)) {
+    missing.push(`${file}: no such file; "albumd init --config ${file}" writes it`)
+    return { missing, warnings: [] }
+  }
+  if (isUnreadable(file)) missing.push(`${file}: ${CANT_READ}; chmod 644 it (the key is not in it)`)
+  let config: Config
+  try {
+    config = loadConfig(file, stateDir === null ? process.env : { STATE_DIRECTORY: stateDir })
+  } catch (error) {
+    missing.push(...(error as Error).message.split('\n'))
+    return { missing, warnings: [] }
+  }
+  const { state_dir, host, mirrors } = config
+  const named = host.api_key_file
+  if (named === undefined && !existsSync(key))
+    missing.push(`${key}: no such file; write the API key into it, and let nobody else read it (chmod 600)`)
+  else if (named !== undefined && !existsSync(named))
+    missing.push('host.api_key_file: no such file; write the API key into it')
+  else if (named !== undefined && isUnreadable(named))
+    missing.push(
+      `host.api_key_file: ${CANT_READ}; take the line out of the config, and have the key in ${key}: systemd hands it in`,
+    )
+  if (stateDir !== null && state_dir !== stateDir)
+    missing.push(`state_dir: ${state_dir}: the service may write to ${stateDir} alone; take the line out`)
+  const warnings = mirrors.flatMap(({ folder }) => {
+    if (user) return []
+    if (!existsSync(folder)) return [`${folder}: no such folder; it is guarded until it is there`]
+    return isUnreadable(folder) ? [`${folder}: ${CANT_READ}; it is guarded until it can: ${PERMIT}`] : []
+  })
+  return { missing, warnings }
+}
+
+const CANT_READ = `the user ${SERVICE_USER} can't read it`
+const PERMIT = `setfacl -R -m u:${SERVICE_USER}:rX,d:u:${SERVICE_USER}:rX on it, and u:${SERVICE_USER}:x on the folders above`

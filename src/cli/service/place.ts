@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { xdgFolder } from '../../config/paths.ts'
 import { PACKAGE_FOLDER } from '../../daemon/package.ts'
-import { EXIT } from '../exit-codes.ts'
-import { Problem } from '../words/problem.ts'
+import { EXIT, Problem } from '../problem.ts'
 import { runTool } from './systemctl.ts'
 
 /** The paths of a service. */
 export interface ServicePlace {
   /** Whether the service belongs to the user or to the machine. */
   user: boolean
+  /** When the service starts, for a person. */
+  starts: 'when you log in' | 'with the machine'
   /** The name for systemctl. */
   unit: string
   /** The path of the template in the package. */
@@ -25,42 +26,45 @@ export interface ServicePlace {
 
 /** The folder of the units in the package. */
 const TEMPLATES = join(PACKAGE_FOLDER, 'systemd')
-const SYSTEM_UNITS = '/etc/systemd/system'
 
 /** `account`: the name of one of several services of the machine, or null. Throws Problem when $HOME is needed and not set. */
 export function servicePlace(user: boolean, account: string | null, env: NodeJS.ProcessEnv): ServicePlace {
-  if (user) return ownPlace(env)
+  const own = xdgFolder(env.XDG_CONFIG_HOME, '.config', env)
+  if (user && own === null) throw new Problem('there is no $HOME; set it to the folder that is yours')
+  if (user && own !== null)
+    return {
+      user: true,
+      starts: 'when you log in',
+      unit: 'albumd.service',
+      template: join(TEMPLATES, 'albumd-user.service'),
+      file: join(own, 'systemd/user/albumd.service'),
+      config: join(own, 'albumd/config.yaml'),
+      key: join(own, 'albumd/api-key'),
+      stateDir: null,
+    }
   const name = account === null ? 'albumd.service' : 'albumd@.service'
   const below = account === null ? '' : `/${account}`
   return {
     user: false,
+    starts: 'with the machine',
     unit: account === null ? name : `albumd@${account}.service`,
     template: join(TEMPLATES, name),
-    file: join(SYSTEM_UNITS, name),
+    file: `/etc/systemd/system/${name}`,
     config: `/etc/albumd${below}/config.yaml`,
     key: `/etc/albumd${below}/api-key`,
     stateDir: `/var/lib/albumd${below}`,
   }
 }
 
-function ownPlace(env: NodeJS.ProcessEnv): ServicePlace {
-  const folder = xdgFolder(env.XDG_CONFIG_HOME, '.config', env)
-  if (folder === null) throw new Problem(EXIT.usage, 'there is no $HOME; set it to the folder that is yours')
-  return {
-    user: true,
-    unit: 'albumd.service',
-    template: join(TEMPLATES, 'albumd-user.service'),
-    file: join(folder, 'systemd/user/albumd.service'),
-    config: join(folder, 'albumd/config.yaml'),
-    key: join(folder, 'albumd/api-key'),
-    stateDir: null,
-  }
+/** The command line of this albumd. */
+export function thisProgram(): string[] {
+  return [process.execPath, resolve(process.argv[1]!)]
 }
 
 /** The command that the templates run. */
 const PLACEHOLDER = 'ExecStart=/usr/bin/albumd '
 
-/** The unit's text from a template. `words`: the command line of albumd. Throws when the template does not have the command. */
+/** The unit's text from a template. `program`: the command line of albumd. Throws when the template does not have the command. */
 export function unitText(template: string, program: readonly string[]): string {
   const text = readFileSync(template, 'utf8')
   if (!text.includes(PLACEHOLDER)) throw new Error(`${template} does not run /usr/bin/albumd`)
@@ -82,10 +86,10 @@ export function makeServiceUser(): boolean {
   const line = `u ${SERVICE_USER} - "Mirrors pictures to an image host" /var/lib/albumd`
   const ended = runTool('systemd-sysusers', ['--inline', line])
   if (ended?.code === 0) return true
-  const why = ended === null ? 'there is no systemd-sysusers' : ended.err.trim().split('\n')[0]
+  const why = ended === null ? 'there is no systemd-sysusers' : ended.err
   throw new Problem(
-    EXIT.unexpected,
     `the user ${SERVICE_USER} can't be made (${why}); make it (useradd --system ${SERVICE_USER}), then run this again`,
+    EXIT.unexpected,
   )
 }
 

@@ -1,7 +1,8 @@
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { printable, sizeInWords } from '../words/wording.ts'
-import { type Column, type TableOptions, tableLines } from './table.ts'
+import { printable, sizeInWords } from '../../words/text.ts'
+import { paint } from './output.ts'
+import { type Column, tableLines } from './table.ts'
 
 export const FORMATS = ['table', 'json', 'csv', 'markdown', 'html', 'url'] as const
 
@@ -12,23 +13,26 @@ export function needsAddress(format: Format): boolean {
   return format === 'markdown' || format === 'html' || format === 'url'
 }
 
-export interface ListingOptions extends TableOptions {
+export interface ListingOptions {
   /** Whether the config has one mirror only. Then paths in a table begin at its folder. */
   oneMirror: boolean
-  /** Whether a terminal shows them. Then control characters are escaped in every format. */
-  terminal: boolean
+  /** What shows them. On a terminal control characters are escaped in every format. Null: nothing does. */
+  out: NodeJS.WriteStream | null
 }
 
 /** The text of a listing in pieces, one for each picture. markdown and html show the picture, url is one address a line. */
 export function listing(
   pictures: Iterable<MirroredPicture>,
   format: Format,
-  options: ListingOptions,
+  { oneMirror, out }: ListingOptions,
 ): Iterable<string> {
-  const shown = options.terminal ? printable : (text: string) => text
+  const shown = shownOn(out)
   switch (format) {
     case 'table':
-      return tableLines(COLUMNS, rowsOf(pictures, options.oneMirror), options)
+      return tableLines(COLUMNS, rowsOf(pictures, oneMirror), {
+        width: out?.columns || null,
+        ...(out && { paint: inTable }),
+      })
     case 'json':
       return jsonArray(pictures, shown)
     case 'csv':
@@ -42,7 +46,17 @@ export function listing(
   }
 }
 
+/** One picture: a JSON object, or the one of a listing. */
+export function onePicture(picture: MirroredPicture, format: Format, out: NodeJS.WriteStream | null): string {
+  if (format === 'json') return `${shownOn(out)(JSON.stringify(inJson(picture)))}\n`
+  return [...listing([picture], format, { oneMirror: true, out })].join('')
+}
+
 type Shown = (text: string) => string
+
+function shownOn(out: NodeJS.WriteStream | null): Shown {
+  return out?.isTTY ? printable : text => text
+}
 
 const COLUMNS: readonly Column[] = [
   { title: 'PATH', least: 20, cut: 'middle' },
@@ -52,7 +66,13 @@ const COLUMNS: readonly Column[] = [
   { title: 'ADDRESS', least: 20, cut: 'middle', spare: true },
 ]
 /** The column of the state in the table. */
-export const STATE_COLUMN = 1
+const STATE = 1
+
+/** Titles stand out, and so does what is not as it should be. */
+function inTable(shown: string, at: number, row: readonly string[] | null): string {
+  if (row === null) return paint('bold', shown)
+  return at === STATE && row[at] !== 'synced' ? paint('yellow', shown) : shown
+}
 
 function* rowsOf(pictures: Iterable<MirroredPicture>, oneMirror: boolean): Generator<string[]> {
   for (const { mirror, path, state, image, url } of pictures)
@@ -89,12 +109,6 @@ function* jsonArray(pictures: Iterable<MirroredPicture>, shown: Shown): Generato
     before = ','
   }
   yield before === '[' ? '[]\n' : '\n]\n'
-}
-
-/** A picture as a JSON object. */
-export function pictureInJson(picture: MirroredPicture, terminal: boolean): string {
-  const json = JSON.stringify(inJson(picture))
-  return `${terminal ? printable(json) : json}\n`
 }
 
 function* csvLines(pictures: Iterable<MirroredPicture>, shown: Shown): Generator<string> {

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { printable } from '../../words/text.ts'
 
 /** Bytes of one write, so that a million lines need few writes. */
 const BATCH = 64 * 1024
@@ -25,4 +26,14 @@ function written(out: NodeJS.WritableStream, text: string): Promise<boolean> {
 /** Colours for standard output. None when it is no terminal, or $NO_COLOR is set. */
 export function paint(style: Parameters<typeof styleText>[0], text: string): string {
   return styleText(style, text, { stream: process.stdout })
+}
+
+/** Writes a line to standard output. */
+export function printLine(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+/** Writes a line to standard error, because standard output is for results. */
+export function sayAside(line: string): void {
+  process.stderr.write(`albumd: ${printable(line)}\n`)
 }

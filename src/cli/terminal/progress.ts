@@ -1,33 +1,187 @@
-import type { TellSpoken } from '../../sync/pass-events.ts'
-import { eventInWords } from '../words/wording.ts'
+import type { Ora } from 'ora'
+import type { SpokenEvent } from '../../sync/pass-events.ts'
+import { because, inWords } from '../../words/reasons.ts'
+import { count, printable, sizeInWords, spanInWords } from '../../words/text.ts'
 
-export interface Progress {
-  tell: TellSpoken
-  /** Writes a line beside the progress. */
-  say(line: string): void
-  end(): void
+/** Widths in columns of the terminal. */
+const WIDEST = 30
+const NARROWEST = 10
+/** Columns for ora's sign before the text, and one free column, because some terminals break a full line. */
+const AROUND = 3
+
+/** How far the work is. */
+export interface Moved {
+  /** What is counted. */
+  noun: 'picture' | 'album'
+  total: number
+  /** How many were done before this work began. */
+  before: number
+  done: number
+  /** Null: nothing is moved. */
+  bytes: number | null
+  /** How many pictures may still be sent today. Null: no quota is used. */
+  quota: number | null
+  seconds: number
 }
 
-/** Plain lines, one for each event, for pipes and logs. */
-export function lineProgress(out: NodeJS.WritableStream): Progress {
-  const say = (line: string) => void out.write(`${line}\n`)
-  return {
-    tell(told) {
-      const line = eventInWords(told)
-      // Linked pictures may be very many, so only their number is told at the end.
-      if (line && told.event !== 'picture_linked') say(line)
-    },
-    say,
-    end() {},
+/** Shows work to a person: a bar on a terminal, with lines above it; elsewhere the lines alone. */
+export class Progress {
+  readonly #out: NodeJS.WriteStream | null
+  readonly #bar: Ora | null
+  #moved: Omit<Moved, 'seconds'> = { noun: 'picture', total: 0, before: 0, done: 0, bytes: 0, quota: null }
+  #since = 0
+
+  /** `out`: null when nothing is shown. */
+  constructor(out: NodeJS.WriteStream | null, bar: Ora | null) {
+    this.#out = out
+    this.#bar = bar
+  }
+
+  get hasBar(): boolean {
+    return this.#bar !== null
+  }
+
+  start(moved: Partial<Moved>): void {
+    this.#moved = { ...this.#moved, done: moved.before ?? 0, ...moved }
+    this.#since = Date.now()
+    this.#bar?.start(this.inWords())
+  }
+
+  /** One more is done. `bytes`: how many were moved for it. `quota`: how much of the quota it used. */
+  advance(bytes: number, quota = 0): void {
+    const { done, bytes: before, quota: left } = this.#moved
+    this.reach(done + 1, {
+      bytes: before === null ? null : before + bytes,
+      quota: left === null ? null : Math.max(0, left - quota),
+    })
+  }
+
+  reach(done: number, moved: Partial<Moved> = {}): void {
+    this.#moved = { ...this.#moved, ...moved, done }
+    if (this.#bar) this.#bar.text = this.inWords()
+  }
+
+  /** The bar's line. */
+  inWords(): string {
+    return barText({ ...this.#moved, seconds: (Date.now() - this.#since) / 1000 }, this.#out?.columns || 80)
+  }
+
+  say(line: string): void {
+    const showing = this.#bar?.isSpinning
+    if (showing) this.#bar?.clear()
+    this.#out?.write(`${line}\n`)
+    if (showing) this.#bar?.render()
+  }
+
+  end(): void {
+    this.#bar?.stop()
   }
 }
 
 /** Shows nothing, for `--json`. */
-export const noProgress: Progress = { tell() {}, say() {}, end() {} }
+export const noProgress = new Progress(null, null)
 
-/** A bar on a terminal, lines elsewhere. The code that draws the bar is loaded only on a terminal. */
+/** The code that draws the bar is loaded only on a terminal. */
 export async function progressOn(out: NodeJS.WriteStream): Promise<Progress> {
-  if (!out.isTTY) return lineProgress(out)
-  const { barProgress } = await import('./transfer-bar.ts')
-  return barProgress(out)
+  if (!out.isTTY) return new Progress(out, null)
+  const { default: ora } = await import('ora')
+  // ora's default discards the keyboard's input, and Ctrl-C with it.
+  return new Progress(out, ora({ stream: out, discardStdin: false, color: false }))
+}
+
+/** The bar's line. On a narrow terminal the least important parts are left out first. */
+export function barText(moved: Moved, columns: number): string {
+  const { noun, total, before, bytes, quota } = moved
+  const seconds = Math.max(0.1, moved.seconds)
+  const done = Math.min(moved.done, total)
+  const first = `${done} of ${count(total, noun)}`
+  const rate = bytes === null ? [] : [`${sizeInWords(bytes / seconds)}/s`]
+  const size = bytes === null ? [] : [`${sizeInWords(bytes)}, ${rate[0]}`]
+  const time =
+    done > before ? [`${spanInWords(((total - done) * seconds * 1000) / (done - before))} left`] : []
+  const left = quota === null ? [] : [quotaLeft(quota)]
+  const texts = [[...size, ...time, ...left], [...rate, ...time, ...left], [...rate, ...time], time, []].map(
+    parts => [first, ...parts].join('  '),
+  )
+  const text = texts.find(each => each.length + AROUND <= columns) ?? first
+  const width = Math.min(WIDEST, columns - AROUND - text.length - 1)
+  if (width < NARROWEST) return text
+  const filled = total === 0 ? width : Math.round((done / total) * width)
+  return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${text}`
+}
+
+function quotaLeft(pictures: number): string {
+  return `quota left ${pictures.toLocaleString('en')}`
+}
+
+/** Shows an event of a pass. What a bar shows needs no line above it. */
+export function tellPass(progress: Progress, told: SpokenEvent): void {
+  const line = eventInWords(told)
+  switch (told.event) {
+    case 'uploads_started':
+      progress.start({ total: told.pictures, bytes: 0, quota: told.quota_left })
+      if (progress.hasBar) return
+      break
+    case 'picture_uploaded':
+      progress.advance(told.size, 1)
+      if (progress.hasBar) return
+      break
+    case 'picture_unchanged':
+      progress.advance(told.size)
+      break
+    case 'picture_linked':
+    case 'picture_failed':
+    case 'picture_uncertain':
+    case 'picture_waits':
+      progress.advance(0)
+  }
+  if (line !== null) progress.say(line)
+}
+
+/** An event in one line for a person; null for events that only a program needs. */
+export function eventInWords(told: SpokenEvent): string | null {
+  switch (told.event) {
+    case 'scan_finished':
+      return `${printable(told.mirror)}: ${count(told.files, 'picture')} in ${count(told.folders, 'folder')}`
+    case 'mirror_guarded':
+      return `guarded: ${printable(told.reason)}`
+    case 'uploads_started':
+      return `${count(told.pictures, 'picture')} to compare or send (${sizeInWords(told.bytes)}); ${quotaLeft(told.quota_left)} by albumd's count`
+    case 'picture_uploaded':
+      return `uploaded ${printable(told.path)} (${sizeInWords(told.size)})`
+    case 'picture_failed':
+      return `failed ${printable(told.path)}: ${printable(told.message)} (${told.code})`
+    case 'picture_uncertain':
+      return `uncertain ${printable(told.path)}: ${printable(told.message)}`
+    case 'picture_waits':
+      return `waits ${printable(told.path)}: ${told.message}`
+    case 'upload_found_out':
+      return told.arrived
+        ? `found ${printable(told.path)} on the host`
+        : `${printable(told.path)} never arrived; it is sent again`
+    case 'default_album_found':
+      return `pictures of the host's root go to the account's default album ${printable(told.album)}`
+    case 'album_created':
+      return `made the album ${printable(told.album)}`
+    case 'album_deleted':
+      return `deleted the album ${printable(told.album)}, which nothing needs`
+    case 'deleted_more':
+      return printable(inWords(because('deleted_more', told)))
+    case 'uploads_stopped':
+      return `uploads stopped: ${printable(told.message)} (${told.code})`
+    case 'image_deleted':
+      return told.reason === 'superseded'
+        ? `deleted the old image of ${printable(told.path)}`
+        : `deleted the image of ${printable(told.path)}`
+    case 'deletions_held':
+      return `held: ${count(told.images, 'image')} would be deleted, beside ${count(told.pictures, 'picture')} that stay; see albumd deletions list`
+    case 'image_kept':
+      return `kept the image of ${printable(told.path)} for now: ${printable(told.reason)}`
+    case 'scan_started':
+    case 'change_found':
+    case 'picture_unchanged':
+    // Linked pictures may be very many, so only their number is told at the end.
+    case 'picture_linked':
+      return null
+  }
 }

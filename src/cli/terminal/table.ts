@@ -17,11 +17,6 @@ export interface TableOptions {
   paint?: (shown: string, at: number, row: readonly string[] | null) => string
 }
 
-/** The width of a terminal; null when the stream is no terminal, or does not tell its width. */
-export function widthOf(out: NodeJS.WriteStream): number | null {
-  return out.columns || null
-}
-
 /** How many rows decide the widths of the columns. Later rows may need more. */
 const LOOKED_AT = 500
 const GAP = 2

@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import { approved, kept } from '../../records/escrow.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
-import { count, isoTime } from '../report/amounts.ts'
+import { count, isoTime } from '../../words/text.ts'
 import { type Command, isMeant, NotPossible } from './command.ts'
 
 /** `path`: absolute, or below a mirror's folder. Without it all held deletions are meant. */

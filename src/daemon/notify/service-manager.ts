@@ -3,9 +3,9 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { count } from '../../words/text.ts'
 import type { Bus } from '../events.ts'
 import { orNull } from '../or-null.ts'
-import { count } from '../report/amounts.ts'
 import { type Status, statusOf } from '../report/status.ts'
 
 export interface ServiceManagerOptions {

@@ -24,8 +24,7 @@ import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { explained } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
-import { because, codeOf, inWords, type Reason } from '../../words/reasons.ts'
-import { WHY_IN_ESCROW } from '../../words/why-in-escrow.ts'
+import { because, codeOf, inWords, type Reason, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { stateFiles } from '../state/claim.ts'
 
 /**

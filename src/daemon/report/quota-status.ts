@@ -10,7 +10,7 @@ import {
   readQuota,
 } from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { isoTime } from './amounts.ts'
+import { isoTime } from '../../words/text.ts'
 
 /** The day's quota (§8) in `status --json`. Times are ISO 8601. */
 export interface QuotaStatus {

@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { explained, StateError } from '../../synced/state-error.ts'
 import { markOf, readWitness } from '../../synced/witness.ts'
-import { shellWord } from '../../words/shell-word.ts'
+import { shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { stateFiles } from './claim.ts'
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { auditInWords } from '../../../src/cli/words/status-in-words.ts'
+import { auditInWords } from '../../../src/cli/status-in-words.ts'
 import { configExample } from '../../../src/config/example.ts'
 import type { Config } from '../../../src/config/schema.ts'
 import { healthOf } from '../../../src/daemon/notify/health.ts'

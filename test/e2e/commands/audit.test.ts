@@ -16,8 +16,6 @@ async function withPictures(): Promise<Stage> {
   return stage
 }
 
-const audit = (stage: Stage, ...more: string[]) => stage.albumd('audit', '--config', stage.config, ...more)
-
 /** Puts a picture that is not ours into the album Photos. */
 async function putForeign(stage: Stage): Promise<string> {
   const { data } = await call(stage, 'GET', '/list')
@@ -40,7 +38,7 @@ async function putForeign(stage: Stage): Promise<string> {
 
 it('finds nothing where both sides are as recorded: exit 0', async () => {
   const stage = await withPictures()
-  const { code, out } = await audit(stage)
+  const { code, out } = await stage.albumd('audit')
   expect(out).toBe('2 albums compared: nothing found\n')
   expect(code).toBe(0)
   expect(await stage.json('audit')).toMatchObject({ complete: true, albums: 2, findings: [], repaired: 0 })
@@ -51,14 +49,14 @@ it('tells people and programs what it finds, and repairs what is ours: exit 3 wh
   const gone = await idOf(stage, 'Photos/a/green.png')
   await call(stage, 'DELETE', `/delete?img=${gone}`)
   const foreign = await putForeign(stage)
-  const told = await audit(stage)
+  const told = await stage.albumd('audit')
   expect(told.code).toBe(3)
   expect(told.out).toMatch(/^FOUND +IMAGE +ID +WHAT TO DO\n/)
   expect(told.out).toMatch(new RegExp(`gone +Photos/a/green\\.png +${gone} .*albumd audit --repair`))
   expect(told.out).toMatch(new RegExp(`foreign +Photos/foreign\\.png +${foreign} `))
   expect(await stage.listing()).toHaveLength(2)
 
-  const repaired = await audit(stage, '--repair', '--json')
+  const repaired = await stage.albumd('audit', '--repair', '--json')
   expect(repaired.code).toBe(3)
   expect(JSON.parse(repaired.out)).toMatchObject({
     complete: true,
@@ -71,15 +69,15 @@ it('tells people and programs what it finds, and repairs what is ours: exit 3 wh
   })
   expect(await stage.paths()).toEqual(['Photos/a/green.png', 'Photos/foreign.png', 'Photos/red.png'])
   await call(stage, 'DELETE', `/delete?img=${foreign}`)
-  expect(await audit(stage, '--repair')).toMatchObject({ code: 0 })
+  expect(await stage.albumd('audit', '--repair')).toMatchObject({ code: 0 })
 })
 
 it('says why a repair with nothing to repair ends with 3', async () => {
   const stage = await withPictures()
   stage.write('broken.png', 'no picture')
   expect(await stage.sync()).toMatchObject({ code: 3 })
-  expect(await audit(stage)).toMatchObject({ code: 0, out: '2 albums compared: nothing found\n' })
-  expect(await audit(stage, '--repair')).toMatchObject({
+  expect(await stage.albumd('audit')).toMatchObject({ code: 0, out: '2 albums compared: nothing found\n' })
+  expect(await stage.albumd('audit', '--repair')).toMatchObject({
     code: 3,
     out: '2 albums compared: nothing found, 0 repaired\nnot everything is in sync (albumd status tells more)\n',
   })
@@ -91,7 +89,7 @@ it('repairs an album that somebody deleted with all that was in it', async () =>
   const { data } = await call(stage, 'GET', '/list')
   await call(stage, 'DELETE', `/delete?album=${data.albums[0].id}`)
   expect(await stage.delivered()).toEqual({})
-  const { code, out, err } = await audit(stage, '--repair')
+  const { code, out, err } = await stage.albumd('audit', '--repair')
   expect(err).toBe('')
   expect(out).toContain('0 findings left, 2 repaired')
   expect(code).toBe(0)
@@ -102,7 +100,7 @@ it('says in one line that a plan without listings has no audit, and that status 
   const stage = await setStage({ host: { plansFrom: 'flagship' } })
   stage.write('red.png', red)
   await stage.sync()
-  const { code, out, err } = await audit(stage)
+  const { code, out, err } = await stage.albumd('audit')
   expect(out).toBe('')
   expect(err.trimEnd().split('\n')).toHaveLength(1)
   expect(err).toContain('PLAN_NOT_SUPPORTED')
@@ -115,11 +113,14 @@ it('says in one line that a plan without listings has no audit, and that status 
 it('exit 5 for a key that the host refuses, 4 beside another albumd, 2 for an option that it does not have', async () => {
   const stage = await withPictures()
   writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
-  expect(await audit(stage)).toMatchObject({ code: 5, err: expect.stringContaining('check the key') })
-  expect(await audit(stage, '--mend')).toMatchObject({ code: 2 })
+  expect(await stage.albumd('audit')).toMatchObject({
+    code: 5,
+    err: expect.stringContaining('check the key'),
+  })
+  expect(await stage.albumd('audit', '--mend')).toMatchObject({ code: 2 })
   const lock = lockState(join(stage.home, 'state/lock.db'))
   onTestFinished(() => lock.release())
-  expect(await audit(stage)).toMatchObject({ code: 4 })
+  expect(await stage.albumd('audit')).toMatchObject({ code: 4 })
 })
 
 it('does not upload again what was deleted here too', async () => {
@@ -128,7 +129,7 @@ it('does not upload again what was deleted here too', async () => {
   await call(stage, 'DELETE', `/delete?img=${gone}`)
   rmSync(join(stage.pictures, 'a'), { recursive: true })
   mkdirSync(join(stage.pictures, 'b'))
-  expect(await audit(stage, '--repair')).toMatchObject({ code: 0 })
+  expect(await stage.albumd('audit', '--repair')).toMatchObject({ code: 0 })
   expect(await stage.paths()).toEqual(['Photos/red.png'])
 })
 

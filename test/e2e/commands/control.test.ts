@@ -8,12 +8,18 @@ import { type Stage, setStage, sha256 } from '../stage/stage.ts'
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes
 
+/** A stage whose daemon has mirrored red.png. */
+async function mirroring() {
+  const stage = await setStage()
+  stage.write('red.png', red)
+  const daemon = startDaemon(stage)
+  await daemon.told('picture_uploaded')
+  return { stage, daemon }
+}
+
 describe('beside a running daemon', () => {
   it('sync is carried out by it, with the same output, JSON and exit codes', async () => {
-    const stage = await setStage()
-    stage.write('red.png', red)
-    const daemon = startDaemon(stage)
-    await daemon.told('picture_uploaded')
+    const { stage, daemon } = await mirroring()
     stage.write('a/green.png', green)
     const { code, out } = await stage.sync()
     expect(code).toBe(0)
@@ -45,17 +51,13 @@ describe('beside a running daemon', () => {
   })
 
   it('retry, audit and adopt work, and what they refuse is said as without it', async () => {
-    const stage = await setStage()
-    stage.write('red.png', red)
-    const daemon = startDaemon(stage)
-    await daemon.told('picture_uploaded')
-    const run = (...args: string[]) => stage.albumd(...args, '--config', stage.config)
-    expect(await run('audit')).toMatchObject({ code: 0, out: '1 album compared: nothing found\n' })
-    expect(await run('adopt', '--verify')).toMatchObject({
+    const { stage, daemon } = await mirroring()
+    expect(await stage.albumd('audit')).toMatchObject({ code: 0, out: '1 album compared: nothing found\n' })
+    expect(await stage.albumd('adopt', '--verify')).toMatchObject({
       code: 0,
       err: expect.stringContaining('albumd: 0 linked images proved to be the same\n'),
     })
-    expect(await run('retry', 'no/such.png')).toEqual({
+    expect(await stage.albumd('retry', 'no/such.png')).toEqual({
       code: 2,
       out: '',
       err: expect.stringContaining(
@@ -77,7 +79,7 @@ describe('beside a running daemon', () => {
     expect(await stage.json('deletions', 'discard', '1.png')).toMatchObject({
       deletions: [{ path: '1.png' }],
     })
-    const approved = await stage.albumd('deletions', 'approve', '--config', stage.config)
+    const approved = await stage.albumd('deletions', 'approve')
     expect(approved).toMatchObject({ code: 0, out: expect.stringContaining('1 image: it is approved') })
     await daemon.told('image_deleted')
     expect(await stage.paths()).toEqual(['Photos/1.png', 'Photos/2.png'])
@@ -85,27 +87,21 @@ describe('beside a running daemon', () => {
   })
 
   it('a folder in doubt is trusted, and the daemon goes on with it', async () => {
-    const stage = await setStage()
-    stage.write('red.png', red)
-    const daemon = startDaemon(stage)
-    await daemon.told('picture_uploaded')
+    const { stage, daemon } = await mirroring()
     renameSync(stage.pictures, `${stage.pictures}-old`)
     mkdirSync(stage.pictures)
     stage.write('green.png', green)
     expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining('guarded') })
     expect(await stage.json('trust', stage.pictures)).toMatchObject({ trusted: true, missing: 1 })
     await daemon.told('picture_uploaded', 2)
-    const { code, err } = await stage.albumd('trust', stage.home, '--config', stage.config)
+    const { code, err } = await stage.albumd('trust', stage.home)
     expect(code).toBe(2)
     expect(err).toContain(`albumd: ${stage.home} lies in no mirror; the mirrors are ${stage.pictures}\n`)
     expect(await daemon.stop()).toBe(0)
   })
 
   it('needs no key, only the config that the daemon runs with', async () => {
-    const stage = await setStage()
-    stage.write('red.png', red)
-    const daemon = startDaemon(stage)
-    await daemon.told('picture_uploaded')
+    const { stage, daemon } = await mirroring()
     const key = readFileSync(join(stage.home, 'api-key'))
     rmSync(join(stage.home, 'api-key'))
     expect(await stage.sync()).toMatchObject({ code: 0 })
@@ -115,7 +111,7 @@ describe('beside a running daemon', () => {
     expect(code).toBe(4)
     expect(err.trimEnd().split('\n').at(-1)).toContain(`kill -HUP ${daemon.pid}`)
     // It looks at no mirror.
-    expect(await stage.albumd('resume', '--config', stage.config)).toMatchObject({ code: 0 })
+    expect(await stage.albumd('resume')).toMatchObject({ code: 0 })
     expect(await daemon.stop()).toBe(0)
   })
 
@@ -151,7 +147,7 @@ describe('SIGHUP', () => {
     await daemon.told('config_refused')
     const [refused] = daemon.events().filter(({ event }) => event === 'config_refused')
     expect(refused!.message).toContain('mirrors[0].album')
-    const unread = await stage.albumd('status', '--config', stage.config)
+    const unread = await stage.albumd('status')
     expect(unread).toMatchObject({ code: 2, out: '', err: expect.stringContaining('mirrors[0].album') })
     stage.configure({ mirrors: [{ folder: 'pictures', album: 'Elsewhere' }] })
     daemon.kill('SIGHUP')
@@ -160,7 +156,7 @@ describe('SIGHUP', () => {
       other_config: true,
       mirrors: [{ album: 'Elsewhere' }],
     })
-    expect((await stage.albumd('status', '--config', stage.config)).out).toContain('(kill -HUP ')
+    expect((await stage.albumd('status')).out).toContain('(kill -HUP ')
 
     const more = join(stage.home, 'more')
     mkdirSync(more)
@@ -179,7 +175,7 @@ describe('SIGHUP', () => {
     expect(Object.keys(delivered)).toHaveLength(31)
     expect(delivered['More/green.png']).toBe(sha256(green))
     expect(await stage.json('status')).toMatchObject({ other_config: false })
-    const warned = async () => (await stage.albumd('doctor', '--config', stage.config)).out
+    const warned = async () => (await stage.albumd('doctor')).out
     expect(await warned()).not.toContain('another config')
     stage.configure({ uploads: { order: 'newest' } })
     expect(await warned()).toMatch(/warn +daemon +it runs with another config/)

@@ -29,7 +29,7 @@ it('held deletions are listed with what would go, and go when they are approved'
     { path: 'a/1.png' },
     { path: 'a/2.png' },
   ])
-  const approved = await stage.albumd('deletions', 'approve', 'a/1.png', '--config', stage.config)
+  const approved = await stage.albumd('deletions', 'approve', 'a/1.png')
   expect(approved.out).toContain('a/1.png')
   expect(approved.out).not.toContain('a/0.png')
   expect(await stage.listing()).toHaveLength(4)
@@ -39,14 +39,14 @@ it('held deletions are listed with what would go, and go when they are approved'
     'Photos/a/2.png',
     'Photos/a/3.png',
   ])
-  await stage.albumd('deletions', 'approve', '--config', stage.config)
+  await stage.albumd('deletions', 'approve')
   expect(await stage.sync()).toMatchObject({ code: 0 })
   expect(Object.keys(await stage.delivered())).toEqual(['Photos/a/3.png'])
 })
 
 it('held deletions are named by a path below the working folder too, as ls and why take it', async () => {
   const stage = await withHeld()
-  const run = (...args: string[]) => stage.albumd('deletions', ...args, '--config', stage.config)
+  const run = (...args: string[]) => stage.albumd('deletions', ...args)
   expect((await run('list', 'pictures/a')).out).toContain('3 images')
   expect((await run('discard', 'pictures/a/0.png')).out).toContain('a/0.png (gone from the disk')
   expect((await run('approve', 'pictures/a/1.png')).out).toContain('a/1.png (gone from the disk')
@@ -58,7 +58,7 @@ it('held deletions that are approved go at once where a daemon runs, and approve
   const stage = await withHeld()
   const daemon = startDaemon(stage)
   await daemon.told('scan_finished')
-  const { out } = await stage.albumd('deletions', 'approve', 'a/1.png', '--config', stage.config)
+  const { out } = await stage.albumd('deletions', 'approve', 'a/1.png')
   expect(out).toContain('to be deleted by the running albumd')
   expect(out).not.toContain('next sync')
   expect(await daemon.told('image_deleted')).toMatchObject({ path: 'a/1.png' })
@@ -67,7 +67,7 @@ it('held deletions that are approved go at once where a daemon runs, and approve
 
 it('held deletions that are discarded leave the images for good, and a picture that comes back finds its own', async () => {
   const stage = await withHeld()
-  await stage.albumd('deletions', 'discard', 'a', '--config', stage.config)
+  await stage.albumd('deletions', 'discard', 'a')
   const before = await stage.listing()
   expect(await stage.sync()).toMatchObject({ code: 0 })
   expect(await stage.listing()).toEqual(before)
@@ -81,11 +81,11 @@ it('--dry-run tells held deletions from those that go, and leaves out what sync 
   const held = await stage.sync('--dry-run')
   for (const n of [0, 1, 2]) expect(held.out).toContain(`hold a/${n}.png (gone from the disk)`)
   expect(held.out).not.toContain('delete ')
-  await stage.albumd('deletions', 'approve', 'a/0.png', '--config', stage.config)
+  await stage.albumd('deletions', 'approve', 'a/0.png')
   const { out } = await stage.sync('--dry-run')
   expect(out).toContain('delete a/0.png')
   expect(out).toContain('hold a/1.png')
-  await stage.albumd('deletions', 'discard', '--config', stage.config)
+  await stage.albumd('deletions', 'discard')
   expect((await stage.sync('--dry-run')).out).not.toMatch(/hold|delete a\/[12]/)
 })
 
@@ -111,7 +111,7 @@ it('status names the root when all of its pictures are gone at once', async () =
   await stage.sync()
   for (let n = 0; n < 20; n++) rmSync(join(stage.pictures, `${n}.png`))
   await stage.sync()
-  const { out } = await stage.albumd('status', '--config', stage.config)
+  const { out } = await stage.albumd('status')
   expect(out).toContain(`failed  ${stage.pictures}: all of its 20 pictures are gone at once`)
 })
 
@@ -136,7 +136,7 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
   expect(await stage.sync()).toMatchObject({ code: 3 })
   expect(refusals).toBeGreaterThan(first)
   refused.clear()
-  const retried = await stage.albumd('retry', 'a/0.png', '--config', stage.config)
+  const retried = await stage.albumd('retry', 'a/0.png')
   expect(retried).toMatchObject({ code: 0, err: '' })
   expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
 

@@ -16,7 +16,7 @@ interface Seen {
 }
 
 async function doctor(stage: Stage): Promise<Seen> {
-  const { code, out } = await stage.albumd('doctor', '--config', stage.config, '--json')
+  const { code, out } = await stage.albumd('doctor', '--json')
   const { exit_code, findings } = JSON.parse(out) as { exit_code: number; findings: Finding[] }
   expect(exit_code).toBe(code)
   return {
@@ -251,7 +251,7 @@ describe('doctor', { timeout: 180_000 }, () => {
 
   it('for people: a line each, its remedy below, no colour off a terminal', async () => {
     const stage = await setStage({ host: { plansFrom: 'flagship' } })
-    const { out, code } = await stage.albumd('doctor', '--config', stage.config)
+    const { out, code } = await stage.albumd('doctor')
     expect(code).toBe(0)
     expect(out).toMatch(/^warn {2}endpoint {4}delete .*\n {18}→ deleted and changed pictures keep/m)
     expect(out.trimEnd().split('\n').at(-1)).toMatch(/^0 failed, 3 warnings, \d+ passed$/)

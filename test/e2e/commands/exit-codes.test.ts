@@ -20,6 +20,14 @@ async function stageWith(hostSettings: object): Promise<Stage> {
   return stage
 }
 
+/** Runs `sync`. Answers what it says, which is one line. */
+async function syncSays(stage: Stage, code: number, says: RegExp): Promise<string> {
+  const run = await stage.sync()
+  expect(run.code).toBe(code)
+  oneLine(run.err, says)
+  return run.err
+}
+
 describe('exit codes', () => {
   it('2 and the places where it looked, without a config', async () => {
     const stage = await setStage()
@@ -37,9 +45,7 @@ describe('exit codes', () => {
       stage.config,
       'host: {base_url: "http://127.0.0.1:1/api/v1"}\nmirors: []\nmirrors: [{folder: pictures, album: A}]\n',
     )
-    const { code, err } = await stage.sync()
-    expect(code).toBe(2)
-    oneLine(err, /albumd\.yaml:2:1: mirors.*mirrors/)
+    await syncSays(stage, 2, /albumd\.yaml:2:1: mirors.*mirrors/)
   })
 
   it('2 for an option that does not exist', async () => {
@@ -52,27 +58,22 @@ describe('exit codes', () => {
   it('2 for a folder that is missing', async () => {
     const stage = await setStage()
     rmSync(stage.pictures, { recursive: true })
-    const { code, err } = await stage.sync()
-    expect(code).toBe(2)
-    oneLine(
-      err,
+    await syncSays(
+      stage,
+      2,
       /mirrors\[0\]\.folder: .*pictures is not there; mount what holds it or bring it back; make it only if/,
     )
   })
 
   it('2 for a key file that is missing', async () => {
     const stage = await stageWith({ api_key_file: 'elsewhere' })
-    const { code, err } = await stage.sync()
-    expect(code).toBe(2)
-    oneLine(err, /host\.api_key_file: no such file; it must hold the API key/)
+    await syncSays(stage, 2, /host\.api_key_file: no such file; it must hold the API key/)
   })
 
   it('2 for authorities that are missing or none, before anything is made', async () => {
     for (const ca_file of ['nowhere.pem', 'api-key']) {
       const stage = await stageWith({ ca_file })
-      const { code, err } = await stage.sync()
-      expect(code).toBe(2)
-      oneLine(err, /host\.ca_file: .*; it must hold the host's authority/)
+      await syncSays(stage, 2, /host\.ca_file: .*; it must hold the host's authority/)
       expect(readdirSync(stage.home)).not.toContain('state')
     }
   })
@@ -83,9 +84,7 @@ describe('exit codes', () => {
     ['/proc/nope/state', /check state_dir and its permissions/],
   ])('2 for a state folder that can not be one: %s', async (state_dir, says) => {
     const stage = await setStage({ config: { state_dir } })
-    const { code, err } = await stage.sync()
-    expect(code).toBe(2)
-    oneLine(err, says)
+    await syncSays(stage, 2, says)
   })
 
   it('2 for a state that belongs to another host', async () => {
@@ -94,9 +93,7 @@ describe('exit codes', () => {
     await stage.sync()
     const other = stage.baseUrl.replace('127.0.0.1', 'localhost')
     stage.configure({ host: { base_url: other, api_key_file: 'api-key' } })
-    const { code, err } = await stage.sync()
-    expect(code).toBe(2)
-    oneLine(err, /put host\.base_url back, or name another state_dir/)
+    const err = await syncSays(stage, 2, /put host\.base_url back, or name another state_dir/)
     expect(err).toContain(`belongs to ${stage.baseUrl}, the config says ${other}`)
   })
 
@@ -106,10 +103,9 @@ describe('exit codes', () => {
     await stage.sync()
     stage.configure({ mirrors: [{ folder: 'pictures', album: 'Elsewhere' }] })
     const before = await stage.listing()
-    const { code, err } = await stage.sync()
-    expect(code).toBe(2)
-    oneLine(
-      err,
+    await syncSays(
+      stage,
+      2,
       /is mirrored in the album "Photos", the config says "Elsewhere"; put mirrors\[\]\.album back/,
     )
     expect(await stage.listing()).toEqual(before)
@@ -122,17 +118,17 @@ describe('exit codes', () => {
     mkdirSync(join(stage.home, 'elsewhere'))
     stage.configure({ mirrors: [{ folder: 'elsewhere', album: 'Photos' }] })
     const before = await stage.listing()
-    const { code, err } = await stage.sync()
-    expect(code).toBe(2)
-    oneLine(err, /the album "Photos" mirrors .*pictures, .*elsewhere; put mirrors\[\]\.folder back/)
+    await syncSays(
+      stage,
+      2,
+      /the album "Photos" mirrors .*pictures, .*elsewhere; put mirrors\[\]\.folder back/,
+    )
     expect(await stage.listing()).toEqual(before)
   })
 
   it('3 for a host that does not answer', async () => {
     const stage = await stageWith({ base_url: 'http://127.0.0.1:9/api/v1' })
-    const { code, err } = await stage.sync()
-    expect(code).toBe(3)
-    oneLine(err, /127\.0\.0\.1:9 refuses connections; .*\(HOST_UNREACHABLE\)/)
+    await syncSays(stage, 3, /127\.0\.0\.1:9 refuses connections; .*\(HOST_UNREACHABLE\)/)
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ pending_uploads: 1, state: 'blocked' })
   })
 
@@ -145,18 +141,14 @@ describe('exit codes', () => {
     const stage = await stageWith({
       base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
     })
-    const { code, err } = await stage.sync()
-    expect(code).toBe(3)
-    oneLine(err, /answered 200 with something that is not of the interface \(HOST_ANSWER\)/)
+    await syncSays(stage, 3, /answered 200 with something that is not of the interface \(HOST_ANSWER\)/)
   })
 
   it('3 for a certificate that is not trusted, with the key to set', async () => {
     const stage = await setStage({ host: { tls: true } })
     stage.write('red.png', red)
     stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key' } })
-    const { code, err } = await stage.sync()
-    expect(code).toBe(3)
-    oneLine(err, /is not trusted; .*host\.ca_file .*\(HOST_TLS\)/)
+    await syncSays(stage, 3, /is not trusted; .*host\.ca_file .*\(HOST_TLS\)/)
   })
 
   it(
@@ -183,9 +175,7 @@ describe('exit codes', () => {
     mkdirSync(join(stage.home, 'state'))
     const lock = lockState(join(stage.home, 'state/lock.db'))
     onTestFinished(() => lock.release())
-    const { code, err } = await stage.sync()
-    expect(code).toBe(4)
-    oneLine(err, /state: another albumd has this state; stop it first/)
+    await syncSays(stage, 4, /state: another albumd has this state; stop it first/)
     expect((await stage.json('status')).running).toBe(true)
   })
 
@@ -193,33 +183,27 @@ describe('exit codes', () => {
     const stage = await setStage()
     const lock = await lockFolder(stage.pictures, realDisk.lstat(stage.pictures))
     onTestFinished(() => lock.release())
-    const { code, err } = await stage.sync()
-    expect(code).toBe(4)
-    oneLine(err, /pictures: another albumd mirrors this folder/)
+    await syncSays(stage, 4, /pictures: another albumd mirrors this folder/)
   })
 
   it('5 for a key that the host refuses, even with nothing to send', async () => {
     const stage = await setStage()
     writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
-    const { code, err } = await stage.sync()
-    expect(code).toBe(5)
-    oneLine(err, /\(INVALID_API_KEY\); check the key: host\.api_key_file/)
+    const err = await syncSays(stage, 5, /\(INVALID_API_KEY\); check the key: host\.api_key_file/)
     expect(err).not.toContain('wrong-key-abcdef')
   })
 
   it('5 for a plan that has no use of the interface', async () => {
     const stage = await setStage({ host: { plan: 'free' } })
     stage.write('red.png', red)
-    const { code, err } = await stage.sync()
-    expect(code).toBe(5)
-    oneLine(err, /\(PLAN_NOT_SUPPORTED\); "albumd doctor" says/)
+    await syncSays(stage, 5, /\(PLAN_NOT_SUPPORTED\); "albumd doctor" says/)
   })
 
   it('0 on a plan that can upload but not list, create albums or delete: pictures go to the root', async () => {
     const stage = await setStage({ host: { plansFrom: 'flagship' } })
     stage.write('a/red.png', red)
     expect(await stage.sync()).toMatchObject({ code: 0 })
-    const { out } = await stage.albumd('ls', '--format', 'json', '--config', stage.config)
+    const { out } = await stage.albumd('ls', '--format', 'json')
     expect(JSON.parse(out)).toMatchObject([{ state: 'synced', album: '' }])
   })
 })

@@ -5,8 +5,6 @@ import { recordPictures } from '../../daemon/recorded-pictures.ts'
 import { png } from '../../pictures.ts'
 import { runProgram, type Stage, setStage, sha256 } from '../stage/stage.ts'
 
-const albumd = (stage: Stage, ...args: string[]) => stage.albumd(...args, '--config', stage.config)
-
 async function mirrored(): Promise<Stage> {
   const stage = await setStage()
   for (const [n, path] of ['top.png', 'a/one.png', 'a/deep/two.png', 'a b/one.png'].entries())
@@ -21,12 +19,12 @@ it('ls lists all, a folder or a picture, with addresses that give its bytes', {
   const stage = await mirrored()
   const before = readFileSync(join(stage.home, 'state/albumd.db'))
   const [all, folder, one, table, nowhere, outside] = await Promise.all([
-    albumd(stage, 'ls', '--format', 'json'),
-    albumd(stage, 'ls', 'a', '--format', 'url'),
-    albumd(stage, 'ls', './pictures/a b/one.png'),
-    albumd(stage, 'ls'),
-    albumd(stage, 'ls', 'nowhere'),
-    albumd(stage, 'ls', '/etc'),
+    stage.albumd('ls', '--format', 'json'),
+    stage.albumd('ls', 'a', '--format', 'url'),
+    stage.albumd('ls', './pictures/a b/one.png'),
+    stage.albumd('ls'),
+    stage.albumd('ls', 'nowhere'),
+    stage.albumd('ls', '/etc'),
   ])
   const listed: { path: string; url: string; sha256: string; album: string }[] = JSON.parse(all.out)
   expect(listed.map(({ path, album }) => [path.slice(stage.pictures.length), album])).toEqual([

@@ -15,7 +15,7 @@ describe('pause', () => {
     const first = startDaemon(stage)
     await first.told('picture_uploaded')
     const before = await stage.listing()
-    expect(await pause(stage)).toMatchObject({ code: 0, out: expect.stringMatching(/^paused: /) })
+    expect(await stage.albumd('pause')).toMatchObject({ code: 0, out: expect.stringMatching(/^paused: /) })
     expect(await first.stop()).toBe(0)
 
     rmSync(join(stage.pictures, 'red.png'))
@@ -38,7 +38,7 @@ describe('pause', () => {
     ])
     expect(await stage.listing()).toEqual(before)
 
-    expect(await stage.albumd('resume', '--config', stage.config)).toMatchObject({ code: 0 })
+    expect(await stage.albumd('resume')).toMatchObject({ code: 0 })
     await daemon.told('image_deleted')
     expect(await stage.delivered()).toEqual({ 'Photos/green.png': sha256(green) })
     expect(await daemon.stop()).toBe(0)
@@ -52,7 +52,7 @@ describe('pause', () => {
     expect(await stage.sync()).toMatchObject({ code: 3 })
     expect(await stage.listing()).toEqual([])
     // It is over before the next command can look.
-    expect(await pause(stage, '--for', '1ms')).toMatchObject({ code: 0 })
+    expect(await stage.albumd('pause', '--for', '1ms')).toMatchObject({ code: 0 })
     expect(await stage.sync()).toMatchObject({ code: 0 })
     expect(await stage.json('resume')).toEqual({ paused: false, was_paused: false })
     expect(await stage.listing()).toHaveLength(1)
@@ -72,15 +72,11 @@ describe('pause', () => {
   it('is told by --help, and refuses what is no duration', async () => {
     const stage = await setStage()
     expect((await stage.albumd('pause', '--help')).out).toContain('albumd pause --for 2h')
-    const { code, err } = await pause(stage, '--for', 'long')
+    const { code, err } = await stage.albumd('pause', '--for', 'long')
     expect(code).toBe(2)
     expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining('90s, 10m or 1h30m')])
   })
 })
-
-function pause(stage: Stage, ...args: string[]) {
-  return stage.albumd('pause', '--config', stage.config, ...args)
-}
 
 async function mirror(stage: Stage) {
   return (await stage.json('status')).mirrors[0]

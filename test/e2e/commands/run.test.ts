@@ -42,7 +42,7 @@ describe('run', () => {
     const daemon = startDaemon(stage)
     await daemon.told('picture_uploaded')
     expect(await stage.json('status')).toMatchObject({ running: true, pid: daemon.pid })
-    const second = await stage.albumd('run', '--config', stage.config)
+    const second = await stage.albumd('run')
     expect(second.code).toBe(4)
     expect(second.err.trimEnd().split('\n')).toHaveLength(1)
     expect(await daemon.stop()).toBe(0)

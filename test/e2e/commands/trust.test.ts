@@ -7,7 +7,6 @@ import { bindFolder, canMount, mountSmallDisk } from '../disk/small-disk.ts'
 import { stageThrough } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
 
-const trust = (stage: Stage, ...args: string[]) => stage.albumd('trust', ...args, '--config', stage.config)
 const status = async (stage: Stage) => (await stage.json('status')).mirrors[0]
 
 async function mirrored(config: object = {}): Promise<Stage> {
@@ -27,7 +26,7 @@ describe('trust', () => {
       state: 'guarded',
       reason: expect.stringContaining(`"albumd trust ${stage.pictures}"`),
     })
-    const told = await trust(stage, 'pictures')
+    const told = await stage.albumd('trust', 'pictures')
     expect(told).toMatchObject({ code: 0, err: '' })
     expect(told.out).toContain('13 pictures that have images are not there now')
     expect(told.out.match(/^ {2}(a\/\d+|top)\.png$/gm)).toHaveLength(10)
@@ -37,7 +36,7 @@ describe('trust', () => {
     expect((await status(stage)).reason).toContain('is trusted as it is')
     expect(await stage.sync()).toMatchObject({ code: 0 })
     expect(await stage.listing()).toEqual([])
-    expect(await trust(stage, 'pictures')).toMatchObject({
+    expect(await stage.albumd('trust', 'pictures')).toMatchObject({
       code: 0,
       out: expect.stringContaining('nothing to trust'),
     })
@@ -69,7 +68,7 @@ describe('trust', () => {
       [join(stage.pictures, 'a'), 'is not there'],
       [stage.home, 'lies in no mirror'],
     ] as const) {
-      const { code, out, err } = await trust(stage, folder)
+      const { code, out, err } = await stage.albumd('trust', folder)
       expect({ code, out }).toEqual({ code: 2, out: '' })
       expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining(why)])
     }
@@ -77,7 +76,7 @@ describe('trust', () => {
 
   it('has nothing to do where nothing is in doubt', async () => {
     const stage = await mirrored()
-    expect(await trust(stage, 'pictures/a')).toMatchObject({
+    expect(await stage.albumd('trust', 'pictures/a')).toMatchObject({
       code: 0,
       out: expect.stringContaining('nothing to trust'),
     })
@@ -154,7 +153,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root',
     expect(await stage.listing()).toEqual(all)
 
     expect(await stage.sync()).toMatchObject({ code: 3 })
-    const told = await trust(stage, usb)
+    const told = await stage.albumd('trust', usb)
     expect(told.out).toContain('3 pictures that have images are not there now')
     expect(told.out).toContain('  usb/deep/0.png\n')
     expect(await stage.sync()).toMatchObject({ code: 0 })

@@ -1,12 +1,10 @@
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { localTime } from '../../../src/words/local-time.ts'
+import { localTime } from '../../../src/words/text.ts'
 import { png } from '../../pictures.ts'
 import { loseState } from '../stage/fault-stage.ts'
 import { runProgram, type Stage, setStage } from '../stage/stage.ts'
-
-const albumd = (stage: Stage, ...args: string[]) => stage.albumd(...args, '--config', stage.config)
 
 async function mirrored(config: object = {}): Promise<Stage> {
   const stage = await setStage({ config })
@@ -76,8 +74,8 @@ describe('a lost state', () => {
     const stage = await mirrored()
     loseState(stage)
     for (const command of [['status'], ['deletions', 'list']])
-      expect((await albumd(stage, ...command)).err).toContain('the state is gone')
-    const first = await albumd(stage, 'audit')
+      expect((await stage.albumd(...command)).err).toContain('the state is gone')
+    const first = await stage.albumd('audit')
     expect(first).toMatchObject({ code: 3, out: '' })
     expect(first.err).toContain('the state is gone')
     expect(first.err).toContain('nothing is recorded yet')
@@ -88,7 +86,7 @@ describe('a lost state', () => {
     const stage = await mirrored()
     const before = await stage.listing()
     loseState(stage)
-    const { out, err, code } = await albumd(stage, 'adopt', '--verify')
+    const { out, err, code } = await stage.albumd('adopt', '--verify')
     // The listing names the delivery base, so no upload is needed to know the addresses.
     expect(err).toContain('4 linked images proved to be the same')
     expect(code).toBe(0)
@@ -102,7 +100,7 @@ describe('a lost state', () => {
     const { out } = await stage.sync()
     expect(out.match(/adopt --verify/g)).toHaveLength(1)
     expect(out).toContain('4 pictures linked to images that the host held already')
-    expect((await albumd(stage, 'status')).out).toMatch(
+    expect((await stage.albumd('status')).out).toMatch(
       / 4 of 4 pictures on the host\n +4 of them linked .* their bytes are not compared yet/,
     )
   })
@@ -111,10 +109,10 @@ describe('a lost state', () => {
 describe('a path with nothing there', () => {
   it('is named: retry ends with 2, deletions approve with 0', async () => {
     const stage = await mirrored()
-    const retried = await albumd(stage, 'retry', 'a/nowhere')
+    const retried = await stage.albumd('retry', 'a/nowhere')
     expect(retried).toMatchObject({ code: 2, out: '' })
     expect(retried.err.trimEnd().split('\n')).toEqual([expect.stringContaining('a/nowhere')])
-    expect(await albumd(stage, 'deletions', 'approve', 'a/nowhere')).toMatchObject({
+    expect(await stage.albumd('deletions', 'approve', 'a/nowhere')).toMatchObject({
       code: 0,
       out: 'nothing is held at or below a/nowhere\n',
     })
@@ -124,9 +122,9 @@ describe('a path with nothing there', () => {
     const stage = await mirrored()
     stage.write('b/broken.png', 'no picture')
     expect(await stage.sync()).toMatchObject({ code: 3 })
-    expect(await albumd(stage, 'retry', 'b')).toMatchObject({ code: 3, err: '' })
+    expect(await stage.albumd('retry', 'b')).toMatchObject({ code: 3, err: '' })
     // Below the working folder, as a shell completes it.
-    expect(await albumd(stage, 'retry', 'pictures/b')).toMatchObject({ code: 3, err: '' })
+    expect(await stage.albumd('retry', 'pictures/b')).toMatchObject({ code: 3, err: '' })
   })
 })
 
@@ -145,7 +143,7 @@ describe('status', () => {
     const stage = await mirrored()
     stage.write('.albumdignore', 'a/\n')
     expect(await stage.sync()).toMatchObject({ code: 0 })
-    expect((await albumd(stage, 'status')).out).toContain(
+    expect((await stage.albumd('status')).out).toContain(
       '4 pictures left out keep their images; "albumd sync --prune',
     )
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ left_out_with_image: 4 })
@@ -160,8 +158,8 @@ describe('status', () => {
     const { blocks } = await stage.json('status')
     const [block] = blocks
     const first = blocks.map(({ since }: { since: string }) => since).sort()[0]
-    expect((await albumd(stage, 'status')).out).toContain(`since ${localTime(first)}`)
-    expect(await albumd(stage, 'retry')).toMatchObject({ code: 5 })
+    expect((await stage.albumd('status')).out).toContain(`since ${localTime(first)}`)
+    expect(await stage.albumd('retry')).toMatchObject({ code: 5 })
     const [again] = (await stage.json('status')).blocks
     expect(again).toMatchObject({ endpoint: block.endpoint, since: block.since })
     expect(Date.parse(again.said_at)).toBeGreaterThan(Date.parse(block.said_at))
@@ -172,7 +170,7 @@ it('deletions approve says what can not be undone before it lists and does it', 
   const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
   for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
   expect(await stage.sync()).toMatchObject({ code: 3 })
-  const lines = (await albumd(stage, 'deletions', 'approve')).out.trimEnd().split('\n')
+  const lines = (await stage.albumd('deletions', 'approve')).out.trimEnd().split('\n')
   expect(lines[0]).toContain('this can not be undone')
   expect(lines[1]).toContain('a/0.png')
   expect(lines.at(-1)).toContain('3 images: each is approved')

@@ -3,16 +3,17 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
 import { startDaemon } from '../stage/process.ts'
-import { type Stage, setStage } from '../stage/stage.ts'
-
-const why = (stage: Stage, path: string) => stage.albumd('why', path, '--config', stage.config)
+import { setStage } from '../stage/stage.ts'
 
 it('why makes no state, and tells a path in no mirror from one that is not there', async () => {
   const stage = await setStage()
-  const [nowhere, outside] = await Promise.all([why(stage, 'nowhere.png'), why(stage, '/etc/passwd')])
+  const [nowhere, outside] = await Promise.all([
+    stage.albumd('why', 'nowhere.png'),
+    stage.albumd('why', '/etc/passwd'),
+  ])
   expect(nowhere).toMatchObject({ code: 0, err: '' })
   expect(nowhere.out).toContain('not there: it is not there, and nothing is known of it')
-  const mistyped = await stage.albumd('why', 'pictures/nowhere.png', '--config', stage.config)
+  const mistyped = await stage.albumd('why', 'pictures/nowhere.png')
   expect(mistyped.out.split('\n')[0]).toBe(join(stage.pictures, 'nowhere.png'))
   expect(outside).toMatchObject({ code: 2, out: '' })
   expect(outside.err).toContain('lies in no mirror')
@@ -25,7 +26,7 @@ it('why shows the state, the image, what happens next and the history, and its c
   await stage.sync()
   const database = join(stage.home, 'state/albumd.db')
   const before = readFileSync(database)
-  const { out } = await why(stage, "./pictures/it's/0.png")
+  const { out } = await stage.albumd('why', "./pictures/it's/0.png")
   expect(out).toMatch(/state {3}on the host/)
   expect(out).toMatch(/album {3}"Photos\/it's"/)
   expect(out).toMatch(/image {3}.*, uploaded, recorded .* http/)

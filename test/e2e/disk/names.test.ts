@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { printable } from '../../../src/cli/words/wording.ts'
+import { printable } from '../../../src/words/text.ts'
 import { some } from '../../pictures.ts'
 import { configure, localTree, loseState, move, setting, syncs } from '../stage/fault-stage.ts'
 

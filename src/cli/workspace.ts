@@ -3,10 +3,9 @@ import { cpSync, existsSync, readFileSync, realpathSync, statSync, writeFileSync
 import { createServer } from 'node:net'
 import { basename, join, relative, resolve } from 'node:path'
 import { stringify } from 'yaml'
-import { makeFolder } from '../../local/make-folder.ts'
-import { albumNameOf } from '../../sync/album.ts'
-import { EXIT } from '../exit-codes.ts'
-import { Problem } from '../words/problem.ts'
+import { makeFolder } from '../local/make-folder.ts'
+import { albumNameOf } from '../sync/album.ts'
+import { Problem } from './problem.ts'
 
 /** The folder of a trial, which holds everything that the trial writes. */
 export interface Workspace {
@@ -20,6 +19,9 @@ export interface Workspace {
   apiKey: string
 }
 
+/** The folder of the sample pictures. */
+const SAMPLES = join(import.meta.dirname, 'try/pictures')
+
 const USUAL_PORT = 8443
 const USUAL_PAGE_PORT = 8687
 
@@ -31,15 +33,12 @@ export async function openWorkspace(cwd: string, given: string | undefined): Pro
   const own = given === undefined ? null : realFolder(given)
   const home = join(realpathSync(cwd), 'albumd-try', own === null ? 'samples' : nameFor(own))
   if (own !== null && !relative(own, home).startsWith('..'))
-    throw new Problem(
-      EXIT.usage,
-      `${own} holds ${cwd}, where the trial would be kept; start it from another folder`,
-    )
+    throw new Problem(`${own} holds ${cwd}, where the trial would be kept; start it from another folder`)
   try {
     makeFolder(home, 0o700)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new Problem(EXIT.usage, `${home}: can't be made (${code}); start it from a folder of yours`)
+    throw new Problem(`${home}: can't be made (${code}); start it from a folder of yours`)
   }
   const folder = own ?? join(home, 'pictures')
   if (own === null && !existsSync(folder)) cpSync(SAMPLES, folder, { recursive: true })
@@ -56,8 +55,8 @@ export async function openWorkspace(cwd: string, given: string | undefined): Pro
 
 function realFolder(given: string): string {
   const folder = resolve(given)
-  if (!existsSync(folder)) throw new Problem(EXIT.usage, `${folder}: there is no such folder`)
-  if (!statSync(folder).isDirectory()) throw new Problem(EXIT.usage, `${folder}: this is no folder`)
+  if (!existsSync(folder)) throw new Problem(`${folder}: there is no such folder`)
+  if (!statSync(folder).isDirectory()) throw new Problem(`${folder}: this is no folder`)
   return realpathSync(folder)
 }
 
@@ -115,6 +114,3 @@ function configFor(
   }
   return `# Made by albumd try; written anew at each start.\n${stringify(config)}`
 }
-
-/** The folder of the pictures that `albumd try` shows. */
-export const SAMPLES = join(import.meta.dirname, 'try/pictures')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ALL_IN_SYNC, Tally } from '../../src/cli/terminal/tally.ts'
+import { ALL_IN_SYNC, Tally } from '../../src/cli/one-pass.ts'
 import type { SpokenEvent } from '../../src/sync/pass-events.ts'
 import { mirrorInSync } from '../daemon/report/mirror-status.ts'
 
@@ -13,7 +13,7 @@ describe('the summary of a pass', () => {
     for (const path of ['a.png', 'a.png', 'b.png', 'a.png']) tally.add(waits(path))
     tally.add({ event: 'picture_uploaded', mirror: '/p', path: 'b.png', size: 1, cdn_url: 'x' })
     expect(tally.counts).toMatchObject({ waiting: 1, uploaded: 1 })
-    expect(tally.inWords({ mirrors: [{ ...IDLE, pending_uploads: 1 }] }, [])).toContain(
+    expect(tally.inWords([{ ...IDLE, pending_uploads: 1 }], [])).toContain(
       'left: 1 to upload, 1 of them not ready yet (',
     )
   })
@@ -25,14 +25,13 @@ describe('the summary of a pass', () => {
     for (const path of ['b.png', 'c.png']) tally.add({ ...unchanged(path), compared: true })
     tally.add(unchanged('e.png'))
     tally.add({ event: 'picture_linked', mirror: '/p', path: 'd.png' })
-    expect(tally.inWords({ mirrors: [IDLE] }, [])).toBe(
+    expect(tally.inWords([IDLE], [])).toBe(
       '1 picture uploaded, 2 pictures found on the host by the bytes, 1 picture linked',
     )
   })
 
   it('does not say that all is in sync where links could not be compared', () => {
-    const status = { mirrors: [IDLE] }
-    expect(new Tally().inWords(status, [])).toBe(ALL_IN_SYNC)
-    expect(new Tally().inWords(status, [], 10)).toContain('left: 10 linked and not compared')
+    expect(new Tally().inWords([IDLE], [])).toBe(ALL_IN_SYNC)
+    expect(new Tally().inWords([IDLE], [], 10)).toContain('left: 10 linked and not compared')
   })
 })

@@ -1,8 +1,16 @@
 import stringWidth from 'string-width'
 import { expect, it } from 'vitest'
-import { barText } from '../../src/cli/terminal/transfer-bar.ts'
+import { barText, eventInWords } from '../../src/cli/terminal/progress.ts'
 
-const half = { total: 62, done: 31, bytes: 310_000, quota: 4969, seconds: 10 }
+const half = {
+  noun: 'picture',
+  total: 62,
+  before: 0,
+  done: 31,
+  bytes: 310_000,
+  quota: 4969,
+  seconds: 10,
+} as const
 
 it('shows how far it is, rate, time left and quota left', () => {
   expect(barText(half, 120)).toMatch(
@@ -22,4 +30,14 @@ it.each([120, 80, 60, 40, 24])('fits on one line of a terminal of %i columns', c
 
 it('never counts more than there is', () => {
   expect(barText({ ...half, done: 63 }, 120)).toMatch(/^█{30} 62 of 62 pictures/)
+})
+
+it('counts the albums of an audit that goes on, and how long the rest of them takes', () => {
+  const audit = { ...half, noun: 'album', before: 26, bytes: null, quota: null } as const
+  expect(barText(audit, 120)).toMatch(/^█{15}░{15} 31 of 62 albums {2}62 s left$/)
+})
+
+it('does not pass its own count of the quota for what the host would say', () => {
+  const told = { event: 'uploads_started', pictures: 2, bytes: 2048, quota_left: 4969 } as const
+  expect(eventInWords(told)).toBe("2 pictures to compare or send (2 KB); quota left 4,969 by albumd's count")
 })

@@ -1,13 +1,12 @@
-import { KEY_REMEDY } from '../../config/host-access.ts'
-import { EARLY_REMEDY } from '../../daemon/report/quota-status.ts'
-import type { AuditStatus, MirrorStatus, Status } from '../../daemon/report/status.ts'
-import type { Watching } from '../../daemon/watch/watching.ts'
-import type { PageNow } from '../../page/ask.ts'
-import type { ErrorCode } from '../../protocol/errors.ts'
-import { fullPath } from '../../sync/tree-path.ts'
-import { localTime } from '../../words/local-time.ts'
-import { because, inWords } from '../../words/reasons.ts'
-import { count, printable, sizeInWords } from './wording.ts'
+import { KEY_REMEDY } from '../config/host-access.ts'
+import { EARLY_REMEDY } from '../daemon/report/quota-status.ts'
+import type { AuditStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
+import type { Watching } from '../daemon/watch/watching.ts'
+import type { PageNow } from '../page/ask.ts'
+import type { ErrorCode } from '../protocol/errors.ts'
+import { fullPath } from '../sync/tree-path.ts'
+import { because, inWords } from '../words/reasons.ts'
+import { count, localTime, printable, sizeInWords } from '../words/text.ts'
 
 /** The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. */
 export function statusInWords(status: Status, now: PageNow | null): string {

@@ -1,0 +1,183 @@
+import { homedir } from 'node:os'
+import { basename, resolve } from 'node:path'
+import { checkFolders } from '../../config/cross-checks.ts'
+import { mayBeKey, readApiKey, readAuthorities } from '../../config/host-access.ts'
+import { defaultStateDir } from '../../config/paths.ts'
+import { checkEndpoints, LONGEST_MS, openHostToAsk } from '../../daemon/doctor/endpoints.ts'
+import type { Finding } from '../../daemon/doctor/finding.ts'
+import { checkReach, checkTls } from '../../daemon/doctor/host.ts'
+import { CREDENTIAL_LIFETIME_MS, REQUESTS_PER_SECOND } from '../../protocol/limits.ts'
+import { albumNameOf } from '../../sync/album.ts'
+import { EXIT, Problem } from '../problem.ts'
+import type { Asker } from './asker.ts'
+import { type Draft, faultIn, faultOf } from './draft.ts'
+
+/** The options of `albumd init` that answer questions. */
+export interface Given {
+  'base-url': string | undefined
+  'ca-file': string | undefined
+  'api-key-file': string | undefined
+  folder: string[]
+  album: string[]
+  deletions: string | undefined
+  /** Whether the host may be asked. */
+  check: boolean
+}
+
+type Host = Draft['host']
+
+const NO_CHECK = '--no-check writes the config all the same'
+const { signal: NEVER } = new AbortController()
+
+/** Asks for the host's address, and for its certificate authority when it needs one, and checks both with the host. */
+export async function agreeOnHost(asker: Asker, given: Given, draft: Draft): Promise<void> {
+  const { host } = draft
+  const { 'base-url': address, 'ca-file': authority, check } = given
+  if (authority !== undefined) host.ca_file = resolve(authority)
+  const canAsk = asker.person && address === undefined
+  const look = () => (check ? faultOfHost(host) : null)
+  for (;;) {
+    // When something else than the address was wrong, an empty line keeps the address.
+    const before = host.base_url || undefined
+    host.base_url = await asker.ask({
+      option: 'base-url',
+      given: address,
+      words: `The image host's interface${before ? '' : ', such as https://images.example.com/api/v1'}`,
+      fallback: before,
+      check: base_url => faultIn({ ...draft, host: { ...host, base_url } }, 'host.base_url'),
+    })
+    let fault = await look()
+    if (canAsk && fault?.check === 'tls' && authority === undefined) {
+      asker.tell(fault.message)
+      await askForAuthority(asker, host)
+      fault = await look()
+    }
+    if (fault === null) return
+    if (!canAsk) throw new Problem(`${fault.message}; ${NO_CHECK}`, EXIT.left)
+    asker.tell(fault.message)
+  }
+}
+
+async function askForAuthority(asker: Asker, host: Host): Promise<void> {
+  const file = await asker.ask({
+    option: 'ca-file',
+    words: "The certificate of the host's own authority (PEM file), or none",
+    fallback: 'none',
+    check: file =>
+      file === 'none' ? null : faultOf(() => readAuthorities({ host: { ca_file: resolve(file) } })),
+  })
+  if (file === 'none') delete host.ca_file
+  else host.ca_file = resolve(file)
+}
+
+async function faultOfHost(host: Host): Promise<Finding | null> {
+  const ca = readAuthorities({ host })
+  const tls = await checkTls(host.base_url, ca, LONGEST_MS, NEVER)
+  const [found] = tls.status === 'fail' ? [tls] : await checkReach(host.base_url, ca, LONGEST_MS, NEVER)
+  return found?.status === 'fail' ? found : null
+}
+
+/** Asks for the key and tries it on the host. Null when a file holds the key already. Throws Problem and ConfigError. */
+export async function agreeOnKey(asker: Asker, given: Given, { host }: Draft): Promise<string | null> {
+  const file = given['api-key-file'] && resolve(given['api-key-file'])
+  const check = (key: string) => (given.check ? refusalOf(asker, host, key) : null)
+  const { ALBUMD_API_KEY } = process.env
+  if (!file && !ALBUMD_API_KEY)
+    return asker.ask({
+      option: 'api-key-file',
+      words: 'The API key (not shown)',
+      secret: true,
+      check: key => (mayBeKey(key) ? check(key) : 'holds characters that no API key has'),
+    })
+  // As albumd reads it later: without the end of the line, and refused when it does not fit into a header.
+  const { key } = file
+    ? readApiKey({ host: { api_key_file: file } }, {})
+    : readApiKey({ host: {} }, { ALBUMD_API_KEY })
+  const refusal = await check(key)
+  if (refusal !== null) throw new Problem(`${refusal}; ${NO_CHECK}`, EXIT.refused)
+  if (!file) return key
+  host.api_key_file = file
+  return null
+}
+
+/** Why the host refuses the key, or null. Endpoints outside the plan are mentioned, and are no reason to refuse it. */
+async function refusalOf(asker: Asker, host: Host, key: string): Promise<string | null> {
+  const { origin, href } = new URL(host.base_url)
+  const settings = {
+    base_url: href.replace(/\/$/, ''),
+    site_url: origin,
+    upload_form: 'credential',
+    timeout: LONGEST_MS,
+    credential_lifetime: CREDENTIAL_LIFETIME_MS,
+    requests_per_second: REQUESTS_PER_SECOND,
+  } as const
+  const asked = openHostToAsk(settings, { apiKey: key, ca: readAuthorities({ host }) }, null)
+  const findings: Finding[] = []
+  try {
+    for await (const finding of checkEndpoints(asked, NEVER)) findings.push(finding)
+  } finally {
+    await asked.close()
+  }
+  const refused = findings.find(({ check, status }) => check === 'key' && status === 'fail')
+  if (refused) return refused.message
+  for (const { status, message, remedy } of findings)
+    if (status !== 'pass') asker.tell(`${message}${remedy ? `: ${remedy}` : ''}`)
+  return null
+}
+
+/** Asks for the mirrors: folders, albums, and what becomes of images when pictures are deleted. */
+export async function agreeOnMirrors(
+  asker: Asker,
+  { folder: folders, album: albums, deletions }: Given,
+  draft: Draft,
+): Promise<void> {
+  const { mirrors } = draft
+  do {
+    const at = mirrors.length
+    const faultAt = (mirror: Draft['mirrors'][number], key: 'folder' | 'album') =>
+      faultIn({ ...draft, mirrors: [...mirrors, mirror] }, `mirrors[${at}].${key}`)
+    const answer = await asker.ask({
+      option: 'folder',
+      words: at > 0 ? 'Another folder' : 'The folder of your pictures',
+      given: folders[at],
+      fallback: at > 0 ? NO_MORE : undefined,
+      check: text => {
+        if (at > 0 && text === NO_MORE) return null
+        const mirror = { folder: absolute(text), album: `${at}` }
+        return faultAt(mirror, 'folder') ?? faultOnDisk(draft, mirror)
+      },
+    })
+    if (at > 0 && answer === NO_MORE) break
+    const folder = absolute(answer)
+    const album = await asker.ask({
+      option: 'album',
+      words: 'Its album on the host, slash-separated where it lies in others',
+      given: albums[at],
+      fallback: albumNameOf(basename(folder)),
+      check: album => faultAt({ folder, album }, 'album'),
+    })
+    mirrors.push({ folder, album })
+  } while (mirrors.length < folders.length || (asker.person && folders.length === 0))
+  const answer = await asker.ask({
+    option: 'deletions',
+    words:
+      'When a picture is deleted or changed here, give up its old image too (propagate: a mirror), or keep it (keep: a backup)?',
+    given: deletions,
+    fallback: 'propagate',
+    check: word => (['propagate', 'keep'].includes(word) ? null : 'must be propagate or keep'),
+  })
+  for (const mirror of mirrors) mirror.deletions = answer
+}
+
+const NO_MORE = 'no more'
+
+function faultOnDisk({ file, mirrors }: Draft, mirror: Draft['mirrors'][number]): string | null {
+  const state_dir = defaultStateDir({ file, env: process.env }) ?? resolve('/')
+  const all = [...mirrors, mirror].map(each => ({ ...each, deletions: 'propagate' as const, ignore: [] }))
+  const problems = checkFolders({ mirrors: all, state_dir })
+  return problems.find(({ folder }) => folder === mirror.folder)?.message ?? null
+}
+
+function absolute(path: string): string {
+  return resolve(path === '~' || path.startsWith('~/') ? `${homedir()}${path.slice(1)}` : path)
+}

@@ -1,0 +1,88 @@
+import type { Config } from '../config/schema.ts'
+import { readRemedy } from '../words/system-errors.ts'
+import { printable } from '../words/text.ts'
+
+/** The contract's exit codes. */
+export const EXIT = {
+  inSync: 0,
+  unexpected: 1,
+  usage: 2,
+  /** Something is left to do: failed, uncertain or held files, quota, a guarded mirror, an unreachable host. */
+  left: 3,
+  /** Another albumd uses this state or one of its folders. */
+  locked: 4,
+  /** The host refused the key or the whole plan. */
+  refused: 5,
+} as const
+
+const MEANINGS: Record<number, string> = {
+  [EXIT.inSync]: 'done',
+  [EXIT.unexpected]: 'unexpected failure',
+  [EXIT.usage]: 'bad usage or config',
+  [EXIT.left]: 'something is left, or paused',
+  [EXIT.locked]: 'another albumd has this state or folder',
+  [EXIT.refused]: 'the host refused the key or the plan',
+}
+
+/** The exit codes for a command's help. Any command may fail unexpectedly. */
+export function exitCodesInHelp(codes: readonly number[]): string {
+  const all = [...new Set([...codes, EXIT.unexpected])].sort()
+  return `Exit codes: ${all.map(code => `${code} ${MEANINGS[code]}`).join(', ')}.`
+}
+
+/** An error that a person can correct. Its message says in one line what is wrong, where, and what to do. */
+export class Problem extends Error {
+  override name = 'Problem'
+  readonly exitCode: number
+
+  constructor(message: string, exitCode: number = EXIT.usage) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+/** The exit codes of errors that a person can do something about. Other errors of the state are unexpected. */
+const EXIT_OF: Readonly<Record<string, number>> = {
+  CONFIG: EXIT.usage,
+  NOT_POSSIBLE: EXIT.usage,
+  PAUSED: EXIT.left,
+  LEFT: EXIT.left,
+  DAEMON_ENDED: EXIT.left,
+  OTHER_CONFIG: EXIT.locked,
+  OTHER_VERSION: EXIT.locked,
+  NOT_UNDERSTOOD: EXIT.locked,
+  LOCKED: EXIT.locked,
+  HOST_DATA_IN_USE: EXIT.locked,
+  STATE_OTHER_HOST: EXIT.usage,
+  STATE_OTHER_ALBUM: EXIT.usage,
+  STATE_OTHER_FOLDER: EXIT.usage,
+  STATE_NEWER: EXIT.usage,
+  STATE_UNREADABLE: EXIT.usage,
+}
+
+/** The line and the exit code for an error. */
+export function describeError(error: unknown): { exitCode: number; lines: string } {
+  if (error instanceof Problem) return { exitCode: error.exitCode, lines: error.message }
+  const { code = '', message = String(error) } = error as { code?: string; message?: string }
+  // A message may repeat what a person typed, so control characters are escaped.
+  if (code === 'NOT_POSSIBLE') return { exitCode: EXIT.usage, lines: printable(message) }
+  const known = EXIT_OF[code]
+  if (known !== undefined) return { exitCode: known, lines: message }
+  return { exitCode: EXIT.unexpected, lines: unexpected(code, message) }
+}
+
+function unexpected(code: string, message: string): string {
+  if (code.startsWith('STATE_')) return message
+  // An error of the embedded host.
+  if (code === 'SQLITE_FULL')
+    return "the disk that holds the host's data is full; make room, then start again"
+  if (code === 'EMFILE' || code === 'ENFILE') return `${message}; ${readRemedy(code)}`
+  return `unexpected: ${message}${code ? ` (${code})` : ''}`
+}
+
+/** For commands that look into the state without opening it for work: says on standard error what is wrong with it. */
+export async function sayStateProblem({ state_dir }: Config): Promise<void> {
+  const { stateProblem } = await import('../daemon/state/state-problem.ts')
+  const problem = stateProblem(state_dir)
+  if (problem) process.stderr.write(`albumd: ${problem}\n`)
+}

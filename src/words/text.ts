@@ -1,0 +1,55 @@
+import bytes from 'bytes'
+
+/** 1536 → "1.5 KB". */
+export function sizeInWords(size: number): string {
+  return bytes.format(size, { unitSeparator: ' ', decimalPlaces: 1 }) ?? `${size} B`
+}
+
+/** 1, "picture" → "1 picture"; 2 → "2 pictures". */
+export function count(n: number, noun: string): string {
+  return `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
+}
+
+/** A rounded span of milliseconds: "80 s", "12 min", "3 h" or "2 days". */
+export function spanInWords(ms: number): string {
+  if (ms < 90_000) return `${Math.max(0, Math.ceil(ms / 1000))} s`
+  if (ms < 90 * 60_000) return `${Math.round(ms / 60_000)} min`
+  if (ms < 48 * 3_600_000) return `${Math.round(ms / 3_600_000)} h`
+  return count(Math.round(ms / 86_400_000), 'day')
+}
+
+/**
+ * A moment by this machine's clock, for a person: "2026-11-22 18:30:05 +08:00". The offset is shown, because people also
+ * read such lines on other machines. `at`: milliseconds since 1970, or ISO 8601.
+ */
+export function localTime(at: number | string): string {
+  const moment = new Date(at)
+  const east = -moment.getTimezoneOffset()
+  const shifted = new Date(moment.getTime() + east * 60_000).toISOString()
+  const two = (n: number) => `${n}`.padStart(2, '0')
+  const offset = `${two(Math.floor(Math.abs(east) / 60))}:${two(Math.abs(east) % 60)}`
+  return `${shifted.slice(0, -5).replace('T', ' ')} ${east < 0 ? '-' : '+'}${offset}`
+}
+
+/** ISO 8601, as `--json` has it. Null stays null. */
+export function isoTime(ms: number): string
+export function isoTime(ms: number | null): string | null
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}
+
+/**
+ * A text in which control characters, invisible characters and those that change the direction of writing are \u codes,
+ * because they could move the cursor of a terminal, forge a line, or make a name look like another name.
+ */
+export function printable(text: string): string {
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g,
+    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Quotes a word for a shell where needed, so that people can copy commands: `it's` becomes `'it'\''s'`. */
+export function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
