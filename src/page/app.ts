@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { type Context, Hono } from 'hono'
+import type { Alert } from '../daemon/notify/health.ts'
 import type { Fields } from './commands.ts'
-import type { Health } from './facts.ts'
-import { HEADERS, isAskedByOthers, isEqual, isOwnHost, isOwnOrigin } from './guard.ts'
+import { HEADERS, hasKey, isAskedByOthers, isEqual, isForwarded, isOwnHost, isOwnOrigin } from './guard.ts'
+import { isOwnUser } from './other-end.ts'
 import type { Thumbnail } from './thumbnails.ts'
 
 /** What the page serves. */
 export interface Sources {
-  assets: Assets
   /** Proves that a form was sent by this page. */
-  token: string
+  readonly token: string
   document(): string
   /** What `albumd status` asks for. */
   now(): object
@@ -18,31 +18,30 @@ export interface Sources {
   /** `id`: of the picture's image, or of its upload. Null: there is none. */
   thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail | null>
   metrics(): Promise<{ type: string; text: string }>
-  health(): Health
+  alerts(): Alert[]
   /** False: that is no form of the page. */
   askFor(command: string, fields: Fields): boolean
   /** Called with an unexpected error. */
   failed(error: Error): void
 }
 
-/** Who may use the page, by connection and request. */
-export interface PageAccess {
-  /** Whether any Host header is accepted, because only this user can connect. */
-  anyHost: boolean
-  /** Whether this is the user of this albumd, or root, or somebody who has the key. */
-  isUser(context: Context): boolean
-  /** What to tell a person who may not use the page. */
-  whoMay: string
-}
-
 /** Bytes. */
 const LARGEST_FORM = 64 * 1024
 
-/** The status page for those whom `access` lets in. */
-export function pageApp(sources: Sources, access: PageAccess): Hono {
+/** What opens the page to people whom albumd can't recognize by their connection, and the file that holds the key. */
+export interface Lock {
+  key: string
+  keyFile: string
+}
+
+/** The status page. `lock`: null on a socket that only the user of this albumd, and root, can connect to. */
+export function pageApp(sources: Sources, lock: Lock | null): Hono {
+  const isUser = (context: Context) =>
+    lock === null || (isOwnUser(context) && !isForwarded(context)) || hasKey(context.req.raw, lock.key)
+  const { style, script } = readAssets()
   const app = new Hono()
   app.use(async (context, next) => {
-    if (!access.anyHost && !isOwnHost(context.req.header('host')))
+    if (lock !== null && !isOwnHost(context.req.header('host')))
       return refused(context, 421, 'This page is reached by an address such as 127.0.0.1, or by localhost.')
     await next()
     for (const [name, value] of Object.entries(HEADERS))
@@ -52,23 +51,32 @@ export function pageApp(sources: Sources, access: PageAccess): Hono {
 
   // These are for everybody, because they name no file.
   app.get('/healthz', context => {
-    const { well, text } = sources.health()
-    return context.text(text(access.isUser(context)), well ? 200 : 503)
+    const alerts = sources.alerts()
+    if (alerts.length === 0) return context.text('ok\n')
+    // The messages name files.
+    const shown = ({ code, message }: Alert) => `${code}: ${message.replace(/\p{C}/gu, '?')}\n`
+    const lines = alerts.map(isUser(context) ? shown : ({ code }) => `${code}\n`)
+    return context.text(lines.join(''), 503)
   })
   app.get('/metrics', async context => {
     const { type, text } = await sources.metrics()
     return context.body(text, 200, { 'content-type': type })
   })
-  app.get('/style.css', context => asset(context, sources.assets.style, 'text/css'))
-  app.get('/script.js', context => asset(context, sources.assets.script, 'text/javascript'))
+  app.get('/style.css', context => asset(context, style, 'text/css'))
+  app.get('/script.js', context => asset(context, script, 'text/javascript'))
   app.get('/favicon.ico', context => context.body(null, 204))
 
   app.use(async (context, next) => {
     if (isAskedByOthers(context.req.header('sec-fetch-site'), context.req.header('sec-fetch-mode')))
       return refused(context, 403, 'Another site may not ask for this.')
-    if (access.isUser(context)) return next()
+    if (isUser(context)) return next()
     context.header('www-authenticate', 'Basic realm="albumd", charset="UTF-8"')
-    return refused(context, 401, access.whoMay)
+    return refused(
+      context,
+      401,
+      'This is the page of the user who runs albumd. It opens by itself for that user on this machine. ' +
+        `Others need the key for a password; the user, and root, find it in ${lock?.keyFile}.`,
+    )
   })
 
   app.get('/', context => context.html(sources.document()))
@@ -126,12 +134,7 @@ function refused(
 }
 
 /** The texts of the page's style sheet and script. */
-export interface Assets {
-  style: string
-  script: string
-}
-
-export function readAssets(): Assets {
+function readAssets(): { style: string; script: string } {
   // In the package this code lies in another folder, but also beside page/.
   const read = (name: string) => readFileSync(new URL(`../page/assets/${name}`, import.meta.url), 'utf8')
   return { style: `${read('colours.css')}\n${read('style.css')}`, script: read('script.js') }

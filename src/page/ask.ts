@@ -1,9 +1,11 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import type { Config } from '../config/schema.ts'
 import { openSocketPath } from '../daemon/control/protocol.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
+import type { UnderWay } from './heard.ts'
 import type { PageUrl } from './listening.ts'
-import type { UnderWay } from './under-way.ts'
 
 // Not imported, for the reason that daemon/control/client.ts gives.
 const { request } = process.getBuiltinModule('node:http')
@@ -22,22 +24,14 @@ export async function askPage(config: Config): Promise<PageNow | null> {
   try {
     const socket = openSocketPath(stateFiles(config.state_dir).page)
     try {
-      return (await get(socket.path, '/now')) as PageNow
+      const signal = AbortSignal.timeout(WITHIN)
+      const asked = request({ socketPath: socket.path, path: '/now', agent: false, signal }).end()
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      return answer.statusCode === 200 ? ((await json(answer)) as PageNow) : null
     } finally {
       socket.release()
     }
   } catch {
     return null
   }
-}
-
-function get(socketPath: string, path: string): Promise<unknown> {
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  const asked = request({ socketPath, path, agent: false, signal: AbortSignal.timeout(WITHIN) }, answer => {
-    if (answer.statusCode === 200) resolve(json(answer))
-    else reject(new Error(`HTTP ${answer.statusCode}`))
-  })
-  asked.on('error', reject)
-  asked.end()
-  return promise
 }

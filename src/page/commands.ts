@@ -13,9 +13,22 @@ export interface PageCommand {
   ended: number | null
 }
 
+/** The fields of a form. */
+export type Fields = Readonly<Record<string, unknown>>
+
 /** How many commands are shown, and for how long after their end, in milliseconds. */
 const SHOWN = 4
 const SHOWN_MS = 5 * 60_000
+
+const HOUR_MS = 3_600_000
+/** Null: until `resume`. */
+const PAUSES = new Map<unknown, number | null>([
+  ['1h', HOUR_MS],
+  ['8h', 8 * HOUR_MS],
+  ['', null],
+])
+
+const WORDS = { approve: 'Approving', discard: 'Discarding' } as const
 
 /** The commands that people gave on the page, and their outcome. The daemon carries them out between its passes. */
 export class PageCommands {
@@ -30,8 +43,35 @@ export class PageCommands {
     this.#now = now
   }
 
+  /** Gives the command of a form of the page. Answers false where the page has no such form. */
+  askFor(queue: CommandQueue, name: string, fields: Fields): boolean {
+    const path = pathIn(fields)
+    const most = mostIn(fields)
+    if (path === undefined || most === undefined) return false
+    const of = path === null ? {} : { path }
+    if (name === 'retry') this.#ask(queue, 'retry', of, `Retrying ${path ?? 'all'}`)
+    else if (name === 'resume') this.#ask(queue, 'resume', {}, 'Resuming')
+    else if (name === 'pause') {
+      const forMs = PAUSES.get(fields.for)
+      if (forMs === undefined) return false
+      this.#ask(queue, 'pause', { forMs }, 'Pausing')
+    } else if (name === 'approve' || name === 'discard') {
+      // The form for all held deletions says how many the person saw. More may be held by now.
+      if (path === null && most === null) return false
+      const request = { action: name, ...of, ...(most !== null && { most }) } as const
+      this.#ask(queue, 'deletions', request, `${WORDS[name]} ${path ?? 'all held deletions'}`)
+    } else return false
+    return true
+  }
+
+  /** The latest first. */
+  latest(): PageCommand[] {
+    const since = this.#now() - SHOWN_MS
+    return this.#commands.filter(({ ended }) => ended === null || ended > since).toReversed()
+  }
+
   /** Queues the command and returns at once, because the command may take hours. */
-  ask<N extends CommandName>(queue: CommandQueue, name: N, request: RequestOf<N>, what: string): void {
+  #ask<N extends CommandName>(queue: CommandQueue, name: N, request: RequestOf<N>, what: string): void {
     const command: PageCommand = { id: this.#nextId++, what, state: 'waits', why: null, ended: null }
     this.#commands.push(command)
     if (this.#commands.length > SHOWN) this.#commands.shift()
@@ -45,58 +85,7 @@ export class PageCommands {
     )
     this.#changed()
   }
-
-  /** The latest first. */
-  latest(): PageCommand[] {
-    const since = this.#now() - SHOWN_MS
-    return this.#commands.filter(({ ended }) => ended === null || ended > since).toReversed()
-  }
 }
-
-/** The fields of a form. */
-export type Fields = Readonly<Record<string, unknown>>
-
-const HOUR_MS = 3_600_000
-/** Null: until `resume`. */
-const PAUSES = new Map<unknown, number | null>([
-  ['1h', HOUR_MS],
-  ['8h', 8 * HOUR_MS],
-  ['', null],
-])
-
-/** Gives the command of a form of the page. Answers false where the page has no such form. */
-export function askFor(commands: PageCommands, queue: CommandQueue, name: string, fields: Fields): boolean {
-  const path = pathIn(fields)
-  const most = mostIn(fields)
-  if (path === undefined || most === undefined) return false
-  const of = path === null ? {} : { path }
-  switch (name) {
-    case 'retry':
-      commands.ask(queue, 'retry', of, `Retrying ${path ?? 'all'}`)
-      return true
-    case 'approve':
-    case 'discard': {
-      // The form for all held deletions says how many the person saw. More may be held by now.
-      if (path === null && most === null) return false
-      const request = { action: name, ...of, ...(most !== null && { most }) } as const
-      commands.ask(queue, 'deletions', request, `${WORDS[name]} ${path ?? 'all held deletions'}`)
-      return true
-    }
-    case 'pause': {
-      const forMs = PAUSES.get(fields.for)
-      if (forMs === undefined) return false
-      commands.ask(queue, 'pause', { forMs }, 'Pausing')
-      return true
-    }
-    case 'resume':
-      commands.ask(queue, 'resume', {}, 'Resuming')
-      return true
-    default:
-      return false
-  }
-}
-
-const WORDS = { approve: 'Approving', discard: 'Discarding' } as const
 
 /** Null: the form names no path, so all are meant. Undefined: the path is not valid. */
 function pathIn({ path }: Fields): string | null | undefined {

@@ -1,11 +1,11 @@
 import { type HeldDeletion, listHeld } from '../daemon/commands/deletions.ts'
+import type { Session } from '../daemon/commands/queue.ts'
 import type { DaemonView } from '../daemon/loop/supervisor.ts'
 import { type Alert, healthOf } from '../daemon/notify/health.ts'
 import { type LatestPicture, latestPictures } from '../daemon/report/mirrored-pictures.ts'
 import { type Status, statusOf } from '../daemon/report/status.ts'
 import type { PageCommand } from './commands.ts'
-import type { LogLine } from './log-tail.ts'
-import type { UnderWay } from './under-way.ts'
+import type { LogLine, UnderWay } from './heard.ts'
 
 /** The page's view of the records. */
 export interface Recorded {
@@ -32,55 +32,33 @@ const LATEST_SHOWN = 12
 /** More held deletions show only in the counts. */
 const HELD_SHOWN = 50
 
-/** Null: the state is not open. `now`: milliseconds since 1970. `quietMs`: time since albumd's last sign of life. */
-export function readRecorded({ queue }: DaemonView, now: number, quietMs: number): Recorded | null {
-  const { session } = queue
-  if (session === null) return null
+/** `now`: milliseconds since 1970. `quietMs`: time since albumd's last sign of life. */
+export function readRecorded(session: Session, now: number, quietMs: number): Recorded {
   const { config, synced } = session
-  const status = statusOf(config, synced, true, now)
   return {
-    status,
-    alerts: healthOf(status, config.notify.max_age, now, quietMs).alerts,
+    ...readHealth(session, now, quietMs),
     latest: latestPictures(config, synced, LATEST_SHOWN),
     held: listHeld(config, synced, undefined, HELD_SHOWN).slice(0, HELD_SHOWN),
   }
 }
 
-/** The answer of `/healthz`. */
-export interface Health {
-  /** Whether there is no alert. */
-  well: boolean
-  /** One line for each alert. `mayRead` false: only the codes, because the messages name files. */
-  text(mayRead: boolean): string
+function readHealth({ config, synced }: Session, now: number, quietMs: number) {
+  const status = statusOf(config, synced, true, now)
+  return { status, alerts: healthOf(status, config.notify.max_age, now, quietMs).alerts }
 }
 
-/** `now`: milliseconds since 1970. `quietMs`: time since albumd's last sign of life. */
-export function readHealth(daemon: DaemonView | null, now: number, quietMs: number): Health {
-  const alerts = alertsOf(daemon, now, quietMs)
-  return {
-    well: alerts.length === 0,
-    text: mayRead =>
-      alerts.length === 0
-        ? 'ok\n'
-        : alerts
-            .map(({ code, message }) => `${mayRead ? `${code}: ${message.replace(/\p{C}/gu, '?')}` : code}\n`)
-            .join(''),
-  }
-}
-
-function alertsOf(
-  daemon: DaemonView | null,
-  now: number,
-  quietMs: number,
-): { code: string; message: string }[] {
+/** What `/healthz` tells. `now` and `quietMs`: as above. */
+export function readAlerts(daemon: DaemonView | null, now: number, quietMs: number): Alert[] {
   const problem = daemon?.problem() ?? null
-  if (problem !== null) return [{ code: 'STATE', message: problem }]
-  const session = daemon?.queue.session ?? null
-  if (session === null) return []
-  const { config, synced } = session
+  if (problem !== null) return [stateAlert(problem)]
   try {
-    return healthOf(statusOf(config, synced, true, now), config.notify.max_age, now, quietMs).alerts
+    const session = daemon?.queue.session
+    return session ? readHealth(session, now, quietMs).alerts : []
   } catch (error) {
-    return [{ code: 'STATE', message: (error as Error).message }]
+    return [stateAlert((error as Error).message)]
   }
+}
+
+export function stateAlert(message: string): Alert {
+  return { key: 'STATE', code: 'STATE', message }
 }

@@ -1,6 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import type { Context } from 'hono'
+import { auth } from 'hono/utils/basic-auth'
 
 /** Headers of every answer. The page loads nothing from elsewhere, no other page may frame it, and it has no inline script. */
 export const HEADERS: Readonly<Record<string, string>> = {
@@ -37,11 +39,7 @@ export function isOwnHost(host: string | undefined): boolean {
 /** Whether a form was sent by this page itself. Browsers send both headers, and no site can forge them. */
 export function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
   const from = origin === undefined ? null : URL.parse(origin)
-  return host !== undefined && from !== null && from.host === hostOf(from.protocol, host)
-}
-
-function hostOf(protocol: string, host: string): string | undefined {
-  return URL.parse(`${protocol}//${host}`)?.host
+  return host !== undefined && from !== null && from.host === URL.parse(`${from.protocol}//${host}`)?.host
 }
 
 /** Whether another site loads a part of the page. A link from another site to the page is allowed. */
@@ -54,16 +52,14 @@ export function isAskedByOthers(fetchSite: string | undefined, fetchMode: string
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
 
 /** Whether a request came through a proxy. Then its connection does not tell who asks. */
-export function isForwarded(header: (name: string) => string | undefined): boolean {
-  return FORWARDED.some(name => header(name) !== undefined)
+export function isForwarded({ req }: Context): boolean {
+  return FORWARDED.some(name => req.header(name) !== undefined)
 }
 
 /** Whether the password of a Basic Authorization header is the key. The user name does not matter. */
-export function hasKey(authorization: string | undefined, key: string): boolean {
-  const [, encoded] = /^Basic +([\w+/=-]+)$/i.exec(authorization ?? '') ?? []
-  if (encoded === undefined) return false
-  const given = Buffer.from(encoded, 'base64').toString()
-  return isEqual(given.slice(given.indexOf(':') + 1), key)
+export function hasKey(request: Request, key: string): boolean {
+  const given = auth(request)
+  return given !== undefined && isEqual(given.password, key)
 }
 
 /** 256 bits can't be guessed. */

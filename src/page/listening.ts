@@ -1,8 +1,13 @@
+import { createServer } from 'node:http'
 import type { Hono } from 'hono'
-import { type Address, type PageServer, servePage } from './server.ts'
+import { type Close, serveApp } from '../daemon/control/server.ts'
+import { noteOtherEnd } from './other-end.ts'
 
-/** After how long an address that could not be had is tried again, in milliseconds. */
-const AGAIN = 30_000
+/** Where the page listens. */
+export interface Address {
+  host: string
+  port: number
+}
 
 /** The page's address for a browser. Both null: the config says "off". */
 export interface PageUrl {
@@ -11,6 +16,14 @@ export interface PageUrl {
   why: string | null
 }
 
+/** After how long an address that could not be had is tried again, in milliseconds. */
+const AGAIN = 30_000
+const CONNECTIONS = 256
+/** Milliseconds. */
+const HEADERS_WITHIN = 10_000
+const REQUEST_WITHIN = 30_000
+const GRACE = 200
+
 /**
  * Serves the page at its address. When the address can't be had, it says so once and tries again; the daemon goes on.
  */
@@ -18,12 +31,12 @@ export class Listening {
   readonly #app: Hono
   readonly #say: (line: string) => void
   #address: Address | null = null
-  #server: PageServer | null = null
+  #url: string | null = null
   #why: string | null = null
-  #again: NodeJS.Timeout | null = null
+  #hangUp: Close | null = null
+  #again: NodeJS.Timeout | undefined
   /** Changes of the address are made one after the other. */
   #latest: Promise<void> = Promise.resolve()
-  #closed = false
 
   /** `say` shows a person one line. */
   constructor(app: Hono, say: (line: string) => void) {
@@ -32,7 +45,7 @@ export class Listening {
   }
 
   get pageUrl(): PageUrl {
-    return { url: this.#server?.url ?? null, why: this.#why }
+    return { url: this.#url, why: this.#why }
   }
 
   /** Listens at this address alone from here on. Null: at none. */
@@ -41,14 +54,12 @@ export class Listening {
       if (address?.host === this.#address?.host && address?.port === this.#address?.port) return
       this.#address = address
       this.#why = null
-      await this.#hangUp()
+      this.#url = null
+      clearTimeout(this.#again)
+      await this.#hangUp?.()
+      this.#hangUp = null
       await this.#listen()
     })
-  }
-
-  close(): Promise<void> {
-    this.#closed = true
-    return this.#inTurn(() => this.#hangUp())
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -56,23 +67,20 @@ export class Listening {
     return this.#latest
   }
 
-  async #hangUp(): Promise<void> {
-    if (this.#again) clearTimeout(this.#again)
-    this.#again = null
-    const server = this.#server
-    this.#server = null
-    await server?.close()
-  }
-
   async #listen(): Promise<void> {
-    const address = this.#address
-    if (address === null || this.#closed) return
+    if (this.#address === null || this.#url !== null) return
+    const { host, port } = this.#address
+    const server = createServer({ headersTimeout: HEADERS_WITHIN, requestTimeout: REQUEST_WITHIN })
+    server.maxConnections = CONNECTIONS
+    server.on('connection', noteOtherEnd)
+    const name = host.includes(':') ? `[${host}]` : host
     try {
-      this.#server = await servePage(this.#app, address)
-      if (this.#why !== null) this.#say(`the status page is at ${this.#server.url} now`)
+      this.#hangUp = await serveApp(server, this.#app, () => server.listen({ host, port }), GRACE)
+      this.#url = `http://${name}:${(server.address() as { port: number }).port}/`
+      if (this.#why !== null) this.#say(`the status page is at ${this.#url} now`)
       this.#why = null
     } catch (error) {
-      const why = explain(error as NodeJS.ErrnoException, address)
+      const why = explain(error as NodeJS.ErrnoException, `${name}:${port}`)
       if (this.#why !== why) this.#say(why)
       this.#why = why
       this.#again = setTimeout(() => void this.#inTurn(() => this.#listen()), AGAIN).unref()
@@ -80,8 +88,8 @@ export class Listening {
   }
 }
 
-function explain({ code, message }: NodeJS.ErrnoException, { host, port }: Address): string {
-  const at = `status_page.listen: ${host.includes(':') ? `[${host}]` : host}:${port}`
+function explain({ code, message }: NodeJS.ErrnoException, address: string): string {
+  const at = `status_page.listen: ${address}`
   const rest = 'albumd goes on without its status page, and tries again'
   if (code === 'EADDRINUSE')
     return `${at} is taken by another program, perhaps another albumd; name another port, or "off"; ${rest}`

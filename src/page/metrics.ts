@@ -57,10 +57,6 @@ export class Metrics {
     this.#gauge('albumd_info', 'The running version of albumd.', ['version']).set({ version }, 1)
   }
 
-  get contentType(): string {
-    return this.#registry.contentType
-  }
-
   hear(told: SpokenEvent): void {
     switch (told.event) {
       case 'scan_started':
@@ -88,12 +84,12 @@ export class Metrics {
   }
 
   /** Prometheus' text. `wall`: milliseconds since 1970. */
-  text(daemon: DaemonView | null, wall: number): Promise<string> {
-    this.#read(daemon, wall)
-    return this.#registry.metrics()
+  async read(daemon: DaemonView | null, wall: number): Promise<{ type: string; text: string }> {
+    this.#look(daemon, wall)
+    return { type: this.#registry.contentType, text: await this.#registry.metrics() }
   }
 
-  #read(daemon: DaemonView | null, wall: number): void {
+  #look(daemon: DaemonView | null, wall: number): void {
     const session = daemon?.queue.session ?? null
     this.#open.set(session === null ? 0 : 1)
     if (session === null) return

@@ -12,16 +12,31 @@ const MOST = 100
 const AHEAD = 64 * 1024
 /** After how long a browser connects again when the connection is lost, in milliseconds. */
 const RETRY = 1500
+/** How long after an event the page is drawn, and how often it is drawn without one, in milliseconds. */
+const SOON = 500
+const IDLE = 5000
+/** Drawing may take one part in so many of the time, because the daemon has other work. */
+const SHARE = 20
 
-/** Server-sent events: each viewer gets the parts of the page that changed since the last event to that viewer. */
+/**
+ * Draws the page for its viewers, while there are any. Each viewer gets the parts of the page that changed since the last
+ * event to that viewer, as server-sent events.
+ */
 export class Viewers {
+  readonly #parts: () => Parts
+  readonly #now: () => number
+  readonly #failed: (error: unknown) => void
   readonly #viewers = new Set<Viewer>()
   readonly #encoder = new TextEncoder()
-  /** Called when a viewer has come. */
-  onCome: () => void = () => {}
+  #timer: NodeJS.Timeout | null = null
+  #due = 0
+  #notBefore = 0
 
-  get any(): boolean {
-    return this.#viewers.size > 0
+  /** `now`: milliseconds on a clock that only goes forward. An error of `parts` goes to `failed`. */
+  constructor(parts: () => Parts, now: () => number, failed: (error: unknown) => void) {
+    this.#parts = parts
+    this.#now = now
+    this.#failed = failed
   }
 
   /** A stream for one more viewer. Null: there are too many. `version`: albumd's. */
@@ -34,13 +49,16 @@ export class Viewers {
           viewer = { stream, seen: {} }
           this.#viewers.add(viewer)
           this.#tell(viewer, `retry: ${RETRY}\nevent: version\ndata: ${JSON.stringify(version)}\n\n`)
-          this.onCome()
+          this.#drawWithin(0)
         },
         cancel: () => void this.#viewers.delete(viewer!),
       },
       new ByteLengthQueuingStrategy({ highWaterMark: AHEAD }),
     )
   }
+
+  /** Something has happened. */
+  readonly changed = (): void => this.#drawWithin(SOON)
 
   show(parts: Parts): void {
     for (const viewer of this.#viewers) {
@@ -66,6 +84,7 @@ export class Viewers {
       }
     }
     this.#viewers.clear()
+    if (this.#timer) clearTimeout(this.#timer)
   }
 
   #tell(viewer: Viewer, text: string): void {
@@ -75,64 +94,27 @@ export class Viewers {
       this.#viewers.delete(viewer)
     }
   }
-}
 
-/** How long after an event the page is drawn, and how often it is drawn without one, in milliseconds. */
-const SOON = 500
-const IDLE = 5000
-/** Drawing may take one part in so many of the time, because the daemon has other work. */
-const SHARE = 20
-
-/** Draws the page for its viewers, while there are any. */
-export class Live {
-  readonly #viewers: Viewers
-  readonly #parts: () => Parts
-  readonly #now: () => number
-  readonly #failed: (error: unknown) => void
-  #timer: NodeJS.Timeout | null = null
-  #due = 0
-  #notBefore = 0
-  #closed = false
-
-  /** `now`: milliseconds on a clock that only goes forward. An error of `parts` goes to `failed`. */
-  constructor(viewers: Viewers, parts: () => Parts, now: () => number, failed: (error: unknown) => void) {
-    this.#viewers = viewers
-    this.#parts = parts
-    this.#now = now
-    this.#failed = failed
-    viewers.onCome = () => this.#look(0)
-  }
-
-  /** Something has happened. */
-  readonly changed = (): void => {
-    if (this.#viewers.any) this.#look(SOON)
-  }
-
-  close(): void {
-    this.#closed = true
-    if (this.#timer) clearTimeout(this.#timer)
-  }
-
-  #look(within: number): void {
-    if (this.#closed) return
-    const due = Math.max(this.#now() + within, this.#notBefore)
+  #drawWithin(ms: number): void {
+    if (this.#viewers.size === 0) return
+    const due = Math.max(this.#now() + ms, this.#notBefore)
     if (this.#timer && this.#due <= due) return
     if (this.#timer) clearTimeout(this.#timer)
     this.#due = due
-    this.#timer = setTimeout(() => this.#show(), Math.max(0, due - this.#now())).unref()
+    this.#timer = setTimeout(() => this.#draw(), Math.max(0, due - this.#now())).unref()
   }
 
-  #show(): void {
+  #draw(): void {
     this.#timer = null
-    if (!this.#viewers.any) return
+    if (this.#viewers.size === 0) return
     const began = this.#now()
     try {
-      this.#viewers.show(this.#parts())
+      this.show(this.#parts())
     } catch (error) {
       this.#failed(error)
     }
-    this.#viewers.beat()
+    this.beat()
     this.#notBefore = this.#now() + (this.#now() - began) * SHARE
-    this.#look(IDLE)
+    this.#drawWithin(IDLE)
   }
 }

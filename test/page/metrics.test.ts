@@ -82,7 +82,7 @@ it('metrics tell what was done and what is left; health turns when something nee
   expect(ill.get('albumd_failures{code="NOT_A_PICTURE"}')).toBe(1)
 
   rmSync(join(stage.pictures, 'prose.png'))
-  await stage.albumd('deletions', 'discard', '-c', stage.config)
+  await stage.albumd('deletions', 'discard')
   await expect
     .poll(() => ask({ port: stage.port, path: '/healthz' }), { timeout: 60_000, interval: 1000 })
     .toMatchObject({ status: 200, text: 'ok\n' })

@@ -2,10 +2,10 @@ import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { isOwnHost, isOwnOrigin, readOrMakeKey } from '../../src/page/guard.ts'
-import { LogTail } from '../../src/page/log-tail.ts'
-import { userIn } from '../../src/page/server.ts'
-import { UnderWayPictures } from '../../src/page/under-way.ts'
-import { html } from '../../src/page/view/html.ts'
+import { LogTail, UnderWayPictures } from '../../src/page/heard.ts'
+import { userIn } from '../../src/page/other-end.ts'
+import { html } from '../../src/page/view/elements.ts'
+import { Viewers } from '../../src/page/viewers.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 it('a template escapes all that is put into it, in text and in attributes', () => {
@@ -114,4 +114,22 @@ it('measures how fast pictures go, over the last seconds', () => {
   expect(underWay.pictures()).toEqual([])
   now += 11_000
   expect(underWay.rate()).toBe(0)
+})
+
+it('lets nothing pile up for a viewer who does not listen, and goes on once he does', async () => {
+  const viewers = new Viewers(
+    () => ({}),
+    () => 0,
+    () => {},
+  )
+  const reader = viewers.welcome('1')!.getReader()
+  await reader.read()
+  for (let n = 0; n < 1000; n++) viewers.beat()
+  viewers.show({ head: 'news' })
+  const decoder = new TextDecoder()
+  const next = async () => decoder.decode((await reader.read()).value)
+  expect(await next()).toBe(': \n\n')
+  expect(await next()).toContain('news')
+  viewers.beat()
+  expect(await next()).toBe(': \n\n')
 })

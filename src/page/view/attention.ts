@@ -1,16 +1,14 @@
 import type { HeldDeletion } from '../../daemon/commands/deletions.ts'
-import { count } from '../../daemon/report/amounts.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { inWords } from '../../words/reasons.ts'
-import { WHY_IN_ESCROW } from '../../words/why-in-escrow.ts'
-import type { Facts, Recorded } from '../facts.ts'
-import { commandButton, entries, SHOWN, time } from './elements.ts'
-import { type Html, html } from './html.ts'
+import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
+import { count } from '../../words/text.ts'
+import type { PageCommand } from '../commands.ts'
+import { type Facts, type Recorded, stateAlert } from '../facts.ts'
+import { commandButton, entries, type Html, html, SHOWN, time } from './elements.ts'
 
 /** The pictures that could not be mirrored. `token`: for the buttons. */
-export function failures({ recorded }: Facts, token: string): Html | null {
-  if (recorded === null || recorded.status.failures.length === 0) return null
-  const { failures, mirrors } = recorded.status
+export function failures({ status: { failures, mirrors } }: Recorded, token: string): Html | null {
+  if (failures.length === 0) return null
   const rows = failures.slice(0, SHOWN).map(failure => failureRow(failure, token))
   const all = Math.max(
     failures.length,
@@ -34,14 +32,14 @@ ${commandButton(token, 'retry', 'Retry', { path: full, about: path })}</li>`
 }
 
 /** The deletions that wait until a person decides. `token`: for the buttons. */
-export function held({ recorded }: Facts, token: string): Html | null {
-  if (recorded === null || recorded.held.length === 0) return null
+export function held({ held, status: { mirrors } }: Recorded, token: string): Html | null {
+  if (held.length === 0) return null
   const all = Math.max(
-    recorded.held.length,
-    recorded.status.mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0),
+    held.length,
+    mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0),
   )
   const images = count(all, 'image')
-  const rows = recorded.held.map(deletion => heldRow(deletion, token))
+  const rows = held.map(deletion => heldRow(deletion, token))
   return html`<h2>Held deletions <span class="aside">${all.toLocaleString('en')}</span></h2>
 <p>Unusually many pictures are gone here, so their images wait for your decision. <b>Approve</b> deletes an image for
 good; <b>discard</b> drops the deletion and keeps the image on the host.</p>
@@ -61,10 +59,7 @@ ${commandButton(token, 'discard', 'Discard', { path: full, about: path })}</div>
 
 /** The alerts. */
 export function attention({ recorded, stateProblem }: Facts): Html | null {
-  const alerts =
-    stateProblem === null
-      ? (recorded?.alerts ?? [])
-      : [{ key: 'STATE', code: 'STATE', message: stateProblem }]
+  const alerts = stateProblem === null ? (recorded?.alerts ?? []) : [stateAlert(stateProblem)]
   if (alerts.length === 0) return null
   const few = alerts.slice(0, 8)
   const more = alerts.length - few.length
@@ -81,7 +76,7 @@ const STATES = {
   refused: ["can't be done", 'bad'],
 } as const
 
-export function commands({ commands }: Facts): Html | null {
+export function commands(commands: readonly PageCommand[]): Html | null {
   if (commands.length === 0) return null
   return html`<ul>${commands.map(({ id, what, state, why }) => {
     const [words, kind] = STATES[state]

@@ -1,6 +1,38 @@
 import { extname } from 'node:path'
-import { count } from '../../daemon/report/amounts.ts'
-import { type Html, html } from './html.ts'
+import { printable } from '../../words/text.ts'
+
+/** HTML in which all inserted values are escaped. */
+export class Html {
+  readonly text: string
+
+  /** `text` is not escaped. Use `html` for values. */
+  constructor(text: string) {
+    this.text = text
+  }
+
+  toString(): string {
+    return this.text
+  }
+}
+
+/** False and null show nothing, so that a template can hold a condition. */
+type Shown = Html | string | number | null | false | readonly Shown[]
+
+/** A piece of HTML. Inserted values are escaped, for text and for attributes in double quotes. Only Html is inserted as it is. */
+export function html(parts: TemplateStringsArray, ...shown: Shown[]): Html {
+  return new Html(parts.map((part, index) => part + written(shown[index] ?? null)).join(''))
+}
+
+function written(shown: Shown): string {
+  if (shown === null || shown === false) return ''
+  if (shown instanceof Html) return shown.text
+  if (typeof shown === 'object') return shown.map(written).join('')
+  return escaped(String(shown))
+}
+
+function escaped(text: string): string {
+  return printable(text.replace(/[&<>"'`]/g, char => `&#${char.charCodeAt(0)};`))
+}
 
 /** How many rows are seen at once, and how many there are after unfolding. A count tells of further rows. */
 const SEEN = 8
@@ -17,31 +49,28 @@ ${
 }${left > 0 && html`<p class="aside">and ${left.toLocaleString('en')} more; “${others}” shows them</p>`}`
 }
 
-/** The commands of the page's buttons. */
-export type ButtonCommand = 'retry' | 'approve' | 'discard' | 'pause' | 'resume'
-
 /** The optional parts of a button. */
 interface ButtonParts {
-  /** The absolute path of the file that is meant. Null: all files. */
-  path?: string | null
-  /** How many the reader of the page sees. Null: the number does not matter. */
-  most?: number | null
+  /** The absolute path of the file that is meant; left out: all files. */
+  path?: string
+  /** How many the reader of the page sees. */
+  most?: number
   /** Read by a screen reader after the label. */
-  about?: string | null
-  kind?: 'bad' | null
+  about?: string
+  kind?: 'bad'
 }
 
 /** A button that gives a command. `token` proves that this page sent it. */
 export function commandButton(
   token: string,
-  command: ButtonCommand,
+  command: 'retry' | 'approve' | 'discard' | 'resume',
   label: string,
-  { path = null, most = null, about = null, kind = null }: ButtonParts = {},
+  { path, most, about, kind }: ButtonParts = {},
 ): Html {
   // The path is sent as JSON, because a browser would change line breaks in a name.
   return html`<form method="post" action="/commands/${command}"><input type="hidden" name="token" value="${token}">${
-    path !== null && html`<input type="hidden" name="path" value="${JSON.stringify(path)}">`
-  }${most !== null && html`<input type="hidden" name="most" value="${most}">`}<button data-kind="${kind}">${label}${about !== null && html`<span class="unseen"> ${about}</span>`}</button></form>`
+    path !== undefined && html`<input type="hidden" name="path" value="${JSON.stringify(path)}">`
+  }${most !== undefined && html`<input type="hidden" name="most" value="${most}">`}<button data-kind="${kind ?? null}">${label}${about !== undefined && html`<span class="unseen"> ${about}</span>`}</button></form>`
 }
 
 /** A picture's frame. It shows the name of the format where the browser can't show the picture. */
@@ -53,14 +82,6 @@ export function thumbnail(address: string, name: string): Html {
 export function time(at: number | string): Html {
   const iso = new Date(at).toISOString()
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
-}
-
-/** A rounded span of milliseconds, such as "3 h" or "12 min". */
-export function span(ms: number): string {
-  const minutes = Math.max(1, Math.round(ms / 60_000))
-  if (minutes < 90) return `${minutes} min`
-  const hours = Math.round(minutes / 60)
-  return hours < 48 ? `${hours} h` : count(Math.round(hours / 24), 'day')
 }
 
 export function albumInWords(album: string): string {

@@ -1,8 +1,7 @@
-import { count } from '../../daemon/report/amounts.ts'
 import type { MirrorStatus } from '../../daemon/report/status.ts'
-import type { Facts, Recorded } from '../facts.ts'
-import { albumInWords, span, time } from './elements.ts'
-import { type Html, html } from './html.ts'
+import { count, spanInWords } from '../../words/text.ts'
+import type { Recorded } from '../facts.ts'
+import { albumInWords, type Html, html, time } from './elements.ts'
 
 const KINDS = {
   idle: 'good',
@@ -22,9 +21,7 @@ const LEFT_OUT = {
 } as const satisfies Record<keyof MirrorStatus['left_out'], string>
 
 /** The state of each mirror. */
-export function mirrors({ recorded }: Facts): Html | null {
-  if (recorded === null) return null
-  const { mirrors } = recorded.status
+export function mirrors({ status: { mirrors } }: Recorded): Html {
   return html`<h2>${mirrors.length === 1 ? 'Mirror' : 'Mirrors'}</h2>
 <ul class="list">${mirrors.map(mirror)}</ul>`
 }
@@ -73,9 +70,7 @@ function leftOut({ left_out, left_out_with_image }: MirrorStatus): Html | null {
 }
 
 /** Today's quota, and what the host refuses. `now`: milliseconds since 1970. */
-export function quota({ recorded }: Facts, now: number): Html | null {
-  if (recorded === null) return null
-  const { quota, blocks } = recorded.status
+export function quota({ status: { quota, blocks } }: Recorded, now: number): Html {
   const { plan, limit, used, reserve } = quota
   return html`<h2>Quota</h2>
 <p><b>${used.toLocaleString('en')}</b> of ${limit.toLocaleString('en')} uploads today <span class="aside">(${plan})</span></p>
@@ -98,6 +93,6 @@ function ends(
 ) {
   if (!exhausted) return html`${Math.max(0, limit - used).toLocaleString('en')} left by albumd's count.`
   if (resumes_at !== null)
-    return html`Used up until ${time(resumes_at)}, for about ${span(Date.parse(resumes_at) - now)}.`
+    return html`Used up until ${time(resumes_at)}, for about ${spanInWords(Date.parse(resumes_at) - now)}.`
   return html`Used up${next_probe_at !== null && html`; the host is asked again at ${time(next_probe_at)}`}.`
 }

@@ -1,17 +1,14 @@
-import { count, sizeInWords } from '../../daemon/report/amounts.ts'
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { nameOf } from '../../sync/tree-path.ts'
+import { count, sizeInWords, spanInWords } from '../../words/text.ts'
 import type { Facts, Recorded } from '../facts.ts'
-import type { UnderWay } from '../under-way.ts'
-import { albumInWords, span, thumbnail, time } from './elements.ts'
-import { type Html, html } from './html.ts'
+import type { UnderWay } from '../heard.ts'
+import { albumInWords, type Html, html, thumbnail, time } from './elements.ts'
 
 const UNDER_WAY_SHOWN = 8
 
 /** The pictures being uploaded, how fast, and how long the rest will take. `now`: milliseconds since 1970. */
-export function underWay({ recorded, underWay, rate }: Facts, now: number): Html | null {
-  if (recorded === null) return null
-  const { status } = recorded
+export function underWay({ status }: Recorded, { underWay, rate }: Facts, now: number): Html {
   const few = underWay.slice(0, UNDER_WAY_SHOWN)
   const more = underWay.length - few.length
   return html`<h2>Uploading</h2>
@@ -47,8 +44,8 @@ function timeLeft(
   now: number,
 ) {
   if (days > 0) return html`, about <b>${count(days, 'day')}</b> at ${per_day.toLocaleString('en')} a day`
-  if (rate > 0 && bytes > 0) return html`, about <b>${span((bytes / rate) * 1000)}</b> left`
-  return done_by !== null && html`, about <b>${span(Date.parse(done_by) - now)}</b> left`
+  if (rate > 0 && bytes > 0) return html`, about <b>${spanInWords((bytes / rate) * 1000)}</b> left`
+  return done_by !== null && html`, about <b>${spanInWords(Date.parse(done_by) - now)}</b> left`
 }
 
 function sending({ id, mirror, path, size, sent }: UnderWay): Html {
@@ -60,12 +57,10 @@ function sending({ id, mirror, path, size, sent }: UnderWay): Html {
 }
 
 /** The pictures that were uploaded last, with their delivery addresses. */
-export function latest({ recorded }: Facts): Html | null {
-  if (recorded === null) return null
-  if (recorded.latest.length === 0)
-    return html`<h2>Latest pictures</h2><p class="aside">None was uploaded yet.</p>`
+export function latest({ latest }: Recorded): Html {
+  if (latest.length === 0) return html`<h2>Latest pictures</h2><p class="aside">None was uploaded yet.</p>`
   return html`<h2>Latest pictures</h2>
-<ul class="list latest">${recorded.latest.map(picture)}</ul>
+<ul class="list latest">${latest.map(picture)}</ul>
 <p class="aside">Anyone who knows a delivery address can see the picture, and read the time and place that its file holds.</p>`
 }
 
