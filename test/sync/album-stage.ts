@@ -1,6 +1,5 @@
 import { expect, onTestFinished } from 'vitest'
 import type { HostOptions } from '../../src/host/embedded-host.ts'
-import { openImageHost } from '../../src/remote/client.ts'
 import { hostWith, type ImageHost, type ListPage, type Outcome } from '../../src/remote/host.ts'
 import type { Album } from '../../src/sync/album.ts'
 import { AlbumTree } from '../../src/sync/albums/album-tree.ts'
@@ -13,6 +12,7 @@ import { inWords } from '../../src/words/reasons.ts'
 import { KEY, UNLIMITED } from '../host/choices.ts'
 import { type TestHost, testHost } from '../host/test-host.ts'
 import type { TestPicture } from '../pictures.ts'
+import { clientOf } from '../remote/client-of.ts'
 
 export const never = new AbortController().signal
 
@@ -35,20 +35,12 @@ export interface AlbumStage {
 export async function openAlbumStage(options: Partial<HostOptions> = {}): Promise<AlbumStage> {
   const there = await testHost(options)
   const asked: string[] = []
-  const host = openImageHost({
-    baseUrl: there.running.baseUrl,
-    siteUrl: there.running.siteUrl,
+  const host = clientOf(there.running.siteUrl, {
     apiKey: KEY,
-    uploadForm: 'credential',
-    timeoutMs: 5000,
-    credentialLifetimeMs: 60_000,
     requestsPerSecond: UNLIMITED,
-    concurrency: 8,
     patience: { attempts: 2, maxDelayMs: 10 },
-    clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
     onRequest: ({ endpoint }) => asked.push(endpoint),
   })
-  onTestFinished(() => host.close())
   const synced = openSynced(openDatabase(':memory:'))
   onTestFinished(() => synced.close())
   return {

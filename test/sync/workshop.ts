@@ -6,7 +6,6 @@ import { type Disk, realDisk } from '../../src/local/disk.ts'
 import { lookAtFolder } from '../../src/local/look.ts'
 import { openPicture } from '../../src/local/picture-file.ts'
 import { openScanPool } from '../../src/local/scan-pool.ts'
-import { openImageHost } from '../../src/remote/client.ts'
 import { type HostFailure, hostWith, type ImageHost, PictureChanged } from '../../src/remote/host.ts'
 import { type Clock, FileAges, systemClock } from '../../src/sync/clock.ts'
 import type { EngineContext } from '../../src/sync/context.ts'
@@ -23,6 +22,7 @@ import { openSynced, type Synced } from '../../src/synced/synced.ts'
 import { inWords, said } from '../../src/words/reasons.ts'
 import { UNLIMITED } from '../host/choices.ts'
 import { png } from '../pictures.ts'
+import { clientOf } from '../remote/client-of.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { never } from './album-stage.ts'
 
@@ -68,19 +68,13 @@ export async function openWorkshop(
     ...of,
   })
   onTestFinished(() => running.close())
-  const host = openImageHost({
-    baseUrl: running.baseUrl,
-    siteUrl: running.siteUrl,
+  const host = clientOf(running.siteUrl, {
     apiKey: KEY,
     uploadForm,
-    timeoutMs: 5000,
-    credentialLifetimeMs: 60_000,
     requestsPerSecond: UNLIMITED,
     concurrency: 4,
     patience: { attempts: 2, maxDelayMs: 10 },
-    clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
   })
-  onTestFinished(() => host.close())
   const db = openDatabase(':memory:')
   const synced = openSynced(db)
   onTestFinished(() => synced.close())
@@ -160,6 +154,8 @@ export const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
 /** How often an event was told. */
 export const count = ({ events }: Workshop, event: string) =>
   events.filter(told => told.event === event).length
+
+export const deleted = (workshop: Workshop) => count(workshop, 'image_deleted')
 
 /** Looks at folders as a disk shows them. */
 export function lookingAt(disk: Disk): EngineContext['lookAt'] {

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openDatabase } from '../../src/synced/database.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 import { said } from '../../src/words/reasons.ts'
+import { openWorkshop } from '../sync/workshop.ts'
 import { openTx } from './open-tx.ts'
 
 function open() {
@@ -118,5 +119,42 @@ describe('folders', () => {
     synced.files.remove({ folder, name: 'one' })
     synced.folders.removeIfEmpty(folder)
     expect(synced.folders.byId(folder)).toBeUndefined()
+  })
+})
+
+it('a block has lasted since the host first said what it says now', () => {
+  const synced = openTx(openDatabase(':memory:'))
+  onTestFinished(() => synced.close())
+  const answer = (code: string, at: number) => {
+    synced.account.block({ endpoint: 'list', code, message: said('no'), since: at, said_at: at })
+    return synced.account.blocks()
+  }
+  expect(answer('HOST_UNREACHABLE', 1)).toMatchObject([{ since: 1 }])
+  expect(answer('HOST_UNREACHABLE', 2)).toMatchObject([{ since: 1, said_at: 2 }])
+  expect(answer('PLAN_NOT_SUPPORTED', 3)).toMatchObject([
+    { code: 'PLAN_NOT_SUPPORTED', since: 3, said_at: 3 },
+  ])
+})
+
+describe('failures', () => {
+  it('of a look and of an upload stand beside each other', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('broken.png', 'no picture')
+    await workshop.pass()
+    const folder = workshop.synced.folders.at(1, '')!.id
+    workshop.synced.commitNow(tx =>
+      tx.failures.put({
+        folder,
+        name: 'broken.png',
+        source: 'look',
+        code: 'UNREADABLE',
+        message: said('m'),
+        next_attempt_at: null,
+      }),
+    )
+    workshop.synced.commitNow(tx => tx.failures.clearLook(folder))
+    expect(workshop.synced.summaries.failures(9)).toMatchObject([
+      { path: 'broken.png', code: 'NOT_A_PICTURE' },
+    ])
   })
 })

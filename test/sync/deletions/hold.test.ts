@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isTooMuch } from '../../../src/sync/deletions/hold.ts'
 import { png } from '../../pictures.ts'
-import { openWorkshop, type Workshop } from '../workshop.ts'
+import { deleted, openWorkshop, type Workshop } from '../workshop.ts'
 
 const HOUR = 3_600_000
 const hold = { hold_above: 0.25, hold_min: 2 }
@@ -16,7 +16,6 @@ async function withPictures(pictures: number): Promise<Workshop> {
   return workshop
 }
 
-const deleted = ({ events }: Workshop) => events.filter(({ event }) => event === 'image_deleted').length
 const held = ({ events }: Workshop) => events.filter(({ event }) => event === 'deletions_held')
 
 describe('isTooMuch', () => {

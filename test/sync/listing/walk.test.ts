@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ImageHost, ListPage } from '../../../src/remote/host.ts'
 import { walkAlbum, walkEverything } from '../../../src/sync/listing/walk.ts'
-import { never } from '../album-stage.ts'
+import { png } from '../../pictures.ts'
+import { found, listingWith, never, openAlbumStage, times } from '../album-stage.ts'
+import { failure } from '../workshop.ts'
 
 const PAGE = 100_000
 
@@ -35,4 +37,77 @@ it('so are albums within albums without end', async () => {
     return { ok: true, value: { ...listed.value, pagination: { ...listed.value.pagination, ...ended } } }
   }
   expect(await walkEverything({ list }, never)).toMatchObject({ failure: { code: 'HOST_LISTING' } })
+})
+
+const FOLDERS = Array.from({ length: 50 }, (_, n) => `folder ${n}`)
+
+describe('the listings of a pass', () => {
+  it('are one walk of all pages, however many folders are looked for', async () => {
+    const { there, tree, asked } = await openAlbumStage()
+    const photos = await there.album('Photos')
+    for (let n = 0; n < 45; n++) await there.image(png(2, 2, n), { album_id: photos })
+    const albums = tree()
+    await Promise.all(FOLDERS.map(name => albums.find(['Photos', name], never)))
+    await albums.find(['Photos', 'one more'], never)
+    expect(times(asked, 'list')).toBe(1 + 3)
+    expect(times(asked, 'create_album')).toBe(51)
+  })
+
+  it('leave out an album that was made in this pass: nothing can be in it', async () => {
+    const { tree, asked } = await openAlbumStage()
+    const albums = tree()
+    await albums.find(['Photos', 'a', 'b'], never)
+    await albums.find(['Photos', 'a', 'c'], never)
+    expect(asked).toEqual(['list', 'create_album', 'create_album', 'create_album', 'create_album'])
+  })
+
+  it('find an album that stands on the last page alone', async () => {
+    const { there, tree, host } = await openAlbumStage()
+    for (let n = 0; n < 45; n++) await there.image(png(2, 2, n))
+    const photos = await there.album('Photos')
+    const list = listingWith(host, (page, number) => ({ ...page, albums: number === 3 ? page.albums : [] }))
+    expect(found(await tree({ list }).find(['Photos'], never)).remote_id).toBe(photos)
+  })
+
+  it('are walked again after a walk that failed', async () => {
+    const { there, tree, host } = await openAlbumStage()
+    const photos = await there.album('Photos')
+    let fails = true
+    const list: ImageHost['list'] = async (...args) =>
+      fails ? failure('later', 'HOST_UNREACHABLE', 'list') : host.list(...args)
+    const albums = tree({ list })
+    expect(await albums.find(['Photos'], never)).toMatchObject({ ok: false, failure: { remedy: 'later' } })
+    fails = false
+    expect(found(await albums.find(['Photos'], never)).remote_id).toBe(photos)
+  })
+
+  it.each([
+    ['a thousand million pages', () => 1e9],
+    ['one page more on each page', (number: number) => number + 1],
+  ])('end where the host promises %s and shows nothing new', async (_, promised) => {
+    const { there, tree, host, asked } = await openAlbumStage()
+    await there.image(png())
+    const photos = await there.album('Photos')
+    const list = listingWith(host, (page, number) => ({
+      ...page,
+      pagination: { ...page.pagination, total_pages: promised(number) },
+    }))
+    expect(found(await tree({ list }).find(['Photos'], never)).remote_id).toBe(photos)
+    expect(asked).toEqual(['list', 'list'])
+  })
+
+  it('end with the pass where the host invents images without end, and no album is made', async () => {
+    const { tree, host, asked } = await openAlbumStage()
+    const pass = new AbortController()
+    const list = listingWith(host, (page, number) => {
+      if (number === 5) pass.abort()
+      const images = [{ id: `invented ${number}` }]
+      return { ...page, images, pagination: { ...page.pagination, total_pages: number + 1 } }
+    })
+    expect(await tree({ list }).find(['Photos'], pass.signal)).toMatchObject({
+      ok: false,
+      failure: { remedy: 'cancelled' },
+    })
+    expect(asked).toEqual(['list', 'list', 'list', 'list', 'list'])
+  })
 })

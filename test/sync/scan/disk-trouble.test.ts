@@ -1,13 +1,11 @@
-import { mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { realDisk } from '../../../src/local/disk.ts'
+import { type Disk, realDisk } from '../../../src/local/disk.ts'
 import { type FolderToLookAt, lookAtFolder } from '../../../src/local/look.ts'
 import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
 import { png } from '../../pictures.ts'
-import { green, openWorkshop, red, summary, type Workshop } from '../workshop.ts'
-
-const deleted = ({ events }: Workshop) => events.filter(({ event }) => event === 'image_deleted').length
+import { deleted, green, lookingAt, openWorkshop, red, summary, type Workshop } from '../workshop.ts'
 
 /** Looks for real, with something happening before the folder `when` is looked at. */
 function lookAtWhile(workshop: Workshop, when: string, happen: () => void) {
@@ -181,4 +179,43 @@ it('what an ignore file hid is not sent by the pass that finds the file gone, th
   expect(summary(workshop)).toMatchObject({ synced: 1, pending_deletions: 1 })
   await workshop.pass({ running: () => 3_700_000 })
   expect(summary(workshop)).toMatchObject({ synced: 2, pending_deletions: 0 })
+})
+
+/** The machine's disk, as one that finds a name in whatever case. */
+function caseless(root: string): Disk {
+  const real = (path: string) =>
+    path.startsWith(`${root}/`)
+      ? path
+          .slice(root.length + 1)
+          .split('/')
+          .reduce((at, name) => join(at, nameIn(at, name)), root)
+      : path
+  return {
+    ...realDisk,
+    lstat: path => realDisk.lstat(real(path)),
+    readFolder: path => realDisk.readFolder(real(path)),
+    readText: path => realDisk.readText(real(path)),
+  }
+}
+
+function nameIn(folder: string, name: string): string {
+  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return name
+  return readdirSync(folder).find(other => other.toLowerCase() === name.toLowerCase()) ?? name
+}
+
+it.each([
+  ['a picture', 'a/img.png', 'a/IMG.png'],
+  ['a folder', 'a', 'A'],
+])('on a disk that does not mind case %s gets another, and the old image goes', async (_, from, to) => {
+  const workshop = await openWorkshop()
+  const disk = caseless(workshop.pictures)
+  const lookAt = lookingAt(disk)
+  workshop.write('a/img.png', png(3, 2).bytes)
+  workshop.write('other.png', png(3, 5).bytes)
+  await workshop.pass({ disk, lookAt })
+  renameSync(join(workshop.pictures, from), join(workshop.pictures, to))
+  for (const _ of [1, 2]) await workshop.pass({ disk, lookAt })
+  const told = (event: string) => workshop.events.filter(each => each.event === event).length
+  expect([told('picture_uploaded'), told('image_deleted'), told('image_kept')]).toEqual([3, 1, 0])
+  expect(workshop.synced.summaries.mirror(1)).toMatchObject({ synced: 2, pending_deletions: 0 })
 })

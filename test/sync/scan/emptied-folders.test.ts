@@ -11,7 +11,7 @@ import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { lookingAt, openWorkshop, summary, type Workshop } from '../workshop.ts'
+import { deleted, lookingAt, openWorkshop, summary, type Workshop } from '../workshop.ts'
 
 /** A folder `many` of so many pictures, beside others. */
 async function withMany(pictures: number): Promise<Workshop> {
@@ -27,7 +27,6 @@ const guard = ({ synced }: Workshop) => {
   const { guard: why } = synced.mirrors.byId(1)!
   return why && inWords(why)
 }
-const deleted = ({ events }: Workshop) => events.filter(({ event }) => event === 'image_deleted').length
 /** No hold speaks before the guard does. */
 const hold = { hold_above: 1, hold_min: 1000 }
 

@@ -11,10 +11,7 @@ import { scanMirrors } from '../../../src/sync/scan/mirror-scans.ts'
 import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { lookingAt, openWorkshop, type Workshop } from '../workshop.ts'
-
-const red = png(3, 2, 10).bytes
-const green = png(3, 2, 20).bytes
+import { green, lookingAt, openWorkshop, red, type Workshop } from '../workshop.ts'
 
 /** A mirror with a disk mounted at `album/usb`: by its device, which a test gives. */
 class Mounting {

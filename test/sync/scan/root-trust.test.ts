@@ -5,10 +5,9 @@ import { type Disk, realDisk } from '../../../src/local/disk.ts'
 import { checkRoot, missingPictures, recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
 import { because, inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { openWorkshop, summary, type Workshop } from '../workshop.ts'
+import { deleted, openWorkshop, summary, type Workshop } from '../workshop.ts'
 
 const mirror = ({ synced }: Workshop) => synced.mirrors.byId(1)!
-const deleted = ({ events }: Workshop) => events.filter(({ event }) => event === 'image_deleted').length
 
 async function mirrored(): Promise<Workshop> {
   const workshop = await openWorkshop()

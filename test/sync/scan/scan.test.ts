@@ -178,16 +178,6 @@ describe('a scan', () => {
     expect(files()).toEqual({ 'a.png': 'pending', 'b/a.png': 'pending', 'b/c.png': 'pending' })
   })
 
-  it('leaves alone what lies under an ignore file that can not be read', async () => {
-    const { root, write, scan, files } = open()
-    write('a.png', 'b/c.png', 'b/d/e.png')
-    await scan()
-    mkdirSync(join(root, 'b/.albumdignore'))
-    write('b/new.png', 'b/d/new.png')
-    expect(await scan()).toMatchObject({ complete: false })
-    expect(files()).toEqual({ 'a.png': 'pending', 'b/c.png': 'pending', 'b/d/e.png': 'pending' })
-  })
-
   it('does not look through a folder that became a link, whatever lies behind it', async () => {
     const { root, write, scan, files } = open()
     write('a.png', 'b/c/d.png')
