@@ -1,4 +1,4 @@
-import { type FSWatcher as FolderHandle, lstatSync, watch as watchFolder } from 'node:fs'
+import { type FSWatcher as FolderHandle, watch as watchFolder } from 'node:fs'
 import { basename, dirname, posix } from 'node:path'
 import { FSWatcher } from 'chokidar'
 
@@ -13,7 +13,7 @@ export interface RootWatch {
 export interface RootWatchOptions {
   /** An event of fs.watch: 'rename' or 'change', and the entry's name. */
   onEvent(event: string, name: string | null): void
-  /** The folder has changed while its watch began, or it or a folder above it has come, gone or been replaced. */
+  /** The folder, or a folder above it, has come, gone or been replaced. */
   onWay(): void
   onError(error: unknown): void
 }
@@ -33,11 +33,11 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
     // With `atomic`, chokidar hides names that end in ~.
     atomic: false,
   })
-  const before = stampOf(path)
+  // chokidar looks what exists, and begins to watch afterwards. Until then Node watches the folder.
+  const early = watchNow(path, onEvent)
   handle.on('ready', () => {
+    early?.close()
     resolve()
-    // chokidar looks what exists, and begins to watch afterwards. Changes between the two cause no event.
-    if (stampOf(path) !== before) onWay()
   })
   handle.on('raw', (event, name, about) => {
     const { watchedPath } = about as { watchedPath: string }
@@ -53,6 +53,7 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
     close() {
       // A closed handle is never ready.
       resolve()
+      early?.close()
       for (const each of way) each.close()
       return handle.close()
     },
@@ -67,26 +68,23 @@ function watchWay(path: string, onWay: () => void): FolderHandle[] {
   const above = dirname(path)
   if (above === path) return []
   const handles = watchWay(above, onWay)
-  try {
-    const handle = watchFolder(above, (event, name) => {
-      // A change is of permissions or times alone.
-      if (event === 'rename' && name === basename(path)) onWay()
-    })
-    handle.on('error', () => handle.close())
-    handles.push(handle)
-  } catch {
-    // The folder is missing, and the watch above it will tell when it comes. Or the system refuses this watch, which the
-    // root's own watch tells where it matters.
-  }
-  return handles
+  const handle = watchNow(above, (event, name) => {
+    // A change is of permissions or times alone.
+    if (event === 'rename' && name === basename(path)) onWay()
+  })
+  return handle ? [...handles, handle] : handles
 }
 
-/** What changes when an entry of the folder does. An error is a stamp too, so another error counts as a change. */
-function stampOf(path: string): string {
+/**
+ * Watches a folder from this very moment on. Null: the folder is missing, and the watch above it tells when it comes. Or the
+ * system refuses this watch, which the root's own watch tells where it matters.
+ */
+function watchNow(path: string, onEvent: RootWatchOptions['onEvent']): FolderHandle | null {
   try {
-    const { dev, ino, mtimeMs, ctimeMs } = lstatSync(path)
-    return `${dev} ${ino} ${mtimeMs} ${ctimeMs}`
-  } catch (error) {
-    return String((error as NodeJS.ErrnoException).code)
+    const handle = watchFolder(path, onEvent)
+    handle.on('error', () => handle.close())
+    return handle
+  } catch {
+    return null
   }
 }

@@ -86,15 +86,16 @@ it.each(comings)('a root that %s is told when it is there, and watched', async (
   expect(watched.losses).toEqual([])
 })
 
-it('a root is told that gets a picture while its watch opens', async () => {
+it.each<[string, (watched: Watched) => void]>([
+  ['gets a picture', watched => watched.touch('x.jpg')],
+  ['has a picture edited in place', watched => fs.appendFileSync(watched.in('a.jpg'), 'more')],
+])('a root is told that %s while its watch opens', async (_, change) => {
   for (let turns = 0; turns < 16; turns++) {
-    const watched = await Watched.open([], { 'mirror/': '' })
-    // Else the picture may leave the root's times as they are: a kernel's clock goes on every few milliseconds.
-    fs.utimesSync(watched.root, 1, 1)
+    const watched = await Watched.open([], { 'mirror/a.jpg': 'picture' })
     const arrive = async () => {
       const opened = watched.watcher.watch([''])
       for (let turn = 0; turn < turns; turn++) await nextTurn()
-      watched.touch('x.jpg')
+      change(watched)
       await opened
     }
     await watched.told(arrive, '')
