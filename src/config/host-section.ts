@@ -60,6 +60,15 @@ export const hostSection = value.section({
         'How pictures are sent: credential, or presign for a host that offers nothing else. The form presign has no ' +
         'albums: the mirror\'s album must be "", and pictures in folders below the mirror fail.',
     }),
+  dimensions: value
+    .oneOf(['learn', 'stored', 'turned', 'skip'])
+    .prefault('learn')
+    .meta({
+      description:
+        'Which width and height are declared of a picture that EXIF turns on its side: those stored in the file, those ' +
+        'turned, or none (skip, for every picture: the host then compares none). learn: those that the host takes, as ' +
+        'its first answers show; "albumd doctor" says which.',
+    }),
   site_url: value.siteUrl.optional().meta({
     description: "The host's site, for presign. Left out, it is the origin of base_url.",
     example: 'https://images.example.com',

@@ -76,7 +76,7 @@ export interface UploadRequest {
   /** Bytes. */
   file_size: number
   mime_type: string
-  /** Pixels as stored in the file. Left out for SVG and TIFF, and with `skip_dimension_check`. */
+  /** Pixels, as stored or as EXIF turns them. May be left out of SVG and TIFF, and with `skip_dimension_check`. */
   width?: number
   height?: number
   skip_dimension_check?: boolean

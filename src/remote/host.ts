@@ -61,8 +61,8 @@ export type Remedy =
   | 'new_credential'
   /** The upload node refused the picture for a reason that §4.2 does not show. Nothing was stored; try again in hours. */
   | 'refused_by_node'
-  /** Try once more with skip_dimension_check. */
-  | 'skip_dimensions'
+  /** Declare other dimensions, or skip_dimension_check as the last try. */
+  | 'other_dimensions'
   /** The host does not take this picture as it is. Wait until the picture changes. */
   | 'change_picture'
   /** This host does not take a request of this form. Sending it again is useless; the message says what the host minds. */

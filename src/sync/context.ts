@@ -39,6 +39,8 @@ export interface EngineSettings {
   concurrency: number
   /** How credentials are asked for: by §4.1, or by §4.3, which knows no album. */
   uploadForm: 'credential' | 'presign'
+  /** Which dimensions are declared of a picture that EXIF turns (§4.1). learn: those that the host takes. */
+  dimensions: 'learn' | 'stored' | 'turned' | 'skip'
   order: 'newest' | 'oldest'
   hold: HoldPolicy
   /** How an album is deleted whose folder is gone. */

@@ -22,7 +22,7 @@ test('a picture that an upload node refused is never sent again with the same cr
   const allowed: Remedy[] = [
     'new_credential',
     'refused_by_node',
-    'skip_dimensions',
+    'other_dimensions',
     'change_picture',
     'quota',
     'storage',
@@ -34,9 +34,9 @@ test('a picture that an upload node refused is never sent again with the same cr
 })
 
 test.each<[string, number, Remedy]>([
-  ['DIMENSION_MISMATCH', 400, 'skip_dimensions'],
-  ['UNREADABLE_DIMENSION', 400, 'skip_dimensions'],
-  ['MISSING_DIMENSION', 400, 'skip_dimensions'],
+  ['DIMENSION_MISMATCH', 400, 'other_dimensions'],
+  ['UNREADABLE_DIMENSION', 400, 'other_dimensions'],
+  ['MISSING_DIMENSION', 400, 'other_dimensions'],
   ['FILE_TOO_LARGE', 400, 'change_picture'],
   ['FORBIDDEN', 403, 'refused_by_node'],
   ['SOMETHING_ELSE', 422, 'refused_by_node'],

@@ -115,7 +115,7 @@ test('when the node does not accept the dimensions, the remedy is to leave them 
     failure(response, 400, 'DIMENSION_MISMATCH')
   })
   const refusal = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(10)), never))
-  expect(refusal.remedy).toBe('skip_dimensions')
+  expect(refusal.remedy).toBe('other_dimensions')
 })
 
 const LARGE = 32 * 2 ** 20

@@ -202,7 +202,7 @@ describe('a pass', () => {
       requestUpload: async (request, signal) =>
         request.skip_dimension_check
           ? workshop.host.requestUpload(request, signal)
-          : failure('skip_dimensions', 'INVALID_WIDTH', 'upload', { status: 400 }),
+          : failure('other_dimensions', 'INVALID_WIDTH', 'upload', { status: 400 }),
     })
     await workshop.pass({ host })
     expect(summary(workshop)).toMatchObject({ synced: 1, failed: 0 })

@@ -132,7 +132,7 @@ const ALLOWED = 'the plan allows it'
 const REFUSED_AS_MEANT: ReadonlySet<HostFailure['remedy']> = new Set([
   'change_request',
   'change_picture',
-  'skip_dimensions',
+  'other_dimensions',
   'gone',
   'not_permitted',
 ])

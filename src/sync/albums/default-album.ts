@@ -11,7 +11,6 @@ const NEXT_LOOK_MS = 60_000
  * answer of the host names the default album. So the first upload without an album goes alone, and is looked for.
  */
 export class DefaultAlbum {
-  #turn: Promise<unknown> = Promise.resolve()
   #canNotKnow = false
   /** The ids of images that were uploaded without an album and are not listed yet. */
   readonly #unseen = new Set<string>()
@@ -22,13 +21,6 @@ export class DefaultAlbum {
     const id = synced.meta.get('default_album')
     if (id === null) return this.#canNotKnow ? null : undefined
     return id === '' ? null : (synced.albums.byRemoteId(id) ?? undefined)
-  }
-
-  /** Runs `work` after all work that was given before has ended. */
-  alone<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(work)
-    this.#turn = result.catch(() => undefined)
-    return result
   }
 
   /** Looks for an image that was uploaded without an album, and for earlier such images that were not listed yet. */

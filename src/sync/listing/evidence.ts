@@ -83,18 +83,22 @@ export function canBe(listed: ListedImage, picture: Features, names = true): boo
   return dimensionsFit(listed, picture) && (listed.size === undefined || sizeFits(listed.size, picture.size))
 }
 
-/** Whether listed dimensions can be the picture's. Dimensions that either side does not know exclude nothing. */
-export function dimensionsFit(
-  listed: ListedImage,
-  { width, height }: Pick<Features, 'width' | 'height'>,
-): boolean {
-  if (listed.width === undefined || listed.height === undefined || width === null || height === null)
-    return true
-  const near = (a: number, b: number) => Math.abs(a - b) <= DIMENSION_TOLERANCE
-  // A host may rotate a picture as the picture's metadata says, which swaps width and height.
+/** Pixels. Undefined or null where they are not known. */
+interface Dimensions {
+  width?: number | null | undefined
+  height?: number | null | undefined
+}
+
+/**
+ * Whether both can be the dimensions of one picture. Dimensions that either side does not know exclude nothing. A host may
+ * list a picture as it is stored, or as EXIF turns it, which swaps width and height.
+ */
+export function dimensionsFit(one: Dimensions, other: Dimensions): boolean {
+  const near = (a: number | null | undefined, b: number | null | undefined) =>
+    a == null || b == null || Math.abs(a - b) <= DIMENSION_TOLERANCE
   return (
-    (near(listed.width, width) && near(listed.height, height)) ||
-    (near(listed.width, height) && near(listed.height, width))
+    (near(one.width, other.width) && near(one.height, other.height)) ||
+    (near(one.width, other.height) && near(one.height, other.width))
   )
 }
 

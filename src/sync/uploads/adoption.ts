@@ -12,6 +12,7 @@ import {
   canBe,
   compareBytes,
   confirmedPattern,
+  dimensionsFit,
   type UnrecordedImage,
   unrecordedIn,
 } from '../listing/index.ts'
@@ -83,7 +84,7 @@ export async function adoptLinked(
   context: EngineContext,
   job: UploadJob,
   open: OpenPicture,
-  { width, height }: Picture,
+  picture: Picture,
   linked: ImageRow,
   signal: AbortSignal,
 ): Promise<UploadResult | null> {
@@ -96,7 +97,7 @@ export async function adoptLinked(
     })
     return { kind: 'unchanged', size: open.look.size, compared: true }
   }
-  if (compared.verdict === 'other' || linked.width !== width || linked.height !== height) return null
+  if (compared.verdict === 'other' || !dimensionsFit(linked, picture)) return null
   const why = because('linked_image_alike', { why: compared.why })
   return ambiguous(context, open, why)
 }

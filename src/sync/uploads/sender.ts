@@ -1,5 +1,4 @@
 import type { OpenPicture } from '../../local/picture-file.ts'
-import { exemptFromDimensions } from '../../protocol/formats.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import type { UploadRequest } from '../../protocol/records.ts'
 import { albumUsed } from '../../records/albums.ts'
@@ -11,6 +10,7 @@ import { because } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
 import { momentOf } from '../clock.ts'
 import { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from '../quota/index.ts'
+import { Declaration } from './dimensions.ts'
 import { nodeTakes } from './node-refusals.ts'
 import { resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
@@ -26,41 +26,44 @@ interface Parcel {
 const CREDENTIALS = 4
 
 /** The host's two-step upload (§4.1, §4.2): credential, intent, bytes, record. */
-export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
-  const { open, picture } = parcel
-  let skipDimensions = !exemptFromDimensions(picture.mime) && picture.width === null
-  const { size } = open.look
-  if (isTooLarge(run, size)) {
+export function send(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
+  const { picture, open } = parcel
+  if (isTooLarge(run, open.look.size)) {
     const message = tooLarge(run)
-    return { kind: 'failed', code: TOO_LARGE, message, retryAt: null, hash: open.hash }
+    return Promise.resolve({ kind: 'failed', code: TOO_LARGE, message, retryAt: null, hash: open.hash })
   }
+  const work = () => sendDeclared(run, parcel, signal)
+  return new Declaration(run, picture).decides() ? run.turns.alone(picture.mime, work) : work()
+}
+
+async function sendDeclared(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
+  const { open, picture } = parcel
+  const { size } = open.look
   const refused = async (failure: HostFailure) => {
     if (failure.issued) await run.synced.commit(tx => run.quota.grant(tx))
     if (failure.code === TOO_LARGE) await run.synced.commit(tx => noteTooLarge(tx, run.clock, size))
     const attempts = run.synced.failures.of(parcel.job.file.folder, parcel.job.file.name)?.attempts ?? 0
     return resultOfRefusal(failure, open.hash, run.clock.wall(), attempts)
   }
+  const declaration = new Declaration(run, picture)
   let last: HostFailure | null = null
   for (let tries = 0; tries < CREDENTIALS; tries++) {
-    const granted = await requestCredential(run, parcel, skipDimensions, signal)
-    if (!granted.ok && granted.failure.remedy === 'skip_dimensions' && !skipDimensions) {
-      skipDimensions = true
-      continue
-    }
-    if (!granted.ok) return refused(granted.failure)
-    const { album, ...credential } = granted.value
-    const sent = await sendBytes(run, { ...parcel, album }, credential, signal)
-    if (sent.ok)
-      return {
-        kind: 'uploaded',
-        cdnUrl: sent.value.cdnUrl,
-        imageId: sent.value.imageId,
-        size,
-      }
-    last = sent.failure
-    if (last.remedy === 'skip_dimensions' && !skipDimensions) skipDimensions = true
-    else if (last.remedy !== 'new_credential') return refused(last)
-    else await run.clock.sleep(250 * 2 ** tries, signal)
+    const granted = await requestCredential(run, parcel, declaration, signal)
+    if (granted.ok) {
+      const { album, ...credential } = granted.value
+      const sent = await sendBytes(run, { ...parcel, album }, declaration, credential, signal)
+      if (sent.ok)
+        return {
+          kind: 'uploaded',
+          cdnUrl: sent.value.cdnUrl,
+          imageId: sent.value.imageId,
+          size,
+        }
+      last = sent.failure
+    } else last = granted.failure
+    if (declaration.refused(last)) continue
+    if (!granted.ok || last.remedy !== 'new_credential') return refused(last)
+    await run.clock.sleep(250 * 2 ** tries, signal)
   }
   return refused(last!)
 }
@@ -68,13 +71,13 @@ export async function send(run: UploadRun, parcel: Parcel, signal: AbortSignal):
 async function requestCredential(
   { albums, host, uploadForm }: UploadRun,
   parcel: Parcel,
-  skipDimensions: boolean,
+  declaration: Declaration,
   signal: AbortSignal,
 ): Promise<Outcome<Credential & { album: Album }>> {
   // §4.3 names no album. An upload of that form lands in the account's default album by itself.
   const named = (album: Album) => (uploadForm === 'presign' ? null : album)
   const ask = (album: Album) =>
-    host.requestUpload(requestFor({ ...parcel, album: named(album) }, skipDimensions), signal)
+    host.requestUpload(requestFor({ ...parcel, album: named(album) }, declaration), signal)
   let { album } = parcel
   let granted = await ask(album)
   if (!granted.ok && granted.failure.remedy === 'gone' && album) {
@@ -89,6 +92,7 @@ async function requestCredential(
 async function sendBytes(
   run: UploadRun,
   parcel: Parcel,
+  declaration: Declaration,
   credential: Credential,
   signal: AbortSignal,
 ): Promise<Outcome<Sent>> {
@@ -136,6 +140,7 @@ async function sendBytes(
       nodeTakes(tx, job.file, clock.wall())
       stored(tx, job, open, picture, place, momentOf(run))
       noteTaken(tx, size)
+      declaration.acknowledged(tx, clock.wall())
     }
     // When the outcome is not known, the intent stays open for recovery.
     if (sent.ok || sent.failure.remedy !== 'find_out') tx.journal.close(intent)
@@ -190,15 +195,12 @@ const idOfAnother: HostFailure = {
   message: because('id_of_another'),
 }
 
-function requestFor({ job, open, picture, album }: Parcel, skipDimensions: boolean): UploadRequest {
-  const { mime, width, height } = picture
-  const undeclared = skipDimensions || exemptFromDimensions(mime) || width === null || height === null
+function requestFor({ job, open, picture, album }: Parcel, declaration: Declaration): UploadRequest {
   return {
     file_name: job.file.name,
     file_size: open.look.size,
-    mime_type: mime,
-    ...(undeclared ? {} : { width, height }),
-    ...(skipDimensions && { skip_dimension_check: true }),
+    mime_type: picture.mime,
+    ...declaration.fields(),
     ...(album && { album_id: album.remote_id }),
   }
 }

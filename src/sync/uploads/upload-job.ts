@@ -28,6 +28,22 @@ export interface UploadRun extends EngineContext {
   only: Only | null
   quota: QuotaLedger
   albums: AlbumTree
+  turns: Turns
+}
+
+/** Lets the first upload of a kind find out what the others need to know. */
+export class Turns {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  /** Runs `work` after all work of this kind that was given before has ended. */
+  alone<T>(kind: string, work: () => Promise<T>): Promise<T> {
+    const result = (this.#last.get(kind) ?? Promise.resolve()).then(work)
+    this.#last.set(
+      kind,
+      result.catch(() => undefined),
+    )
+    return result
+  }
 }
 
 /**
@@ -84,7 +100,7 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
   }
   switch (remedy) {
     case 'change_picture':
-    case 'skip_dimensions':
+    case 'other_dimensions':
       return failed(null)
     case 'change_request':
       return failed(now + (isErrorCode(code) ? 24 * HOUR_MS : HOUR_MS))

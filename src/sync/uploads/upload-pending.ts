@@ -6,7 +6,7 @@ import { QuotaLedger } from '../quota/index.ts'
 import type { ScannedMirror } from '../scan/index.ts'
 import { findOut } from './recovery.ts'
 import { Uploader } from './upload.ts'
-import type { Only } from './upload-job.ts'
+import { type Only, Turns } from './upload-job.ts'
 import { UploadQueue } from './upload-queue.ts'
 
 /** How often a pass goes on with its uploads after an upload's answer was lost. */
@@ -63,6 +63,6 @@ async function sendPending(
 
 function queueOf(context: EngineContext, scanned: readonly ScannedMirror[], only: Only | null): UploadQueue {
   const quota = new QuotaLedger(context)
-  const run = { ...context, only, quota, albums: new AlbumTree(context) }
+  const run = { ...context, only, quota, albums: new AlbumTree(context), turns: new Turns() }
   return new UploadQueue({ ...run, uploader: new Uploader(run) }, scanned)
 }

@@ -24,6 +24,22 @@ export type Excess = {
 }
 
 /**
+ * How the dimensions of a picture are declared (§4.1): not at all, as they are stored, as EXIF turns them, or with
+ * `skip_dimension_check`.
+ */
+export type DimensionReading = 'undeclared' | 'stored' | 'turned' | 'skip'
+
+/** How the host takes the dimensions of one type of picture, as far as its answers have shown (uploads/dimensions.ts). */
+export interface LearnedDimensions {
+  /** Null: not known yet. */
+  reading: DimensionReading | null
+  /** When it was learned: milliseconds since 1970. */
+  since: number
+  /** What the last pictures in a row were taken with that the host had refused with `reading`, and how many they were. */
+  rival?: { reading: DimensionReading; pictures: number }
+}
+
+/**
  * Single facts about the state, by the room and file that owns each. Moments are milliseconds since 1970 unless said
  * otherwise.
  */
@@ -66,6 +82,8 @@ const FACTS = {
   deleted_more: json<Excess & { at: number }>(),
   /** An upload was acknowledged with another delivery address than its credential had promised (uploads/sender.ts). */
   promises_broken: flag,
+  /** How the host takes dimensions, by MIME type (uploads/dimensions.ts). */
+  dimensions: json<Readonly<Record<string, LearnedDimensions>>>(),
 
   // sync/quota
   /** The account's plan, as the config says. */

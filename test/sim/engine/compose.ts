@@ -66,6 +66,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     contents: new AlbumContents(),
     pace: new RecoveryPace(),
     uploadForm: 'credential',
+    dimensions: 'learn',
     albumDeletions: history.albumDeletions,
     running: () => Math.round(runBefore + machine.monotonic() - began),
   }

@@ -1,0 +1,145 @@
+import { exemptFromDimensions } from '../../protocol/formats.ts'
+import { DIMENSION_TOLERANCE } from '../../protocol/limits.ts'
+import type { Picture } from '../../protocol/picture/picture.ts'
+import type { UploadRequest } from '../../protocol/records.ts'
+import type { HostFailure } from '../../remote/host.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
+import type { DimensionReading, LearnedDimensions } from '../../synced/tables/meta.ts'
+import type { EngineContext } from '../context.ts'
+
+type Context = Pick<EngineContext, 'synced' | 'clock' | 'dimensions' | 'uploadForm'>
+
+/** Pictures in a row that must contradict what is learned of their type, before something else is learned. */
+const ENOUGH = 3
+
+/** How long `skip` is taken for granted. The host never refuses `skip`, so only another try shows that it takes dimensions. */
+const SKIP_FOR_MS = 86_400_000
+
+/**
+ * How the dimensions of one picture are declared, try after try (§4.1, §4.2). The first try follows what is learned of the
+ * picture's type, else what the specification says: as stored, and nothing of an SVG or a TIFF. When the host refuses, the next
+ * reading follows that gives another declaration of this picture. The last is `skip`.
+ */
+export class Declaration {
+  /** `undeclared` first, where the type allows it, and `skip` last. */
+  readonly #readings: readonly DimensionReading[]
+  readonly #refused: DimensionReading[] = []
+  readonly #learns: boolean
+  readonly #picture: Picture
+  readonly #known: LearnedDimensions
+  #reading: DimensionReading
+
+  constructor({ synced, clock, dimensions, uploadForm }: Context, picture: Picture) {
+    // In the form of §4.3 no dimensions are declared.
+    const setting = uploadForm === 'presign' ? 'skip' : dimensions
+    this.#picture = picture
+    this.#readings = readingsOf(picture, setting)
+    this.#learns = setting === 'learn' || exemptFromDimensions(picture.mime)
+    this.#known = this.#learns ? knownOf(synced, picture.mime, clock.wall()) : UNKNOWN
+    this.#reading = readAs(this.#known.reading, this.#readings)
+  }
+
+  /** What step 1 declares. */
+  fields(): Pick<UploadRequest, 'width' | 'height' | 'skip_dimension_check'> {
+    const { width, height } = this.#picture
+    if (this.#reading === 'skip') return { skip_dimension_check: true }
+    if (this.#reading === 'undeclared' || width === null || height === null) return {}
+    return this.#reading === 'turned' ? { width: height, height: width } : { width, height }
+  }
+
+  /**
+   * Whether the answer to this picture decides how others of its type are declared. Such pictures go one after the other, so
+   * that what the first one costs is not paid by all that are under way at once.
+   */
+  decides(): boolean {
+    const { reading, rival } = this.#known
+    const isOpen = reading === null && tellsApart(this.#readings)
+    return this.#learns && (isOpen || (rival !== undefined && this.#gives(rival.reading) !== this.#reading))
+  }
+
+  /** The host refused. Answers whether something else can be declared. */
+  refused({ remedy, code }: HostFailure): boolean {
+    if (remedy !== 'other_dimensions' || this.#reading === 'skip') return false
+    this.#refused.push(this.#reading)
+    const left = this.#readings.filter(reading => !this.#refused.includes(reading))
+    // The host read other dimensions, or misses them. Any other refusal is about the picture itself.
+    const wantsOthers =
+      code === 'DIMENSION_MISMATCH' || (this.#reading === 'undeclared' && code !== 'UNREADABLE_DIMENSION')
+    this.#reading = (wantsOthers && left[0]) || 'skip'
+    return true
+  }
+
+  /** Records what the acknowledged upload teaches. */
+  acknowledged(tx: Tx, now: number): void {
+    const { mime } = this.#picture
+    const taught = this.#learns ? this.#teach(knownOf(tx, mime, now), now) : null
+    if (taught) tx.meta.set('dimensions', { ...tx.meta.get('dimensions'), [mime]: taught })
+  }
+
+  /**
+   * What is known of the type after this upload; null when nothing changes.
+   *
+   * While nothing is known, one upload teaches: the first turned JPEG that is taken as stored, or refused as stored and taken as
+   * turned. A picture of which both are the same teaches nothing. What is learned falls only after `ENOUGH` pictures in a row
+   * that were refused with it and taken with one other reading, because a single picture may be corrupt. `skip` is learned in
+   * the same way, because the host takes any picture with it.
+   */
+  #teach({ reading, since, rival }: LearnedDimensions, now: number): LearnedDimensions | null {
+    const taken = this.#reading
+    const expected = reading && this.#gives(reading)
+    if (taken === 'skip' && this.#refused.length === 0) return null
+    const isNews = reading === null && taken !== 'skip'
+    if (isNews && tellsApart(this.#readings)) return { reading: taken, since: now }
+    if (isNews || taken === expected)
+      return rival && this.#gives(rival.reading) !== taken ? { reading, since } : null
+    // While this upload was under way, another one has changed what is known.
+    if (expected !== null && !this.#refused.includes(expected)) return null
+    const pictures = rival?.reading === taken ? rival.pictures + 1 : 1
+    return pictures < ENOUGH
+      ? { reading, since, rival: { reading: taken, pictures } }
+      : { reading: taken, since: now }
+  }
+
+  /** What this reading means for this picture. */
+  #gives(reading: DimensionReading): DimensionReading {
+    return readAs(reading, this.#readings)
+  }
+}
+
+const UNKNOWN: LearnedDimensions = { reading: null, since: 0 }
+
+/** What is known of a type. A `skip` that is old is in doubt: one more picture that needs it renews it. */
+function knownOf({ meta }: Pick<Synced, 'meta'>, mime: string, now: number): LearnedDimensions {
+  const known = meta.get('dimensions')?.[mime] ?? UNKNOWN
+  // A clock that was set back does not delay this.
+  const isOld = Math.abs(now - known.since) >= SKIP_FOR_MS
+  if (known.reading !== 'skip' || !isOld) return known
+  return { ...UNKNOWN, rival: { reading: 'skip', pictures: ENOUGH - 1 } }
+}
+
+/** The readings that give different declarations of a picture, in the order in which they are tried. */
+function readingsOf(picture: Picture, setting: Context['dimensions']): DimensionReading[] {
+  const { mime, width, height, turned } = picture
+  if (setting === 'skip') return ['skip']
+  const readings: DimensionReading[] = exemptFromDimensions(mime) ? ['undeclared'] : []
+  if (width !== null && height !== null) {
+    // The upload node tolerates a difference of a pixel.
+    const isTurned = turned && Math.abs(width - height) > DIMENSION_TOLERANCE
+    if (!isTurned || setting !== 'turned') readings.push('stored')
+    if (isTurned && setting !== 'stored') readings.push('turned')
+  }
+  return [...readings, 'skip']
+}
+
+/** Whether the answer to a picture with these readings tells how others of its type are to be declared. */
+function tellsApart([first, ...others]: readonly DimensionReading[]): boolean {
+  return first === 'undeclared' || others.length > 1
+}
+
+/** What a reading of the type means for a picture that has these readings. */
+function readAs(reading: DimensionReading | null, readings: readonly DimensionReading[]): DimensionReading {
+  if (reading === null) return readings[0]!
+  if (readings.includes(reading)) return reading
+  // A picture that EXIF does not turn is declared as it is stored, and one without dimensions can only be skipped.
+  return reading === 'turned' && readings.includes('stored') ? 'stored' : 'skip'
+}
