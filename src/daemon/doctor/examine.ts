@@ -19,6 +19,7 @@ import { ASKED, checkAccount, checkEndpoints, judgeBlock, openHostToAsk } from '
 import { type Finding, fail, pass, warn } from './finding.ts'
 import { checkGuards, checkHeld, checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
 import { checkReach, checkTls } from './host.ts'
+import { checkReadings } from './readings.ts'
 import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
 
 /**
@@ -47,6 +48,7 @@ export async function* examine(
   yield checkDiskSpace(config)
   yield* checkDaemon(isRunning, status)
   yield* checkQuota(status)
+  if (status) yield* readState(config, synced => checkReadings(config, synced, status.quota))
   if (signal.aborted) return
   yield* checkHost(config, readAccess(config, file, env), isRunning, status, signal)
 }

@@ -9,6 +9,7 @@ export type Check =
   | 'disk_space'
   | 'daemon'
   | 'quota'
+  | 'readings'
   | 'host'
   | 'tls'
   | 'clock'
@@ -26,6 +27,8 @@ export interface Finding {
   remedy: string | null
   /** The code of the host's answer or of albumd's own error, where there is one. */
   code?: string
+  /** What the host's answers have taught, for programs: the name of one reading, and its value. Bytes, or names. */
+  learned?: Readonly<Record<string, unknown>>
 }
 
 const found =

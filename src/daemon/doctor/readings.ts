@@ -1,0 +1,57 @@
+import type { Config } from '../../config/schema.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { DimensionReading } from '../../synced/tables/meta.ts'
+import { sizeInWords } from '../../words/text.ts'
+import type { QuotaStatus } from '../report/quota-status.ts'
+import { type Finding, pass } from './finding.ts'
+
+const DECLARED: Readonly<Record<DimensionReading, string>> = {
+  undeclared: 'left out',
+  stored: 'as stored in the file',
+  turned: 'as EXIF turns it',
+  skip: 'not compared (skip_dimension_check)',
+}
+
+/**
+ * What the host's answers have shown where the specification leaves a choice. Nothing of this is asked anew for each picture.
+ * `quota`: of the status.
+ */
+export function checkReadings(
+  { host }: Pick<Config, 'host'>,
+  { meta, albums }: Pick<Synced, 'meta' | 'albums'>,
+  { reset }: Pick<QuotaStatus, 'reset'>,
+): Finding[] {
+  const learned = (message: string, of: NonNullable<Finding['learned']>): Finding => ({
+    ...pass('readings', message),
+    learned: of,
+  })
+  const findings: Finding[] = []
+  const dimensions: Record<string, DimensionReading> = {}
+  for (const [mime, { reading }] of Object.entries(meta.get('dimensions') ?? {}))
+    if (reading) dimensions[mime] = reading
+  const byType = Object.entries(dimensions).map(([mime, reading]) => `${mime} ${DECLARED[reading]}`)
+  if (byType.length > 0) findings.push(learned(`dimensions: ${byType.join('; ')}`, { dimensions }))
+  if (host.dimensions !== 'learn')
+    findings.push(pass('readings', `dimensions: host.dimensions says ${host.dimensions}, and is not learned`))
+  const base = meta.get('cdn_base')
+  if (base !== null) findings.push(learned(`images are delivered below ${base}`, { delivery_base: base }))
+  const id = meta.get('default_album')
+  if (id !== null) {
+    const name = id === '' ? null : (albums.byRemoteId(id)?.name ?? id)
+    const said = name === null ? 'the account has no default album' : `the account's default album is ${name}`
+    findings.push(learned(said, { default_album: name }))
+  }
+  if (reset.known === 'learned') {
+    const { known: _, ...quotaDay } = reset
+    const said = `the quota's day begins between ${reset.from} and ${reset.to} UTC`
+    findings.push(learned(said, { quota_day: quotaDay }))
+  }
+  const limit = meta.get('size_limit')
+  if (limit)
+    findings.push(
+      learned(`the host refused a file of ${sizeInWords(limit.refused)} as too large`, {
+        size_refused: limit.refused,
+      }),
+    )
+  return findings.length > 0 ? findings : [pass('readings', 'nothing is learned of the host yet')]
+}
