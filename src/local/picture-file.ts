@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash as hashOf } from 'node:crypto'
 import { constants, fstatSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type ByteSource, sourceOfBytes } from '../protocol/picture/byte-reader.ts'
@@ -108,7 +108,7 @@ async function hashed(
   const memory = size <= IN_MEMORY ? buffers.borrow() : null
   try {
     const bytes = memory ? await filled(handle, memory.buffer.subarray(0, size), 0) : null
-    const hash = bytes ? createHash('sha256').update(bytes).digest() : await hashInChunks(handle, size, cut)
+    const hash = bytes ? hashOf('sha256', bytes, 'buffer') : await hashInChunks(handle, size, cut)
     const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(handle, size, cut)
     const picture = await readPicture(source)
     const ending = await readEnding(picture?.format ?? null, source)

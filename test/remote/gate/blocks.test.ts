@@ -1,18 +1,7 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { all, failed, gateOf, holdTime, refused, succeeded, through } from './gate-stage.ts'
 
 holdTime()
-
-test('no credential is asked for during an outage of the upload nodes', async () => {
-  const gate = gateOf({ patience: { attempts: 4, maxDelayMs: 60_000 } })
-  const pace = { retryAfterMs: 30_000, limit: null }
-  const send = through(gate, 'send', () => failed('send', 'find_out', 'HOST_ANSWER', 503, pace))
-  const upload = through(gate, 'upload', succeeded)
-  const sent = send.pass()
-  await vi.advanceTimersByTimeAsync(10)
-  await all([sent, upload.pass()])
-  expect(upload.starts[0]! - send.starts[0]!).toBeGreaterThanOrEqual(30_000)
-})
 
 test('an endpoint outside the plan is not asked again until it is unblocked', async () => {
   const gate = gateOf()

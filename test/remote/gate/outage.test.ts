@@ -152,20 +152,3 @@ test('during an outage of the upload nodes few credentials are asked for, becaus
   expect(credentials.length).toBeLessThan(100)
   expect(credentials.filter(({ at }) => at > began + HOUR).length).toBeLessThan(40)
 })
-
-test('a request that the gate answers during an outage is marked as unsent', async () => {
-  const gate = daemonsGate()
-  fault = () => ({ ...unreachable, remedy: 'find_out' })
-  const make = () => gate.pass('create_album', never, async () => answer('create_album'))
-  const answer = (endpoint: Endpoint): Attempt<string> => ({
-    outcome: { ok: false, failure: { ...unreachable, remedy: 'find_out', endpoint } },
-    status: null,
-    pace: NO_PACE,
-  })
-  await time.all([make()])
-  await time.all([make()])
-  await time.all([make()])
-  await time.all([make()])
-  const [outcome] = await time.all([make()])
-  expect(outcome).toMatchObject({ ok: false, failure: { remedy: 'later', unsent: true } })
-})

@@ -82,12 +82,6 @@ test('with a quick host nearly all of the rate is used, with a slow host at leas
   expect(100_000 / timeFor1000(500)).toBeGreaterThan(0.97)
 })
 
-test('requests of the process before count', () => {
-  const window = new RateWindow(2, [900, 950])
-  expect(window.waitMs(1000)).toBeGreaterThan(900)
-  expect(window.waitMs(900 + WINDOW_MS)).toBe(0)
-})
-
 test('a place that was given back is free at once', () => {
   const window = new RateWindow(1)
   const slot = window.take()

@@ -3,7 +3,6 @@ import { expect, test, vi } from 'vitest'
 import type { Endpoint } from '../../../src/protocol/endpoints.ts'
 import type { Attempt } from '../../../src/remote/gate/gate.ts'
 import { backoffMs } from '../../../src/remote/gate/outage.ts'
-import { WINDOW_MS } from '../../../src/remote/gate/rate-window.ts'
 import type { HostFailure } from '../../../src/remote/host.ts'
 import { codeOf } from '../../../src/words/reasons.ts'
 import {
@@ -18,8 +17,6 @@ import {
   through,
   times,
 } from './gate-stage.ts'
-
-const HOUR = 3_600_000
 
 holdTime()
 
@@ -76,29 +73,6 @@ test('the success of a request that was sent before a 429 does not end the wait'
   await vi.advanceTimersByTimeAsync(400)
   await all([...before, limited.pass()])
   for (const start of limited.starts.slice(1)) expect(start - limited.starts[0]!).toBeGreaterThanOrEqual(5000)
-})
-
-test('after a 429 without headers requests wait for a second', async () => {
-  const answers = [failed('list', 'later', 'RATE_LIMITED', 429), succeeded()]
-  const { starts, pass } = through(gateOf({ random: () => 0 }), 'list', () => answers.shift()!)
-  await all([pass()])
-  expect(starts[1]! - starts[0]!).toBeGreaterThanOrEqual(WINDOW_MS)
-})
-
-test('an outage of hours costs few requests, and waiting requests are sent afterwards', async () => {
-  const gate = gateOf({ patience: { attempts: Number.POSITIVE_INFINITY, maxDelayMs: 300_000 } })
-  const end = clock.now() + 4 * HOUR
-  const { starts, pass } = through(gate, 'list', now => (now < end ? refused('list') : succeeded()))
-  const outcomes = await all(times(30, pass))
-  expect(outcomes.every(({ ok }) => ok)).toBe(true)
-  expect(starts.filter(start => start < end).length).toBeLessThan(80)
-})
-
-test('requests fail when an outage outlasts their patience', async () => {
-  const { starts, pass } = through(gateOf(), 'list', () => refused('list'))
-  const [outcome] = await all([pass()])
-  expect(outcome).toMatchObject({ ok: false, failure: { code: 'HOST_UNREACHABLE' } })
-  expect(starts).toHaveLength(4)
 })
 
 test.each<[string, Endpoint, Attempt<string>]>([
