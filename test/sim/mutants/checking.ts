@@ -83,7 +83,7 @@ export const CHECKING: readonly Mutant[] = [
   {
     name: 'a repair deletes while a mirror is in doubt',
     edits: [
-      { file: 'daemon/commands/audit.ts', find: 'return inDoubt || !mayGo()', replace: 'return !mayGo()' },
+      { file: 'daemon/commands/audit.ts', find: 'inDoubt || !mayGo()', replace: '!mayGo()' },
     ],
     why: 'a picture may be where nobody can look',
     seed: 1_000_000_104,
@@ -105,8 +105,8 @@ export const CHECKING: readonly Mutant[] = [
     edits: [
       {
         file: 'daemon/commands/audit.ts',
-        find: 'const mayGo = () => pauseAt(synced, clock.wall()) === null',
-        replace: 'const mayGo = () => pauseAt(synced, clock.wall()) !== undefined',
+        find: 'const mayGo = () => pauseAt(synced, context.clock.wall()) === null',
+        replace: 'const mayGo = () => pauseAt(synced, context.clock.wall()) !== undefined',
       },
     ],
     why: 'images go while nothing is to be deleted',
