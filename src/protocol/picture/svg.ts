@@ -191,14 +191,11 @@ function oneByteText(source: ByteSource, head: Uint8Array): ByteSource {
   return {
     size: Math.floor(source.size / 2),
     async read(offset, length) {
-      const wide = await source.read(2 * offset, 2 * length)
-      const narrow = Buffer.alloc(wide.byteLength >> 1)
-      for (let at = 0; at < narrow.length; at++) {
-        const [high, low] = little ? [wide[2 * at + 1], wide[2 * at]] : [wide[2 * at], wide[2 * at + 1]]
-        narrow[at] = high === 0 ? low! : 0x3f
-      }
-      if (offset === 0 && first !== 0x3c && second !== 0x3c) narrow[0] = 0x20
-      return narrow
+      // A copy, because the bytes are swapped in place.
+      const wide = Buffer.from(await source.read(2 * offset, 2 * length))
+      const whole = wide.subarray(0, wide.length - (wide.length % 2))
+      const text = (big ? whole.swap16() : whole).toString('utf16le')
+      return Buffer.from(text.replaceAll('\u{FEFF}', ' ').replace(/[^\0-\xff]/g, '?'), 'latin1')
     },
   }
 }

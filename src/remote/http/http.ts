@@ -20,10 +20,8 @@ export interface HttpOptions {
 export class Http {
   readonly #timeoutMs: number
   readonly #options: Client.Options
-  /** All connections. Each is used by one request at a time. */
-  readonly #connections = new Set<Client>()
-  /** The connections without a request at the moment, and their origins. */
-  readonly #idle = new Map<Client, string>()
+  /** All connections, and the origins of those without a request at the moment. One request at a time uses a connection. */
+  readonly #connections = new Map<Client, string | null>()
   readonly #sockets = new Set<Socket>()
   readonly #connecting = new AbortController()
   #isClosed = false
@@ -65,16 +63,16 @@ export class Http {
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
     const { isOwn, address } = request
     const { origin } = address
-    const [kept] = [...this.#idle].find(([, to]) => isOwn && to === origin) ?? []
+    const [kept] = [...this.#connections].find(([, idleFor]) => isOwn && idleFor === origin) ?? []
     const connection = kept ?? this.#connect(origin)
-    this.#idle.delete(connection)
+    this.#connections.set(connection, null)
     let isKept = false
     try {
       const result = await exchange(connection, request, this.#timeoutMs, signal)
       isKept = result.kind === 'answer' && isOwn?.(result) === true
       return result
     } finally {
-      if (isKept) this.#idle.set(connection, origin)
+      if (isKept) this.#connections.set(connection, origin)
       else this.#drop(connection)
     }
   }
@@ -82,7 +80,7 @@ export class Http {
   /** Ends what is still under way. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all([...this.#connections].map(connection => connection.destroy()))
+    await Promise.all([...this.#connections.keys()].map(connection => connection.destroy()))
     // undici does not end connections that are still being made, and the process would wait for them.
     this.#connecting.abort()
   }
@@ -90,17 +88,15 @@ export class Http {
   /** A new connection. undici connects it when it gets a request. */
   #connect(origin: string): Client {
     const connection = new Client(origin, this.#options)
-    this.#connections.add(connection)
     // A destroyed connection answers every request with an error.
     if (this.#isClosed) void connection.destroy()
     connection.on('disconnect', () => {
-      if (this.#idle.has(connection)) this.#drop(connection)
+      if (this.#connections.get(connection)) this.#drop(connection)
     })
     return connection
   }
 
   #drop(connection: Client): void {
-    this.#idle.delete(connection)
     this.#connections.delete(connection)
     void connection.destroy()
   }
