@@ -32,7 +32,12 @@ export function checkReadings(
   const byType = Object.entries(dimensions).map(([mime, reading]) => `${mime} ${DECLARED[reading]}`)
   if (byType.length > 0) findings.push(learned(`dimensions: ${byType.join('; ')}`, { dimensions }))
   if (host.dimensions !== 'learn')
-    findings.push(pass('readings', `dimensions: host.dimensions says ${host.dimensions}, and is not learned`))
+    findings.push(
+      pass(
+        'readings',
+        `dimensions: host.dimensions says ${host.dimensions}, which goes before what was learned`,
+      ),
+    )
   const base = meta.get('cdn_base')
   if (base !== null) findings.push(learned(`images are delivered below ${base}`, { delivery_base: base }))
   const id = meta.get('default_album')

@@ -41,6 +41,8 @@ it('tells what was learned of the host, to people and to programs', () => {
   })
   const configured = { ...config, host: { ...config.host, dimensions: 'stored' as const } }
   expect(findings(configured)).toContainEqual(
-    expect.objectContaining({ message: 'dimensions: host.dimensions says stored, and is not learned' }),
+    expect.objectContaining({
+      message: 'dimensions: host.dimensions says stored, which goes before what was learned',
+    }),
   )
 })
