@@ -82,9 +82,7 @@ export const CHECKING: readonly Mutant[] = [
   },
   {
     name: 'a repair deletes while a mirror is in doubt',
-    edits: [
-      { file: 'daemon/commands/audit.ts', find: 'inDoubt || !mayGo()', replace: '!mayGo()' },
-    ],
+    edits: [{ file: 'daemon/commands/audit.ts', find: 'inDoubt || !mayGo()', replace: '!mayGo()' }],
     why: 'a picture may be where nobody can look',
     seed: 1_000_000_104,
   },
