@@ -1,9 +1,6 @@
-import type { Account, AlbumRow, Albums } from './data/accounts.ts'
-import type { Credentials } from './data/credentials.ts'
-import type { Db } from './data/database.ts'
-import type { Images } from './data/images.ts'
-import type { Clock, HostSettings, Random } from './ports.ts'
+import type { Account, AlbumRow } from './data/accounts.ts'
 import { Refusal } from './refusal.ts'
+import type { Stores } from './stores.ts'
 import type { UploadNode } from './upload-node.ts'
 import type { UploadOrder } from './upload-order.ts'
 
@@ -14,23 +11,15 @@ export interface Issued {
   imageId: string
 }
 
-interface Stores {
-  db: Db
-  albums: Albums
-  images: Images
-  credentials: Credentials
-  node: UploadNode
-  settings: HostSettings
-  clock: Clock
-  random: Random
-  /** The album of an order that names none (§4.1). */
-  defaultAlbum(account: Account): AlbumRow
-}
-
-/** Step 1 of an upload, in both forms (§4.1, §4.3): checks the order against account and plan, and issues a credential. */
-export function openIssuing(stores: Stores) {
-  const { db, albums, images, credentials, node, settings, clock, random, defaultAlbum } = stores
-
+/**
+ * Step 1 of an upload, in both forms (§4.1, §4.3): checks the order against account and plan, and issues a credential.
+ * `defaultAlbum`: the album of an order that names none.
+ */
+export function openIssuing(
+  { db, albums, images, credentials, settings, clock, random }: Stores,
+  node: UploadNode,
+  defaultAlbum: (account: Account) => AlbumRow,
+) {
   function issue(account: Account, order: UploadOrder): Issued {
     const now = clock.wall()
     const album = order.albumId === null ? defaultAlbum(account) : albums.owned(account, order.albumId)
@@ -76,5 +65,5 @@ export function openIssuing(stores: Stores) {
       )
   }
 
-  return { issue: db.transaction(issue).immediate }
+  return db.transaction(issue).immediate
 }

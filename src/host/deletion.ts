@@ -1,17 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Account, Albums } from './data/accounts.ts'
-import type { Db } from './data/database.ts'
-import type { ImageRow, Images } from './data/images.ts'
-import type { HostSettings, PictureStore } from './ports.ts'
+import type { Account } from './data/accounts.ts'
+import type { PictureStore } from './ports.ts'
 import { Refusal } from './refusal.ts'
-
-interface Stores {
-  db: Db
-  albums: Albums
-  images: Images
-  pictures: PictureStore
-  settings: HostSettings
-}
+import type { Stores } from './stores.ts'
 
 /** What a query asks to delete (§4.5). Null: the parameter is missing. */
 export interface DeletionQuery {
@@ -41,7 +32,9 @@ export async function deleteResource(
  * no request sees an image vanish and come back.
  */
 function deleteImage({ db, images, pictures }: Stores, account: Account, id: string): Deleted {
-  const image = ownedImage(images, account, id)
+  const image = images.byId(id)
+  if (!image) throw new Refusal('NOT_FOUND', 'There is no such image.')
+  if (image.account !== account.id) throw new Refusal('FORBIDDEN', 'The image is not yours.')
   db.transaction(() => images.remove(image)).immediate()
   try {
     pictures.remove(image.file)
@@ -50,13 +43,6 @@ function deleteImage({ db, images, pictures }: Stores, account: Account, id: str
     throw new Refusal('DELETE_FAILED', 'The image could not be deleted.')
   }
   return { image: id }
-}
-
-function ownedImage(images: Images, account: Account, id: string): ImageRow {
-  const image = images.byId(id)
-  if (!image) throw new Refusal('NOT_FOUND', 'There is no such image.')
-  if (image.account !== account.id) throw new Refusal('FORBIDDEN', 'The image is not yours.')
-  return image
 }
 
 async function deleteAlbum(stores: Stores, account: Account, id: string): Promise<Deleted> {

@@ -68,8 +68,7 @@ export async function startHost(options: HostOptions): Promise<RunningHost> {
     for (const release of held.splice(0).reverse()) await release()
   }
   try {
-    const lock = lockData(data, join(data, 'lock.db'))
-    held.push(lock.release)
+    held.push(lockData(data, join(data, 'lock.db')))
     const db = openDatabase(join(data, 'host.db'))
     held.push(() => void db.close())
     const pictures = await openPictureFolder(join(data, 'pictures'), randomBytes)

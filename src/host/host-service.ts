@@ -1,29 +1,16 @@
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
-import { readPicture } from '../protocol/picture/picture.ts'
 import { openAdmission } from './admission.ts'
 import { asBody, type Body, optionalString, requiredName } from './body.ts'
 import { openIssuing } from './credentials.ts'
-import { type Account, type AlbumRow, type Albums, openAccounts, openAlbums } from './data/accounts.ts'
-import { openCredentials } from './data/credentials.ts'
-import type { Db } from './data/database.ts'
-import { type ImageRow, openImages } from './data/images.ts'
-import { albumAt } from './default-album.ts'
+import type { Account, AlbumRow } from './data/accounts.ts'
+import type { ImageRow } from './data/images.ts'
 import { type DeletionQuery, deleteResource } from './deletion.ts'
 import { createdAlbumRecord, list } from './listing.ts'
-import type { Clock, HostSettings, PictureStore, Random, ReadPicture } from './ports.ts'
-import type { Readings } from './readings.ts'
+import type { HostSettings } from './ports.ts'
 import { Refusal } from './refusal.ts'
+import { type HostPorts, openStores, type Stores } from './stores.ts'
 import { openUploadNode } from './upload-node.ts'
 import { readPresignOrder, readUploadOrder } from './upload-order.ts'
-
-export interface HostPorts {
-  db: Db
-  pictures: PictureStore
-  clock: Clock
-  random: Random
-  /** How a picture is read from its bytes; by default as the protocol does. */
-  readPicture?: ReadPicture
-}
 
 export type HostService = ReturnType<typeof openHostService>
 
@@ -32,56 +19,20 @@ export type HostService = ReturnType<typeof openHostService>
  * request is admitted by `admit`, or by `admitUpload` for step 2, before anything else is done.
  */
 export function openHostService(ports: HostPorts, apiKeys: readonly string[], settings: HostSettings) {
-  const { db, pictures, clock, random } = ports
-  const accounts = openAccounts(db, apiKeys, random, clock.wall())
-  const albums = openAlbums(db)
-  const images = openImages(db)
-  const credentials = openCredentials(db, settings)
-  const admission = openAdmission(accounts, settings, clock)
-  const node = openUploadNode({
-    db,
-    albums,
-    images,
-    credentials,
-    pictures,
-    readPicture: ports.readPicture ?? readPicture,
-    settings,
-    clock,
-  })
-  const defaultOf = db.transaction(() => defaultAlbums()).immediate()
-  const issuing = openIssuing({
-    db,
-    albums,
-    images,
-    credentials,
-    node,
-    settings,
-    clock,
-    random,
-    // A default album that was deleted is none.
-    defaultAlbum: account =>
-      albums.at(defaultOf.get(account.id) ?? account.root) ?? albums.owned(account, null),
-  })
-  clearLeftBytes()
-
-  /** The default album of each account, where there is one. */
-  function defaultAlbums(): Map<number, number> {
-    const { defaultAlbum } = settings
-    if (defaultAlbum === null) return new Map()
-    return new Map(
-      accounts
-        .all()
-        .map(account => [account.id, albumAt({ albums, clock, random }, account, defaultAlbum).seq]),
-    )
-  }
-
-  /** A kill between writing bytes and writing the row leaves bytes that no row names. */
-  function clearLeftBytes(): void {
-    for (const file of pictures.files()) if (!images.hasFile(file)) pictures.remove(file)
-  }
+  const stores = openStores(ports, apiKeys, settings)
+  const { db, pictures, accounts, albums, images } = stores
+  const admission = openAdmission(stores)
+  const node = openUploadNode(stores)
+  const defaultOf = db.transaction(() => defaultAlbums(stores)).immediate()
+  // A default album that was deleted is none.
+  const defaultAlbum = (account: Account) =>
+    albums.at(defaultOf.get(account.id) ?? account.root) ?? albums.owned(account, null)
+  const issue = openIssuing(stores, node, defaultAlbum)
+  // A kill between writing bytes and writing the row leaves bytes that no row names.
+  for (const file of pictures.files()) if (!images.hasFile(file)) pictures.remove(file)
 
   return {
-    identify: admission.identify,
+    identify: accounts.identify,
     admit: admission.admit,
 
     /** Admits step 2. The token names the credential, and the credential names the account whose rate counts. */
@@ -92,25 +43,21 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
 
     /** §4.1 */
     requestUpload: (account: Account, body: unknown) =>
-      issuing.issue(account, readUploadOrder(asBody(body), settings.readings)),
+      issue(account, readUploadOrder(asBody(body), settings.readings)),
     /** §4.3 */
     presign: (account: Account, body: unknown) =>
-      issuing.issue(account, readPresignOrder(asBody(body), settings.readings)),
+      issue(account, readPresignOrder(asBody(body), settings.readings)),
     /** §4.2 */
     send: node.send,
 
     /** §4.4 */
     list: (account: Account, albumId: string | null, page: string | null) =>
-      list({ albums, images, readings: settings.readings }, account, { albumId, page }),
+      list(stores, account, { albumId, page }),
     /** §4.5 */
-    delete: (account: Account, query: DeletionQuery) =>
-      deleteResource({ db, albums, images, pictures, settings }, account, query),
+    delete: (account: Account, query: DeletionQuery) => deleteResource(stores, account, query),
     /** §4.6 */
     createAlbum: (account: Account, body: unknown) =>
-      createdAlbumRecord(
-        createAlbum({ albums, clock, random, readings: settings.readings }, account, asBody(body)),
-        settings.readings,
-      ),
+      createdAlbumRecord(createAlbum(stores, account, asBody(body)), settings.readings),
 
     /** The image at a delivery address (§4.3.3). */
     delivered(imageId: string): ImageRow {
@@ -125,29 +72,31 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
   }
 }
 
-interface Stores {
-  albums: Albums
-  clock: Clock
-  random: Random
-  readings: Readings
-}
-
 /** `POST /create_album` (§4.6). */
-export function createAlbum(stores: Stores, account: Account, body: Body): AlbumRow {
-  const { albums, clock, random, readings } = stores
+function createAlbum({ albums, settings }: Stores, account: Account, body: Body): AlbumRow {
+  const { depthMax, albumNames } = settings.readings
   const codes = { missing: 'MISSING_NAME', tooLong: 'albumNameTooLong' } as const
   const name = requiredName(body, 'name', ALBUM_NAME_MAX, codes)
   const parent = albums.owned(account, optionalString(body, 'parent_album'))
-  if (parent.depth >= readings.depthMax)
-    throw new Refusal('tooDeep', `Albums may be nested ${readings.depthMax} deep.`)
-  if (readings.albumNames === 'unique' && albums.hasNamed(parent.seq, name))
+  if (parent.depth >= depthMax) throw new Refusal('tooDeep', `Albums may be nested ${depthMax} deep.`)
+  if (albumNames === 'unique' && albums.hasNamed(parent.seq, name))
     throw new Refusal('albumNameTaken', 'There is an album of this name.')
-  return albums.insert({
-    id: random(16).toString('hex'),
-    account: account.id,
-    parent: parent.seq,
-    name,
-    depth: parent.depth + 1,
-    created_at: clock.wall(),
-  })
+  return albums.make(parent, name)
+}
+
+/**
+ * The default album of each account, where there is one. Albums of its path that are missing are made. Of several albums with
+ * one name the oldest is taken.
+ */
+function defaultAlbums({ accounts, albums, settings }: Stores): Map<number, number> {
+  const { defaultAlbum } = settings
+  if (defaultAlbum === null) return new Map()
+  return new Map(
+    accounts.all().map(account => {
+      let album = albums.owned(account, null)
+      for (const name of defaultAlbum.split('/'))
+        album = albums.below(album.seq).find(below => below.name === name) ?? albums.make(album, name)
+      return [account.id, album.seq]
+    }),
+  )
 }

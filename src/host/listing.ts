@@ -1,21 +1,16 @@
 import { PER_PAGE } from '../protocol/limits.ts'
 import type { AlbumRecord, ImageRecord } from '../protocol/records.ts'
-import type { Account, AlbumRow, Albums, CountedAlbum } from './data/accounts.ts'
-import type { ImageRow, Images } from './data/images.ts'
+import type { Account, AlbumRow, CountedAlbum } from './data/accounts.ts'
+import type { ImageRow } from './data/images.ts'
 import type { Readings } from './readings.ts'
 import { Refusal } from './refusal.ts'
+import type { Stores } from './stores.ts'
 
 /** The `data` of §4.4, without delivery addresses. */
 export interface Listing {
   albums: AlbumRecord[]
   images: ImageRecord[]
   pagination: { page: number; per_page: number; total_pages: number; total_images: number }
-}
-
-interface Stores {
-  albums: Albums
-  images: Images
-  readings: Readings
 }
 
 /** What a query asks to list (§4.4). */
@@ -27,7 +22,8 @@ export interface ListQuery {
 }
 
 /** `GET /list` (§4.4). */
-export function list({ albums, images, readings }: Stores, account: Account, query: ListQuery): Listing {
+export function list({ albums, images, settings }: Stores, account: Account, query: ListQuery): Listing {
+  const { readings } = settings
   const asked = pageNumber(query.page)
   const { seq } = albums.owned(account, query.albumId)
   const totalImages = images.count(seq)
@@ -51,7 +47,7 @@ export function list({ albums, images, readings }: Stores, account: Account, que
 }
 
 /** The page that is answered where a page is asked for. */
-function pageWithin(asked: number, last: number, { beyondLast }: Readings): number {
+export function pageWithin(asked: number, last: number, { beyondLast }: Readings): number {
   if (asked <= last || beyondLast === 'empty') return asked
   if (beyondLast === 'last-page') return last
   throw new Refusal('noSuchPage', `The last page is ${last}.`)
@@ -74,7 +70,7 @@ function albumRecord(album: CountedAlbum, readings: Readings): AlbumRecord {
   return { ...createdAlbumRecord(album, readings), image_count, sub_count }
 }
 
-function imageRecord(image: ImageRow, readings: Readings): ImageRecord {
+export function imageRecord(image: ListedRow, readings: Readings): ImageRecord {
   const { id, name, size, width, height, created_at } = image
   const { unknownDimension, sizes, times } = readings
   return {
@@ -86,6 +82,8 @@ function imageRecord(image: ImageRow, readings: Readings): ImageRecord {
     time: timestamp(created_at, times),
   }
 }
+
+type ListedRow = Pick<ImageRow, 'id' | 'name' | 'size' | 'width' | 'height' | 'created_at'>
 
 /** A time as §2 has it: ISO 8601 with an offset. */
 function timestamp(ms: number, offset: Readings['times']): string {

@@ -61,9 +61,6 @@ export interface HostChoices {
   credentialTtlMs?: number
   /** Requests a second by endpoint; Infinity means no limit. */
   requestsPerSecond?: Partial<Record<Endpoint, number>>
-  /** How many uploads of one account, and of all accounts, may be under way at once. */
-  maxOpenUploads?: number
-  maxOpenUploadsInAll?: number
   /** Where images land for which no album is named: names with slashes between them. Null is the root. */
   defaultAlbum?: string | null
   dayBegins?: DayBegins
@@ -76,7 +73,6 @@ export interface HostSettings extends Required<Omit<HostChoices, 'requestsPerSec
 }
 
 export function settle(choices: HostChoices): HostSettings {
-  const readings = { ...OWN_READINGS, ...choices.readings }
   return {
     plan: choices.plan,
     plansFrom: choices.plansFrom ?? DECISIONS.plansFrom,
@@ -85,10 +81,8 @@ export function settle(choices: HostChoices): HostSettings {
     storageLimit: choices.storageLimit ?? DECISIONS.storageMax[choices.plan],
     credentialTtlMs: choices.credentialTtlMs ?? CREDENTIAL_LIFETIME_MS,
     requestsPerSecond: { ...REQUESTS_PER_SECOND, ...choices.requestsPerSecond },
-    maxOpenUploads: choices.maxOpenUploads ?? readings.openUploadsMax,
-    maxOpenUploadsInAll: choices.maxOpenUploadsInAll ?? readings.openUploadsInAllMax,
     defaultAlbum: choices.defaultAlbum ?? null,
     dayBegins: choices.dayBegins ?? MIDNIGHT_UTC,
-    readings,
+    readings: { ...OWN_READINGS, ...choices.readings },
   }
 }

@@ -2,46 +2,26 @@ import { createHash } from 'node:crypto'
 import { exemptFromDimensions } from '../protocol/formats.ts'
 import { DIMENSION_TOLERANCE } from '../protocol/limits.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
-import type { Albums } from './data/accounts.ts'
-import type { CredentialRow, Credentials } from './data/credentials.ts'
-import type { Db } from './data/database.ts'
-import type { Images } from './data/images.ts'
-import type { Clock, Draft, HostSettings, PictureStore, ReadPicture } from './ports.ts'
+import type { CredentialRow } from './data/credentials.ts'
+import type { Draft } from './ports.ts'
 import type { Readings } from './readings.ts'
 import { Refusal } from './refusal.ts'
-
-interface Stores {
-  db: Db
-  albums: Albums
-  images: Images
-  credentials: Credentials
-  pictures: PictureStore
-  readPicture: ReadPicture
-  settings: HostSettings
-  clock: Clock
-}
+import type { Stores } from './stores.ts'
 
 export type UploadNode = ReturnType<typeof openUploadNode>
 
 /** Step 2 of an upload (§4.2): receives the bytes, compares them with what was declared, and keeps them. */
-export function openUploadNode({
-  db,
-  albums,
-  images,
-  credentials,
-  pictures,
-  readPicture,
-  settings,
-  clock,
-}: Stores) {
+export function openUploadNode(stores: Stores) {
+  const { db, albums, images, credentials, pictures, readPicture, settings, clock } = stores
   /** The accounts of the uploads under way. */
   const open = new Map<Promise<string>, number>()
 
   function refuseWithoutRoom(account: number, size: number): void {
     const own = [...open.values()].filter(holder => holder === account).length
-    if (own >= settings.maxOpenUploads || open.size >= settings.maxOpenUploadsInAll)
+    const { openUploadsMax, openUploadsInAllMax, diskReserve } = settings.readings
+    if (own >= openUploadsMax || open.size >= openUploadsInAllMax)
       throw new Refusal('NO_AVAILABLE_IO_NODE', 'Too many uploads are under way.')
-    if (pictures.freeBytes() < size + settings.readings.diskReserve)
+    if (pictures.freeBytes() < size + diskReserve)
       throw new Refusal('NO_AVAILABLE_IO_NODE', 'The disk has no room for the picture.')
   }
 

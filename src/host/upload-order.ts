@@ -1,4 +1,5 @@
 import { DECISIONS } from '../protocol/decisions.ts'
+import type { ErrorCode } from '../protocol/errors.ts'
 import { exemptFromDimensions, FORMATS, formatOfName } from '../protocol/formats.ts'
 import {
   type Body,
@@ -10,7 +11,7 @@ import {
   requiredString,
 } from './body.ts'
 import type { Readings } from './readings.ts'
-import { type Reason, Refusal } from './refusal.ts'
+import { Refusal } from './refusal.ts'
 
 /** A valid order of step 1 (§4.1). */
 export interface UploadOrder {
@@ -73,27 +74,14 @@ function refuseExtension(name: string, mime: string, { fileName }: Readings): vo
     throw new Refusal('badExtension', 'file_name must have the extension of a supported picture format.')
 }
 
-function readDimensions(body: Body, required: boolean, readings: Readings): UploadOrder['declared'] {
-  const read = (field: string, missing: Reason, invalid: Reason) =>
-    !required && isMissing(body[field])
-      ? null
-      : readDimension(body, field, { missing, invalid, max: readings.dimensionMax })
+function readDimensions(body: Body, required: boolean, { dimensionMax }: Readings): UploadOrder['declared'] {
+  const read = (field: string, missing: ErrorCode, invalid: ErrorCode) => {
+    if (!required && isMissing(body[field])) return null
+    const pixels = positiveInteger(body, field, missing, invalid)
+    if (pixels <= dimensionMax) return pixels
+    throw new Refusal('hugeDimension', `No picture format holds a ${field} of so many pixels.`)
+  }
   const width = read('width', 'MISSING_WIDTH', 'INVALID_WIDTH')
   const height = read('height', 'MISSING_HEIGHT', 'INVALID_HEIGHT')
   return width === null || height === null ? null : { width, height }
-}
-
-interface DimensionRule {
-  missing: Reason
-  invalid: Reason
-  /** Pixels. */
-  max: number
-}
-
-function readDimension(body: Body, field: string, rule: DimensionRule): number {
-  const { missing, invalid, max } = rule
-  const pixels = positiveInteger(body, field, missing, invalid)
-  if (pixels > max)
-    throw new Refusal('hugeDimension', `No picture format holds a ${field} of so many pixels.`)
-  return pixels
 }

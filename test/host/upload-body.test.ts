@@ -143,7 +143,7 @@ async function beginUpload(host: TestHost, url: string) {
 }
 
 test('with too many uploads of an account under way it has no node, until one has ended', async () => {
-  const host = await testHost({ maxOpenUploads: 1 })
+  const host = await testHost({ readings: { openUploadsMax: 1 } })
   const [first, second] = [await host.uploadUrl(picture), await host.uploadUrl(picture)]
   const slow = await beginUpload(host, first)
   const refused = await send(second, picture.bytes)
@@ -155,7 +155,7 @@ test('with too many uploads of an account under way it has no node, until one ha
 })
 
 test('with too many uploads under way in all, no account has a node', async () => {
-  const host = await testHost({ maxOpenUploadsInAll: 1 })
+  const host = await testHost({ readings: { openUploadsInAllMax: 1 } })
   const slow = await beginUpload(host, await host.uploadUrl(picture))
   expect((await host.requestUpload(picture, {}, OTHER_KEY)).json.code).toBe('NO_AVAILABLE_IO_NODE')
   await slow.end()

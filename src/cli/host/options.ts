@@ -50,7 +50,7 @@ export const OPTIONS = {
     'Requests a second, or unlimited; those that are left out stay',
     ENDPOINTS.map(endpoint => `${endpoint}=${REQUESTS_PER_SECOND[endpoint]}`).join(','),
   ),
-  depth: valued('How deep albums may be nested', String(AMOUNTS.depthMax.value)),
+  depth: valued('How deep albums may be nested', String(AMOUNTS.depthMax[2])),
   'default-album': valued(
     'Where images land that name no album, such as Photos/Inbox; made when it is missing',
     'the root',

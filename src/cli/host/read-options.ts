@@ -117,7 +117,7 @@ function checked<T>(option: string, written: string, kind: ZodType<T>): T {
 /** Null is the root. */
 function readDefaultAlbum(
   written: string,
-  { depthMax = AMOUNTS.depthMax.value }: Partial<Readings>,
+  { depthMax = AMOUNTS.depthMax[2] }: Partial<Readings>,
 ): string | null {
   const album = checked('default-album', written, albumPath)
   if (album.split('/').length > depthMax)

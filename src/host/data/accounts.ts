@@ -1,7 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Random } from '../ports.ts'
+import type { Clock, Random } from '../ports.ts'
 import { Refusal } from '../refusal.ts'
 import type { Db } from './database.ts'
+
+interface Ports {
+  db: Db
+  clock: Clock
+  random: Random
+}
 
 export interface Account {
   id: number
@@ -12,7 +18,7 @@ export interface Account {
 export type Accounts = ReturnType<typeof openAccounts>
 
 /** Accounts by their keys. A known key finds its account again. The data holds only the key's hash. */
-export function openAccounts(db: Db, apiKeys: readonly string[], random: Random, now: number) {
+export function openAccounts({ db, clock, random }: Ports, apiKeys: readonly string[]) {
   const keys = db
     .transaction(() => apiKeys.map(key => ({ hash: hashed(key), account: ensured(key) })))
     .immediate()
@@ -24,7 +30,7 @@ export function openAccounts(db: Db, apiKeys: readonly string[], random: Random,
     db.prepare(
       `INSERT INTO albums (id, account, parent, name, depth, created_at) VALUES (?, ?, NULL, '', 0, ?)
        ON CONFLICT (account) WHERE parent IS NULL DO NOTHING`,
-    ).run(random(16).toString('hex'), id, now)
+    ).run(random(16).toString('hex'), id, clock.wall())
     const root = db
       .prepare<[number], number>('SELECT seq FROM albums WHERE account = ? AND parent IS NULL')
       .pluck()
@@ -34,11 +40,13 @@ export function openAccounts(db: Db, apiKeys: readonly string[], random: Random,
 
   return {
     all: () => keys.map(({ account }) => account),
-    /** The account of a key. The time that this takes tells nothing about the keys. */
-    byKey(key: string): Account | null {
-      const hash = hashed(key)
+    /** The account of a key. Refuses an unknown key (§5.2). The time that this takes tells nothing about the keys. */
+    identify(apiKey: string | undefined): Account {
+      if (!apiKey) throw new Refusal('MISSING_API_KEY', 'The X-API-Key header is required.')
+      const hash = hashed(apiKey)
       let found: Account | null = null
       for (const known of keys) if (timingSafeEqual(known.hash, hash)) found = known.account
+      if (!found) throw new Refusal('INVALID_API_KEY', 'The API key is not valid.')
       return found
     },
   }
@@ -65,7 +73,7 @@ export interface CountedAlbum extends AlbumRow {
 
 export type Albums = ReturnType<typeof openAlbums>
 
-export function openAlbums(db: Db) {
+export function openAlbums({ db, clock, random }: Ports) {
   const byId = db.prepare<[string], AlbumRow>('SELECT * FROM albums WHERE id = ? AND depth > 0')
   const bySeq = db.prepare<[number], AlbumRow>('SELECT * FROM albums WHERE seq = ?')
   const insert = db.prepare<[Omit<AlbumRow, 'seq'>], AlbumRow>(
@@ -95,7 +103,11 @@ export function openAlbums(db: Db) {
     },
     at: (seq: number) => bySeq.get(seq),
     exists: (seq: number) => bySeq.get(seq) !== undefined,
-    insert: (album: Omit<AlbumRow, 'seq'>) => insert.get(album)!,
+    /** Makes an album in another one. */
+    make({ seq, account, depth }: AlbumRow, name: string): AlbumRow {
+      const id = random(16).toString('hex')
+      return insert.get({ id, account, parent: seq, name, depth: depth + 1, created_at: clock.wall() })!
+    },
     /** Whether an album holds one of this name. */
     hasNamed: (parent: number, name: string) => named.get(parent, name) !== undefined,
     /** The albums in an album, oldest first, each with the counts of what it holds directly. */

@@ -34,31 +34,23 @@ function migrate(db: Db, file: string): void {
   }).immediate()
 }
 
-/** Another host has locked this data. */
-export class DataInUseError extends Error {
-  override name = 'DataInUseError'
-  readonly code = 'HOST_DATA_IN_USE'
-}
-
-export interface DataLock {
-  release(): void
-}
-
 /**
- * Locks a data folder for one host, by an exclusive transaction on an empty database. The lock ends with the process, also when
- * the process is killed. Throws DataInUseError.
+ * Locks a data folder for one host, by an exclusive transaction on an empty database. Answers how to let the folder go. The lock
+ * ends with the process, also when the process is killed. Throws with code HOST_DATA_IN_USE when another host has the lock.
  */
-export function lockData(folder: string, file: string): DataLock {
+export function lockData(folder: string, file: string): () => void {
   const db = new Database(file, { timeout: 0 })
   try {
     db.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     db.close()
     if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY'))
-      throw new DataInUseError(`${folder}: another host serves this folder`)
+      throw Object.assign(new Error(`${folder}: another host serves this folder`), {
+        code: 'HOST_DATA_IN_USE',
+      })
     throw error
   }
-  return { release: () => void db.close() }
+  return () => void db.close()
 }
 
 /**
