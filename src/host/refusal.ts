@@ -1,4 +1,3 @@
-import { CODES } from '../protocol/decisions.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
 import type { Failing } from './readings.ts'
 
@@ -34,10 +33,5 @@ export class Refusal extends Error {
     this.reason = reason
     this.retryAfterMs = details.retryAfterMs ?? null
     this.rate = details.rate ?? null
-  }
-
-  /** The code, unless the host was told to take another for the reason. */
-  get code(): ErrorCode {
-    return Object.hasOwn(CODES, this.reason) ? CODES[this.reason as Failing].code : (this.reason as ErrorCode)
   }
 }

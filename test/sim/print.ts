@@ -79,6 +79,11 @@ function* simplifications({
   for (const key of Object.keys(PLAIN) as (keyof typeof PLAIN)[])
     if (variations[key] !== PLAIN[key])
       yield history => ({ variations: { ...history.variations, [key]: PLAIN[key] } })
+  for (const name of Object.keys(variations.readings) as (keyof typeof variations.readings)[])
+    yield history => {
+      const { [name]: _, ...readings } = history.variations.readings
+      return { variations: { ...history.variations, readings } }
+    }
   yield () => ({ setting: PLAIN_SETTING })
   for (const key of Object.keys(PLAIN_SETTING) as (keyof typeof PLAIN_SETTING)[])
     yield history => ({ setting: { ...history.setting, [key]: PLAIN_SETTING[key] } })

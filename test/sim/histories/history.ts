@@ -2,7 +2,14 @@ import type { Deletions } from '../../../src/records/escrow.ts'
 import type { HoldPolicy } from '../../../src/sync/deletions/hold.ts'
 import { Random } from './random.ts'
 import { drawSetting, PLAIN_SETTING, type Setting } from './setting.ts'
-import { drawMoreVariations, drawScene, drawVariations, PLAIN, type Variations } from './variations.ts'
+import {
+  drawMoreVariations,
+  drawReadings,
+  drawScene,
+  drawVariations,
+  PLAIN,
+  type Variations,
+} from './variations.ts'
 
 /** What may happen in a history. Each is done by `people/actions.ts` or `host-actions.ts`. */
 export const WEIGHTS = {
@@ -133,6 +140,9 @@ export const LATER = 14_000_000
 /** From here on people also audit the host, send again what is in doubt, prune, and empty whole folders. */
 export const LATEST = 20_000_000
 
+/** From here on a host also reads the specification in its own way. */
+export const READ = 300_000_000
+
 function isLong(seed: number): boolean {
   return seed < FRESH || seed % 12 === 0
 }
@@ -141,8 +151,11 @@ export function drawHistory(seed: number): History {
   const random = new Random(seed)
   // A stream of its own: fixed seeds draw as ever.
   const another = new Random(seed, 3)
-  const more = (drawn: Variations) =>
-    seed < FRESH ? drawn : drawMoreVariations(drawn, another, new Random(seed, 4))
+  const more = (drawn: Variations) => {
+    if (seed < FRESH) return drawn
+    const readings = seed < READ ? {} : drawReadings(new Random(seed, 7))
+    return { ...drawMoreVariations(drawn, another, new Random(seed, 4)), readings }
+  }
   const later = new Random(seed, 5)
   const setting = seed < LATER ? PLAIN_SETTING : drawSetting(later)
   const long = isLong(seed)

@@ -1,3 +1,5 @@
+import type { Readings } from '../../../src/host/readings.ts'
+import { CHOICES } from '../../../src/protocol/decisions.ts'
 import { CREDENTIAL_LIFETIME_MS } from '../../../src/protocol/limits.ts'
 import type { Action, ActionKind } from './history.ts'
 import type { Random } from './random.ts'
@@ -27,6 +29,8 @@ export interface Variations {
   oddSvg: boolean
   /** Every other walk of an album, odd or even ones, is served by a machine that has not heard of the newest image. */
   blinks: 'odd' | 'even' | null
+  /** How the host reads what the specification leaves open, where it does not read it as the embedded host does. */
+  readings: Partial<Readings>
 }
 
 /** The host as the embedded one is. */
@@ -46,6 +50,7 @@ export const PLAIN: Variations = {
   cachesAbsence: false,
   oddSvg: false,
   blinks: null,
+  readings: {},
 }
 
 /** Most hosts differ in a thing or two. */
@@ -67,6 +72,7 @@ export function drawVariations(random: Random): Variations {
     cachesAbsence: seldom(false, true),
     oddSvg: seldom(false, true),
     blinks: null,
+    readings: {},
   }
 }
 
@@ -75,6 +81,35 @@ export function drawMoreVariations(drawn: Variations, random: Random, another: R
   const blinks = another.chance(0.1) ? another.pick(['odd', 'even'] as const) : null
   const more = { ...drawn, blinks, namesBase: another.chance(0.2) }
   return random.chance(0.15) ? { ...more, delivery: 'dated' } : more
+}
+
+/** What a host may answer to a failure for which §4 names no code. */
+const CODES = ['NOT_FOUND', 'FORBIDDEN', 'VALIDATION_ERROR', 'INVALID_PARAMS'] as const
+
+/** Those that reach the engine. The others are between the client and HTTP, or are among the variations. */
+export function drawReadings(random: Random): Partial<Readings> {
+  const choice = <Name extends keyof typeof CHOICES>(name: Name) =>
+    random.pick<string>(CHOICES[name][2]) as Readings[Name]
+  return {
+    undeclared: choice('undeclared'),
+    skippedCheck: choice('skippedCheck'),
+    refusedUpload: choice('refusedUpload'),
+    cdnUrl: choice('cdnUrl'),
+    beyondLast: choice('beyondLast'),
+    emptyPages: choice('emptyPages'),
+    albumNames: choice('albumNames'),
+    unusedCredential: choice('unusedCredential'),
+    times: choice('times'),
+    sizes: choice('sizes'),
+    unknownAlbum: random.pick(CODES),
+    unknownCredential: random.pick(CODES),
+    spentCredential: random.pick(CODES),
+    lostAlbum: random.pick(CODES),
+    wrongLength: random.pick([...CODES, 'INVALID_FILE_SIZE']),
+    noSuchPage: random.pick(CODES),
+    albumNameTaken: random.pick(CODES),
+    tooDeep: random.pick(CODES),
+  }
 }
 
 export const LIFETIME_MS = CREDENTIAL_LIFETIME_MS

@@ -1,6 +1,7 @@
 import { openDatabase } from '../../../src/host/data/database.ts'
 import { type HostService, openHostService } from '../../../src/host/host-service.ts'
-import { type Draft, type HostSettings, type PictureStore, settle } from '../../../src/host/ports.ts'
+import { type Draft, type PictureStore, settle } from '../../../src/host/ports.ts'
+import type { Readings } from '../../../src/host/readings.ts'
 import { CREDENTIAL_LIFETIME_MS } from '../../../src/protocol/limits.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { readTiny } from '../disk/tiny-picture.ts'
@@ -11,10 +12,8 @@ export const KEY = 'key-of-the-simulation'
 /** The real host's logic in memory. One serves many histories, one after the other. */
 export interface HostKit {
   service: HostService
-  /** May be changed while the service runs. */
-  settings: HostSettings
-  /** An empty host again, with the clock and the randomness of another history. */
-  reset(now: () => number, random: Random): void
+  /** An empty host again, with the clock, the randomness and the readings of another history. */
+  reset(now: () => number, random: Random, readings: Readings): void
 }
 
 export function openHostKit(): HostKit {
@@ -28,8 +27,6 @@ export function openHostKit(): HostKit {
     storageLimit: Number.POSITIVE_INFINITY,
     credentialTtlMs: CREDENTIAL_LIFETIME_MS,
     requestsPerSecond: UNLIMITED,
-    maxOpenUploads: 1000,
-    maxOpenUploadsInAll: 1000,
   })
   const service = openHostService(
     {
@@ -48,8 +45,8 @@ export function openHostKit(): HostKit {
   const depths = db.prepare<[], number>('SELECT DISTINCT depth FROM albums WHERE depth > 0').pluck()
   return {
     service,
-    settings,
-    reset(newNow, newRandom) {
+    reset(newNow, newRandom, readings) {
+      settings.readings = readings
       db.transaction(() => {
         for (const table of tables) table.run()
         for (const depth of depths.all().sort((a, b) => b - a)) clearAlbums.run(depth)

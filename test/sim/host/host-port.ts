@@ -1,6 +1,6 @@
-import { Refusal } from '../../../src/host/refusal.ts'
+import { answerTo } from '../../../src/host/readings.ts'
+import { type Reason, Refusal } from '../../../src/host/refusal.ts'
 import type { Endpoint } from '../../../src/protocol/endpoints.ts'
-import { STATUS_OF } from '../../../src/protocol/errors.ts'
 import {
   cancelled,
   doubted,
@@ -167,7 +167,7 @@ export class HostPort implements ImageHost {
     if (fault?.kind === 'unreached') return this.#silence(endpoint, 'nothing')
     if (fault?.kind === 'refused') {
       await life.pause(`${endpoint} refused`)
-      return { ok: false, failure: refusal(endpoint, fault.code, 'The host says so.') }
+      return { ok: false, failure: this.#refusal(endpoint, fault.code, 'The host says so.') }
     }
     leaves()
     if (fault?.kind === 'cut') return this.#silence(endpoint, endpoint === 'send' ? 'part' : 'all')
@@ -175,7 +175,7 @@ export class HostPort implements ImageHost {
     const { random } = this.#host
     const lag = 5 + random.below(400)
     if (fault?.kind === 'late') {
-      life.time.after(lag + random.below(LIFETIME_MS - 60_000), () => void served(endpoint, serve))
+      life.time.after(lag + random.below(LIFETIME_MS - 60_000), () => void this.#served(endpoint, serve))
       return this.#silence(endpoint, 'all')
     }
     const answer = this.#onItsWay(endpoint, signal, serve, lag)
@@ -204,7 +204,7 @@ export class HostPort implements ImageHost {
       life.time.after(lag, async () => {
         if (dropped && (life.dead || signal.aborted)) return
         life.step(`${endpoint} arrives`)
-        const outcome = await served(endpoint, serve)
+        const outcome = await this.#served(endpoint, serve)
         life.step(`${endpoint} served`)
         life.time.after(back, () => {
           signal.removeEventListener('abort', end)
@@ -212,6 +212,20 @@ export class HostPort implements ImageHost {
         })
       })
     })
+  }
+
+  async #served<T>(endpoint: Endpoint, serve: () => Promise<T>): Promise<Outcome<T>> {
+    try {
+      return { ok: true, value: await serve() }
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return { ok: false, failure: this.#refusal(endpoint, error.reason, error.message) }
+    }
+  }
+
+  #refusal(endpoint: Endpoint, reason: Reason, error: string): HostFailure {
+    const { code, status } = answerTo(reason, this.#host.readings)
+    return refused(endpoint, status, { error, code }, [])
   }
 
   async #silence(
@@ -232,17 +246,4 @@ async function whole(picture: PictureBody): Promise<Buffer> {
   const parts: Uint8Array[] = []
   for await (const part of picture.chunks()) parts.push(part)
   return Buffer.concat(parts)
-}
-
-async function served<T>(endpoint: Endpoint, serve: () => Promise<T>): Promise<Outcome<T>> {
-  try {
-    return { ok: true, value: await serve() }
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    return { ok: false, failure: refusal(endpoint, error.code, error.message) }
-  }
-}
-
-function refusal(endpoint: Endpoint, code: Refusal['code'], error: string): HostFailure {
-  return refused(endpoint, STATUS_OF[code], { error, code }, [])
 }

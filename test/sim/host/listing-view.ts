@@ -1,4 +1,5 @@
-import { humanSize } from '../../../src/host/listing.ts'
+import { imageRecord, pageWithin } from '../../../src/host/listing.ts'
+import type { Readings } from '../../../src/host/readings.ts'
 import type { ListPage } from '../../../src/remote/host.ts'
 import type { Random } from '../histories/random.ts'
 import type { Variations } from '../histories/variations.ts'
@@ -6,29 +7,35 @@ import type { HostTruth, TrueImage } from './host-truth.ts'
 
 type Listing = Pick<ListPage, 'albums' | 'images'>
 
+interface Host {
+  truth: HostTruth
+  variations: Variations
+  readings: Readings
+  random: Random
+}
+
 /** One page of an album as this host shows it: late, in its own order, on pages of its own size. */
 export function viewOf(
-  truth: HostTruth,
-  variations: Variations,
-  random: Random,
+  { truth, variations, readings, random }: Host,
   now: number,
   listed: Listing,
   album: string | null,
-  page: number,
+  asked: number,
 ): ListPage {
   const isShown = ({ id }: { id: string }) => (truth.images.get(id)?.listedFrom ?? 0) <= now
   const shown = listed.images.filter(isShown)
   for (const image of truth.images.values())
     if (image.gone && image.shownUntil > now && (image.album?.id ?? null) === album)
-      shown.push(recordOf(image) as ListPage['images'][number])
+      shown.push(recordOf(image, readings))
   const images = inOrder(shown.map(odd(truth, variations)), variations, random)
   const pages = Math.ceil(images.length / variations.perPage)
+  const page = pageWithin(asked, Math.max(1, pages), readings)
   const isHere = { all: true, first: page === 1, last: page >= pages }[variations.albumsOn]
   const counted = listed.albums.map(record => ({ ...record, image_count: countShown(truth, record.id, now) }))
   return {
     albums: isHere ? inOrder(counted, variations, random) : [],
     images: images.slice((page - 1) * variations.perPage, page * variations.perPage),
-    pagination: { total_pages: pages, total_images: images.length },
+    pagination: { total_pages: pages || Number(readings.emptyPages), total_images: images.length },
     cdn_base_url: variations.namesBase ? 'https://cdn.example' : null,
   }
 }
@@ -46,9 +53,8 @@ function countShown(truth: HostTruth, album: string, now: number): number {
   return count
 }
 
-function recordOf(image: TrueImage) {
-  const { id, name, bytes, width, height, at } = image
-  return { id, name, size: humanSize(bytes.length), width, height, time: new Date(at).toISOString() }
+function recordOf(image: TrueImage, readings: Readings): ListPage['images'][number] {
+  return imageRecord({ ...image, size: image.bytes.length, created_at: image.at }, readings)
 }
 
 function odd({ images }: HostTruth, { oddSvg }: Variations) {

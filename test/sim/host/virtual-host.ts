@@ -1,3 +1,4 @@
+import { OWN_READINGS, type Readings } from '../../../src/host/readings.ts'
 import { Refusal } from '../../../src/host/refusal.ts'
 import type { Endpoint } from '../../../src/protocol/endpoints.ts'
 import type { ErrorCode } from '../../../src/protocol/errors.ts'
@@ -31,6 +32,7 @@ export class VirtualHost {
   readonly faults = new Faults()
   readonly random: Random
   readonly variations: Variations
+  readonly readings: Readings
   /** Images a day; Infinity where nobody has lowered it. */
   quota = Number.POSITIVE_INFINITY
   /** So many of albumd's next deletions are answered and not done. */
@@ -41,7 +43,7 @@ export class VirtualHost {
   readonly #time: Timeline
   readonly #events: HostEvents
   readonly #account
-  readonly #credentials = new Map<string, { imageId: string; album: TrueAlbum | null; at: number }>()
+  readonly #credentials = new Map<string, { album: TrueAlbum | null; at: number; counts: boolean }>()
   readonly #used = new Map<number, number>()
   readonly #absent = new Map<string, number>()
   /** By image, its address where addresses tell the day and the kind of file. */
@@ -53,8 +55,9 @@ export class VirtualHost {
     this.#events = events
     this.random = random
     this.variations = variations
+    this.readings = { ...OWN_READINGS, ...variations.readings }
     this.truth = new HostTruth(time)
-    kit.reset(() => time.now, random)
+    kit.reset(() => time.now, random, this.readings)
     this.#account = kit.service.identify(KEY)
     if (variations.defaultAlbum !== null) this.makeAlbum(variations.defaultAlbum, null, 'other')
   }
@@ -63,14 +66,15 @@ export class VirtualHost {
     return this.asked.lists + this.asked.others
   }
 
-  requestUpload(request: UploadRequest, by: Actor): { token: string; cdnUrl: string } {
+  requestUpload(request: UploadRequest, by: Actor): { token: string; cdnUrl: string | null } {
     const album_id = request.album_id ?? this.#defaultAlbum()
     this.#useQuota('credential', by)
     const { token, imageId } = this.#kit.service.requestUpload(this.#account, { ...request, album_id })
     const album = this.truth.album(album_id ?? null)
-    this.#credentials.set(token, { imageId, album, at: this.#time.now })
+    const counts = by === 'albumd' && this.variations.quotaAt === 'credential'
+    this.#credentials.set(token, { album, at: this.#time.now, counts })
     this.#dated.set(imageId, datedAddress(imageId, request.file_name, this.#time.now))
-    return { token, cdnUrl: this.#cdnUrl(imageId) }
+    return { token, cdnUrl: this.#answered('first', imageId) }
   }
 
   /** `source`: the path that it is sent for; null for another person's. */
@@ -80,12 +84,13 @@ export class VirtualHost {
     const id = await service.send(credential, once(bytes))
     this.#useQuota('sent', source === null ? 'other' : 'albumd')
     const issued = this.#credentials.get(token)!
+    issued.counts = false
     const twin = this.#twinOf(bytes)
     if (twin) {
       await service.delete(this.#account, { img: id, album: null })
       // It stands for a picture again.
       if (twin.keptDeleted) Object.assign(twin, { keptDeleted: false, deletionAsked: false })
-      return { imageId: twin.id, cdnUrl: this.#cdnUrl(twin.id) }
+      return { imageId: twin.id, cdnUrl: this.#answered('second', twin.id) }
     }
     const picture = readTiny(bytes)
     const { now } = this.#time
@@ -110,7 +115,7 @@ export class VirtualHost {
     }
     this.truth.images.set(id, image)
     this.#events.stored(image)
-    return { imageId: id, cdnUrl: this.#cdnUrl(id) }
+    return { imageId: id, cdnUrl: this.#answered('second', id) }
   }
 
   list(album: string | null, page: number): ListPage {
@@ -120,7 +125,7 @@ export class VirtualHost {
     for (let more = 2; more <= listed.pagination.total_pages; more++)
       listed.images.push(...service.list(this.#account, album, String(more)).images)
     if (this.#blinks(album, page)) listed.images = withoutNewest(this.truth, listed.images)
-    return viewOf(this.truth, this.variations, this.random, this.#time.now, listed, album, page)
+    return viewOf(this, this.#time.now, listed, album, page)
   }
 
   /** Whether this page belongs to a walk that the newest image is missing in. */
@@ -160,7 +165,7 @@ export class VirtualHost {
     if (by === 'albumd') {
       this.#refuseWithout('create_album')
       const depth = above === null ? 1 : pathOfAlbum(above).split('/').length + 1
-      if (depth > this.variations.depthMax) throw new Refusal('INVALID_PARAMS', 'Albums are nested too deep.')
+      if (depth > this.variations.depthMax) throw new Refusal('tooDeep', 'Albums are nested too deep.')
     }
     const made = this.#kit.service.createAlbum(this.#account, { name, parent_album: parent })
     const album: TrueAlbum = { id: made.id, parent: above, name, by, at: this.#time.now, gone: false }
@@ -196,6 +201,12 @@ export class VirtualHost {
     this.quota = (this.#used.get(this.#day()) ?? 0) + left
   }
 
+  /** The address as a step of the upload answers it. */
+  #answered(step: 'first' | 'second', id: string): string | null {
+    const { cdnUrl } = this.readings
+    return cdnUrl === 'both' || cdnUrl === step ? this.#cdnUrl(id) : null
+  }
+
   #cdnUrl(id: string): string {
     if (this.variations.delivery === 'id') return `https://cdn.example/i/${id}`
     if (this.variations.delivery === 'dated') return this.#dated.get(id)!
@@ -219,14 +230,26 @@ export class VirtualHost {
 
   #useQuota(at: Variations['quotaAt'], by: Actor): void {
     if (by === 'other') return
+    this.#giveBack()
     const used = this.#used.get(this.#day()) ?? 0
     if (at === 'credential' && used >= this.quota)
       throw new Refusal('DAILY_LIMIT_REACHED', "The day's images are used up.")
     if (at === this.variations.quotaAt) this.#used.set(this.#day(), used + 1)
   }
 
-  #day(): number {
-    return Math.floor(this.#time.now / DAY_MS)
+  /** Credentials that ran out unused give their places back, where the host is one that does so. */
+  #giveBack(): void {
+    if (this.readings.unusedCredential === 'counts') return
+    for (const credential of this.#credentials.values()) {
+      if (!credential.counts || credential.at + LIFETIME_MS > this.#time.now) continue
+      credential.counts = false
+      const day = this.#day(credential.at)
+      this.#used.set(day, this.#used.get(day)! - 1)
+    }
+  }
+
+  #day(at = this.#time.now): number {
+    return Math.floor(at / DAY_MS)
   }
 
   #refuseWithout(endpoint: Variations['without'][number]): void {
