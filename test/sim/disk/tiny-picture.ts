@@ -3,7 +3,8 @@ import type { Picture } from '../../../src/protocol/picture/picture.ts'
 
 /** Pictures of a few bytes, read by a function of their own: what is simulated is who has which, not formats. */
 export interface TinyPicture {
-  format: 'gif' | 'svg'
+  /** A JPEG is one that EXIF turns. */
+  format: 'gif' | 'svg' | 'jpg'
   width: number
   height: number
   /** Tells it from others. */
@@ -64,7 +65,7 @@ export function endingOf(bytes: Buffer): Ending {
 }
 
 export function tellsItsEnd(bytes: Buffer): boolean {
-  return readTiny(bytes)?.format === 'gif'
+  return ['gif', 'jpeg'].includes(readTiny(bytes)?.format ?? '')
 }
 
 /** Null: no picture. An SVG without a size has no dimensions. */
@@ -73,8 +74,9 @@ export function readTiny(bytes: Uint8Array): Picture | null {
   if (buffer.length < HEAD) return null
   const format = buffer.toString('latin1', 0, 3)
   if (format === 'svg') return { format, mime: 'image/svg+xml', width: null, height: null }
-  if (format !== 'gif') return null
-  return { format, mime: 'image/gif', width: buffer.readUInt16LE(4), height: buffer.readUInt16LE(6) }
+  const size = { width: buffer.readUInt16LE(4), height: buffer.readUInt16LE(6) }
+  if (format === 'jpg') return { format: 'jpeg', mime: 'image/jpeg', ...size, turned: true }
+  return format === 'gif' ? { format, mime: 'image/gif', ...size } : null
 }
 
 /** For people who read a history. */

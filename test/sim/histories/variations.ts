@@ -91,12 +91,16 @@ export function drawReadings(random: Random): Partial<Readings> {
   const choice = <Name extends keyof typeof CHOICES>(name: Name) =>
     random.pick<string>(CHOICES[name][2]) as Readings[Name]
   return {
+    exempt: choice('exempt'),
+    dimensions: choice('dimensions'),
+    exemptDeclared: choice('exemptDeclared'),
     undeclared: choice('undeclared'),
     skippedCheck: choice('skippedCheck'),
     refusedUpload: choice('refusedUpload'),
     cdnUrl: choice('cdnUrl'),
     beyondLast: choice('beyondLast'),
     emptyPages: choice('emptyPages'),
+    deletedAlbums: choice('deletedAlbums'),
     albumNames: choice('albumNames'),
     unusedCredential: choice('unusedCredential'),
     times: choice('times'),

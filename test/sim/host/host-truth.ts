@@ -11,8 +11,9 @@ export interface TrueImage {
   /** SHA-256 of its bytes, in hex. */
   hash: string
   bytes: Buffer
-  width: number
-  height: number
+  /** As the host read them. */
+  width: number | null
+  height: number | null
   by: Actor
   /** The path that albumd sent it for; null for another person's. */
   source: string | null

@@ -92,7 +92,7 @@ export class VirtualHost {
       if (twin.keptDeleted) Object.assign(twin, { keptDeleted: false, deletionAsked: false })
       return { imageId: twin.id, cdnUrl: this.#answered('second', twin.id) }
     }
-    const picture = readTiny(bytes)
+    const { width, height } = service.delivered(id)
     const { now } = this.#time
     const lag = this.variations.listLagMs > 0 ? this.random.below(this.variations.listLagMs) : 0
     const image: TrueImage = {
@@ -101,8 +101,8 @@ export class VirtualHost {
       name,
       hash: hashOf(bytes),
       bytes,
-      width: picture?.width ?? 1,
-      height: picture?.height ?? 1,
+      width,
+      height,
       by: source === null ? 'other' : 'albumd',
       source,
       at: now,
@@ -188,10 +188,16 @@ export class VirtualHost {
   /** Another person uploads an image. */
   async upload(album: string | null, name: string, bytes: Buffer): Promise<void> {
     const picture = readTiny(bytes)!
-    const request: UploadRequest = { file_name: name, file_size: bytes.length, mime_type: picture.mime }
-    if (picture.width !== null && picture.height !== null)
-      Object.assign(request, { width: picture.width, height: picture.height })
-    if (album !== null) request.album_id = album
+    const { width, height, mime } = picture
+    const request: UploadRequest = {
+      file_name: name,
+      file_size: bytes.length,
+      mime_type: mime,
+      ...(width !== null && height !== null && !picture.turned
+        ? { width, height }
+        : { skip_dimension_check: true }),
+      ...(album !== null && { album_id: album }),
+    }
     const { token } = this.requestUpload(request, 'other')
     await this.send(token, name, bytes, null)
   }

@@ -204,7 +204,12 @@ function resembles(
   const picture = readTiny(bytes)
   if (!remote || !picture || picture.width === null || picture.height === null) return null
   const listsDimensions = !history.variations.oddSvg || remote.bytes.toString('latin1', 0, 3) !== 'svg'
-  const fits = !listsDimensions || (remote.width === picture.width && remote.height === picture.height)
+  // The host may turn a picture as EXIF says.
+  const [one, other] = [remote.width ?? 1, remote.height ?? 1]
+  const fits =
+    !listsDimensions ||
+    (one === picture.width && other === picture.height) ||
+    (other === picture.width && one === picture.height)
   return fits && remote.name === row.name ? null : `${row.name} is linked to an image of other dimensions`
 }
 

@@ -10,12 +10,12 @@ import { WRITERS } from './writers.ts'
 
 /** What people do with files. Each answers what it did, for other people. */
 export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: number) => string>> = {
-  add: (world, a, b) => put(world, placeOf(world, a), pictureOf(b)),
-  change: (world, a, b) => onFile(world, a, path => put(world, path, pictureOf(b))),
+  add: (world, a, b) => put(world, placeOf(world, a), pictureOf(world, b)),
+  change: (world, a, b) => onFile(world, a, path => put(world, path, pictureOf(world, b))),
   changeInPlace: (world, a, b) =>
     onFile(world, a, path => {
-      world.disk.write(path, pictureOf(b), { inPlace: true })
-      return `${path} is written over with ${nameOfBytes(pictureOf(b))}`
+      world.disk.write(path, pictureOf(world, b), { inPlace: true })
+      return `${path} is written over with ${nameOfBytes(pictureOf(world, b))}`
     }),
   changeUnseen: (world, a, b) =>
     onFile(world, a, path => {
@@ -27,7 +27,7 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
     }),
   writeSlowly: (world, a, b) => {
     const path = placeOf(world, a)
-    const whole = pictureOf(b)
+    const whole = pictureOf(world, b)
     const half = halfOf(whole)
     if (!make(world, path)) return 'nothing'
     world.oracle.halves.add(world.disk.write(path, half).hash)
@@ -104,7 +104,7 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
     }),
   restoreOld: (world, a, b) =>
     onFile(world, a, path => {
-      const bytes = pictureOf(b)
+      const bytes = pictureOf(world, b)
       world.disk.write(path, bytes, { mtime: 1_700_000_000_000_000 + (b % 3) * 1_000_000 })
       return `${path} is restored as ${nameOfBytes(bytes)}, with an old time`
     }),
@@ -125,7 +125,8 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
   reencode(world, a, b) {
     const root = world.mirrors[a % world.mirrors.length]!.folder
     const files = world.tree.files().filter(path => path.startsWith(`${root}/`))
-    for (const [at, path] of files.entries()) world.disk.write(path, pictureOf(b + at), { inPlace: true })
+    for (const [at, path] of files.entries())
+      world.disk.write(path, pictureOf(world, b + at), { inPlace: true })
     return `all ${files.length} files in ${root} are encoded anew`
   },
   ignore(world, a, b) {
@@ -224,7 +225,7 @@ function takeRoot(world: World, a: number, b: number): string {
   world.tree.takeOff(folder)
   if (how === 'replaced') {
     disk.makeFolder(folder)
-    disk.write(`${folder}/${NAMES[(b >>> 4) % 4]}`, pictureOf(b >>> 6))
+    disk.write(`${folder}/${NAMES[(b >>> 4) % 4]}`, pictureOf(world, b >>> 6))
   }
   return `${folder} is ${how}`
 }

@@ -16,7 +16,7 @@ export function makeFirstDisk(world: World): void {
   for (const [a, b] of history.files) {
     const path = placeOf(world, a)
     disk.makeFolder(path.slice(0, path.lastIndexOf('/')))
-    disk.write(path, pictureOf(b), b % 2 === 0 ? { mtime: 1_790_000_000_000_000 + (b % 64) } : {})
+    disk.write(path, pictureOf(world, b), b % 2 === 0 ? { mtime: 1_790_000_000_000_000 + (b % 64) } : {})
   }
   // They are older than what happens next.
   time.now += 3_600_000

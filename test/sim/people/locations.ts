@@ -1,6 +1,7 @@
 import { bytesOf, isHalf, readTiny } from '../disk/tiny-picture.ts'
 import { split } from '../disk/tree.ts'
 import type { World } from '../engine/world.ts'
+import { READ } from '../histories/history.ts'
 
 /** Where files may lie in a mirror, and what they may hold: little enough that everything meets everything. */
 export const FOLDERS = ['', '/a', '/b', '/a/c']
@@ -14,11 +15,12 @@ export function placeOf(world: World, a: number): string {
 }
 
 /** One of some dozens of pictures: few enough that twins are frequent. */
-export function pictureOf(b: number): Buffer {
+export function pictureOf({ history }: World, b: number): Buffer {
   const version = b % 37
+  const jpeg = history.seed >= READ && version % 9 === 4
   const wide = version % 3 === 0
   return bytesOf({
-    format: version % 9 === 8 ? 'svg' : 'gif',
+    format: jpeg ? 'jpg' : version % 9 === 8 ? 'svg' : 'gif',
     width: wide ? 400 : 300,
     height: wide ? 300 : 200,
     version,

@@ -18,7 +18,7 @@ const MOST_BLANK_MS = 50_000
 export const WRITERS: Partial<Record<ActionKind, (world: World, a: number, b: number) => string>> = {
   writeInPieces(world, a, b) {
     const path = placeOf(world, a)
-    const whole = pictureOf(b)
+    const whole = pictureOf(world, b)
     const random = new Random(b, 1)
     if (!make(world, path)) return 'nothing'
     const pieces = Array.from({ length: 1 + random.below(4) }, (_, at) =>
@@ -37,7 +37,7 @@ export const WRITERS: Partial<Record<ActionKind, (world: World, a: number, b: nu
     onFile(world, a, path => {
       // What somebody wrote a moment ago is his.
       if (world.time.now - world.tree.fileAt(path)!.stampedAt < REST_MS) return 'nothing'
-      const whole = pictureOf(b)
+      const whole = pictureOf(world, b)
       const random = new Random(b, 1)
       const pieces = Array.from({ length: 1 + random.below(3) }, (_, at) => mixedOf(whole, at))
       write(world, path, { pieces, whole, inPlace: true }, () => gap(random, MOST_GAP_MS))
@@ -45,7 +45,7 @@ export const WRITERS: Partial<Record<ActionKind, (world: World, a: number, b: nu
     }),
   reserveRoom(world, a, b) {
     const path = placeOf(world, a)
-    const whole = pictureOf(b)
+    const whole = pictureOf(world, b)
     const random = new Random(b, 1)
     if (!make(world, path)) return 'nothing'
     const tells = world.history.setting.endings && tellsItsEnd(whole)
