@@ -60,8 +60,10 @@ export class AlbumTree {
       const next = await this.#childOf(parent, name, signal, blind)
       if (!next.ok) {
         if (cannotBeMade(next.failure)) return { ok: true, value: parent }
-        const lost = parent !== null && next.failure.remedy === 'gone' && (await this.doubt(parent))
-        return lost ? this.find(path, signal, blind) : next
+        if (parent === null || next.failure.remedy !== 'gone') return next
+        if (await this.doubt(parent)) return this.find(path, signal, blind)
+        // The host lists the parent, so it is the new album that NOT_FOUND is said of.
+        return this.#isYoung(parent) ? next : { ok: true, value: parent }
       }
       parent = next.value
     }
@@ -94,6 +96,12 @@ export class AlbumTree {
     }
     await doubt
     return albums.byRemoteId(remote_id)?.confirmed !== 1
+  }
+
+  /** Whether a host may be late to know the album, because it was created a moment ago. */
+  #isYoung({ made_at }: AlbumRow): boolean {
+    const { clock, credentialLifetimeMs } = this.#context
+    return made_at !== null && clock.monotonic() - made_at < mayArriveFor(credentialLifetimeMs)
   }
 
   #childOf(parent: Album, name: string, signal: AbortSignal, blind: boolean): Promise<Outcome<Album>> {
@@ -234,11 +242,11 @@ export class AlbumTree {
   }
 }
 
-/** Whether the host allows no album there: the account's plan has no albums, or the depth limit is reached. */
-function cannotBeMade(failure: HostFailure): boolean {
-  return (
-    failure.endpoint === 'create_album' && (failure.remedy === 'plan' || failure.remedy === 'change_request')
-  )
+/** What a host may answer when it allows no album there: the account's plan has no albums, or the depth limit is reached. */
+const FORBIDS: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted'])
+
+function cannotBeMade({ endpoint, remedy }: HostFailure): boolean {
+  return endpoint === 'create_album' && FORBIDS.has(remedy)
 }
 
 /** After these an album is not asked for again in the same pass, because the host would refuse again, or make a twin. */

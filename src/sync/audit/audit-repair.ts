@@ -12,6 +12,7 @@ import type { Interruption } from '../pass-request.ts'
 import {
   type AlbumLook,
   type AuditContext,
+  isYoung,
   listingChanges,
   lookAtAlbum,
   lookOf,
@@ -52,10 +53,17 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
     const gone = new Map(
       missing.filter(({ remote_id }) => !listed?.has(remote_id)).map(image => [image.remote_id, image]),
     )
+    // A young image may be listed late. Only its address could tell, and the host has told none.
+    const unsure = new Set(
+      missing
+        .filter(image => image.cdn_url === null && isYoung(context, image))
+        .map(({ remote_id }) => remote_id),
+    )
     await synced.commit(tx => {
       // An unrecorded image of the album may be what a person put in the place of the image that is gone.
       tx.contents.forgetAlbum(album)
       for (const finding of findings) {
+        if (unsure.has(finding.remote_id)) continue
         const image = gone.get(finding.remote_id)
         if (image) lost(tx, image, context.clock.wall())
         tx.audit.remove('gone', finding.remote_id)

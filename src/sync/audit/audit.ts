@@ -133,19 +133,27 @@ async function listedLate(context: AuditContext, signal: AbortSignal): Promise<I
   return missing.filter(image => !gone.has(image))
 }
 
-/** The images that are not delivered. Only young images are asked for, because a host may be late to list them. */
+/** The images that are not delivered. Only young images are asked for. */
 export async function notDelivered(
-  { host, clock, ages, credentialLifetimeMs }: Omit<AuditContext, 'synced'>,
+  context: Omit<AuditContext, 'synced'>,
   images: readonly ImageRow[],
   signal: AbortSignal,
 ): Promise<ImageRow[]> {
   const gone: ImageRow[] = []
   for (const image of images) {
-    const young = ages.since(image.recorded_at * 1000, clock) < credentialLifetimeMs
-    const there = young && image.cdn_url !== null && (await delivers(host, image.cdn_url, image, signal))
+    const asked = isYoung(context, image) && image.cdn_url
+    const there = asked && (await delivers(context.host, asked, image, signal))
     if (!there) gone.push(image)
   }
   return gone
+}
+
+/** Whether a host may be late to list an image. */
+export function isYoung(
+  { ages, clock, credentialLifetimeMs }: Omit<AuditContext, 'synced'>,
+  { recorded_at }: ImageRow,
+): boolean {
+  return ages.since(recorded_at * 1000, clock) < credentialLifetimeMs
 }
 
 function record({ audit, images }: Tx, album: number | null, compared: AlbumComparison): void {

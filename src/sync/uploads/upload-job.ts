@@ -90,8 +90,9 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
   const message = failure.message
   const failed = (retryAt: number | null) => ({ kind: 'failed', code, message, retryAt, hash }) as const
   if (failure.issued) return { ...failed(now + HOUR_MS), odd: failure }
-  // Nobody knows whether the album was created, so the pictures of this album wait.
-  if (remedy === 'find_out' && failure.endpoint === 'create_album') return { kind: 'waits', message }
+  // Nobody knows whether the album was created, or the host does not know the album above it yet. The pictures of this album wait.
+  if ((remedy === 'find_out' || remedy === 'gone') && failure.endpoint === 'create_album')
+    return { kind: 'waits', message }
   // An outage, a redirect and a refused album request have nothing to do with the file.
   if (isOutage(failure) || code.startsWith('HOST_') || !OF_A_FILE.has(failure.endpoint)) {
     return remedy === 'find_out' && failure.endpoint === 'send'
