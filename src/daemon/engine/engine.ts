@@ -7,7 +7,7 @@ import { openImageHost, type RemoteOptions } from '../../remote/client.ts'
 import { type ImageHost, PictureChanged } from '../../remote/host.ts'
 import { FileAges, systemClock } from '../../sync/clock.ts'
 import type { EngineContext, OpenPictureAt } from '../../sync/context.ts'
-import { AlbumContents, rememberingDelivery } from '../../sync/listing/index.ts'
+import { AlbumContents, rememberingDelivery, tellingLostAlbums } from '../../sync/listing/index.ts'
 import { runPass } from '../../sync/pass.ts'
 import { spoken } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy, PassReport, PassTask, Scope } from '../../sync/pass-request.ts'
@@ -103,7 +103,7 @@ export function openEngine(
     },
   })
   const ofOwnAccount = hostOfOwnAccount(remote, state.synced, access.apiKey, systemClock)
-  const host = rememberingDelivery(ofOwnAccount, state.synced)
+  const host = tellingLostAlbums(rememberingDelivery(ofOwnAccount, state.synced), state.synced, systemClock)
   const buffers = new PictureBuffers()
   const openPictureAt: OpenPictureAt = (root, path, cut) =>
     openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers })

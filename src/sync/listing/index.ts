@@ -16,4 +16,5 @@ export {
   rememberingDelivery,
 } from './delivery.ts'
 export { canBe, dimensionsFit, type Evidence, mostBytes, sizeFits, weighEvidence } from './evidence.ts'
+export { tellingLostAlbums } from './lost-albums.ts'
 export { AlbumListings, ListedIds, type Walk, type WholeWalk, walkEverything, walkWhole } from './walk.ts'

@@ -2,7 +2,7 @@ import { lookAtFolder } from '../../../src/local/look.ts'
 import { FileAges, noteBoot, noteLost } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
-import { rememberingDelivery } from '../../../src/sync/listing/delivery.ts'
+import { rememberingDelivery, tellingLostAlbums } from '../../../src/sync/listing/index.ts'
 import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
 import { IncompletePictures } from '../../../src/sync/uploads/incomplete-pictures.ts'
 import { RecoveryPace } from '../../../src/sync/uploads/recovery.ts'
@@ -34,7 +34,11 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
   const pause = () => life.pause('reading')
   return {
     synced,
-    host: rememberingDelivery(new HostPort(host, life, oracle), synced),
+    host: tellingLostAlbums(
+      rememberingDelivery(new HostPort(host, life, oracle), synced),
+      synced,
+      life.clock,
+    ),
     disk: view,
     clock: life.clock,
     tell(told) {
