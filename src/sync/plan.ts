@@ -133,12 +133,3 @@ function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: Reason, now: n
     ? null
     : { kind: 'aside', file: { ...file, state: becomes, since: now }, was: file.state, reason }
 }
-
-/**
- * Why the deletion of an image that no file uses must wait, or null. The image's picture may have moved to a file that is not
- * uploaded yet. `open`: such files of the image's size.
- */
-export function whyMayHaveMoved(hash: Buffer, open: readonly Pick<FileRow, 'hash'>[]): Reason | null {
-  const moved = open.some(file => file.hash === null || file.hash.equals(hash))
-  return moved ? because('may_have_moved') : null
-}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FileLook, FolderLook } from '../../src/local/look.ts'
-import { type PlanPolicy, planFolder, planMissingFolder, whyMayHaveMoved } from '../../src/sync/plan.ts'
+import { type PlanPolicy, planFolder, planMissingFolder } from '../../src/sync/plan.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 import { because, said } from '../../src/words/reasons.ts'
 
@@ -140,14 +140,5 @@ describe('planMissingFolder', () => {
   it('gives up what was in it, unless a rule hides it', () => {
     expect(planMissingFolder([row()], 'gone', mirror, NOW)).toMatchObject([{ kind: 'gone' }])
     expect(planMissingFolder([row()], 'left_out', mirror, NOW)).toMatchObject([{ kind: 'aside' }])
-  })
-})
-
-describe('whyMayHaveMoved', () => {
-  it('keeps the image of a picture that may have moved and is not uploaded yet', () => {
-    expect(whyMayHaveMoved(HASH, [])).toBeNull()
-    expect(whyMayHaveMoved(HASH, [{ hash: null }])).toContain('moved')
-    expect(whyMayHaveMoved(HASH, [{ hash: HASH }])).toContain('moved')
-    expect(whyMayHaveMoved(HASH, [{ hash: Buffer.alloc(32, 2) }])).toBeNull()
   })
 })

@@ -68,6 +68,20 @@ describe('files', () => {
   })
 })
 
+it('a file may have the bytes of an image when it has their size and no other hash', () => {
+  const { synced, folder } = open()
+  const [hash, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const isLike = (of: Pick<FileRow, 'hash' | 'size' | 'state'>) => {
+    synced.files.put({ ...of, folder, name: 'a', mtime: 1, ctime: 1, ino: 1, since: 1, image: null })
+    return synced.files.anyOpenLike({ hash, size: 5 })
+  }
+  expect(isLike({ hash: null, size: 5, state: 'pending' })).toBe(true)
+  expect(isLike({ hash, size: 5, state: 'failed' })).toBe(true)
+  expect(isLike({ hash: other, size: 5, state: 'pending' })).toBe(false)
+  expect(isLike({ hash: null, size: 6, state: 'pending' })).toBe(false)
+  expect(isLike({ hash, size: 5, state: 'synced' })).toBe(false)
+})
+
 describe('the summary', () => {
   it('counts what is there, what is open and since when', () => {
     const { synced, mirror, folder, put } = open()

@@ -8,7 +8,6 @@ import type { ImageRow } from '../../synced/tables/images.ts'
 import type { Excess } from '../../synced/tables/meta.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
-import { whyMayHaveMoved } from '../plan.ts'
 
 /** An album as it is recorded, with the albums in it. */
 interface Held {
@@ -115,7 +114,8 @@ interface Asked {
 const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
   isKeptForGood: ({ image }) => (image.kept === 1 ? because('kept_for_good') : null),
   isInUse: ({ files }) => (files.some(({ state }) => state !== 'gone') ? because('in_use') : null),
-  mayHaveMoved: ({ synced, image }) => whyMayHaveMoved(image.hash, synced.files.openLike(image)),
+  // The picture may have moved to a file that is not uploaded yet.
+  mayHaveMoved: ({ synced, image }) => (synced.files.anyOpenLike(image) ? because('may_have_moved') : null),
   isThereAgain({ files, disk }) {
     for (const file of files) {
       const why = disk?.whyNotGone(file)

@@ -1,13 +1,12 @@
 /** The account's quota, its day and its limits, as far as the host's answers and the config tell. */
 
 export {
-  isTooLarge,
   noteTaken,
   noteTooLarge,
   reviewAccount,
   TOO_LARGE,
-  tooLarge,
   tryAgainAfterMs,
+  whyTooLarge,
 } from './limits.ts'
 export { daysOf } from './quota-day.ts'
 export { QuotaLedger } from './quota-ledger.ts'

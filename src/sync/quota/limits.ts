@@ -61,10 +61,11 @@ export const TOO_LARGE = 'FILE_TOO_LARGE'
 /** How often a refused picture is sent again, to ask whether the limit has grown. */
 const ASK_EVERY_MS = 86_400_000
 
-/** Whether the host would refuse a file of this size, as far as its answers to other files tell. */
-export function isTooLarge(context: Context, size: number): boolean {
+/** Why a file of this size is not sent, or null: another file of its size or smaller was refused. */
+export function whyTooLarge(context: Context, size: number): Reason | null {
   const limit = context.synced.meta.get('size_limit')
-  return limit !== null && size >= limit.refused && !isDue(limit, context)
+  if (limit === null || size < limit.refused || isDue(limit, context)) return null
+  return because('too_large', { refused: limit.refused, plan: context.allowance.plan })
 }
 
 /** The host refused a file of this size. When it took larger files before, the refusal concerns this file alone. */
@@ -97,11 +98,6 @@ function forgetSizeLimit(tx: Tx): void {
   tx.meta.clear('size_limit')
   tx.meta.clear('largest_taken')
   retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
-}
-
-/** Why a file is not sent: another file of its size or smaller was refused. */
-export function tooLarge({ synced, allowance: { plan } }: Context): Reason {
-  return because('too_large', { refused: synced.meta.get('size_limit')?.refused ?? 0, plan })
 }
 
 /** Whether the host may be asked again. A clock that was set back does not delay this. */

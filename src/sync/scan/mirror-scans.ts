@@ -20,14 +20,6 @@ export interface ScannedMirror {
   mounts: string[]
 }
 
-/** A scan that has looked at everything, and has not decided about emptied folders yet. */
-interface BegunScan {
-  policy: MirrorPolicy
-  row: MirrorRow
-  root: TrustedRoot
-  scan: MirrorScan
-}
-
 /** Scans what the pass asks for. The answer leaves out mirrors whose root is in doubt. */
 export function scanMirrors(context: ScanContext, pass: ScanRequest): Promise<ScannedMirror[]> {
   context.vanishedRules.passBegins()
@@ -50,14 +42,14 @@ async function scanAll(
 ): Promise<ScannedMirror[]> {
   const taken = new Set<string>()
   const scanned = new Map<MirrorPolicy, ScannedMirror | null>()
-  const undecided: BegunScan[] = []
+  const undecided: MirrorScan[] = []
   for (const policy of mirrors) {
-    const begun = await beginScan(context, policy, scopeOf(policy), stop)
+    const scan = await beginScan(context, policy, scopeOf(policy), stop)
     scanned.set(policy, null)
-    if (begun?.scan.isDecided()) scanned.set(policy, await finishScan(context, begun, taken, stop))
-    else if (begun) undecided.push(begun)
+    if (scan?.isDecided()) scanned.set(policy, await finishScan(context, scan, taken, stop))
+    else if (scan) undecided.push(scan)
   }
-  for (const begun of undecided) scanned.set(begun.policy, await finishScan(context, begun, taken, stop))
+  for (const scan of undecided) scanned.set(scan.policy, await finishScan(context, scan, taken, stop))
   return [...scanned.values()].filter(mirror => mirror !== null)
 }
 
@@ -78,7 +70,7 @@ async function beginScan(
   policy: MirrorPolicy,
   scope: Scope,
   signal: AbortSignal,
-): Promise<BegunScan | null> {
+): Promise<MirrorScan | null> {
   const { synced, disk, tell } = context
   const { folder } = policy
   const row = synced.mirrors.of(folder) ?? (await synced.commit(tx => tx.mirrors.add(folder, policy.album)))
@@ -91,16 +83,17 @@ async function beginScan(
   })
   const scan = new MirrorScan(context, row, policy, root)
   await scan.look(root.accepted ? 'everything' : scopeAfter(synced, row, scope), signal)
-  return { policy, row, root, scan }
+  return scan
 }
 
 async function finishScan(
   context: ScanContext,
-  { policy, row, root, scan }: BegunScan,
+  scan: MirrorScan,
   taken: Set<string>,
   signal: AbortSignal,
 ): Promise<ScannedMirror | null> {
   const { synced, disk, tell } = context
+  const { mirror: row, policy, root } = scan
   const { folder } = policy
   const result = await scan.finish(taken, signal)
   if (result.rootProblem || !isSameRoot(disk, folder, root.identity))

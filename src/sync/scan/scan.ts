@@ -48,9 +48,9 @@ type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
  */
 export class MirrorScan {
   readonly #context: ScanContext
-  readonly #mirror: MirrorRow
-  readonly #policy: MirrorPolicy
-  readonly #root: TrustedRoot
+  readonly mirror: MirrorRow
+  readonly policy: MirrorPolicy
+  readonly root: TrustedRoot
   readonly #look: LookAtFolders
   readonly #known = new KnownFolders()
   readonly #records: FolderRecords
@@ -64,9 +64,9 @@ export class MirrorScan {
 
   constructor(context: ScanContext, mirror: MirrorRow, policy: MirrorPolicy, root: TrustedRoot) {
     this.#context = context
-    this.#mirror = mirror
-    this.#policy = policy
-    this.#root = root
+    this.mirror = mirror
+    this.policy = policy
+    this.root = root
     this.#look = noticingMounts(context.lookAt(mirror.folder), context.disk, mirror.folder)
     this.#records = new FolderRecords(context, mirror, policy)
     this.#emptied = new EmptiedFolders(context.synced)
@@ -76,8 +76,8 @@ export class MirrorScan {
   /** Looks at the folders of `scope` and at new folders below them, or at everything. */
   async look(scope: readonly string[] | 'everything', signal: AbortSignal): Promise<void> {
     const { folders } = this.#context.synced
-    for (const folder of folders.ofMirror(this.#mirror.id)) this.#known.add(folder)
-    if (this.#policy.pruneIgnored) this.#absent = absentIn(this.#known, folders.absent(this.#mirror.id))
+    for (const folder of folders.ofMirror(this.mirror.id)) this.#known.add(folder)
+    if (this.policy.pruneIgnored) this.#absent = absentIn(this.#known, folders.absent(this.mirror.id))
     const everything = () => ['', ...this.#known.paths().filter(path => path !== '')]
     this.#queue.push(scope === 'everything' ? everything() : [...scope].sort())
     await this.#work(signal)
@@ -105,7 +105,7 @@ export class MirrorScan {
   async #lookAndRecord(paths: string[]): Promise<void> {
     const jobs = paths.filter(path => !this.#isClosed(path)).map(path => this.#job(path))
     const digest = (path: string) =>
-      this.#policy.pruneIgnored ? null : (this.#known.at(path)?.digest ?? null)
+      this.policy.pruneIgnored ? null : (this.#known.at(path)?.digest ?? null)
     const results = await this.#look(jobs.map(({ path, rules }) => ({ path, rules, digest: digest(path) })))
     if (results.every(result => result.kind === 'same')) return
     await this.#context.synced.commit(tx => {
@@ -115,14 +115,14 @@ export class MirrorScan {
   }
 
   #job(path: string): Job {
-    const rules = this.#known.rulesAbove(path, this.#policy.ignore)
+    const rules = this.#known.rulesAbove(path, this.policy.ignore)
     return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
   }
 
   /** Checks mounts after the folders were read, because a disk may have been unmounted while they were read. */
   #isSameRoot(): boolean {
-    const { folder } = this.#mirror
-    if (!isSameRoot(this.#context.disk, folder, this.#root.identity))
+    const { folder } = this.mirror
+    if (!isSameRoot(this.#context.disk, folder, this.root.identity))
       this.#endAt(because('root_replaced_in_scan', { folder }))
     return this.#rootProblem === null
   }
@@ -138,9 +138,7 @@ export class MirrorScan {
 
   #recordUnknown(tx: Tx, path: string, code: string, message: string): void {
     if (path === '') {
-      this.#endAt(
-        because('root_lost_in_scan', { folder: this.#mirror.folder, words: `${message} (${code})` }),
-      )
+      this.#endAt(because('root_lost_in_scan', { folder: this.mirror.folder, words: `${message} (${code})` }))
       return
     }
     const tries = (this.#tries.get(path) ?? 0) + 1
@@ -164,7 +162,7 @@ export class MirrorScan {
 
   #recordLook(tx: Tx, path: string, digest: string | null, look: FolderLook): void {
     const folder = this.#folder(tx, path)
-    const trusted = this.#root.accepted || folder.accept === 1
+    const trusted = this.root.accepted || folder.accept === 1
     const doubt = this.#doubtAbout(tx, folder, look, trusted)
     if (doubt) {
       this.#doubt(tx, doubt)
@@ -225,13 +223,13 @@ export class MirrorScan {
       this.#records.missing(tx, folder, why)
       this.#known.remove(folder.path)
     }
-    if (why === 'ignored' && this.#policy.pruneIgnored) this.#records.prune(tx, path)
+    if (why === 'ignored' && this.policy.pruneIgnored) this.#records.prune(tx, path)
   }
 
   /** Handles a folder that its parent does not list: it is missing, or in doubt when a disk was mounted at it or below it. */
   #pruneGone(tx: Tx, path: string): void {
-    const below = tx.folders.from({ mirror: this.#mirror.id, path })
-    const mounts = this.#root.accepted ? [] : below.filter(({ mount }) => mount === 1)
+    const below = tx.folders.from({ mirror: this.mirror.id, path })
+    const mounts = this.root.accepted ? [] : below.filter(({ mount }) => mount === 1)
     for (const mount of mounts) this.#folder(tx, mount.path)
     const doubt = mounts.length > 0 ? this.#mounts.missing(this.#folder(tx, path)) : null
     if (doubt) this.#doubt(tx, doubt)
@@ -251,7 +249,7 @@ export class MirrorScan {
 
   #settleEmptied(tx: Tx, taken: Set<string>): void {
     if (!this.#isSameRoot()) return
-    for (const { folder, digest, look, doubt } of this.#emptied.settle(taken, this.#mirror.folder)) {
+    for (const { folder, digest, look, doubt } of this.#emptied.settle(taken, this.mirror.folder)) {
       if (this.#isClosed(folder.path)) continue
       const found = this.#mounts.lost([...foldersAbove(folder.path), folder.path]) ?? doubt
       if (found) this.#doubt(tx, found)
@@ -273,7 +271,7 @@ export class MirrorScan {
 
   /** The folder's record, made when there is none. */
   #folder(tx: Tx, path: string): FolderRow {
-    return this.#known.at(path) ?? this.#known.add(tx.folders.add(this.#mirror.id, path))
+    return this.#known.at(path) ?? this.#known.add(tx.folders.add(this.mirror.id, path))
   }
 
   #isClosed(path: string): boolean {

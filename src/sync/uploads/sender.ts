@@ -9,7 +9,7 @@ import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
 import { momentOf } from '../clock.ts'
-import { isTooLarge, noteTaken, noteTooLarge, TOO_LARGE, tooLarge } from '../quota/index.ts'
+import { noteTaken, noteTooLarge, TOO_LARGE, whyTooLarge } from '../quota/index.ts'
 import { Declaration } from './dimensions.ts'
 import { nodeTakes } from './node-refusals.ts'
 import { resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
@@ -28,10 +28,9 @@ const CREDENTIALS = 4
 /** The host's two-step upload (§4.1, §4.2): credential, intent, bytes, record. */
 export function send(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
   const { picture, open } = parcel
-  if (isTooLarge(run, open.look.size)) {
-    const message = tooLarge(run)
+  const message = whyTooLarge(run, open.look.size)
+  if (message)
     return Promise.resolve({ kind: 'failed', code: TOO_LARGE, message, retryAt: null, hash: open.hash })
-  }
   const work = () => sendDeclared(run, parcel, signal)
   return new Declaration(run, picture).decides() ? run.turns.alone(picture.mime, work) : work()
 }

@@ -166,9 +166,9 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
       openOfSize: all<[size: number], FileRow>(
         `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?`,
       ),
-      /** A file without an image that may have these bytes, if any. */
-      openLike: all<[Bytes], FileRow>(
-        `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
+      /** Whether a file without an image may have these bytes: a picture with them may have moved there. */
+      anyOpenLike: has<[Bytes]>(
+        `SELECT 1 FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
            AND (hash IS NULL OR hash = +@hash) LIMIT 1`,
       ),
       /** A synced file with these bytes, if any. */

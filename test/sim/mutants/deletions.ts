@@ -66,9 +66,9 @@ export const DELETIONS: readonly Mutant[] = [
     name: 'moves do not wait',
     edits: [
       {
-        file: 'sync/plan.ts',
-        find: 'const moved = open.some(file => file.hash === null || file.hash.equals(hash))',
-        replace: 'const moved = open.some(() => false)',
+        file: 'sync/deletions/send-delete.ts',
+        find: 'synced.files.anyOpenLike(image) ?',
+        replace: 'synced.files.anyOpenLike(image) && false ?',
       },
     ],
     why: 'the old image of a moved picture goes before the new one is there',

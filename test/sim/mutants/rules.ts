@@ -36,8 +36,8 @@ export const RULES: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/scan/scan.ts',
-        find: 'if (this.#policy.pruneIgnored) this.#absent =',
-        replace: 'if (!this.#policy.pruneIgnored) this.#absent =',
+        find: 'if (this.policy.pruneIgnored) this.#absent =',
+        replace: 'if (!this.policy.pruneIgnored) this.#absent =',
       },
       {
         file: 'sync/scan/scan.ts',
