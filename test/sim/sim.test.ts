@@ -21,8 +21,8 @@ describe('the simulation', () => {
     600_000,
   )
 
-  it.each(REGRESSIONS)('holds every invariant where $found', async ({ seed }) => {
-    const { failures } = await playSeeds([seed], openKits())
+  it.each(Object.entries(REGRESSIONS))('holds every invariant in %s: %s', async seed => {
+    const { failures } = await playSeeds([Number(seed)], openKits())
     expect(failures).toEqual([])
   })
 })

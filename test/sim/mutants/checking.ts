@@ -4,25 +4,17 @@ import type { Mutant } from './mutant.ts'
 export const CHECKING: readonly Mutant[] = [
   {
     name: "a repair deletes another person's twin",
-    edits: [
-      {
-        file: 'sync/audit/audit-repair.ts',
-        find: 'return shown ? isLeftOver(synced, shown) : synced.deleted.at(remote_id) !== undefined',
-        replace: 'return true',
-      },
-    ],
+    file: 'sync/audit/audit-repair.ts',
+    find: 'return shown ? isLeftOver(synced, shown) : synced.deleted.at(remote_id) !== undefined',
+    replace: 'return true',
     why: "another person's image that looks like one of ours goes",
     seed: 1_000_000_102,
   },
   {
     name: 'a repair puts nothing back',
-    edits: [
-      {
-        file: 'sync/audit/audit-repair.ts',
-        find: 'if (image) lost(tx, image, context.clock.wall())',
-        replace: 'if (image) void lost',
-      },
-    ],
+    file: 'sync/audit/audit-repair.ts',
+    find: 'if (image) lost(tx, image, context.clock.wall())',
+    replace: 'if (image) void lost',
     why: 'what another person deleted stays away',
     seed: 1_000_000_101,
   },
@@ -46,67 +38,49 @@ export const CHECKING: readonly Mutant[] = [
   },
   {
     name: 'a repair believes two walks with another between them',
-    edits: [
-      {
-        file: 'sync/audit/audit-repair.ts',
-        find: 'if (lacked && look.atOnce) return',
-        replace: 'if (lacked) return',
-      },
-    ],
+    file: 'sync/audit/audit-repair.ts',
+    find: 'if (lacked && look.atOnce) return',
+    replace: 'if (lacked) return',
     why: 'both may be of those that lack it',
     seed: 1_000_000_371,
   },
   {
     name: 'a repair looks in one album alone',
-    edits: [
-      {
-        file: 'sync/audit/audit-repair.ts',
-        find: '!listed?.has(remote_id)',
-        replace: 'listed !== undefined && remote_id !== null',
-      },
-    ],
+    file: 'sync/audit/audit-repair.ts',
+    find: '!listed?.has(remote_id)',
+    replace: 'listed !== undefined && remote_id !== null',
     why: 'what lies in a twin of its album is sent again',
     seed: 22048176,
   },
   {
     name: 'an audit tells the age of an image by the wall clock alone',
-    edits: [
-      {
-        file: 'sync/audit/audit.ts',
-        find: 'ages.since(image.recorded_at * 1000, clock)',
-        replace: 'Math.abs(clock.wall() - image.recorded_at + ages.since(0, clock) * 0)',
-      },
-    ],
+    file: 'sync/audit/audit.ts',
+    find: 'ages.since(recorded_at * 1000, clock)',
+    replace: 'Math.abs(clock.wall() - recorded_at + ages.since(0, clock) * 0)',
     why: 'what a host lists late is sent again once a clock was set forward',
     seed: 23018350,
   },
   {
     name: 'a repair deletes while a mirror is in doubt',
-    edits: [{ file: 'daemon/commands/audit.ts', find: 'inDoubt || !mayGo()', replace: '!mayGo()' }],
+    file: 'daemon/commands/audit.ts',
+    find: 'inDoubt || !mayGo()',
+    replace: '!mayGo()',
     why: 'a picture may be where nobody can look',
     seed: 1_000_000_104,
   },
   {
     name: 'a repair deletes however many there are',
-    edits: [
-      {
-        file: 'sync/audit/audit-repair.ts',
-        find: 'if (ours.length > most)',
-        replace: 'if (ours.length > most * Number.MAX_SAFE_INTEGER)',
-      },
-    ],
+    file: 'sync/audit/audit-repair.ts',
+    find: 'if (ours.length > most)',
+    replace: 'if (ours.length > most * Number.MAX_SAFE_INTEGER)',
     why: 'a host that is back from a backup loses all that it has again',
     seed: 1_000_000_105,
   },
   {
     name: 'a repair goes on when a person pauses albumd',
-    edits: [
-      {
-        file: 'daemon/commands/audit.ts',
-        find: 'const mayGo = () => pauseAt(synced, context.clock.wall()) === null',
-        replace: 'const mayGo = () => pauseAt(synced, context.clock.wall()) !== undefined',
-      },
-    ],
+    file: 'daemon/commands/audit.ts',
+    find: 'const mayGo = () => pauseAt(synced, context.clock.wall()) === null',
+    replace: 'const mayGo = () => pauseAt(synced, context.clock.wall()) !== undefined',
     why: 'images go while nothing is to be deleted',
     seed: 1_000_000_106,
   },
@@ -147,13 +121,9 @@ export const CHECKING: readonly Mutant[] = [
   },
   {
     name: 'an audit does not know what albumd deleted',
-    edits: [
-      {
-        file: 'sync/audit/audit-album.ts',
-        find: 'wasDeleted: listed => isLeftOver(synced, listed)',
-        replace: 'wasDeleted: () => false',
-      },
-    ],
+    file: 'sync/audit/audit-album.ts',
+    find: 'wasDeleted: listed => isLeftOver(synced, listed)',
+    replace: 'wasDeleted: () => false',
     why: "what the host kept is taken for another person's",
     seed: 1_000_000_103,
   },
@@ -181,25 +151,17 @@ export const CHECKING: readonly Mutant[] = [
   },
   {
     name: "a person's word leaves the doubt open",
-    edits: [
-      {
-        file: 'records/pictures.ts',
-        find: 'for (const intent of tx.journal.openOnFile(file)) tx.journal.close(intent.id)',
-        replace: '',
-      },
-    ],
+    file: 'records/pictures.ts',
+    find: 'for (const intent of tx.journal.openOnFile(file)) tx.journal.close(intent.id)',
+    replace: '',
     why: 'a picture stays uncertain for ever',
     seed: 1_000_000_110,
   },
   {
     name: "a person's word does not count against look-alikes",
-    edits: [
-      {
-        file: 'sync/uploads/adoption.ts',
-        find: 'if (!only || synced.resend.has(job.file)) return null',
-        replace: 'if (!only) return null',
-      },
-    ],
+    file: 'sync/uploads/adoption.ts',
+    find: 'if (!only || synced.resend.has(job.file)) return null',
+    replace: 'if (!only) return null',
     why: 'a picture stays ambiguous for ever',
     seed: 1_000_000_112,
   },

@@ -4,98 +4,66 @@ import type { Mutant } from './mutant.ts'
 export const DELETIONS: readonly Mutant[] = [
   {
     name: 'a backup keeps its images from its own deletions alone',
-    edits: [
-      {
-        file: 'sync/deletions/send-delete.ts',
-        find: "(image.kept === 1 ? because('kept_for_good') : null)",
-        replace: "(image.proof === undefined ? because('kept_for_good') : null)",
-      },
-    ],
+    file: 'sync/deletions/send-delete.ts',
+    find: "(image.kept === 1 ? because('kept_for_good') : null)",
+    replace: "(image.proof === undefined ? because('kept_for_good') : null)",
     why: 'where equal bytes have one id, another mirror deletes what the backup had',
     seed: 23034174,
   },
   {
     name: 'running time is recorded at the end of a pass alone',
-    edits: [
-      {
-        file: 'records/escrow.ts',
-        find: '  recordRunning(tx, running)\n',
-        replace: '',
-      },
-    ],
+    file: 'records/escrow.ts',
+    find: '  recordRunning(tx, running)\n',
+    replace: '',
     why: 'after a crash a grace takes as much longer as albumd had run before it',
     seed: 1_000_000_021,
   },
   {
     name: 'no hold',
-    edits: [
-      {
-        file: 'sync/deletions/hold.ts',
-        find: 'if (!isTooMuch(weight, policy)) return',
-        replace: 'if (weight) return',
-      },
-    ],
+    file: 'sync/deletions/hold.ts',
+    find: 'if (!isTooMuch(weight, policy)) return',
+    replace: 'if (weight) return',
     why: 'everything may go at once, unasked',
     seed: 29,
   },
   {
     name: 'no second look at everything',
-    edits: [
-      {
-        file: 'sync/deletions/delete-due.ts',
-        find: 'const scanned = await scanEverythingAgain(context, pass)\n  await uploadPending(context, pass, scanned)',
-        replace: 'const scanned = [...before]',
-      },
-    ],
+    file: 'sync/deletions/delete-due.ts',
+    find: 'const scanned = await scanEverythingAgain(context, pass)\n  await uploadPending(context, pass, scanned)',
+    replace: 'const scanned = [...before]',
     why: 'a picture that moved behind the scan loses its image',
     seed: 23,
   },
   {
     name: 'no last look at the path',
-    edits: [
-      {
-        file: 'sync/deletions/send-delete.ts',
-        find: 'const why = disk?.whyNotGone(file)',
-        replace: 'const why = file === undefined ? disk?.whyNotGone(file) : null',
-      },
-    ],
+    file: 'sync/deletions/send-delete.ts',
+    find: 'const why = disk?.whyNotGone(file)',
+    replace: 'const why = file === undefined ? disk?.whyNotGone(file) : null',
     why: 'a file that is back by now loses its image',
     seed: 7,
   },
   {
     name: 'moves do not wait',
-    edits: [
-      {
-        file: 'sync/deletions/send-delete.ts',
-        find: 'synced.files.anyOpenLike(image) ?',
-        replace: 'synced.files.anyOpenLike(image) && false ?',
-      },
-    ],
+    file: 'sync/deletions/send-delete.ts',
+    find: 'synced.files.anyOpenLike(image) ?',
+    replace: 'synced.files.anyOpenLike(image) && false ?',
     why: 'the old image of a moved picture goes before the new one is there',
     seed: 148,
   },
   {
     name: 'a linked image is deleted unproved',
-    edits: [
-      {
-        file: 'sync/deletions/delete-images.ts',
-        find: "if (image.proof !== 'none' || state === 'approved') return null",
-        replace: "if (state !== 'held') return null",
-      },
-    ],
+    file: 'sync/deletions/delete-images.ts',
+    find: "if (image.proof !== 'none' || state === 'approved') return null",
+    replace: "if (state !== 'held') return null",
     why: "another person's image of the same name goes",
     seed: 1900,
   },
   {
     name: 'the upload does not come before the deletion',
-    edits: [
-      {
-        file: 'records/pictures.ts',
-        find: 'if (file.image !== null) takenBack(tx, file.image)',
-        replace:
-          "if (file.image !== null && file.state === 'pending') { tx.escrow.put({ image: file.image, mirror, path: file.name, reason: 'superseded', state: 'grace', since: 0, due_at: 0 }); tx.files.put({ ...file, image: null }) } else if (file.image !== null) takenBack(tx, file.image)",
-      },
-    ],
+    file: 'records/pictures.ts',
+    find: 'if (file.image !== null) takenBack(tx, file.image)',
+    replace:
+      "if (file.image !== null && file.state === 'pending') { tx.escrow.put({ image: file.image, mirror, path: file.name, reason: 'superseded', state: 'grace', since: 0, due_at: 0 }); tx.files.put({ ...file, image: null }) } else if (file.image !== null) takenBack(tx, file.image)",
     why: 'a changed file has no image for a while',
     seed: 71,
   },
@@ -118,13 +86,9 @@ export const DELETIONS: readonly Mutant[] = [
   },
   {
     name: 'an album goes whole, whatever else is in it',
-    edits: [
-      {
-        file: 'sync/deletions/whole-albums.ts',
-        find: 'if (!shown || whyAlbumStays(synced, whole, disk) !== null) continue',
-        replace: 'if (whyAlbumStays(synced, whole, disk) !== null) continue',
-      },
-    ],
+    file: 'sync/deletions/whole-albums.ts',
+    find: 'if (!shown || whyAlbumStays(synced, whole, disk) !== null) continue',
+    replace: 'if (whyAlbumStays(synced, whole, disk) !== null) continue',
     why: "another person's image goes with the album",
     seed: 1_110_916,
   },
@@ -147,37 +111,25 @@ export const DELETIONS: readonly Mutant[] = [
   },
   {
     name: 'a deletion goes again without another look',
-    edits: [
-      {
-        file: 'sync/deletions/delete-images.ts',
-        find: 'whyNot: () => whyImageStays(synced, image, disk),',
-        replace: 'whyNot: () => (disk ? null : whyImageStays(synced, image, disk)),',
-      },
-    ],
+    file: 'sync/deletions/delete-images.ts',
+    find: 'whyNot: () => whyImageStays(synced, image, disk),',
+    replace: 'whyNot: () => (disk ? null : whyImageStays(synced, image, disk)),',
     why: 'a picture came back while the host was in trouble',
     seed: 86,
   },
   {
     name: 'a deletion leaves no intent',
-    edits: [
-      {
-        file: 'sync/uploads/upload.ts',
-        find: 'if (used?.hash.equals(hash) && !synced.journal.deletionOf(used.id)) {',
-        replace: 'if (used?.hash.equals(hash)) {',
-      },
-    ],
+    file: 'sync/uploads/upload.ts',
+    find: 'if (used?.hash.equals(hash) && !synced.journal.deletionOf(used.id)) {',
+    replace: 'if (used?.hash.equals(hash)) {',
     why: 'a file that comes back is linked to an image that may be gone',
     seed: 1_000_000_001,
   },
   {
     name: 'no grace',
-    edits: [
-      {
-        file: 'records/escrow.ts',
-        find: 'due_at: running + graceMs',
-        replace: 'due_at: running + graceMs * 0',
-      },
-    ],
+    file: 'records/escrow.ts',
+    find: 'due_at: running + graceMs',
+    replace: 'due_at: running + graceMs * 0',
     why: 'a picture that is gone for a moment loses its image',
     seed: 7,
   },

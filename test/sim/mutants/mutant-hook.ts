@@ -8,7 +8,7 @@ import { MUTANTS } from './mutants.ts'
 
 const mutant = MUTANTS.find(({ name }) => name === process.env.SIM_MUTANT)
 if (!mutant) throw new Error(`there is no such mutant: ${process.env.SIM_MUTANT}`)
-const { edits } = mutant
+const edits = 'edits' in mutant ? mutant.edits : [mutant]
 
 registerHooks({
   load(url, context, nextLoad) {

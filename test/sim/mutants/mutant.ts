@@ -6,10 +6,9 @@ export interface Edit {
   replace: string
 }
 
-/** A protection of the engine, switched off. */
-export interface Mutant {
+/** A protection of the engine, switched off by one edit or several. */
+export type Mutant = (Edit | { edits: readonly Edit[] }) & {
   name: string
-  edits: readonly Edit[]
   /** What goes wrong without the protection. */
   why: string
   /** A history that shows it, and that holds with the protection. */

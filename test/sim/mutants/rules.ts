@@ -21,13 +21,9 @@ export const RULES: readonly Mutant[] = [
   },
   {
     name: 'what is given up is not looked at under the rules as they are',
-    edits: [
-      {
-        file: 'sync/deletions/last-check.ts',
-        find: 'return isStillIgnored(this.#disk, policy.folder, path, policy.ignore)',
-        replace: 'return isStillIgnored !== undefined',
-      },
-    ],
+    file: 'sync/deletions/last-check.ts',
+    find: 'return isStillIgnored(this.#disk, policy.folder, path, policy.ignore)',
+    replace: 'return isStillIgnored !== undefined',
     why: 'what no rule hides any more is deleted',
     seed: 1_000_000_014,
   },
@@ -50,73 +46,49 @@ export const RULES: readonly Mutant[] = [
   },
   {
     name: 'what is hidden has no grace',
-    edits: [
-      {
-        file: 'records/escrow.ts',
-        find: 'due_at: running + graceMs',
-        replace: "due_at: running + (reason === 'ignored' ? 0 : graceMs)",
-      },
-    ],
+    file: 'records/escrow.ts',
+    find: 'due_at: running + graceMs',
+    replace: "due_at: running + (reason === 'ignored' ? 0 : graceMs)",
     why: 'a rule that was a mistake has cost its pictures at once',
     seed: 1_000_000_015,
   },
   {
     name: 'under an ignore file that can not be read uploads go on',
-    edits: [
-      {
-        file: 'sync/uploads/upload-queue.ts',
-        find: 'if (unknown.some(path => isAtOrBelow(folder.path, path))) return null',
-        replace: 'if (unknown.some(path => path !== path)) return null',
-      },
-    ],
+    file: 'sync/uploads/upload-queue.ts',
+    find: 'if (unknown.some(path => isAtOrBelow(folder.path, path))) return null',
+    replace: 'if (unknown.some(path => path !== path)) return null',
     why: 'what it hides is published',
     seed: 1_000_000_016,
   },
   {
     name: 'an ignore file that has vanished is believed to be gone',
-    edits: [
-      {
-        file: 'sync/scan/doubts.ts',
-        find: 'if (!vanished || isStillGone) return ignoreFile',
-        replace: 'if (isStillGone || true) return ignoreFile',
-      },
-    ],
+    file: 'sync/scan/doubts.ts',
+    find: 'if (!vanished || isStillGone) return ignoreFile',
+    replace: 'if (isStillGone || true) return ignoreFile',
     why: 'while an editor writes it anew, what it hides is published',
     seed: 1_000_000_017,
   },
   {
     name: 'an ignore file that is gone at two looks of one pass is believed to be gone',
-    edits: [
-      {
-        file: 'sync/scan/doubts.ts',
-        find: 'folder.ignore_gone === 1 && !isJustGone',
-        replace: 'folder.ignore_gone === 1',
-      },
-    ],
+    file: 'sync/scan/doubts.ts',
+    find: 'folder.ignore_gone === 1 && !isJustGone',
+    replace: 'folder.ignore_gone === 1',
     why: 'the second look may come a moment after the first',
     seed: 1_000_000_010,
   },
   {
     name: 'a folder that went with its ignore file comes back as a new one',
-    edits: [
-      {
-        file: 'sync/scan/scan.ts',
-        find: 'this.#context.vanishedRules.folderGoes(folder)',
-        replace: '',
-      },
-    ],
+    file: 'sync/scan/scan.ts',
+    find: 'this.#context.vanishedRules.folderGoes(folder)',
+    replace: '',
     why: 'what it hid is published before its ignore file is back too',
     seed: 1_000_000_019,
   },
   {
     name: 'what is hidden without an image is forgotten',
-    edits: [
-      {
-        file: 'sync/plan.ts',
-        find: "deletions === 'propagate' && file.image !== null",
-        replace: "deletions === 'propagate'",
-      },
-    ],
+    file: 'sync/plan.ts',
+    find: "deletions === 'propagate' && file.image !== null",
+    replace: "deletions === 'propagate'",
     why: 'an upload in doubt that is found is not known for what a person gave up',
     seed: 1_000_000_018,
   },

@@ -4,25 +4,17 @@ import type { Mutant } from './mutant.ts'
 export const SECRETS: readonly Mutant[] = [
   {
     name: 'the journal keeps the address of an upload',
-    edits: [
-      {
-        file: 'sync/uploads/sender.ts',
-        find: 'cdn_url: credential.cdnUrl,',
-        replace: 'cdn_url: credential.uploadUrl,',
-      },
-    ],
+    file: 'sync/uploads/sender.ts',
+    find: 'cdn_url: credential.cdnUrl,',
+    replace: 'cdn_url: credential.uploadUrl,',
     why: 'whoever reads the records can upload in the name of the account',
     seed: 63,
   },
   {
     name: 'the address of an upload is told for that of its delivery',
-    edits: [
-      {
-        file: 'sync/uploads/sender.ts',
-        find: 'cdnUrl: sent.value.cdnUrl,',
-        replace: 'cdnUrl: credential.uploadUrl,',
-      },
-    ],
+    file: 'sync/uploads/sender.ts',
+    find: 'cdnUrl: sent.value.cdnUrl,',
+    replace: 'cdnUrl: credential.uploadUrl,',
     why: 'whoever reads the log can upload in the name of the account',
     seed: 1,
   },

@@ -4,73 +4,49 @@ import type { Mutant } from './mutant.ts'
 export const SETTLING: readonly Mutant[] = [
   {
     name: 'no settling',
-    edits: [
-      {
-        file: 'sync/uploads/settled-picture.ts',
-        find: 'if (age >= settleMs) return first',
-        replace: 'if (settleMs >= 0) return first',
-      },
-    ],
+    file: 'sync/uploads/settled-picture.ts',
+    find: 'if (age >= settleMs) return first',
+    replace: 'if (settleMs >= 0) return first',
     why: 'a picture is sent while somebody writes it',
     seed: 28,
   },
   {
     name: 'an old picture settles early',
-    edits: [
-      {
-        file: 'sync/uploads/settled-picture.ts',
-        find: '(isNew(first, settleMs) || incomplete.wasJustCut(file, clock))',
-        replace: '(isNew(first, Number.POSITIVE_INFINITY) || incomplete.wasJustCut(file, clock))',
-      },
-    ],
+    file: 'sync/uploads/settled-picture.ts',
+    find: '(isNew(first, settleMs) || incomplete.wasJustCut(file, clock))',
+    replace: '(isNew(first, Number.POSITIVE_INFINITY) || incomplete.wasJustCut(file, clock))',
     why: 'somebody writes over a picture that was never sent',
     seed: 14_000_242,
   },
   {
     name: 'a cut picture is not waited for',
-    edits: [
-      {
-        file: 'sync/uploads/incomplete-pictures.ts',
-        find: 'switch (ending.kind) {',
-        replace: "switch (ending.kind === 'cut' ? 'whole' : ending.kind) {",
-      },
-    ],
+    file: 'sync/uploads/incomplete-pictures.ts',
+    find: 'switch (ending.kind) {',
+    replace: "switch (ending.kind === 'cut' ? 'whole' : ending.kind) {",
     why: 'half of a picture is sent where its writer takes long',
     seed: 14_000_018,
   },
   {
     name: 'blank room is not waited for',
-    edits: [
-      {
-        file: 'sync/uploads/incomplete-pictures.ts',
-        find: 'switch (ending.kind) {',
-        replace: "switch (ending.kind === 'blank' ? 'whole' : ending.kind) {",
-      },
-    ],
+    file: 'sync/uploads/incomplete-pictures.ts',
+    find: 'switch (ending.kind) {',
+    replace: "switch (ending.kind === 'blank' ? 'whole' : ending.kind) {",
     why: 'room that was reserved for a picture is sent',
     seed: 14_000_104,
   },
   {
     name: 'a leap of the clock settles what is blank',
-    edits: [
-      {
-        file: 'sync/uploads/incomplete-pictures.ts',
-        find: "cut && action === 'leave' ? age",
-        replace: "action === 'leave' ? age",
-      },
-    ],
+    file: 'sync/uploads/incomplete-pictures.ts',
+    find: "cut && action === 'leave' ? age",
+    replace: "action === 'leave' ? age",
     why: 'a picture seems to be old that was begun a moment ago',
     seed: 14002352,
   },
   {
     name: 'stamps of whole seconds are taken at their word',
-    edits: [
-      {
-        file: 'sync/clock.ts',
-        find: 'ctime % 1_000_000 === 0 ? STAMP_GRAIN : 0',
-        replace: 'ctime % 1_000_000 === 0.5 ? STAMP_GRAIN : 0',
-      },
-    ],
+    file: 'sync/clock.ts',
+    find: 'ctime % 1_000_000 === 0 ? STAMP_GRAIN : 0',
+    replace: 'ctime % 1_000_000 === 0.5 ? STAMP_GRAIN : 0',
     why: 'a picture seems to be at rest that was written to just now',
     seed: 14006333,
   },
