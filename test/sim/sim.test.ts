@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openKits, playSeeds, range } from './campaign.ts'
-import { LATER, LATEST } from './histories/history.ts'
+import { LATER, LATEST, READ } from './histories/history.ts'
 import { REGRESSIONS } from './histories/regressions.ts'
 
 const SEEDS = 2000
@@ -9,10 +9,17 @@ const LOTS = 8
 const LATER_SEEDS = 1000
 /** Of those in which people do all that they may. */
 const LATEST_SEEDS = 400
+/** Of those whose hosts read the specification in ways of their own. */
+const READ_SEEDS = 400
 
 describe('the simulation', () => {
   // In lots, so that a report says how far it came.
-  it.each([...lots(1, SEEDS), ...lots(LATER, LATER_SEEDS), ...lots(LATEST, LATEST_SEEDS)])(
+  it.each([
+    ...lots(1, SEEDS),
+    ...lots(LATER, LATER_SEEDS),
+    ...lots(LATEST, LATEST_SEEDS),
+    ...lots(READ, READ_SEEDS),
+  ])(
     'holds every invariant in the histories from seed %i on: %i of them',
     async (from, count) => {
       const { failures } = await playSeeds(range(from, count), openKits())

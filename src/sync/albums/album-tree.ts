@@ -59,11 +59,12 @@ export class AlbumTree {
     for (const name of path) {
       const next = await this.#childOf(parent, name, signal, blind)
       if (!next.ok) {
-        if (cannotBeMade(next.failure)) return { ok: true, value: parent }
+        if (cannotBeMade(next.failure, parent)) return { ok: true, value: parent }
         if (parent === null || next.failure.remedy !== 'gone') return next
         if (await this.doubt(parent)) return this.find(path, signal, blind)
-        // The host lists the parent, so it is the new album that NOT_FOUND is said of.
-        return this.#isYoung(parent) ? next : { ok: true, value: parent }
+        // The host lists the parent, so NOT_FOUND is said of the album in it.
+        const isRefused = next.failure.endpoint === 'create_album' && !this.#isYoung(parent)
+        return isRefused ? { ok: true, value: parent } : next
       }
       parent = next.value
     }
@@ -242,11 +243,13 @@ export class AlbumTree {
   }
 }
 
-/** What a host may answer when it allows no album there: the account's plan has no albums, or the depth limit is reached. */
-const FORBIDS: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted'])
-
-function cannotBeMade({ endpoint, remedy }: HostFailure): boolean {
-  return endpoint === 'create_album' && FORBIDS.has(remedy)
+/**
+ * Whether the host allows no album in `parent`: the account's plan has no albums, or the depth limit is reached, for which §4
+ * names no code. Of the root FORBIDDEN is said for another reason, which a person must know.
+ */
+function cannotBeMade({ endpoint, remedy }: HostFailure, parent: Album): boolean {
+  if (endpoint !== 'create_album') return false
+  return remedy === 'plan' || remedy === 'change_request' || (remedy === 'not_permitted' && parent !== null)
 }
 
 /** After these an album is not asked for again in the same pass, because the host would refuse again, or make a twin. */

@@ -19,12 +19,8 @@ const CHOSEN = Object.entries(CHOICES).flatMap(([name, [, , values]]) =>
 /** Amounts and codes that albumd's requests meet. */
 const MET: readonly Partial<Readings>[] = [
   { fileNameMax: 12 },
-  { jsonBodyMax: 1024 },
-  { formOverheadMax: 1024 },
-  { openUploadsMax: 1 },
   { openUploadsInAllMax: 1 },
   { credentialRemembered: 0 },
-  { deliveryMaxAge: 0 },
   { unknownDimension: 0 },
   { depthMax: 1 },
   { depthMax: 1, tooDeep: 'VALIDATION_ERROR' },

@@ -2,9 +2,10 @@ import type { AuditFinding, AuditResult } from '../../../src/daemon/commands/aud
 import type { ImageRow } from '../../../src/synced/tables/images.ts'
 import { livePictures } from '../disk/live-pictures.ts'
 import type { World } from '../engine/world.ts'
-import type { HostTruth, TrueImage } from '../host/host-truth.ts'
+import type { TrueImage } from '../host/host-truth.ts'
 import { doubtAbout } from './doubts.ts'
-import { type Facts, isKnown, nameOf } from './facts.ts'
+import { isKnown, nameOf } from './facts.ts'
+import { ImageJudge } from './judge.ts'
 
 /** Judges what an audit says, made before it goes on or begins. Each thing that it may say is one function. */
 export class AuditJudge {
@@ -109,34 +110,13 @@ export class AuditJudge {
   }
 }
 
-interface Known {
-  readonly approved: ReadonlySet<string>
-  readonly kept: ReadonlyMap<string, number>
-}
-
 /** Judges what the repair of an audit deletes, at the moment the request leaves. Each invariant is one function. */
-export class RepairJudge {
-  readonly #facts: Facts
-  readonly #known: Known
-  readonly #truth: HostTruth
+export class RepairJudge extends ImageJudge {
   readonly #fetched = new Set<string>()
-  readonly #report: (invariant: string, what: string) => void
   #most: number | null = null
   readonly #deleted = new Set<string>()
   /** What was deleted since a person paused albumd; `may`: what was under way then. */
   #paused: { may: number; deleted: Set<string> } | null = null
-
-  constructor(
-    facts: Facts,
-    known: Known,
-    truth: HostTruth,
-    report: (invariant: string, what: string) => void,
-  ) {
-    this.#facts = facts
-    this.#known = known
-    this.#truth = truth
-    this.#report = report
-  }
 
   fetched(id: string): void {
     this.#fetched.add(id)
@@ -146,7 +126,7 @@ export class RepairJudge {
   begin(most: number): void {
     this.#most = most
     this.#deleted.clear()
-    this.#paused = this.#facts.isPaused() ? { may: 0, deleted: new Set() } : null
+    this.#paused = this.facts.isPaused() ? { may: 0, deleted: new Set() } : null
   }
 
   end(): void {
@@ -169,53 +149,53 @@ export class RepairJudge {
 
   /** Its id is recorded as ours, and it is: albumd sent it, or has compared its bytes, or a person said so. */
   #nothingForeign(image: TrueImage): void {
-    const { disk, isOurs } = this.#facts
-    if (!isOurs(image.id)) this.#report('nothing-foreign-deleted', `${nameOf(image)} is in no record`)
-    if (image.by === 'albumd' || this.#known.approved.has(image.id)) return
+    const { disk, isOurs } = this.facts
+    if (!isOurs(image.id)) this.report('nothing-foreign-deleted', `${nameOf(image)} is in no record`)
+    if (image.by === 'albumd' || this.known.approved.has(image.id)) return
     const isCompared =
       this.#fetched.has(image.id) && [...disk.paths()].some(path => disk.everHeld(path, image.hash))
-    if (!isCompared) this.#report('nothing-foreign-deleted', `${nameOf(image)} was never looked at`)
+    if (!isCompared) this.report('nothing-foreign-deleted', `${nameOf(image)} was never looked at`)
   }
 
   /** What the host kept though albumd deleted it stands for nothing. */
   #nothingThatStands(image: TrueImage): void {
-    const { disk, mirrors, recordOf } = this.#facts
-    const left = this.#truth
+    const { disk, mirrors, recordOf } = this.facts
+    const left = this.truth
       .live()
       .some(other => other !== image && !other.deletionAsked && other.hash === image.hash)
     for (const { path, node } of livePictures(disk, mirrors)) {
-      if (node.hash !== image.hash || !isKnown(this.#facts, path)) continue
+      if (node.hash !== image.hash || !isKnown(this.facts, path)) continue
       const stands = recordOf(path)?.image === image.id
       if (stands || (!left && !image.keptDeleted))
-        this.#report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)
+        this.report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)
     }
   }
 
   #nothingInDoubt(image: TrueImage): void {
-    const { disk, looks, doubts, mirrors, guardOf } = this.#facts
+    const { disk, looks, doubts, mirrors, guardOf } = this.facts
     for (const mirror of mirrors) {
       const doubt = guardOf(mirror.folder) ?? doubtAbout(disk, looks, doubts, mirror)
-      if (doubt) this.#report('no-deletion-in-doubt', `${nameOf(image)} is mended away while ${doubt}`)
+      if (doubt) this.report('no-deletion-in-doubt', `${nameOf(image)} is mended away while ${doubt}`)
     }
   }
 
   #nothingKept(image: TrueImage): void {
-    if (this.#known.kept.has(image.id) && !this.#known.approved.has(image.id))
-      this.#report('nothing-foreign-deleted', `a person has kept ${nameOf(image)}`)
+    if (this.known.kept.has(image.id) && !this.known.approved.has(image.id))
+      this.report('nothing-foreign-deleted', `a person has kept ${nameOf(image)}`)
   }
 
   #noMoreThanAllowed({ id }: TrueImage): void {
     if (this.#deleted.add(id).size > this.#most!)
-      this.#report('no-deletion-in-doubt', `a repair deletes ${this.#deleted.size} images unasked`)
+      this.report('no-deletion-in-doubt', `a repair deletes ${this.#deleted.size} images unasked`)
   }
 
   #nothingWhilePaused(image: TrueImage): void {
-    if (!this.#facts.isPaused()) {
+    if (!this.facts.isPaused()) {
       this.#paused = null
       return
     }
     this.#paused ??= { may: 1, deleted: new Set() }
     const { may, deleted } = this.#paused
-    if (deleted.add(image.id).size > may) this.#report('nothing-while-paused', `${nameOf(image)} is deleted`)
+    if (deleted.add(image.id).size > may) this.report('nothing-while-paused', `${nameOf(image)} is deleted`)
   }
 }

@@ -1,43 +1,17 @@
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { isIgnored, livePictures } from '../disk/live-pictures.ts'
 import { type FileNode, split } from '../disk/tree.ts'
-import { type HostTruth, pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
+import { pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
 import { doubtAbout, doubtAboutRoot } from './doubts.ts'
-import { type Facts, isKnown, mirrorOf, nameOf } from './facts.ts'
-
-/** What a person has said, and what albumd can't know. */
-export interface Known {
-  /** Images whose deletion a person has approved. */
-  readonly approved: ReadonlySet<string>
-  /** Images that a person has kept, and when, in running time. */
-  readonly kept: ReadonlyMap<string, number>
-  readonly stateLost: boolean
-  albumsMissing: () => boolean
-}
+import { isKnown, mirrorOf, nameOf } from './facts.ts'
+import { ImageJudge } from './judge.ts'
 
 /** Judges the deletion of an image at the moment it leaves. Each invariant is one function. */
-export class DeletionJudge {
-  readonly #facts: Facts
-  readonly #known: Known
-  readonly #truth: HostTruth
-  readonly #report: (invariant: string, what: string) => void
+export class DeletionJudge extends ImageJudge {
   readonly #fetched = new Set<string>()
-  readonly #hold: HoldJudge
+  readonly #hold = new HoldJudge(this.facts, this.report, this.known, this.truth)
   /** When the last deletion left. */
   #askedAt = 0
-
-  constructor(
-    facts: Facts,
-    known: Known,
-    truth: HostTruth,
-    report: (invariant: string, what: string) => void,
-  ) {
-    this.#facts = facts
-    this.#known = known
-    this.#truth = truth
-    this.#report = report
-    this.#hold = new HoldJudge(facts, known.approved, truth, report)
-  }
 
   fetched(id: string): void {
     this.#fetched.add(id)
@@ -52,7 +26,7 @@ export class DeletionJudge {
   judge(images: readonly TrueImage[]): void {
     if (images.length > 0) this.#rootsLookedAtOnceMore()
     for (const image of images) this.#judge(image)
-    this.#askedAt = this.#facts.disk.happens()
+    this.#askedAt = this.facts.disk.happens()
   }
 
   /** What is gone already is asked for again, for its answer was lost: its bytes may stand elsewhere by now. */
@@ -75,43 +49,43 @@ export class DeletionJudge {
 
   #nothingForeignDeleted(image: TrueImage): void {
     // A person's word is enough.
-    if (image.by === 'albumd' || this.#known.approved.has(image.id)) return
-    const { disk } = this.#facts
+    if (image.by === 'albumd' || this.known.approved.has(image.id)) return
+    const { disk } = this.facts
     if (!this.#fetched.has(image.id))
-      this.#report('nothing-foreign-deleted', `${nameOf(image)} was never looked at`)
+      this.report('nothing-foreign-deleted', `${nameOf(image)} was never looked at`)
     else if (![...disk.paths()].some(path => disk.everHeld(path, image.hash)))
-      this.#report('nothing-foreign-deleted', `no file ever had the bytes of ${nameOf(image)}`)
+      this.report('nothing-foreign-deleted', `no file ever had the bytes of ${nameOf(image)}`)
   }
 
   /** A backup keeps what is gone, moved or superseded. */
   #nothingOfABackup(image: TrueImage): void {
-    if (mirrorOf(this.#facts, image)?.deletions === 'keep')
-      this.#report('nothing-needed-deleted', `${nameOf(image)} is of a backup`)
+    if (mirrorOf(this.facts, image)?.deletions === 'keep')
+      this.report('nothing-needed-deleted', `${nameOf(image)} is of a backup`)
   }
 
   /** What a person kept is not ours to delete, but where its picture has come back. */
   #nothingKept(image: TrueImage): void {
-    const kept = this.#known.kept.get(image.id)
-    if (kept === undefined || this.#known.approved.has(image.id)) return
+    const kept = this.known.kept.get(image.id)
+    if (kept === undefined || this.known.approved.has(image.id)) return
     if ((this.#metAt(image) ?? 0) <= kept)
-      this.#report('nothing-foreign-deleted', `a person has kept ${nameOf(image)}`)
+      this.report('nothing-foreign-deleted', `a person has kept ${nameOf(image)}`)
   }
 
   /** A picture that was met a short time ago may come back. */
   #graceIsOver(image: TrueImage): void {
     const met = this.#prunedAt(image) ?? this.#metAt(image)
-    if (met === undefined || this.#known.approved.has(image.id)) return
-    const gone = this.#facts.running() - met
+    if (met === undefined || this.known.approved.has(image.id)) return
+    const gone = this.facts.running() - met
     const { source } = image
-    const wasGone = source !== null && this.#facts.pruning.wasGoneBefore(source)
+    const wasGone = source !== null && this.facts.pruning.wasGoneBefore(source)
     const isExcused = wasGone || this.#isReplaced(image) || this.#isHiddenOver(image)
-    if (gone < this.#facts.graceMs && !isExcused)
-      this.#report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
+    if (gone < this.facts.graceMs && !isExcused)
+      this.report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
   }
 
   /** Its picture came back to another album, or after its deletion had begun, and has an image of its own. */
   #isReplaced(image: TrueImage): boolean {
-    return this.#truth
+    return this.truth
       .live()
       .some(
         other =>
@@ -125,35 +99,35 @@ export class DeletionJudge {
 
   /** Its picture is hidden, and not read: it keeps the image that it had when it was last looked at, another one. */
   #isHiddenOver({ id, source }: TrueImage): boolean {
-    const { disk, mirrors, recordOf } = this.#facts
+    const { disk, mirrors, recordOf } = this.facts
     return source !== null && isIgnored(disk, mirrors, source) && recordOf(source)?.image !== id
   }
 
   /** Its place is hidden, and a person asked to give up what is: from when its grace counts, whatever is written there. */
   #prunedAt({ source }: TrueImage): number | undefined {
-    const { disk, pruning } = this.#facts
+    const { disk, pruning } = this.facts
     const node = source === null ? undefined : disk.find(source)?.node
     return node?.kind === 'file' ? pruning.askedAt(source!) : undefined
   }
 
   /** When a look last met its picture in its place. */
   #metAt({ source, hash }: TrueImage): number | undefined {
-    return source === null ? undefined : this.#facts.looks.metAt(source, hash)
+    return source === null ? undefined : this.facts.looks.metAt(source, hash)
   }
 
   #nothingNeededDeleted(image: TrueImage): void {
-    const { disk, mirrors, recordOf } = this.#facts
-    const left = this.#truth
+    const { disk, mirrors, recordOf } = this.facts
+    const left = this.truth
       .live()
       .filter(other => other !== image && !other.deletionAsked && other.hash === image.hash)
     for (const { path, node } of livePictures(disk, mirrors)) {
-      if (node.hash !== image.hash || !isKnown(this.#facts, path)) continue
+      if (node.hash !== image.hash || !isKnown(this.facts, path)) continue
       if (this.#wasTakenByOthers(path, node.hash) || this.#isBeingWritten(path, node)) continue
       // Its name alone was seen again, by the last look before its own deletion: no scan knows of its bytes.
       if (image.source !== path && recordOf(path)?.state === 'gone') continue
-      const pruned = this.#facts.pruning.askedAt(path) !== undefined
+      const pruned = this.facts.pruning.askedAt(path) !== undefined
       if (left.length === 0 && !pruned && !isIgnored(disk, mirrors, path))
-        this.#report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)
+        this.report('nothing-needed-deleted', `${path} stands on ${nameOf(image)}`)
       // A plan that has grown may give it another place.
       const same = left.some(
         other =>
@@ -161,21 +135,21 @@ export class DeletionJudge {
           (other.name === image.name && pathOfAlbum(other.album) === pathOfAlbum(image.album)),
       )
       if (image.source === path && !same && !pruned && !this.#isHiddenOver(image))
-        this.#report('nothing-needed-deleted', `${path} has ${nameOf(image)} for its image`)
+        this.report('nothing-needed-deleted', `${path} has ${nameOf(image)} for its image`)
     }
   }
 
   #upBeforeDown(image: TrueImage): void {
     const path = image.source
-    if (path === null || !isKnown(this.#facts, path)) return
-    const node = this.#facts.disk.find(path)?.node
-    if (!node || node.kind === 'folder' || this.#facts.pruning.askedAt(path) !== undefined) return
+    if (path === null || !isKnown(this.facts, path)) return
+    const node = this.facts.disk.find(path)?.node
+    if (!node || node.kind === 'folder' || this.facts.pruning.askedAt(path) !== undefined) return
     const isPicture = node.kind === 'file' && node.bytes.length > 0 && node.readable
     if (isPicture && node.hash === image.hash) return
-    const inUse = this.#facts.recordOf(path)?.image
+    const inUse = this.facts.recordOf(path)?.image
     // Where equal bytes have one id, an image may lie where another file of its bytes was, whose place it is no more.
-    if (this.#facts.variations.oneId && inUse !== image.id) return
-    const newer = [...this.#truth.images.values()].some(
+    if (this.facts.variations.oneId && inUse !== image.id) return
+    const newer = [...this.truth.images.values()].some(
       other =>
         (isPicture && other.hash === node.hash && (other.gone === null || other.gone.by === 'other')) ||
         // A version between the two stands for it meanwhile, wherever it came from.
@@ -185,49 +159,45 @@ export class DeletionJudge {
           // Nobody tells albumd what another person took.
           (other.gone === null || other.gone.by === 'other')),
     )
-    if (!newer) this.#report('up-before-down', `${nameOf(image)} goes, and ${path} is not on the host`)
+    if (!newer) this.report('up-before-down', `${nameOf(image)} goes, and ${path} is not on the host`)
   }
 
   /** While another mirror's root is in doubt, a picture may have gone there. */
   #noDeletionInDoubt(image: TrueImage): void {
-    const mirror = mirrorOf(this.#facts, image)
+    const mirror = mirrorOf(this.facts, image)
     if (!mirror) return
-    const { disk, looks, doubts, mirrors } = this.#facts
+    const { disk, looks, doubts, mirrors } = this.facts
     const others = mirrors.filter(other => other !== mirror)
     const doubt =
       doubtAbout(disk, looks, doubts, mirror) ??
       others.map(other => doubtAboutRoot(disk, looks, doubts, other)).find(why => why !== null)
-    if (doubt) this.#report('no-deletion-in-doubt', `${nameOf(image)} goes while ${doubt}`)
+    if (doubt) this.report('no-deletion-in-doubt', `${nameOf(image)} goes while ${doubt}`)
   }
 
   /** Right before each deletion: what has just been replaced may be where a picture has gone. */
   #rootsLookedAtOnceMore(): void {
-    const { looks, mirrors, doubts } = this.#facts
+    const { looks, mirrors, doubts } = this.facts
     for (const { folder } of mirrors)
       if (doubts.heldPictures(folder) && looks.statedAt(folder) <= this.#askedAt)
-        this.#report('no-deletion-in-doubt', `${folder} was not looked at once more before a deletion`)
+        this.report('no-deletion-in-doubt', `${folder} was not looked at once more before a deletion`)
   }
 
   /** Where a picture was whose image goes, the place is looked at in the same pass. */
   #lookedOnceMore(image: TrueImage): void {
     const { id, hash, source, at } = image
-    const { disk, looks, doubts, variations } = this.#facts
-    if (source === null || disk.find(source) || this.#known.stateLost || variations.oneId) return
+    const { disk, looks, doubts, variations } = this.facts
+    if (source === null || disk.find(source) || this.known.stateLost || variations.oneId) return
     // Where albums are missing, pictures of several folders share one, and an image may be taken for another's.
-    if (
-      this.#known.albumsMissing() ||
-      variations.without.includes('create_album') ||
-      variations.depthMax < 10
-    )
+    if (this.known.albumsMissing() || variations.without.includes('create_album') || variations.depthMax < 10)
       return
     // An older version's image has been replaced by that of a newer one, whatever became of the file since.
     const last = disk.lastHeld(source)
     const isOld = (other: TrueImage) => other.at > at || (other.hash === last && last !== hash)
     const isOfPlace = (other: TrueImage) =>
       other.source === source || (other.name === image.name && other.album === image.album)
-    if ([...this.#truth.images.values()].some(other => isOfPlace(other) && isOld(other))) return
+    if ([...this.truth.images.values()].some(other => isOfPlace(other) && isOld(other))) return
     if (looks.statedAt(source) < doubts.pass)
-      this.#report(
+      this.report(
         'no-deletion-in-doubt',
         `image ${id.slice(0, 6)} goes, and ${source} was not looked at once more`,
       )
@@ -235,7 +205,7 @@ export class DeletionJudge {
 
   /** What albumd waits for was of another size when it was looked at. */
   #isBeingWritten(path: string, { bytes }: FileNode): boolean {
-    const record = this.#facts.recordOf(path)
+    const record = this.facts.recordOf(path)
     return record?.state === 'pending' && record.size !== bytes.length
   }
 
@@ -243,7 +213,7 @@ export class DeletionJudge {
   #wasTakenByOthers(path: string, hash: string): boolean {
     const { name: named } = split(path)
     // Where folders share an album, a picture that moved stands on the image that it had.
-    for (const { source, name, hash: stored, gone } of this.#truth.images.values())
+    for (const { source, name, hash: stored, gone } of this.truth.images.values())
       if ((source === path || name === named) && stored === hash && gone?.by === 'other') return true
     return false
   }
@@ -273,24 +243,8 @@ export class DeletionWindow {
 }
 
 /** Counts the deletions of each mirror, as its hold must. */
-export class HoldJudge {
-  readonly #facts: Facts
-  readonly #approved: ReadonlySet<string>
-  readonly #truth: HostTruth
-  readonly #report: (invariant: string, what: string) => void
+export class HoldJudge extends ImageJudge {
   #window = new DeletionWindow()
-
-  constructor(
-    facts: Facts,
-    approved: ReadonlySet<string>,
-    truth: HostTruth,
-    report: (invariant: string, what: string) => void,
-  ) {
-    this.#facts = facts
-    this.#approved = approved
-    this.#truth = truth
-    this.#report = report
-  }
 
   forgetWindow(): void {
     this.#window = new DeletionWindow()
@@ -303,20 +257,20 @@ export class HoldJudge {
 
   /** No more go than the hold allows, but for what a person has approved. */
   judge(image: TrueImage): void {
-    const mirror = mirrorOf(this.#facts, image)
+    const mirror = mirrorOf(this.facts, image)
     // A person's word may have come after it was asked for once.
-    for (const { id } of this.#window.images()) if (this.#approved.has(id)) this.#window.remove(id)
-    if (!mirror || this.#approved.has(image.id) || this.#mayCountElsewhere(image, mirror)) return
-    const live = this.#truth.live()
+    for (const { id } of this.#window.images()) if (this.known.approved.has(id)) this.#window.remove(id)
+    if (!mirror || this.known.approved.has(image.id) || this.#mayCountElsewhere(image, mirror)) return
+    const live = this.truth.live()
     // Asked for before, what can't be known to be gone may have its bytes elsewhere since.
     for (const before of this.#window.images())
-      if (this.#facts.mayBeDeleted(before.id) && this.#standsElsewhere(before)) this.#window.remove(before.id)
+      if (this.facts.mayBeDeleted(before.id) && this.#standsElsewhere(before)) this.#window.remove(before.id)
     if (this.#standsElsewhere(image)) return
-    const { hold, running } = this.#facts
+    const { hold, running } = this.facts
     const going = this.#window.add(image, mirror, running())
-    const standing = live.filter(other => mirrorOf(this.#facts, other) === mirror).length
+    const standing = live.filter(other => mirrorOf(this.facts, other) === mirror).length
     if (going > hold.hold_min && going > hold.hold_above * (standing + going))
-      this.#report(
+      this.report(
         'no-deletion-in-doubt',
         `${going} deletions in a day beside ${standing} images were not held`,
       )
@@ -324,7 +278,7 @@ export class HoldJudge {
 
   /** Where equal bytes have one id, it counts for the mirror that stood on it last, wherever it came from. */
   #mayCountElsewhere({ hash }: TrueImage, mirror: MirrorPolicy): boolean {
-    const { variations, disk, mirrors } = this.#facts
+    const { variations, disk, mirrors } = this.facts
     if (!variations.oneId) return false
     const others = mirrors.filter(other => other !== mirror)
     return [...disk.paths()].some(
@@ -334,7 +288,7 @@ export class HoldJudge {
 
   /** Whose bytes stand elsewhere only moved. Nobody tells albumd what another person took. */
   #standsElsewhere(image: TrueImage): boolean {
-    return [...this.#truth.images.values()].some(
+    return [...this.truth.images.values()].some(
       other => other !== image && other.hash === image.hash && other.gone?.by !== 'albumd',
     )
   }

@@ -62,8 +62,8 @@ export class Oracle implements Watch {
   watch(truth: HostTruth): void {
     this.#truth = truth
     const report = (invariant: string, what: string) => this.report(invariant, what)
-    this.#judge = new DeletionJudge(this.#facts, this, truth, report)
-    this.repairs = new RepairJudge(this.#facts, this, truth, report)
+    this.#judge = new DeletionJudge(this.#facts, report, this, truth)
+    this.repairs = new RepairJudge(this.#facts, report, this, truth)
   }
 
   keeps(id: string): void {

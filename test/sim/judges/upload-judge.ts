@@ -1,22 +1,15 @@
-import type { Facts } from './facts.ts'
+import { Judge } from './judge.ts'
 
 const DAY_MS = 86_400_000
 
 /** Judges when pictures leave: hours, pauses and what is kept of a day's quota. Each invariant is one function. */
-export class UploadJudge {
-  readonly #facts: Facts
-  readonly #report: (invariant: string, what: string) => void
+export class UploadJudge extends Judge {
   /** Uploads are not to begin; `why`: for people, `under`: what was under way then and may go on. */
   #shut: { why: string; most: number; under: Set<string> } | null = null
   /** By the day of albumd's clock, what has been sent. */
   readonly #sent = new Map<number, number>()
   /** What was sent of the reserve, though it was older than the day, by day. */
   readonly #spent = new Map<number, Set<string>>()
-
-  constructor(facts: Facts, report: (invariant: string, what: string) => void) {
-    this.#facts = facts
-    this.#report = report
-  }
 
   /** A pass begins, and uploads may; or (`why`) they may not. */
   passBegins(why: string | null): void {
@@ -25,12 +18,12 @@ export class UploadJudge {
 
   /** In mid-pass: those under way come to their end. */
   shut(why: string): void {
-    this.#shut ??= { why, most: this.#facts.concurrency, under: new Set() }
+    this.#shut ??= { why, most: this.facts.concurrency, under: new Set() }
   }
 
   credential(name: string): void {
     if (this.#shut?.most === 0)
-      this.#report('nothing-begins', `an upload of ${name} was asked for: ${this.#shut.why}`)
+      this.report('nothing-begins', `an upload of ${name} was asked for: ${this.#shut.why}`)
   }
 
   /** `daysUnknown`: nobody knows what albumd takes for a day, and what it counts on it. */
@@ -42,11 +35,11 @@ export class UploadJudge {
   #nothingBegins(path: string): void {
     if (this.#shut === null) return
     const { why, most, under } = this.#shut
-    if (under.add(path).size > most) this.#report('nothing-begins', `${path} was sent: ${why}`)
+    if (under.add(path).size > most) this.report('nothing-begins', `${path} was sent: ${why}`)
   }
 
   #reserveIsKept(path: string): void {
-    const { allowance, order, concurrency, wall, recordOf } = this.#facts
+    const { allowance, order, concurrency, wall, recordOf } = this.facts
     const day = Math.floor(wall() / DAY_MS)
     const sent = this.#sent.get(day) ?? 0
     this.#sent.set(day, sent + 1)
@@ -56,6 +49,6 @@ export class UploadJudge {
     const spent = this.#spent.get(day) ?? new Set()
     this.#spent.set(day, spent.add(path))
     if (spent.size > concurrency)
-      this.#report('reserve-is-kept', `${path}, found on another day, was sent as number ${sent + 1}`)
+      this.report('reserve-is-kept', `${path}, found on another day, was sent as number ${sent + 1}`)
   }
 }

@@ -61,6 +61,14 @@ export const CHECKING: readonly Mutant[] = [
     seed: 23018350,
   },
   {
+    name: 'a repair believes listings about young images without an address',
+    file: 'sync/audit/audit-repair.ts',
+    find: 'image.cdn_url === null && isYoung(context, image)',
+    replace: "image.cdn_url === '' && isYoung(context, image)",
+    why: 'what a host lists late, and tells no address for, is sent again',
+    seed: 300_000_756,
+  },
+  {
     name: 'a repair deletes while a mirror is in doubt',
     file: 'daemon/commands/audit.ts',
     find: 'inDoubt || !mayGo()',

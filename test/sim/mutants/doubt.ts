@@ -3,6 +3,30 @@ import type { Mutant } from './mutant.ts'
 /** What keeps a picture from being sent twice. */
 export const DOUBT: readonly Mutant[] = [
   {
+    name: 'NOT_FOUND alone tells that an album is lost',
+    file: 'sync/listing/lost-albums.ts',
+    find: "return remedy === 'not_permitted' || remedy === 'change_request'",
+    replace: 'return remedy === undefined',
+    why: 'pictures of an album that somebody deleted fail for ever where the host says FORBIDDEN',
+    seed: 300_000_054,
+  },
+  {
+    name: 'FORBIDDEN ends uploads where an album is too deep',
+    file: 'sync/albums/album-tree.ts',
+    find: "(remedy === 'not_permitted' && parent !== null)",
+    replace: "(remedy === 'not_permitted' && parent === undefined)",
+    why: 'no other picture is sent either',
+    seed: 300_000_053,
+  },
+  {
+    name: 'NOT_FOUND ends uploads where an album is too deep',
+    file: 'sync/albums/album-tree.ts',
+    find: "next.failure.endpoint === 'create_album' && !this.#isYoung(parent)",
+    replace: "next.failure.endpoint === 'send' && !this.#isYoung(parent)",
+    why: 'no other picture is sent either',
+    seed: 300_000_058,
+  },
+  {
     name: 'no journal',
     file: 'sync/uploads/recovery.ts',
     find: 'const open = synced.journal.openUploads()\n',

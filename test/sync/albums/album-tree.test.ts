@@ -295,6 +295,16 @@ describe('where no album can be made', () => {
     expect(names((await there.list()).albums)).toEqual(['good'])
   })
 
+  it.each(['INVALID_PARAMS', 'VALIDATION_ERROR', 'FORBIDDEN', 'NOT_FOUND'] as const)(
+    'as too deep, the album above is taken, where the host says %s',
+    async tooDeep => {
+      const { tree } = await openAlbumStage({ readings: { depthMax: 1, tooDeep } })
+      const albums = tree()
+      for (const path of [['Photos'], ['Photos', 'a', 'b'], ['Photos', 'c']])
+        expect(found(await albums.find(path, never))).toMatchObject({ name: 'Photos', parent: null })
+    },
+  )
+
   it('for want of a right, the pictures fail and the host is asked once a pass', async () => {
     const { tree } = await openAlbumStage()
     let asked = 0
