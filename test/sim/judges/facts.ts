@@ -1,59 +1,14 @@
 import type { PictureBody } from '../../../src/remote/host.ts'
 import { isOurs } from '../../../src/sync/audit/audit-repair.ts'
-import type { HoldPolicy } from '../../../src/sync/deletions/hold.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
-import type { Allowance } from '../../../src/sync/quota/quota-state.ts'
 import { inWords } from '../../../src/words/reasons.ts'
-import type { Looks, Sources } from '../disk/disk-port.ts'
 import { split } from '../disk/tree.ts'
-import type { VirtualDisk } from '../disk/virtual-disk.ts'
 import { recordedAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
-import type { Variations } from '../histories/variations.ts'
 import { pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
-import type { Doubts } from './doubts.ts'
 import { Oracle } from './oracle.ts'
-import type { Pruning } from './pruning.ts'
-import type { FindSecret } from './secrecy.ts'
 
-export interface Facts {
-  disk: VirtualDisk
-  looks: Looks
-  sources: Sources
-  mirrors: readonly MirrorPolicy[]
-  hold: HoldPolicy
-  variations: Variations
-  doubts: Doubts
-  pruning: Pick<Pruning, 'askedAt' | 'wasGoneBefore'>
-  /** True time that albumd ran, in milliseconds. */
-  running: () => number
-  /** How long a picture must be gone, in running time. */
-  graceMs: number
-  /** Whether albumd has an image recorded whose bytes were never compared. */
-  isLinked: (id: string) => boolean
-  /** Whether albumd has begun to delete an image and can't know whether that was done: it is as good as gone. */
-  mayBeDeleted: (id: string) => boolean
-  /** Whether an image's id is recorded as albumd's own, or as one that it deleted. */
-  isOurs: (id: string) => boolean
-  /** Why albumd guards a mirror's folder, or null. */
-  guardOf: (folder: string) => string | null
-  /** Whether a person has paused albumd. */
-  isPaused: () => boolean
-  /** True time. */
-  now: () => number
-  /** What albumd has recorded of a picture's place; `image`: the remote id that stands for it. */
-  recordOf: (
-    path: string,
-  ) => { state: string; since: number | null; size: number; image: string | null } | undefined
-  allowance: Allowance
-  order: 'newest' | 'oldest'
-  concurrency: number
-  /** The machine's clock. */
-  wall: () => number
-  findSecret: FindSecret
-  /** Whether albums go with all that is in them. */
-  wholeAlbums: boolean
-}
+export type Facts = ReturnType<typeof factsOf>
 
 /**
  * Whether the engine has read the folder and looked at the picture since it came to be as it is. A root is read for its
@@ -77,42 +32,56 @@ export function nameOf(image: TrueImage): string {
   return `image ${image.id.slice(0, 6)} (${where}${image.by === 'other' ? ', of another person' : ''})`
 }
 
-/** The oracle of a world. `running`: true time that albumd ran, in milliseconds. */
-export function oracleOf(world: World, running: () => number): Oracle {
+/** What judges ask of a world. `running`: true time that albumd ran, in milliseconds. */
+function factsOf(world: World, running: () => number) {
   const { disk, looks, sources, mirrors, doubts, pruning, allowance, machine, pausing, time } = world
-  const { hold, variations, order, concurrency, albumDeletions } = world.history
+  const { hold, variations, order, concurrency, albumDeletions, graceMs } = world.history
   const { synced, findSecret } = world.state
-  return new Oracle({
+  return {
     disk,
     looks,
     sources,
     mirrors,
-    hold,
-    variations,
     doubts,
     pruning,
     allowance,
+    findSecret,
+    hold,
+    variations,
     order,
     concurrency,
-    findSecret,
     running,
-    graceMs: world.history.graceMs,
+    /** How long a picture must be gone, in running time. */
+    graceMs,
+    /** The machine's clock. */
     wall: machine.wall,
+    /** True time. */
+    now: () => time.now,
+    /** Whether albums go with all that is in them. */
     wholeAlbums: albumDeletions === 'recursive',
-    isOurs: id => isOurs(synced, { remote_id: id }),
-    guardOf(folder) {
+    /** Whether an image's id is recorded as albumd's own, or as one that it deleted. */
+    isOurs: (id: string) => isOurs(synced, { remote_id: id }),
+    /** Why albumd guards a mirror's folder, or null. */
+    guardOf(folder: string): string | null {
       const guard = synced.mirrors.of(folder)?.guard
       return guard ? inWords(guard) : null
     },
+    /** Whether a person has paused albumd. */
     isPaused: () => pausing.holdsAt(machine.wall()),
-    now: () => time.now,
-    recordOf: path => recordedAt(synced, mirrors, path),
-    isLinked: id => synced.images.byRemoteId(id)?.proof === 'none',
-    mayBeDeleted(id) {
+    /** What albumd has recorded of a picture's place; `image`: the remote id that stands for it. */
+    recordOf: (path: string) => recordedAt(synced, mirrors, path),
+    /** Whether albumd has an image recorded whose bytes were never compared. */
+    isLinked: (id: string) => synced.images.byRemoteId(id)?.proof === 'none',
+    /** Whether albumd has begun to delete an image and can't know whether that was done: it is as good as gone. */
+    mayBeDeleted(id: string): boolean {
       const image = synced.images.byRemoteId(id)
       return image !== undefined && synced.journal.deletionOf(image.id) !== undefined
     },
-  })
+  }
+}
+
+export function oracleOf(world: World, running: () => number): Oracle {
+  return new Oracle(factsOf(world, running))
 }
 
 /** What the oracle is asked before a request leaves that can't be undone, and what it hears of answers. */
