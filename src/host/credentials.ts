@@ -31,19 +31,9 @@ export function openIssuing(
     node.refuseWithoutRoom(account.id, order.size)
 
     const issued = { token: random(32).toString('base64url'), imageId: random(16).toString('hex') }
-    const credential = {
-      account: account.id,
-      image_id: issued.imageId,
-      album: album.seq,
-      name: order.name,
-      size: order.size,
-      mime: order.mime,
-      width: order.declared?.width ?? null,
-      height: order.declared?.height ?? null,
-      compares: order.compares ? (1 as const) : (0 as const),
-      expires_at: now + settings.credentialTtlMs,
-    }
-    credentials.issue(issued.token, credential, now)
+    const { albumId: _, ...declared } = order
+    const credential = { ...declared, account: account.id, image_id: issued.imageId, album: album.seq }
+    credentials.issue(issued.token, { ...credential, expires_at: now + settings.credentialTtlMs }, now)
     return issued
   }
 

@@ -140,9 +140,9 @@ function asNodeTrouble(error: unknown): unknown {
  * §4.2: the upload node's three checks, by what step 1 declared. `picture` is what the bytes are; null where they are
  * none of §4.3's formats. Refuses what does not pass.
  */
-export function checkDimensions(
+function checkDimensions(
   picture: Picture | null,
-  { compares, width, height }: Declared,
+  { compares, width, height }: Pick<CredentialRow, 'compares' | 'width' | 'height'>,
   { skippedCheck, undeclared }: Readings,
 ): void {
   if (!compares && skippedCheck === 'any-bytes') return
@@ -151,20 +151,11 @@ export function checkDimensions(
     throw new Refusal(reason, 'The file is no picture of a supported format.')
   }
   if (!compares) return
-  if (width === null || height === null) refuseUnlessExempt(picture, undeclared)
-  else compare(picture, width, height)
-}
-
-type Declared = Pick<CredentialRow, 'compares' | 'width' | 'height'>
-
-/** What may come where no dimensions were declared. */
-function refuseUnlessExempt(picture: Picture, undeclared: Readings['undeclared']): void {
-  if (undeclared === 'any-picture') return
-  if (undeclared === 'nothing' || !exemptFromDimensions(picture.mime))
+  if (width === null || height === null) {
+    const isExempt = undeclared === 'svg-and-tiff' && exemptFromDimensions(picture.mime)
+    if (isExempt || undeclared === 'any-picture') return
     throw new Refusal('exemptButOther', 'No dimensions were declared.')
-}
-
-function compare(picture: Picture, width: number, height: number): void {
+  }
   if (picture.width === null || picture.height === null)
     throw new Refusal('UNREADABLE_DIMENSION', 'The dimensions of the file cannot be read.')
   if (!fits(picture, { width, height }))

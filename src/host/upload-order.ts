@@ -10,21 +10,14 @@ import {
   requiredName,
   requiredString,
 } from './body.ts'
+import type { CredentialRow } from './data/credentials.ts'
 import type { Readings } from './readings.ts'
 import { Refusal } from './refusal.ts'
 
 /** A valid order of step 1 (§4.1). */
-export interface UploadOrder {
-  name: string
-  /** Bytes. */
-  size: number
-  /** The MIME type with which the declared format is delivered. */
-  mime: string
-  /** Declared pixels; null when none are declared, which only some orders may do. */
-  declared: { width: number; height: number } | null
-  /** Whether the upload node compares the dimensions. */
-  compares: boolean
-  /** The album; null is the root. */
+export interface UploadOrder
+  extends Pick<CredentialRow, 'name' | 'size' | 'mime' | 'width' | 'height' | 'compares'> {
+  /** Null: no album is named. */
   albumId: string | null
 }
 
@@ -40,8 +33,9 @@ export function readUploadOrder(body: Body, readings: Readings): UploadOrder {
   const skips = flag(body, 'skip_dimension_check')
   const isExempt = exemptFromDimensions(mime)
   const given = readDimensions(body, !skips && !mayBeLeftOut(mime, readings), readings)
-  const declared = isExempt && readings.exemptDeclared === 'ignored' ? null : given
-  return { name, size, mime, declared, compares: !skips, albumId: optionalString(body, 'album_id') }
+  const declared = isExempt && readings.exemptDeclared === 'ignored' ? NONE : given
+  const compares = skips ? 0 : 1
+  return { name, size, mime, ...declared, compares, albumId: optionalString(body, 'album_id') }
 }
 
 function mayBeLeftOut(mime: string, { exempt }: Readings): boolean {
@@ -51,7 +45,7 @@ function mayBeLeftOut(mime: string, { exempt }: Readings): boolean {
 
 /** Reads the body of `POST /api/presign` (§4.3). */
 export function readPresignOrder(body: Body, readings: Readings): UploadOrder {
-  return { ...readFile(body, readings), declared: null, compares: false, albumId: null }
+  return { ...readFile(body, readings), ...NONE, compares: 0, albumId: null }
 }
 
 function readFile(body: Body, readings: Readings) {
@@ -74,7 +68,14 @@ function refuseExtension(name: string, mime: string, { fileName }: Readings): vo
     throw new Refusal('badExtension', 'file_name must have the extension of a supported picture format.')
 }
 
-function readDimensions(body: Body, required: boolean, { dimensionMax }: Readings): UploadOrder['declared'] {
+/** No declared pixels. */
+const NONE = { width: null, height: null }
+
+function readDimensions(
+  body: Body,
+  required: boolean,
+  { dimensionMax }: Readings,
+): Pick<UploadOrder, 'width' | 'height'> {
   const read = (field: string, missing: ErrorCode, invalid: ErrorCode) => {
     if (!required && isMissing(body[field])) return null
     const pixels = positiveInteger(body, field, missing, invalid)
@@ -83,5 +84,5 @@ function readDimensions(body: Body, required: boolean, { dimensionMax }: Reading
   }
   const width = read('width', 'MISSING_WIDTH', 'INVALID_WIDTH')
   const height = read('height', 'MISSING_HEIGHT', 'INVALID_HEIGHT')
-  return width === null || height === null ? null : { width, height }
+  return width === null || height === null ? NONE : { width, height }
 }
