@@ -9,9 +9,7 @@ import { trustCommand } from './trust.ts'
 /** `forMs`: null is until `resume`. */
 export const pauseCommand: Command<{ forMs: number | null }, Pause> = {
   request: z.strictObject({ forMs: z.int().min(0).nullable() }),
-  needsHost: false,
   atOnce: true,
-  anyConfig: true,
   async carryOut({ synced }, { forMs }) {
     const until = forMs === null ? null : Date.now() + forMs
     await pause(synced, until)
@@ -22,9 +20,7 @@ export const pauseCommand: Command<{ forMs: number | null }, Pause> = {
 /** `paused`: the pause that held. */
 export const resumeCommand: Command<object, { paused: Pause | null }> = {
   request: z.strictObject({}),
-  needsHost: false,
   atOnce: true,
-  anyConfig: true,
   async carryOut({ synced }) {
     const paused = pauseAt(synced, Date.now())
     await resume(synced)

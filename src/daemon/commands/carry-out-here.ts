@@ -3,7 +3,8 @@ import type { Interruption } from '../../sync/pass-request.ts'
 import { type Access, type Engine, openEngine } from '../engine/engine.ts'
 import { Bus } from '../events.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
-import { openState } from '../state/state.ts'
+import { claimState } from '../state/claim.ts'
+import { openClaimed, type State } from '../state/state.ts'
 import { type CommandName, commandNamed, type RequestOf, type ResultOf } from './all.ts'
 import type { CommandContext, CommandOutput } from './command.ts'
 
@@ -11,48 +12,50 @@ import type { CommandContext, CommandOutput } from './command.ts'
 const ONE_SHOT = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
 
 /**
- * Carries a command out in this process, which locks the state meanwhile. `access` may be null where the command does
- * not need the host. Throws what `openState` and the command throw.
+ * Carries a command out in this process, which locks the state meanwhile. `access` is called where the command needs the
+ * host. Throws LockedError, StateError, and what `access` and the command throw.
  */
 export async function carryOutHere<N extends CommandName>(
   config: Config,
-  access: Access | null,
+  access: () => Access,
   name: N,
   request: RequestOf<N>,
   output: CommandOutput,
   interruption: Interruption,
 ): Promise<ResultOf<N>> {
-  const state = await openState(config, output.say)
+  const claim = await claimState(config)
+  let state: State | null = null
+  let engine: Engine | null = null
   const onUpload = new UploadCommand(
     ({ path, message }) => output.say(`notify.on_upload${path === null ? '' : ` (${path})`}: ${message}`),
     interruption.stop,
   )
-  const bus = new Bus()
-  bus.on('pass', output.tell)
-  onUpload.listen(bus, config.notify.on_upload, state.synced)
-  let engine: Engine | null = null
-  const theEngine = () => {
-    if (access === null) throw new Error(`${name} does not ask the host`)
-    engine ??= openEngine(config, access, state, ONE_SHOT, bus)
-    return engine
-  }
-  const context: CommandContext = {
-    config,
-    synced: state.synced,
-    engine: theEngine,
-    interruption,
-    output,
-    pass: options => theEngine().pass(interruption, () => 'everything', options),
-    othersWait: () => false,
-    giveWay: async () => {},
-  }
   try {
+    state = openClaimed(config, claim, output.say)
+    const { synced } = state
+    const bus = new Bus()
+    bus.on('pass', output.tell)
+    onUpload.listen(bus, config.notify.on_upload, synced)
+    const context: CommandContext = {
+      config,
+      synced,
+      engine: () => (engine ??= openEngine(config, access(), state!, ONE_SHOT, bus)),
+      interruption,
+      output,
+      pass: options => context.engine().pass(interruption, () => 'everything', options),
+      othersWait: () => false,
+      giveWay: async () => {},
+    }
     return (await commandNamed(name)!.carryOut(context, request)) as ResultOf<N>
   } catch (error) {
-    throw state.failed(error)
+    throw state ? state.failed(error) : error
   } finally {
     await (engine as Engine | null)?.close()
-    state.close()
+    try {
+      state?.close()
+    } finally {
+      claim.release()
+    }
     await onUpload.end()
   }
 }

@@ -20,7 +20,6 @@ export const deletionsCommand: Command<DeletionsRequest, { held: HeldDeletion[] 
     path: z.string().optional(),
     most: z.int().min(0).optional(),
   }),
-  needsHost: false,
   async carryOut({ config, synced }, { action, path, most = Number.MAX_SAFE_INTEGER }) {
     const held = listHeld(config, synced, path)
     if (held.length > most)

@@ -7,7 +7,7 @@ import { Bell } from '../background.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type Command, type CommandContext, type CommandOutput, Refused } from './command.ts'
 
-/** What the daemon has open while it works with one config: see loop/session.ts. */
+/** What the daemon has open while it works with one config: see loop/supervisor.ts. */
 export interface Session {
   config: Config
   synced: Synced

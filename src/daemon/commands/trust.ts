@@ -24,7 +24,6 @@ const NAMED = 10
 /** `folder`: its real path. */
 export const trustCommand: Command<{ folder: string }, TrustResult> = {
   request: z.strictObject({ folder: z.string() }),
-  needsHost: false,
   async carryOut({ config, synced }, { folder }) {
     const policy = config.mirrors.find(({ folder: root }) => folder === root || folder.startsWith(`${root}/`))
     if (!policy) {

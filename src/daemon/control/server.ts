@@ -121,7 +121,7 @@ function underThatConfig(command: Command<unknown, unknown>, fingerprint: string
   return {
     ...command,
     async carryOut(context, request) {
-      if (!command.anyConfig && fingerprintOf(context.config) !== fingerprint)
+      if (!command.atOnce && fingerprintOf(context.config) !== fingerprint)
         throw new Refused(
           'OTHER_CONFIG',
           `${context.config.state_dir}: the albumd that has this state runs with another config; ` +

@@ -4,8 +4,11 @@ import type { HostFailure } from '../../remote/host.ts'
 import { type Clock, lostAt, mayArriveFor } from '../../sync/clock.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { inWords } from '../../words/reasons.ts'
 import { Background } from '../background.ts'
-import type { AuditResult } from '../commands/audit.ts'
+import { type AuditResult, audit } from '../commands/audit.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Bus } from '../events.ts'
 import { isOpen, nextBorder } from '../report/upload-hours.ts'
 import { pauseAt } from '../state/pause.ts'
 
@@ -149,6 +152,30 @@ export class ScheduledAudit {
     if (failure.remedy === 'plan' || failure.remedy === 'key') schedule.attended()
     else this.#notBefore = clock.monotonic() + AUDIT_AGAIN_MS
   }
+}
+
+/** How many findings are published one by one. `albumd audit` shows all of them. */
+const FINDINGS_TOLD = 100
+
+/** `watch.audit`. The next time is recorded, so an audit that was missed while albumd did not run is made up for. */
+export function auditBySchedule(config: Config, engine: Engine, note: Bus['note']): ScheduledAudit | null {
+  if (config.watch.audit === null) return null
+  const { clock, synced } = engine.context
+  const kept: KeptSlot = {
+    get: () => synced.meta.get('audit_slot'),
+    set: slot => synced.commitNow(tx => tx.meta.set('audit_slot', slot)),
+  }
+  return new ScheduledAudit({
+    clock,
+    schedule: new CronSchedule(config.watch.audit, kept),
+    audit: (interruption, progress) => audit(config, engine, false, interruption, progress),
+    onEnd({ albums, findings, skipped }) {
+      for (const { kind, album, name, detail } of findings.slice(0, FINDINGS_TOLD))
+        note({ event: 'audit_found', kind, album, name, detail })
+      note({ event: 'audit_finished', albums, findings: findings.length, skipped: skipped.length })
+    },
+    onFailure: ({ code, message }) => note({ event: 'audit_waits', code, message: inWords(message) }),
+  })
 }
 
 /** How often the clocks are read while resting, because timers stand still while the machine sleeps. */

@@ -1,7 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import { keyFileOf } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
-import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { type CommandQueue, RENEWED } from '../commands/queue.ts'
 import type { Access } from '../engine/engine.ts'
@@ -45,7 +44,7 @@ export class CurrentSettings {
     const { config } = this.#current
     if (next.config.state_dir !== config.state_dir)
       throw new Error('state_dir: it can not change while albumd runs; stop albumd, then start it again')
-    if (synced) refuseHere(synced, next.config)
+    if (synced) refuseOther(synced, next.config)
     else if (next.config !== config)
       throw new Error('the state can not be opened, so nobody knows whether it belongs to this config')
     const before = foldersOf(config)
@@ -57,15 +56,6 @@ export class CurrentSettings {
     if (taken) throw taken
     this.#current = next
     this.#replaced.abort(RENEWED)
-  }
-}
-
-/** Throws a plain Error, because a config that does not fit is no error of the state. */
-function refuseHere(synced: Synced, config: Config): void {
-  try {
-    refuseOther(synced, config)
-  } catch (error) {
-    throw error instanceof StateError ? new Error(error.message) : error
   }
 }
 
@@ -109,9 +99,19 @@ export function renew(
   }
 
   /** Takes settings between two passes, or at once where the state can't be opened. */
-  function take(read: () => Settings): Promise<void> {
-    const next = (synced: Synced | null) => settings.take(read(), synced)
-    return queue.isClosed ? next(null) : queue.ask({ carryOut: ({ synced }) => next(synced) }, {})
+  async function take(read: () => Settings): Promise<void> {
+    // Answered, not thrown, because settings that do not fit are no error of the state.
+    const refusalOf = async (synced: Synced | null) => {
+      try {
+        await settings.take(read(), synced)
+        return null
+      } catch (error) {
+        return error
+      }
+    }
+    const carryOut = ({ synced }: { synced: Synced }) => refusalOf(synced)
+    const refusal = queue.isClosed ? await refusalOf(null) : await queue.ask({ carryOut }, {})
+    if (refusal !== null) throw refusal
   }
 
   async function readConfig(): Promise<void> {

@@ -5,16 +5,18 @@ import { StateError } from '../../synced/state-error.ts'
 import { Refused } from '../commands/command.ts'
 import { CommandQueue, ENDED } from '../commands/queue.ts'
 import { openControl } from '../control/server.ts'
-import type { Access } from '../engine/engine.ts'
-import type { Bus } from '../events.ts'
+import { type Access, type Engine, openEngine } from '../engine/engine.ts'
+import { type Bus, newsFilter } from '../events.ts'
 import { stateProblem } from '../notify/health.ts'
-import { Notifier } from '../notify/notifier.ts'
-import type { ServiceManager } from '../notify/service-manager.ts'
+import { Notifier, watchHealth } from '../notify/notifier.ts'
+import { reportTo, type ServiceManager } from '../notify/service-manager.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
-import { claimState, stateFiles } from '../state/claim.ts'
+import { type Claim, claimState, fingerprintOf, stateFiles } from '../state/claim.ts'
+import { openClaimed } from '../state/state.ts'
 import { beginProblemNote } from '../state/state-problem.ts'
-import { runSession, type Services } from './session.ts'
-import { CurrentSettings, type Renewable, renew } from './settings.ts'
+import { Loop } from './loop.ts'
+import { auditBySchedule, CronSchedule } from './schedule.ts'
+import { CurrentSettings, type Renewable, renew, type Settings } from './settings.ts'
 
 /** What a display, such as the status page, may see of the daemon. */
 export interface DaemonView {
@@ -124,6 +126,73 @@ export async function supervise(
     claim.release()
     interruption.stop.removeEventListener('abort', onStop)
     await manager?.settled()
+  }
+}
+
+/** What stays open from session to session. */
+interface Services {
+  bus: Bus
+  queue: CommandQueue
+  notifier: Notifier
+  onUpload: UploadCommand
+  manager: ServiceManager | null
+}
+
+/** The daemon waits out an outage. */
+const PATIENCE = { attempts: 4, maxDelayMs: 300_000 }
+
+/**
+ * Everything that is open for one config, from opening the state to closing it: state, engine, loop, and whoever reads
+ * the state. Ends when interrupted. Throws what `openClaimed` throws, and StateError where the state fails.
+ */
+async function runSession(
+  { config, access }: Settings,
+  claim: Claim,
+  { bus, queue, notifier, onUpload, manager }: Services,
+  interruption: Interruption,
+): Promise<void> {
+  const state = openClaimed(config, claim, bus.say)
+  const { synced, running } = state
+  const isNews = newsFilter()
+  const ends = [
+    bus.on('pass', told => {
+      if (isNews(told)) bus.publish('news', told)
+    }),
+    onUpload.listen(bus, config.notify.on_upload, synced),
+    manager ? reportTo(manager, bus, config, synced, systemClock) : () => {},
+    watchHealth(bus, notifier, config, synced, systemClock),
+    bus.on('pass', queue.tell),
+  ]
+  let engine: Engine | null = null
+  try {
+    manager?.ready()
+    await synced.commit(tx => tx.meta.set('config', fingerprintOf(config)))
+    engine = openEngine(config, access, state, { patience: PATIENCE, graceMs: config.deletions.grace }, bus)
+    const loop = new Loop({
+      config,
+      engine,
+      interruption,
+      synced,
+      clock: systemClock,
+      running,
+      credentialLifetimeMs: config.host.credential_lifetime,
+      // The next time is kept in memory alone, because a daemon scans everything when it starts.
+      rescan: new CronSchedule(config.watch.rescan),
+      audit: auditBySchedule(config, engine, bus.note),
+      queue,
+      bus,
+      ...(manager && { aliveEveryMs: manager.signEveryMs }),
+    })
+    queue.open({ config, synced, engine, interruption, loop: loop.forCommands, failed: state.failed })
+    await loop.run()
+  } catch (error) {
+    throw state.failed(error)
+  } finally {
+    await engine?.close()
+    for (const end of ends) end()
+    manager?.forget()
+    queue.leave()
+    state.close()
   }
 }
 

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
-import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { count } from '../../words/text.ts'
 import type { Bus } from '../events.ts'
@@ -182,19 +181,6 @@ function wording(error: Error & { code?: unknown }, said: string): string {
   return said.trim().split('\n').at(-1) || error.message
 }
 
-/** After one of these events the status line may have changed. */
-const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
-  'scan_started',
-  'scan_finished',
-  'mirror_guarded',
-  'uploads_started',
-  'picture_uploaded',
-  'picture_failed',
-  'uploads_stopped',
-  'image_deleted',
-  'deletions_held',
-])
-
 /** Sends signs of life and status lines while the daemon works with one state. Answers a function that ends that. */
 export function reportTo(
   manager: ServiceManager,
@@ -204,13 +190,7 @@ export function reportTo(
   clock: Clock,
 ): () => void {
   const onNews = () => manager.statusSoon(() => statusLine(statusOf(config, synced, true, clock.wall())))
-  return bus.onAll({
-    alive: () => manager.alive(),
-    news: told => {
-      if (NEWS.has(told.event)) onNews()
-    },
-    passEnded: onNews,
-  })
+  return bus.onAll({ alive: () => manager.alive(), news: onNews, passEnded: onNews })
 }
 
 /** The status in one line, which the service manager shows. The gravest fact comes first. */

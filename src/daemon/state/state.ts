@@ -7,7 +7,7 @@ import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import type { LockedError } from '../../synced/lock.ts'
 import { explained, isOfDatabase, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
-import { type Claim, claimState, stateFiles } from './claim.ts'
+import { type Claim, stateFiles } from './claim.ts'
 import { bootId, endRequests, lastRequestBefore, startRequests } from './last-process.ts'
 import { openRecords } from './records.ts'
 
@@ -30,32 +30,15 @@ export interface State {
 }
 
 /**
- * Opens the state for work, or makes a new one. `say` tells a person in one line what was wrong with the state. Throws
- * LockedError and StateError. The codes STATE_OTHER_HOST, STATE_OTHER_ALBUM and STATE_OTHER_FOLDER mean that the state
+ * Opens the state of a claimed folder for work, or makes a new one. `say` tells a person in one line what was wrong with
+ * the state. Throws StateError. The codes STATE_OTHER_HOST, STATE_OTHER_ALBUM and STATE_OTHER_FOLDER mean that the state
  * does not belong to this config.
  */
-export async function openState(config: Config, say: (line: string) => void): Promise<State> {
-  const claim = await claimState(config)
-  try {
-    const state = openClaimed(config, claim, say)
-    return {
-      ...state,
-      close() {
-        try {
-          state.close()
-        } finally {
-          claim.release()
-        }
-      },
-    }
-  } catch (error) {
-    claim.release()
-    throw error
-  }
-}
-
-/** Opens the state of a claimed folder. Closing it keeps the claim. Throws StateError as `openState` does. */
-export function openClaimed(config: Config, { roots }: Claim, say: (line: string) => void): State {
+export function openClaimed(
+  config: Config,
+  { roots }: Pick<Claim, 'roots'>,
+  say: (line: string) => void,
+): State {
   const files = stateFiles(config.state_dir)
   const records = openRecords(files, say)
   const { synced } = records

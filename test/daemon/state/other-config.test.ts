@@ -1,7 +1,6 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openState, refuseOther } from '../../../src/daemon/state/state.ts'
+import { RootLocks } from '../../../src/daemon/state/claim.ts'
+import { openClaimed, refuseOther } from '../../../src/daemon/state/state.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../../src/synced/synced.ts'
 import { parse } from '../../config/config-text.ts'
@@ -54,23 +53,23 @@ it('a mirror of which nothing is recorded may be replaced by any other', () => {
   synced.close()
 })
 
-it('a state belongs to the host that it has records of, and not to an address that never answered', async () => {
+it('a state belongs to the host that it has records of, and not to an address that never answered', () => {
   const home = tempFolder()
-  mkdirSync(join(home, 'pictures'))
   const said: string[] = []
   const open = (base_url = BASE_URL) =>
-    openState(configuredAs(join(home, 'pictures'), '', base_url, join(home, 'state')), line =>
+    openClaimed(configuredAs('/pictures', '', base_url, home), { roots: new RootLocks([]) }, line =>
       said.push(line),
     )
-  const mistyped = await open('https://imagse.example.com/api/v1')
-  mistyped.close()
-  const state = await open()
+  open('https://imagse.example.com/api/v1').close()
+  const state = open()
   state.synced.commitNow(tx => tx.albums.put(null, 'Holidays', 'A', true))
   state.close()
-  await expect(open('https://imagse.example.com/api/v1')).rejects.toMatchObject({
-    code: 'STATE_OTHER_HOST',
-    message: expect.stringContaining('the state belongs to https://images.example.com/api/v1'),
-  })
-  ;(await open()).close()
+  expect(() => open('https://imagse.example.com/api/v1')).toThrow(
+    expect.objectContaining({
+      code: 'STATE_OTHER_HOST',
+      message: expect.stringContaining('the state belongs to https://images.example.com/api/v1'),
+    }),
+  )
+  open().close()
   expect(said).toEqual([])
 })
