@@ -36,11 +36,6 @@ const LOOK_MS = 5 * 60_000
 const LEAST_MS = 5000
 /** The shortest time between two runs of the command. */
 const COMMAND_MS = 60_000
-/**
- * After how long a command that failed runs again, for example because the network that it sends a message over is down
- * too. After the last of these it is given up.
- */
-const AGAIN_MS = [COMMAND_MS, 5 * COMMAND_MS, 30 * COMMAND_MS, 120 * COMMAND_MS]
 /** How many alerts a message names. */
 const ALERTS_SAID = 10
 
@@ -53,12 +48,11 @@ export class Notifier {
   #look: (() => Health) | null = null
   #notify: NotifyConfig
   #kept: NotifySession['told'] | null = null
+  /** The keys of the alerts that the log and the command know of. Null: not read yet. */
+  #noted: string | null = null
   #told: string | null = null
-  #lastCommandAt = Number.NEGATIVE_INFINITY
-  /** How often the command has failed in a row for the same alerts. */
-  #commandFailures = 0
-  /** When a command that failed runs again. */
-  #commandAgainAt = Number.POSITIVE_INFINITY
+  #toldAt = Number.NEGATIVE_INFINITY
+  #commandProblem: string | null = null
   #beatAt = Number.NEGATIVE_INFINITY
   #beatFails = false
   readonly #nudge = new Bell()
@@ -70,15 +64,9 @@ export class Notifier {
 
   /** Looks at this health from here on, and at once. `session` null: no state is open. */
   lookAt(look: () => Health, session: NotifySession | null): void {
-    const { on_trouble } = this.#notify
     this.#look = look
     this.#kept = session?.told ?? null
     this.#notify = session?.notify ?? this.#notify
-    // Another command is tried at once, because a person may have corrected it.
-    if (this.#commandFailures > 0 && this.#notify.on_trouble !== on_trouble) {
-      this.#commandFailures = 0
-      this.#commandAgainAt = this.#options.clock.monotonic()
-    }
     this.nudge()
   }
 
@@ -102,51 +90,40 @@ export class Notifier {
     }
   }
 
-  /** Answers when the alerts must be looked at again. */
+  /** Answers when the alerts must be looked at again. A command that failed runs again at the next look. */
   async #tell(alerts: readonly Alert[], stop: AbortSignal): Promise<number> {
-    const { clock, note } = this.#options
-    this.#told ??= orNull(() => this.#kept?.get() ?? null)
-    const keys = keysOf(alerts)
-    const isNews = keys !== (this.#told ?? '')
-    // An alert that ends within the minute is never told.
-    const notBefore = isNews ? this.#lastCommandAt + COMMAND_MS : this.#commandAgainAt
-    if (clock.monotonic() < notBefore) return notBefore
-    if (isNews) {
-      this.#told = keys
-      this.#commandFailures = 0
-      const [gravest] = alerts
-      if (gravest) note({ event: 'trouble', code: gravest.code, message: messageOf(alerts) })
-      else note({ event: 'trouble_resolved' })
-    }
-    // Where the alerts can't be recorded, they are told once more after a restart.
-    if (await this.#runCommand(alerts, stop)) orNull(() => this.#kept?.set(keys))
-    return this.#commandAgainAt
-  }
-
-  /** Answers whether the command need not run again: it ran well, or it was given up. */
-  async #runCommand(alerts: readonly Alert[], stop: AbortSignal): Promise<boolean> {
     const { clock, note, runCommand } = this.#options
-    const { on_trouble } = this.#notify
+    const keys = keysOf(alerts)
+    this.#told ??= orNull(() => this.#kept?.get() ?? null)
+    const told = this.#told ?? ''
+    this.#noted ??= told
+    if (keys === this.#noted && keys === told) return Number.POSITIVE_INFINITY
+    // An alert that ends within the minute is never told.
+    const notBefore = this.#toldAt + COMMAND_MS
+    if (clock.monotonic() < notBefore) return notBefore
+    this.#toldAt = clock.monotonic()
     const [gravest] = alerts
-    this.#lastCommandAt = clock.monotonic()
-    this.#commandAgainAt = Number.POSITIVE_INFINITY
-    if (on_trouble === undefined) return true
+    const message = messageOf(alerts)
+    if (keys !== this.#noted)
+      note(gravest ? { event: 'trouble', code: gravest.code, message } : { event: 'trouble_resolved' })
+    this.#noted = keys
+    if (keys === told) return Number.POSITIVE_INFINITY
+    const { on_trouble } = this.#notify
     const said = {
       ALBUMD_EVENT: gravest ? 'trouble' : 'resolved',
       ALBUMD_CODE: gravest?.code ?? '',
-      ALBUMD_MESSAGE: gravest ? messageOf(alerts) : 'all is well again',
+      ALBUMD_MESSAGE: gravest ? message : 'all is well again',
     }
-    const problem = await runCommand(on_trouble, said, stop)
+    const problem = on_trouble === undefined ? null : await runCommand(on_trouble, said, stop)
+    if (problem !== null && problem !== this.#commandProblem)
+      note({ event: 'trouble_command_failed', message: problem })
+    this.#commandProblem = problem
     if (problem === null) {
-      this.#commandFailures = 0
-      return true
+      this.#told = keys
+      // Where the alerts can't be recorded, they are told once more after a restart.
+      orNull(() => this.#kept?.set(keys))
     }
-    note({ event: 'trouble_command_failed', message: problem })
-    // The command may have told nobody. It runs again after the next start.
-    if (stop.aborted) return false
-    const againMs = AGAIN_MS[this.#commandFailures++]
-    if (againMs !== undefined) this.#commandAgainAt = clock.monotonic() + againMs
-    return againMs === undefined
+    return Number.POSITIVE_INFINITY
   }
 
   /** Sends a heartbeat where one is due. Answers when the next one is. */
