@@ -154,7 +154,7 @@ export class Loop {
     const began = clock.monotonic()
     // `uploads.hours` does not hold for a pass that a person asked for.
     const hours = asked ? undefined : config.uploads.hours
-    const pauses = new PassPauses(clock, bus, hours, {
+    const pauses = openPauses(clock, bus, hours, {
       due: ended => this.#rest(dueMs(this.#options), ended),
       stale: ended => this.#rest(Number.POSITIVE_INFINITY, ended),
     })
@@ -166,7 +166,7 @@ export class Loop {
         ({ folder }) => scopes.get(folder) ?? [],
         asked ?? {},
       )
-      const paused = makeWay.aborted || pauses.paused
+      const paused = makeWay.aborted || pauses.hasPaused()
       if (!paused) bus.publish('passEnded', synced)
       return { report, paused }
     } finally {
@@ -189,78 +189,57 @@ type Rests = { [kind in 'due' | 'stale']: (ended: AbortSignal) => Promise<void> 
 /**
  * Pauses the uploads and deletions of one pass when something else is due, because a backlog may take hours. The next
  * pass goes on with them. Both get at least as much time as the scans before them took: otherwise a tree that changes all
- * the time would only be scanned.
+ * the time would only be scanned. `hours`: undefined where uploads go at any time.
  */
-class PassPauses {
-  readonly #clock: Clock
-  readonly #rests: Rests
-  readonly #hours: Config['uploads']['hours']
-  readonly #areHoursOpen: boolean
-  readonly #uploads = new AbortController()
-  readonly #deletions = new AbortController()
-  readonly #background = new Background()
-  readonly #unsubscribe: () => void
-  readonly #began: number
-  #haveUploadsBegun = false
-  #haveDeletionsBegun = false
+function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], rests: Rests) {
+  const began = clock.monotonic()
+  const areHoursOpen = hours === undefined || isOpen(hours, clock.wall())
+  const uploads = new AbortController()
+  const deletions = new AbortController()
+  const background = new Background()
+  let haveUploadsBegun = false
+  let haveDeletionsBegun = false
   /** How long the scans of this pass took, and when the last of them began. */
-  #scansMs = 0
-  #scanBegan = 0
-
-  /** `hours`: undefined where uploads go at any time. */
-  constructor(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], rests: Rests) {
-    this.#clock = clock
-    this.#rests = rests
-    this.#hours = hours
-    this.#began = clock.monotonic()
-    this.#areHoursOpen = hours === undefined || isOpen(hours, clock.wall())
-    if (!this.#areHoursOpen) this.#uploads.abort()
-    this.#unsubscribe = bus.on('pass', ({ event }) => this.#hear(event))
-  }
-
-  get uploads(): AbortSignal {
-    return this.#uploads.signal
-  }
-
-  get deletions(): AbortSignal {
-    return this.#deletions.signal
-  }
-
-  /** Whether the pass paused for other work. */
-  get paused(): boolean {
-    return this.deletions.aborted || (this.#areHoursOpen && this.uploads.aborted)
-  }
-
-  /** The pass has ended. */
-  end(): Promise<void> {
-    this.#unsubscribe()
-    return this.#background.end()
-  }
-
-  #hear(event: SpokenEvent['event']): void {
-    const now = this.#clock.monotonic()
-    if (event === 'scan_started') this.#scanBegan = now
-    if (event === 'scan_finished') this.#scansMs += now - this.#scanBegan
-    if (event === 'uploads_started' && !this.#haveUploadsBegun) {
-      this.#haveUploadsBegun = true
-      this.#pauseAfter(Math.max(LEAST_MS, now - this.#began), this.#uploads, this.#rests.due)
-      const border = this.#hours && nextBorder(this.#hours, this.#clock.wall())
-      // When `uploads.hours` end, uploads under way are finished.
-      if (border !== undefined)
-        this.#pauseAfter(0, this.#uploads, ended => sleepUntil(border, this.#clock, ended))
-    }
-    if (DELETING.has(event) && !this.#haveDeletionsBegun) {
-      this.#haveDeletionsBegun = true
-      this.#pauseAfter(Math.max(LEAST_MS, this.#scansMs), this.#deletions, this.#rests.stale)
-    }
-  }
+  let scansMs = 0
+  let scanBegan = 0
 
   /** Pauses after at least `ms`, once `until` has rested. */
-  #pauseAfter(ms: number, paused: AbortController, until: Rests['due']): void {
-    this.#background.run(async ended => {
-      await this.#clock.sleep(ms, ended)
+  function pauseAfter(ms: number, paused: AbortController, until: Rests['due']): void {
+    background.run(async ended => {
+      await clock.sleep(ms, ended)
       if (!ended.aborted) await until(ended)
       if (!ended.aborted) paused.abort()
     })
+  }
+
+  function hear(event: SpokenEvent['event']): void {
+    const now = clock.monotonic()
+    if (event === 'scan_started') scanBegan = now
+    if (event === 'scan_finished') scansMs += now - scanBegan
+    if (event === 'uploads_started' && !haveUploadsBegun) {
+      haveUploadsBegun = true
+      pauseAfter(Math.max(LEAST_MS, now - began), uploads, rests.due)
+      const border = hours && nextBorder(hours, clock.wall())
+      // When `uploads.hours` end, uploads under way are finished.
+      if (border !== undefined) pauseAfter(0, uploads, ended => sleepUntil(border, clock, ended))
+    }
+    if (DELETING.has(event) && !haveDeletionsBegun) {
+      haveDeletionsBegun = true
+      pauseAfter(Math.max(LEAST_MS, scansMs), deletions, rests.stale)
+    }
+  }
+
+  if (!areHoursOpen) uploads.abort()
+  const unsubscribe = bus.on('pass', ({ event }) => hear(event))
+  return {
+    uploads: uploads.signal,
+    deletions: deletions.signal,
+    /** Whether the pass paused for other work. */
+    hasPaused: () => deletions.signal.aborted || (areHoursOpen && uploads.signal.aborted),
+    /** The pass has ended. */
+    async end(): Promise<void> {
+      unsubscribe()
+      await background.end()
+    },
   }
 }

@@ -15,54 +15,6 @@ export interface Settings {
   access: Access
 }
 
-/** The settings of a running daemon, which a person may replace. */
-export class CurrentSettings {
-  readonly #roots: RootLocks
-  #current: Settings
-  #replaced = new AbortController()
-
-  constructor(first: Settings, roots: RootLocks) {
-    this.#current = first
-    this.#roots = roots
-  }
-
-  get current(): Settings {
-    return this.#current
-  }
-
-  /** Begins a session. The signal is aborted when other settings were taken: then the session must end. */
-  begin(): AbortSignal {
-    this.#replaced = new AbortController()
-    return this.#replaced.signal
-  }
-
-  /**
-   * Takes other settings, after the checks of the start. `synced`: the state, where it is open. Throws an Error that
-   * says why they can't be taken. Then the current settings stay.
-   */
-  async take(next: Settings, synced: Synced | null): Promise<void> {
-    const { config } = this.#current
-    if (next.config.state_dir !== config.state_dir)
-      throw new Error('state_dir: it can not change while albumd runs; stop albumd, then start it again')
-    if (synced) refuseOther(synced, next.config)
-    else if (next.config !== config)
-      throw new Error('the state can not be opened, so nobody knows whether it belongs to this config')
-    const before = foldersOf(config)
-    const after = foldersOf(next.config)
-    // The roots of both are locked meanwhile, so that no other albumd can take one of them in between.
-    this.#roots.follow([...new Set([...before, ...after])])
-    const [taken] = (await this.#roots.lockMissing()).values()
-    this.#roots.follow(taken ? before : after)
-    if (taken) throw taken
-    this.#current = next
-    this.#replaced.abort(RENEWED)
-  }
-}
-
-function foldersOf({ mirrors }: Config): string[] {
-  return mirrors.map(({ folder }) => folder)
-}
-
 /** Where a running daemon gets other settings from. */
 export interface Renewable {
   /** `read` must be called each time that a person asks for the config to be read again. */
@@ -78,18 +30,29 @@ export interface Renewable {
 /** How often the key's file is looked at. Whoever has changed the key soon looks whether it works. */
 const KEY_FILE_MS = 5000
 
+/** The settings of a running daemon, which a person may replace. */
+export interface CurrentSettings {
+  readonly current: Settings
+  /** Begins a session. The signal is aborted when other settings were taken: then the session must end. */
+  begin(): AbortSignal
+  /** Resolves when nothing is being read any more. */
+  close(): Promise<void>
+}
+
 /**
  * Reads the config again on request, and the key when its file changes. What is under way is finished before they are
- * taken. When they are wrong, an event says so and the current settings stay. Answers a function that ends this; it
- * resolves when nothing is being read any more.
+ * taken. When they are wrong, an event says so and the current settings stay. `from` null: the settings stay.
  */
-export function renew(
-  settings: CurrentSettings,
+export function openSettings(
+  first: Settings,
+  roots: RootLocks,
   queue: CommandQueue,
-  from: Renewable,
+  from: Renewable | null,
   note: Bus['note'],
   manager: ServiceManager | null,
-): () => Promise<void> {
+): CurrentSettings {
+  let current = first
+  let replaced = new AbortController()
   let latest = Promise.resolve()
   let keyFile: string | null = null
   let hasEnded = false
@@ -98,12 +61,30 @@ export function renew(
     latest = latest.then(() => (hasEnded ? undefined : work()))
   }
 
-  /** Takes settings between two passes, or at once where the state can't be opened. */
+  /** Takes settings after the checks of the start. `synced`: the state, where it is open. */
+  async function takeHere(next: Settings, synced: Synced | null): Promise<void> {
+    const { config } = current
+    if (next.config.state_dir !== config.state_dir)
+      throw new Error('state_dir: it can not change while albumd runs; stop albumd, then start it again')
+    if (synced) refuseOther(synced, next.config)
+    else if (next.config !== config)
+      throw new Error('the state can not be opened, so nobody knows whether it belongs to this config')
+    const [before, after] = [config, next.config].map(({ mirrors }) => mirrors.map(({ folder }) => folder))
+    // The roots of both are locked meanwhile, so that no other albumd can take one of them in between.
+    roots.follow([...new Set([...before!, ...after!])])
+    const [taken] = (await roots.lockMissing()).values()
+    roots.follow(taken ? before! : after!)
+    if (taken) throw taken
+    current = next
+    replaced.abort(RENEWED)
+  }
+
+  /** Takes settings between two passes, or at once where the state can't be opened. Throws why they can't be taken. */
   async function take(read: () => Settings): Promise<void> {
     // Answered, not thrown, because settings that do not fit are no error of the state.
     const refusalOf = async (synced: Synced | null) => {
       try {
-        await settings.take(read(), synced)
+        await takeHere(read(), synced)
         return null
       } catch (error) {
         return error
@@ -114,13 +95,12 @@ export function renew(
     if (refusal !== null) throw refusal
   }
 
-  async function readConfig(): Promise<void> {
+  async function readConfig({ settings, onTaken }: Renewable): Promise<void> {
     manager?.reloading()
     try {
-      await take(() => from.settings())
-      from.onTaken(settings.current)
+      await take(settings)
+      onTaken(current)
       note({ event: 'config_taken' })
-      watchKeyFile()
     } catch (error) {
       for (const line of (error as Error).message.split('\n'))
         note({ event: 'config_refused', message: `${line}; the config from before stays` })
@@ -129,18 +109,18 @@ export function renew(
     }
   }
 
-  async function readKey(): Promise<void> {
-    const { config } = settings.current
+  async function readKey({ accessFor }: Renewable): Promise<void> {
+    const { config } = current
     try {
-      await take(() => ({ config, access: from.accessFor(config) }))
+      await take(() => ({ config, access: accessFor(config) }))
       note({ event: 'key_taken' })
     } catch (error) {
       note({ event: 'key_refused', message: `${(error as Error).message}; the key from before stays` })
     }
   }
 
-  function watchKeyFile(): void {
-    const file = keyFileOf(settings.current.config, process.env)
+  function watchKeyFile(from: Renewable): void {
+    const file = keyFileOf(current.config, process.env)
     if (file === keyFile) return
     if (keyFile !== null) unwatchFile(keyFile)
     keyFile = file
@@ -148,15 +128,26 @@ export function renew(
     // A link is followed, because secrets are often replaced by changing a link. A file that is missing is probably being
     // replaced, so only a file that exists is read.
     watchFile(file, { interval: KEY_FILE_MS, persistent: false }, ({ nlink }) => {
-      if (nlink > 0) inTurn(readKey)
+      if (nlink > 0) inTurn(() => readKey(from))
     })
   }
 
-  from.onAsked(() => inTurn(readConfig))
-  watchKeyFile()
-  return async () => {
-    hasEnded = true
-    if (keyFile !== null) unwatchFile(keyFile)
-    await latest
+  if (from) {
+    from.onAsked(() => inTurn(() => readConfig(from).then(() => watchKeyFile(from))))
+    watchKeyFile(from)
+  }
+  return {
+    get current() {
+      return current
+    },
+    begin() {
+      replaced = new AbortController()
+      return replaced.signal
+    },
+    async close() {
+      hasEnded = true
+      if (keyFile !== null) unwatchFile(keyFile)
+      await latest
+    },
   }
 }

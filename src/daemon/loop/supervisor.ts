@@ -16,7 +16,7 @@ import { openClaimed } from '../state/state.ts'
 import { beginProblemNote } from '../state/state-problem.ts'
 import { Loop } from './loop.ts'
 import { auditBySchedule, CronSchedule } from './schedule.ts'
-import { CurrentSettings, type Renewable, renew, type Settings } from './settings.ts'
+import { openSettings, type Renewable, type Settings } from './settings.ts'
 
 /** What a display, such as the status page, may see of the daemon. */
 export interface DaemonView {
@@ -63,8 +63,8 @@ export async function supervise(
 ): Promise<void> {
   const files = stateFiles(config.state_dir)
   const claim = await claimState(config)
-  const settings = new CurrentSettings({ config, access }, claim.roots)
   const queue = new CommandQueue()
+  const settings = openSettings({ config, access }, claim.roots, queue, renewable, bus.note, manager)
   let problem: string | null = null
   let problemNote = beginProblemNote(files.problemNote)
   let closeControl = await openControl(files.control, queue, bus)
@@ -74,7 +74,6 @@ export async function supervise(
   const onUpload = new UploadCommand(bus.note, ending.signal)
   const services: Services = { bus, queue, notifier, onUpload, manager }
   const notifying = notifier.run(ending.signal)
-  const endRenewing = renewable && renew(settings, queue, renewable, bus.note, manager)
   const onStop = () => manager?.stopping()
   interruption.stop.addEventListener('abort', onStop)
 
@@ -117,7 +116,7 @@ export async function supervise(
     await keepTrying(attempt, tellProblem, systemClock, interruption.stop)
   } finally {
     queue.close(ENDED)
-    await endRenewing?.()
+    await settings.close()
     ending.abort()
     await Promise.all([notifying, onUpload.end()])
     await display?.close()

@@ -71,7 +71,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
       if (lost !== OVERFLOW) told.add(line)
     },
   })
-  const area = new MirrorMounts(mirror, mounts, say)
+  const area = openMirrorMounts(mirror, mounts, say)
   const scanned = new Bell()
 
   /** Has folders scanned again and again, because no event tells of changes there. */
@@ -96,8 +96,8 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   }
 
   function foldersToPoll(): string[] | 'everything' {
-    if (pollMs !== null || area.remote.includes('')) return 'everything'
-    const remote = [...named].filter(path => area.remote.some(top => isAtOrBelow(path, top)))
+    if (pollMs !== null || area.remote().includes('')) return 'everything'
+    const remote = [...named].filter(path => area.remote().some(top => isAtOrBelow(path, top)))
     return [...new Set([...remote, ...watcher.lost()])]
   }
 
@@ -148,7 +148,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   function tellState(): void {
     if (end.aborted) return
     const lost = watcher.lost().length
-    const polled = pollMs !== null || area.remote.length > 0
+    const polled = pollMs !== null || area.remote().length > 0
     record({ folders: named.size - lost, lost, polled, loss: lost === 0 ? null : loss, overflowedAt })
   }
 
@@ -203,45 +203,38 @@ function foldersToWatch(synced: Synced, mirror: string): Set<string> {
 }
 
 /** What is mounted at, above and below a mirror's folder. */
-class MirrorMounts {
-  readonly #mirror: string
-  readonly #mounts: () => Mount[]
-  readonly #say: (line: string) => void
-  readonly #said = new Set<string>()
-  #known: Map<string, string>
-  /** Folders on file systems that other machines may write to. '' is the root. */
-  remote: string[] = []
+function openMirrorMounts(mirror: string, mounts: () => Mount[], say: (line: string) => void) {
+  const said = new Set<string>()
+  let remote: string[] = []
+  let known = read()
 
-  constructor(mirror: string, mounts: () => Mount[], say: (line: string) => void) {
-    this.#mirror = mirror
-    this.#mounts = mounts
-    this.#say = say
-    this.#known = this.#read()
-  }
-
-  /** Folders where something was mounted or unmounted since the last call. '': the root itself is another folder now. */
-  changed(): string[] {
-    const before = this.#known
-    this.#known = this.#read()
-    const folders = new Set([...before.keys(), ...this.#known.keys()])
-    return [...folders].filter(folder => before.get(folder) !== this.#known.get(folder))
-  }
-
-  #read(): Map<string, string> {
+  function read(): Map<string, string> {
     // The kernel's list has no links. The end of a link may be missing until its disk is mounted.
-    const root = realPathOf(this.#mirror)
+    const root = realPathOf(mirror)
     const folderOf = ({ path }: Mount) => (path.startsWith(`${root}/`) ? path.slice(root.length + 1) : '')
-    const mine = mountsOf(this.#mounts(), root)
-    const remote = mine.filter(isRemote)
-    this.remote = remote.map(folderOf)
-    for (const mount of remote) {
-      const at = folderOf(mount) === '' ? this.#mirror : mount.path
+    const mine = mountsOf(mounts(), root)
+    const others = mine.filter(isRemote)
+    remote = others.map(folderOf)
+    for (const mount of others) {
+      const at = folderOf(mount) === '' ? mirror : mount.path
       const line =
         `${at} is on a file system of other machines (${mount.type}), which does not tell what they change ` +
         'there. So albumd scans all of it every minute, or less often where a scan takes long; watch.poll sets how often.'
-      if (!this.#said.has(line)) this.#say(line)
-      this.#said.add(line)
+      if (!said.has(line)) say(line)
+      said.add(line)
     }
     return new Map(mine.map(mount => [folderOf(mount), mount.id]))
+  }
+
+  return {
+    /** Folders on file systems that other machines may write to. '' is the root. */
+    remote: () => remote,
+    /** Folders where something was mounted or unmounted since the last call. '': the root itself is another folder now. */
+    changed(): string[] {
+      const before = known
+      known = read()
+      const folders = new Set([...before.keys(), ...known.keys()])
+      return [...folders].filter(folder => before.get(folder) !== known.get(folder))
+    },
   }
 }
