@@ -20,6 +20,7 @@ interface AuditDone {
 
 export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
   request: z.strictObject({ repair: z.boolean() }),
+  needsHost: true,
   async carryOut(context, { repair }) {
     const { config, synced } = context
     if (synced.audit.albums().length === 0) return { result: null, verdict: 'left' }

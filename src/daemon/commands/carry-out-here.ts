@@ -12,12 +12,12 @@ import type { CommandContext, CommandOutput } from './command.ts'
 const ONE_SHOT = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
 
 /**
- * Carries a command out in this process, which locks the state meanwhile. `access` is called where the command needs the
- * host. Throws LockedError, StateError, and what `access` and the command throw.
+ * Carries a command out in this process, which locks the state meanwhile. `access` may be null where the command does
+ * not need the host. Throws LockedError, StateError, and what the command throws.
  */
 export async function carryOutHere<N extends CommandName>(
   config: Config,
-  access: () => Access,
+  access: Access | null,
   name: N,
   request: RequestOf<N>,
   output: CommandOutput,
@@ -39,7 +39,7 @@ export async function carryOutHere<N extends CommandName>(
     const context: CommandContext = {
       config,
       synced,
-      engine: () => (engine ??= openEngine(config, access(), state!, ONE_SHOT, bus)),
+      engine: () => (engine ??= openEngine(config, access!, state!, ONE_SHOT, bus)),
       interruption,
       output,
       pass: options => context.engine().pass(interruption, () => 'everything', options),

@@ -23,7 +23,7 @@ export interface CommandOutput {
 export interface CommandContext {
   config: Config
   synced: Synced
-  /** Throws ConfigError where there is no key. */
+  /** For a command with `needsHost`. */
   engine(): Engine
   interruption: Interruption
   output: Pick<CommandOutput, 'progress'>
@@ -38,6 +38,8 @@ export interface CommandContext {
 /** A command of a person, as the daemon or a one-shot command carries it out. Request and result are JSON. */
 export interface Command<Request, Result> {
   request: z.ZodType<Request>
+  /** Whether it sends requests to the host. */
+  needsHost?: boolean
   /**
    * Whether it only records something. Such a command does not wait for the pass under way, and is carried out also when
    * the daemon runs with another config of this state than the one who asks.

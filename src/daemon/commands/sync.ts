@@ -27,6 +27,7 @@ export interface PassResult {
 
 export const syncCommand: Command<{ pruneIgnored: boolean }, PassResult> = {
   request: z.strictObject({ pruneIgnored: z.boolean() }),
+  needsHost: true,
   carryOut: (context, { pruneIgnored }) =>
     passResult(context, async () => (await context.pass({ pruneIgnored })).stopped),
 }
@@ -43,6 +44,7 @@ interface AdoptResult extends PassResult {
 
 export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
   request: z.strictObject({ verify: z.boolean() }),
+  needsHost: true,
   async carryOut(context, { verify }) {
     const { config, synced, interruption } = context
     const engine = context.engine()
@@ -74,6 +76,7 @@ interface RetryRequest {
 
 export const retryCommand: Command<RetryRequest, PassResult> = {
   request: z.strictObject({ path: z.string().optional(), resend: z.string().optional() }),
+  needsHost: true,
   async carryOut(context, { path, resend }) {
     const { config, synced } = context
     if (path !== undefined && !hasFailures(config, synced, path))

@@ -17,7 +17,7 @@ import type { Synced } from '../../synced/synced.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { Bus } from '../events.ts'
 import { allowanceOf } from '../report/quota-status.ts'
-import { blocksBefore, ledgerAfter } from '../state/last-process.ts'
+import { blocksBefore } from '../state/last-process.ts'
 import { hostOfOwnAccount } from '../state/own-account.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { State } from '../state/state.ts'
@@ -79,7 +79,7 @@ export function openRemote(
     credentialLifetimeMs: host.credential_lifetime,
     requestsPerSecond: host.requests_per_second,
     clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
-    ledger: ledgerAfter(lastRequest, host.requests_per_second),
+    lastRequest,
     ...more,
   })
 }

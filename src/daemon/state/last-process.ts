@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Endpoint } from '../../protocol/endpoints.ts'
 import type { ErrorCode } from '../../protocol/errors.ts'
-import type { RateLedger } from '../../remote/gate/gate.ts'
 import type { Block, Remedy } from '../../remote/host.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
@@ -19,20 +17,6 @@ export function lastRequestBefore(synced: Synced, now: number): number | null {
   if (quiet === null) return synced.meta.get('base_url') === null ? null : now
   const [boot, since] = quiet.split(' ')
   return boot === bootId() ? Number(since) : null
-}
-
-/** A ledger that takes every rate window as full at `lastRequest`. The gate itself remembers this process's requests. */
-export function ledgerAfter(
-  lastRequest: number | null,
-  requestsPerSecond: Record<Endpoint, number>,
-): RateLedger {
-  return {
-    load(endpoint) {
-      const most = requestsPerSecond[endpoint]
-      return lastRequest === null || most === Number.POSITIVE_INFINITY ? [] : Array(most).fill(lastRequest)
-    },
-    record() {},
-  }
 }
 
 /** Records that requests may be sent from now on. */

@@ -7,16 +7,6 @@ import { Blocks } from './blocks.ts'
 import { asksForLong, Outage, type Patience } from './outage.ts'
 import { type Pace, RateWindow, type Slot, WINDOW_MS } from './rate-window.ts'
 
-/**
- * Keeps the start times of requests across restarts, so that a new process does not exceed the rate together with the
- * process before it. `load` is called once for each endpoint; `record` is called just before a request leaves. Times are
- * milliseconds of the gate's clock. That clock begins anew with a reboot, which the implementation must allow for.
- */
-export interface RateLedger {
-  load(endpoint: Endpoint): number[]
-  record(endpoint: Endpoint, start: number): void
-}
-
 /** One request after its end. `status`: null without an answer. `code`: null after a success. `ms`: from its first byte. */
 export interface RequestEvent {
   endpoint: Endpoint
@@ -33,8 +23,11 @@ export interface GateOptions {
   clock: Clock
   /** A number from 0 to 1. Left out: Math.random. */
   random?(): number
-  /** Left out: starts of requests are not kept across restarts. */
-  ledger?: RateLedger
+  /**
+   * When the process before this one may have sent its last requests, by `clock`. Null, or left out: so long ago that they
+   * count no more.
+   */
+  lastRequest?: number | null
   /** Milliseconds since 1970, for telling people until when the host asks to wait. Left out: the system's clock. */
   wall?(): number
   /** Blocks that are known from an earlier process. */
@@ -94,8 +87,8 @@ export class Gate {
 
   /**
    * Sends a request when its turn comes, and again as long as `Patience` allows. `mayGo` is asked each time, just before
-   * the request would be sent; when `mayGo` says no, the outcome is CANCELLED. Rejects with what `send`, `mayGo` or the
-   * ledger throw, and after `close`.
+   * the request would be sent; when `mayGo` says no, the outcome is CANCELLED. Rejects with what `send` or `mayGo` throw, and
+   * after `close`.
    */
   async pass<T>(
     endpoint: Endpoint,
@@ -183,11 +176,10 @@ export class Gate {
 
   async #once<T>(lane: Lane, { slot, at, probed }: Turn, send: Send<T>): Promise<Outcome<T>> {
     const { endpoint, window } = lane
-    const { clock, ledger, onRequest } = this.#options
+    const { clock, onRequest } = this.#options
     let began: number | null = null
     const started = () => {
       began = clock.now()
-      ledger?.record(endpoint, began)
       slot.start(began)
     }
     try {
@@ -235,9 +227,8 @@ export class Gate {
   }
 }
 
-/** Reads the ledger. */
 export function openGate(options: GateOptions): Gate {
-  const { requestsPerSecond, concurrency, patience, random = Math.random, ledger } = options
+  const { requestsPerSecond, concurrency, patience, random = Math.random, lastRequest } = options
   const blocks = new Blocks()
   for (const { since, ...failure } of options.blocks ?? []) blocks.note(failure, since)
   const newOutage = () => new Outage({ random, ...patience })
@@ -250,7 +241,7 @@ export function openGate(options: GateOptions): Gate {
     return {
       endpoint,
       inTurn: openQueue(concurrency, requestsPerSecond[endpoint]),
-      window: new RateWindow(requestsPerSecond[endpoint], ledger?.load(endpoint)),
+      window: new RateWindow(requestsPerSecond[endpoint], lastRequest),
       outage,
       hostOutage,
       // A credential costs quota and expires after ten minutes (§8). While the upload nodes take no pictures, asking for

@@ -45,11 +45,16 @@ export class RateWindow {
   #guardMs = GUARD_MS
   #inOrder = 0
 
-  /** `earlier`: when requests of the process before this one started. A limit of Infinity counts nothing. */
-  constructor(limit: number, earlier: readonly number[] = []) {
+  /**
+   * `lastRequest`: when the process before this one may have sent its last requests; the window is full then. Null: long
+   * ago. A limit of Infinity counts nothing.
+   */
+  constructor(limit: number, lastRequest: number | null = null) {
     this.#most = limit
     this.#limit = limit
-    this.#arrivals = earlier.map(start => ({ earliest: start, latest: start + GUARD_MS }))
+    const full =
+      lastRequest === null || limit === Number.POSITIVE_INFINITY ? [] : Array(limit).fill(lastRequest)
+    this.#arrivals = full.map(start => ({ earliest: start, latest: start + GUARD_MS }))
   }
 
   /** Milliseconds after which a place may be free; 0 when one is free. Taken places count as if they started now. */

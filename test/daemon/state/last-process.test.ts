@@ -3,10 +3,8 @@ import {
   blocksBefore,
   endRequests,
   lastRequestBefore,
-  ledgerAfter,
   startRequests,
 } from '../../../src/daemon/state/last-process.ts'
-import { REQUESTS_PER_SECOND } from '../../../src/protocol/limits.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { said } from '../../../src/words/reasons.ts'
@@ -37,11 +35,6 @@ describe('requests of an earlier process', () => {
     const synced = state()
     synced.commitNow(tx => tx.meta.set('quiet_since', 'another-boot 100'))
     expect(lastRequestBefore(synced, 5000)).toBeNull()
-  })
-
-  it('fill every rate window', () => {
-    expect(ledgerAfter(7, REQUESTS_PER_SECOND).load('delete')).toEqual([7, 7])
-    expect(ledgerAfter(null, REQUESTS_PER_SECOND).load('delete')).toEqual([])
   })
 })
 

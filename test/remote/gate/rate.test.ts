@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { REQUESTS_PER_SECOND } from '../../../src/protocol/limits.ts'
-import { bytesOf, clientOf, inMemory, never, successOf } from '../client-of.ts'
+import { bytesOf, clientOf, inMemory, never, successOf, systemClock } from '../client-of.ts'
 import { bodyOf, failure, json, serve } from '../serve.ts'
 
 /**
@@ -79,11 +79,9 @@ test('a new process that knows the requests of the process before makes no burst
     if (lists(leftAt(request))) json(response, 200, { success: true, message: 'deleted' })
     else failure(response, 429, 'RATE_LIMITED')
   })
-  const starts: number[] = []
-  const ledger = { load: () => [...starts], record: (_: string, start: number) => void starts.push(start) }
   const onRequest = ({ status }: { status: number | null }) => status === 429 && refusals.push(status)
   for (let process = 0; process < 3; process++) {
-    const host = clientOf(origin, { ledger, onRequest })
+    const host = clientOf(origin, { lastRequest: process === 0 ? null : systemClock.now(), onRequest })
     await Promise.all([1, 2].map(() => successOf(host.deleteImage('x', never))))
     await host.close()
   }
