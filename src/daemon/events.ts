@@ -74,16 +74,6 @@ export class Bus {
     return () => void listeners.delete(listener)
   }
 
-  /** Subscribes to several topics. Answers a function that ends all these subscriptions. */
-  onAll(listeners: { [Topic in keyof Topics]?: (event: Topics[Topic]) => void }): () => void {
-    const ends = Object.entries(listeners).map(([topic, listener]) =>
-      this.on(topic as keyof Topics, listener as (event: unknown) => void),
-    )
-    return () => {
-      for (const end of ends) end()
-    }
-  }
-
   publish<Topic extends keyof Topics>(topic: Topic, event: Topics[Topic]): void {
     for (const listener of this.#listeners.get(topic) ?? []) listener(event as never)
   }

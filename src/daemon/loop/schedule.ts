@@ -20,35 +20,31 @@ export interface Recurring {
   attended(): void
 }
 
-/** Keeps the next time, in milliseconds since 1970. Null: not known yet. */
-export interface KeptSlot {
-  get(): number | null
-  set(slot: number): void
-}
-
 /**
- * The times of a cron expression, by this machine's clock. The next time is kept, so work that was missed while albumd did
- * not run or the machine slept is due at once.
+ * The times of a cron expression, by this machine's clock. The next time can be kept over restarts, so that work that was
+ * missed while albumd did not run is due at once.
  */
 export class CronSchedule implements Recurring {
   readonly #expression: string
-  readonly #kept: KeptSlot
+  readonly #keep: (at: number) => void
+  #at: number | null
 
-  /** `kept` left out: in memory alone, for work that each start of the daemon does anyway. */
-  constructor(expression: string, kept: KeptSlot = slotInMemory()) {
+  /** `kept`: the next time that was kept. Null: none was. `keep`: keeps another one. */
+  constructor(expression: string, kept: number | null = null, keep: (at: number) => void = () => {}) {
     this.#expression = expression
-    this.#kept = kept
+    this.#at = kept
+    this.#keep = keep
   }
 
   at(): number {
-    const kept = this.#kept.get()
     // The next time is earlier than the kept one when the clock was set back or the expression was changed.
-    if (kept === null || (kept > Date.now() && kept > this.#next())) this.attended()
-    return this.#kept.get()!
+    if (this.#at === null || (this.#at > Date.now() && this.#at > this.#next())) this.attended()
+    return this.#at!
   }
 
   attended(): void {
-    this.#kept.set(this.#next())
+    this.#at = this.#next()
+    this.#keep(this.#at)
   }
 
   #next(): number {
@@ -56,16 +52,6 @@ export class CronSchedule implements Recurring {
     const [next] = task.getNextRuns(1)
     void task.destroy()
     return next!.getTime()
-  }
-}
-
-export function slotInMemory(): KeptSlot {
-  let slot: number | null = null
-  return {
-    get: () => slot,
-    set: next => {
-      slot = next
-    },
   }
 }
 
@@ -161,13 +147,10 @@ const FINDINGS_TOLD = 100
 export function auditBySchedule(config: Config, engine: Engine, note: Bus['note']): ScheduledAudit | null {
   if (config.watch.audit === null) return null
   const { clock, synced } = engine.context
-  const kept: KeptSlot = {
-    get: () => synced.meta.get('audit_slot'),
-    set: slot => synced.commitNow(tx => tx.meta.set('audit_slot', slot)),
-  }
+  const keep = (at: number) => synced.commitNow(tx => tx.meta.set('audit_slot', at))
   return new ScheduledAudit({
     clock,
-    schedule: new CronSchedule(config.watch.audit, kept),
+    schedule: new CronSchedule(config.watch.audit, synced.meta.get('audit_slot'), keep),
     audit: (interruption, progress) => audit(config, engine, false, interruption, progress),
     onEnd({ albums, findings, skipped }) {
       for (const { kind, album, name, detail } of findings.slice(0, FINDINGS_TOLD))

@@ -158,8 +158,8 @@ async function runSession(
       if (isNews(told)) bus.publish('news', told)
     }),
     onUpload.listen(bus, config.notify.on_upload, synced),
-    manager ? reportTo(manager, bus, config, synced, systemClock) : () => {},
-    watchHealth(bus, notifier, config, synced, systemClock),
+    ...(manager ? reportTo(manager, bus, config, synced, systemClock) : []),
+    ...watchHealth(bus, notifier, config, synced, systemClock),
     bus.on('pass', queue.tell),
   ]
   let engine: Engine | null = null

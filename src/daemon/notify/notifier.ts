@@ -170,7 +170,7 @@ const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
 ])
 
 /**
- * Shows the notifier how the daemon is, while it works with one state and one config. Answers a function that ends that.
+ * Shows the notifier how the daemon is, while it works with one state and one config. Answers functions that end that.
  */
 export function watchHealth(
   bus: Bus,
@@ -178,7 +178,7 @@ export function watchHealth(
   config: Config,
   synced: Synced,
   clock: Clock,
-): () => void {
+): (() => void)[] {
   const { notify } = config
   let aliveAt = clock.monotonic()
   let shown = false
@@ -195,15 +195,15 @@ export function watchHealth(
     else notifier.lookAt(look, { notify, told })
     shown = true
   }
-  return bus.onAll({
-    alive: () => {
+  return [
+    bus.on('alive', () => {
       aliveAt = clock.monotonic()
-    },
-    news: ({ event }) => {
+    }),
+    bus.on('news', ({ event }) => {
       if (NEWS.has(event)) onNews()
-    },
-    passEnded: onNews,
-  })
+    }),
+    bus.on('passEnded', onNews),
+  ]
 }
 
 const HEARTBEAT_TIMEOUT_MS = 10_000

@@ -181,16 +181,16 @@ function wording(error: Error & { code?: unknown }, said: string): string {
   return said.trim().split('\n').at(-1) || error.message
 }
 
-/** Sends signs of life and status lines while the daemon works with one state. Answers a function that ends that. */
+/** Sends signs of life and status lines while the daemon works with one state. Answers functions that end that. */
 export function reportTo(
   manager: ServiceManager,
   bus: Bus,
   config: Config,
   synced: Synced,
   clock: Clock,
-): () => void {
+): (() => void)[] {
   const onNews = () => manager.statusSoon(() => statusLine(statusOf(config, synced, true, clock.wall())))
-  return bus.onAll({ alive: () => manager.alive(), news: onNews, passEnded: onNews })
+  return [bus.on('alive', () => manager.alive()), bus.on('news', onNews), bus.on('passEnded', onNews)]
 }
 
 /** The status in one line, which the service manager shows. The gravest fact comes first. */
