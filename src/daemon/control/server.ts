@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
+import { PassThrough, Readable } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -87,8 +88,8 @@ export async function serveApp(
 
 /** Bytes. */
 const LARGEST_REQUEST = 64 * 1024
-/** How many lines may wait for a client. One that sleeps must not fill the daemon's memory. */
-const MOST_LINES_AHEAD = 100_000
+/** How much may wait for a client. One that sleeps must not fill the daemon's memory. */
+const MOST_BYTES_AHEAD = 16 * 1024 * 1024
 
 /** What the control socket answers. `onAsked` is called with the name of each command. */
 export function controlApp(queue: CommandQueue, onAsked: (what: string) => void): Hono {
@@ -133,43 +134,28 @@ function underThatConfig(command: Command<unknown, unknown>, fingerprint: string
 }
 
 /** The answer, line by line as the work goes on. A command that has begun goes on when its client disconnects. */
-function answerTo(
-  queue: CommandQueue,
-  command: Command<unknown, unknown>,
-  request: unknown,
-): ReadableStream<Uint8Array> {
+function answerTo(queue: CommandQueue, command: Command<unknown, unknown>, request: unknown): ReadableStream {
+  const lines = new PassThrough()
   const left = new AbortController()
-  const encoder = new TextEncoder()
-  return new ReadableStream(
-    {
-      start(lines) {
-        const write = (line: Line) => {
-          if (left.signal.aborted) return
-          if ((lines.desiredSize ?? 0) > -MOST_LINES_AHEAD)
-            return lines.enqueue(encoder.encode(`${JSON.stringify(line)}\n`))
-          left.abort()
-          lines.error(new Error('nobody reads'))
-        }
-        const output: CommandOutput = {
-          tell: told => {
-            // Commands do not show this event, and there may be one for each picture.
-            if (told.event !== 'change_found') write({ told })
-          },
-          say: say => write({ say }),
-          progress: (done, albums) => write({ progress: { done, albums } }),
-        }
-        const end = (line: Line) => {
-          write(line)
-          if (!left.signal.aborted) lines.close()
-          left.abort()
-        }
-        queue.ask(command, request, { output, left: left.signal, begun: () => write({ begun: true }) }).then(
-          done => end({ done }),
-          error => end({ failed: refusalOf(error) }),
-        )
-      },
-      cancel: () => left.abort(),
+  lines.on('close', () => left.abort()).on('error', () => {})
+  const write = (line: Line) => {
+    if (lines.writableLength > MOST_BYTES_AHEAD) lines.destroy(new Error('nobody reads'))
+    if (!lines.destroyed) lines.write(`${JSON.stringify(line)}\n`)
+  }
+  const output: CommandOutput = {
+    tell: told => {
+      // Commands do not show this event, and there may be one for each picture.
+      if (told.event !== 'change_found') write({ told })
     },
-    { highWaterMark: 1 },
-  )
+    say: say => write({ say }),
+    progress: (done, albums) => write({ progress: { done, albums } }),
+  }
+  queue
+    .ask(command, request, { output, left: left.signal, begun: () => write({ begun: true }) })
+    .then(
+      done => write({ done }),
+      error => write({ failed: refusalOf(error) }),
+    )
+    .finally(() => lines.end())
+  return Readable.toWeb(lines) as ReadableStream
 }

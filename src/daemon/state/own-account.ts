@@ -30,9 +30,9 @@ export function hostOfOwnAccount(
 ): ImageHost {
   let looked: { at: number; doubt: Promise<Doubt> } | null = null
   const doubtNow = (signal: AbortSignal): Promise<Doubt> => {
-    const now = clock.monotonic()
-    if (looked && now - looked.at < HOUR_MS) return looked.doubt
-    const look = { at: now, doubt: doubtAbout(host, synced, apiKey, signal) }
+    const at = clock.monotonic()
+    if (looked && at - looked.at < HOUR_MS) return looked.doubt
+    const look = { at, doubt: lookAndMark(host, synced, apiKey, signal) }
     looked = look
     // Only OTHER_ACCOUNT is remembered. After a failure the next request looks again, and a proved key has its mark.
     const forget = () => {
@@ -60,23 +60,17 @@ export function hostOfOwnAccount(
 
 export const OTHER_ACCOUNT = 'OTHER_ACCOUNT'
 
-const otherAccount: Doubt = {
-  remedy: 'key',
-  code: OTHER_ACCOUNT,
-  message: because('other_account'),
-  unsent: true,
-}
-
-async function doubtAbout(
+/** Marks a key whose account shows recorded images. */
+async function lookAndMark(
   host: ImageHost,
   synced: Synced,
   apiKey: string,
   signal: AbortSignal,
 ): Promise<Doubt> {
   const doubt = await judgeAccount(host, synced, apiKey, signal)
-  if (doubt) return doubt
-  await synced.commit(tx => tx.meta.set('key_mark', markOf(apiKey, randomBytes(8).toString('hex'))))
-  return null
+  if (doubt === null)
+    await synced.commit(tx => tx.meta.set('key_mark', markOf(apiKey, randomBytes(8).toString('hex'))))
+  return doubt
 }
 
 /** Whether the records know another key than this one, and images by which the account can be checked. */
@@ -97,8 +91,11 @@ export async function judgeAccount(
   signal: AbortSignal,
 ): Promise<Doubt> {
   if (!isOtherKey(synced, apiKey)) return null
+  const albums = synced.images.fullestAlbums(ALBUMS_MOST)
+  // After a failed listing the host is not asked for a while, so the album that fails must not be the first each time.
+  const first = randomInt(albums.length)
   let unseen: HostFailure | null = null
-  for (const album of fromRandomOn(synced.images.fullestAlbums(ALBUMS_MOST))) {
+  for (const album of [...albums.slice(first), ...albums.slice(0, first)]) {
     const shown = await showsRecordedImages(host, synced, album, signal)
     // Where the plan does not allow listing, the account can't be checked, so it is accepted.
     if (shown.ok ? shown.value : shown.failure.remedy === 'plan') return null
@@ -106,16 +103,9 @@ export async function judgeAccount(
     if (!shown.ok) unseen ??= shown.failure
     if (signal.aborted) break
   }
-  return unseen ? { ...unseen, unsent: true } : otherAccount
-}
-
-/**
- * The items, beginning with a random one. After a failed listing the host is not asked for a while, so the album that
- * fails must not be the first each time.
- */
-function fromRandomOn<T>(all: readonly T[]): T[] {
-  const first = randomInt(all.length)
-  return [...all.slice(first), ...all.slice(0, first)]
+  return unseen
+    ? { ...unseen, unsent: true }
+    : { remedy: 'key', code: OTHER_ACCOUNT, message: because('other_account'), unsent: true }
 }
 
 /**

@@ -14,13 +14,9 @@ import {
   type Witness,
   writeWitness,
 } from '../../synced/witness.ts'
+import type { stateFiles } from './claim.ts'
 
-/** The paths of a state's database, of its witness, and of the file that locks the state for one process. */
-export interface RecordFiles {
-  database: string
-  witness: string
-  lock: string
-}
+type RecordFiles = Pick<ReturnType<typeof stateFiles>, 'database' | 'witness' | 'lock'>
 
 /** The records, opened for work by this process alone. */
 export interface Records {
