@@ -115,7 +115,7 @@ export class Loop {
   }
 
   #lookAtEverything(): void {
-    for (const folder of this.#watchers.keys()) this.#stale.add(folder, { everything: true })
+    for (const folder of this.#watchers.keys()) this.#stale.add(folder, 'everything')
     this.#options.rescan.attended()
   }
 

@@ -3,6 +3,7 @@ import { realPathOf } from '../../config/paths.ts'
 import { OVERFLOW, openFolderWatcher, type WatchLoss } from '../../local/folder-watcher.ts'
 import { isRemote, type Mount, mountsOf, readMounts } from '../../local/mount-table.ts'
 import type { Clock } from '../../sync/clock.ts'
+import type { Scope } from '../../sync/pass-request.ts'
 import { folderAbove, isAtOrBelow, isBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
@@ -59,11 +60,11 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   let following = Promise.resolve()
 
   const watcher = openFolderWatcher(mirror, {
-    onStale: folder => stale.add(mirror, folder),
+    onStale: folder => stale.add(mirror, [folder]),
     onLost(lost) {
       if (lost === OVERFLOW) {
         overflowedAt = clock.wall()
-        stale.add(mirror, { everything: true })
+        stale.add(mirror, 'everything')
         tellState()
       } else loss = lost
       const line = `${inWords(lost.message)} ${inWords(lost.remedy)}`
@@ -82,20 +83,17 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
       if (end.aborted) return
       const began = clock.monotonic()
       const due = foldersToPoll()
-      if (due.length > 0) await scan(due)
+      if (due.length > 0) {
+        scanned.heard()
+        stale.add(mirror, due)
+        // A root in doubt is not scanned, so `scanned` may never ring.
+        await scanned.sleep(Math.max(POLL_MS, pollMs ?? 0), clock, end)
+      }
       pauseMs = pollMs ?? Math.max(POLL_MS, (clock.monotonic() - began) / POLL_SHARE)
     }
   }
 
-  async function scan(due: string[] | 'everything'): Promise<void> {
-    scanned.heard()
-    if (due === 'everything') stale.add(mirror, { everything: true })
-    else for (const folder of due) stale.add(mirror, folder)
-    // A root in doubt is not scanned, so `scanned` may never ring.
-    await scanned.sleep(Math.max(POLL_MS, pollMs ?? 0), clock, end)
-  }
-
-  function foldersToPoll(): string[] | 'everything' {
+  function foldersToPoll(): Scope {
     if (pollMs !== null || area.remote().includes('')) return 'everything'
     const remote = [...named].filter(path => area.remote().some(top => isAtOrBelow(path, top)))
     return [...new Set([...remote, ...watcher.lost()])]
@@ -118,7 +116,10 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
     for (const path of found) named.add(path)
     await watcher.watch(found)
     // A change between the scan and the watch made no event. The root's watch began before its scan.
-    for (const path of found) if (path !== '') stale.add(mirror, path)
+    stale.add(
+      mirror,
+      found.filter(path => path !== ''),
+    )
   }
 
   /** Tries again to watch the folders that could not be watched. The others are polled until then. */
@@ -127,7 +128,10 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
     if (before.length === 0) return told.clear()
     await watcher.watch(before)
     const lost = new Set(watcher.lost())
-    for (const path of before) if (!lost.has(path)) stale.add(mirror, path)
+    stale.add(
+      mirror,
+      before.filter(path => !lost.has(path)),
+    )
     if (lost.size === 0) {
       say(`All folders of ${mirror} are watched again.`)
       told.clear()
@@ -140,8 +144,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
     const changed = area.changed()
     if (changed.length === 0) return
     watcher.renew(changed)
-    if (changed.includes('')) stale.add(mirror, { everything: true })
-    else for (const folder of [...changed, ...changed.map(folderAbove)]) stale.add(mirror, folder)
+    stale.add(mirror, changed.includes('') ? 'everything' : [...changed, ...changed.map(folderAbove)])
     tellState()
   }
 

@@ -23,12 +23,12 @@ export class StaleFolders {
   #eagerLooks = EAGER_LOOKS
   #countedAt = 0
 
-  /** `folder` is below the root of `mirror`. */
-  add(mirror: string, folder: string | { everything: true }): void {
+  add(mirror: string, scope: Scope): void {
+    if (scope.length === 0) return
     const known = this.#stale.get(mirror)
-    if (typeof folder !== 'string') this.#stale.set(mirror, 'everything')
-    else if (known === undefined) this.#stale.set(mirror, new Set([folder]))
-    else if (known !== 'everything') known.add(folder)
+    if (scope === 'everything') this.#stale.set(mirror, scope)
+    else if (known === undefined) this.#stale.set(mirror, new Set(scope))
+    else if (known !== 'everything') for (const folder of scope) known.add(folder)
     this.#added.ring()
   }
 

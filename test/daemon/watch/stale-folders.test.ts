@@ -16,7 +16,7 @@ function wait(mostMs: number, stop = new AbortController().signal): void {
 /** Uses up all scans that wait only a short time. */
 async function lookOften(): Promise<void> {
   for (let n = 0; n < 30; n++) {
-    stale.add('/m', 'a')
+    stale.add('/m', ['a'])
     wait(60_000)
     await clock.pass(5)
     stale.take()
@@ -32,10 +32,10 @@ beforeEach(() => {
 
 describe('stale folders', () => {
   it('are taken once, however often each was added', () => {
-    stale.add('/m', 'a')
-    stale.add('/m', 'a')
-    stale.add('/m', 'b')
-    stale.add('/n', '')
+    stale.add('/m', ['a'])
+    stale.add('/m', ['a'])
+    stale.add('/m', ['b'])
+    stale.add('/n', [''])
     expect([...stale.take()]).toEqual([
       ['/m', ['a', 'b']],
       ['/n', ['']],
@@ -44,9 +44,9 @@ describe('stale folders', () => {
   })
 
   it('are the whole mirror after everything was added, even when single folders are added too', () => {
-    stale.add('/m', 'a')
-    stale.add('/m', { everything: true })
-    stale.add('/m', 'b')
+    stale.add('/m', ['a'])
+    stale.add('/m', 'everything')
+    stale.add('/m', ['b'])
     expect(stale.take().get('/m')).toBe('everything')
   })
 })
@@ -63,7 +63,7 @@ describe('waiting for stale folders', () => {
   it('ends a few milliseconds after the last event', async () => {
     wait(60_000)
     await clock.pass(1000)
-    stale.add('/m', 'a')
+    stale.add('/m', ['a'])
     await clock.pass(100)
     expect(endedAt).toBe(1005)
   })
@@ -71,7 +71,7 @@ describe('waiting for stale folders', () => {
   it('ends after a short burst time where events do not pause', async () => {
     wait(60_000)
     for (let n = 0; n < 100 && endedAt === null; n++) {
-      stale.add('/m', 'a')
+      stale.add('/m', ['a'])
       await clock.pass(4)
     }
     expect(endedAt).toBe(50)
@@ -82,7 +82,7 @@ describe('waiting for stale folders', () => {
     const began = clock.monotonic()
     wait(60_000)
     for (let n = 0; n < 5; n++) {
-      stale.add('/m', 'a')
+      stale.add('/m', ['a'])
       await clock.pass(100)
       expect(endedAt).toBeNull()
     }
@@ -95,7 +95,7 @@ describe('waiting for stale folders', () => {
     const began = clock.monotonic()
     wait(60_000)
     for (let n = 0; n < 30 && endedAt === null; n++) {
-      stale.add('/m', 'a')
+      stale.add('/m', ['a'])
       await clock.pass(100)
     }
     expect(endedAt).toBe(began + 2000)
@@ -105,7 +105,7 @@ describe('waiting for stale folders', () => {
     await lookOften()
     wait(60_000)
     await clock.pass(10_000)
-    stale.add('/m', 'a')
+    stale.add('/m', ['a'])
     await clock.pass(5)
     expect(endedAt).toBe(clock.monotonic())
   })
@@ -117,7 +117,7 @@ describe('waiting for stale folders', () => {
       endedAt = null
       wait(60_000)
       while (endedAt === null) {
-        stale.add('/m', 'a')
+        stale.add('/m', ['a'])
         await clock.pass(100)
       }
       stale.take()
@@ -131,14 +131,14 @@ describe('waiting for stale folders', () => {
     const began = clock.monotonic()
     wait(500)
     for (let n = 0; n < 10 && endedAt === null; n++) {
-      stale.add('/m', 'a')
+      stale.add('/m', ['a'])
       await clock.pass(100)
     }
     expect(endedAt).toBe(began + 500)
   })
 
   it('ends at once for an event that came before the wait began', async () => {
-    stale.add('/m', 'a')
+    stale.add('/m', ['a'])
     wait(60_000)
     await clock.pass(1000)
     expect(endedAt).toBe(5)
