@@ -19,8 +19,7 @@ export async function carryOut<N extends CommandName>(
   shown: Partial<CommandOutput> = {},
 ): Promise<{ result: ResultOf<N>; byDaemon: boolean }> {
   const { askDaemon } = await import('../daemon/control/client.ts')
-  const { carryOutHere } = await import('../daemon/commands/carry-out-here.ts')
-  const { commands } = await import('../daemon/commands/all.ts')
+  const { carryOutHere, commands } = await import('../daemon/commands/all.ts')
   const { stateFiles } = await import('../daemon/state/claim.ts')
   const { refuseClosed } = await import('../daemon/state/state-problem.ts')
   refuseClosed(config.state_dir)

@@ -58,11 +58,8 @@ export class CronSchedule implements Recurring {
 export interface ScheduledAuditOptions {
   clock: Clock
   schedule: Recurring
-  /**
-   * Begins an audit, or goes on with the one that was begun. Repairs nothing. `progress` is told how many albums are
-   * done.
-   */
-  audit: (interruption: Interruption, progress: (done: number) => void) => Promise<AuditResult>
+  /** Begins an audit, or goes on with the one that was begun. Repairs nothing. */
+  audit: (interruption: Interruption) => Promise<AuditResult>
   onEnd: (result: AuditResult) => void
   /** The host refused a request, so the audit stopped. */
   onFailure: (failure: HostFailure) => void
@@ -70,9 +67,8 @@ export interface ScheduledAuditOptions {
 
 /** After how long an audit that the host has stopped is tried again. */
 const AUDIT_AGAIN_MS = 15 * 60_000
-/** How long an album may go on although something else is due: after it was cut off once, and at most. */
-const FIRST_PATIENCE_MS = 2000
-const MOST_PATIENCE_MS = 120_000
+/** How long an album goes on although something else is due. Otherwise a large album might never be finished. */
+const PATIENCE_MS = 30_000
 
 /**
  * The audit by schedule. It compares album by album while nothing else is due, and goes on after a restart. Its time is
@@ -81,8 +77,6 @@ const MOST_PATIENCE_MS = 120_000
 export class ScheduledAudit {
   readonly #options: ScheduledAuditOptions
   #notBefore = Number.NEGATIVE_INFINITY
-  /** How long an album goes on although something else is due. Without that a large album might never be finished. */
-  #patienceMs = 0
 
   constructor(options: ScheduledAuditOptions) {
     this.#options = options
@@ -106,29 +100,24 @@ export class ScheduledAudit {
       await rest(AbortSignal.any([stop, ended]))
       if (ended.aborted) return
       elsewhere.abort()
-      await clock.sleep(this.#patienceMs, ended)
+      await clock.sleep(PATIENCE_MS, ended)
       if (!ended.aborted) impatient.abort()
     })
-    const told: number[] = []
     try {
-      const result = await audit(
-        { stop: AbortSignal.any([stop, elsewhere.signal]), cut: AbortSignal.any([cut, impatient.signal]) },
-        done => told.push(done),
-      )
+      const result = await audit({
+        stop: AbortSignal.any([stop, elsewhere.signal]),
+        cut: AbortSignal.any([cut, impatient.signal]),
+      })
       const [failure] = result.stopped
       if (failure) this.#giveUp(failure)
       else if (result.finished) {
         schedule.attended()
         onEnd(result)
       }
+      return elsewhere.signal.aborted
     } finally {
       await background.end()
     }
-    const inVain = impatient.signal.aborted && told.at(-1) === told[0]
-    this.#patienceMs = inVain
-      ? Math.min(Math.max(FIRST_PATIENCE_MS, this.#patienceMs * 2), MOST_PATIENCE_MS)
-      : 0
-    return elsewhere.signal.aborted
   }
 
   /** An audit that plan or key forbid waits for the next scheduled time. Any other is tried again after AUDIT_AGAIN_MS. */
@@ -151,7 +140,7 @@ export function auditBySchedule(config: Config, engine: Engine, note: Bus['note'
   return new ScheduledAudit({
     clock,
     schedule: new CronSchedule(config.watch.audit, synced.meta.get('audit_slot'), keep),
-    audit: (interruption, progress) => audit(config, engine, false, interruption, progress),
+    audit: interruption => audit(config, engine, false, interruption, () => {}),
     onEnd({ albums, findings, skipped }) {
       for (const { kind, album, name, detail } of findings.slice(0, FINDINGS_TOLD))
         note({ event: 'audit_found', kind, album, name, detail })
