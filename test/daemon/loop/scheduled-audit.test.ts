@@ -38,8 +38,9 @@ function open(albumsMs: readonly number[], failure: HostFailure | null = null) {
     async audit({ stop, cut }) {
       if (failure) return { ...RESULT, finished: false, stopped: [failure] }
       for (; done < albumsMs.length; done++) {
-        if (!stop.aborted) await clock.sleep(albumsMs[done]!, cut)
-        if (stop.aborted && cut.aborted) return { ...RESULT, finished: false }
+        if (stop.aborted) return { ...RESULT, finished: false }
+        await clock.sleep(albumsMs[done]!, cut)
+        if (cut.aborted) return { ...RESULT, finished: false }
       }
       return RESULT
     },
