@@ -3,7 +3,7 @@ import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { Bell } from '../background.ts'
+import { Bell } from '../bell.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type Command, type CommandContext, type CommandOutput, Refused } from './command.ts'
 

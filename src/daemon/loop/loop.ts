@@ -2,7 +2,6 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
-import { Background } from '../background.ts'
 import { Refused } from '../commands/command.ts'
 import { type CommandQueue, ENDED, type Session } from '../commands/queue.ts'
 import type { Engine, PassOptions } from '../engine/engine.ts'
@@ -19,7 +18,7 @@ export interface LoopOptions extends DueOptions {
   engine: Pick<Engine, 'pass'>
   interruption: Interruption
   /** The scheduled audit. It goes on between passes while nothing else is due. Null: there is none. */
-  audit: Pick<ScheduledAudit, 'dueMs' | 'goOn'> | null
+  audit: ScheduledAudit | null
   /** The commands that people give while it runs. */
   queue: CommandQueue
   /** The loop uses its topics `pass`, `passEnded`, `say` and `alive`. */
@@ -196,7 +195,8 @@ function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], r
   const areHoursOpen = hours === undefined || isOpen(hours, clock.wall())
   const uploads = new AbortController()
   const deletions = new AbortController()
-  const background = new Background()
+  const ended = new AbortController()
+  const waiting: Promise<void>[] = []
   let haveUploadsBegun = false
   let haveDeletionsBegun = false
   /** How long the scans of this pass took, and when the last of them began. */
@@ -204,12 +204,10 @@ function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], r
   let scanBegan = 0
 
   /** Pauses after at least `ms`, once `until` has rested. */
-  function pauseAfter(ms: number, paused: AbortController, until: Rests['due']): void {
-    background.run(async ended => {
-      await clock.sleep(ms, ended)
-      if (!ended.aborted) await until(ended)
-      if (!ended.aborted) paused.abort()
-    })
+  async function pauseAfter(ms: number, paused: AbortController, until: Rests['due']): Promise<void> {
+    await clock.sleep(ms, ended.signal)
+    if (!ended.signal.aborted) await until(ended.signal)
+    if (!ended.signal.aborted) paused.abort()
   }
 
   function hear(event: SpokenEvent['event']): void {
@@ -218,14 +216,15 @@ function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], r
     if (event === 'scan_finished') scansMs += now - scanBegan
     if (event === 'uploads_started' && !haveUploadsBegun) {
       haveUploadsBegun = true
-      pauseAfter(Math.max(LEAST_MS, now - began), uploads, rests.due)
+      waiting.push(pauseAfter(Math.max(LEAST_MS, now - began), uploads, rests.due))
       const border = hours && nextBorder(hours, clock.wall())
       // When `uploads.hours` end, uploads under way are finished.
-      if (border !== undefined) pauseAfter(0, uploads, ended => sleepUntil(border, clock, ended))
+      if (border !== undefined)
+        waiting.push(pauseAfter(0, uploads, ended => sleepUntil(border, clock, ended)))
     }
     if (DELETING.has(event) && !haveDeletionsBegun) {
       haveDeletionsBegun = true
-      pauseAfter(Math.max(LEAST_MS, scansMs), deletions, rests.stale)
+      waiting.push(pauseAfter(Math.max(LEAST_MS, scansMs), deletions, rests.stale))
     }
   }
 
@@ -239,7 +238,8 @@ function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], r
     /** The pass has ended. */
     async end(): Promise<void> {
       unsubscribe()
-      await background.end()
+      ended.abort()
+      await Promise.all(waiting)
     },
   }
 }

@@ -5,7 +5,6 @@ import { type Clock, lostAt, mayArriveFor } from '../../sync/clock.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
-import { Background } from '../background.ts'
 import { type AuditResult, audit } from '../commands/audit.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Bus } from '../events.ts'
@@ -22,36 +21,36 @@ export interface Recurring {
 
 /**
  * The times of a cron expression, by this machine's clock. The next time can be kept over restarts, so that work that was
- * missed while albumd did not run is due at once.
+ * missed while albumd did not run is due at once. `kept`: the next time that was kept. Null: none was. `keep`: keeps
+ * another one.
  */
-export class CronSchedule implements Recurring {
-  readonly #expression: string
-  readonly #keep: (at: number) => void
-  #at: number | null
+export function cronSchedule(
+  expression: string,
+  kept: number | null = null,
+  keep: (at: number) => void = () => {},
+): Recurring {
+  let known = kept
 
-  /** `kept`: the next time that was kept. Null: none was. `keep`: keeps another one. */
-  constructor(expression: string, kept: number | null = null, keep: (at: number) => void = () => {}) {
-    this.#expression = expression
-    this.#at = kept
-    this.#keep = keep
-  }
-
-  at(): number {
-    // The next time is earlier than the kept one when the clock was set back or the expression was changed.
-    if (this.#at === null || (this.#at > Date.now() && this.#at > this.#next())) this.attended()
-    return this.#at!
-  }
-
-  attended(): void {
-    this.#at = this.#next()
-    this.#keep(this.#at)
-  }
-
-  #next(): number {
-    const task = createTask(this.#expression, () => {})
-    const [next] = task.getNextRuns(1)
+  function next(): number {
+    const task = createTask(expression, () => {})
+    const [run] = task.getNextRuns(1)
     void task.destroy()
-    return next!.getTime()
+    return run!.getTime()
+  }
+
+  function attended(): number {
+    known = next()
+    keep(known)
+    return known
+  }
+
+  return {
+    at() {
+      // The next time is earlier than the kept one when the clock was set back or the expression was changed.
+      const isWrong = known === null || (known > Date.now() && known > next())
+      return isWrong ? attended() : known!
+    },
+    attended,
   }
 }
 
@@ -70,62 +69,62 @@ const AUDIT_AGAIN_MS = 15 * 60_000
 /** How long an album goes on although something else is due. Otherwise a large album might never be finished. */
 const PATIENCE_MS = 30_000
 
+/** The audit by schedule, as the loop sees it. */
+export interface ScheduledAudit {
+  /** In how many milliseconds the audit is due. At most 0: it is due. */
+  dueMs(): number
+  /**
+   * Goes on until the audit ends or something else is due, for which `rest` waits. Answers whether something else is due.
+   */
+  goOn(interruption: Interruption, rest: (ended: AbortSignal) => Promise<void>): Promise<boolean>
+}
+
 /**
  * The audit by schedule. It compares album by album while nothing else is due, and goes on after a restart. Its time is
  * attended to only when all albums are compared.
  */
-export class ScheduledAudit {
-  readonly #options: ScheduledAuditOptions
-  #notBefore = Number.NEGATIVE_INFINITY
-
-  constructor(options: ScheduledAuditOptions) {
-    this.#options = options
-  }
-
-  /** In how many milliseconds the audit is due. At most 0: it is due. */
-  dueMs(): number {
-    const { clock, schedule } = this.#options
-    return Math.max(this.#notBefore - clock.monotonic(), schedule.at() - clock.wall())
-  }
-
-  /**
-   * Goes on until the audit ends or something else is due, for which `rest` waits. Answers whether something else is due.
-   */
-  async goOn({ stop, cut }: Interruption, rest: (ended: AbortSignal) => Promise<void>): Promise<boolean> {
-    const { clock, audit, schedule, onEnd } = this.#options
-    const elsewhere = new AbortController()
-    const impatient = new AbortController()
-    const background = new Background()
-    background.run(async ended => {
-      await rest(AbortSignal.any([stop, ended]))
-      if (ended.aborted) return
-      elsewhere.abort()
-      await clock.sleep(PATIENCE_MS, ended)
-      if (!ended.aborted) impatient.abort()
-    })
-    try {
-      const result = await audit({
-        stop: AbortSignal.any([stop, elsewhere.signal]),
-        cut: AbortSignal.any([cut, impatient.signal]),
-      })
-      const [failure] = result.stopped
-      if (failure) this.#giveUp(failure)
-      else if (result.finished) {
-        schedule.attended()
-        onEnd(result)
-      }
-      return elsewhere.signal.aborted
-    } finally {
-      await background.end()
-    }
-  }
+export function scheduledAudit(options: ScheduledAuditOptions): ScheduledAudit {
+  const { clock, schedule, audit, onEnd, onFailure } = options
+  let notBefore = Number.NEGATIVE_INFINITY
 
   /** An audit that plan or key forbid waits for the next scheduled time. Any other is tried again after AUDIT_AGAIN_MS. */
-  #giveUp(failure: HostFailure): void {
-    const { clock, schedule, onFailure } = this.#options
+  function giveUp(failure: HostFailure): void {
     onFailure(failure)
     if (failure.remedy === 'plan' || failure.remedy === 'key') schedule.attended()
-    else this.#notBefore = clock.monotonic() + AUDIT_AGAIN_MS
+    else notBefore = clock.monotonic() + AUDIT_AGAIN_MS
+  }
+
+  return {
+    dueMs: () => Math.max(notBefore - clock.monotonic(), schedule.at() - clock.wall()),
+    async goOn({ stop, cut }, rest) {
+      const ended = new AbortController()
+      const elsewhere = new AbortController()
+      const impatient = new AbortController()
+      const makeWay = async () => {
+        await rest(AbortSignal.any([stop, ended.signal]))
+        if (ended.signal.aborted) return
+        elsewhere.abort()
+        await clock.sleep(PATIENCE_MS, ended.signal)
+        if (!ended.signal.aborted) impatient.abort()
+      }
+      const makingWay = makeWay()
+      try {
+        const result = await audit({
+          stop: AbortSignal.any([stop, elsewhere.signal]),
+          cut: AbortSignal.any([cut, impatient.signal]),
+        })
+        const [failure] = result.stopped
+        if (failure) giveUp(failure)
+        else if (result.finished) {
+          schedule.attended()
+          onEnd(result)
+        }
+        return elsewhere.signal.aborted
+      } finally {
+        ended.abort()
+        await makingWay
+      }
+    },
   }
 }
 
@@ -137,9 +136,9 @@ export function auditBySchedule(config: Config, engine: Engine, note: Bus['note'
   if (config.watch.audit === null) return null
   const { clock, synced } = engine.context
   const keep = (at: number) => synced.commitNow(tx => tx.meta.set('audit_slot', at))
-  return new ScheduledAudit({
+  return scheduledAudit({
     clock,
-    schedule: new CronSchedule(config.watch.audit, synced.meta.get('audit_slot'), keep),
+    schedule: cronSchedule(config.watch.audit, synced.meta.get('audit_slot'), keep),
     audit: interruption => audit(config, engine, false, interruption, () => {}),
     onEnd({ albums, findings, skipped }) {
       for (const { kind, album, name, detail } of findings.slice(0, FINDINGS_TOLD))

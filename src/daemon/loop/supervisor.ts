@@ -15,7 +15,7 @@ import { type Claim, claimState, fingerprintOf, stateFiles } from '../state/clai
 import { openClaimed } from '../state/state.ts'
 import { beginProblemNote } from '../state/state-problem.ts'
 import { Loop } from './loop.ts'
-import { auditBySchedule, CronSchedule } from './schedule.ts'
+import { auditBySchedule, cronSchedule } from './schedule.ts'
 import { openSettings, type Renewable, type Settings } from './settings.ts'
 
 /** What a display, such as the status page, may see of the daemon. */
@@ -176,7 +176,7 @@ async function runSession(
       running,
       credentialLifetimeMs: config.host.credential_lifetime,
       // The next time is kept in memory alone, because a daemon scans everything when it starts.
-      rescan: new CronSchedule(config.watch.rescan),
+      rescan: cronSchedule(config.watch.rescan),
       audit: auditBySchedule(config, engine, bus.note),
       queue,
       bus,

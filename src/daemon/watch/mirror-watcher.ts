@@ -7,7 +7,7 @@ import type { Scope } from '../../sync/pass-request.ts'
 import { folderAbove, isAtOrBelow, isBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
-import { Bell } from '../background.ts'
+import { Bell } from '../bell.ts'
 import type { StaleFolders } from './stale-folders.ts'
 import type { WatchState } from './watching.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../sync/clock.ts'
 import type { Scope } from '../../sync/pass-request.ts'
-import { Bell } from '../background.ts'
+import { Bell } from '../bell.ts'
 
 /** Events come in bursts. A scan waits until no event has come for `quietMs`, but at most `burstMs`. */
 interface Patience {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { CronSchedule } from '../../../src/daemon/loop/schedule.ts'
+import { cronSchedule } from '../../../src/daemon/loop/schedule.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -15,7 +15,7 @@ afterEach(() => {
 /** A schedule that is attended as soon as it is due. `pass` answers when it was due, in hours after noon. */
 function start(expression: string, kept: number | null = null) {
   const noon = new Date(2026, 10, 21, 12, 0).getTime()
-  const schedule = new CronSchedule(expression, kept)
+  const schedule = cronSchedule(expression, kept)
   const isDue = () => schedule.at() <= Date.now()
   isDue()
   const pass = (ms: number) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import type { AuditResult } from '../../../src/daemon/commands/audit.ts'
-import { ScheduledAudit } from '../../../src/daemon/loop/schedule.ts'
+import { scheduledAudit } from '../../../src/daemon/loop/schedule.ts'
 import type { HostFailure } from '../../../src/remote/host.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { VirtualClock } from '../virtual-clock.ts'
@@ -27,7 +27,7 @@ function open(albumsMs: readonly number[], failure: HostFailure | null = null) {
   const told: string[] = []
   let at = 0
   let done = 0
-  const audit = new ScheduledAudit({
+  const audit = scheduledAudit({
     clock,
     schedule: {
       at: () => at,

@@ -1,22 +1,5 @@
 import type { Clock } from '../sync/clock.ts'
 
-/** Work that goes on beside its owner's, and must end together with it. */
-export class Background {
-  readonly #ended = new AbortController()
-  readonly #work: Promise<unknown>[] = []
-
-  /** Starts work, which must resolve soon after `ended` is aborted. */
-  run(work: (ended: AbortSignal) => Promise<unknown>): void {
-    this.#work.push(work(this.#ended.signal))
-  }
-
-  /** Resolves when all work has ended. Throws the first error of the work. */
-  async end(): Promise<void> {
-    this.#ended.abort()
-    await Promise.all(this.#work)
-  }
-}
-
 /** Wakes a sleeper. The bell rings until `heard`, so a ring that comes while nobody sleeps is not lost. */
 export class Bell {
   #ringing = new AbortController()
