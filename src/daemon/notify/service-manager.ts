@@ -33,7 +33,6 @@ export class ServiceManager {
   #state: 'starting' | 'ready' | 'reloading' | 'stopping' = 'starting'
   #statusAt = Number.NEGATIVE_INFINITY
   #status = ''
-  #look: (() => string) | null = null
   #waiting: AbortController | null = null
   #failed = false
 
@@ -84,36 +83,29 @@ export class ServiceManager {
 
   /** Shows the line that `look` answers, as soon as STATUS_MS have passed since the last one. */
   statusSoon(look: () => string): void {
-    if (this.#state === 'stopping') return
-    this.#look = look
-    this.#waiting ??= this.#lookIn(Math.max(0, this.#statusAt + STATUS_MS - this.#options.clock.monotonic()))
+    if (this.#state === 'stopping' || this.#waiting) return
+    const { clock } = this.#options
+    const waiting = new AbortController()
+    this.#waiting = waiting
+    void clock.sleep(Math.max(0, this.#statusAt + STATUS_MS - clock.monotonic()), waiting.signal).then(() => {
+      if (waiting.signal.aborted) return
+      this.#waiting = null
+      this.#statusAt = clock.monotonic()
+      // An error of the state is told by the supervisor.
+      const line = orNull(look)
+      if (line !== null) this.#say(line)
+    })
   }
 
   /** Drops the `look` of `statusSoon`, because the state that it reads is closed. */
   forget(): void {
     this.#waiting?.abort()
     this.#waiting = null
-    this.#look = null
   }
 
   /** Resolves when all notices are sent. */
   async settled(): Promise<void> {
     await this.#latest
-  }
-
-  #lookIn(ms: number): AbortController {
-    const { clock } = this.#options
-    const waiting = new AbortController()
-    void clock.sleep(ms, waiting.signal).then(() => {
-      if (waiting.signal.aborted) return
-      const look = this.#look
-      this.forget()
-      this.#statusAt = clock.monotonic()
-      // An error of the state is told by the supervisor.
-      const line = look && orNull(look)
-      if (line !== null) this.#say(line)
-    })
-    return waiting
   }
 
   #say(text: string): void {

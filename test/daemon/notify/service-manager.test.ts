@@ -67,17 +67,21 @@ describe('the notices to a service manager', () => {
 
   it('hold the status line when it has changed, at most every ten seconds', async () => {
     const { clock, told, subject } = manager()
-    subject.statusSoon(() => 'one')
+    let line = 'one'
+    const look = () => line
+    subject.statusSoon(look)
     await clock.pass(0)
-    subject.statusSoon(() => 'two')
-    subject.statusSoon(() => 'three')
+    line = 'two'
+    subject.statusSoon(look)
+    subject.statusSoon(look)
+    line = 'three'
     await subject.settled()
     expect(statuses(told)).toEqual(['one'])
     await clock.pass(10_000)
     await subject.settled()
     expect(statuses(told)).toEqual(['one', 'three'])
     await clock.pass(10_000)
-    subject.statusSoon(() => 'three')
+    subject.statusSoon(look)
     await subject.settled()
     expect(statuses(told)).toEqual(['one', 'three'])
   })
