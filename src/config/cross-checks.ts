@@ -3,8 +3,7 @@ import { sep } from 'node:path'
 import { ENDPOINTS } from '../protocol/endpoints.ts'
 import { REQUESTS_PER_SECOND } from '../protocol/limits.ts'
 import { type KeyPath, keyText, type Problem, unplaced } from './config-error.ts'
-import { defaultStateDir, realPathOf, resolvePath, type Surroundings } from './paths.ts'
-import { unreadable } from './read-file.ts'
+import { defaultStateDir, realPathOf, resolvePath, type Surroundings, unreadable } from './paths.ts'
 import type { Config } from './schema.ts'
 import { isLoopback } from './values.ts'
 import { type Mistake, valueAt } from './wording.ts'
@@ -18,7 +17,7 @@ export function crossChecks(config: unknown, around: Surroundings): Mistake[] {
     ...tooManyRequests(config),
     ...albumWithPresign(config),
     ...homelessPaths(config, around),
-    ...overlaps(textsOf(config, 'album'), '/'),
+    ...overlaps(albumsOf(config), '/'),
     ...overlaps(foldersOf(config, around)),
     ...misplacedState(config, around),
   ]
@@ -42,43 +41,37 @@ function tooManyRequests(config: unknown): Mistake[] {
 /** The presign form (§4.3) knows no album. */
 function albumWithPresign(config: unknown): Mistake[] {
   if (valueAt(config, ['host', 'upload_form']) !== 'presign') return []
-  const [first] = textsOf(config, 'album').filter(({ path }) => path !== '')
+  const [first] = albumsOf(config).filter(({ path }) => path !== '')
   if (!first) return []
   const message = `must be "" with host.upload_form presign, which cannot put pictures into an album; or set host.upload_form to credential`
   return [{ path: first.at, message }]
 }
 
 function homelessPaths(config: unknown, around: Surroundings): Mistake[] {
-  const paths = [
-    ['host', 'api_key_file'],
-    ['host', 'ca_file'],
-    ['state_dir'],
-    ...mirrorPaths(config, 'folder'),
-  ]
-  const homeless = paths.filter(path => {
-    const written = valueAt(config, path)
-    return typeof written === 'string' && resolvePath(written, around) === null
-  })
-  return homeless.map(path => ({
-    path,
-    message: 'begins with ~, and $HOME is not set; write the whole path',
-  }))
+  const keys = [['host', 'api_key_file'], ['host', 'ca_file'], ['state_dir'], ...ofMirrors(config, 'folder')]
+  return textsAt(config, keys)
+    .filter(({ path }) => resolvePath(path, around) === null)
+    .map(({ at }) => ({ path: at, message: 'begins with ~, and $HOME is not set; write the whole path' }))
 }
 
-function mirrorPaths(config: unknown, key: string): (string | number)[][] {
+function ofMirrors(config: unknown, key: string): KeyPath[] {
   const mirrors = valueAt(config, ['mirrors'])
   return Array.isArray(mirrors) ? mirrors.map((_, index) => ['mirrors', index, key]) : []
 }
 
-function textsOf(config: unknown, key: string): NamedPath[] {
-  return mirrorPaths(config, key).flatMap(at => {
+function textsAt(config: unknown, keys: readonly KeyPath[]): NamedPath[] {
+  return keys.flatMap(at => {
     const path = valueAt(config, at)
     return typeof path === 'string' ? { at, path } : []
   })
 }
 
+function albumsOf(config: unknown): NamedPath[] {
+  return textsAt(config, ofMirrors(config, 'album'))
+}
+
 function foldersOf(config: unknown, around: Surroundings): NamedPath[] {
-  return textsOf(config, 'folder').flatMap(({ at, path }) => {
+  return textsAt(config, ofMirrors(config, 'folder')).flatMap(({ at, path }) => {
     const absolute = path && resolvePath(path, around)
     return absolute ? { at, path: absolute } : []
   })

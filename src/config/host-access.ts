@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ConfigError, unplaced } from './config-error.ts'
-import { readBounded } from './read-file.ts'
+import { readBounded } from './paths.ts'
 import type { Config } from './schema.ts'
 
 export interface ApiKey {

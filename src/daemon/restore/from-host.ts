@@ -32,8 +32,8 @@ export async function restoreFromHost(
   try {
     return await reading(config, synced => {
       const open = () => listedImages(config, access, synced, interruption.stop)
-      const destination = { folder, purpose: 'all that the host lists', ca: access.ca } as const
-      return fillFolder(config, destination, open, tell, interruption)
+      const request = { folder, mirrors: 'all that the host lists', ca: access.ca } as const
+      return fillFolder(config, request, open, tell, interruption)
     })
   } finally {
     claim.release()

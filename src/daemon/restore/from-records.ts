@@ -25,10 +25,11 @@ export interface RestoreRequest {
  */
 export function restoreMirrors(
   config: Config,
-  { folder, mirrors, deleted, ca }: RestoreRequest,
+  request: RestoreRequest,
   tell: (event: RestoreEvent) => void,
   interruption: Interruption,
 ): Promise<RestoreReport> {
+  const { mirrors, deleted } = request
   return reading(config, async synced => {
     const rows = mirrors.flatMap(folder => synced.mirrors.of(folder) ?? [])
     // An empty folder at the end would look like a success.
@@ -37,7 +38,7 @@ export function restoreMirrors(
         `${config.state_dir}: nothing is recorded of ${mirrors.join(', ')}, so there is nothing to restore; check state_dir and mirrors[].folder`,
       )
     const open = () => recordedPictures(synced, rows, foldersFor(mirrors), deleted)
-    return fillFolder(config, { folder, purpose: mirrors, ca }, open, tell, interruption)
+    return fillFolder(config, request, open, tell, interruption)
   })
 }
 

@@ -87,28 +87,21 @@ export interface Source {
   doubt: string | null
 }
 
-/** Where to, and for what. `ca`: PEM; null: the authorities that Node knows. */
-export interface Destination {
-  folder: string
-  purpose: Purpose['mirrors']
-  ca: string | null
-}
-
 /** The most downloads at a time. More would disturb other users of the host, and hardly be faster on one disk. */
 const CONCURRENCY_MAX = 8
 
 /**
- * Fills an empty folder with what a source names, or goes on where an earlier run ended. Throws NotPossible, LockedError and
- * StateError.
+ * Fills an empty folder with what a source names, or goes on where an earlier run ended. `ca`: PEM; null: the authorities that
+ * Node knows. Throws NotPossible, LockedError and StateError.
  */
 export async function fillFolder(
   config: Config,
-  { folder, purpose, ca }: Destination,
+  { folder, mirrors, ca }: { folder: string; mirrors: Purpose['mirrors']; ca: string | null },
   openSource: () => Source | Promise<Source>,
   tell: (event: RestoreEvent) => void,
   interruption: Interruption,
 ): Promise<RestoreReport> {
-  const target = await openTarget(folder, config, purpose)
+  const target = await openTarget(folder, config, mirrors)
   const downloads = openDownloads({
     baseUrl: config.host.base_url,
     ...(ca !== null && { ca }),
