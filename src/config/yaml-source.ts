@@ -72,10 +72,8 @@ function wordingOf({ code, message, pos }: YAMLError, text: string): string {
 
 /** The first error of each line, because one mistake may cause several errors. */
 function firstOfEachLine(faults: readonly YamlFault[]): YamlFault[] {
-  const lines = new Map<number, YamlFault>()
-  for (const fault of faults.toSorted((one, other) => one.line - other.line || one.column - other.column))
-    if (!lines.has(fault.line)) lines.set(fault.line, fault)
-  return [...lines.values()]
+  const inOrder = faults.toSorted((one, other) => one.line - other.line || one.column - other.column)
+  return inOrder.filter(({ line }, at) => line !== inOrder[at - 1]?.line)
 }
 
 /** The offsets of aliases without an anchor. An example: `*.tmp` without quotes is read as an alias. */

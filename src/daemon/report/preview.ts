@@ -187,45 +187,32 @@ async function* previewDeletions(
   const elsewhere = new FoundElsewhere(synced, new Set(), new Set())
   for (const { row, policy } of scanned) {
     if (policy.deletions === 'keep') continue
+    const planned = (operation: 'delete' | 'hold', path: string, why: Reason): Operation => {
+      return { operation, mirror: policy.folder, path, reason: inWords(why) }
+    }
     const ofMirror = uploads.get(row.id)!
     const moved = await takeMoved(synced, row.id, elsewhere)
     const isHeld = await weigh(synced, row.id, ofMirror, hold, running)
-    const own = synced.escrow.ofMirror(row.id)
-    const operations = [
-      ...moved.map(moveOf),
-      ...own.flatMap(entry => deletionOf(synced, entry, running) ?? []),
-      ...(isHeld
-        ? ofMirror.replaced.map(path => ({ operation: 'hold' as const, path, why: WHY_IN_ESCROW.superseded }))
-        : []),
-    ]
-    for (const { operation, path, why } of operations)
-      yield { operation, mirror: policy.folder, path, reason: inWords(why) }
+    for (const { path, state, reason } of moved)
+      yield state === 'held'
+        ? planned('hold', path, WHY_IN_ESCROW[reason])
+        : planned('delete', path, because('moved_away'))
+    for (const entry of synced.escrow.ofMirror(row.id)) {
+      const operation = operationOn(synced, entry, running)
+      if (operation !== null) yield planned(operation, entry.path, WHY_IN_ESCROW[entry.reason])
+    }
+    if (isHeld) for (const path of ofMirror.replaced) yield planned('hold', path, WHY_IN_ESCROW.superseded)
   }
-}
-
-interface PlannedDeletion {
-  operation: 'delete' | 'hold'
-  path: string
-  why: Reason
-}
-
-function moveOf(entry: EscrowRow): PlannedDeletion {
-  const { path, state } = entry
-  return state === 'held'
-    ? { operation: 'hold', path, why: WHY_IN_ESCROW[entry.reason] }
-    : { operation: 'delete', path, why: because('moved_away') }
 }
 
 /**
  * What becomes of an image in escrow, or null: it stays for now. A new picture of its size does not count, although the image
  * waits for it: a pass reads that picture before it deletes, and `takeMoved` has judged it here.
  */
-function deletionOf(synced: Synced, entry: EscrowRow, running: number): PlannedDeletion | null {
-  const planned = { path: entry.path, why: WHY_IN_ESCROW[entry.reason] }
-  if (entry.state === 'held' || entry.state === 'unproved') return { operation: 'hold', ...planned }
+function operationOn(synced: Synced, entry: EscrowRow, running: number): 'delete' | 'hold' | null {
+  if (entry.state === 'held' || entry.state === 'unproved') return 'hold'
   const stays = whyImageStays(synced, synced.images.byId(entry.image)!, null)
-  const isDue = isGraceOver(entry, running) && !(stays && endsDeletion(stays))
-  return isDue ? { operation: 'delete', ...planned } : null
+  return isGraceOver(entry, running) && !(stays && endsDeletion(stays)) ? 'delete' : null
 }
 
 /**

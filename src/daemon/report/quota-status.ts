@@ -66,42 +66,42 @@ export function allowanceOf({ host, quota, uploads }: Pick<Config, 'host' | 'quo
   }
 }
 
-export function quotaStatus(config: Config, synced: Synced, now: number): QuotaStatus {
+/** The day's quota, and how long the backlog takes with it. */
+export function quotaStatus(
+  config: Config,
+  synced: Synced,
+  now: number,
+): { quota: QuotaStatus; backlog: BacklogStatus } {
   const allowance = allowanceOf(config)
-  const { plan, limit, reserve, days } = allowance
-  const quota = readQuota(synced, allowance, now)
-  const { used, exhausted, learned } = quota
-  return {
-    plan,
-    limit,
-    used,
-    reserve: Math.floor(limit * reserve),
-    only_reserve_left: exhausted === null && onlyReserveLeft(allowance, quota),
-    exhausted: exhausted !== null,
-    used_up_early: isUsedUpEarly(synced, allowance, quota),
-    resumes_at: isoTime(exhausted?.resumes ?? null),
-    next_probe_at: isoTime(exhausted?.ask ?? null),
-    reset: days ? { known: 'configured' } : resetStatus(learned),
-  }
-}
-
-export function backlogStatus(config: Config, synced: Synced, now: number): BacklogStatus {
-  const allowance = allowanceOf(config)
-  const { limit, reserve } = allowance
-  const { used, exhausted, ends } = readQuota(synced, allowance, now)
+  const { plan, limit, days: configured } = allowance
+  const state = readQuota(synced, allowance, now)
+  const { used, exhausted, learned, ends } = state
+  const reserve = Math.floor(limit * allowance.reserve)
+  const perDay = limit - reserve
   const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
   const { pictures, bytes } = synced.files.pendingTotal(mirrors)
-  const rate = synced.meta.get('upload_rate')
-  const perDay = limit - Math.floor(limit * reserve)
   const { days, doneBy } = forecast({
     pictures,
     now,
     left: exhausted ? 0 : Math.max(0, limit - used),
     perDay,
     nextDay: Math.max(now, ends),
-    rate,
+    rate: synced.meta.get('upload_rate'),
   })
-  return { pictures, bytes, days, per_day: perDay, done_by: pictures > 0 ? isoTime(doneBy) : null }
+  const quota: QuotaStatus = {
+    plan,
+    limit,
+    used,
+    reserve,
+    only_reserve_left: exhausted === null && onlyReserveLeft(allowance, state),
+    exhausted: exhausted !== null,
+    used_up_early: isUsedUpEarly(synced, allowance, state),
+    resumes_at: isoTime(exhausted?.resumes ?? null),
+    next_probe_at: isoTime(exhausted?.ask ?? null),
+    reset: configured ? { known: 'configured' } : resetStatus(learned),
+  }
+  const done_by = pictures > 0 ? isoTime(doneBy) : null
+  return { quota, backlog: { pictures, bytes, days, per_day: perDay, done_by } }
 }
 
 function resetStatus(learned: QuotaState['learned']): ResetStatus {

@@ -16,7 +16,7 @@ import { pauseAt } from '../state/pause.ts'
 import { readState } from '../state/state.ts'
 import { readProblemNote } from '../state/state-problem.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
-import { type BacklogStatus, backlogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
+import { type BacklogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
 
 /** `status --json`, as the contract has it. Times are ISO 8601. */
 export interface Status {
@@ -105,8 +105,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     mirrors: config.mirrors.map(({ folder, album }) =>
       mirrorStatus(synced, folder, album, { paused, running, blocks }),
     ),
-    quota: quotaStatus(config, synced, now),
-    backlog: backlogStatus(config, synced, now),
+    ...quotaStatus(config, synced, now),
     watching: readWatching(synced, running),
     uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
     audit: auditStatus(synced, running),

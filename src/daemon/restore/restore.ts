@@ -96,7 +96,7 @@ const CONCURRENCY_MAX = 8
  */
 export async function fillFolder(
   config: Config,
-  { folder, mirrors, ca }: { folder: string; mirrors: Purpose['mirrors']; ca: string | null },
+  { folder, mirrors, ca }: { folder: string; mirrors: Purpose; ca: string | null },
   openSource: () => Source | Promise<Source>,
   tell: (event: RestoreEvent) => void,
   interruption: Interruption,
@@ -163,7 +163,10 @@ class Restore {
       }
     }
     await Promise.all(Array.from({ length: concurrency }, work))
-    await this.#files.flush().catch(error => this.#refused(error))
+    await this.#files.flush().catch(error => {
+      const problem = this.#refused(error)
+      if (problem !== null) throw problem
+    })
     // After an early end the rest is counted. Otherwise the few missing pictures would seem to be all that is missing.
     for (const _ of due) report.untried++
     report.interrupted = stop.aborted

@@ -18,11 +18,8 @@ export interface TargetFolder {
   close(complete: boolean): Promise<void>
 }
 
-/** What is restored. A restore goes on only in a folder that was begun for the same: these mirrors, or all of this host. */
-export interface Purpose {
-  base_url: string
-  mirrors: readonly string[] | 'all that the host lists'
-}
+/** What is restored: these mirrors, or all of the host. A restore goes on only in a folder that was begun for the same. */
+export type Purpose = readonly string[] | 'all that the host lists'
 
 /** The folder for the restore's own files, in the folder that it fills. */
 const OWN_FOLDER = '.albumd-restore'
@@ -34,20 +31,16 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([OWN_FOLDER, 'lost+found'])
  * Makes the folder, or takes an empty folder, or one that a restore of the same mirrors has begun to fill. Throws
  * NotPossible and LockedError.
  */
-export async function openTarget(
-  folder: string,
-  config: Config,
-  mirrors: Purpose['mirrors'],
-): Promise<TargetFolder> {
-  const sorted = typeof mirrors === 'string' ? mirrors : [...mirrors].sort()
-  const purpose: Purpose = { base_url: config.host.base_url, mirrors: sorted }
+export async function openTarget(folder: string, config: Config, purpose: Purpose): Promise<TargetFolder> {
+  const mirrors = typeof purpose === 'string' ? purpose : [...purpose].sort()
+  const mark = JSON.stringify({ base_url: config.host.base_url, mirrors })
   refuseLocation(realPathOf(resolve(folder)), config)
   const root = await makeRoot(folder)
   refuseLocation(root, config)
   const lock = await lockTarget(root)
   try {
     const own = join(root, OWN_FOLDER)
-    await begin(root, own, purpose).catch(error => {
+    await begin(root, own, mark).catch(error => {
       if (error instanceof NotPossible) throw error
       throw new NotPossible(diskProblem(error, root).message)
     })
@@ -109,15 +102,16 @@ async function lockTarget(root: string): Promise<Lock> {
   }
 }
 
-async function begin(root: string, own: string, purpose: Purpose): Promise<void> {
-  const mark = join(own, 'restore.json')
+/** `mark`: what a file in `own` says of the restore. */
+async function begin(root: string, own: string, mark: string): Promise<void> {
+  const file = join(own, 'restore.json')
   const names = (await readdir(root)).filter(name => !NOT_COUNTED.has(name))
-  const before = await readMark(mark)
+  const before = await readMark(file)
   if (before === null && names.length > 0)
     throw new NotPossible(
       `${root}: it is not empty; name an empty folder, one that does not exist yet, or one where a restore was begun`,
     )
-  if (before !== null && before !== JSON.stringify(purpose))
+  if (before !== null && before !== mark)
     throw new NotPossible(`${root}: a restore of other mirrors was begun here; name another folder`)
   await makeOwn(root, own)
   // Files of a run that was cut off are incomplete.
@@ -125,8 +119,8 @@ async function begin(root: string, own: string, purpose: Purpose): Promise<void>
     if (name !== 'restore.json') await rm(join(own, name), { recursive: true, force: true })
   if (before !== null) return
   const temporary = join(own, 'begin')
-  await writeFile(temporary, JSON.stringify(purpose), { flag: 'wx', flush: true })
-  await rename(temporary, mark)
+  await writeFile(temporary, mark, { flag: 'wx', flush: true })
+  await rename(temporary, file)
   await syncFolder(own)
   await syncFolder(dirname(own))
 }
@@ -140,9 +134,9 @@ async function makeOwn(root: string, own: string): Promise<void> {
 }
 
 /** Null: no restore was begun in this folder. */
-function readMark(mark: string): Promise<string | null> {
+function readMark(file: string): Promise<string | null> {
   const flag = constants.O_RDONLY | constants.O_NOFOLLOW
-  return readFile(mark, { encoding: 'utf8', flag }).catch(() => null)
+  return readFile(file, { encoding: 'utf8', flag }).catch(() => null)
 }
 
 /** Why a picture could not be restored. */

@@ -11,7 +11,7 @@ it('tells what was learned of the host, to people and to programs', () => {
   const synced = openSynced(openDatabase(':memory:'))
   onTestFinished(() => synced.close())
   const config = parse(SHORTEST)
-  const findings = (of = config) => checkReadings(of, synced, quotaStatus(of, synced, Date.now()))
+  const findings = (of = config) => checkReadings(of, synced, quotaStatus(of, synced, Date.now()).quota)
   const messages = () => findings().map(({ message }) => message)
   expect(messages()).toEqual(['nothing is learned of the host yet'])
   synced.commitNow(tx => {
