@@ -96,7 +96,7 @@ export async function pathToActOn(config: Config, path: string | undefined): Pro
   const given = pathArgument(path)
   if (given === undefined || given.startsWith('/')) return given
   const { readState } = await import('../daemon/state/state.ts')
-  const { locationsOf } = await import('../daemon/report/location.ts')
+  const { locationsOf } = await import('../daemon/report/mirrored-pictures.ts')
   const { fullPath } = await import('../sync/tree-path.ts')
   const places = readState(config, synced => locationsOf(config, synced, given))
   const [place] = places

@@ -23,8 +23,7 @@ export const lsCommand = configCommand(
     const given = pathArgument(path)
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')
-    const { locationsOf } = await import('../../daemon/report/location.ts')
-    const { picturesOf, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
+    const { locationsOf, picturesOf, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
     return reading(config, async synced => {
       const places = locationsOf(config, synced, given)
       if (places.length === 0) throw inNoMirror(path!, config)

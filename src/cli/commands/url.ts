@@ -28,8 +28,7 @@ export const urlCommand = configCommand(
     const shown = printable(file)
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')
-    const { locationsOf } = await import('../../daemon/report/location.ts')
-    const { recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
+    const { locationsOf, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
     const found = await reading(config, async synced => {
       const places = locationsOf(config, synced, given)
       if (places.length === 0) throw inNoMirror(file, config)

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { locationsOf } from '../../../src/daemon/report/location.ts'
-import { picturesOf, recordedAt } from '../../../src/daemon/report/mirrored-pictures.ts'
+import { locationsOf, picturesOf, recordedAt } from '../../../src/daemon/report/mirrored-pictures.ts'
 import { reading } from '../../../src/daemon/state/state.ts'
 import { type Recorded, recordPictures } from '../recorded-pictures.ts'
 
