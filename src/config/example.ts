@@ -73,17 +73,11 @@ function shownValue(field: z.ZodType): unknown {
   return field.meta()?.example ?? (field instanceof z.ZodPrefault ? field.def.defaultValue : undefined)
 }
 
+/** Breaks lines at spaces. No word is longer than a line. */
 function comment(text: string, indent: string): string[] {
-  const lines: string[] = []
-  let line = `${indent}#`
-  for (const word of text.split(' ')) {
-    if (line.length + 1 + word.length > COLUMNS) {
-      lines.push(line)
-      line = `${indent}#`
-    }
-    line += ` ${word}`
-  }
-  return [...lines, line]
+  const most = COLUMNS - indent.length - '# '.length
+  const lines = text.match(new RegExp(`\\S.{0,${most - 1}}(?= |$)`, 'g')) ?? []
+  return lines.map(line => `${indent}# ${line}`)
 }
 
 /** The schema for editors (JSON Schema, draft 2020-12): keys, kinds of values, defaults and descriptions. */
