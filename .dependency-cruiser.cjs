@@ -33,7 +33,6 @@ const order = {
     'state',
     'watch',
     'report',
-    'why',
     'notify',
     'engine',
     'commands',

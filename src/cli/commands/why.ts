@@ -1,4 +1,4 @@
-import type { Explanation, PathImage } from '../../daemon/why/explain.ts'
+import type { Explanation, PathImage } from '../../daemon/report/explain.ts'
 import type { PathState } from '../../sync/outlook/index.ts'
 import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { configCommand, jsonOption, pathArgument } from '../options.ts'
@@ -20,7 +20,7 @@ export const whyCommand = configCommand(
   async (config, { path, json }) => {
     const given = pathArgument(path)!
     await sayStateProblem(config)
-    const { explainPath } = await import('../../daemon/why/explain.ts')
+    const { explainPath } = await import('../../daemon/report/explain.ts')
     const explained = await explainPath(config, given, Date.now())
     if (explained.length === 0) throw inNoMirror(path, config)
     if (json) printLine(JSON.stringify(explained.length === 1 ? explained[0] : explained))

@@ -10,13 +10,13 @@ import type { Excess } from '../../synced/tables/meta.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { version } from '../package.ts'
-import { uploadsWaitUntil } from '../report/upload-hours.ts'
 import { fingerprintOf, stateFiles } from '../state/claim.ts'
 import { pauseAt } from '../state/pause.ts'
 import { readState } from '../state/state.ts'
 import { readProblemNote } from '../state/state-problem.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
 import { type BacklogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
+import { uploadsWaitUntil } from './upload-hours.ts'
 
 /** `status --json`, as the contract has it. Times are ISO 8601. */
 export interface Status {

@@ -15,8 +15,8 @@ import { realDisk } from '../../../src/local/disk.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { red } from '../../sync/workshop.ts'
 import { tempFolder } from '../../temp-folder.ts'
+import { asked } from '../report/asked.ts'
 import { mirrorInSync } from '../report/mirror-status.ts'
-import { asked } from '../why/asked.ts'
 
 describe('the clock', () => {
   const now = Date.parse('2026-11-22T12:00:00Z')

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { type Status, statusOf } from '../../../src/daemon/report/status.ts'
 import { because, inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { type Asked, asked } from '../why/asked.ts'
+import { type Asked, asked } from './asked.ts'
 
 const PERHAPS_RENAMED = inWords(because('perhaps_renamed'))
 

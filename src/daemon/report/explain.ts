@@ -21,12 +21,12 @@ import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { codeOf, commandOf, inWords, type ReasonCode } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
-import { locationsOf } from '../report/mirrored-pictures.ts'
-import { allowanceOf } from '../report/quota-status.ts'
-import { uploadsWaitUntil } from '../report/upload-hours.ts'
 import { stateFiles } from '../state/claim.ts'
 import { pauseAt } from '../state/pause.ts'
 import { readState } from '../state/state.ts'
+import { locationsOf } from './mirrored-pictures.ts'
+import { allowanceOf } from './quota-status.ts'
+import { uploadsWaitUntil } from './upload-hours.ts'
 
 /** Something that will happen, or that a person can do. */
 export interface ShownStep {

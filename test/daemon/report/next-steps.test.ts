@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { ExplainContext, Explanation } from '../../../src/daemon/why/explain.ts'
+import type { ExplainContext, Explanation } from '../../../src/daemon/report/explain.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { contentStep } from '../../../src/sync/outlook/index.ts'
 import type { BlockRow } from '../../../src/synced/tables/account.ts'
