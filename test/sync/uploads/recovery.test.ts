@@ -4,10 +4,17 @@ import { type Credential, hostWith, type ImageHost, type PictureBody } from '../
 import { systemClock } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { png } from '../../pictures.ts'
-import { counting, failure, imagesOn, openWorkshop, unreachable, type Workshop } from '../workshop.ts'
+import {
+  counting,
+  failure,
+  green,
+  imagesOn,
+  openWorkshop,
+  red,
+  unreachable,
+  type Workshop,
+} from '../workshop.ts'
 
-const red = png(3, 2, 1).bytes
-const green = png(3, 2, 2).bytes
 const lost = failure('find_out', 'HOST_ANSWER', 'send')
 
 describe('an upload whose answer was lost', () => {
