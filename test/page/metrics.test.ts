@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { oneDay } from '../e2e/stage/one-day.ts'
+import { oneDay } from '../e2e/stage/stage.ts'
 import { png } from '../pictures.ts'
 import { ask, type PageStage, setPageStage } from './page-stage.ts'
 

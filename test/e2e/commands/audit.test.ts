@@ -3,18 +3,11 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { lockState } from '../../../src/synced/lock.ts'
 import { png } from '../../pictures.ts'
-import { call, idOf } from '../stage/another-program.ts'
-import { runProgram, type Stage, setStage } from '../stage/stage.ts'
+import { call, idOf, runProgram, type Stage, setStage } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
 
-async function withPictures(): Promise<Stage> {
-  const stage = await setStage()
-  stage.write('red.png', red)
-  stage.write('a/green.png', png(3, 2, 20).bytes)
-  await stage.sync()
-  return stage
-}
+const withPictures = () => setStage({ pictures: { 'red.png': red, 'a/green.png': png(3, 2, 20).bytes } })
 
 /** Puts a picture that is not ours into the album Photos. */
 async function putForeign(stage: Stage): Promise<string> {
@@ -97,9 +90,7 @@ it('repairs an album that somebody deleted with all that was in it', async () =>
 })
 
 it('says in one line that a plan without listings has no audit, and that status shows it: exit 3', async () => {
-  const stage = await setStage({ host: { plansFrom: 'flagship' } })
-  stage.write('red.png', red)
-  await stage.sync()
+  const stage = await setStage({ pictures: { 'red.png': red }, host: { plansFrom: 'flagship' } })
   const { code, out, err } = await stage.albumd('audit')
   expect(out).toBe('')
   expect(err.trimEnd().split('\n')).toHaveLength(1)

@@ -30,9 +30,10 @@ const ENDPOINTS = ['list', 'upload', 'create_album', 'delete']
 
 describe('doctor', { timeout: 180_000 }, () => {
   it('finds nothing where all is well, takes nothing of the quota and changes nothing on the host', async () => {
-    const stage = await setStage({ host: { dailyQuota: 2, tls: true } })
-    stage.write('a.png', png(3, 2).bytes)
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    const stage = await setStage({
+      pictures: { 'a.png': png(3, 2).bytes },
+      host: { dailyQuota: 2, tls: true },
+    })
     const before = [await stage.listing(), await stage.albums()]
     const { code, findings, of } = await doctor(stage)
     expect(findings.filter(({ status }) => status !== 'pass')).toEqual([])
@@ -50,9 +51,7 @@ describe('doctor', { timeout: 180_000 }, () => {
   })
 
   it('is not all well while a mirror is guarded', async () => {
-    const stage = await setStage()
-    stage.write('a.png', png(3, 2).bytes)
-    await stage.sync()
+    const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes } })
     rmSync(stage.pictures, { recursive: true })
     stage.write('other.png', png(9, 2).bytes)
     const { code, of } = await doctor(stage)
@@ -107,9 +106,10 @@ describe('doctor', { timeout: 180_000 }, () => {
   })
 
   it('ends with 5 where a changed key is of another account, as sync does, and records nothing', async () => {
-    const stage = await setStage({ host: { apiKeys: ['stage-key-0123456789', 'their-key-0123456789'] } })
-    stage.write('a.png', png(3, 2).bytes)
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    const stage = await setStage({
+      pictures: { 'a.png': png(3, 2).bytes },
+      host: { apiKeys: ['stage-key-0123456789', 'their-key-0123456789'] },
+    })
     writeFileSync(join(stage.home, 'api-key'), 'their-key-0123456789')
     for (const _ of ['once', 'again']) {
       const { code, findings, of } = await doctor(stage)
@@ -206,9 +206,10 @@ describe('doctor', { timeout: 180_000 }, () => {
   })
 
   it('tells what to do where a running daemon was given a key of another account', async () => {
-    const stage = await setStage({ host: { apiKeys: ['stage-key-0123456789', 'their-key-0123456789'] } })
-    stage.write('a.png', png(3, 2).bytes)
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    const stage = await setStage({
+      pictures: { 'a.png': png(3, 2).bytes },
+      host: { apiKeys: ['stage-key-0123456789', 'their-key-0123456789'] },
+    })
     writeFileSync(join(stage.home, 'api-key'), 'their-key-0123456789')
     stage.write('b.png', png(4, 2).bytes)
     const daemon = startDaemon(stage)

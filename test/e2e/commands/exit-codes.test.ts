@@ -8,8 +8,7 @@ import { realDisk } from '../../../src/local/disk.ts'
 import { lockFolder, lockState } from '../../../src/synced/lock.ts'
 import { png } from '../../pictures.ts'
 import { oneLine } from '../stage/fault-stage.ts'
-import { inOneDay, oneDay } from '../stage/one-day.ts'
-import { runProgram, type Stage, setStage } from '../stage/stage.ts'
+import { inOneDay, oneDay, runProgram, type Stage, setStage } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
 
@@ -88,9 +87,7 @@ describe('exit codes', () => {
   })
 
   it('2 for a state that belongs to another host', async () => {
-    const stage = await setStage()
-    stage.write('red.png', red)
-    await stage.sync()
+    const stage = await setStage({ pictures: { 'red.png': red } })
     const other = stage.baseUrl.replace('127.0.0.1', 'localhost')
     stage.configure({ host: { base_url: other, api_key_file: 'api-key' } })
     const err = await syncSays(stage, 2, /put host\.base_url back, or name another state_dir/)
@@ -98,9 +95,7 @@ describe('exit codes', () => {
   })
 
   it('2 for a mirror that was moved to another album', async () => {
-    const stage = await setStage()
-    stage.write('red.png', red)
-    await stage.sync()
+    const stage = await setStage({ pictures: { 'red.png': red } })
     stage.configure({ mirrors: [{ folder: 'pictures', album: 'Elsewhere' }] })
     const before = await stage.listing()
     await syncSays(
@@ -112,9 +107,7 @@ describe('exit codes', () => {
   })
 
   it('2 for a mirror that was moved to another folder', async () => {
-    const stage = await setStage()
-    stage.write('red.png', red)
-    await stage.sync()
+    const stage = await setStage({ pictures: { 'red.png': red } })
     mkdirSync(join(stage.home, 'elsewhere'))
     stage.configure({ mirrors: [{ folder: 'elsewhere', album: 'Photos' }] })
     const before = await stage.listing()
@@ -200,9 +193,7 @@ describe('exit codes', () => {
   })
 
   it('0 on a plan that can upload but not list, create albums or delete: pictures go to the root', async () => {
-    const stage = await setStage({ host: { plansFrom: 'flagship' } })
-    stage.write('a/red.png', red)
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    const stage = await setStage({ pictures: { 'a/red.png': red }, host: { plansFrom: 'flagship' } })
     const { out } = await stage.albumd('ls', '--format', 'json')
     expect(JSON.parse(out)).toMatchObject([{ state: 'synced', album: '' }])
   })

@@ -3,20 +3,15 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { recordPictures } from '../../daemon/recorded-pictures.ts'
 import { png } from '../../pictures.ts'
-import { runProgram, type Stage, setStage, sha256 } from '../stage/stage.ts'
+import { runProgram, setStage, sha256 } from '../stage/stage.ts'
 
-async function mirrored(): Promise<Stage> {
-  const stage = await setStage()
-  for (const [n, path] of ['top.png', 'a/one.png', 'a/deep/two.png', 'a b/one.png'].entries())
-    stage.write(path, png(2 + n, 2).bytes)
-  expect(await stage.sync()).toMatchObject({ code: 0 })
-  return stage
-}
+const PATHS = ['top.png', 'a/one.png', 'a/deep/two.png', 'a b/one.png']
+const PICTURES = Object.fromEntries(PATHS.map((path, n) => [path, png(2 + n, 2).bytes]))
 
 it('ls lists all, a folder or a picture, with addresses that give its bytes', {
   timeout: 180_000,
 }, async () => {
-  const stage = await mirrored()
+  const stage = await setStage({ pictures: PICTURES })
   const before = readFileSync(join(stage.home, 'state/albumd.db'))
   const [all, folder, one, table, nowhere, outside] = await Promise.all([
     stage.albumd('ls', '--format', 'json'),

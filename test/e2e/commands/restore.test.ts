@@ -177,9 +177,7 @@ describe('restore --from-host', { timeout: 180_000 }, () => {
   })
 
   it('proves by its hash what is recorded, and is refused beside a daemon', async () => {
-    const stage = await setStage()
-    stage.write('a/one.png', picture(1))
-    await stage.sync()
+    const stage = await setStage({ pictures: { 'a/one.png': picture(1) } })
     const daemon = startDaemon(stage)
     await daemon.told('scan_finished')
     expect(await run(stage, [join(stage.home, 'back'), '--from-host'])).toMatchObject({ code: 4 })

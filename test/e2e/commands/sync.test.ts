@@ -27,11 +27,9 @@ describe('sync', () => {
   })
 
   it('delivers what was mirrored, and a second run changes nothing', async () => {
-    const stage = await setStage()
-    stage.write('red.png', red)
-    stage.write('a/green.png', green)
-    stage.write('a/b/c/blue.PNG', blue)
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    const stage = await setStage({
+      pictures: { 'red.png': red, 'a/green.png': green, 'a/b/c/blue.PNG': blue },
+    })
     expect(await stage.delivered()).toEqual({
       'Photos/red.png': sha256(red),
       'Photos/a/green.png': sha256(green),
@@ -63,10 +61,10 @@ describe('sync', () => {
   })
 
   it('keeps the images of a mirror that is a backup', async () => {
-    const stage = await setStage({ mirror: { deletions: 'keep' } })
-    stage.write('goes.png', red)
-    stage.write('changes.png', green)
-    await stage.sync()
+    const stage = await setStage({
+      pictures: { 'goes.png': red, 'changes.png': green },
+      mirror: { deletions: 'keep' },
+    })
     rmSync(join(stage.pictures, 'goes.png'))
     stage.write('changes.png', blue)
     stage.write('other.png', png(9, 9).bytes)
@@ -128,9 +126,7 @@ describe('sync', () => {
   })
 
   it('reports what is no picture, and keeps the last image of a picture that became none', async () => {
-    const stage = await setStage()
-    stage.write('red.png', red)
-    await stage.sync()
+    const stage = await setStage({ pictures: { 'red.png': red } })
     stage.write('red.png', 'no longer a picture')
     stage.write('never.jpg', 'never was one')
     const { code, out } = await stage.sync()
@@ -147,10 +143,7 @@ describe('sync', () => {
   })
 
   it('keeps the image of a picture that was emptied', async () => {
-    const stage = await setStage()
-    stage.write('red.png', red)
-    stage.write('green.png', green)
-    await stage.sync()
+    const stage = await setStage({ pictures: { 'red.png': red, 'green.png': green } })
     stage.write('red.png', '')
     expect(await stage.sync()).toMatchObject({ code: 0 })
     expect(await stage.delivered()).toEqual({
@@ -160,9 +153,7 @@ describe('sync', () => {
   })
 
   it('uploads again only what changed where a picture was touched', async () => {
-    const stage = await setStage()
-    stage.write('red.png', red)
-    await stage.sync()
+    const stage = await setStage({ pictures: { 'red.png': red } })
     const before = await stage.listing()
     stage.write('red.png', red)
     expect(await stage.sync()).toMatchObject({ code: 0 })

@@ -9,13 +9,9 @@ import { type Stage, setStage } from '../stage/stage.ts'
 
 const status = async (stage: Stage) => (await stage.json('status')).mirrors[0]
 
-async function mirrored(config: object = {}): Promise<Stage> {
-  const stage = await setStage({ config })
-  for (let n = 0; n < 12; n++) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
-  stage.write('top.png', png(20, 20).bytes)
-  expect(await stage.sync()).toMatchObject({ code: 0 })
-  return stage
-}
+const TWELVE = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`a/${n}.png`, png(2 + n, 2).bytes]))
+const mirrored = (config: object = {}) =>
+  setStage({ pictures: { ...TWELVE, 'top.png': png(20, 20).bytes }, config })
 
 describe('trust', () => {
   it('accepts a root that was emptied, after saying what that deletes', async () => {

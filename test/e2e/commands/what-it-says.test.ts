@@ -4,14 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { localTime } from '../../../src/words/text.ts'
 import { png } from '../../pictures.ts'
 import { loseState } from '../stage/fault-stage.ts'
-import { runProgram, type Stage, setStage } from '../stage/stage.ts'
+import { runProgram, setStage } from '../stage/stage.ts'
 
-async function mirrored(config: object = {}): Promise<Stage> {
-  const stage = await setStage({ config })
-  for (const n of [0, 1, 2, 3]) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
-  expect(await stage.sync()).toMatchObject({ code: 0 })
-  return stage
-}
+const PICTURES = Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(2 + n, 2).bytes]))
+const mirrored = (config: object = {}) => setStage({ pictures: PICTURES, config })
 
 describe('sync --dry-run', () => {
   it('does not hold a folder that only moved, nor says that it asked the host', async () => {

@@ -2,10 +2,10 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { some } from '../../pictures.ts'
-import { call } from '../stage/another-program.ts'
 import { startEditProxy } from '../stage/edit-proxy.ts'
 import { configure, loseState, move, setting } from '../stage/fault-stage.ts'
 import type { Stage } from '../stage/stage.ts'
+import { call } from '../stage/stage.ts'
 
 /** Answers the id of an album that another program makes. */
 async function makeAlbum(stage: Stage, name: string, parent_album: string | null = null): Promise<string> {

@@ -6,8 +6,8 @@ import { openSynced } from '../../../src/synced/synced.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { type FaultStage, setFaultStage } from '../stage/fault-stage.ts'
-import { inOneDay, oneDay } from '../stage/one-day.ts'
 import { type Logged, startDaemon } from '../stage/process.ts'
+import { inOneDay, oneDay } from '../stage/stage.ts'
 
 const asked = ({ proxy }: FaultStage) => proxy.log.filter(({ kind }) => kind === 'upload').length
 

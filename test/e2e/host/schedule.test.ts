@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { png } from '../../pictures.ts'
-import { call, idOf } from '../stage/another-program.ts'
 import { startDaemon } from '../stage/process.ts'
-import { setStage } from '../stage/stage.ts'
+import { call, idOf, setStage } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
 const green = png(3, 2, 20).bytes

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { Agent } from 'undici'
-import { onTestFinished } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent, fetch } from 'undici'
+import { expect, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { type HostOptions, startHost } from '../../../src/host/embedded-host.ts'
 import { HostTree } from './host-tree.ts'
@@ -52,13 +53,16 @@ export interface Stage {
 }
 
 export interface StageOptions {
+  /** Pictures by their paths, which are synced before the test begins. */
+  pictures?: Readonly<Record<string, Uint8Array>>
   host?: Partial<HostOptions>
   /** The one mirror's settings beside its folder. */
   mirror?: object
   config?: object
 }
 
-export async function setStage({ host = {}, mirror = {}, config = {} }: StageOptions = {}): Promise<Stage> {
+export async function setStage(options: StageOptions = {}): Promise<Stage> {
+  const { pictures: synced = {}, host = {}, mirror = {}, config = {} } = options
   const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-stage-'))
   // What was started here and killed may not be quite gone.
   onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
@@ -109,7 +113,7 @@ export async function setStage({ host = {}, mirror = {}, config = {} }: StageOpt
     for await (const { path, id } of tree.images()) found.push(`${path} ${id}`)
     return found.sort()
   }
-  return {
+  const stage: Stage = {
     home,
     pictures,
     config: configFile,
@@ -136,6 +140,9 @@ export async function setStage({ host = {}, mirror = {}, config = {} }: StageOpt
     albums: async () => (await tree.albums()).sort(),
     configure,
   }
+  for (const [path, bytes] of Object.entries(synced)) stage.write(path, bytes)
+  if (options.pictures) expect(await stage.sync()).toMatchObject({ code: 0 })
+  return stage
 }
 
 export function sha256(bytes: Uint8Array | string): string {
@@ -170,4 +177,36 @@ export function execute(file: string, args: string[], options: ExecFileOptions):
       resolve({ code: error ? Number(error.code ?? -1) : 0, out: String(out), err: String(err) })
     })
   })
+}
+
+const DAY = 86_400_000
+/** Milliseconds. Longer than such a test takes, on a busy machine too. */
+const TEST = 60_000
+
+/** For tests that begin with `oneDay`. */
+export const inOneDay = { timeout: 3 * TEST }
+
+/** Waits where UTC's day is about to end: what is counted by the day would begin anew in the middle of a test. */
+export async function oneDay(): Promise<void> {
+  const left = DAY - (Date.now() % DAY)
+  if (left < TEST) await sleep(left + 1)
+}
+
+/** What another program does with the same key, which must succeed. `path`: below {base_url}. */
+// biome-ignore lint/suspicious/noExplicitAny: tests say which fields they expect
+export async function call(stage: Stage, method: string, path: string, body?: object): Promise<any> {
+  const response = await fetch(stage.baseUrl + path, {
+    method,
+    headers: { 'x-api-key': stage.key, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const answer = await response.json()
+  expect(answer).toMatchObject({ success: true })
+  return answer
+}
+
+/** The id of the image at this path on the host. */
+export async function idOf(stage: Stage, path: string): Promise<string> {
+  const line = (await stage.listing()).find(entry => entry.startsWith(`${path} `))!
+  return line.slice(path.length + 1)
 }
