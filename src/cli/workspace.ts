@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { cpSync, existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { basename, join, relative, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { makeFolder } from '../local/make-folder.ts'
@@ -69,27 +70,26 @@ function nameFor(folder: string): string {
   return `${name.slice(0, 40)}-${hash}`
 }
 
+/** The port is kept for later starts, because a state is bound to an address. */
 async function openSettings(file: string): Promise<{ port: number; apiKey: string }> {
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
-  const settings = { port: await freePort(), apiKey: randomBytes(24).toString('base64url') }
+  const port = (await canListen(USUAL_PORT)) ?? (await canListen(0))!
+  const settings = { port, apiKey: randomBytes(24).toString('base64url') }
   writeFileSync(file, `${JSON.stringify(settings)}\n`, { mode: 0o600 })
   return settings
 }
 
-/** The usual port when it is free, else another. The port is kept for later starts, because a state is bound to an address. */
-async function freePort(): Promise<number> {
-  return (await canListen(USUAL_PORT)) ?? (await canListen(0))!
-}
-
-function canListen(port: number): Promise<number | null> {
-  return new Promise(resolve => {
-    const server = createServer()
-    server.once('error', () => resolve(null))
-    server.listen(port, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
+/** The port, when it is free. Port 0 is any free port. */
+async function canListen(port: number): Promise<number | null> {
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  } catch {
+    return null
+  } finally {
+    server.close()
+  }
 }
 
 function configFor(

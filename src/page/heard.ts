@@ -1,20 +1,15 @@
+import pino from 'pino'
 import type { Sending } from '../daemon/events.ts'
 
 /** The part of a log line that the page shows. */
 export interface LogLine {
   /** ISO 8601. */
   time: string
-  level: 'debug' | 'info' | 'warn' | 'error'
+  level: string
   text: string
 }
 
 const LINES = 40
-const LEVELS: Readonly<Record<number, LogLine['level']>> = {
-  20: 'debug',
-  30: 'info',
-  40: 'warn',
-  50: 'error',
-}
 
 /** Fields that every line has, or that repeat its message. */
 const SAID: ReadonlySet<string> = new Set(['level', 'time', 'msg', 'event', 'cdn_url'])
@@ -45,7 +40,7 @@ function read(json: string): LogLine | null {
       .map(([name, value]) => (name === 'path' || name === 'message' ? value : `${name} ${value}`))
     return {
       time: String(time),
-      level: LEVELS[Number(level)] ?? 'info',
+      level: pino.levels.labels[Number(level)] ?? 'info',
       text: [msg, ...fields].join(' · '),
     }
   } catch {

@@ -30,12 +30,8 @@ function read(table: 'tcp' | 'tcp6'): string {
 }
 
 /** The two ends of a connection, as this side sees them. */
-export interface Ends {
-  remoteAddress: string
-  remotePort: number
-  localAddress: string
-  localPort: number
-}
+export type Ends = Record<'remoteAddress' | 'localAddress', string> &
+  Record<'remotePort' | 'localPort', number>
 
 const ESTABLISHED = '01'
 

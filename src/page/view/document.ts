@@ -88,7 +88,7 @@ function pause({ status }: Recorded, token: string): Html {
 <label><span class="unseen">For how long</span><select name="for"><option value="1h">for 1 h</option><option value="8h">for 8 h</option><option value="">until I resume</option></select></label></form>`
 }
 
-const LEVELS = { debug: null, info: null, warn: 'warn', error: 'bad' } as const
+const KINDS: Readonly<Record<string, string>> = { warn: 'warn', error: 'bad' }
 
 /** The last lines of the log. */
 function log({ log }: Facts): Html {
@@ -96,6 +96,6 @@ function log({ log }: Facts): Html {
   return html`<h2>Log</h2>
 <ol class="log" tabindex="0" aria-label="The log's last lines, the latest first">${log.map(
     ({ time, level, text }) =>
-      html`<li data-kind="${LEVELS[level]}"><time datetime="${time}" data-clock>${time.slice(11, 19)}</time> <span class="tone">${level}</span> ${text}</li>`,
+      html`<li data-kind="${KINDS[level] ?? null}"><time datetime="${time}" data-clock>${time.slice(11, 19)}</time> <span class="tone">${level}</span> ${text}</li>`,
   )}</ol>`
 }
