@@ -74,17 +74,20 @@ function report(done: Tally, notCompared: number | null, { mirrors, stopped, pau
   if (paused) printLine(pauseInWords(paused))
   // A paused pass has not scanned, so its counts say nothing.
   if (!paused || words !== ALL_IN_SYNC) printLine(words)
-  // The same answer about two endpoints is told once.
-  const lines = stopped.map(
-    ({ code, message, remedy }) => `${inWords(message)} (${code})${AFTERWARDS[remedy] ?? ''}`,
-  )
-  for (const line of new Set(lines)) sayAside(line)
+  sayStopped(stopped, '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself')
 }
 
-/** What a person can do about a failure that does not pass by itself. */
-const AFTERWARDS: { [remedy in HostFailure['remedy']]?: string } = {
-  key: `; ${KEY_REMEDY}`,
-  plan: '; "albumd doctor" says what the plan allows; with a larger one albumd goes on by itself',
+/** Says what the host refused, and what a person can do where it does not pass by itself. `plan`: where the plan forbids it. */
+export function sayStopped(stopped: readonly HostFailure[], plan: string): void {
+  const remedies: { [remedy in HostFailure['remedy']]?: string } = {
+    key: `; ${KEY_REMEDY}`,
+    plan: `; ${plan}`,
+  }
+  // The same answer about two endpoints is told once.
+  const lines = stopped.map(
+    ({ code, message, remedy }) => `${inWords(message)} (${code})${remedies[remedy] ?? ''}`,
+  )
+  for (const line of new Set(lines)) sayAside(line)
 }
 
 export const ALL_IN_SYNC = 'nothing to do: all in sync'

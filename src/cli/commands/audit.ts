@@ -1,11 +1,8 @@
-import { KEY_REMEDY } from '../../config/host-access.ts'
 import type { AuditFinding, AuditResult } from '../../daemon/commands/audit.ts'
 import type { Verdict } from '../../daemon/report/status.ts'
-import type { HostFailure } from '../../remote/host.ts'
-import { inWords } from '../../words/reasons.ts'
 import { count, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
-import { failureInWords } from '../one-pass.ts'
+import { failureInWords, sayStopped } from '../one-pass.ts'
 import { configCommand, flag, jsonOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
 import { paint, printLine, sayAside } from '../terminal/output.ts'
@@ -37,7 +34,7 @@ export const auditCommand = configCommand(
       begun = true
       if (json || bar.hasBar || performance.now() - saidAt < LINE_EVERY_MS) return
       saidAt = performance.now()
-      sayAside(bar.inWords())
+      sayAside(`compared ${bar.inWords()}`)
     }
     try {
       const audited = await carryOut(config, 'audit', { repair }, interrupts, { progress })
@@ -85,16 +82,9 @@ function report(
       `${count(withheld, 'image')} would be deleted: more than deletions.hold_min, so none was; raise it to let them go`,
     )
   if (albums > 0 || complete) printLine(summary(albums, findings, repair))
-  for (const { code, message, remedy } of stopped)
-    sayAside(`${inWords(message)} (${code})${AFTERWARDS[remedy] ?? ''}`)
+  sayStopped(stopped, 'an audit compares listings, and waits for a plan that has them')
   if (!complete && stopped.length === 0 && skipped.length === 0)
     sayAside('the audit was stopped; the next one goes on where it was')
-}
-
-/** What a person can do about a failure that does not pass by itself. */
-const AFTERWARDS: { [remedy in HostFailure['remedy']]?: string } = {
-  key: `; ${KEY_REMEDY}`,
-  plan: '; an audit compares listings, and waits for a plan that has them',
 }
 
 const COLUMNS: readonly Column[] = [

@@ -44,7 +44,7 @@ export class Progress {
   start(moved: Partial<Moved>): void {
     this.#moved = { ...this.#moved, done: moved.before ?? 0, ...moved }
     this.#since = Date.now()
-    this.#bar?.start(this.inWords())
+    this.#bar?.start(this.#line())
   }
 
   /** One more is done. `bytes`: how many were moved for it. `quota`: how much of the quota it used. */
@@ -58,12 +58,20 @@ export class Progress {
 
   reach(done: number, moved: Partial<Moved> = {}): void {
     this.#moved = { ...this.#moved, ...moved, done }
-    if (this.#bar) this.#bar.text = this.inWords()
+    if (this.#bar) this.#bar.text = this.#line()
   }
 
-  /** The bar's line. */
+  /** How far the work is, without the bar. */
   inWords(): string {
-    return barText({ ...this.#moved, seconds: (Date.now() - this.#since) / 1000 }, this.#out?.columns || 80)
+    return textOf(this.#now(), 80)
+  }
+
+  #line(): string {
+    return barText(this.#now(), this.#out?.columns || 80)
+  }
+
+  #now(): Moved {
+    return { ...this.#moved, seconds: (Date.now() - this.#since) / 1000 }
   }
 
   say(line: string): void {
@@ -89,8 +97,18 @@ export async function progressOn(out: NodeJS.WriteStream): Promise<Progress> {
   return new Progress(out, ora({ stream: out, discardStdin: false, color: false }))
 }
 
-/** The bar's line. On a narrow terminal the least important parts are left out first. */
+/** The bar's line. */
 export function barText(moved: Moved, columns: number): string {
+  const text = textOf(moved, columns)
+  const width = Math.min(WIDEST, columns - AROUND - text.length - 1)
+  if (width < NARROWEST) return text
+  const { done, total } = moved
+  const filled = total === 0 ? width : Math.round((Math.min(done, total) / total) * width)
+  return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${text}`
+}
+
+/** On a narrow terminal the least important parts are left out first. */
+function textOf(moved: Moved, columns: number): string {
   const { noun, total, before, bytes, quota } = moved
   const seconds = Math.max(0.1, moved.seconds)
   const done = Math.min(moved.done, total)
@@ -103,11 +121,7 @@ export function barText(moved: Moved, columns: number): string {
   const texts = [[...size, ...time, ...left], [...rate, ...time, ...left], [...rate, ...time], time, []].map(
     parts => [first, ...parts].join('  '),
   )
-  const text = texts.find(each => each.length + AROUND <= columns) ?? first
-  const width = Math.min(WIDEST, columns - AROUND - text.length - 1)
-  if (width < NARROWEST) return text
-  const filled = total === 0 ? width : Math.round((done / total) * width)
-  return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${text}`
+  return texts.find(each => each.length + AROUND <= columns) ?? first
 }
 
 function quotaLeft(pictures: number): string {
