@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { servicePlace, unitText } from '../../../src/cli/service/place.ts'
-import { runProgram } from '../../e2e/stage/stage.ts'
-import { tempFolder } from '../../temp-folder.ts'
+import { servicePlace, unitText } from '../../src/cli/service/place.ts'
+import { runProgram } from '../e2e/stage/stage.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const ENV = { HOME: '/home/anna' }
 const one = servicePlace(false, null, ENV)
