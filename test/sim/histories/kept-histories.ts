@@ -203,8 +203,6 @@ const HOURLY: typeof THREE = {
   pauses: [3_700_000, 3_700_000, 3_700_000],
 }
 
-/** At the beginning of a pass. */
-
 const SIX: History['files'] = [
   [820549910, 3404832231],
   [439018475, 3600488834],

@@ -5,6 +5,7 @@ import { readTiny } from '../disk/tiny-picture.ts'
 import { rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 import { LATEST } from '../histories/history.ts'
+import { LIFETIME_MS } from '../histories/variations.ts'
 import type { TrueImage } from '../host/host-truth.ts'
 import { approveHeld, trustDoubtful } from '../people/person.ts'
 import { isEmpty } from './doubts.ts'
@@ -74,9 +75,13 @@ async function mustMend(world: World, from: number): Promise<void> {
   await mustAgree(world, from + RESTS_MS.length + 1)
 }
 
-/** An audit looks at what was recorded before it by the clock: one that was set back is waited for, as is a late list. */
+/**
+ * An audit looks at what was recorded before it by the clock: one that was set back is waited for, as is a late list. A repair
+ * does not believe a list about an image that is young and has no address.
+ */
 async function letTimePass(world: World): Promise<void> {
-  await world.rest(Math.max(0, -world.machine.offset) + LATE_MS)
+  const hasAddresses = world.host.readings.cdnUrl !== 'neither'
+  await world.rest(Math.max(0, -world.machine.offset) + (hasAddresses ? LATE_MS : LIFETIME_MS + LATE_MS))
 }
 
 /** `pruned`: nothing of what rules hide is to be left either. */
@@ -176,13 +181,14 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   if (row?.state === 'linked') return resembles(world, row, node)
   if (row?.state === 'uncertain') return null
   if (row?.state === 'failed' && !triedAgain(world, row)) return null
-  // Without a list nobody can tell what is there: after its state was lost, or where an album's answer was.
-  const { without } = world.history.variations
-  if (
-    without.includes('list') &&
-    (world.oracle.stateLost || world.state.synced.journal.newestCreation() !== null)
-  )
-    return null
+  // Without a list nobody can tell what is there: after its state was lost, where an album's answer was, or where NOT_FOUND is
+  // said of an album that may not be made and may be said of the album above it.
+  const { without, readings } = world.history.variations
+  const isUnclear =
+    world.oracle.stateLost ||
+    world.state.synced.journal.newestCreation() !== null ||
+    readings.tooDeep === 'NOT_FOUND'
+  if (without.includes('list') && isUnclear) return null
   // Another person deleted it, or its album, or a state that knows nothing of it did: the host is never a source.
   const taken = [...host.truth.images.values()].some(
     ({ gone, hash }) =>

@@ -1,10 +1,8 @@
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
-import type { Looks } from '../disk/disk-port.ts'
 import { isIgnored } from '../disk/live-pictures.ts'
 import { type FileNode, split } from '../disk/tree.ts'
-import type { VirtualDisk } from '../disk/virtual-disk.ts'
-import { rowAt, type StateKit } from '../engine/state-kit.ts'
-import type { Doubts } from './doubts.ts'
+import { rowAt } from '../engine/state-kit.ts'
+import type { World } from '../engine/world.ts'
 
 /** A folder that loses so many pictures with an image at once, and all its others, is in doubt. */
 export const MANY = 20
@@ -16,13 +14,7 @@ interface Loss {
   lost: ReadonlyMap<string, string>
 }
 
-interface Surroundings {
-  disk: VirtualDisk
-  looks: Looks
-  doubts: Doubts
-  mirrors: readonly MirrorPolicy[]
-  state: StateKit
-}
+type Surroundings = Pick<World, 'disk' | 'looks' | 'doubts' | 'mirrors' | 'state'>
 
 /** Folders that have lost all their many pictures at once, as long as nothing else has happened there. */
 export class Emptied {

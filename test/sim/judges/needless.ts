@@ -105,12 +105,14 @@ function rowOf({ state: { synced }, mirrors }: World, path: string): FileRow | u
 /** Whether an image is the one of a picture, as far as its bytes and its place tell. */
 export function standsFor(world: World, image: TrueImage, { path, node }: LivePicture): boolean {
   if (image.hash !== node.hash) return false
-  const { oneId, without, depthMax, defaultAlbum } = world.history.variations
+  const { oneId, without, depthMax, defaultAlbum, readings } = world.history.variations
   if (oneId) return true
   const { folder, name } = split(path)
   if (image.name !== name) return false
   const anywhere =
     without.includes('create_album') ||
+    // An album of this name may be there unseen, and no other may bear the name.
+    (without.includes('list') && readings.albumNames === 'unique') ||
     depthMax < 10 ||
     defaultAlbum !== null ||
     world.host.faults.albumRefused

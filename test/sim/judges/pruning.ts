@@ -1,19 +1,12 @@
-import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
-import type { Looks } from '../disk/disk-port.ts'
 import { IGNORE_FILE, isIgnored } from '../disk/live-pictures.ts'
 import { split, upwards } from '../disk/tree.ts'
-import type { VirtualDisk } from '../disk/virtual-disk.ts'
-import { rowAt, type StateKit } from '../engine/state-kit.ts'
+import { rowAt } from '../engine/state-kit.ts'
+import type { World } from '../engine/world.ts'
 
 /** Of so few looks and changes the last check before a deletion consists. */
 const LAST_LOOKS = 12
 
-interface Surroundings {
-  disk: VirtualDisk
-  looks: Looks
-  mirrors: readonly MirrorPolicy[]
-  state: StateKit
-}
+type Surroundings = Pick<World, 'disk' | 'looks' | 'mirrors' | 'state'>
 
 /** A person's word that the images of what ignore rules hide are to be given up, and what it was said of. */
 export class Pruning {

@@ -1,19 +1,7 @@
-import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
-import type { Looks } from '../disk/disk-port.ts'
 import type { FileNode, Mount, Node } from '../disk/tree.ts'
-import type { VirtualDisk } from '../disk/virtual-disk.ts'
-import type { StateKit } from '../engine/state-kit.ts'
-import type { Random } from '../histories/random.ts'
-import type { Doubts } from '../judges/doubts.ts'
+import type { World } from '../engine/world.ts'
 
-interface Surroundings {
-  disk: VirtualDisk
-  looks: Looks
-  doubts: Doubts
-  mirrors: readonly MirrorPolicy[]
-  random: Random
-  state: StateKit
-}
+type Surroundings = Pick<World, 'disk' | 'looks' | 'doubts' | 'mirrors' | 'random' | 'state'>
 
 /** The mirrors' trees as people have them before them, with the roots and disks that come and go. */
 export class Tree {
