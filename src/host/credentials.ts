@@ -4,13 +4,6 @@ import type { Stores } from './stores.ts'
 import type { UploadNode } from './upload-node.ts'
 import type { UploadOrder } from './upload-order.ts'
 
-/** A credential as step 1 issues it. */
-export interface Issued {
-  /** The token in the upload address. */
-  token: string
-  imageId: string
-}
-
 /**
  * Step 1 of an upload, in both forms (§4.1, §4.3): checks the order against account and plan, and issues a credential.
  * `defaultAlbum`: the album of an order that names none.
@@ -20,7 +13,8 @@ export function openIssuing(
   node: UploadNode,
   defaultAlbum: (account: Account) => AlbumRow,
 ) {
-  function issue(account: Account, order: UploadOrder): Issued {
+  /** Answers the token for the upload address, and the image's id. */
+  function issue(account: Account, order: UploadOrder) {
     const now = clock.wall()
     const album = order.albumId === null ? defaultAlbum(account) : albums.owned(account, order.albumId)
     if (order.size > settings.maxFileSize)

@@ -52,7 +52,7 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
 
     /** §4.4 */
     list: (account: Account, albumId: string | null, page: string | null) =>
-      list(stores, account, { albumId, page }),
+      list(stores, account, albumId, page),
     /** §4.5 */
     delete: (account: Account, query: DeletionQuery) => deleteResource(stores, account, query),
     /** §4.6 */

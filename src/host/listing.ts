@@ -13,25 +13,20 @@ export interface Listing {
   pagination: { page: number; per_page: number; total_pages: number; total_images: number }
 }
 
-/** What a query asks to list (§4.4). */
-export interface ListQuery {
-  /** Null is the root. */
-  albumId: string | null
-  /** The text of the query; null when it is left out. */
-  page: string | null
-}
-
-/** `GET /list` (§4.4). */
-export function list({ albums, images, settings }: Stores, account: Account, query: ListQuery): Listing {
-  const { readings } = settings
-  const asked = pageNumber(query.page)
-  const { seq } = albums.owned(account, query.albumId)
+/** `GET /list` (§4.4). Null is the root; `query`: the page as it is asked for, null when it is left out. */
+export function list(
+  { albums, images, settings: { readings } }: Stores,
+  account: Account,
+  albumId: string | null,
+  query: string | null,
+): Listing {
+  const asked = pageNumber(query)
+  const { seq } = albums.owned(account, albumId)
   const totalImages = images.count(seq)
   const totalPages = Math.ceil(totalImages / PER_PAGE)
   const page = pageWithin(asked, Math.max(1, totalPages), readings)
   const newestFirst = readings.order === 'newest-first'
-  const listed =
-    page > totalPages ? [] : images.page(seq, { limit: PER_PAGE, offset: (page - 1) * PER_PAGE, newestFirst })
+  const listed = page > totalPages ? [] : images.page(seq, page, newestFirst)
   const below = page > 1 && readings.subAlbums === 'first-page' ? [] : albums.below(seq)
   if (newestFirst) below.reverse()
   return {

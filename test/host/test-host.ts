@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { type HostOptions, type RunningHost, startHost } from '../../src/host/embedded-host.ts'
-import type { AlbumRecord, ImageRecord } from '../../src/protocol/records.ts'
+import type { Listing as HostListing } from '../../src/host/listing.ts'
 import type { TestPicture } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { KEY, OTHER_KEY, UNLIMITED } from './choices.ts'
@@ -126,12 +126,7 @@ export function pictureFiles(data: string, folder = ''): string[] {
   return entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
 }
 
-export interface Listing {
-  albums: AlbumRecord[]
-  images: ImageRecord[]
-  pagination: { page: number; per_page: number; total_pages: number; total_images: number }
-  cdn_base_url: string
-}
+export type Listing = HostListing & { cdn_base_url: string }
 
 /** The body of step 1 for a picture. */
 export function declaration(picture: TestPicture): Record<string, unknown> {

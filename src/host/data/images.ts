@@ -1,3 +1,4 @@
+import { PER_PAGE } from '../../protocol/limits.ts'
 import type { Db } from './database.ts'
 
 export interface ImageRow {
@@ -18,12 +19,6 @@ export interface ImageRow {
 }
 
 export type NewImage = Omit<ImageRow, 'seq'>
-
-interface PagePart {
-  limit: number
-  offset: number
-  newestFirst: boolean
-}
 
 export type Images = ReturnType<typeof openImages>
 
@@ -77,8 +72,8 @@ export function openImages(db: Db) {
     },
     count: (album: number) => count.get(album)!,
     /** The images of an album by their age. */
-    page: (album: number, part: PagePart) =>
-      (part.newestFirst ? newestFirst! : oldestFirst!).all(album, part.limit, part.offset),
+    page: (album: number, page: number, isReversed: boolean) =>
+      (isReversed ? newestFirst! : oldestFirst!).all(album, PER_PAGE, (page - 1) * PER_PAGE),
     /** The sum of the sizes of the account's images. */
     storedBytes: (account: number) => stored.get(account)!,
   }
