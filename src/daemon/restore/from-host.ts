@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import { hostWith, type ImageHost } from '../../remote/host.ts'
+import type { ImageHost } from '../../remote/host.ts'
 import { systemClock } from '../../sync/clock.ts'
 import { belowBase, deliveryAddresses, type WholeWalk, walkEverything } from '../../sync/listing/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
@@ -89,15 +89,13 @@ async function listAll(
     patience: { attempts: 5, maxDelayMs: 10_000 },
   })
   let base: string | null = null
-  const host: ImageHost = hostWith(remote, {
-    async list(...question) {
-      const listed = await remote.list(...question)
-      if (listed.ok) base = listed.value.cdn_base_url ?? base
-      return listed
-    },
-  })
+  const list: ImageHost['list'] = async (...question) => {
+    const listed = await remote.list(...question)
+    if (listed.ok) base = listed.value.cdn_base_url ?? base
+    return listed
+  }
   try {
-    const walk = await walkEverything(host, stop)
+    const walk = await walkEverything({ list }, stop)
     if (!walk.ok)
       throw new NotPossible(`the host could not be asked what it holds: ${inWords(walk.failure.message)}`)
     return { walk: walk.value, base }
