@@ -1,7 +1,7 @@
 import { type HeldDeletion, listHeld } from '../daemon/commands/deletions.ts'
 import type { Session } from '../daemon/commands/queue.ts'
 import type { DaemonView } from '../daemon/loop/supervisor.ts'
-import { type Alert, healthOf } from '../daemon/notify/health.ts'
+import { type Alert, healthOf, stateAlert } from '../daemon/notify/health.ts'
 import { type LatestPicture, latestPictures } from '../daemon/report/mirrored-pictures.ts'
 import { type Status, statusOf } from '../daemon/report/status.ts'
 import type { PageCommand } from './commands.ts'
@@ -57,8 +57,4 @@ export function readAlerts(daemon: DaemonView | null, now: number, quietMs: numb
   } catch (error) {
     return [stateAlert((error as Error).message)]
   }
-}
-
-export function stateAlert(message: string): Alert {
-  return { key: 'STATE', code: 'STATE', message }
 }

@@ -7,7 +7,7 @@ import { CommandQueue, ENDED } from '../commands/queue.ts'
 import { openControl } from '../control/server.ts'
 import { type Access, type Engine, openEngine } from '../engine/engine.ts'
 import { type Bus, newsFilter } from '../events.ts'
-import { stateProblem } from '../notify/health.ts'
+import { stateAlert } from '../notify/health.ts'
 import { Notifier, watchHealth } from '../notify/notifier.ts'
 import { reportTo, type ServiceManager } from '../notify/service-manager.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
@@ -80,7 +80,7 @@ export async function supervise(
   const tellProblem = (line: string | null) => {
     problem = line
     problemNote.write(line)
-    if (line !== null) notifier.lookAt(stateProblem(line), null)
+    if (line !== null) notifier.lookAt(() => ({ alerts: [stateAlert(line)], oldestUnsyncedMs: 0 }), null)
     if (line !== null) manager?.status(line)
     // A daemon that waits for its state has started. Otherwise the service manager would end it for not starting.
     manager?.ready()

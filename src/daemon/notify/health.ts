@@ -82,6 +82,6 @@ function inHours(ms: number): string {
 }
 
 /** What keeps the daemon from its state. */
-export function stateProblem(line: string): () => Health {
-  return () => ({ alerts: [{ key: 'STATE', code: 'STATE', message: line }], oldestUnsyncedMs: 0 })
+export function stateAlert(message: string): Alert {
+  return { key: 'STATE', code: 'STATE', message }
 }

@@ -1,9 +1,10 @@
 import type { HeldDeletion } from '../../daemon/commands/deletions.ts'
+import { stateAlert } from '../../daemon/notify/health.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count } from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
-import { type Facts, type Recorded, stateAlert } from '../facts.ts'
+import type { Facts, Recorded } from '../facts.ts'
 import { commandButton, entries, type Html, html, SHOWN, time } from './elements.ts'
 
 /** The pictures that could not be mirrored. `token`: for the buttons. */
