@@ -25,11 +25,7 @@ export function momentOf({
   clock,
   running,
   graceMs,
-}: {
-  clock: Pick<Clock, 'wall'>
-  running: () => number
-  graceMs: number
-}): Moment {
+}: Pick<EngineContext, 'clock' | 'running' | 'graceMs'>): Moment {
   return { now: clock.wall(), running: running(), graceMs }
 }
 

@@ -47,10 +47,12 @@ type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
  * again before the grace is over. Had `2024` been the mount point of a disk, it would be in doubt, and the image safe.
  */
 export class MirrorScan {
-  readonly #context: ScanContext
+  /** As recorded when the scan began. */
   readonly mirror: MirrorRow
   readonly policy: MirrorPolicy
+  /** As found when the scan began. */
   readonly root: TrustedRoot
+  readonly #context: ScanContext
   readonly #look: LookAtFolders
   readonly #known = new KnownFolders()
   readonly #records: FolderRecords
