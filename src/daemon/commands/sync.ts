@@ -87,8 +87,7 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
       for (const { endpoint } of host.blocks()) host.unblock(endpoint)
     }
     if (resend !== undefined) {
-      const files = await resendInDoubt(config, synced, resend, Date.now())
-      if (files.length === 0)
+      if ((await resendInDoubt(config, synced, resend, Date.now())) === 0)
         throw new NotPossible(
           `--resend ${resend}: no upload there is in doubt; "albumd status" lists the uploads in doubt`,
         )
@@ -120,19 +119,19 @@ function hasFailures(config: Config, synced: Synced, path: string): boolean {
 
 type Mirrors = { mirrors: readonly Pick<Config['mirrors'][number], 'folder'>[] }
 
-/** Has the uploads in doubt at and below `path` sent again, as a person asked. Answers the paths of these files. */
+/** Has the uploads in doubt at and below `path` sent again, as a person asked. Answers how many. */
 export async function resendInDoubt(
   config: Mirrors,
   synced: Synced,
   path: string,
   now: number,
-): Promise<string[]> {
+): Promise<number> {
   const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]
   const files = filesAt(config, synced, inDoubt, path).filter(
     file => file.state === 'uncertain' || DOUBTFUL.has(synced.failures.codeOf(file) ?? ''),
   )
   await synced.commit(tx => resent(tx, files, now))
-  return files.map(file => pathOf(synced.folders.byId(file.folder)!.path, file.name))
+  return files.length
 }
 
 /** Failures that end when a person asks for the upload to be sent again. */

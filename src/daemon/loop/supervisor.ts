@@ -187,11 +187,14 @@ async function runSession(
   } catch (error) {
     throw state.failed(error)
   } finally {
-    await engine?.close()
     for (const end of ends) end()
     manager?.forget()
     queue.leave()
-    state.close()
+    try {
+      await engine?.close()
+    } finally {
+      state.close()
+    }
   }
 }
 

@@ -49,20 +49,14 @@ function nearestSeen(path: string): { at: string; uid: number | null } {
   return uid !== null || above === path ? { at: path, uid } : nearestSeen(above)
 }
 
-/** A file that tells `albumd status` why a running daemon can't open its state. */
-export interface ProblemNote {
-  /** Null: the state is open again. */
-  write(line: string | null): void
-  remove(): void
-}
-
 const NOTE_BYTES = 1024
 
 /**
- * Begins a note. Its file has its full size from the start, so that the note can be written on a full disk. Where the
- * file can't be written, there is no note, and nothing else changes.
+ * Begins a note: a file that tells `albumd status` why a running daemon can't open its state. The file has its full size
+ * from the start, so that the note can be written on a full disk. Where the file can't be written, there is no note, and
+ * nothing else changes. `write` with null: the state is open again.
  */
-export function beginProblemNote(file: string): ProblemNote {
+export function beginProblemNote(file: string) {
   const write = (line: string | null, flag = 'r+') => {
     // 'r+' writes over a file that exists, because a full disk has no room for another one.
     const text = Buffer.alloc(NOTE_BYTES, (line ?? '').padEnd(NOTE_BYTES))
