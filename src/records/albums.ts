@@ -2,12 +2,15 @@ import type { Records, Tx } from '../synced/synced.ts'
 import type { AlbumRow, UnusedAlbumRow } from '../synced/tables/albums.ts'
 import { deleted } from './images.ts'
 
-/** How an album came to be known: the host listed it, albumd created it, or albumd created it blind. */
+/**
+ * How an album came to be known: the host listed the album, albumd created it, or albumd created it although the host could
+ * not be asked for a listing (`made blind`).
+ */
 export type AlbumOrigin = 'listed' | 'made' | 'made blind'
 
 /**
- * The host has an album of this name in `parent`; null is the root. An open intent to make it is closed. `monotonic`:
- * milliseconds of this boot. Answers the album's record.
+ * The host has an album of this name in `parent`; null is the root. An open intent to create the album is closed.
+ * `monotonic`: milliseconds of this boot. Answers the album's record.
  */
 export function albumFound(
   tx: Tx,
@@ -28,12 +31,15 @@ export function albumFound(
   return tx.albums.byId(album.id)!
 }
 
-/** A walk shows an album that holds images of ours. Of twins the recorded album keeps its name. */
+/**
+ * Records an album that a walk has shown and that has no record yet. When another album of this name is recorded, that album
+ * keeps the name, and the new record's name gets the host's id as an ending.
+ */
 export function albumListed(tx: Tx, parent: number | null, name: string, remoteId: string): AlbumRow {
   return tx.albums.put(parent, tx.albums.named(parent, name) ? `${name}\0${remoteId}` : name, remoteId, false)
 }
 
-/** The host has taken something into the album, so that it knows the album. */
+/** The host has taken an upload or another album into the album, so the host knows the album. */
 export function albumUsed(tx: Tx, album: number): void {
   tx.albums.used(album)
 }
@@ -53,7 +59,7 @@ export function albumGone(tx: Tx, album: AlbumRow, now: number): void {
   }
 }
 
-/** Nothing needs the album. `state`: what is known of it (see UnusedAlbumRow), since a monotonic time in milliseconds. */
+/** Nothing needs the album. `state`: what is known of the album (see UnusedAlbumRow). `since`: monotonic milliseconds. */
 export function albumUnused(tx: Tx, album: number, state: UnusedAlbumRow['state'], since: number): void {
   tx.unusedAlbums.put({ album, since, state })
 }

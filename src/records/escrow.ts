@@ -8,7 +8,7 @@ import { removeFile, writeFile } from './file-states.ts'
 export interface Moment {
   /** Milliseconds since 1970. */
   now: number
-  /** Running time in milliseconds: how long albumd ran and looked. */
+  /** Running time: how many milliseconds albumd has run, over all its starts. */
   running: number
   /** How long an image waits in escrow, in milliseconds of running time. */
   graceMs: number
@@ -18,15 +18,18 @@ export interface Moment {
 export type Deletions = 'propagate' | 'keep'
 
 /**
- * How long albumd has run is recorded with whatever is due at a running time, because a crash must not make a grace longer.
- * An example: a pass was killed after 50 minutes. Without this record, running time would begin again where the pass
- * before had ended, and a grace of an hour would take 50 minutes longer.
+ * Records how long albumd has run, together with everything that is due at a running time, because a crash must not make a
+ * grace longer. An example: an image enters escrow 50 minutes after a pass began, and albumd is killed. Without this record,
+ * running time would begin again at the start of the pass, and a grace of an hour would take 110 minutes.
  */
 export function recordRunning(tx: Tx, running: number): void {
   tx.meta.set('running_ms', running)
 }
 
-/** The image waits for its deletion. When the image waits already, its grace begins anew, unless a person has decided. */
+/**
+ * The image waits for its deletion. When the image waits already, its grace begins again. An entry that is held, unproved or
+ * approved stays as it is.
+ */
 export function enterEscrow(
   tx: Tx,
   { image, mirror, path, reason }: Location & Pick<EscrowRow, 'image' | 'reason'>,
@@ -36,7 +39,7 @@ export function enterEscrow(
   recordRunning(tx, running)
 }
 
-/** The image is of an older version of its picture. A backup keeps it for good. */
+/** The image shows an older version of its picture. A mirror that keeps images keeps it for good. */
 export function superseded(
   tx: Tx,
   image: number,
@@ -48,14 +51,17 @@ export function superseded(
   else enterEscrow(tx, { image, mirror, path, reason: 'superseded' }, moment)
 }
 
-/** A file uses the image again. Records of files that are gone, and used the image, are dropped. */
+/**
+ * A file uses the image again, so the image is taken out of escrow. The records of gone files that used the image are
+ * removed.
+ */
 export function takenBack(tx: Tx, image: number): void {
   tx.escrow.takeBack(image)
   for (const file of tx.files.onImage(image))
     if (file.state === 'gone') removeFile(tx, 'image taken back', file.state, file)
 }
 
-/** The image was to be deleted, and something needs it. */
+/** Something needs an image that was to be deleted, so the image is taken out of escrow. */
 export function needed(tx: Tx, entry: EscrowRow, detail: Reason, now: number): void {
   tx.history.add(entry, { at: now, event: 'needed', detail })
   takenBack(tx, entry.image)
@@ -106,7 +112,10 @@ export function hurried(tx: Tx, running: number): void {
   tx.escrow.hurry(running)
 }
 
-/** The image's bytes can't be compared. It waits for a person, or until `dueAt`, in running time. */
+/**
+ * The image's bytes can't be compared, so the image waits for a person's approval. At `dueAt`, in running time, they are
+ * compared again.
+ */
 export function unproved(tx: Tx, image: number, dueAt: number): void {
   tx.escrow.unproved({ image, due_at: dueAt })
 }

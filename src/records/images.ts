@@ -15,13 +15,16 @@ export function lost(tx: Tx, image: ImageRow, now: number): void {
   unrecord(tx, image, now, because('image_not_found'))
 }
 
-/** The image proved to have other bytes than its file, so it belongs to somebody else. */
+/** The image has other bytes than the file that it was linked to, so the image belongs to somebody else. */
 export function refuted(tx: Tx, image: ImageRow, now: number): void {
   tx.refuted.put(image.remote_id, image.hash)
   unrecord(tx, image, now, because('image_refuted'))
 }
 
-/** The image's bytes were fetched from `cdnUrl` and are these. Files with these bytes become synced. */
+/**
+ * The image was fetched from `cdnUrl`, and its bytes are `bytes`. Files that are linked to the image and have these bytes
+ * become synced.
+ */
 export function proved(
   tx: Tx,
   { id }: Pick<ImageRow, 'id'>,
@@ -41,8 +44,8 @@ export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): voi
 }
 
 /**
- * No record names the image any more. A picture that used it is uploaded anew. A file that is hidden keeps its record
- * without an image: an upload of it may still be in doubt.
+ * Removes the image's record and everything that names it. A picture that used the image is uploaded again. A hidden file
+ * keeps its record without an image, because an upload of the file may still be in doubt.
  */
 function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason): void {
   for (const file of tx.files.onImage(image.id)) {

@@ -24,7 +24,7 @@ export interface FileChange {
   /** The file's state before; null when there was no record of it. */
   was: FileState | null
   reason: Reason
-  /** The row of an image that was kept for good and that the file uses no longer. The image gets a mark, so that it stays. */
+  /** The row of a kept image that the file no longer uses. The image is marked as kept for good, so that it stays. */
   leaves?: number
 }
 
@@ -34,7 +34,7 @@ export interface Scanned extends Location {
   deletions: Deletions
 }
 
-/** The host's image of a picture: where it is, and how that is known. */
+/** The host's image of a picture: where the image is, and what proves that its bytes are the picture's. */
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'>
 
 /** A scan found the file changed, missing or left out. */
@@ -77,7 +77,7 @@ export function stored(
     height,
     recorded_at: moment.now,
   })
-  // A record may name the id already, for another picture.
+  // When a record names this id already, with other bytes, the file does not use that image.
   if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, moment)
 }
 
@@ -128,7 +128,7 @@ export function failed(
   }: { code: string; message: Reason; retryAt: number | null; hash: Buffer | null },
   now: number,
 ): void {
-  // The hash is recorded, because an image in escrow waits for every file of its size without a hash.
+  // The hash is recorded, because no image in escrow is deleted while a file of its size has no hash.
   writeFile(tx, 'failed', file.state, { ...file, state: 'failed', hash })
   tx.failures.put({
     folder: file.folder,
@@ -145,7 +145,7 @@ export function failed(
   })
 }
 
-/** Makes failed files pending again. Their failures are shown until then. */
+/** Makes failed files pending again. Each failure stays recorded until the next try has ended. */
 export function retried(tx: Tx, files: readonly Pick<FileRow, 'folder' | 'name'>[]): void {
   for (const file of files) tx.files.retry(file)
 }
@@ -168,7 +168,7 @@ const FOUND = {
 
 /**
  * Recovery found the image of an upload in doubt. When the file has another version by now, the image is deleted later.
- * `deletionsOf`: of a mirror.
+ * `deletionsOf`: what a mirror, given by its row, does with such images.
  */
 export function found(
   tx: Tx,
@@ -230,7 +230,8 @@ function usesImage(
 ): void {
   noteImage(tx, { file, mirror, path, deletions }, image, isNew, moment.now)
   const { folder, name } = file
-  // The file is not as the scan saw it. An example: a folder was replaced by another folder, and may be put back unchanged.
+  // When the file differs from what the scan saw, its folder is scanned again. An example: a folder was replaced by another
+  // folder, and may be put back unchanged.
   if (!isSameLook(file, open.look)) tx.folders.lookAgain(folder)
   // The ctime 0 differs from every file's, so the next scan makes the file pending and its bytes are read.
   const ctime = isFresh(open) ? 0 : open.look.ctime
@@ -278,7 +279,7 @@ const MAY_BE_SENT: ReadonlySet<FileState> = new Set(['uncertain', 'pending', 'hi
 
 function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
   if (!MAY_BE_SENT.has(file.state)) return false
-  // A file that was touched has another time and the same bytes.
+  // When the hash is known, only the hash counts, because a file that was touched has another time and the same bytes.
   return file.hash === null ? file.size === size && file.mtime === mtime : file.hash.equals(hash)
 }
 
@@ -323,7 +324,7 @@ function noteImage(
   now: number,
 ): void {
   const location = { mirror, path }
-  // A file that was only touched and has its old bytes.
+  // A file that was only touched and has its old bytes gets no note.
   if (!isNew && file.image === image.id && history.last(location) !== 'changed') return
   const replaced = file.image !== null && file.image !== image.id
   const from = isNew && !replaced ? escrow.pathOfBytes(image.hash) : undefined

@@ -38,10 +38,10 @@ const KEPT_MS = 90 * 24 * HOUR_MS
 /** Rows and pages of one commit. They are few, because uploads wait for the commit. */
 const ROWS = 500
 const PAGES = 256
-/** How many commits one pass spends on this. New pictures wait meanwhile, so the rest is done an hour later. */
+/** How many commits one pass spends on forgetting old rows. New pictures wait meanwhile, so the rest is done an hour later. */
 const COMMITS = 20
 
-/** At the end of a pass: records how things are for whoever asks, and once an hour forgets what is too old. */
+/** The end of a pass: records what the host refuses, for `status` and the next process, and once an hour forgets old rows. */
 async function recordPass(context: EngineContext, pass: Pass): Promise<void> {
   const { synced, clock } = context
   const { task, stopped, notRecovered, interruption } = pass
@@ -60,7 +60,8 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
   const now = clock.wall()
   const saidAt = (block: Block) => ({ ...block, said_at: now - (clock.monotonic() - block.since) })
   const said = stopped.filter(({ remedy, repeated }) => remedy !== 'cancelled' && !repeated)
-  // A block may have ended nothing in this pass, and a block that was not tried again still holds.
+  // All blocks of the host are recorded, because a block that ended nothing in this pass also holds. A block that is open for
+  // a try holds until a request is answered.
   const all = [
     ...host.blocks('untried').map(saidAt),
     ...said.map(failure => ({ ...failure, said_at: now })),
@@ -69,7 +70,7 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
   recordTime(tx, context)
   forgetOldDeletions(tx, running())
   const told = all.filter(({ remedy }) => remedy !== 'quota')
-  // Of several blocks of one endpoint the last counts.
+  // When an endpoint has several blocks, the last block in the list counts.
   const blocks = [...new Map(told.map(block => [block.endpoint, block])).values()]
   tx.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
   for (const { endpoint, code, message, said_at } of blocks)
@@ -82,17 +83,17 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
     })
 }
 
-/** What the next process needs to know of the clocks. */
+/** Records what the next process needs to know about the clocks. */
 function recordTime(tx: Tx, { clock, running }: Pick<EngineContext, 'clock' | 'running'>): void {
   tx.mirrors.endPhases()
   recordRunning(tx, running())
   tx.meta.set('clock_offset', clockOffset(clock))
 }
 
-/** Once an hour: what may be forgotten is found by counting all rows. */
+/** Whether old rows may be forgotten: once an hour, because all rows must be counted to find them. */
 export function isPruningDue({ meta }: Tx, now: number): boolean {
   const before = meta.get('pruned_at') ?? Number.NaN
-  // After a clock was set back, the last time lies in the future.
+  // After a clock was set back, the recorded time may lie in the future.
   if (before <= now && now - before < HOUR_MS) return false
   meta.set('pruned_at', now)
   return true

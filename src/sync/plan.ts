@@ -54,7 +54,7 @@ export function planFolder(
   return changes
 }
 
-/** Why a file or folder is missing among what its parent lists to be mirrored. */
+/** Tells, by the name of a missing file or folder, why it is missing. */
 export function missingReasonIn({
   aside,
   ignored,
@@ -90,7 +90,7 @@ function whyPending(record: FileRow | undefined, seen: FileLook): Reason | null 
 }
 
 function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook, now: number): FileRow {
-  // The version that was sent stays uncertain while recovery looks for it.
+  // The version that was sent stays uncertain, because recovery still looks for its image.
   const sameVersion = record?.size === seen.size && record.mtime === seen.mtime
   const state: FileState = record?.state === 'uncertain' && sameVersion ? 'uncertain' : 'pending'
   const since = record?.state === state ? record.since : now

@@ -4,7 +4,7 @@ export function pathOf(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`
 }
 
-/** Of a path below `root`, which is a mirror's folder. */
+/** The absolute path of a path below `root`, a mirror's folder. */
 export function fullPath(root: string, path: string): string {
   return path === '' ? root : `${root}/${path}`
 }
@@ -21,12 +21,12 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** Of the root, the root. */
+/** The folder that holds `path`. For the root, the root itself. */
 export function folderAbove(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }
 
-/** Outermost first, the root included, itself left out. */
+/** All folders above `path`, outermost first, beginning with the root. */
 export function* foldersAbove(path: string): Generator<string> {
   if (path !== '') yield ''
   for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1))

@@ -15,12 +15,12 @@ type AlbumContext = Pick<
 
 /**
  * The albums that pictures go into. An album is created when its first image needs it. When the host lists an album of the
- * name, that album is used. A tree lives for one pass, and so does what it learns of the host.
+ * name, that album is used. A tree lives for one pass, and what it has learned of the host is forgotten with it.
  */
 export class AlbumTree {
   readonly #context: AlbumContext
   readonly #listings: AlbumListings
-  /** By parent and name, the search or creation under way. Two uploads that need one album wait for the same one. */
+  /** By parent and name, the search or creation under way. Two uploads that need the same album wait for the same search. */
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
   /**
    * By the host's ids, the albums for which a NOT_FOUND is to be ignored: their record was put in doubt already, or they
@@ -62,7 +62,8 @@ export class AlbumTree {
         if (cannotBeMade(next.failure, parent)) return { ok: true, value: parent }
         if (parent === null || next.failure.remedy !== 'gone') return next
         if (await this.doubt(parent)) return this.find(path, signal, blind)
-        // The host lists the parent, so NOT_FOUND is said of the album in it.
+        // The host lists the parent, so this NOT_FOUND means that no album can be created in it. The pictures go into the
+        // parent.
         const isRefused = next.failure.endpoint === 'create_album' && !this.#isYoung(parent)
         return isRefused ? { ok: true, value: parent } : next
       }
@@ -130,7 +131,8 @@ export class AlbumTree {
     blind: boolean,
   ): Promise<Outcome<Album>> {
     const listed = await this.#search(parent, name, recorded, signal)
-    // When the account's plan has no listings, the records alone tell whether the album is there. Old records can't tell.
+    // When the account's plan has no listings, the records alone tell whether the album is there. Records from an older copy
+    // can't tell.
     const isUnknown = this.#context.synced.meta.get('restored') !== null
     const mayCreate = blind || !isUnknown
     if (!listed.ok && (listed.failure.remedy !== 'plan' || !mayCreate)) return listed
@@ -145,7 +147,9 @@ export class AlbumTree {
     return this.#make(parent, name, isUnknown && !again.ok, signal)
   }
 
-  /** The album of this name that the host lists, and records it; undefined when the host lists none. */
+  /**
+   * Finds the album of this name in the host's listing, and records it. Answers undefined when the host lists no such album.
+   */
   async #search(
     parent: Album,
     name: string,
@@ -211,7 +215,8 @@ export class AlbumTree {
       return created
     }
     const { id } = created.value
-    // A host that changes names may answer with an album that had the changed name before. It was not created, and may hold images.
+    // A host that changes names may answer with an older album that has the changed name already. Such an album may hold
+    // images.
     if (await this.#wasThere(parent, id)) return this.#record(parent, name, id, 'listed')
     this.#listings.expectEmpty(id)
     this.#doubted.set(id, Promise.resolve())
@@ -245,14 +250,17 @@ export class AlbumTree {
 
 /**
  * Whether the host allows no album in `parent`: the account's plan has no albums, or the depth limit is reached, for which §4
- * names no code. Of the root FORBIDDEN is said for another reason, which a person must know.
+ * names no code. FORBIDDEN for an album in the root has another reason, which a person must be told.
  */
 function cannotBeMade({ endpoint, remedy }: HostFailure, parent: Album): boolean {
   if (endpoint !== 'create_album') return false
   return remedy === 'plan' || remedy === 'change_request' || (remedy === 'not_permitted' && parent !== null)
 }
 
-/** After these an album is not asked for again in the same pass, because the host would refuse again, or make a twin. */
+/**
+ * After a failure with one of these remedies, an album is not asked for again in the same pass, because the host would refuse
+ * again, or create a twin.
+ */
 const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'find_out'])
 
 function notYet(name: string): HostFailure {
@@ -269,10 +277,13 @@ function neverKnown(name: string): HostFailure {
 
 const inDoubt = { remedy: 'find_out', endpoint: 'create_album', code: 'ALBUM_IN_DOUBT' } as const
 
-/** The code of an album that may have been created. The pictures of this album wait; others go on. */
+/** The code of an album that may have been created. The pictures of this album wait. Other pictures go on. */
 export const ALBUM_IN_DOUBT = inDoubt.code
 
-/** Of twins: the recorded album, else the album with most images, then with most albums in it, then the oldest. */
+/**
+ * Chooses between albums of the same name: the recorded album, or else the album with most images, then the album with most
+ * albums in it, then the oldest album.
+ */
 function choose(twins: readonly ListedAlbum[], recorded: string | undefined): ListedAlbum | undefined {
   const [best] = twins.toSorted(
     (a, b) => b.image_count - a.image_count || b.sub_count - a.sub_count || dateOf(a) - dateOf(b),
@@ -280,7 +291,7 @@ function choose(twins: readonly ListedAlbum[], recorded: string | undefined): Li
   return twins.find(({ id }) => id === recorded) ?? best
 }
 
-/** `Date.parse` reads every offset of ISO 8601 but the one without minutes ("+08"). */
+/** `Date.parse` does not read an ISO 8601 offset without minutes ("+08"). */
 function dateOf({ created_at }: ListedAlbum): number {
   return Date.parse(created_at.replace(/[+-]\d\d$/, '$&:00'))
 }

@@ -3,7 +3,10 @@ import type { Album } from '../album.ts'
 import type { EngineContext } from '../context.ts'
 import { recordAlbums, walkEverything } from '../listing/index.ts'
 
-/** How long nothing is listed after a look that did not show the image. A look lists everything, and hosts may list late. */
+/**
+ * After a look that did not show the image, the next look comes this much later, because a look lists everything, and a host
+ * may be late to list the image.
+ */
 const NEXT_LOOK_MS = 60_000
 
 /**

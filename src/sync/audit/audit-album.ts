@@ -6,19 +6,19 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
 import { canBe, dimensionsFit, sizeFits } from '../listing/index.ts'
 
-/** What is recorded, as far as one album's listing is compared with it. */
+/** The records that one album's listing is compared with. */
 export interface AuditRecords {
   /** The album; null is the root. */
   album: number | null
   /** The images that are recorded in it. */
   images: readonly ImageRow[]
-  /** An image that is recorded, wherever. */
+  /** The recorded image with this id, in whatever album. */
   byId(remoteId: string): ImageRow | undefined
   /** Whether an image is compared: it was recorded before the audit began, and it is not to be deleted. */
   isSettled(image: ImageRow): boolean
   /** Whether a file that is not gone uses the image, or the image is kept for good. */
   isNeeded(image: ImageRow): boolean
-  /** Whether albumd deleted this image, before the audit began. */
+  /** Whether albumd deleted this image and the host lists it still. */
   wasDeleted(listed: ListedImage): boolean
   /** Whether albumd deleted the image since the audit began, or the image may be an upload in doubt. */
   isUnderWay(listed: ListedImage): boolean
@@ -26,7 +26,7 @@ export interface AuditRecords {
   nameOf(album: number | null): string
 }
 
-/** What one complete walk of an album shows beside the records. */
+/** How one complete walk of an album compares with the records. */
 export interface AlbumComparison {
   findings: Finding[]
   /** Images that are listed in the album that they are recorded in. */
@@ -123,8 +123,9 @@ function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Re
 const NO_FIXED_DIMENSIONS: ReadonlySet<string> = new Set(['image/svg+xml', 'image/tiff', 'image/x-icon'])
 
 /**
- * Whether an image that no file needs has a twin in the album that a file needs. An image that no file needs and that has
- * no twin is no finding: a mirror that keeps images, or a person who discards a deletion, leaves such images.
+ * Whether an image that no file needs has a twin: an image of the same name and bytes, in the same album, that a file needs.
+ * Without a twin, an image that no file needs is no finding, because a mirror that keeps images, or a person who discards a
+ * deletion, leaves such images.
  */
 function isTwin(
   image: ImageRow,
@@ -165,7 +166,8 @@ export function recordsOf(
   now: number,
 ): AuditRecords {
   const { audit, deleted, images, journal, files } = synced
-  // While a clock is ahead, images are recorded with dates of the future. Their rows tell that they are older.
+  // When a clock was ahead, images may be recorded with dates in the future. For these images, the number of the row tells
+  // whether the image is older than the audit.
   const isOlder = ({ id, recorded_at }: ImageRow) =>
     recorded_at <= began || (recorded_at > now && id <= newest)
   // An upload without an album may have landed in any album (§4.1).

@@ -29,8 +29,8 @@ export interface Repairs {
 }
 
 /**
- * Forgets the images of findings of the kind `gone`, after their albums were walked anew. Their files wait for an upload,
- * which the next pass does. Nothing is changed on the host.
+ * Forgets the images of findings of the kind `gone`, after their albums were walked again. Their files become pending, and
+ * the next pass uploads them. Nothing is changed on the host.
  */
 export async function repairGone(context: AuditContext, { stop, cut }: Interruption): Promise<Repairs> {
   const { synced } = context
@@ -44,7 +44,8 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
     if (look.kind === 'unknown') continue
     const missing = await notDelivered(context, look.missing, cut)
     if (missing.length > 0 && !listed) {
-      // When the host denied an album once, albumd created the album anew, and images of the first one may be there.
+      // All albums are walked, because the image may be in an album that the records do not name: when the host once denied
+      // an album, albumd created a second album, and the first album may still hold images.
       const everywhere = lookOf(await walkEverything(context.host, cut))
       if (everywhere.kind === 'failed') return { ...repairs, stopped: everywhere.failure }
       if (everywhere.kind === 'unknown') return repairs
@@ -53,14 +54,16 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
     const gone = new Map(
       missing.filter(({ remote_id }) => !listed?.has(remote_id)).map(image => [image.remote_id, image]),
     )
-    // A young image may be listed late. Only its address could tell, and the host has told none.
+    // The host may be late to list a young image. Only a request to the image's address could tell, and the host has named no
+    // address.
     const unsure = new Set(
       missing
         .filter(image => image.cdn_url === null && isYoung(context, image))
         .map(({ remote_id }) => remote_id),
     )
     await synced.commit(tx => {
-      // An unrecorded image of the album may be what a person put in the place of the image that is gone.
+      // The next upload looks at the album again, because a person may have put another image in the place of the image that
+      // is gone.
       tx.contents.forgetAlbum(album)
       for (const finding of findings) {
         if (unsure.has(finding.remote_id)) continue

@@ -20,7 +20,7 @@ export type AuditContext = Pick<
 export interface AuditRun extends AuditContext {
   /** Milliseconds from the start of one request to the start of the next, so that other work gets its share of the rate. */
   gapMs: number
-  /** Told before each album is looked at. */
+  /** Called before each album is looked at. */
   progress: (done: number, albums: number) => void
 }
 
@@ -35,7 +35,7 @@ export interface AuditReport {
   stopped: HostFailure | null
 }
 
-/** An audit that began longer ago is not continued. It begins anew. */
+/** An audit that began longer ago than this is not continued. A new audit begins instead. */
 const STALE_MS = 7 * 24 * 3_600_000
 
 /**
@@ -87,7 +87,7 @@ async function begin({ synced, clock }: AuditContext): Promise<AuditStart> {
   const now = clock.wall()
   if (meta.get('audit_stopped')) await commit(tx => tx.meta.clear('audit_stopped'))
   const before = meta.get('audit_began') ?? Number.NaN
-  // After the clock was set back, the recorded start may lie in the future. Then the audit begins anew.
+  // After the clock was set back, the recorded start may lie in the future. Then a new audit begins.
   if (before <= now && now - before < STALE_MS) return { at: before, newest: meta.get('audit_newest') ?? 0 }
   const newest = images.latest()?.id ?? 0
   await commit(tx => {
@@ -123,7 +123,7 @@ function sparing({ host, clock, gapMs }: AuditRun): ImageHost {
   })
 }
 
-/** The images that no album lists although the host delivers them. */
+/** The images of `gone` findings that the host delivers. The host is only late to list them. */
 async function listedLate(context: AuditContext, signal: AbortSignal): Promise<ImageRow[]> {
   const { audit, images } = context.synced
   const missing = audit
@@ -133,7 +133,9 @@ async function listedLate(context: AuditContext, signal: AbortSignal): Promise<I
   return missing.filter(image => !gone.has(image))
 }
 
-/** The images that are not delivered. Only young images are asked for. */
+/**
+ * The images that the host does not deliver. Only young images are asked for, and every other image counts as not delivered.
+ */
 export async function notDelivered(
   context: Omit<AuditContext, 'synced'>,
   images: readonly ImageRow[],
@@ -159,13 +161,13 @@ export function isYoung(
 function record({ audit, images }: Tx, album: number | null, compared: AlbumComparison): void {
   for (const { remote_id } of compared.inPlace) audit.remove('changed', remote_id)
   for (const finding of compared.findings) audit.put(finding)
-  // An image that was found in another album before is not missing.
+  // An image that this audit has found in another album is not missing.
   for (const { remote_id, name } of compared.missing)
     if (!audit.has('changed', remote_id))
       audit.put({ kind: 'gone', remote_id, album, name, detail: because('not_listed') })
   for (const finding of compared.elsewhere) recordMoved(finding)
 
-  /** An image that the album in its record lists too is no finding. */
+  /** An image that two albums list is no finding when one of them is the album in its record. */
   function recordMoved(finding: Finding): void {
     const home = images.byRemoteId(finding.remote_id)!.album
     if (audit.isDone(home) && !audit.has('gone', finding.remote_id)) return
@@ -181,7 +183,7 @@ function record({ audit, images }: Tx, album: number | null, compared: AlbumComp
  * failed: the host refuses further requests.
  */
 export type AlbumLook =
-  /** atOnce: the first walk was complete, so no interrupted walk lies between this look and the look before. */
+  /** atOnce: the first walk was complete, so no incomplete walk lies between this look and the look before. */
   | { kind: 'whole'; images: Walk['images']; atOnce: boolean }
   | { kind: 'unknown'; reason: Reason }
   | { kind: 'failed'; failure: HostFailure }
@@ -205,7 +207,7 @@ export async function lookAtAlbum(
 
 /**
  * The images of the root, and those images of other albums that are recorded in the root. An upload without an album lands
- * in the account's default album (§4.1). While nobody knows which album that is, its images are recorded in the root.
+ * in the account's default album (§4.1). While the default album is not known, its images are recorded in the root.
  */
 async function lookEverywhere({ synced, host }: AuditContext, signal: AbortSignal): Promise<AlbumLook> {
   const look = lookOf(await walkEverything(host, signal))
@@ -231,7 +233,10 @@ export const listingChanges = {
   reason: because('listing_changed'),
 } as const
 
-/** Looks for an album whose id the host does not know. The album is gone when its parent does not list it, or is gone too. */
+/**
+ * Looks for an album whose id the host does not know. The album is gone when its parent does not list the album, or when the
+ * parent is gone too.
+ */
 async function lookForAlbum(
   context: AuditContext,
   { remote_id, parent, made_at }: AlbumRow,
