@@ -34,7 +34,10 @@ const DRIFT_MS = 250
 
 /** Tells how long files have been left alone. After the clock was set forward, a young file must not seem old. */
 export class FileAges {
-  /** The clocks' difference when it was last read, by the process before at first. Null: it was never read. */
+  /**
+   * The clocks' difference when it was last read. At first this is the difference that the previous process recorded. Null:
+   * it was never read.
+   */
   #offset: number | null
   #setAt: number | null = null
 
@@ -42,7 +45,10 @@ export class FileAges {
     this.#offset = offset
   }
 
-  /** Milliseconds since `ctime` (microseconds since 1970): at most the time since the clock was found set. */
+  /**
+   * Milliseconds since `ctime` (microseconds since 1970), but at most the time since albumd noticed that the wall clock was
+   * set.
+   */
   since(ctime: number, clock: Clock): number {
     const now = clock.monotonic()
     const offset = clock.wall() - now
@@ -56,7 +62,7 @@ export class FileAges {
   }
 }
 
-/** The clocks' difference in milliseconds, for the records. */
+/** The wall clock minus the monotonic clock, in milliseconds. */
 export function clockOffset(clock: Clock): number {
   return Math.round(clock.wall() - clock.monotonic())
 }
@@ -70,19 +76,26 @@ export function mayArriveFor(credentialLifetimeMs: number): number {
 }
 
 /**
- * The state was lost, or replaced by an older copy. What the process before had sent may still arrive at the host, and no
- * record would tell what it is, so nothing is uploaded for as long. `monotonic`: milliseconds of this boot.
+ * Records that the state was lost, or replaced by an older copy. Requests that were sent before may still arrive at the host,
+ * and no record tells what they sent. So nothing is uploaded until none of them can arrive any more. `monotonic`:
+ * milliseconds of this boot.
  */
 export function noteLost({ meta }: Pick<Tx, 'meta'>, monotonic: number): void {
   meta.set('lost_at', Math.round(monotonic))
 }
 
-/** When the state was lost, in monotonic milliseconds. Null: nothing that was sent before can arrive any more. */
+/**
+ * When the state was lost, in monotonic milliseconds. Null: the state was not lost, or no earlier request can arrive any
+ * more.
+ */
 export function lostAt({ meta }: Pick<Synced, 'meta'>): number | null {
   return meta.get('lost_at')
 }
 
-/** Once nothing can arrive any more, albums are walked anew, so that late images are seen. */
+/**
+ * Ends the wait after a state loss, once no earlier request can arrive any more. Then albums are walked again, because images
+ * may have arrived since the last walk.
+ */
 export async function endLoss(context: EngineContext): Promise<void> {
   const { synced, clock, credentialLifetimeMs, contents } = context
   const at = lostAt(synced)
@@ -93,9 +106,9 @@ export async function endLoss(context: EngineContext): Promise<void> {
 
 /**
  * Monotonic times in the records count from one boot. After another boot nobody knows how much time has passed. So the
- * time between the boots counts as none, and every measurement begins anew. `bootId`: names this boot. A system without
- * names for its boots gives a constant; there a monotonic clock that is behind the records shows that the machine was
- * booted again. `monotonic`: milliseconds of this boot. May be repeated.
+ * time between the boots counts as none, and every measurement begins anew. `bootId`: names this boot. A system without names
+ * for its boots gives a constant. On such a system, a monotonic clock that is behind the records shows that the machine was
+ * booted again. `monotonic`: milliseconds of this boot. May be called again in the same boot.
  */
 export function noteBoot(
   { meta, journal, albums, unusedAlbums }: Tx,

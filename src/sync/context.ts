@@ -12,8 +12,8 @@ import type { VanishedRules } from './scan/index.ts'
 import type { IncompletePictures, RecoveryPace } from './uploads/index.ts'
 
 /**
- * What the engine works with. Whoever runs it makes one for the life of the process. A function that needs two or three
- * of these takes `Pick<EngineContext, 'synced' | 'clock'>`.
+ * What the engine works with. One context is made for the life of the process. A function that needs only parts of the
+ * context takes `Pick<EngineContext, 'synced' | 'clock'>`.
  */
 export interface EngineContext extends EngineSettings, ProcessMemory {
   synced: Synced
@@ -39,16 +39,18 @@ export interface EngineSettings {
   concurrency: number
   /** How credentials are asked for: by §4.1, or by §4.3, which knows no album. */
   uploadForm: 'credential' | 'presign'
-  /** Which dimensions are declared of a picture that EXIF turns (§4.1). learn: those that the host takes. */
+  /**
+   * Which dimensions are declared of a picture that EXIF turns (§4.1). learn: the dimensions that the host has taken before.
+   */
   dimensions: 'learn' | 'stored' | 'turned' | 'skip'
   order: 'newest' | 'oldest'
   hold: HoldPolicy
-  /** How an album is deleted whose folder is gone. */
+  /** When a folder is gone: its images are deleted one by one, or its album with one request. */
   albumDeletions: 'one_by_one' | 'recursive'
   allowance: Allowance
 }
 
-/** What this process has seen. The next process sees it anew, so nothing of this is recorded. */
+/** What this process has seen. Nothing of this is recorded, because the next process finds it out again. */
 export interface ProcessMemory {
   /** The images in albums. */
   contents: AlbumContents
@@ -62,11 +64,11 @@ export interface ProcessMemory {
   vanishedRules: VanishedRules
 }
 
-/** Looks at folders, and answers for each in the order given. */
+/** Looks at folders, and answers one result for each folder, in the same order. */
 export type LookAtFolders = (batch: FolderToLookAt[]) => Promise<FolderResult[]>
 
 /**
- * Opens and hashes the picture at `path` below `root`. Throws PictureFileError when the picture can't be had now, or when
- * `cut` is aborted before it was read.
+ * Opens and hashes the picture at `path` below `root`. Throws PictureFileError when the picture can't be read now, or when
+ * `cut` is aborted before the picture was read.
  */
 export type OpenPictureAt = (root: string, path: string, cut: AbortSignal) => Promise<OpenPicture>

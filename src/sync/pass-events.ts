@@ -14,25 +14,25 @@ export type PassEvent =
       reason: Reason
     }
   | { event: 'mirror_guarded'; mirror: string; reason: Reason }
-  /** `quota_left`: so many more today, by our count. */
+  /** `quota_left`: how many more pictures may be sent today, by albumd's own count. */
   | { event: 'uploads_started'; pictures: number; bytes: number; quota_left: number }
   /** `cdn_url`: null when the host has not told where it delivers the image. */
   | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string | null }
-  /** `compared`: no record said that its bytes are on the host, so the image was fetched to compare it. */
+  /** `compared`: no record proved that the bytes are on the host, so the image was fetched and compared. */
   | { event: 'picture_unchanged'; mirror: string; path: string; size: number; compared?: true }
-  /** An image on the host can be this picture. The picture is not uploaded, and the bytes have yet to be compared. */
+  /** An image on the host can be this picture. The picture is not uploaded, and its bytes are not compared yet. */
   | { event: 'picture_linked'; mirror: string; path: string }
   /** What became of an upload whose outcome was not known. */
   | { event: 'upload_found_out'; mirror: string; path: string; name: string; arrived: boolean }
   | { event: 'picture_failed'; mirror: string; path: string; code: string; message: Reason }
   | { event: 'picture_uncertain'; mirror: string; path: string; message: Reason }
-  /** `retry_in_ms`: by then the picture is worth another pass, even where no event tells of a change. */
+  /** `retry_in_ms`: after this time another pass must try the picture again, also when no event reports a change. */
   | { event: 'picture_waits'; mirror: string; path: string; message: Reason; retry_in_ms?: number }
   | { event: 'album_created'; album: string }
   | { event: 'album_deleted'; album: string }
   /** The host deleted more with an album than was recorded in it. */
   | ({ event: 'deleted_more' } & Excess)
-  /** Pictures that are uploaded without an album land there (§4.1). */
+  /** The album that pictures land in when they are uploaded without an album (§4.1). */
   | { event: 'default_album_found'; album: string }
   | { event: 'uploads_stopped'; code: string; message: Reason }
   | { event: 'image_deleted'; mirror: string; path: string; reason: 'deleted' | 'superseded' | 'ignored' }
@@ -40,7 +40,7 @@ export type PassEvent =
   | { event: 'deletions_held'; mirror: string; images: number; pictures: number }
   | { event: 'image_kept'; mirror: string; path: string; reason: Reason }
 
-/** The same event with words in place of reasons, for whoever shows it. */
+/** The same event with words in place of reason codes, for log, page and command line. */
 export type SpokenEvent = Spoken<PassEvent>
 
 type Spoken<E> = E extends unknown ? { [K in keyof E]: E[K] extends Reason ? string : E[K] } : never

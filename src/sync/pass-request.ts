@@ -17,7 +17,7 @@ export type Scope = 'everything' | readonly string[]
 /**
  * mirror: everything that a pass can do.
  * adopt: pictures are linked to images that the host holds already. Nothing is sent, created or deleted.
- * look: what lies on the disk is recorded, and the host is not asked for anything. So it is while albumd is paused.
+ * look: what lies on the disk is recorded, and the host is not asked for anything. This is the task while albumd is paused.
  */
 export type PassTask = 'mirror' | 'adopt' | 'look'
 
@@ -49,11 +49,11 @@ export interface PassReport {
 export interface Interruption {
   stop: AbortSignal
   cut: AbortSignal
-  /** Ends a pass's uploads alone, as `stop` would: there is something to look at first. */
+  /** Ends only the uploads of a pass, because something must be scanned first. */
   pauseUploads?: AbortSignal
-  /** Ends a pass's deletions alone: there is something to look at first. */
+  /** Ends only the deletions of a pass, because something must be scanned first. */
   pauseDeletions?: AbortSignal
-  /** Ends a pass soon, except its scans: a person waits for something else. The next pass does what is left. */
+  /** Ends everything in a pass except its scans, because a person waits for something else. The next pass does the rest. */
   makeWay?: AbortSignal
 }
 

@@ -22,9 +22,9 @@ export async function recoverAlbumDeletions(context: EngineContext, pass: Pass):
 }
 
 /**
- * Deletes the images whose grace is over, after everything was scanned once more: when a picture was moved behind the
- * first scan's back, the second scan finds it in its new place, and it is uploaded first. What only the second scan
- * finds missing waits for the next pass.
+ * Deletes the images whose grace is over. First everything is scanned a second time, because a picture may have moved into a
+ * folder that the first scan had already looked at. The second scan finds the picture there, and the picture is uploaded
+ * before its old image is deleted. An image whose picture only the second scan found missing waits for the next pass.
  */
 export async function deleteDueImages(
   context: EngineContext,
@@ -49,7 +49,7 @@ export async function deleteDueImages(
   }
 }
 
-/** At the end of a pass: the albums that albumd created and that nothing needs any more. */
+/** At the end of a pass: deletes the albums that albumd created and that nothing needs any more. */
 export async function deleteUnusedAlbums(context: EngineContext, pass: Pass): Promise<void> {
   const { mirrors, interruption, task, stopped } = pass
   if (task !== 'mirror' || stopped.length > 0) return
@@ -57,7 +57,7 @@ export async function deleteUnusedAlbums(context: EngineContext, pass: Pass): Pr
   if (failure) stopped.push(failure)
 }
 
-/** The mirror was set to keep images while some of its images waited for their deletion. */
+/** Keeps images that waited for their deletion when their mirror was set to keep images. */
 async function keepAll({ synced, clock }: EngineContext, { row }: ScannedMirror): Promise<void> {
   const images = synced.escrow.ofMirror(row.id).map(({ image }) => image)
   if (images.length > 0) await synced.commit(tx => kept(tx, images, clock.wall()))

@@ -11,20 +11,19 @@ import type { Interruption } from '../pass-request.ts'
 import { verifyLink } from '../uploads/index.ts'
 import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send-delete.ts'
 
-/** What deletions work with. */
 export type DeletionContext = Pick<
   EngineContext,
   'synced' | 'host' | 'clock' | 'running' | 'tell' | 'contents'
 >
 
-/** What the deletions of one mirror are decided by. `known`: the images that waited before everything was scanned again. */
+/** What decides about the deletions of one mirror. `known`: the images that waited before everything was scanned again. */
 export interface DeletionRun {
   mirror: { id: number; folder: string }
   disk: DiskCheck
   known: ReadonlySet<number>
 }
 
-/** Reasons for which an image is taken out of escrow: something needs it. */
+/** Reasons for which an image is taken out of escrow, because something needs the image. */
 const NEEDED: ReadonlySet<ReasonCode> = new Set(['in_use', 'kept_for_good'])
 
 /** Whether the reason for which an image stays ends its deletion. For every other reason the deletion is tried again. */
@@ -32,12 +31,12 @@ export function endsDeletion(why: Reason): boolean {
   return NEEDED.has(codeOf(why))
 }
 
-/** Running time before an image that the host would not delete is tried again, in milliseconds. */
+/** After so much running time, in milliseconds, a deletion that the host refused is tried again. */
 const POSTPONED_MS = 3_600_000
 
 /**
  * Deletes the images of a mirror whose grace is over, one by one, unless something speaks against it. Answers the host's
- * failure that ended it early, or null.
+ * failure that ended the deletions early, or null.
  */
 export async function deleteImages(
   context: DeletionContext,
@@ -74,7 +73,10 @@ export function isGraceOver({ state, due_at }: EscrowRow, running: number): bool
   return state !== 'held' && due_at <= running
 }
 
-/** Whether a pass deletes the image, unless something speaks against it. */
+/**
+ * Whether the image is due for deletion in this pass: its grace is over, and the image waited before everything was scanned
+ * again.
+ */
 export function isDue(
   { running }: Pick<EngineContext, 'running'>,
   { known }: Pick<DeletionRun, 'known'>,
@@ -100,7 +102,7 @@ async function whyStays(
   const notProved =
     (await whyUnproved(context, entry, image, signal)) ??
     (await whyAnothers(context, entry, image, listed, signal))
-  // To fetch and compare the bytes may have taken a while.
+  // The questions are asked again, because fetching and comparing the bytes may have taken a while.
   return notProved ?? (image.proof === 'none' ? whyImageStays(synced, image, disk) : null)
 }
 
@@ -127,8 +129,8 @@ async function whyAnothers(
 }
 
 /**
- * Compares images that were only linked to files with the bytes of `image`. When a picture moved, its file may be linked to
- * an image that is not its own, and then `image` is still needed.
+ * Compares the bytes of linked images before `image` is deleted. A picture that moved has a new file with the bytes of
+ * `image`, and this file may be linked, by its name alone, to an image with other bytes. Then `image` is still needed.
  */
 async function verifyMoves(context: DeletionContext, image: ImageRow, signal: AbortSignal): Promise<void> {
   const { files, images } = context.synced
@@ -137,8 +139,8 @@ async function verifyMoves(context: DeletionContext, image: ImageRow, signal: Ab
 }
 
 /**
- * Why an image that was only linked may not be deleted, or null. Its bytes are compared first. When the bytes are other
- * bytes, the image is forgotten. When they can't be compared, a person must approve the deletion.
+ * Why an image that was only linked may not be deleted, or null. Its bytes are compared first. When they differ, the image is
+ * forgotten. When they can't be compared, a person must approve the deletion.
  */
 async function whyUnproved(
   context: DeletionContext,

@@ -10,18 +10,24 @@ export interface HoldPolicy {
   hold_min: number
 }
 
-/** Running time in milliseconds. All deletions of this time count together, so many small ones are held like a large one. */
+/**
+ * The window, in milliseconds of running time. All deletions within the window count together, so that many small deletions
+ * are held like a large one.
+ */
 export const WINDOW_MS = 24 * 3_600_000
 
-/** Whether so many images are to be deleted that a person must approve. Deletions within the window count too. */
+/**
+ * Whether so many images are to be deleted that a person must approve. Images that were deleted within the window count too.
+ */
 export function isTooMuch({ pending, deleted, in_use }: EscrowWeight, policy: HoldPolicy): boolean {
   const all = pending + deleted
   return pending > 0 && all > policy.hold_min && all > policy.hold_above * (in_use + all)
 }
 
 /**
- * Holds all deletions of a mirror that wait, when there are too many of them. All are held rather than the excess, because
- * nobody can tell which of them were meant. `running`: running time in milliseconds. `now`: milliseconds since 1970.
+ * Holds all deletions of a mirror that wait, when there are too many of them. All of them are held, and not only the excess,
+ * because nobody can tell which of the deletions are intended. `running`: running time in milliseconds. `now`: milliseconds
+ * since 1970.
  */
 export async function weighDeletions(
   synced: Synced,

@@ -6,7 +6,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { isMount, isSameRoot, type ScannedMirror, whetherThere } from '../scan/index.ts'
 import { folderAbove, foldersAbove, fullPath, nameOf, pathOf } from '../tree-path.ts'
 
-/** The disk as it is at this moment, looked at once more before something can't be undone. */
+/** Looks at the disk once more just before a deletion, because a deletion can't be undone. */
 export class LastCheck {
   readonly #disk: Disk
   readonly #synced: Synced
@@ -20,17 +20,18 @@ export class LastCheck {
     this.#mirrors = new Map(scanned.map(mirror => [mirror.row.id, mirror]))
   }
 
-  /** Why the local truth of a mirror is in doubt, or null. */
+  /** Why a mirror's root or one of its mounts is in doubt, or null. */
   doubt({ policy, identity, row, mounts }: ScannedMirror): Reason | null {
     if (row.guard !== null) return row.guard
     const lost = mounts.find(path => !isMount(this.#disk, policy.folder, path))
-    // The root is checked after the mounts: a mount that was seen below another root proves nothing.
+    // The root is checked after the mounts. When another root is there by then, the mounts may have been seen below that
+    // root, and prove nothing.
     if (!isSameRoot(this.#disk, policy.folder, identity))
       return because('root_replaced', { folder: policy.folder })
     return lost === undefined ? null : because('mount_gone', { path: lost })
   }
 
-  /** Why the local truth of any mirror is in doubt, or null. A picture may have moved to another mirror. */
+  /** Why the root or a mount of any mirror is in doubt, or null. A picture may have moved to another mirror. */
   doubtOfAny(): Reason | null {
     if (this.#unseen !== null) return because('location_unseen', { path: this.#unseen })
     for (const mirror of this.#mirrors.values()) {
@@ -40,7 +41,7 @@ export class LastCheck {
     return null
   }
 
-  /** Why a file of any mirror can't be taken for gone, or null. */
+  /** Why a file of any mirror can't count as gone, or null. */
   whyNotGone(file: FileRow): Reason | null {
     const folder = this.#synced.folders.byId(file.folder)!
     const mirror = this.#mirrors.get(folder.mirror)
@@ -53,18 +54,18 @@ export class LastCheck {
     return this.#isPruned(mirror, path, file) ? null : because('file_there_again', { path })
   }
 
-  /** Why the location of an image that no file uses can't be taken for empty, or null. */
+  /** Why the location of an image that no file uses can't count as empty, or null. */
   whyThere({ policy, row }: ScannedMirror, path: string): Reason | null {
     const folder = this.#synced.folders.at(row.id, folderAbove(path))
     const file = folder && this.#synced.files.at({ folder: folder.id, name: nameOf(path) })
-    // The file at this location has an image of its own, so the image shows an older version.
+    // The file at this location has another image, so the image to be deleted shows an older version.
     if (file?.state === 'synced') return null
     return this.#isThere({ policy }, path) ? because('file_there_again', { path }) : null
   }
 
   /**
-   * Whether something is at a path. On a disk that ignores case, `a.png` is found although the file is called `A.png` now,
-   * and does not count.
+   * Whether something is at a path. On a disk that ignores case, `a.png` is found also when the file is called `A.png` now.
+   * Such a file does not count.
    */
   #isThere({ policy: { folder } }: Pick<ScannedMirror, 'policy'>, path: string): boolean {
     const at = `${folder}/${path}`

@@ -41,8 +41,9 @@ export interface Deletion {
  * First the intent is recorded. Then the request waits in the gate, and `whyNot` is asked just before the request leaves. When
  * the answer is lost, the deletion may have been done, so the intent stays open, and the deletion is repeated later.
  *
- * With an album the host may delete what somebody put there after the last walk. The host then counts more than was recorded
- * (§4.5), which is told to a person, and no whole album is deleted again before an audit has ended.
+ * When an album is deleted, the host may also delete what somebody put into the album after the last walk. Then the host's
+ * answer counts more than was recorded (§4.5). A person is told, and no whole album is deleted again before an audit has
+ * ended.
  */
 export async function sendDelete(
   { synced, host, clock, tell }: Pick<EngineContext, 'synced' | 'host' | 'clock' | 'tell'>,
@@ -68,7 +69,7 @@ export async function sendDelete(
   return refusal
 }
 
-/** What a host deleted beyond what was recorded of an album. The album itself may count or not. */
+/** What a host deleted beyond what was recorded of an album. The host's count may or may not include the album itself. */
 function excessOf({ name, albums, images }: Held, deleted: DeletedWithAlbum): Excess | null {
   if (deleted.albums <= albums && deleted.images <= images.length) return null
   return {
@@ -79,7 +80,7 @@ function excessOf({ name, albums, images }: Held, deleted: DeletedWithAlbum): Ex
   }
 }
 
-/** How many paths are told of an album that was deleted with more than was recorded. */
+/** How many paths are told at most when a deletion took more than was recorded. */
 const PATHS_MOST = 100
 
 /**
@@ -92,11 +93,11 @@ export function askToDeleteNothing(host: ImageHost, signal: AbortSignal): Promis
 
 /** What the disk shows of the pictures of an image, looked at anew for each question. */
 export interface DiskCheck {
-  /** Why a file can't be taken for gone, or null. */
+  /** Why a file can't count as gone, or null. */
   whyNotGone(file: FileRow): Reason | null
-  /** Why the location of an image that no file uses can't be taken for empty, or null. */
+  /** Why the location of an image that no file uses can't count as empty, or null. */
   whyThere(entry: EscrowRow): Reason | null
-  /** Why nothing may be deleted at this moment, or null: a root is in doubt. */
+  /** Why a root is in doubt, so that nothing may be deleted at this moment; or null. */
   doubt(): Reason | null
 }
 

@@ -23,7 +23,7 @@ const LEFT_ALONE_MS = 3_600_000
 /**
  * Deletes albums that albumd created and that nothing needs, deepest first. Each album is deleted after two complete walks
  * that showed nothing in it, because a picture that another person put there may be listed late. Called at the end of a
- * pass. Answers the host's failure that ended it early, or null.
+ * pass. Answers the host's failure that ended the deletions early, or null.
  */
 export async function deleteEmptyAlbums(
   context: AlbumContext,
@@ -71,7 +71,10 @@ export async function repeatAlbumDeletions(
   return null
 }
 
-/** Takes an unused album one step further: seen empty, then deleted. `unused`: the host's ids of all unused albums. */
+/**
+ * Takes an unused album one step further: first it is seen empty, then it is deleted. `unused`: the host's ids of all unused
+ * albums.
+ */
 async function advance(
   context: AlbumContext,
   album: AlbumRow,
@@ -109,8 +112,8 @@ async function advance(
 }
 
 /**
- * The host does not know the album. Either a deletion that got no answer was done, or somebody else deleted the album; then
- * its record is put in doubt, and the next search looks for it.
+ * The host does not know the album. When a deletion of the album got no answer (`deleting`), the deletion was done. Otherwise
+ * somebody else may have deleted the album, so its record is put in doubt, and the next search looks for the album.
  */
 async function recordUnknown(
   { synced, clock, contents }: AlbumContext,

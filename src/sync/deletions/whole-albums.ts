@@ -26,11 +26,11 @@ interface WholeAlbum {
 }
 
 /**
- * Deletes the albums of folders that are gone whole, each with everything in it by one request (§4.5). The host must show
- * exactly what is recorded in the album, and all of it must be due for deletion. What is left goes image by image. This is
- * for people who alone write to the account, because the request takes whatever is in the album when the host serves it.
- * An example: the folder "2019" with 400 pictures was removed; one request deletes its album instead of 400 requests.
- * Answers the host's failure that ended it early, or null.
+ * Deletes the albums of folders that are gone, each album with everything in it by one request (§4.5). The host must show
+ * exactly what is recorded in the album, and every image in it must be due for deletion. All other images are deleted one by
+ * one. This is only for accounts that nobody else writes to, because the request takes whatever is in the album when the host
+ * serves it. An example: the folder "2019" with 400 pictures was removed; one request deletes its album instead of 400
+ * requests. Answers the host's failure that ended the deletions early, or null.
  */
 export async function deleteWholeAlbums(
   context: DeletionContext,
@@ -51,7 +51,7 @@ export async function deleteWholeAlbums(
     if (!whole) continue
     const shown = await showsExactly(context, whole, cut)
     if (typeof shown === 'object') return shown
-    // The questions come after the walks, because walks take their time.
+    // The questions come after the walks, because walks take long.
     if (!shown || whyAlbumStays(synced, whole, disk) !== null) continue
     for (const { id } of whole.albums) done.add(id)
     const failure = await deleteWhole(context, run, whole, due, cut)
@@ -163,8 +163,8 @@ async function deleteWhole(
 
 /**
  * Finds out what became of whole albums whose deletion got no answer, once the request can't arrive any more. When the host
- * still knows the album, nothing was deleted, because a deletion takes all that is in an album. Answers the failure that
- * kept it from looking, or null.
+ * still knows the album, nothing was deleted, because a deletion takes all that is in an album. Answers the failure that kept
+ * the album from being walked, or null.
  */
 export async function recoverWholeDeletions(
   { synced, host, clock, contents, credentialLifetimeMs }: EngineContext,

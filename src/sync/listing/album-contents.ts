@@ -13,17 +13,18 @@ export type UnrecordedImage = ListedImage & { album: number | null }
 type ListingContext = Pick<EngineContext, 'synced' | 'host'>
 
 /**
- * The unrecorded images of albums. When the state is new, or was put back from an earlier copy, a picture may be on the host although no record says so,
- * and sending the picture would make a second image. So before the first upload into an album since the process started,
- * the album's count on the host is compared with the records, and the album is walked whole where they differ.
+ * The unrecorded images of albums. When the state is new, or was put back from an earlier copy, a picture may be on the host
+ * although no record says so, and sending the picture would make a second image. So before the first upload into an album
+ * since the process started, the album's count on the host is compared with the records. When they differ, the whole album is
+ * walked.
  */
 export class AlbumContents {
-  /** The one look at each album, by its row; 0 is the root. */
+  /** The look at each album, by the album's row; 0 is the root. */
   readonly #looks = new Map<number, Promise<Outcome<void>>>()
   /** The unrecorded images of the albums that were walked, by their names. */
   readonly #unrecorded = new Map<number, Map<string, UnrecordedImage[]>>()
 
-  /** Looks at an album, once. Answers the failure that kept it from looking. */
+  /** Looks at an album, once. Answers the failure that kept the album from being looked at. */
   lookAt(context: ListingContext, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
     const key = album?.id ?? 0
     const look = this.#looks.get(key) ?? this.#look(context, album, signal)

@@ -6,14 +6,14 @@ import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 
 /*
- * Where the host delivers an image of which it has told no address. There are two sources. Acknowledged uploads show how
- * addresses are built from ids. And a listing names the delivery base, below which an image is served (§4.3.3, §4.4).
+ * Where the host delivers an image for which it has named no address. There are two sources. Acknowledged uploads show how
+ * addresses are built from ids. And a listing names the delivery base, below which images are served (§4.3.3, §4.4).
  */
 
 /** The address of an image of this name; null when it is not known. */
 export type AddressOf = (id: string, name: string) => string | null
 
-/** Reads the records once, so one result serves for many images. */
+/** Reads the records once, so that one result can be used for many images. */
 export function deliveryAddresses(synced: Synced): AddressOf {
   const pattern = confirmedPattern(synced)
   const base = synced.meta.get('cdn_base')
@@ -25,7 +25,7 @@ export function belowBase(base: string, id: string): string {
   return `${base.replace(/\/+$/, '')}${DELIVERY_PATH}${encodeURIComponent(id)}`
 }
 
-/** The same host. Its delivery base is recorded whenever a listing names another one. */
+/** The same host, which also records its delivery base whenever a listing names a new base. */
 export function rememberingDelivery(host: ImageHost, synced: Synced): ImageHost {
   return hostWith(host, {
     async list(album, page, signal) {
@@ -46,12 +46,15 @@ export interface DeliveryPattern {
   idOf(address: string): string | null
 }
 
-/** How many of the latest acknowledged uploads are read. Older uploads may have addresses of a pattern that the host has left. */
+/**
+ * How many of the latest acknowledged uploads are read. Older uploads may have addresses of a pattern that the host no longer
+ * uses.
+ */
 const SAMPLE = 50
 
 /**
- * The pattern of delivery addresses that acknowledged uploads have shown. Null when they show no pattern, or several. What
- * follows the id may depend on the extension.
+ * The pattern of delivery addresses that acknowledged uploads have shown. Null when they show no pattern, or several. The
+ * part after the id may depend on the extension of the name.
  */
 export function confirmedPattern({ images }: Pick<Synced, 'images'>): DeliveryPattern | null {
   let prefix: string | null = null
@@ -66,7 +69,7 @@ export function confirmedPattern({ images }: Pick<Synced, 'images'>): DeliveryPa
     suffixes.set(extension, after)
   }
   if (prefix === null) return null
-  // The longest ending first, because every address ends with an empty ending.
+  // The longest ending is tried first, because an empty ending fits every address.
   const known = [...new Set(suffixes.values())].sort((a, b) => b.length - a.length)
   const only = known.length === 1 ? known[0]! : null
   const start = prefix

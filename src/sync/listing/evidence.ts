@@ -118,8 +118,8 @@ export function mostBytes(printed: string): number | null {
 }
 
 /**
- * The least and most bytes that a listed size can mean. §2 shows sizes as "1.2 MB", and neither the units nor the rounding, so
- * there are two readings. Null: the size is not understood.
+ * The least and most bytes that a listed size can mean. §2 shows sizes such as "1.2 MB", and says neither whether a KB has
+ * 1000 or 1024 bytes nor how sizes are rounded. So there are two ranges. Null: the size is not understood.
  */
 function meaningsOf(printed: string): [least: number, most: number][] | null {
   const parts = PRINTED.exec(printed)

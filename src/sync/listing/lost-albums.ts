@@ -3,20 +3,24 @@ import type { Synced } from '../../synced/synced.ts'
 import type { Clock } from '../clock.ts'
 import { walkWhole } from './walk.ts'
 
-/** Milliseconds. A host that refuses an album which it lists does so for each picture of the album. */
+/**
+ * For so many milliseconds a listed album is not looked for again. A host that refuses an album although it lists the album
+ * refuses it for each of its pictures.
+ */
 const BELIEVED = 3_600_000
 
 /**
- * The same host. §4 names no code for an album that the host does not know any more, so a refused request may mean that. When the
- * album above does not list the album, the failure is told as `gone`, like NOT_FOUND. An example: another person deletes an
- * album, and the host answers the next upload into it with FORBIDDEN.
+ * The same host, which also finds out whether a refused album is gone. §4 names no code for an album that is gone, so any
+ * refused request may mean that its album is gone. When the album above does not list the album, the failure is told as
+ * `gone`, like NOT_FOUND. An example: another person deletes an album, and the host answers the next upload into it with
+ * FORBIDDEN.
  */
 export function tellingLostAlbums(
   host: ImageHost,
   { albums }: Synced,
   clock: Pick<Clock, 'monotonic'>,
 ): ImageHost {
-  /** By the host's ids, until when an album that was refused counts as listed. */
+  /** By the album's id on the host: until when the album counts as listed, although it was refused. */
   const listed = new Map<string, number>()
 
   async function isLost(id: string, signal: AbortSignal): Promise<boolean> {

@@ -6,7 +6,7 @@ import { because } from '../../words/reasons.ts'
 export interface Walk {
   albums: (ListedAlbum & { parent: string | null })[]
   images: (ListedImage & { album: string | null })[]
-  /** Whether these are all images of the album. False: an image that is not among them may be there all the same. */
+  /** Whether these are all images of the album. False: the album may hold further images. */
   complete: boolean
   /** Whether a page showed an image of an earlier page again. Then the order has changed, and another image was skipped. */
   repeats: boolean

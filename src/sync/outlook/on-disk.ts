@@ -23,7 +23,7 @@ export interface RuleInFile {
   line: number
 }
 
-/** `at`: the path that is left out: the path in question, or a folder above it. `rule`: null unless a rule hides `at`. */
+/** `at`: what is left out, either the path in question or a folder above it. `rule`: null unless a rule hides `at`. */
 export interface LeftOut {
   kind: 'left_out'
   why: LeftOutWhy
@@ -64,7 +64,7 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
 
 /**
  * The path of a file whose name is not valid UTF-8, in the closest folder above a missing `path`, or null. The missing
- * picture may have been renamed to it.
+ * picture may have been renamed to this file.
  */
 export function perhapsRenamedTo(disk: Disk, { mirror, path }: MirrorLocation): string | null {
   for (const above of [...foldersAbove(path)].reverse()) {
@@ -94,7 +94,7 @@ interface Entry {
   stat: DiskStat | null
 }
 
-/** Null: nothing lies there. In a name that is not valid UTF-8, `\xNN` stands for each byte that is not. */
+/** Null: nothing lies there. In a name that is not valid UTF-8, each invalid byte is written as `\xNN`. */
 function entryAt(disk: Disk, root: string, path: string): Entry | null {
   try {
     const stat = disk.lstat(fullPath(root, path))
@@ -155,7 +155,7 @@ function leftOut(
   return is === 'file' && stat?.size === 0 ? left('empty', because('empty_file', above)) : null
 }
 
-/** The config's rules are the first in the chain. */
+/** Link 0 of the chain of rules is the config. */
 function ruleInFile(root: string, { link, base, line, written }: HidingRule): RuleInFile {
   return { pattern: written, file: link === 0 ? null : `${fullPath(root, base)}/${IGNORE_FILE}`, line }
 }

@@ -68,7 +68,7 @@ const NOTHING: Recorded = {
   history: [],
 }
 
-/** Answers for one path. It reads the records and looks at the disk, and changes nothing. */
+/** The outlook of one path. Reads the records and looks at the disk, and changes nothing. */
 export function outlook(context: OutlookContext & { disk: Disk }, location: MirrorLocation): Outlook {
   const { synced, disk } = context
   const { mirror, path } = location
@@ -108,7 +108,7 @@ function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
   }
 }
 
-/** What is known of a path as a folder: one that lies on the disk, or one that is gone. */
+/** What is known of a path that is a folder, or was a folder before it went missing. */
 function folderOf(
   synced: Synced,
   { id }: MirrorRow,
@@ -120,7 +120,7 @@ function folderOf(
   if (onDisk.kind !== 'folder' && !isGone) return { counts: null, gone: null }
   const counts = synced.summaries.below(id, path)
   const { gone: _gone, kept: _kept, hidden: _hidden, ...others } = counts.states
-  // Until a scan finds the folder gone, its pictures are recorded as they were.
+  // Until a scan has found the folder gone, the records still show its pictures.
   const isFound = Object.keys(others).length === 0
   return { counts, gone: isGone && isFound ? synced.summaries.goneBelow({ mirror: id, path }) : null }
 }
@@ -130,14 +130,14 @@ export function wasFolder({ summaries }: Synced, mirror: number, path: string): 
   return Object.values(summaries.goneBelow({ mirror, path })).some(n => n > 0)
 }
 
-/** Why nothing is known for certain of a path, or null: its root or a folder above is in doubt. */
+/** Why a path is in doubt, because its root or a folder above it is in doubt; or null. */
 function doubtOf(synced: Synced, row: MirrorRow, path: string): Reason | null {
   if (row.guard_code === 'ROOT') return row.guard
   const folder = synced.folders.unknown(row.id).find(doubtful => isAtOrBelow(path, doubtful.path))
   return folder ? because('at_path', { path: fullPath(row.folder, folder.path), why: folder.unknown }) : null
 }
 
-/** What an outlook is about. `isRenamed`: it is missing, and may have got a name that is not valid UTF-8. */
+/** What an outlook is about. `isRenamed`: the path is missing, and may have got a name that is not valid UTF-8. */
 interface Subject {
   location: MirrorLocation
   onDisk: OnDisk
@@ -184,12 +184,12 @@ function whatBecame({ event, detail }: HistoryRow): Reason {
     : because('last_known', { why: detail })
 }
 
-/** Why a file is in its state, and what the next scan will find changed. */
+/** Why a file is in its state, and what has changed since the last scan. */
 function withChange(file: FileRow, { location, onDisk, recorded, isRenamed }: Subject): Reason {
   const seen = onDisk.kind === 'picture' ? [onDisk.look] : []
   const problem = { name: '', code: 'NAME_NOT_UTF8', message: because('name_not_utf8') } as const
   const look = { files: seen, aside: [], ignored: [], problems: isRenamed ? [problem] : [] }
-  // The ctime 0 in a record asks for the picture's bytes at the next scan, and says nothing of a change.
+  // The ctime 0 in a record only makes the next scan read the picture's bytes. It does not mean that the file has changed.
   const record = { ...file, ctime: file.ctime || (seen[0]?.ctime ?? 0) }
   const { deletions } = location.mirror
   const [change] = planFolder(file.folder, [record], look, { deletions, prunes: () => false }, 0)
@@ -220,7 +220,7 @@ function whyInState(file: FileRow, { history, failure }: Recorded): Reason {
   }
 }
 
-/** These events end what an earlier change asked for. */
+/** After one of these events, an earlier change needs no upload any more. */
 const DONE: ReadonlySet<HistoryEvent> = new Set(['uploaded', 'adopted', 'linked', 'unchanged', 'arrived'])
 
 /** Why a file is to be uploaded or compared. */

@@ -11,7 +11,7 @@ import { type Allowance, onlyReserveLeft, readQuota, tryAgainAfterMs } from '../
 import { type IncompletePolicy, waitForEnd } from '../uploads/index.ts'
 import type { MirrorLocation } from './on-disk.ts'
 
-/** What an outlook is made from: the records, the config and the moment. Times are milliseconds since 1970. */
+/** What an outlook is made from: the records, the config and the time. Times are milliseconds since 1970. */
 export interface OutlookContext {
   synced: Synced
   now: number
@@ -41,7 +41,10 @@ export function step(why: Reason, at: number | null = null): Step {
   return { why, at }
 }
 
-/** What keeps everything of a mirror from being sent and deleted, or null. Without a daemon, nothing goes on by itself. */
+/**
+ * What keeps all pictures of a mirror from being sent and all images from being deleted, or null. Without a daemon, nothing
+ * goes on by itself.
+ */
 export function everythingWaits(context: MirrorContext): Step | null {
   return everythingHalted(context) ?? (context.running ? null : step(because('run_sync')))
 }
@@ -74,7 +77,7 @@ export function uploadSteps(
   return [step(because('will_be_uploaded', { ahead: Math.max(0, pictures - 1) }))]
 }
 
-/** What the daemon alone waits for. A person who types `albumd sync` wants pictures sent now. */
+/** What only the daemon waits for. `albumd sync` does not wait, because a person who types it wants pictures sent now. */
 function daemonWaits({ settleMs, now, uploadsWaitUntil }: OutlookContext, changed: number | null): Step[] {
   const isYoung = changed !== null && changed <= now && changed + settleMs > now
   return [
@@ -105,7 +108,7 @@ function blockWaits(context: OutlookContext): Step[] {
   })
 }
 
-/** An albumd that runs tries blocked endpoints again by itself. */
+/** A running albumd tries blocked endpoints again by itself, so the step has a time. */
 function blockStep(
   { running, allowance }: OutlookContext,
   words: (typeof BLOCKED)[keyof typeof BLOCKED] | 'deletions_blocked',
@@ -116,7 +119,7 @@ function blockStep(
   return step(because(words, { code, message }), afterMs === null ? null : said_at + afterMs)
 }
 
-/** What reading a picture shows that keeps it from being sent, or null. Reads the whole file. */
+/** Reads the whole picture, and answers what in its bytes keeps it from being sent, or null. */
 export async function contentStep(
   { settleMs, incomplete }: Pick<OutlookContext, 'settleMs' | 'incomplete'>,
   { mirror, path }: MirrorLocation,
