@@ -10,6 +10,7 @@ import { count } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { pauseInJson } from './commands/pause.ts'
 import { EXIT } from './problem.ts'
+import { flatInWords } from './status-in-words.ts'
 import type { OnInterrupts } from './terminal/interrupts.ts'
 import { printLine, sayAside } from './terminal/output.ts'
 import { noProgress, progressOn, tellPass } from './terminal/progress.ts'
@@ -74,6 +75,8 @@ function report(done: Tally, notCompared: number | null, { mirrors, stopped, pau
   if (paused) printLine(pauseInWords(paused))
   // A paused pass has not scanned, so its counts say nothing.
   if (!paused || words !== ALL_IN_SYNC) printLine(words)
+  const flat = mirrors.reduce((sum, mirror) => sum + mirror.flat, 0)
+  if (flat > 0) printLine(flatInWords(flat))
   sayStopped(stopped, '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself')
 }
 

@@ -84,7 +84,15 @@ function clockTime(time: string): string {
 }
 
 function mirrorInWords(mirror: MirrorStatus, running: boolean): string[] {
-  const { files, synced, linked, left_out, left_out_with_image: withImage, perhaps_renamed: renamed } = mirror
+  const {
+    files,
+    synced,
+    linked,
+    flat,
+    left_out,
+    left_out_with_image: withImage,
+    perhaps_renamed: renamed,
+  } = mirror
   const rest = (
     [
       ['to upload', mirror.pending_uploads],
@@ -102,6 +110,7 @@ function mirrorInWords(mirror: MirrorStatus, running: boolean): string[] {
       ? `        ${[`${synced + linked} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`
       : `        not looked at yet${running ? '' : '; "albumd sync" or "albumd run" begins'}`,
     ...(linked > 0 ? [`        ${linkedInWords(linked)}`] : []),
+    ...(flat > 0 ? [`        ${flatInWords(flat)}`] : []),
     ...(left.length > 0 ? [`        left out: ${left.join(', ')}`] : []),
     ...(withImage > 0 ? [`        ${keepingInWords(withImage)}`] : []),
     ...(renamed > 0 ? [`        ${perhapsRenamedInWords(renamed)}`] : []),
@@ -111,6 +120,12 @@ function mirrorInWords(mirror: MirrorStatus, running: boolean): string[] {
 function linkedInWords(pictures: number): string {
   const bytes = pictures === 1 ? 'its bytes are' : 'their bytes are'
   return `${pictures} of them linked to images that were there: ${bytes} not compared yet; "albumd adopt --verify" does`
+}
+
+/** Pictures that lie flat. */
+export function flatInWords(pictures: number): string {
+  const lie = pictures === 1 ? 'lies' : 'lie'
+  return `${count(pictures, 'picture')} ${lie} outside their albums, which could not be had; "albumd audit" names them, "albumd why" says what happens next`
 }
 
 function keepingInWords(pictures: number): string {

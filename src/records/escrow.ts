@@ -120,7 +120,7 @@ export function unproved(tx: Tx, image: number, dueAt: number): void {
   tx.escrow.unproved({ image, due_at: dueAt })
 }
 
-/** Counts a deletion that no person has approved, for the hold. `running`: running time in milliseconds. */
-export function countDeletion(tx: Tx, { image, mirror, state }: EscrowRow, running: number): void {
-  if (state !== 'approved') tx.escrow.record(running, mirror, image)
+/** Counts a deletion for the hold, before the image's record goes. `running`: running time in milliseconds. */
+export function countDeletion(tx: Tx, { image }: Pick<EscrowRow, 'image'>, running: number): void {
+  tx.escrow.record({ at: running, image })
 }

@@ -20,13 +20,14 @@ export const FILE_TRANSITIONS = {
     none: ['pending', 'uncertain', 'failed', 'hidden'],
   },
   hashed: { pending: ['pending'] },
-  stored: { synced: ['pending'], linked: ['pending'] },
+  // A synced picture that lay flat is sent anew into its album.
+  stored: { synced: ['pending', 'synced'], linked: ['pending'] },
   uncertain: { uncertain: ['pending'] },
   failed: { failed: ['pending'] },
   retried: { pending: ['failed'] },
   resent: { pending: ['uncertain', 'failed'] },
   found: {
-    synced: ['uncertain', 'pending'],
+    synced: ['uncertain', 'pending', 'synced'],
     linked: ['uncertain', 'pending'],
     hidden: ['hidden'],
     pending: ['pending'],

@@ -34,8 +34,8 @@ export interface Scanned extends Location {
   deletions: Deletions
 }
 
-/** The host's image of a picture: where the image is, and what proves that its bytes are the picture's. */
-export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'>
+/** The host's image of a picture: where the image is, whether it lies flat, and what proves that its bytes are the picture's. */
+export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> & Pick<FileRow, 'flat'>
 
 /** A scan found the file changed, missing or left out. */
 export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, moment: Moment): void {
@@ -64,7 +64,7 @@ export function stored(
   scanned: Scanned,
   open: OpenPicture,
   { mime, width, height }: Picture,
-  at: Stored,
+  { flat, ...at }: Stored,
   moment: Moment,
 ): void {
   const image = tx.images.put({
@@ -78,18 +78,19 @@ export function stored(
     recorded_at: moment.now,
   })
   // When a record names this id already, with other bytes, the file does not use that image.
-  if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, moment)
+  if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, flat, moment)
 }
 
-/** The file has the bytes of a recorded image, and uses this image. */
+/** The file has the bytes of a recorded image, and uses this image. `flat`: as in Stored. */
 export function unchanged(
   tx: Tx,
   scanned: Scanned,
   open: OpenPicture,
   image: ImageRow,
+  flat: FileRow['flat'],
   moment: Moment,
 ): void {
-  usesImage(tx, scanned, open, image, false, moment)
+  usesImage(tx, scanned, open, image, false, flat, moment)
 }
 
 /** The file was read, and has other bytes than its image. Its hash is recorded, so that it is not read again before it is sent. */
@@ -160,6 +161,16 @@ export function resent(tx: Tx, files: readonly FileRow[], now: number): void {
   }
 }
 
+/** The host refuses a picture its album, so the picture stays flat. Without a `name`: every picture of the folder. */
+export function staysFlat(tx: Tx, pictures: { folder: number; name: string | null }): void {
+  tx.files.stayFlat(pictures)
+}
+
+/** Pictures that were to stay flat may be sent into their albums again: those of a folder, or all. */
+export function mayBeRegrouped(tx: Tx, folder: number | null = null): void {
+  tx.files.unflatten({ folder })
+}
+
 const FOUND = {
   uploaded: 'found_as_promised',
   compared: 'found_by_bytes',
@@ -173,7 +184,7 @@ const FOUND = {
 export function found(
   tx: Tx,
   intent: OpenUpload,
-  at: Stored,
+  { flat, ...at }: Stored,
   deletionsOf: (mirror: number) => Deletions,
   moment: Moment,
 ): void {
@@ -184,17 +195,20 @@ export function found(
   const file = tx.files.at({ folder, name })
   const location = locationOf(tx, intent)
   const deletions = deletionsOf(location.mirror)
-  if (file && isVersion(file, intent)) {
+  if (file && isVersion(file, intent) && (file.state !== 'synced' || image.proof !== 'none')) {
     const ofImage = image.proof === 'none' ? 'linked' : 'synced'
     const state = file.state === 'hidden' ? 'hidden' : ofImage
     const since = state === 'hidden' ? file.since : null
-    // The ctime 0 differs from every file's, so the next scan makes the file pending and its bytes are read.
-    settle(tx, 'found', file, { ...file, ctime: 0, state, since, image: image.id, hash: image.hash })
+    // The ctime 0 differs from every file's, so the next scan makes the file pending and its bytes are read. A picture that
+    // is synced was sent into its album a second time, and its bytes are known.
+    const ctime = file.state === 'synced' ? file.ctime : 0
+    const uses = { image: image.id, hash: image.hash, flat }
+    settle(tx, 'found', file, { ...file, ctime, state, since, ...uses })
     tx.folders.lookAgain(folder)
     supersede(tx, file.image, image.id, location, deletions, moment)
   } else if (file && file.image === null && file.state !== 'gone')
     // The image of the older version stays until the newer version is on the host.
-    writeFile(tx, 'found', file.state, { ...file, image: image.id })
+    writeFile(tx, 'found', file.state, { ...file, image: image.id, flat })
   else if (tx.files.onImage(image.id).length === 0 && deletions === 'propagate') {
     const reason = file && file.state !== 'gone' ? 'superseded' : 'deleted'
     enterEscrow(tx, { image: image.id, ...location, reason }, moment)
@@ -226,6 +240,7 @@ function usesImage(
   open: OpenPicture,
   image: ImageRow,
   isNew: boolean,
+  flat: FileRow['flat'],
   moment: Moment,
 ): void {
   noteImage(tx, { file, mirror, path, deletions }, image, isNew, moment.now)
@@ -245,6 +260,7 @@ function usesImage(
     since: null,
     image: image.id,
     hash: open.hash,
+    flat,
   } as const
   settle(tx, 'stored', file, row)
   supersede(tx, file.image, image.id, { mirror, path }, deletions, moment)
@@ -274,8 +290,11 @@ function locationOf({ folders }: Tx, { folder, name }: Pick<FileRow, 'folder' | 
   return { mirror, path: path === '' ? name : `${path}/${name}` }
 }
 
-/** In these states a file may still be the version that an upload in doubt has sent. */
-const MAY_BE_SENT: ReadonlySet<FileState> = new Set(['uncertain', 'pending', 'hidden'])
+/**
+ * In these states a file may still be the version that an upload in doubt has sent. A picture that is synced was sent a
+ * second time, into its album.
+ */
+const MAY_BE_SENT: ReadonlySet<FileState> = new Set(['uncertain', 'pending', 'hidden', 'synced'])
 
 function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
   if (!MAY_BE_SENT.has(file.state)) return false

@@ -50,6 +50,19 @@ export function albumPathOf(mirrorAlbum: string, folder: string): string[] {
 }
 
 /**
+ * Whether a picture in `album` lies flat: `path` names another album, its folder's, which could not be had. A picture without
+ * an album of its own lies wherever the host puts it.
+ */
+export function liesFlat({ albums }: Pick<Synced, 'albums'>, path: readonly string[], album: Album): boolean {
+  let at = album
+  for (const name of path.toReversed()) {
+    if (at?.name !== name) return true
+    at = at.parent === null ? null : albums.byId(at.parent)!
+  }
+  return path.length > 0 && at !== null
+}
+
+/**
  * Whether a DELETE of the album, or of an album above it, may still be served by the host. An image that is sent there now
  * would be deleted with the album.
  */

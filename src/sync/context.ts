@@ -44,6 +44,8 @@ export interface EngineSettings {
    */
   dimensions: 'learn' | 'stored' | 'turned' | 'skip'
   order: 'newest' | 'oldest'
+  /** Whether pictures that lie flat are sent into their albums once these can be had. */
+  regroup: 'auto' | 'never'
   hold: HoldPolicy
   /** When a folder is gone: its images are deleted one by one, or its album with one request. */
   albumDeletions: 'one_by_one' | 'recursive'

@@ -12,7 +12,7 @@ import {
 import { endingForOthers, type Pass, type PassReport, type PassRequest } from './pass-request.ts'
 import { reviewAccount } from './quota/index.ts'
 import { scanMirrors } from './scan/index.ts'
-import { recoverUploads, uploadPending } from './uploads/index.ts'
+import { recoverUploads, regroupPictures, uploadPending } from './uploads/index.ts'
 
 /**
  * One pass. The uploads come before the deletions, so that a picture that moved has its new image before its old image
@@ -26,6 +26,7 @@ export async function runPass(context: EngineContext, request: PassRequest): Pro
   await recoverAlbumDeletions(context, pass)
   const scanned = await scanMirrors(context, pass)
   await uploadPending(context, pass, scanned)
+  await regroupPictures(context, pass, scanned)
   await deleteDueImages(context, pass, scanned)
   await deleteUnusedAlbums(context, pass)
   await recordPass(context, pass)

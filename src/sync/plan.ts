@@ -97,7 +97,7 @@ function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook,
   // An image that is kept for good is not replaced. When the same bytes come back, they are linked to it again.
   const image = record?.state === 'kept' ? null : (record?.image ?? null)
   // Without a hash the file may be any picture of its size, so no image of that size is deleted meanwhile.
-  return { ...seen, folder, state, since, image, hash: null }
+  return { ...seen, folder, state, since, image, hash: null, flat: record?.flat ?? 0 }
 }
 
 function planMissing(

@@ -124,6 +124,9 @@ CREATE TABLE files (
   image  INTEGER REFERENCES images,
   -- Of the file as last looked at. Null until the file was read.
   hash   BLOB,
+  -- 1: the image lies in another album than the folder's, which could not be had. It is sent anew once the album can be.
+  -- 2: the host refused that too. The picture stays where it is until something changes.
+  flat   INTEGER NOT NULL DEFAULT 0 CHECK (flat IN (0,1,2)),
   PRIMARY KEY (folder, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX files_open ON files (state, mtime, folder, name) WHERE state <> 'synced';
@@ -134,6 +137,9 @@ CREATE INDEX files_open_by_size ON files (size) WHERE state IN ('pending','uncer
 CREATE INDEX files_pending_since ON files (since) WHERE state = 'pending';
 -- Comparing a changed file with its image needs no upload, and so waits for none.
 CREATE INDEX files_to_compare ON files (folder, name) WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL;
+
+-- Pictures that lie flat are counted, and the newest is sent into its album first.
+CREATE INDEX files_flat ON files (flat, mtime, folder, name) WHERE flat > 0 AND state = 'synced';
 
 -- Intents: a row stands from before the first byte of a request until its outcome is recorded.
 CREATE TABLE journal (

@@ -17,6 +17,8 @@ export interface MirrorSummary {
   left_out: LeftOut
   /** Recorded pictures that are left out now. Their images stay on the host. */
   left_out_with_image: number
+  /** Pictures on the host whose image lies in another album than their folder's, because that album could not be had. */
+  flat: number
   /** Since when the picture that waits longest has waited: milliseconds since 1970. */
   oldest_unsynced: number | null
 }
@@ -49,6 +51,14 @@ export interface GoneSummary {
   deleted: number
 }
 
+/** A picture that lies flat. */
+export interface FlatPicture {
+  path: string
+  folder: string
+  /** The row of the album that its image lies in; null is the root. */
+  album: number | null
+}
+
 export function openSummaries({ all, column, one, value }: Statements) {
   // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
   const strictlyBelow = `mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'`
@@ -79,6 +89,9 @@ export function openSummaries({ all, column, one, value }: Statements) {
     `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
   )
+  const flat = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder
+     WHERE flat > 0 AND state = 'synced' AND mirror = +?`
+  const countFlat = value<[mirror: number], number>(`SELECT count(*) ${flat}`)
   const failure = `SELECT mirror,
        CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,
        code, message, attempts, next_attempt_at
@@ -119,9 +132,15 @@ export function openSummaries({ all, column, one, value }: Statements) {
           failed: failed(mirror),
           left_out,
           left_out_with_image: hiddenWithImage(mirror),
+          flat: countFlat(mirror),
           oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
         }
       },
+      /** At most `most` pictures of a mirror that lie flat. */
+      flatOf: all<[mirror: number, most: number], FlatPicture>(
+        `SELECT CASE WHEN path = '' THEN name ELSE path || '/' || name END AS path, path AS folder,
+           (SELECT album FROM images WHERE id = files.image) AS album ${flat} LIMIT +?`,
+      ),
       /** At most `most` failures, in the order of their paths. */
       failures: all<[most: number], FailureSummary>(`${failure} ORDER BY mirror, path LIMIT +?`),
       /** At most `most` failures of a mirror. Those that albumd does not retry by itself come first, each part in the order of paths. */

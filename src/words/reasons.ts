@@ -169,6 +169,7 @@ const WORDS = {
     'it is larger than the host takes, which refused a file of {refused} bytes (plan {plan}); it is not asked about before the file gets smaller or host.plan changes, or a day later',
   perhaps_sent_before_loss:
     'it may be on the host already: the state was lost or restored, and the plan does not list albums; "albumd retry --resend" uploads it all the same',
+  album_refused: 'the host refuses the album where it belongs',
   older_version_open: 'what became of an earlier version is being found out',
   older_version_alike: `one of its album's images is an earlier version of it, and nothing tells which; it is tried again, and "albumd retry --resend" uploads it anew`,
   images_alike: `{images} of the album's images can be it, and their bytes can't be compared: {why:reason}; it is tried again, and "albumd retry --resend" uploads it anew`,
@@ -231,6 +232,8 @@ const WORDS = {
 
   // What `why` answers about a path (src/sync/outlook).
   in_sync: 'its image has the bytes that it had when it was last read',
+  in_sync_flat: ({ album }: { album: string }) =>
+    `its image has its bytes, and lies in ${album === '' ? 'the root' : `"${album}"`}, because its own album could not be had`,
   linked_by_name:
     'an image of its name, dimensions and size was on the host already; their bytes are not compared yet',
   cause_not_recorded: 'what went wrong is not recorded',
@@ -263,6 +266,10 @@ const WORDS = {
   looked_at_again: 'it is looked at again',
   will_be_uploaded: ({ ahead }: { ahead: number }) =>
     ahead > 0 ? `it is uploaded: ${ahead} other pictures wait as well` : 'it is uploaded',
+  flat_goes: 'it is sent anew into its own album, once the host makes albums and quota is left',
+  flat_refused:
+    'it stays where it is, because the host refuses its own album; "albumd retry" has the host asked again',
+  flat_stays: 'it stays where it is ({why})',
   settles: 'it must be left alone for watch.settle first',
   outside_hours: 'uploads wait for their hours (uploads.hours)',
   quota_used_up: ({ known }: { known: boolean }) =>

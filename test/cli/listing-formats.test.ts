@@ -13,6 +13,7 @@ function picture(changes: Partial<MirroredPicture> = {}): MirroredPicture {
     name: NAME,
     state: 'synced',
     older: false,
+    flat: false,
     album: 'Photos/a',
     url: URL,
     image: {
@@ -46,6 +47,7 @@ it('is JSON, one object a line, that gives back names as they are', () => {
     mirror: '/pictures',
     state: 'synced',
     older: false,
+    flat: false,
     album: 'Photos/a',
     image_id: 'id-1',
     url: URL,

@@ -119,6 +119,7 @@ export async function recordPictures(
           since: null,
           image: row?.id ?? null,
           hash: changed ? Buffer.alloc(32, 1) : hash,
+          flat: 0,
         }),
       )
     }

@@ -20,7 +20,7 @@ function records(state: FileState, proof: ImageRow['proof'] = 'uploaded') {
     const { id: folder } = tx.folders.add(mirror, '')
     const image = imageOf(tx, 'first', proof)
     const look = { name: 'a.png', size: 5, mtime: 1, ctime: 2, ino: 3 }
-    const file: FileRow = { ...look, folder, state, since: null, image: image.id, hash: image.hash }
+    const file: FileRow = { ...look, folder, state, since: null, image: image.id, hash: image.hash, flat: 0 }
     tx.files.put(file)
     return { synced, mirror, file, image }
   })
@@ -61,7 +61,7 @@ describe('what is recorded together', () => {
         sent_at: 1,
       })
       const intent = tx.journal.openUploads().find(open => open.id === id)!
-      const at = { remote_id: 'new', cdn_url: null, album: null, proof: 'uploaded' } as const
+      const at = { remote_id: 'new', cdn_url: null, album: null, proof: 'uploaded', flat: 0 } as const
       found(tx, intent, at, () => 'propagate', MOMENT)
     })
     expect(synced.escrow.of(image.id)).toMatchObject({ reason: 'superseded', due_at: 605_000 })

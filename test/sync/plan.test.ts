@@ -11,7 +11,7 @@ const backup: PlanPolicy = { ...mirror, deletions: 'keep' }
 const look: FileLook = { name: 'a.png', size: 10, mtime: 20, ctime: 30, ino: 40 }
 
 function row(changes: Partial<FileRow> = {}): FileRow {
-  return { ...look, folder: 1, state: 'synced', since: null, image: 7, hash: HASH, ...changes }
+  return { ...look, folder: 1, state: 'synced', since: null, image: 7, hash: HASH, flat: 0, ...changes }
 }
 
 function seen(parts: Partial<FolderLook>): Pick<FolderLook, 'files' | 'aside' | 'ignored' | 'problems'> {

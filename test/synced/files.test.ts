@@ -23,6 +23,7 @@ function open() {
       since: 5,
       image: null,
       hash: null,
+      flat: 0,
     })
   return { synced, mirror, folder, put }
 }
@@ -66,13 +67,39 @@ describe('files', () => {
       expect(plan.map(({ detail }) => detail).join()).not.toContain('TEMP B-TREE')
     }
   })
+
+  it('that lie flat are handed out the newest first, and found by their index in that order', () => {
+    const { synced, mirror, folder, put } = open()
+    for (let at = 0; at < 600; at++) put(`${at}`, at, 'synced')
+    expect(synced.files.anyFlat([mirror])).toBe(false)
+    for (const file of synced.files.ofFolder(folder))
+      if (file.mtime % 2) synced.files.put({ ...file, flat: file.mtime < 100 ? 2 : 1 })
+    const mtimes = [...synced.files.flat([mirror])].map(({ mtime }) => mtime)
+    expect(mtimes).toEqual(Array.from({ length: 250 }, (_, at) => 599 - 2 * at))
+    expect(synced.summaries.mirror(mirror).flat).toBe(300)
+    synced.files.stayFlat({ folder, name: '599' })
+    expect(names(synced.files.flat([mirror]))[0]).toBe('597')
+    synced.files.unflatten({ folder })
+    expect(synced.files.flatTotal([mirror])).toEqual({ pictures: 300, bytes: 300 })
+    const db = openDatabase(':memory:')
+    onTestFinished(() => void db.close())
+    const prepare = vi.spyOn(db, 'prepare')
+    openTx(db)
+    const [sql] = prepare.mock.calls
+      .map(([text]) => text)
+      .filter(text => /flat = 1.* ORDER BY mtime/s.test(text))
+    const plan = db
+      .prepare<object, { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all({ mtime: 9, folder: 9, name: '', mirrors: '[1]' })
+    expect(plan.map(({ detail }) => detail).join()).not.toContain('TEMP B-TREE')
+  })
 })
 
 it('a file may have the bytes of an image when it has their size and no other hash', () => {
   const { synced, folder } = open()
   const [hash, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   const isLike = (of: Pick<FileRow, 'hash' | 'size' | 'state'>) => {
-    synced.files.put({ ...of, folder, name: 'a', mtime: 1, ctime: 1, ino: 1, since: 1, image: null })
+    synced.files.put({ ...of, folder, name: 'a', mtime: 1, ctime: 1, ino: 1, since: 1, image: null, flat: 0 })
     return synced.files.anyOpenLike({ hash, size: 5 })
   }
   expect(isLike({ hash: null, size: 5, state: 'pending' })).toBe(true)
@@ -107,6 +134,7 @@ describe('the summary', () => {
     })
     expect(synced.summaries.mirror(mirror)).toEqual({
       files: 3,
+      flat: 0,
       synced: 1,
       linked: 0,
       uncertain: 1,

@@ -58,13 +58,22 @@ function exitCodeOf({ complete, findings, stopped }: AuditResult, verdict: Verdi
   return !complete || left || stopped.length > 0 || verdict === 'left' ? EXIT.left : EXIT.inSync
 }
 
-function inJson({ complete, albums, findings, skipped, withheld, stopped }: AuditResult): object {
+function inJson({ complete, albums, findings, flat, skipped, withheld, stopped }: AuditResult): object {
   const repaired = findings.filter(finding => finding.repaired).length
-  return { complete, albums, findings, repaired, skipped, withheld, stopped: stopped.map(failureInWords) }
+  return {
+    complete,
+    albums,
+    findings,
+    repaired,
+    flat,
+    skipped,
+    withheld,
+    stopped: stopped.map(failureInWords),
+  }
 }
 
 function report(
-  { complete, albums, skipped, findings, withheld, stopped }: AuditResult,
+  { complete, albums, skipped, findings, flat, withheld, stopped }: AuditResult,
   repair: boolean,
 ): void {
   const rows = findings.map(finding => [
@@ -81,10 +90,18 @@ function report(
     printLine(
       `${count(withheld, 'image')} would be deleted: more than deletions.hold_min, so none was; raise it to let them go`,
     )
-  if (albums > 0 || complete) printLine(summary(albums, findings, repair))
+  if (albums > 0 || complete) {
+    for (const { path, album, belongs_in } of flat)
+      printLine(`flat: ${printable(path)} lies in ${inAlbum(album)}, not in ${inAlbum(belongs_in)}`)
+    printLine(summary(albums, findings, repair))
+  }
   sayStopped(stopped, 'an audit compares listings, and waits for a plan that has them')
   if (!complete && stopped.length === 0 && skipped.length === 0)
     sayAside('the audit was stopped; the next one goes on where it was')
+}
+
+function inAlbum(album: string): string {
+  return album === '' ? 'the root' : `"${printable(album)}"`
 }
 
 const COLUMNS: readonly Column[] = [
@@ -104,6 +121,7 @@ const NOTHING: AuditResult = {
   albums: 0,
   skipped: [],
   findings: [],
+  flat: [],
   withheld: 0,
   stopped: [],
 }

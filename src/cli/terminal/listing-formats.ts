@@ -75,22 +75,23 @@ function inTable(shown: string, at: number, row: readonly string[] | null): stri
 }
 
 function* rowsOf(pictures: Iterable<MirroredPicture>, oneMirror: boolean): Generator<string[]> {
-  for (const { mirror, path, state, image, url } of pictures)
+  for (const { mirror, path, state, flat, image, url } of pictures)
     yield [
       oneMirror ? path : fullPath(mirror, path),
-      state,
+      flat && state === 'synced' ? 'flat' : state,
       sizeInWords(image.size),
       image.remote_id,
       url ?? 'not known',
     ].map(printable)
 }
 
-function inJson({ mirror, path, state, older, album, image, url }: MirroredPicture): object {
+function inJson({ mirror, path, state, older, flat, album, image, url }: MirroredPicture): object {
   return {
     path: fullPath(mirror, path),
     mirror,
     state,
     older,
+    flat,
     album,
     image_id: image.remote_id,
     url,

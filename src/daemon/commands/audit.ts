@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import { albumName } from '../../sync/album.ts'
+import { albumName, albumPathOf } from '../../sync/album.ts'
 import { deleteTwice, isOurs, type Repairs, repairGone, runAudit } from '../../sync/audit/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
+import { fullPath } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import { inWords } from '../../words/reasons.ts'
@@ -71,6 +72,13 @@ export interface AuditFinding {
   repaired: boolean
 }
 
+/** `path`: of the file. `album`: where its image lies, `belongs_in`: its own album. Both slash-separated; '' is the root. */
+export interface AuditFlat {
+  path: string
+  album: string
+  belongs_in: string
+}
+
 export interface AuditResult {
   /** Whether the walk ended with the last album. Otherwise the next walk goes on where this one ended. */
   finished: boolean
@@ -80,6 +88,8 @@ export interface AuditResult {
   /** Albums that could not be compared, and why. */
   skipped: { album: string; reason: string }[]
   findings: AuditFinding[]
+  /** Pictures that lie flat: outside their own albums, which could not be had. No difference, and nothing to repair. */
+  flat: AuditFlat[]
   /** How many deletions were not done, because so many need a person's word. */
   withheld: number
   /** The host's answers that ended the work early. */
@@ -103,6 +113,7 @@ export async function audit(
   const { albums, skipped, finished, stopped } = await runAudit({ ...context, gapMs, progress }, interruption)
   // Told now, because a repair changes the records.
   const found = synced.audit.findings().map(finding => shown(synced, finding))
+  const flat = flatPictures(synced)
   const resultOf = (repaired: readonly Finding[], withheld: number, failures: (HostFailure | null)[]) => {
     const done = new Set(repaired.map(({ kind, remote_id }) => `${kind} ${remote_id}`))
     return {
@@ -114,6 +125,7 @@ export async function audit(
         ...finding,
         repaired: done.has(`${finding.kind} ${finding.image_id}`),
       })),
+      flat,
       withheld,
       stopped: failures.filter(failure => failure !== null),
     }
@@ -137,6 +149,19 @@ export async function audit(
 }
 
 const NOTHING: Repairs = { repaired: [], withheld: 0, stopped: null }
+
+/** So many pictures of a mirror that lie flat are named. `status` counts all of them. */
+const FLAT_MOST = 1000
+
+function flatPictures(synced: Synced): AuditFlat[] {
+  return synced.mirrors.all().flatMap(mirror =>
+    synced.summaries.flatOf(mirror.id, FLAT_MOST).map(({ path, folder, album }) => ({
+      path: fullPath(mirror.folder, path),
+      album: albumName(synced, album),
+      belongs_in: albumPathOf(mirror.album, folder).join('/'),
+    })),
+  )
+}
 
 function shown(synced: Synced, { kind, album, name, remote_id, detail }: Finding) {
   const ours = isOurs(synced, { remote_id })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { hurried } from '../../records/escrow.ts'
-import { resent, retried } from '../../records/pictures.ts'
+import { mayBeRegrouped, resent, retried } from '../../records/pictures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { confirmedPattern } from '../../sync/listing/index.ts'
 import { recordStates } from '../../sync/pass.ts'
@@ -108,6 +108,7 @@ function forgetFailures(config: Config, synced: Synced, path?: string): Promise<
     for (const { folder, name } of failed) tx.failures.clear(folder, name)
     tx.account.forgetExhaustion()
     tx.meta.clear('size_limit')
+    if (path === undefined) mayBeRegrouped(tx)
   })
 }
 

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { KEY_REMEDY } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
+import { askToMakeNothing } from '../../sync/albums/index.ts'
 import { askToDeleteNothing } from '../../sync/deletions/index.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { because, inWords } from '../../words/reasons.ts'
@@ -61,7 +61,7 @@ const QUESTIONS: Record<AskedEndpoint, Question> = {
   create_album: {
     aim: 'to make albums',
     without: 'all pictures go into the deepest album that exists, or else into the root',
-    ask: (host, signal) => host.createAlbum({ name: '', parent_album: randomUUID() }, signal),
+    ask: askToMakeNothing,
   },
   delete: {
     aim: 'to delete',

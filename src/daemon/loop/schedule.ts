@@ -158,13 +158,18 @@ export async function sleepUntil(wall: number, clock: Clock, stop: AbortSignal):
 }
 
 export interface DueOptions {
-  config: { mirrors: Pick<Config['mirrors'][number], 'folder'>[]; uploads: Pick<Config['uploads'], 'hours'> }
+  config: {
+    mirrors: Pick<Config['mirrors'][number], 'folder' | 'deletions'>[]
+    uploads: Pick<Config['uploads'], 'hours'>
+  }
   synced: Synced
   clock: Clock
   /** Running time in milliseconds. */
   running: () => number
   /** How long a credential may be used (§8), in milliseconds. */
   credentialLifetimeMs: number
+  /** How often the host is asked whether pictures that lie flat can go into their albums; null: never. */
+  regroupEveryMs: number | null
   /** When everything is scanned, whether or not the watcher saw a change. */
   rescan: Recurring
 }
@@ -174,7 +179,7 @@ const RETRY_MS = 60_000
 
 /** How long the loop may rest without an event after a pass that took `tookMs`, in milliseconds. */
 export function restMs(options: DueOptions, { stopped }: PassReport, tookMs: number): number {
-  const { config, synced, clock } = options
+  const { config, synced, clock, regroupEveryMs } = options
   const { hours } = config.uploads
   const uploadsGo = hours === undefined || isOpen(hours, clock.wall())
   const waiting = config.mirrors.some(({ folder }) => {
@@ -182,7 +187,11 @@ export function restMs(options: DueOptions, { stopped }: PassReport, tookMs: num
     return row !== undefined && (row.guard !== null || (uploadsGo && synced.files.anyPending([row.id])))
   })
   const border = hours === undefined ? [] : [nextBorder(hours, clock.wall()) - clock.wall()]
-  return Math.min(dueMs(options, tookMs), ...border, ...(waiting || stopped.length > 0 ? [RETRY_MS] : []))
+  const propagating = config.mirrors.filter(({ deletions }) => deletions === 'propagate')
+  const ids = propagating.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
+  const flat = regroupEveryMs !== null && synced.files.anyFlat(ids) ? [regroupEveryMs] : []
+  const again = waiting || stopped.length > 0 ? [RETRY_MS] : []
+  return Math.min(dueMs(options, tookMs), ...border, ...flat, ...again)
 }
 
 /**

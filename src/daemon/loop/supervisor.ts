@@ -175,6 +175,7 @@ async function runSession(
       clock: systemClock,
       running,
       credentialLifetimeMs: config.host.credential_lifetime,
+      regroupEveryMs: config.host.regroup === 'auto' ? config.quota.probe_every : null,
       // The next time is kept in memory alone, because a daemon scans everything when it starts.
       rescan: cronSchedule(config.watch.rescan),
       audit: auditBySchedule(config, engine, bus.note),

@@ -146,6 +146,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
       now,
       mirrors: config.mirrors,
       allowance: allowanceOf(config),
+      regroup: config.host.regroup,
       ...contentPolicy(config),
       paused: pauseAt(synced, now),
       uploadsWaitUntil: uploadsWaitUntil(config.uploads.hours, now),

@@ -92,6 +92,8 @@ export interface MirroredPicture {
   state: FileState
   /** The image holds an earlier version of the picture. The file as it is now is not on the host. */
   older: boolean
+  /** The image lies in another album than the picture's own, which could not be had. */
+  flat: boolean
   /** The album's path on the host; '' is the root. */
   album: string
   image: ImageRow
@@ -109,14 +111,14 @@ export function mirroredPictures(
   const addressOf = deliveryAddresses(synced)
   // The album of the last file, because most files of a folder are in the same album.
   let album: { id: number | null; name: string } | null = null
-  return (mirror, { image: id, path, name, state, hash }) => {
+  return (mirror, { image: id, path, name, state, flat, hash }) => {
     const image = id === null ? undefined : synced.images.byId(id)
     if (!image) return null
     if (album === null || album.id !== image.album)
       album = { id: image.album, name: albumName(synced, image.album) }
     const older = state !== 'linked' && state !== 'synced' && !hash?.equals(image.hash)
     const url = image.cdn_url ?? addressOf(image.remote_id, image.name)
-    return { mirror, path, name, state, older, album: album.name, image, url }
+    return { mirror, path, name, state, older, flat: flat > 0, album: album.name, image, url }
   }
 }
 

@@ -25,6 +25,7 @@ import { explained } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import { because, codeOf, inWords, type Reason, WHY_IN_ESCROW } from '../../words/reasons.ts'
+import { count } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
 
 /**
@@ -72,6 +73,12 @@ export async function* previewPass(
       const sends = [...uploads.values()].some(({ any }) => any)
       if (knowsNothing && sends)
         note('nothing is recorded yet: what the host holds already is linked, not uploaded')
+      const propagating = scanned.filter(({ policy }) => policy.deletions === 'propagate')
+      const { pictures } = synced.files.flatTotal(propagating.map(({ row }) => row.id))
+      if (config.host.regroup === 'auto' && pictures > 0)
+        note(
+          `${count(pictures, 'picture')} outside their albums: sent into them if the host makes them by now`,
+        )
       if (guarded.size === 0) yield* previewDeletions(synced, scanned, uploads, config.deletions, running)
       for (const [mirror, reason] of guarded) yield { operation: 'none', mirror, reason: inWords(reason) }
     } finally {

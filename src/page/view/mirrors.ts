@@ -48,6 +48,7 @@ function chips(mirror: MirrorStatus): Html | null {
     ['failed', mirror.failed, 'bad'],
     ['uncertain', mirror.uncertain, 'warn'],
     ['linked, bytes not compared yet', mirror.linked, null],
+    ['outside their albums', mirror.flat, null],
     ['to delete', mirror.pending_deletions, null],
     ['held', mirror.held_deletions, 'warn'],
   ] as const

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { ListedAlbum } from '../../protocol/records.ts'
 import { type AlbumOrigin, albumFound, albumInDoubt } from '../../records/albums.ts'
-import type { HostFailure, Outcome, Remedy } from '../../remote/host.ts'
+import type { CreatedAlbum, HostFailure, ImageHost, Outcome, Remedy } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, albumName, keyOf } from '../album.ts'
@@ -246,6 +247,14 @@ export class AlbumTree {
   #known(parent: Album, name: string): AlbumRow | undefined {
     return this.#context.synced.albums.named(parent?.id ?? null, name)
   }
+}
+
+/**
+ * Asks whether key and plan allow albums to be made (§4.5). The album has no name and its parent does not exist, so no host
+ * makes it.
+ */
+export function askToMakeNothing(host: ImageHost, signal: AbortSignal): Promise<Outcome<CreatedAlbum>> {
+  return host.createAlbum({ name: '', parent_album: randomUUID() }, signal)
 }
 
 /**

@@ -9,12 +9,14 @@ import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
+import { albumName } from '../album.ts'
 import { planFolder } from '../plan.ts'
 import { folderAbove, fullPath, isAtOrBelow, nameOf } from '../tree-path.ts'
 import { lookAt, type MirrorLocation, type OnDisk, perhapsRenamedTo } from './on-disk.ts'
 import {
   deletionSteps,
   everythingWaits,
+  flatSteps,
   type MirrorContext,
   type OutlookContext,
   type Step,
@@ -38,6 +40,8 @@ export interface Recorded {
   isFolder: boolean
   /** The image that the file uses. */
   image: ImageRow | undefined
+  /** The path of the album that this image lies in; '' is the root. */
+  album: string
   /** Images of this path that are in escrow. */
   escrow: EscrowRow[]
   failure: FailureRow | undefined
@@ -63,6 +67,7 @@ const NOTHING: Recorded = {
   file: undefined,
   isFolder: false,
   image: undefined,
+  album: '',
   escrow: [],
   failure: undefined,
   history: [],
@@ -98,10 +103,12 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
 function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
   const above = path === '' ? undefined : synced.folders.at(id, folderAbove(path))
   const file = above && synced.files.at({ folder: above.id, name: nameOf(path) })
+  const image = file?.image == null ? undefined : synced.images.byId(file.image)
   return {
     file,
     isFolder: synced.folders.at(id, path) !== undefined,
-    image: file?.image == null ? undefined : synced.images.byId(file.image),
+    image,
+    album: albumName(synced, image?.album ?? null),
     escrow: synced.escrow.atPath(id, path),
     failure: above ? synced.failures.of(above.id, nameOf(path)) : undefined,
     history: synced.history.of({ mirror: id, path }),
@@ -197,11 +204,11 @@ function withChange(file: FileRow, { location, onDisk, recorded, isRenamed }: Su
   return change ? because('since_then', { before, now: change.reason }) : before
 }
 
-function whyInState(file: FileRow, { history, failure }: Recorded): Reason {
+function whyInState(file: FileRow, { history, failure, album }: Recorded): Reason {
   const last = (event: HistoryEvent) => history.findLast(row => row.event === event)?.detail
   switch (file.state) {
     case 'synced':
-      return because('in_sync')
+      return file.flat > 0 ? because('in_sync_flat', { album }) : because('in_sync')
     case 'pending':
       return whyPending(file, history)
     case 'linked':
@@ -233,7 +240,7 @@ export function whyPending({ image }: Pick<FileRow, 'image'>, history: readonly 
 /** What happens next with the picture itself. */
 function stepsOf(
   context: MirrorContext,
-  { onDisk, recorded }: Subject,
+  { onDisk, recorded, location }: Subject,
   state: PathState,
   reason: Reason,
   path: string,
@@ -262,7 +269,9 @@ function stepsOf(
     case 'left_out':
       return [leftOutStep(onDisk, recorded)]
     case 'synced':
-      return codeOf(reason) === 'since_then' ? [halt ?? step(because('looked_at_again'))] : []
+      return codeOf(reason) === 'since_then'
+        ? [halt ?? step(because('looked_at_again'))]
+        : flatSteps(context, recorded.file?.flat ?? 0, location.mirror.deletions)
     default:
       return []
   }

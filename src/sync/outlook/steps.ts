@@ -1,9 +1,11 @@
 import { openPicture, PictureFileError } from '../../local/picture-file.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
+import type { Deletions } from '../../records/escrow.ts'
 import { remedyOfCode } from '../../remote/failures.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { lostAt } from '../clock.ts'
 import { doubtAbout, endsDeletion, isGraceOver, whyImageStays } from '../deletions/index.ts'
@@ -20,6 +22,7 @@ export interface OutlookContext {
   /** The config's mirrors. */
   mirrors: readonly { folder: string }[]
   allowance: Allowance
+  regroup: 'auto' | 'never'
   settleMs: number
   incomplete: IncompletePolicy
   paused: { until: number | null } | null
@@ -75,6 +78,16 @@ export function uploadSteps(
   if (waits.length > 0) return waits
   const { pictures } = synced.files.pendingTotal(synced.mirrors.all().map(({ id }) => id))
   return [step(because('will_be_uploaded', { ahead: Math.max(0, pictures - 1) }))]
+}
+
+/** What happens with a picture whose image lies flat, or nothing. */
+export function flatSteps(context: MirrorContext, flat: FileRow['flat'], deletions: Deletions): Step[] {
+  if (flat === 0) return []
+  if (context.regroup === 'never') return [step(because('flat_stays', { why: 'host.regroup: never' }))]
+  if (deletions === 'keep') return [step(because('flat_stays', { why: 'deletions: keep' }))]
+  if (flat === 2) return [step(because('flat_refused'))]
+  const waits = everythingWaits(context)
+  return [step(because('flat_goes')), ...(waits ? [waits] : [])]
 }
 
 /** What only the daemon waits for. `albumd sync` does not wait, because a person who types it wants pictures sent now. */

@@ -1,4 +1,4 @@
-import { retried } from '../../records/pictures.ts'
+import { mayBeRegrouped, retried } from '../../records/pictures.ts'
 import type { Remedy } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
 import { because, type Reason } from '../../words/reasons.ts'
@@ -51,6 +51,7 @@ async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promi
     forgetSizeLimit(tx)
     tx.account.forgetExhaustion()
     tx.account.clearBlocks([])
+    mayBeRegrouped(tx)
   })
 }
 

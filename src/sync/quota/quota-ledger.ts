@@ -54,6 +54,12 @@ export class QuotaLedger {
     return onlyReserveLeft(this.#context.allowance, this.read())
   }
 
+  /** How many pictures may be sent today that can as well wait: all of the limit but the reserve. */
+  spare(): number {
+    const { limit, reserve } = this.#context.allowance
+    return Math.max(0, Math.ceil(this.left() - limit * reserve))
+  }
+
   /** The host issued a credential. */
   grant(tx: Tx): void {
     const { account, meta } = tx

@@ -2,6 +2,7 @@ import type { OpenPicture } from '../../local/picture-file.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import { proved, refuted } from '../../records/images.ts'
 import { stored, unchanged } from '../../records/pictures.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
@@ -16,7 +17,7 @@ import {
   type UnrecordedImage,
   unrecordedIn,
 } from '../listing/index.ts'
-import type { UploadJob, UploadResult } from './upload-job.ts'
+import { flatness, type UploadJob, type UploadResult } from './upload-job.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -48,8 +49,8 @@ export async function adopt(
   if (inDoubt.length > 0) return ambiguous(context, open, because('older_version_alike'))
   // Where the picture's own album can't be had, an album above holds pictures of several folders, so a name proves less.
   // And a file that uses an image keeps it until another is proved.
-  const isItsOwn = depthOf(context, album) === job.albumPath.length || job.albumPath.length === 0
-  const mayLink = alike.length === 1 && isItsOwn && used === null
+  const flat = flatness(context, job.albumPath, album)
+  const mayLink = alike.length === 1 && flat === 0 && used === null
   const unknown: Reason[] = []
   for (const image of alike) {
     // A picture that can be linked is fetched only from an address whose form an upload has shown. Otherwise a state that is
@@ -60,7 +61,7 @@ export async function adopt(
         ? { verdict: 'unknown', why: because('address_not_known') }
         : await compareBytes(context, { remote_id: image.id, name }, bytesOf(open), signal)
     if (compared.verdict === 'equal' && contents.claim(album, image)) {
-      await record(context, job, open, picture, image, { cdn_url: compared.cdnUrl, proof: 'compared' })
+      await record(context, job, open, picture, image, { cdn_url: compared.cdnUrl, proof: 'compared', flat })
       return { kind: 'unchanged', size: open.look.size, compared: true }
     }
     if (compared.verdict === 'unknown') unknown.push(compared.why)
@@ -69,7 +70,7 @@ export async function adopt(
   if (unknown.length === 0) return null
   // A name is no proof, but two images for one picture would be worse, so the image is linked.
   if (mayLink && contents.claim(album, only)) {
-    await record(context, job, open, picture, only, { cdn_url: null, proof: 'none' })
+    await record(context, job, open, picture, only, { cdn_url: null, proof: 'none', flat })
     return { kind: 'linked' }
   }
   const why = because('images_alike', { images: unknown.length, why: unknown[0]! })
@@ -93,7 +94,7 @@ export async function adoptLinked(
   if (compared.verdict === 'equal') {
     await synced.commit(tx => {
       proved(tx, linked, bytesOf(open), compared.cdnUrl)
-      unchanged(tx, job, open, tx.images.byId(linked.id)!, momentOf(context))
+      unchanged(tx, job, open, tx.images.byId(linked.id)!, job.file.flat, momentOf(context))
     })
     return { kind: 'unchanged', size: open.look.size, compared: true }
   }
@@ -112,7 +113,7 @@ function record(
   open: OpenPicture,
   picture: Picture,
   { id, album }: UnrecordedImage,
-  known: { cdn_url: string | null; proof: 'none' | 'compared' },
+  known: { cdn_url: string | null; proof: 'none' | 'compared'; flat: FileRow['flat'] },
 ): Promise<void> {
   return context.synced.commit(tx =>
     stored(tx, job, open, picture, { remote_id: id, album, ...known }, momentOf(context)),
@@ -121,12 +122,6 @@ function record(
 
 function bytesOf(open: OpenPicture) {
   return { hash: open.hash, size: open.look.size }
-}
-
-function depthOf({ synced }: EngineContext, album: Album): number {
-  let depth = 0
-  for (let at = album; at; at = at.parent === null ? null : synced.albums.byId(at.parent)!) depth++
-  return depth
 }
 
 export interface Verified {

@@ -2,6 +2,7 @@ import type { ListedImage } from '../../protocol/records.ts'
 import { found, neverArrived, type Stored } from '../../records/pictures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
+import { albumPathOf, liesFlat } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import {
@@ -174,11 +175,28 @@ function foundOut(
   }
 }
 
-export async function record(recovery: Recovery, intent: OpenUpload, at: Stored): Promise<void> {
-  const told = foundOut(recovery.synced, intent, true)
+export async function record(
+  recovery: Recovery,
+  intent: OpenUpload,
+  at: Omit<Stored, 'flat'>,
+): Promise<void> {
+  const { synced } = recovery
+  const told = foundOut(synced, intent, true)
   const deletionsOf = (mirror: number) => (recovery.propagating.has(mirror) ? 'propagate' : 'keep')
-  await recovery.synced.commit(tx => found(tx, intent, at, deletionsOf, momentOf(recovery)))
+  // What was sent into its own album lies where the host put it, even when that is elsewhere, and is not sent again.
+  const flat = [intent.album, at.album].every(album => isFlatIn(synced, intent, album)) ? 1 : 0
+  await synced.commit(tx => found(tx, intent, { ...at, flat }, deletionsOf, momentOf(recovery)))
   recovery.tell(told)
+}
+
+function isFlatIn(
+  { folders, mirrors, albums }: EngineContext['synced'],
+  { folder }: OpenUpload,
+  album: number | null,
+): boolean {
+  const { mirror, path } = folders.byId(folder)!
+  const albumPath = albumPathOf(mirrors.byId(mirror)!.album, path)
+  return liesFlat({ albums }, albumPath, album === null ? null : albums.byId(album)!)
 }
 
 /**

@@ -12,7 +12,7 @@ import { momentOf } from '../clock.ts'
 import { noteTaken, noteTooLarge, TOO_LARGE, whyTooLarge } from '../quota/index.ts'
 import { Declaration } from './dimensions.ts'
 import { nodeTakes } from './node-refusals.ts'
-import { resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
+import { flatness, resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
 /** A picture that was read, and where it goes. */
 interface Parcel {
@@ -132,6 +132,7 @@ async function sendBytes(
         cdn_url: cdnUrl,
         album: album?.id ?? null,
         proof: 'uploaded',
+        flat: flatness(run, job.albumPath, album),
       } as const
       // A record had linked the answered id to another picture by name alone. The answer proves that its bytes are these.
       const known = synced.images.byRemoteId(imageId)

@@ -2,9 +2,10 @@ import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { Deletions } from '../../records/escrow.ts'
 import { isOutage } from '../../remote/failures.ts'
-import type { HostFailure } from '../../remote/host.ts'
+import type { Block, HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { Reason } from '../../words/reasons.ts'
+import { type Album, liesFlat } from '../album.ts'
 import type { AlbumTree } from '../albums/index.ts'
 import type { EngineContext } from '../context.ts'
 import type { QuotaLedger } from '../quota/index.ts'
@@ -121,6 +122,24 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
     default:
       return { kind: 'stop', failure }
   }
+}
+
+/** The block of the account's plan on the creation of albums, if there is one. */
+export function shutAlbums({ host }: Pick<EngineContext, 'host'>): Block | undefined {
+  return host.blocks().find(({ endpoint }) => endpoint === 'create_album')
+}
+
+/**
+ * Whether a picture that goes into `album` lies flat there. Where the plan has no albums, its own album may come with another
+ * plan. Otherwise the host has just refused this album, for its depth or its name.
+ */
+export function flatness(
+  context: Pick<EngineContext, 'synced' | 'host'>,
+  path: readonly string[],
+  album: Album,
+): FileRow['flat'] {
+  if (!liesFlat(context.synced, path, album)) return 0
+  return shutAlbums(context) ? 1 : 2
 }
 
 /**

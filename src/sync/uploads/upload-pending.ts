@@ -1,5 +1,5 @@
-import type { HostFailure } from '../../remote/host.ts'
-import { AlbumTree } from '../albums/index.ts'
+import type { HostFailure, Remedy } from '../../remote/host.ts'
+import { AlbumTree, askToMakeNothing } from '../albums/index.ts'
 import type { EngineContext } from '../context.ts'
 import { endingForOthers, type Pass } from '../pass-request.ts'
 import { QuotaLedger } from '../quota/index.ts'
@@ -8,6 +8,9 @@ import { findOut } from './recovery.ts'
 import { Uploader } from './upload.ts'
 import { type Only, Turns } from './upload-job.ts'
 import { UploadQueue } from './upload-queue.ts'
+
+/** A host that makes albums refuses one without a name, in a parent that does not exist, for one of these. */
+const AS_ASKED: ReadonlySet<Remedy> = new Set(['change_request', 'gone', 'not_permitted'])
 
 /** How often a pass goes on with its uploads after an upload's answer was lost. */
 const ROUNDS = 3
@@ -59,6 +62,37 @@ async function sendPending(
     const mayGoOn = ended === null || (ended.remedy === 'find_out' && left === 0)
     if (round === ROUNDS || !clearer || !mayGoOn) return ended
   }
+}
+
+/**
+ * Sends pictures that lie flat anew, into their albums. A picture lies flat when its album could not be had: the account's plan
+ * had no albums, or the host refused this one. Its image lies in the deepest album that could be had, or in the root.
+ *
+ * This comes after all new pictures, within the quota that nothing else needs, and only once the host makes albums. A mirror
+ * that keeps images would then have each picture twice for good, so its pictures stay where they are. The old image is
+ * superseded once the new one is acknowledged, and waits in escrow like any other. It does not count for the hold, because a
+ * synced file uses an image of its bytes.
+ */
+export async function regroupPictures(
+  context: EngineContext,
+  pass: Pass,
+  scanned: readonly ScannedMirror[],
+): Promise<void> {
+  const { synced, host, regroup, uploadForm } = context
+  const { task, stopped, interruption } = pass
+  const mirrors = scanned.filter(({ policy }) => policy.deletions === 'propagate')
+  const isOver = () => interruption.stop.aborted || interruption.pauseUploads?.aborted === true
+  // §4.3 knows no albums.
+  const isMeant = task === 'mirror' && regroup === 'auto' && uploadForm === 'credential'
+  if (!isMeant || stopped.length > 0 || isOver()) return
+  if (!synced.files.anyFlat(mirrors.map(({ row }) => row.id)) || new QuotaLedger(context).spare() === 0)
+    return
+  // Searching an album may take a walk through all images that lie flat, so first the plan is asked for.
+  const asked = await askToMakeNothing(host, interruption.cut)
+  if (!asked.ok && !AS_ASKED.has(asked.failure.remedy)) return
+  const ended = await queueOf(context, mirrors, null).regroup(interruption)
+  if (synced.journal.oldestInDoubt() !== null && !interruption.stop.aborted) await findOut(context, pass)
+  if (ended) stopped.push(ended)
 }
 
 function queueOf(context: EngineContext, scanned: readonly ScannedMirror[], only: Only | null): UploadQueue {

@@ -1,4 +1,4 @@
-import { failed, uncertain } from '../../records/pictures.ts'
+import { failed, staysFlat, uncertain } from '../../records/pictures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because } from '../../words/reasons.ts'
@@ -8,8 +8,11 @@ import type { Interruption } from '../pass-request.ts'
 import { rateOf } from '../quota/index.ts'
 import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { isAtOrBelow, pathOf } from '../tree-path.ts'
-import type { Uploader } from './upload.ts'
-import { recordStop, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
+import { NO_ALBUM, type Uploader } from './upload.ts'
+import { recordStop, shutAlbums, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
+
+/** What is done with one file. */
+type Each = (job: UploadJob, cut: AbortSignal) => Promise<void>
 
 type QueueRun = UploadRun & { uploader: Uploader }
 
@@ -56,6 +59,56 @@ export class UploadQueue {
     const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))
     if (rate !== null) await synced.commit(tx => tx.meta.set('upload_rate', rate))
     return this.#stopped
+  }
+
+  /**
+   * Sends pictures that lie flat into their albums, the newest first, with what is left of the day's quota beside the reserve.
+   * Nothing that comes of it is a failure of a picture: each has an image, and keeps it. Answers what ended it early, or null.
+   */
+  async regroup(interruption: Interruption): Promise<HostFailure | null> {
+    const { synced, quota, uploader, tell } = this.#run
+    const ids = [...this.#mirrors.keys()]
+    let spare = quota.spare()
+    let ended = false
+    tell({ event: 'uploads_started', ...synced.files.flatTotal(ids), quota_left: quota.left() })
+    const mayGoOn = () => !ended && spare > 0 && quota.spare() > 0 && !shutAlbums(this.#run)
+    await this.#together(synced.files.flat(ids), interruption, mayGoOn, async (job, cut) => {
+      // The host may have refused the album for another picture of the folder meanwhile.
+      if (synced.files.at(job.file)?.flat !== 1) return
+      // What is under way counts at once, although its credential may not be granted yet.
+      spare--
+      const result = await uploader.regroup(job, cut)
+      const isSent = result.kind === 'uploaded' || result.kind === 'failed' || result.kind === 'uncertain'
+      if (!isSent) spare++
+      ended ||= await this.#settleRegrouped(job, result)
+    })
+    return this.#stopped
+  }
+
+  /** Answers whether no more is to be sent into albums in this pass. */
+  async #settleRegrouped(job: UploadJob, result: UploadResult): Promise<boolean> {
+    const { synced } = this.#run
+    const { folder, name } = job.file
+    switch (result.kind) {
+      case 'waits':
+        return false
+      case 'failed':
+        // A picture that could not be read is looked at by the next scan.
+        if (result.hash === null) return false
+        await synced.commit(tx => staysFlat(tx, { folder, name: result.code === NO_ALBUM ? null : name }))
+        return result.odd !== undefined
+      case 'uncertain':
+        // The file stays synced, because its image is there. The intent is open, and recovery finds out.
+        return true
+      case 'stop':
+        // No picture waits for this quota, so the pass has nothing left to do.
+        if (result.failure.remedy === 'quota') await recordStop(this.#run, result.failure)
+        else await this.#settle(job, result)
+        return true
+      default:
+        await this.#settle(job, result)
+        return false
+    }
   }
 
   async #upload(ids: number[], isProbe: boolean, interruption: Interruption): Promise<void> {
@@ -106,22 +159,29 @@ export class UploadQueue {
     files: Generator<FileRow>,
     interruption: Interruption,
     mayGoOn: () => boolean,
+    each: Each = this.#send,
   ): Promise<void> {
     const work = async () => {
-      while (mayGoOn() && (await this.#next(files, interruption)));
+      while (mayGoOn() && (await this.#next(files, interruption, each)));
     }
     await Promise.all(Array.from({ length: this.#run.concurrency }, work))
   }
 
   /** Uploads one. False: there is none left, or no more may be sent. */
-  async #next(files: Generator<FileRow>, interruption: Interruption): Promise<boolean> {
+  async #next(
+    files: Generator<FileRow>,
+    interruption: Interruption,
+    each: Each = this.#send,
+  ): Promise<boolean> {
     if (this.#stopped || isEnded(interruption)) return false
     const next = files.next()
     if (next.done) return false
     const job = this.#job(next.value)
-    if (job) await this.#settle(job, await this.#run.uploader.upload(job, interruption.cut))
+    if (job) await each(job, interruption.cut)
     return true
   }
+
+  #send: Each = async (job, cut) => this.#settle(job, await this.#run.uploader.upload(job, cut))
 
   /** Null where the folder is in doubt. */
   #job(file: FileRow): UploadJob | null {

@@ -1,23 +1,31 @@
 import { type OpenPicture, PictureFileError } from '../../local/picture-file.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
-import { hashed, unchanged } from '../../records/pictures.ts'
+import { hashed, mayBeRegrouped, unchanged } from '../../records/pictures.ts'
 import { noAlbumInPresign } from '../../remote/failures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
-import { type Album, isLeaving } from '../album.ts'
+import { type Album, isLeaving, liesFlat } from '../album.ts'
 import { ALBUM_IN_DOUBT, DefaultAlbum } from '../albums/index.ts'
-
 import { lostAt, momentOf } from '../clock.ts'
 import { adopt, adoptLinked } from './adoption.ts'
 import { send } from './sender.ts'
 import { openSettled } from './settled-picture.ts'
-import { resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
+import {
+  flatness,
+  resultOfRefusal,
+  shutAlbums,
+  type UploadJob,
+  type UploadResult,
+  type UploadRun,
+} from './upload-job.ts'
 
 /** Brings one file to the host, unless its bytes are there already. */
 export class Uploader {
   readonly #run: UploadRun
   readonly #default = new DefaultAlbum()
+  /** The folders whose own albums were had in this run. */
+  readonly #noted = new Set<number>()
 
   constructor(run: UploadRun) {
     this.#run = run
@@ -26,7 +34,49 @@ export class Uploader {
   async upload(job: UploadJob, signal: AbortSignal): Promise<UploadResult> {
     const { clock, incomplete } = this.#run
     const waits = incomplete.recall(job.file, clock)
-    if (waits) return waits
+    return waits ?? this.#withOpen(job, signal, open => this.#uploadOpen(job, open, signal))
+  }
+
+  /**
+   * Sends a picture that lies flat anew, into its own album. Its old image stays until the new one is there, and is then
+   * superseded. Whatever comes in between, the picture keeps the image that it has.
+   */
+  async regroup(job: UploadJob, signal: AbortSignal): Promise<UploadResult> {
+    const { synced, albums } = this.#run
+    const { file, albumPath } = job
+    // An earlier try may have arrived, and is not repeated before that is known.
+    if (synced.journal.openOnFile(file).length > 0)
+      return { kind: 'waits', message: because('same_bytes_sent') }
+    const album = await albums.find(albumPath, signal)
+    if (!album.ok) return this.#refused(album.failure, file.hash!)
+    if (liesFlat(synced, albumPath, album.value)) return this.#noAlbum(file.hash!)
+    return this.#withOpen(job, signal, async open => {
+      // Another disk may have been mounted there, and a changed picture is seen by the next scan.
+      if (!job.isSameDisk() || !open.picture || !open.hash.equals(file.hash!))
+        return { kind: 'waits', message: because('folder_replaced') }
+      const again = await this.#albumOf(job, signal)
+      if (!again.ok) return this.#blindly(again.failure, open.hash) ?? this.#refused(again.failure, open.hash)
+      const own = again.value
+      if (!own || liesFlat(synced, albumPath, own)) return this.#noAlbum(open.hash)
+      const used = this.#imageOf(job)!
+      if (used.album !== own.id) return this.#bring(job, open, open.picture, own, signal)
+      await synced.commit(tx => unchanged(tx, job, open, used, 0, momentOf(this.#run)))
+      return { kind: 'unchanged', size: open.look.size }
+    })
+  }
+
+  /** The picture's own album can't be had. While the plan has no albums at all, that says nothing of this one. */
+  #noAlbum(hash: Buffer): UploadResult {
+    const shut = shutAlbums(this.#run)
+    if (shut) return { kind: 'waits', message: shut.message }
+    return { kind: 'failed', code: NO_ALBUM, message: because('album_refused'), retryAt: null, hash }
+  }
+
+  async #withOpen(
+    job: UploadJob,
+    signal: AbortSignal,
+    work: (open: OpenPicture) => Promise<UploadResult>,
+  ): Promise<UploadResult> {
     let open: OpenPicture
     try {
       open = await openSettled(this.#run, job, this.#imageOf(job)?.hash ?? null, signal)
@@ -37,13 +87,13 @@ export class Uploader {
             kind: 'failed',
             code: error.code,
             message: error.why,
-            retryAt: clock.wall(),
+            retryAt: this.#run.clock.wall(),
             hash: null,
           }
         : { kind: 'waits', message: error.why }
     }
     try {
-      return await this.#uploadOpen(job, open, signal)
+      return await work(open)
     } finally {
       await open.close()
     }
@@ -61,7 +111,7 @@ export class Uploader {
     const used = this.#imageOf(job)
     // When the answer to the image's deletion was lost, the image may be gone.
     if (used?.hash.equals(hash) && !synced.journal.deletionOf(used.id)) {
-      await synced.commit(tx => unchanged(tx, job, open, used, momentOf(this.#run)))
+      await synced.commit(tx => unchanged(tx, job, open, used, job.file.flat, momentOf(this.#run)))
       return { kind: 'unchanged', size: open.look.size }
     }
     if (this.#run.only === 'compare') {
@@ -100,10 +150,21 @@ export class Uploader {
       const album = found.value ?? this.#default.known(this.#run) ?? null
       if (album && isLeaving(this.#run.synced, album)) return { ok: false, failure: leaving }
       const looked = await contents.lookAt(this.#run, album, signal)
-      if (looked.ok || blind) return { ok: true, value: album }
+      if (looked.ok || blind) {
+        await this.#noteAlbum(job, album)
+        return { ok: true, value: album }
+      }
       if (looked.failure.remedy !== 'gone' || album === null || tries > 1) return looked
       await albums.doubt(album)
     }
+  }
+
+  /** Once a folder's album can be had, pictures of the folder that were to stay flat may be sent into it. */
+  async #noteAlbum({ file: { folder }, albumPath }: UploadJob, album: Album): Promise<void> {
+    const { synced } = this.#run
+    if (this.#noted.has(folder) || liesFlat(synced, albumPath, album)) return
+    this.#noted.add(folder)
+    if (synced.files.anyStaysFlat(folder)) await synced.commit(tx => mayBeRegrouped(tx, folder))
   }
 
   async #bring(
@@ -115,7 +176,8 @@ export class Uploader {
   ): Promise<UploadResult> {
     const unused = unusedImageOf(this.#run, job, open, album)
     if (unused) {
-      await this.#run.synced.commit(tx => unchanged(tx, job, open, unused, momentOf(this.#run)))
+      const flat = flatness(this.#run, job.albumPath, album)
+      await this.#run.synced.commit(tx => unchanged(tx, job, open, unused, flat, momentOf(this.#run)))
       return { kind: 'unchanged', size: open.look.size }
     }
     const adopted = await adopt(this.#run, job, open, picture, album, signal)
@@ -170,6 +232,9 @@ function unusedImageOf(
     return isHere && isFree && !synced.journal.deletionOf(image.id)
   })
 }
+
+/** The code of a picture whose own album the host refuses. */
+export const NO_ALBUM = 'NO_ALBUM'
 
 const HOUR_MS = 3_600_000
 

@@ -111,9 +111,10 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
       proved: run<[image: number]>(
         `UPDATE escrow SET state = 'grace' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.proved.grace)}`,
       ),
-      /** Counts a deletion that no person has approved. */
-      record: run<[at: number, mirror: number, image: number]>(
-        'INSERT INTO deletions (at, mirror, image) VALUES (?, ?, ?)',
+      /** Counts the deletion of an image in escrow that no person has approved, unless its picture has only moved. */
+      record: run<[{ at: number; image: number }]>(
+        `INSERT INTO deletions (at, mirror, image) SELECT @at, mirror, image FROM escrow
+         WHERE image = +@image AND state <> 'approved' AND ${losesBytes}`,
       ),
       /** Forgets counted deletions from before the window. */
       prune: run<[before: number]>('DELETE FROM deletions WHERE at <= +?'),

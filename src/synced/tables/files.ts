@@ -20,6 +20,11 @@ export interface FileRow extends FileLook {
   since: number | null
   image: number | null
   hash: Buffer | null
+  /**
+   * 1: the image lies flat, in another album than the folder's, because that album could not be had. 2: the host refused to
+   * take it into its album later, too, so it stays where it is until something changes.
+   */
+  flat: 0 | 1 | 2
 }
 
 export type FileKey = Pick<FileRow, 'folder' | 'name'>
@@ -78,6 +83,16 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
        AND image IS NULL AND hash IS NULL AND (files.folder, name) > (+@folder, +@name)
        AND mirror IN (SELECT value FROM json_each(+@mirrors))
      ORDER BY files.folder, name LIMIT 256`,
+  )
+  const flat = `flat > 0 AND state = 'synced' AND mirror IN (SELECT value FROM json_each(+@mirrors))`
+  const inFlat = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder WHERE ${flat}`
+  const nextFlat = all<[Pick<FileRow, 'mtime' | 'folder' | 'name'> & { mirrors: string }], FileRow>(
+    `SELECT files.* ${inFlat} AND flat = 1 AND (mtime, folder, name) < (+@mtime, +@folder, +@name)
+     ORDER BY mtime DESC, folder DESC, name DESC LIMIT 256`,
+  )
+  const anyFlat = has<[{ mirrors: string }]>(`SELECT 1 ${inFlat} AND flat = 1 LIMIT 1`)
+  const flatTotal = one<[{ mirrors: string }], { pictures: number; bytes: number }>(
+    `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes ${inFlat} AND flat = 1`,
   )
   // In SQLite's order every text comes before a blob.
   const foldersAfter = all<
@@ -161,6 +176,20 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
       },
       anyPending: (mirrors: readonly number[]) => anyPending({ mirrors: JSON.stringify(mirrors) }),
       pendingTotal: (mirrors: readonly number[]) => pendingTotal({ mirrors: JSON.stringify(mirrors) }),
+      /** Pictures that lie flat and may be sent into their albums, the newest first. Each is given once. */
+      flat(mirrors: readonly number[]): Generator<FileRow> {
+        const of = { mirrors: JSON.stringify(mirrors) }
+        return pages<FileRow>(after => {
+          const { mtime, folder, name } = after ?? beginning.newest
+          return nextFlat({ ...of, mtime, folder, name })
+        })
+      },
+      /** Whether pictures of a folder are to stay flat. */
+      anyStaysFlat: has<[folder: number]>(
+        `SELECT 1 FROM files INDEXED BY files_flat WHERE flat > 0 AND state = 'synced' AND flat = 2 AND folder = +? LIMIT 1`,
+      ),
+      anyFlat: (mirrors: readonly number[]) => anyFlat({ mirrors: JSON.stringify(mirrors) }),
+      flatTotal: (mirrors: readonly number[]) => flatTotal({ mirrors: JSON.stringify(mirrors) }),
       onImage: all<[image: number], FileRow>('SELECT * FROM files WHERE image = ?'),
       /** Files without an image that may be a picture with these bytes which was elsewhere before. */
       openOfSize: all<[size: number], FileRow>(
@@ -195,14 +224,24 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
     },
     writes: {
       put: run<[row: FileRow]>(
-        `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash)
-         VALUES (@folder, @name, @size, @mtime, @ctime, @ino, @state, @since, @image, @hash)
+        `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash, flat)
+         VALUES (@folder, @name, @size, @mtime, @ctime, @ino, @state, @since, @image, @hash, @flat)
          ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
-           ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash`,
+           ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash,
+           flat = excluded.flat`,
       ),
       /** Makes a failed file pending again. */
       retry: run<[FileKey]>(
         `UPDATE files SET state = 'pending' WHERE folder = @folder AND name = @name AND state = 'failed'`,
+      ),
+      /** The picture stays flat; without a name every picture of its folder. */
+      stayFlat: run<[{ folder: number; name: string | null }]>(
+        'UPDATE files SET flat = 2 WHERE folder = @folder AND (@name IS NULL OR name = @name) AND flat = 1',
+      ),
+      /** Pictures that were to stay flat may be sent into their albums again: those of a folder, or all. */
+      unflatten: run<[{ folder: number | null }]>(
+        `UPDATE files INDEXED BY files_flat SET flat = 1
+         WHERE flat > 0 AND state = 'synced' AND flat = 2 AND (@folder IS NULL OR folder = @folder)`,
       ),
       remove(file: FileKey): void {
         remove(file)

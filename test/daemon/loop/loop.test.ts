@@ -45,6 +45,7 @@ const PENDING = {
   since: 0,
   image: null,
   hash: null,
+  flat: 0 as const,
 }
 
 const DELETED: SpokenEvent = { event: 'image_deleted', mirror: '/pictures', path: 'a.png', reason: 'deleted' }
@@ -125,6 +126,7 @@ function start(
     synced,
     clock,
     credentialLifetimeMs: 600_000,
+    regroupEveryMs: 15 * MINUTE,
     running: clock.monotonic,
     rescan: every(6 * HOUR, clock),
     audit,

@@ -17,6 +17,7 @@ const RESULT: AuditResult = {
   albums: 2,
   skipped: [],
   findings: [],
+  flat: [],
   withheld: 0,
   stopped: [],
 }

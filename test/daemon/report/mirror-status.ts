@@ -18,6 +18,7 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     failed: 0,
     left_out: { format: 0, ignored: 0, hidden: 0, empty: 0, links: 0 },
     left_out_with_image: 0,
+    flat: 0,
     perhaps_renamed: 0,
     oldest_unsynced: null,
   }

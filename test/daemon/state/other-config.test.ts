@@ -18,7 +18,7 @@ function mirrored(album: string): Synced {
   const { id: folder } = synced.commitNow(tx => tx.folders.add(id, ''))
   const look = { name: 'red.png', size: 1, mtime: 1, ctime: 1, ino: 1 }
   synced.commitNow(tx =>
-    tx.files.put({ ...look, folder, state: 'pending', since: 0, image: null, hash: null }),
+    tx.files.put({ ...look, folder, state: 'pending', since: 0, image: null, hash: null, flat: 0 }),
   )
   return synced
 }

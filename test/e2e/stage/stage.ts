@@ -50,6 +50,8 @@ export interface Stage {
   /** The paths of the host's albums, each as often as it is there. */
   albums(): Promise<string[]>
   configure(changes: object): void
+  /** Ends the host, and starts it again with other options. */
+  restartHost(changes: Partial<HostOptions>): Promise<void>
 }
 
 export interface StageOptions {
@@ -66,7 +68,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-stage-'))
   // What was started here and killed may not be quite gone.
   onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
-  const running = await startHost({
+  const hostOptions: HostOptions = {
     data: join(home, 'host'),
     listen: { host: '127.0.0.1', port: 0 },
     apiKeys: [KEY],
@@ -75,7 +77,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     ...host,
     // The stage lists too, beside the program.
     requestsPerSecond: { ...host.requestsPerSecond, list: Number.POSITIVE_INFINITY },
-  })
+  }
+  let running = await startHost(hostOptions)
   onTestFinished(() => running.close())
   const dispatcher = new Agent(running.caFile ? { connect: { ca: readFileSync(running.caFile) } } : {})
   onTestFinished(() => dispatcher.close())
@@ -139,6 +142,11 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     paths: async () => (await lines()).map(line => line.slice(0, line.lastIndexOf(' '))),
     albums: async () => (await tree.albums()).sort(),
     configure,
+    async restartHost(changes) {
+      const listen = { ...hostOptions.listen, port: running.port }
+      await running.close()
+      running = await startHost({ ...hostOptions, ...changes, listen })
+    },
   }
   for (const [path, bytes] of Object.entries(synced)) stage.write(path, bytes)
   if (options.pictures) expect(await stage.sync()).toMatchObject({ code: 0 })

@@ -65,6 +65,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     vanishedRules: new VanishedRules(life.clock),
     concurrency: history.concurrency,
     order: history.order,
+    regroup: 'auto',
     hold: history.hold,
     credentialLifetimeMs: LIFETIME_MS,
     contents: new AlbumContents(),

@@ -89,6 +89,7 @@ export type ActionKind =
   | 'fillFolder'
   | 'emptyFolder'
   | 'bringBack'
+  | 'planGrows'
 
 /** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */
 export interface Action {
@@ -143,6 +144,9 @@ export const LATEST = 20_000_000
 /** From here on a host also reads the specification in its own way. */
 export const READ = 300_000_000
 
+/** From here on an account may begin with a plan without albums, and get a larger one. */
+export const GROWING = 400_000_000
+
 function isLong(seed: number): boolean {
   return seed < FRESH || seed % 12 === 0
 }
@@ -158,6 +162,8 @@ export function drawHistory(seed: number): History {
   }
   const later = new Random(seed, 5)
   const setting = seed < LATER ? PLAIN_SETTING : drawSetting(later)
+  const plan = seed < GROWING ? null : new Random(seed, 8)
+  const grows = plan?.chance(0.2) === true
   const long = isLong(seed)
   const drawn = long ? 2 + random.below(5) : 1 + random.below(2)
   const scene = seed < LATEST ? null : drawScene(new Random(seed, 6), drawn)
@@ -166,7 +172,7 @@ export function drawHistory(seed: number): History {
   const two = random.chance(long ? 0.35 : 0.2)
   return {
     seed,
-    variations: more(random.chance(0.25) ? PLAIN : drawVariations(random)),
+    variations: withoutAlbums(grows, more(random.chance(0.25) ? PLAIN : drawVariations(random))),
     mirrors: (two
       ? [drawMirror(random, 'Photos'), drawMirror(random, 'Scans/Old')]
       : [drawMirror(random, null)]
@@ -184,9 +190,21 @@ export function drawHistory(seed: number): History {
     pauses: Array.from({ length: passes }, () => random.pick(PAUSES)),
     actions: [
       ...(scene?.actions ?? []),
+      ...(grows ? drawGrowth(plan!, passes) : []),
       ...Array.from({ length: count }, () => drawAction(random, passes, ticketsFor(seed))),
     ].sort(byTime),
   }
+}
+
+function withoutAlbums(isSmall: boolean, drawn: Variations): Variations {
+  return isSmall ? { ...drawn, without: [...drawn.without, 'create_album'] } : drawn
+}
+
+/** The account gets a larger plan, and perhaps something goes wrong with the next picture that is sent. */
+function drawGrowth(random: Random, passes: number): Action[] {
+  const when = { pass: random.below(passes), step: random.chance(0.5) ? 0 : 1 + random.below(60) }
+  const fault: Action = { ...when, kind: 'fault', a: 5 * random.below(1000), b: random.next() }
+  return [{ ...when, kind: 'planGrows', a: 0, b: 0 }, ...(random.chance(0.5) ? [fault] : [])]
 }
 
 function drawMirror(random: Random, album: string | null): Omit<MirrorChoice, 'bind'> {

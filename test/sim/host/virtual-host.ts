@@ -35,6 +35,8 @@ export class VirtualHost {
   readonly readings: Readings
   /** Images a day; Infinity where nobody has lowered it. */
   quota = Number.POSITIVE_INFINITY
+  /** The account has a larger plan by now: it makes albums. */
+  makesAlbums = false
   /** So many of albumd's next deletions are answered and not done. */
   keepsDeleted = 0
   /** What albumd has asked for so far: lists, and all else. */
@@ -259,6 +261,7 @@ export class VirtualHost {
   }
 
   #refuseWithout(endpoint: Variations['without'][number]): void {
+    if (endpoint === 'create_album' && this.makesAlbums) return
     if (this.variations.without.includes(endpoint))
       throw new Refusal('PLAN_NOT_SUPPORTED' satisfies ErrorCode, 'This endpoint begins with another plan.')
   }

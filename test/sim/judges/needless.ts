@@ -102,6 +102,17 @@ function rowOf({ state: { synced }, mirrors }: World, path: string): FileRow | u
   return rowAt(synced, mirrors, path)
 }
 
+/**
+ * Whether a picture has to be in its album by now, since the account's plan has albums. A backup's stays where it is, and so does
+ * one that the host once refused there.
+ */
+function isRegrouped(world: World, path: string): boolean {
+  const mirror = world.mirrors.find(({ folder }) => path.startsWith(`${folder}/`))
+  const mayBeRefused = world.history.actions.some(({ kind }) => kind === 'fault')
+  const isLeft = mayBeRefused && rowOf(world, path)?.flat === 2
+  return world.host.makesAlbums && mirror?.deletions === 'propagate' && !isLeft
+}
+
 /** Whether an image is the one of a picture, as far as its bytes and its place tell. */
 export function standsFor(world: World, image: TrueImage, { path, node }: LivePicture): boolean {
   if (image.hash !== node.hash) return false
@@ -110,7 +121,7 @@ export function standsFor(world: World, image: TrueImage, { path, node }: LivePi
   const { folder, name } = split(path)
   if (image.name !== name) return false
   const anywhere =
-    without.includes('create_album') ||
+    (without.includes('create_album') && !isRegrouped(world, path)) ||
     // An album of this name may be there unseen, and no other may bear the name.
     (without.includes('list') && readings.albumNames === 'unique') ||
     depthMax < 10 ||

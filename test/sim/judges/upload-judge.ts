@@ -8,6 +8,8 @@ export class UploadJudge extends Judge {
   #shut: { why: string; most: number; under: Set<string> } | null = null
   /** By the day of albumd's clock, what has been sent. */
   readonly #sent = new Map<number, number>()
+  /** What was sent before only the reserve was left, by day. */
+  readonly #begun = new Map<number, Set<string>>()
   /** What was sent of the reserve, though it was older than the day, by day. */
   readonly #spent = new Map<number, Set<string>>()
 
@@ -29,6 +31,7 @@ export class UploadJudge extends Judge {
   /** `daysUnknown`: nobody knows what albumd takes for a day, and what it counts on it. */
   sending(path: string, daysUnknown: boolean): void {
     this.#nothingBegins(path)
+    this.#nothingTwiceInABackup(path)
     if (!daysUnknown) this.#reserveIsKept(path)
   }
 
@@ -38,14 +41,28 @@ export class UploadJudge extends Judge {
     if (under.add(path).size > most) this.report('nothing-begins', `${path} was sent: ${why}`)
   }
 
+  /** A backup deletes no image, so a picture that has one would have two for good. */
+  #nothingTwiceInABackup(path: string): void {
+    const mirror = this.facts.mirrors.find(({ folder }) => path.startsWith(`${folder}/`))
+    if (mirror?.deletions === 'keep' && this.facts.recordOf(path)?.state === 'synced')
+      this.report('nothing-twice', `${path} of a backup has an image, and was sent again`)
+  }
+
   #reserveIsKept(path: string): void {
     const { allowance, order, concurrency, wall, recordOf } = this.facts
     const day = Math.floor(wall() / DAY_MS)
     const sent = this.#sent.get(day) ?? 0
     this.#sent.set(day, sent + 1)
-    const since = recordOf(path)?.since ?? Number.POSITIVE_INFINITY
+    const record = recordOf(path)
+    const begun = this.#begun.get(day) ?? new Set()
+    if (allowance.limit - sent > allowance.limit * allowance.reserve)
+      return void this.#begun.set(day, begun.add(path))
+    // One that was begun before may need another credential.
+    if (record?.state === 'synced' && !begun.has(path))
+      this.report('reserve-is-kept', `${path}, which has an image, was sent as number ${sent + 1}`)
+    const since = record?.since ?? Number.POSITIVE_INFINITY
     const isNew = since >= day * DAY_MS
-    if (order !== 'newest' || isNew || allowance.limit - sent > allowance.limit * allowance.reserve) return
+    if (order !== 'newest' || isNew) return
     const spent = this.#spent.get(day) ?? new Set()
     this.#spent.set(day, spent.add(path))
     if (spent.size > concurrency)

@@ -3,6 +3,7 @@ import { DELETIONS } from './deletions.ts'
 import { DOUBT } from './doubt.ts'
 import type { Mutant } from './mutant.ts'
 import { PACING } from './pacing.ts'
+import { REGROUPING } from './regrouping.ts'
 import { ROOTS } from './roots.ts'
 import { RULES } from './rules.ts'
 import { SECRETS } from './secrets.ts'
@@ -10,6 +11,7 @@ import { SETTLING } from './settling.ts'
 
 export const MUTANTS: readonly Mutant[] = [
   ...ROOTS,
+  ...REGROUPING,
   ...DELETIONS,
   ...DOUBT,
   ...SETTLING,

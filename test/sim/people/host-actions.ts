@@ -72,6 +72,10 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
     world.host.quota = Number.POSITIVE_INFINITY
     return 'the quota is back'
   },
+  planGrows(world) {
+    world.host.makesAlbums = true
+    return 'the account gets a plan with albums'
+  },
   otherUploads(world, a, b) {
     const path = placeOf(world, a)
     return upload(

@@ -180,6 +180,7 @@ it('a picture that was found elsewhere accounts for one that was lost, whoever a
     since: 1,
     image: null,
     hash: null,
+    flat: 0 as const,
   }
   synced.commitNow(tx => tx.files.put({ ...found, state: 'pending' }))
   const lost = { ...found, name: 'lost.png', state: 'gone' as const }
