@@ -7,7 +7,7 @@ import type { EngineContext } from '../context.ts'
 import type { Pass } from '../pass-request.ts'
 import type { Allowance } from './quota-state.ts'
 
-/** How often a refused key is tried again. */
+/** A refused key is tried again after this time. */
 const HOUR_MS = 3_600_000
 
 /** At the start of a pass: lets requests be tried again that the host refused long enough ago. */
@@ -18,12 +18,15 @@ export async function reviewAccount(context: EngineContext, { task }: Pass): Pro
   await askAboutSize(context)
 }
 
-/** Unblocks endpoints that were refused long enough ago. A used-up quota is left to the upload queue, which probes it. */
+/**
+ * Unblocks endpoints that were refused long enough ago, but not uploads that wait for quota: the upload queue probes a
+ * used-up quota.
+ */
 function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): void {
   const recorded = new Set(synced.account.blocks().map(({ endpoint }) => endpoint))
   for (const { endpoint, remedy, since } of host.blocks()) {
     const every = tryAgainAfterMs(remedy, allowance)
-    // When a block was recorded and the record is gone, a person has asked to try again ("albumd retry").
+    // A block whose record is gone is tried at once, because a person has typed "albumd retry".
     if (every === null) continue
     if (clock.monotonic() - since >= every || !recorded.has(endpoint)) host.unblock(endpoint)
   }
@@ -41,7 +44,10 @@ export function tryAgainAfterMs(
   return remedy === 'plan' || remedy === 'storage' ? probeEveryMs : null
 }
 
-/** Another plan in the config has another quota and other limits, so what the host said before counts no longer. */
+/**
+ * When the config names another plan, forgets what the host said before, because that plan has another quota and other
+ * limits.
+ */
 async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promise<void> {
   const before = synced.meta.get('plan')
   if (before === plan) return
@@ -57,12 +63,12 @@ async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promi
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
-/** The code of a file that is larger than the plan allows, as far as answers have shown (§8 does not tell). */
+/** The code of a file that is larger than the plan allows. §8 does not name the limit, so albumd learns it from answers. */
 export const TOO_LARGE = 'FILE_TOO_LARGE'
 /** How often a refused picture is sent again, to ask whether the limit has grown. */
 const ASK_EVERY_MS = 86_400_000
 
-/** Why a file of this size is not sent, or null: another file of its size or smaller was refused. */
+/** Why a file of this size is not sent, because the host refused a file of this size or a smaller file; or null. */
 export function whyTooLarge(context: Context, size: number): Reason | null {
   const limit = context.synced.meta.get('size_limit')
   if (limit === null || size < limit.refused || isDue(limit, context)) return null
@@ -94,14 +100,14 @@ async function askAboutSize(context: Context): Promise<void> {
   if (smallest) await synced.commit(tx => retried(tx, [smallest]))
 }
 
-/** Another plan has another limit, so what was refused is tried again. */
+/** Another plan has another limit, so refused files are tried again. */
 function forgetSizeLimit(tx: Tx): void {
   tx.meta.clear('size_limit')
   tx.meta.clear('largest_taken')
   retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
 }
 
-/** Whether the host may be asked again. A clock that was set back does not delay this. */
+/** Whether the host may be asked again. The difference has no sign, so that a clock that was set back does not delay this. */
 function isDue({ askedAt }: { askedAt: number }, { clock }: Pick<Context, 'clock'>): boolean {
   return Math.abs(clock.wall() - askedAt) >= ASK_EVERY_MS
 }

@@ -11,7 +11,7 @@ export const DAY_MS = 86_400_000
 /** The longest day: 24 hours, and two hours by which clocks may be put back. */
 const LONGEST_MS = 26 * 3_600_000
 
-/** Days that begin at the same time of day in the zone, also on days when the zone's clocks change. */
+/** Days that begin at this time of day in the zone, also on days when the zone's clocks change. */
 export function daysOf({ minutes, time_zone }: QuotaReset): DayBeginning {
   // The locale en-CA writes dates as YYYY-MM-DD.
   const day = new Intl.DateTimeFormat('en-CA', {
@@ -33,7 +33,7 @@ export function daysOf({ minutes, time_zone }: QuotaReset): DayBeginning {
   }
 }
 
-/** Days of 24 hours, one of which begins at `moment`. */
+/** Days of 24 hours. One of the days begins at `moment`. */
 export function daysFrom(moment: number): DayBeginning {
   return wall => Math.floor((wall - moment) / DAY_MS) * DAY_MS + moment
 }
@@ -46,7 +46,7 @@ export function beginningAfter(days: DayBeginning, wall: number): number {
 }
 
 /**
- * When the host's day begins, as far as answers have shown (§8 does not tell): after `from`, and at `to` at the latest. Both
+ * When the host's day begins, learned from answers, because §8 does not tell: after `from`, and at `to` at the latest. Both
  * are milliseconds after UTC's midnight. `to` may lie in the next UTC day. `days`: how many days have shown this.
  */
 export interface LearnedReset {
@@ -55,21 +55,21 @@ export interface LearnedReset {
   days: number
 }
 
-/** A bracket that is wider than this is not kept. */
+/** The time between `from` and `to` is called the bracket. A bracket that is wider than this is not kept. */
 const WIDEST_MS = DAY_MS / 2
 /** A bracket as narrow as this is good enough. */
 const CLOSE_MS = 60_000
-/** The host is asked so much later than a day should begin, because the host's clock may differ. */
+/** The host is asked so many milliseconds after a day should begin, because the host's clock may differ. */
 export const MARGIN_MS = 3000
 const HOUR_MS = 3_600_000
 /** A host's day begins at midnight somewhere, and time zones differ by quarters of an hour. */
 const ROUND_MS = [HOUR_MS, HOUR_MS / 2, HOUR_MS / 4]
 
 /**
- * Learns from a credential that was refused for the quota at `refusedAt` and one that was granted at `acceptedAt`, with no
- * answer between them: the host's day began between the two. For example, refused at 23:50 and granted at 00:05 on one
- * day, and refused at 23:58 and granted at 00:20 on the next, give 23:58 to 00:05. When the two brackets do not overlap, the
- * known bracket was wrong.
+ * Learns from two answers that follow each other: a credential was refused for the quota at `refusedAt`, and a credential was
+ * granted at `acceptedAt`. The host's day began between these two times. An example: a refusal at 23:50 and a grant at 00:05,
+ * and on the next day a refusal at 23:58 and a grant at 00:20, give the bracket from 23:58 to 00:05. When the brackets of two
+ * days do not overlap, the known bracket was wrong.
  */
 export function learnReset(
   known: LearnedReset | null,
@@ -89,8 +89,8 @@ export function learnReset(
 
 /**
  * `ask`: when to ask the host again. `resumes`: when the next day has begun at the latest. `exhausted`: when the host first
- * said that the quota is used up. `said`: when the host last said this. Null: the host said it after the learned beginning,
- * so what was learned is wrong.
+ * said that the quota is used up. `said`: when the host last said this. Null: the host said this after the learned beginning
+ * of the day, so what was learned is wrong.
  */
 export function afterReset(
   { from, to }: LearnedReset,
@@ -105,7 +105,7 @@ export function afterReset(
 
 /**
  * The roundest time within the bracket, or the middle of the bracket. An example: within 23:40 to 00:20 the host is asked at
- * 00:00. Granted or refused, the answer narrows the bracket.
+ * 00:00. A grant and a refusal both narrow the bracket.
  */
 function worthAsking(from: number, to: number): number {
   if (to - from <= CLOSE_MS) return to

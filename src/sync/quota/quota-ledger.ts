@@ -7,15 +7,20 @@ import { dayOf, onlyReserveLeft, type QuotaState, readQuota } from './quota-stat
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
-/** When the clocks' difference changed by more, the wall clock was set, or the machine slept. */
+/**
+ * When the difference of the clocks has changed by more milliseconds than this, the wall clock was set, or the machine slept.
+ */
 const DRIFT_MS = 60_000
-/** A promise of the host counts as kept when it is kept at most so late. */
+/**
+ * The host may name a time when there is quota again. The time counts as right when the host grants at most so many
+ * milliseconds later.
+ */
 const LATE_MS = 600_000
 const LONGEST_PROMISE_MS = 25 * 3_600_000
 /** How many days are kept in the records. */
 const DAYS_KEPT = 100
 
-/** The day's quota during one run of uploads. Uploads stop when the host says that the quota is used up, not before. */
+/** The day's quota during one run of uploads. Uploads stop only when the host says that the quota is used up. */
 export class QuotaLedger {
   readonly #context: Context
   #probing = false
@@ -31,14 +36,14 @@ export class QuotaLedger {
     return readQuota(synced, allowance, clock.wall())
   }
 
-  /** Whether pictures may be sent. `probe`: one picture may, to ask whether the host grants again. */
+  /** Whether pictures may be sent. `probe`: one picture may be sent, to ask whether the host grants again. */
   state(): 'open' | 'probe' | 'exhausted' {
     const { exhausted } = this.read()
     if (exhausted === null) return 'open'
     return this.#context.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'
   }
 
-  /** Begins a probe. One request is under way at a time now, so its answer is newer than the host's last answer. */
+  /** Begins a probe. During a probe only one request is under way, so its answer is newer than the host's last answer. */
   probe(): void {
     this.#probing = true
   }
@@ -66,7 +71,8 @@ export class QuotaLedger {
     const { began, exhausted } = this.read()
     this.granted++
     const day = exhausted === null ? dayOf(began) : this.#probing ? this.#newDay(tx) : meta.get('quota_day')!
-    // A later grant may answer a request that left before the host refuses again, so it must not end that refusal.
+    // Only the first grant ends the refusal. When the host refuses again, a later grant may answer a request that was sent
+    // before, and must not end the new refusal.
     this.#probing = false
     meta.set('quota_day', day)
     account.useQuota(day)
@@ -87,14 +93,17 @@ export class QuotaLedger {
       // When the clock was set back, the recorded time lies in the future.
       exhausted: Math.min(exhausted?.since ?? now, now),
       said_at: now,
-      // When the host did not keep its promise, it is not believed again on that day.
+      // When the host refuses after the time that it named, no time that it names is believed again on that day.
       resumes_at: !exhausted || isAhead(before.resumes_at, now) ? promised(now, retryAfterMs) : null,
       clock_offset: clockOffset(clock),
     })
     account.pruneQuota(DAYS_KEPT)
   }
 
-  /** The host grants again after it refused, which tells when its day begins. Answers the name of the new day. */
+  /**
+   * The host grants again after a refusal. From both times albumd learns when the host's day begins. Answers the name of the
+   * new day.
+   */
   #newDay(tx: Tx): string {
     const { clock, allowance } = this.#context
     const now = Math.round(clock.wall())
@@ -109,7 +118,7 @@ export class QuotaLedger {
     const known = tx.meta.get('quota_reset')
     const { said_at, resumes_at, clock_offset } = tx.account.quota(tx.meta.get('quota_day')!)
     if (said_at === null || clock_offset === null) return known
-    // The clock was set between the refusal and this grant, so their times can't be compared.
+    // When the clock was set between the refusal and this grant, their times can't be compared.
     if (Math.abs(clockOffset(clock) - clock_offset) > DRIFT_MS) return known
     const isKept = resumes_at !== null && now >= resumes_at && now - resumes_at <= LATE_MS
     const learned = learnReset(known, isKept ? Math.max(said_at, resumes_at - DRIFT_MS) : said_at, now)

@@ -15,7 +15,10 @@ export interface Allowance {
   plan: string
   /** Images a day. */
   limit: number
-  /** The share of the limit that is kept for pictures that are found on the same day, from 0 to 1. 0 where the oldest go first. */
+  /**
+   * The share of the limit that is kept for pictures that are found on the same day, from 0 to 1. 0 when the oldest pictures
+   * are sent first.
+   */
   reserve: number
   /** When the host's days begin. Null: albumd learns this from the host's answers. */
   days: DayBeginning | null
@@ -23,29 +26,29 @@ export interface Allowance {
   probeEveryMs: number
 }
 
-/** The quota now, as far as it is known. Times are milliseconds since 1970. */
+/** What is known of the quota now. Times are milliseconds since 1970. */
 export interface QuotaState {
-  /** When its day began. */
+  /** When the quota's day began. */
   began: number
   ends: number
   /** Credentials that the host issued on that day. */
   used: number
-  /** `ask`: when to ask next. `resumes`: when there is quota again at the latest, or null where that is not known. */
+  /** `ask`: when to ask next. `resumes`: when there is quota again at the latest, or null when this is not known. */
   exhausted: { since: number; ask: number; resumes: number | null } | null
   learned: LearnedReset | null
 }
 
-/** Whether only the reserve is left of the day's uploads. The reserve is kept for pictures that are found today. */
+/** Whether only the reserve is left of the day's uploads. */
 export function onlyReserveLeft({ limit, reserve }: Allowance, { used }: Pick<QuotaState, 'used'>): boolean {
   return reserve > 0 && limit - used <= limit * reserve
 }
 
-/** When less than this share of the limit was used by albumd, something else uses the account, or the limit is wrong. */
+/** When albumd itself has used less than this share of the limit, something else uses the account, or the limit is wrong. */
 const OWN_SHARE = 0.9
-/** A learned beginning of days is tested on its second day, and then after every so many days. */
+/** A learned beginning of the day is tested on its second day, and then once in so many days. */
 const DOUBTED_EVERY = 8
 
-/** The quota at this moment. While the host has said nothing, a day has 24 hours, and the first day is UTC's. */
+/** The quota at this moment. Until the host has refused for the quota, days have 24 hours and begin at midnight UTC. */
 export function readQuota(
   synced: Pick<Synced, 'account' | 'meta'>,
   allowance: Allowance,
@@ -101,7 +104,10 @@ export function dayOf(began: number): string {
 
 type Exhausted = QuotaRow & { exhausted: number; said_at: number }
 
-/** When a used-up quota ends: by the config, else by the host's promise, else by what was learned. */
+/**
+ * When there is quota again after a refusal: by the config, or else by the time that the host named, or else by what was
+ * learned.
+ */
 function end(
   { exhausted, said_at, resumes_at, refused, used }: Exhausted,
   { days, limit, probeEveryMs }: Allowance,
@@ -136,7 +142,7 @@ export interface Backlog {
   rate: number | null
 }
 
-/** `days`: the days until then, rounded up; 0 is today. `doneBy`: milliseconds since 1970; null when nobody can tell. */
+/** `days`: how many days it takes, rounded up; 0 is today. `doneBy`: milliseconds since 1970; null when nobody can tell. */
 export interface Forecast {
   days: number
   doneBy: number | null
@@ -158,7 +164,9 @@ export function forecast({ pictures, now, left, perDay, nextDay, rate }: Backlog
 /** How many uploads a measurement of the pace needs. */
 const UPLOADS_NEEDED = 20
 
-/** The pace in pictures a second, after `uploaded` pictures in `ms` milliseconds. Null when these were too few. */
+/**
+ * The pace in pictures a second, after `uploaded` pictures in `ms` milliseconds. Null when the pictures are too few to tell.
+ */
 export function rateOf(uploaded: number, ms: number, before: number | null): number | null {
   if (uploaded < UPLOADS_NEEDED || ms <= 0) return null
   const rate = (uploaded * 1000) / ms

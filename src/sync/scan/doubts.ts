@@ -14,7 +14,10 @@ import { mostKnownAreThere } from './trust.ts'
 /** Kinds of doubt about a folder below a root. A person can end the first two by `albumd trust`. */
 export type DoubtCode = 'FOLDER_UNMOUNTED' | 'FOLDER_EMPTIED' | 'FOLDER_UNREADABLE' | 'IGNORE_FILE_UNREADABLE'
 
-/** A folder whose content is not known to be the truth. Nothing in it is uploaded or deleted meanwhile. */
+/**
+ * A folder whose content may not be what a person left there. While the folder is in doubt, nothing in it is uploaded or
+ * deleted.
+ */
 export interface Doubt {
   folder: FolderRow
   code: DoubtCode
@@ -22,8 +25,8 @@ export interface Doubt {
 }
 
 /**
- * Whether a folder below a root is a mount point at this moment: its device is another than its parent's, or the system
- * lists it. What this can't tell: a folder that was moved together with its mount (at its old place it is gone).
+ * Whether a folder below a root is a mount point at this moment: its device differs from its parent's device, or the system
+ * lists it as a mount point. A folder that was moved together with its mount is not a mount point at its old path.
  */
 export function isMount(disk: Disk, root: string, path: string): boolean {
   const at = `${root}/${path}`
@@ -36,7 +39,7 @@ export function isMount(disk: Disk, root: string, path: string): boolean {
   }
 }
 
-/** The looks at a root's folders, with `mount` set also for mounts that only the system's list shows. */
+/** Looks at a root's folders, and sets `mount` also for mounts that only the system's list shows. */
 export function noticingMounts(look: LookAtFolders, disk: Disk, root: string): LookAtFolders {
   return async batch => {
     const results = await look(batch)
@@ -51,13 +54,13 @@ export function noticingMounts(look: LookAtFolders, disk: Disk, root: string): L
 }
 
 /**
- * Doubts about folders below the root that are or were mount points. When a disk is not mounted, its mount point shows
- * whatever lies under it, mostly nothing. When a disk was mounted over a folder, it hides the pictures in that folder.
+ * Doubts about folders below the root that are or were mount points. When a disk is not mounted, its mount point is an
+ * ordinary folder, and mostly empty. When a disk was mounted over a folder, it hides the pictures in that folder.
  */
 export class MountDoubts {
   readonly #context: Pick<EngineContext, 'disk' | 'synced'>
   readonly #mirror: MirrorRow
-  /** A person trusts the mirror as it is. */
+  /** Whether a person trusts the mirror as it is. */
   readonly #accepted: boolean
   readonly #known: KnownFolders
 
@@ -94,7 +97,10 @@ export class MountDoubts {
     return { folder, code: 'FOLDER_UNMOUNTED', why: because(code, { folder: at }) }
   }
 
-  /** The doubt about a folder that its parent does not list, or null. Its pictures may be on a disk that was mounted there or below. */
+  /**
+   * The doubt about a folder that its parent does not list, or null. Its pictures may be on a disk that was mounted at this
+   * folder or below it.
+   */
   missing(folder: FolderRow): Doubt | null {
     const mount = this.#known.from(folder.path).find(below => below.mount === 1)
     return mount ? this.#unmounted(folder, mount) : null
@@ -110,8 +116,9 @@ export class MountDoubts {
   }
 
   /**
-   * Also where none was mounted before, because the pictures may lie under it. A file system without birth times (FAT)
-   * can't be told from another, so there the known files decide.
+   * Whether another disk is mounted at the folder than before. A disk also counts as another disk when no disk was mounted
+   * before, because it may hide the folder's pictures. Two file systems without birth times (FAT) may look the same, so in
+   * the end the known files decide.
    */
   #isAnotherDisk(
     { path, mount, mounted_ino, mounted_birthtime }: FolderRow,
@@ -124,25 +131,29 @@ export class MountDoubts {
   }
 }
 
-/** Milliseconds. By then an editor that saves a file by deleting it and writing it again has written it. */
+/** An editor may save a file by deleting it and writing it again. After so many milliseconds the editor has written it. */
 const BACK_SOON_MS = 10_000
 
 /**
  * Ignore files that were just found gone, alone or with their folder. Without the ignore file, all that it hid would be
- * published. So a missing ignore file is believed only when a later pass finds it missing too, ten seconds later at least,
- * because passes may follow each other at once. An example: an editor saves `.albumdignore` by deleting it and renaming a
- * new file to its place; a scan in between sees no ignore file, and nothing in that folder is uploaded until it is back.
+ * published. So a missing ignore file counts as gone only when a later pass, at least ten seconds later, finds it missing
+ * too. Two passes alone prove nothing, because passes may follow each other at once. An example: an editor saves
+ * `.albumdignore` by deleting it and renaming a new file to its place; a scan in between sees no ignore file, and nothing in
+ * that folder is uploaded until it is back.
  */
 export class VanishedRules {
   readonly #clock: Pick<Clock, 'monotonic'>
-  /** When each ignore file was found gone, by mirror and path. A row would not do, because a folder may lose its row meanwhile. */
+  /**
+   * When each ignore file was found gone, by mirror and path. The key is not the folder's row, because a folder may lose its
+   * row meanwhile.
+   */
   readonly #foundGone = new Map<string, number>()
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock
   }
 
-  /** Begins a pass. Ignore files that were found gone long enough before it are believed to be gone. */
+  /** Begins a pass. Ignore files that were found gone long enough ago count as gone from now on. */
   passBegins(): void {
     const now = this.#clock.monotonic()
     for (const [folder, since] of this.#foundGone)

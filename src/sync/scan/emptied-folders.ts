@@ -6,7 +6,7 @@ import { because } from '../../words/reasons.ts'
 import { foldersAbove, fullPath, nameOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
 
-/** A folder that loses at least so many pictures at once, and all that it has, is in doubt. */
+/** A folder that loses all its pictures at once is in doubt when they were at least so many. */
 const MANY = 20
 
 /** What was seen in a folder that lost all its pictures. `lost`: the files of these pictures that use an image. */
@@ -18,9 +18,9 @@ interface EmptiedLook {
 }
 
 /**
- * Emptied folders: they are there and have lost all their many pictures at once. A disk that fails looks like that, and
- * so does a person who sorts the pictures into other folders. Once everything was scanned, it is known whether pictures
- * of the same sizes and times appeared elsewhere.
+ * Emptied folders: folders that are on the disk and have lost all their many pictures at once. Either their disk fails, or a
+ * person has moved the pictures into other folders. Once everything was scanned, albumd knows whether pictures of the same
+ * sizes and times appeared elsewhere.
  */
 export class EmptiedFolders {
   readonly #synced: Synced
@@ -45,7 +45,10 @@ export class EmptiedFolders {
     return true
   }
 
-  /** Whether the folder is missing from an emptied folder that waits. Then it does not count as deleted yet. */
+  /**
+   * Whether the folder, or a folder above it, is missing from an emptied folder that waits. Such a folder does not count as
+   * deleted yet.
+   */
   misses(path: string): boolean {
     if (this.#waiting.size === 0) return false
     const line = [...foldersAbove(path), path]
@@ -71,17 +74,20 @@ export class EmptiedFolders {
 }
 
 /**
- * Pictures that the scans have found and that use no image yet. Each accounts for one lost picture of the same size and
- * modification time, wherever it lies.
+ * Pictures that the scans have found and that use no image yet. Each of them counts as the new location of one lost picture
+ * of the same size and modification time.
  */
 export class FoundElsewhere {
   readonly #synced: Synced
   readonly #taken: Set<string>
   readonly #emptied: ReadonlySet<number>
-  /** The pictures by size and modification time. Those of one size are read once, because they may be very many. */
+  /** The pictures by size and modification time. The pictures of one size are read only once, because they may be very many. */
   readonly #ofSize = new Map<number, Map<number, FileRow[]>>()
 
-  /** `taken`: pictures that count as other lost pictures already. `emptied`: folders whose records are not what is on the disk. */
+  /**
+   * `taken`: found pictures that count for another lost picture already. `emptied`: emptied folders, whose records still name
+   * the lost pictures.
+   */
   constructor(synced: Synced, taken: Set<string>, emptied: ReadonlySet<number>) {
     this.#synced = synced
     this.#taken = taken

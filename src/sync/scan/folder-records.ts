@@ -12,7 +12,7 @@ import { type MissingReason, type PlanPolicy, planFolder, planMissingFolder } fr
 import { pathOf } from '../tree-path.ts'
 import type { DoubtCode } from './doubts.ts'
 
-/** A scan asks the host for nothing. */
+/** What a scan works with. The host is left out, because a scan asks the host for nothing. */
 export type ScanContext = Pick<
   EngineContext,
   'synced' | 'disk' | 'clock' | 'tell' | 'lookAt' | 'graceMs' | 'running' | 'vanishedRules'
@@ -32,16 +32,13 @@ export class FolderRecords {
     this.#policy = { deletions, prunes: file => this.#prunes(file) }
   }
 
-  /** The changes that a look means for the folder's files. */
+  /** What a look at the folder changes for its files. */
   changes(folder: FolderRow, look: FolderLook): FileChange[] {
     const { synced, clock } = this.#context
     return planFolder(folder.id, synced.files.ofFolder(folder.id), look, this.#policy, clock.wall())
   }
 
-  /**
-   * The pictures with an image that a folder has lost, where it has lost all that it held and got no others. Empty in
-   * any other case.
-   */
+  /** The lost pictures with an image, when the folder has lost all its pictures and holds no other picture. Otherwise none. */
   lostWith(folder: FolderRow, look: FolderLook): FileRow[] {
     if (look.files.length > 0) return []
     const held = this.#context.synced.files.ofFolder(folder.id).filter(({ state }) => state !== 'gone')
@@ -60,7 +57,7 @@ export class FolderRecords {
     Object.assign(folder, folders.byId(folder.id))
   }
 
-  /** Records that a folder is missing. The folders below it get calls of their own. */
+  /** Records that a folder is missing. The caller does the same for the folders below it. */
   missing(tx: Tx, folder: FolderRow, why: MissingReason): void {
     const { files, folders, failures } = tx
     const known = files.ofFolder(folder.id)
@@ -94,7 +91,7 @@ export class FolderRecords {
     }
   }
 
-  /** Once a person has asked for a deletion of an ignored picture's image, the request stays until it is done. */
+  /** Once a person has asked to delete the image of an ignored picture, this holds until the image is deleted. */
   #prunes({ state, image }: FileRow): boolean {
     if (this.#pruneIgnored) return true
     return state === 'gone' && image !== null && this.#context.synced.escrow.of(image)?.reason === 'ignored'

@@ -2,7 +2,7 @@ import type { IgnoreRules } from '../../local/ignore-rules.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import { folderAbove, foldersAbove, nameOf, pathOf } from '../tree-path.ts'
 
-/** The folders of a mirror that have a record, as a tree, and which of them the scan does not look at. */
+/** The recorded folders of a mirror, as a tree. Also tells which of these folders the scan does not look at. */
 export class KnownFolders {
   readonly #byPath = new Map<string, FolderRow>()
   readonly #namesIn = new Map<string, Set<string>>()
@@ -93,9 +93,9 @@ export class KnownFolders {
 }
 
 /**
- * The folders that a scan does not look at and whose pictures still have images, because an earlier scan found the
- * folders ignored or missing. By the path of the deepest folder above that is scanned: the names in it that lead there.
- * For example, with `a` scanned and `a/b/c` absent: `a` → `b`.
+ * Absent folders: an earlier scan found them ignored or missing, and their pictures still have images. Answers, by the path
+ * of the deepest scanned folder above, the names in that folder that lead to absent folders. An example: when `a` is scanned
+ * and `a/b/c` is absent, the answer is `a` → `b`.
  */
 export function absentIn(known: KnownFolders, absent: readonly string[]): Map<string, Set<string>> {
   const namesIn = new Map<string, Set<string>>()

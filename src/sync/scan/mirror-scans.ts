@@ -9,18 +9,18 @@ import { checkRoot, isSameRoot, type TrustedRoot } from './trust.ts'
 
 type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf'> & { interruption: Pick<Interruption, 'stop'> }
 
-/** A mirror that was scanned, and whose root is the same as before. */
+/** A mirror that was scanned. Its root was the same at the beginning and at the end of the scan. */
 export interface ScannedMirror {
   row: MirrorRow
   policy: MirrorPolicy
   identity: RootIdentity
   /** Folders in doubt: nothing in them or below is uploaded. */
   unknown: string[]
-  /** Folders that are mount points. While one of them is unmounted nothing is deleted. */
+  /** Folders that are mount points. While one of these folders is unmounted, nothing is deleted. */
   mounts: string[]
 }
 
-/** Scans what the pass asks for. The answer leaves out mirrors whose root is in doubt. */
+/** Scans the folders that the pass asks for. The answer leaves out mirrors whose root is in doubt. */
 export function scanMirrors(context: ScanContext, pass: ScanRequest): Promise<ScannedMirror[]> {
   context.vanishedRules.passBegins()
   return scanAll(context, pass, pass.scopeOf)
@@ -32,8 +32,8 @@ export function scanEverythingAgain(context: ScanContext, pass: ScanRequest): Pr
 }
 
 /**
- * Whether a folder was emptied or its pictures have moved is decided once all mirrors were looked at: a picture that has
- * left one mirror may lie in another mirror, whose scan comes later.
+ * Decides about emptied folders only after all mirrors were looked at, because their pictures may have moved to a mirror that
+ * is scanned later.
  */
 async function scanAll(
   context: ScanContext,
@@ -53,7 +53,7 @@ async function scanAll(
   return [...scanned.values()].filter(mirror => mirror !== null)
 }
 
-/** Before deletions: a root that was emptied during its scan is as much in doubt as a root that was found empty. */
+/** Checks the roots again before deletions, because a root may have been emptied during its scan. */
 export async function checkRootsAgain(
   context: ScanContext,
   scanned: readonly ScannedMirror[],
@@ -127,12 +127,15 @@ async function guardRoot(
   return null
 }
 
-/** Ends a person's trust, which counts for one scan. Only the trust that an empty root may be empty lasts while it is empty. */
+/**
+ * What remains of a person's trust after a scan. Trust counts for one scan, but the trust in an empty root lasts while the
+ * root is empty.
+ */
 function acceptAfter({ accept }: MirrorRow, root: TrustedRoot): MirrorRow['accept'] {
   return root.empty && (root.accepted || accept === 2) ? 2 : 0
 }
 
-/** The folders to scan: those of the pass, and what was in doubt at the last scan. */
+/** The folders to scan: the folders that the pass asks for, and the folders that were in doubt at the last scan. */
 function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope): Scope {
   if (scope === 'everything' || guard_code === null) return scope
   return guard_code === 'FOLDER_UNKNOWN'

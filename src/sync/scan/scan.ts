@@ -32,19 +32,20 @@ type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
 /**
  * One scan of a mirror: it looks at folders, compares each with its records, and records what changed.
  *
- * Folders are looked at in batches, parents before their children, and each batch is recorded in one commit. A folder
- * that looks as recorded (the same digest) costs nothing more. What is seen in another folder goes one of four ways:
- * - It can't be read, its ignore file can't be relied on, or its disk is not mounted: the folder is in doubt. All that is
- *   recorded of it and below it stays as it is.
- * - It has lost all its many pictures: the folder waits until all mirrors were scanned (EmptiedFolders).
- * - An ignore file above has changed since its batch began: it is looked at again, under the new rules.
- * - Else it is believed: files are compared (plan.ts), folders that are new are looked at, and folders that it no longer
- *   lists are missing.
+ * Folders are looked at in batches, parents before their children, and each batch is recorded in one commit. When a folder
+ * looks as recorded (its digest is the same), nothing more is done. Every other look has one of four outcomes:
+ * - The folder can't be read, its ignore file can't be relied on, or its disk is not mounted: the folder is in doubt. All
+ *   records of the folder, and of what is below it, stay as they are.
+ * - The folder has lost all its many pictures: the folder waits until all mirrors were scanned (EmptiedFolders).
+ * - An ignore file above the folder has changed since the batch began: the folder is looked at again, under the new rules.
+ * - In all other cases the look counts as the truth: files are compared (plan.ts), new folders are looked at, and folders
+ *   that the folder no longer lists are missing.
  *
  * An example: `2024/` holds `a.jpg`, and a person moves the folder to `old/2024/`. The watcher says "look at the root". The
  * root now lists `old` and no `2024`. So `2024` is missing, its file `a.jpg` is gone, and its image gets its grace. `old`
  * is new, so it is looked at, then `old/2024`, where `a.jpg` is found as a pending file. Its bytes will find the image
- * again before the grace is over. Had `2024` been the mount point of a disk, it would be in doubt, and the image safe.
+ * again before the grace is over. If `2024` had been the mount point of a disk, `2024` would now be in doubt, and its image
+ * would stay.
  */
 export class MirrorScan {
   /** As recorded when the scan began. */
@@ -154,7 +155,7 @@ export class MirrorScan {
     }
   }
 
-  /** Handles a folder that vanished after its parent was looked at: the parent is looked at again. */
+  /** The folder vanished after its parent was looked at, so both are looked at again. */
   #askParent(path: string): void {
     const parent = folderAbove(path)
     const row = this.#known.at(parent)
@@ -191,7 +192,8 @@ export class MirrorScan {
   #believe(tx: Tx, folder: FolderRow, digest: string | null, look: FolderLook, trusted: boolean): void {
     const { path } = folder
     const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
-    // While the folder was in doubt, nothing below it was looked at, so now everything below is.
+    // While a folder is in doubt, nothing below it is looked at. So after a doubt has ended, everything below the folder is
+    // looked at.
     const lookBelow = folder.ignore_text !== text || folder.unknown !== null
     this.#known.openBelow(path)
     this.#records.look(tx, folder, digest, text, look)
@@ -228,7 +230,10 @@ export class MirrorScan {
     if (why === 'ignored' && this.policy.pruneIgnored) this.#records.prune(tx, path)
   }
 
-  /** Handles a folder that its parent does not list: it is missing, or in doubt when a disk was mounted at it or below it. */
+  /**
+   * Handles an absent folder that its parent does not list: its images are given up, or the folder is in doubt, because a
+   * disk was mounted at it or below it.
+   */
   #pruneGone(tx: Tx, path: string): void {
     const below = tx.folders.from({ mirror: this.mirror.id, path })
     const mounts = this.root.accepted ? [] : below.filter(({ mount }) => mount === 1)
@@ -281,7 +286,10 @@ export class MirrorScan {
   }
 }
 
-/** Few batches bound the memory. Two for each thread keep the threads busy. */
+/**
+ * How many folders and batches are looked at at once. Few batches need little memory, and two batches for each thread keep
+ * the threads busy.
+ */
 const FOLDERS_PER_BATCH = 32
 const BATCHES_IN_FLIGHT = 6
 

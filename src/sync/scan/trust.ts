@@ -6,8 +6,9 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 
 /**
- * Whether a mirror's root is the one that was scanned before. `accepted`: a person said that what it holds now is the
- * truth. `found`: what could be seen of a root that is not trusted; only then can a person trust it.
+ * Whether a mirror's root is the root that was scanned before. `accepted`: a person said that what the root holds now is the
+ * truth. `found`: what was seen of a root that is not trusted. Null: the root could not be read, so a person can't trust it
+ * either.
  */
 export type RootCheck =
   | TrustedRoot
@@ -27,12 +28,13 @@ interface KnownFile {
   mtime: number
 }
 
-/** How many known files are looked for where the root's identity differs. */
+/** How many known files are looked for at most, when the root's identity differs. */
 const SAMPLE = 200
 
 /**
- * Looks at the root before anything is concluded from what it holds. Device numbers change over reboots and a restore
- * makes new inodes: where most of the known files are there by name, size and time, it is the same root all the same.
+ * Checks the root before a scan. The identity of a root may change, because device numbers change at a reboot, and a restore
+ * makes new inodes. So a root with another identity is the same root when most of the known files are there, with the same
+ * names, sizes and times.
  */
 export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
   const { folder } = mirror
@@ -57,7 +59,7 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   if (accepted || (isIt && empty && mirror.accept === 2)) return trusted
   if (isIt && !empty && identity.birthtime !== 0) return trusted
   const known = sample(synced, mirror.id)
-  // Two disks without birth times that are mounted at one place by turns have the same identity, so the files decide.
+  // Two disks without birth times, mounted at the same path one after the other, have the same identity. So the files decide.
   if (isIt && !empty && (known.length === 0 || known.some(file => isAsKnown(disk, folder, file))))
     return trusted
   if (known.length === 0 && (isIt || !synced.files.anyOfMirror(mirror.id))) return trusted
@@ -66,7 +68,7 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   return { trusted: false, reason: because('root_other', { folder }), found }
 }
 
-/** Whether the root is still the very one that was checked. */
+/** Whether the root is still the same folder that was checked. */
 export function isSameRoot(disk: Disk, folder: string, identity: RootIdentity): boolean {
   try {
     const { kind, dev, ino, birthtime } = disk.lstat(folder)
@@ -96,7 +98,10 @@ function sample(synced: Synced, mirror: number, top = ''): KnownFile[] {
   )
 }
 
-/** Whether most of the known files at and below a folder are there by name, size and time; so where none are known. */
+/**
+ * Whether most of the known files at and below a folder are there, with the same names, sizes and times. True when no file is
+ * known.
+ */
 export function mostKnownAreThere(
   disk: Disk,
   synced: Synced,
@@ -159,7 +164,7 @@ export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: str
 
 /**
  * The pictures at and below a folder that have an image and are not there now, by their paths below the mirror's root.
- * Looks at one after the other: there may be a million.
+ * A generator, because there may be a million.
  */
 export function* missingPictures(
   disk: Disk,
@@ -179,7 +184,7 @@ export function* missingPictures(
   }
 }
 
-/** Records a person's trust for the next scan. The trust holds for the root that is there now. Another root is in doubt again. */
+/** Records a person's trust for the next scan. The trust counts only for the root that is there now. */
 export function recordTrust(synced: Synced, trust: Trust & { kind: 'root' | 'folder' }): Promise<void> {
   const { id, folder } = trust.mirror
   return synced.commit(tx => {
