@@ -22,8 +22,9 @@ import { flatness, type UploadJob, type UploadResult } from './upload-job.ts'
 const HOUR_MS = 3_600_000
 
 /**
- * Before a picture is sent: whether an unrecorded image in its album can be that picture. One image goes to one file.
- * What is ambiguous becomes a failure that says so, never a guess. Answers null where the picture is to be sent.
+ * Before a picture is sent: asks whether an unrecorded image in its album is this picture already. Each image is given to one
+ * file at most. When several images can be the picture and nothing tells them apart, the file fails with a message that says
+ * so. Answers null when the picture must be sent.
  */
 export async function adopt(
   context: EngineContext,
@@ -36,7 +37,7 @@ export async function adopt(
   const { synced, contents, clock } = context
   const { name, image: used } = job.file
   const features = { name, size: open.look.size, width: picture.width, height: picture.height }
-  // Since the album was walked, recovery may have recorded an upload.
+  // Recovery may have recorded an upload since the album was walked, so the images are checked again.
   const alike = unrecordedIn(synced, contents.unrecorded(album, name)).filter(
     image => canBe(image, features) && !synced.refuted.has(image.id, open.hash),
   )
@@ -47,14 +48,15 @@ export async function adopt(
   if (inDoubt.some(({ sent_at }) => clock.monotonic() - sent_at <= mayArrive))
     return { kind: 'waits', message: because('older_version_open') }
   if (inDoubt.length > 0) return ambiguous(context, open, because('older_version_alike'))
-  // Where the picture's own album can't be had, an album above holds pictures of several folders, so a name proves less.
-  // And a file that uses an image keeps it until another is proved.
+  // The picture may be linked only in its own album. When this album can't be created, an album above it holds pictures of
+  // several folders, and pictures of equal names may differ. And a file that uses an image keeps this image until another
+  // image is proved.
   const flat = flatness(context, job.albumPath, album)
   const mayLink = alike.length === 1 && flat === 0 && used === null
   const unknown: Reason[] = []
   for (const image of alike) {
-    // A picture that can be linked is fetched only from an address whose form an upload has shown. Otherwise a state that is
-    // lost would fetch all that the host holds.
+    // An image that can be linked is fetched only when an upload has shown how addresses are built. Otherwise, after a state
+    // loss, albumd would fetch everything that the host holds.
     const isShown = confirmedPattern(synced)?.addressOf(image.id, name) != null
     const compared: Comparison =
       mayLink && !isShown
@@ -68,7 +70,7 @@ export async function adopt(
     if (compared.verdict === 'other') await synced.commit(tx => tx.refuted.put(image.id, open.hash))
   }
   if (unknown.length === 0) return null
-  // A name is no proof, but two images for one picture would be worse, so the image is linked.
+  // The image is linked although its name is no proof, because sending the picture could make a second image of it.
   if (mayLink && contents.claim(album, only)) {
     await record(context, job, open, picture, only, { cdn_url: null, proof: 'none', flat })
     return { kind: 'linked' }
@@ -78,8 +80,8 @@ export async function adopt(
 }
 
 /**
- * For a changed file whose image is only linked: the image may show the changed bytes rather than those it was linked to.
- * Answers null where the picture is to be sent.
+ * For a changed file whose image is only linked: asks whether the image has the file's new bytes. The image was linked by its
+ * name, so the host may have had the new version all along. Answers null when the picture must be sent.
  */
 export async function adoptLinked(
   context: EngineContext,
@@ -127,14 +129,17 @@ function bytesOf(open: OpenPicture) {
 export interface Verified {
   /** Images whose bytes are those of the file. */
   equal: number
-  /** Images of another: their files are uploaded. */
+  /** Images with other bytes than their files. These files are uploaded. */
   other: number
   unknown: number
-  /** Why the first of the unknown ones can't be compared; null where there are none. */
+  /** Why the first of the unknown images can't be compared; null when there is none. */
   why: Reason | null
 }
 
-/** Fetches every linked image and compares its bytes with its file's. `between`: before each, others may work. */
+/**
+ * Fetches every linked image and compares its bytes with its file's bytes. `between`: called before each image, so that other
+ * work gets its turn.
+ */
 export async function verifyLinks(
   context: Pick<EngineContext, 'synced' | 'host' | 'clock'>,
   signal: AbortSignal,
@@ -154,7 +159,7 @@ export async function verifyLinks(
   return verified
 }
 
-/** The same for one. Where its bytes are another's, its file stands on nothing any more. */
+/** Fetches one linked image and compares its bytes. When they differ, the image is forgotten, and its file is uploaded. */
 export async function verifyLink(
   context: Pick<EngineContext, 'synced' | 'host' | 'clock'>,
   image: ImageRow,

@@ -22,29 +22,32 @@ import { pathOf } from '../tree-path.ts'
 /** `propagating`: the rows of the mirrors whose images may be deleted. */
 export type Recovery = EngineContext & { propagating: ReadonlySet<number> }
 
-/** For so long after it was sent an upload is looked for in its album. After that not before it can't arrive any more. */
+/**
+ * How long after it was sent an upload is looked for in its album. After this time the next look comes when the upload can't
+ * arrive any more.
+ */
 export const EARLY_MS = 60_000
 
 type Placed = ListedImage & { album: number | null }
 
 /**
- * What is known beside the evidence of one walk. conclusive: the walk was complete, and the upload can't arrive any more.
- * delivered: its address gives its bytes, so it did arrive.
+ * What one walk, and the look at the delivery address, show besides the evidence. conclusive: the walk was complete, and the
+ * upload can't arrive any more. delivered: the promised address gives the upload's bytes, so the upload has arrived.
  */
 interface Looked extends WalkBefore {
   conclusive: boolean
   delivered: boolean
 }
 
-/** What the walk just before showed, by intent: one walk may miss what another shows. */
+/** What the previous walk showed, by the row of the intent. Two walks are compared, because one walk may miss an image. */
 interface WalkBefore {
   /** The one image that can be the upload. */
   alike: Map<number, string>
-  /** The intents that it did not show, though it was complete and they can't arrive any more. */
+  /** The intents whose image the previous walk did not show, although it was complete and they can't arrive any more. */
   missed: Set<number>
 }
 
-/** How many walks of an album are tried to have two complete ones in a row. */
+/** How many walks of an album are tried to get two complete walks in a row. */
 const LOOKS = 4
 
 export async function lookAtAlbum(
@@ -58,7 +61,7 @@ export async function lookAtAlbum(
   const ofAlbum = () => synced.journal.openUploads().filter(intent => intent.album === album)
   const before: WalkBefore = { alike: new Map(), missed: new Set() }
   for (let looks = 0; looks < LOOKS; looks++) {
-    // The time is taken before the walk: what arrives during the walk may be missing in it.
+    // The time is taken before the walk, because an image that arrives during the walk may be missing in it.
     const now = clock.monotonic()
     const ended = ({ sent_at }: OpenUpload) => now - sent_at > mayArriveFor(credentialLifetimeMs)
     if (!ofAlbum().some(intent => ended(intent) || now - intent.sent_at < EARLY_MS)) return null
@@ -88,7 +91,7 @@ export async function lookAtAlbum(
 
 /**
  * Two walks prove that an image is missing only when they follow each other directly. An example: while others change the
- * album, images move from page to page, and a walk that reads page 2 too late misses one of them. When an interrupted walk
+ * album, images move from page to page, and a walk that reads page 2 too late misses one of them. When an incomplete walk
  * lies between two complete walks, both may have missed the same image.
  */
 function forget({ alike, missed }: WalkBefore): void {
@@ -122,12 +125,12 @@ async function act(
   if (!looked.missed.has(intent.id)) return void looked.missed.add(intent.id)
   const told = foundOut(synced, intent, false)
   await synced.commit(tx => neverArrived(tx, intent, recovery.clock.wall()))
-  // The album is walked anew before the next upload, which shows the image if it came after all.
+  // The album is walked again before the next upload. If the image has arrived after all, that walk shows it.
   recovery.contents.forget(intent.album)
   recovery.tell(told)
 }
 
-/** One image can be the upload. Answers whether the walk is settled for this upload. */
+/** Exactly one listed image can be the upload. Answers false when this image proved to have other bytes. */
 async function actOnAlike(
   recovery: Recovery,
   intent: OpenUpload,
@@ -139,7 +142,8 @@ async function actOnAlike(
   const isSeenAgain = alike.get(intent.id) === id
   if (conclusive) alike.set(intent.id, id)
   if (delivered && conclusive && !named && !isSeenAgain) return true
-  // It arrived, and either its address holds this image's id, or two walks showed no other image that can be it.
+  // The upload has arrived. And either its address holds this image's id, or two walks showed no other image that can be the
+  // upload.
   if (delivered && (conclusive || named)) {
     await record(recovery, intent, { remote_id: id, cdn_url: intent.cdn_url, album, proof: 'uploaded' })
     return true
@@ -148,7 +152,8 @@ async function actOnAlike(
   if (compared.verdict === 'other') return false
   if (compared.verdict === 'equal')
     await record(recovery, intent, { remote_id: id, cdn_url: compared.cdnUrl, album, proof: 'compared' })
-  // Before the walk is conclusive ours may still arrive beside it. A file that uses an image waits for proof.
+  // The image is linked only after a conclusive walk, because before, the upload may still arrive beside this image. And it
+  // is linked only to a file without an image, because a file that uses an image keeps it until another image is proved.
   else if (conclusive && (recovery.synced.files.at(intent)?.image ?? null) === null)
     await record(recovery, intent, { remote_id: id, cdn_url: null, album, proof: 'none' })
   return true
@@ -159,7 +164,10 @@ function namesId(address: string | null, id: string): boolean {
   return id.length >= 8 && (address?.includes(id) ?? false)
 }
 
-/** What is told of an upload. To be made before it is recorded, because a folder that nothing needs goes with the record. */
+/**
+ * The event that tells what became of an upload. It is made before the outcome is recorded, because recording may remove the
+ * folder's row.
+ */
 function foundOut(
   { folders, mirrors }: EngineContext['synced'],
   { folder, name }: OpenUpload,
@@ -200,8 +208,8 @@ function isFlatIn(
 }
 
 /**
- * The images where the upload may be. Without an album it may be in the root, in the account's default album, or anywhere
- * while the default album is not known (§4.1).
+ * The images among which the upload may be. An upload without an album may be in the root, in the account's default album, or
+ * anywhere while the default album is not known (§4.1).
  */
 async function listedIn(
   { synced, host }: Recovery,

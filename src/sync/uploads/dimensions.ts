@@ -9,16 +9,20 @@ import type { EngineContext } from '../context.ts'
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'dimensions' | 'uploadForm'>
 
-/** Pictures in a row that must contradict what is learned of their type, before something else is learned. */
+/** How many pictures in a row must contradict what albumd has learned of their type, before albumd learns anew. */
 const ENOUGH = 3
 
-/** How long `skip` is taken for granted. The host never refuses `skip`, so only another try shows that it takes dimensions. */
+/**
+ * How long a learned `skip` is used without doubt. The host never refuses `skip`, so only a try with dimensions can show that
+ * the host takes dimensions.
+ */
 const SKIP_FOR_MS = 86_400_000
 
 /**
- * How the dimensions of one picture are declared, try after try (§4.1, §4.2). The first try follows what is learned of the
- * picture's type, else what the specification says: as stored, and nothing of an SVG or a TIFF. When the host refuses, the next
- * reading follows that gives another declaration of this picture. The last is `skip`.
+ * How the dimensions of one picture are declared, try after try (§4.1, §4.2). The first try follows what albumd has learned
+ * of the picture's type. When nothing is learned, it follows the specification: dimensions as stored, and none for an SVG or
+ * a TIFF. When the host refuses a declaration, the next try uses another reading that declares this picture differently. The
+ * last try is `skip`.
  */
 export class Declaration {
   /** `undeclared` first, where the type allows it, and `skip` last. */
@@ -48,8 +52,8 @@ export class Declaration {
   }
 
   /**
-   * Whether the answer to this picture decides how others of its type are declared. Such pictures go one after the other, so
-   * that what the first one costs is not paid by all that are under way at once.
+   * Whether the answer to this picture decides how others of its type are declared. Such pictures are sent one after the
+   * other, so that only the first picture costs several credentials.
    */
   decides(): boolean {
     const { reading, rival } = this.#known
@@ -62,7 +66,7 @@ export class Declaration {
     if (remedy !== 'other_dimensions' || this.#reading === 'skip') return false
     this.#refused.push(this.#reading)
     const left = this.#readings.filter(reading => !this.#refused.includes(reading))
-    // The host read other dimensions, or misses them. Any other refusal is about the picture itself.
+    // The host read other dimensions, or wants dimensions. Any other refusal is about the picture itself.
     const wantsOthers =
       code === 'DIMENSION_MISMATCH' || (this.#reading === 'undeclared' && code !== 'UNREADABLE_DIMENSION')
     this.#reading = (wantsOthers && left[0]) || 'skip'
@@ -79,10 +83,10 @@ export class Declaration {
   /**
    * What is known of the type after this upload; null when nothing changes.
    *
-   * While nothing is known, one upload teaches: the first turned JPEG that is taken as stored, or refused as stored and taken as
-   * turned. A picture of which both are the same teaches nothing. What is learned falls only after `ENOUGH` pictures in a row
-   * that were refused with it and taken with one other reading, because a single picture may be corrupt. `skip` is learned in
-   * the same way, because the host takes any picture with it.
+   * While nothing is known, one upload is enough: the first turned JPEG that is taken as stored, or refused as stored and
+   * taken as turned. A picture whose readings are all the same shows nothing. A learned reading is replaced only after
+   * `ENOUGH` pictures in a row were refused with it and taken with the same other reading, because a single picture may be
+   * corrupt. `skip` is learned in the same way, because the host takes any picture with it.
    */
   #teach({ reading, since, rival }: LearnedDimensions, now: number): LearnedDimensions | null {
     const taken = this.#reading
@@ -92,7 +96,7 @@ export class Declaration {
     if (isNews && tellsApart(this.#readings)) return { reading: taken, since: now }
     if (isNews || taken === expected)
       return rival && this.#gives(rival.reading) !== taken ? { reading, since } : null
-    // While this upload was under way, another one has changed what is known.
+    // While this upload was under way, another upload has changed what is known.
     if (expected !== null && !this.#refused.includes(expected)) return null
     const pictures = rival?.reading === taken ? rival.pictures + 1 : 1
     return pictures < ENOUGH
@@ -108,7 +112,10 @@ export class Declaration {
 
 const UNKNOWN: LearnedDimensions = { reading: null, since: 0 }
 
-/** What is known of a type. A `skip` that is old is in doubt: one more picture that needs it renews it. */
+/**
+ * What is known of a type. An old `skip` is in doubt: dimensions are tried again, and one picture that needs `skip` is enough
+ * to learn `skip` again.
+ */
 function knownOf({ meta }: Pick<Synced, 'meta'>, mime: string, now: number): LearnedDimensions {
   const known = meta.get('dimensions')?.[mime] ?? UNKNOWN
   // A clock that was set back does not delay this.
@@ -140,6 +147,6 @@ function tellsApart([first, ...others]: readonly DimensionReading[]): boolean {
 function readAs(reading: DimensionReading | null, readings: readonly DimensionReading[]): DimensionReading {
   if (reading === null) return readings[0]!
   if (readings.includes(reading)) return reading
-  // A picture that EXIF does not turn is declared as it is stored, and one without dimensions can only be skipped.
+  // A picture that EXIF does not turn is declared as it is stored. For a picture without dimensions, only `skip` is left.
   return reading === 'turned' && readings.includes('stored') ? 'stored' : 'skip'
 }

@@ -8,7 +8,7 @@ import type { UploadJob, UploadResult } from './upload-job.ts'
 
 /** What becomes of a picture whose end stays missing. */
 export interface IncompletePolicy {
-  /** After so many milliseconds without a change nobody writes the picture any more. */
+  /** After so many milliseconds without a change, albumd assumes that nobody writes the picture any more. */
   afterMs: number
   /** leave: the picture is a failure until it changes. send: it is sent as it is. */
   action: 'leave' | 'send'
@@ -18,25 +18,28 @@ type Waits = Extract<UploadResult, { kind: 'waits' }>
 type Read = Pick<OpenPicture, 'ending' | 'look' | 'hash'>
 
 /**
- * For so long a picture whose end was missing is not read again while its size and times stay the same. After that it is,
+ * How long a picture whose end was missing is not read again while its size and times stay the same. Then it is read again,
  * because a program that writes through a memory map changes the times late.
  */
 const READ_AGAIN_MS = 30_000
 
-/** Within so many milliseconds after a picture was read without its end, a change comes from its writer, not from an editor. */
+/**
+ * When a picture changes within so many milliseconds after it was read without its end, its first writer has changed it, and
+ * not an editor.
+ */
 const JUST_MS = 2000
 
 /** How many pictures are remembered. A picture that is forgotten is read once more. */
 const MOST_KNOWN = 1000
 
-/** For so long a picture with a part of zeros waits, because its writer may fill that part later. */
+/** How long a picture with a part of zeros waits, because its writer may fill that part later. */
 const BLANK_MS = 60_000
 
 /** A picture that waits. Times are monotonic milliseconds. */
 interface Waiting extends Pick<Read, 'look' | 'hash'> {
   cut: boolean
   message: Reason
-  /** Since when its size and times have not changed. */
+  /** Since when its size, times and bytes have not changed. */
   since: number
   /** When it was last read. */
   from: number
@@ -53,7 +56,7 @@ export class IncompletePictures {
     this.#policy = policy
   }
 
-  /** What a picture waits for, when it was read a moment ago and has not changed since. Null: it must be read. */
+  /** What a picture waits for, when it was read a moment ago and has not changed since. Null: the picture must be read. */
   recall(file: FileRow, clock: Clock): Waits | null {
     const known = this.#waiting.get(keyOf(file))
     if (!known || !isSameLook(known.look, file)) return null
@@ -68,7 +71,7 @@ export class IncompletePictures {
     return known?.cut === true && clock.monotonic() - known.from < JUST_MS
   }
 
-  /** What a picture that was just read waits or fails for. Null: it is complete, or is to be sent as it is. */
+  /** What a picture that was just read waits or fails for. Null: the picture is complete, or is sent as it is. */
   judge(
     context: AgeContext & Pick<EngineContext, 'settleMs'>,
     job: Pick<UploadJob, 'file' | 'root' | 'path'>,
@@ -86,10 +89,11 @@ export class IncompletePictures {
     const cut = ending.kind === 'cut'
     const now = clock.monotonic()
     const since = before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
-    // A time in the future comes from a clock that was set back, or from another machine's clock. It does not make a file younger.
+    // A time in the future comes from a clock that was set back, or from another machine's clock. It counts like a time in
+    // the past, so that such a file does not wait for hours.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
-    // To fail too early harms nothing. To send half a picture does, so there its age is trusted only where no clock has
-    // leapt, or where the picture was seen unchanged for all that time.
+    // A failure that comes too early does no harm, so the file's age is enough for it. Half a picture must not be sent, so
+    // before sending, the age counts only when no clock was set, or when albumd itself saw the picture unchanged for so long.
     const known =
       cut && action === 'leave' ? age : Math.max(leftAloneMs(context, job, look.ctime), now - since)
     if (known < afterMs) {
@@ -117,8 +121,8 @@ export class IncompletePictures {
 }
 
 /**
- * Why a picture that was read waits for its end, for how many milliseconds since its last change, and what becomes of it
- * then. Null: the picture is complete.
+ * Why a picture that was read waits for its end, for how many milliseconds after its last change, and what becomes of the
+ * picture afterwards. Null: the picture is complete.
  */
 export function waitForEnd(
   ending: OpenPicture['ending'],

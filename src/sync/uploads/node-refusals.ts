@@ -4,15 +4,15 @@ import type { FileKey } from '../../synced/tables/files.ts'
 import { codeOf } from '../../words/reasons.ts'
 
 /**
- * So many pictures that an upload node has refused are tried again at a time. What the node minds is likely the same for all
- * of them, and each try costs quota.
+ * How many pictures that an upload node has refused are tried again at a time. The node probably refuses all of them for the
+ * same reason, and each try costs quota.
  */
 const RETRIES_MOST = 10
 const DAY_MS = 86_400_000
 
 /**
- * The failures that are tried again now. `due`: those whose time has come, with the fewest tries first. Pictures that a node
- * has refused beyond `RETRIES_MOST` wait for another day. `now`: milliseconds since 1970.
+ * The failures that are tried again now. `due`: the failures whose time has come, those with the fewest tries first. Pictures
+ * that a node has refused beyond `RETRIES_MOST` wait for another day. `now`: milliseconds since 1970.
  */
 export function withoutTooManyRefused(tx: Tx, due: readonly FailureRow[], now: number): FailureRow[] {
   const refused = due.filter(isByNode)
@@ -21,7 +21,10 @@ export function withoutTooManyRefused(tx: Tx, due: readonly FailureRow[], now: n
   return due.filter(failure => !postponed.has(failure))
 }
 
-/** An upload node took a file's picture. When it had refused the picture before, all other refused pictures are due now. */
+/**
+ * An upload node took a file's picture. When a node had refused this picture before, all other refused pictures are tried
+ * again now.
+ */
 export function nodeTakes(tx: Tx, { folder, name }: FileKey, now: number): void {
   const failure = tx.failures.of(folder, name)
   if (!failure || !isByNode(failure)) return

@@ -16,9 +16,9 @@ import { withoutTooManyRefused } from './node-refusals.ts'
  *
  * An example. `a.jpg` was sent at 10:00, and the connection broke after its last byte. Its intent stays open in the
  * journal, and the file is `uncertain`. Recovery asks first whether the delivery address that the credential promised
- * gives the bytes of `a.jpg`. When it does not, recovery walks the album. An image with the promised id settles the doubt, and
- * so does the only unrecorded image of that name, once its bytes are compared. When the album shows no such image, the
- * upload may still arrive until its credential has expired (§8: after ten minutes). From then on two whole walks in a row
+ * gives the bytes of `a.jpg`. When it does not, recovery walks the album. An image with the promised id ends the doubt. When
+ * exactly one unrecorded image has that name, comparing its bytes ends the doubt. When the album shows no such image, the
+ * upload may still arrive until its credential has expired (§8: after ten minutes). After that, two complete walks in a row
  * without the image prove that the upload never arrived, and the file is pending again.
  */
 export async function recoverUploads(context: EngineContext, pass: Pass): Promise<void> {
@@ -39,7 +39,10 @@ async function settleJournal({ synced, clock, credentialLifetimeMs }: EngineCont
   })
 }
 
-/** The version that was sent may have arrived, so it is not sent again. A newer version of the file is. */
+/**
+ * The version that was sent may have arrived, so it becomes uncertain and is not sent again. A newer version of the file is
+ * sent.
+ */
 function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number): void {
   const { hash, size, mtime, since } = intent
   const file = tx.files.at(intent)
@@ -49,8 +52,8 @@ function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number): void {
 }
 
 /**
- * Looks for the uploads in doubt. What can't be found out stays open. No upload may be under way. Answers the failure
- * that kept it from looking, or null.
+ * Looks for the uploads in doubt. An upload whose outcome can't be found out stays in doubt. No upload may be under way.
+ * Answers the failure that kept an album from being walked, or null.
  */
 export async function findOut(context: EngineContext, pass: Pass): Promise<HostFailure | null> {
   const { synced, clock, pace, credentialLifetimeMs } = context
@@ -68,7 +71,8 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
   for (const album of albums) {
     if (signal.aborted) return null
     const failure = await lookAtAlbum(recovery, album, delivered, signal)
-    // An outage passes, so the rest waits for its end. A plan that does not list stays as it is.
+    // An outage passes, so the other albums wait for its end. A plan without listings does not pass, so the other albums are
+    // tried all the same.
     if (failure && failure.remedy !== 'plan') return failure
     unlisted ??= failure
   }
@@ -91,7 +95,7 @@ function propagatingMirrors({ mirrors: rows }: Synced, { mirrors }: Pass): Reado
 async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: AbortSignal): Promise<boolean> {
   const { cdn_url, remote_id, album, hash } = intent
   if (cdn_url === null || !(await delivers(recovery.host, cdn_url, intent, signal))) return false
-  // A host may give equal bytes the same address and id, whichever file they came from.
+  // A host may give equal bytes the same address and id, even when they come from two files.
   const known = recovery.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)
   const id = remote_id ?? known?.remote_id ?? confirmedPattern(recovery.synced)?.idOf(cdn_url) ?? null
   if (id === null) return true
@@ -106,9 +110,11 @@ function defaultAlbum({ meta, albums }: Synced): AlbumRow | undefined {
   return id === null ? undefined : albums.byRemoteId(id)
 }
 
-/** An upload that can't arrive any more and is still in doubt is looked for seldom, because each look costs a walk. */
+/**
+ * How often an upload is looked for that can't arrive any more and is still in doubt. Seldom, because each look costs a walk.
+ */
 const UNDECIDED_MS = 3_600_000
-/** An upload that was sent a short time ago is looked for often, because its album may show it at any moment. */
+/** How often an upload is looked for that was sent a short time ago. Often, because its album may show it at any moment. */
 const SOON_MS = 10_000
 
 /** When uploads in doubt are looked for. A new process looks at once. */
@@ -120,7 +126,7 @@ export class RecoveryPace {
     return now >= (this.#next.get(id) ?? Number.NEGATIVE_INFINITY)
   }
 
-  /** A look was in vain. `earlyUntil`: until then looks are frequent. `endsAt`: from then on the upload can't arrive. */
+  /** An upload was not found. `earlyUntil`: until when looks are frequent. `endsAt`: when the upload can't arrive any more. */
   looked({ id }: OpenUpload, now: number, earlyUntil: number, endsAt: number): void {
     const next = now < earlyUntil ? now + SOON_MS : now <= endsAt ? endsAt + 1 : now + UNDECIDED_MS
     this.#next.set(id, next)

@@ -22,7 +22,7 @@ interface Parcel {
   album: Album
 }
 
-/** How often a new credential is asked for, before a refusal of the upload node becomes a failure of the file. */
+/** How many credentials are asked for at most before the file fails. */
 const CREDENTIALS = 4
 
 /** The host's two-step upload (§4.1, §4.2): credential, intent, bytes, record. */
@@ -73,7 +73,7 @@ async function requestCredential(
   declaration: Declaration,
   signal: AbortSignal,
 ): Promise<Outcome<Credential & { album: Album }>> {
-  // §4.3 names no album. An upload of that form lands in the account's default album by itself.
+  // §4.3 names no album. An upload of that form lands in the account's default album.
   const named = (album: Album) => (uploadForm === 'presign' ? null : album)
   const ask = (album: Album) =>
     host.requestUpload(requestFor({ ...parcel, album: named(album) }, declaration), signal)
@@ -134,7 +134,7 @@ async function sendBytes(
         proof: 'uploaded',
         flat: flatness(run, job.albumPath, album),
       } as const
-      // A record had linked the answered id to another picture by name alone. The answer proves that its bytes are these.
+      // When a record links this id to another picture by name alone, the answer proves that the link is wrong.
       const known = synced.images.byRemoteId(imageId)
       if (known && !known.hash.equals(open.hash)) refuted(tx, known, clock.wall())
       nodeTakes(tx, job.file, clock.wall())
@@ -148,15 +148,15 @@ async function sendBytes(
   })
 }
 
-/** An answer that tells no delivery address leaves the address that was promised in step 1. */
+/** When the answer names no delivery address, the address that step 1 promised is used. */
 function keepingPromise(sent: Outcome<Sent>, { cdnUrl }: Credential): Outcome<Sent> {
   return sent.ok ? { ok: true, value: { ...sent.value, cdnUrl: sent.value.cdnUrl ?? cdnUrl } } : sent
 }
 
 /**
  * Whether the answered id can be this picture's. It can't be when a record says that the image has other bytes, nor when
- * the id was promised to an upload of other bytes. The latter happens where a node answers twice on one connection: each
- * later answer is then the answer for the picture before.
+ * the id was promised to an upload of other bytes. An example: a node answers twice on one connection, so each later answer
+ * belongs to the picture before.
  */
 function believed(
   { synced }: UploadRun,
@@ -169,7 +169,7 @@ function believed(
   const known = synced.images.byRemoteId(imageId)
   const isKnown = known !== undefined && known.proof !== 'none' && !known.hash.equals(hash)
   const isKept = (cdnUrl !== null && cdnUrl === promised.cdnUrl) || imageId === promised.imageId
-  // The address may belong to this upload while the id belongs to another.
+  // The address may belong to this upload while the id belongs to another upload.
   const isOdd = !isKept || !names(promised.cdnUrl, imageId)
   const isOf = (other: Pick<OpenUpload, 'cdn_url' | 'remote_id'>) =>
     (!isKept && ((cdnUrl !== null && other.cdn_url === cdnUrl) || other.remote_id === imageId)) ||
@@ -178,7 +178,7 @@ function believed(
   return isKnown || (isOdd && isAnothers()) ? { ok: false, failure: idOfAnother } : sent
 }
 
-/** Whether a delivery address holds this id, and not as a part of a longer one. */
+/** Whether a delivery address holds this id, and not only as a part of a longer id. */
 function names(address: string | null, id: string): boolean {
   if (address === null) return false
   for (let at = address.indexOf(id); at >= 0; at = address.indexOf(id, at + 1)) {

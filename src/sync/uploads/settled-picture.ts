@@ -13,21 +13,27 @@ type SettleContext = AgeContext &
     incomplete: Pick<EngineContext['incomplete'], 'wasJustCut'>
   }
 
-/** Two reads so far apart show whether a file is being written. It is longer than the tick of any system's timestamps. */
+/**
+ * Two reads that are so many milliseconds apart show whether a file is being written. The time is longer than the tick of any
+ * system's timestamps.
+ */
 const LOOKS_APART_MS = 50
-/** The wait is a millisecond longer for so many bytes, so that a large file that grows slowly is not read again and again. */
+/**
+ * For so many bytes of the file the wait is a millisecond longer, so that a large file that grows slowly is not read again
+ * and again.
+ */
 const BYTES_PER_MS = 100_000
 
 /**
- * Opens a picture once nobody writes to it any more, that is when it was left unchanged for `settleMs`. A younger picture
- * is read twice, `settleMs` apart, and must have the same bytes both times, because the kernel's timestamps are too coarse
- * to be trusted alone.
+ * Opens a picture once nobody writes to it any more. It must have been left unchanged for `settleMs`. A younger picture is
+ * read twice, `settleMs` apart, and must have the same bytes both times, because the kernel's timestamps are too coarse to be
+ * trusted alone.
  *
  * Some pictures do not wait that long. An example: a camera import writes `a.jpg` in 200 ms. The picture is new, and its
- * last bytes are the end marker of a JPEG, so its writer has finished. It rests for some 50 ms, is read again, and is sent.
- * When an editor saves over an old `b.jpg`, the picture may have ended with a marker before as well, so nothing tells that
- * the editor has finished, and `b.jpg` waits the full time. A picture that was seen a moment ago without its end counts as
- * new, because whoever writes it is no editor.
+ * last bytes are the end marker of a JPEG, so its writer has finished. albumd waits some 50 ms, reads `a.jpg` again, and
+ * sends it. When an editor saves over an old `b.jpg`, the end marker may be left from the old picture. So the marker does not
+ * tell that the editor has finished, and `b.jpg` waits the full time. A picture that was seen a moment ago without its end
+ * counts as new, because its first writer is still writing it, and not an editor.
  *
  * Two kinds of pictures do not wait here: a picture whose end is missing (IncompletePictures waits for it), and a picture whose bytes
  * are on the host already. `used`: the hash of the image that the file uses, or null.
@@ -50,10 +56,10 @@ export async function openSettled(
   if (age >= settleMs) return first
   if (ending.kind === 'cut' || used?.equals(hash)) return first
   const early = endsEarly(first, file) && (isNew(first, settleMs) || incomplete.wasJustCut(file, clock))
-  // The scan saw it as it is, some time ago, so it has rested.
+  // The file is as the scan saw it some time ago, so it was left alone long enough.
   if (early && look.ctime === file.ctime && look.ino === file.ino) return first
   await first.close()
-  // Reading may have taken longer than the wait. Node warns of a wait below zero.
+  // Reading may have taken longer than the wait, and Node warns of a wait below zero.
   await clock.sleep(Math.max(0, (early ? quietMs(look.size) : settleMs) - age), signal)
   const second = await openPicture(root, path, signal)
   if (second.hash.equals(first.hash) && second.look.ctime === first.look.ctime) return second
@@ -62,9 +68,9 @@ export async function openSettled(
 }
 
 /**
- * Whether the picture's first writer wrote it just now. Then it was created less than `settleMs` before its last change, or
- * it was renamed after it had rested for `settleMs`, as programs do that write to a temporary name. Somebody may be writing
- * over an older file.
+ * Whether the picture was just written for the first time, and not over an older file. Such a picture was created less than
+ * `settleMs` before its last change. Or it was renamed after it had been left alone for `settleMs`, as programs do that write
+ * to a temporary name.
  */
 function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number): boolean {
   const tookMs = (mtime - bornAt) / 1000
@@ -80,10 +86,13 @@ function endsEarly({ ending, look }: OpenPicture, { image }: UploadJob['file']):
   return ending.kind === 'closed' && image === null && look.ctime % 1_000_000 !== 0
 }
 
-/** By so much another machine's clock may be behind. A timestamp of such a machine that is younger does not tell an age. */
+/**
+ * By how many milliseconds another machine's clock may be behind. A file on such a machine that seems younger than this has
+ * an unknown age, which counts as 0.
+ */
 const BEHIND_MS = 300_000
 
-/** For how many milliseconds at least nobody has changed a picture. `ctime`: its last change, in microseconds since 1970. */
+/** For how many milliseconds a picture has been left alone at least. `ctime`: its last change, in microseconds since 1970. */
 export function leftAloneMs(
   { disk, clock, ages }: AgeContext,
   { root, path }: Pick<UploadJob, 'root' | 'path'>,

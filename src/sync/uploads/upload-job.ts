@@ -48,20 +48,24 @@ export class Turns {
 }
 
 /**
- * What is done where nothing is sent.
+ * What a run does that sends nothing.
  * adopt: pictures are linked to images that the host holds already, and no album is created.
- * compare: the bytes of pictures are read that use an image, or that an image may have moved to, and the host is not asked.
+ * compare: only bytes are read, of pictures that use an image or that an image's picture may have become by a move. The host
+ * is not asked.
  */
 export type Only = 'adopt' | 'compare'
 
-/** What became of one file. Only `stop` concerns other files. `hash`: the file's SHA-256; null when the file was not read. */
+/** What became of one file. Only `stop` affects other files. `hash`: the file's SHA-256; null when the file was not read. */
 export type UploadResult =
   | { kind: 'uploaded'; imageId: string; cdnUrl: string | null; size: number }
   /** The host holds the file's bytes already. `compared`: an image was fetched to find this out. */
   | { kind: 'unchanged'; size: number; compared?: true }
   /** An image with the file's name and dimensions is on the host, and its bytes are not compared yet. */
   | { kind: 'linked' }
-  /** `retryAt`: milliseconds since 1970. Null: not before the file changes. `odd`: the host's answer could not be used. */
+  /**
+   * `retryAt`: milliseconds since 1970. Null: the file is tried again when it changes. `odd`: the host's answer could not be
+   * used.
+   */
   | {
       kind: 'failed'
       code: string
@@ -91,7 +95,8 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
   const message = failure.message
   const failed = (retryAt: number | null) => ({ kind: 'failed', code, message, retryAt, hash }) as const
   if (failure.issued) return { ...failed(now + HOUR_MS), odd: failure }
-  // Nobody knows whether the album was created, or the host does not know the album above it yet. The pictures of this album wait.
+  // Either it is not known whether the album was created, or the host does not know the album above it yet. The pictures of
+  // this album wait.
   if ((remedy === 'find_out' || remedy === 'gone') && failure.endpoint === 'create_album')
     return { kind: 'waits', message }
   // An outage, a redirect and a refused album request have nothing to do with the file.

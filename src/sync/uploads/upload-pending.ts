@@ -16,9 +16,9 @@ const AS_ASKED: ReadonlySet<Remedy> = new Set(['change_request', 'gone', 'not_pe
 const ROUNDS = 3
 
 /**
- * Uploads the pending files of the scanned mirrors. While uploads must wait, the bytes of pictures are still read that were
- * only touched, or that the picture of a deleted image may have moved to. That asks the host for nothing, and no deletion
- * waits for the quota.
+ * Uploads the pending files of the scanned mirrors. When uploads must wait, two kinds of pictures are still read: pictures
+ * that were only touched, and new pictures that may be the moved picture of an image in escrow. Reading them asks the host
+ * for nothing. So a deletion need not wait until there is quota again.
  */
 export async function uploadPending(
   context: EngineContext,
@@ -27,7 +27,7 @@ export async function uploadPending(
 ): Promise<void> {
   const { task, stopped, interruption } = pass
   if (task === 'look') return
-  // What ended the uploads a moment ago would end them again, and outside their hours they do not begin.
+  // A failure that ended the uploads a moment ago would end them again. And outside of uploads.hours no upload begins.
   const mayBegin = stopped.length === 0 && !interruption.pauseUploads?.aborted
   const ended = mayBegin ? await sendPending(context, pass, scanned) : null
   if (ended) stopped.push(ended)
@@ -37,8 +37,8 @@ export async function uploadPending(
 }
 
 /**
- * When an upload's answer is lost, it is looked for at once. Where that clears the doubt, sending goes on. Answers what
- * ended the uploads early, or null.
+ * When the answer of an upload is lost, the upload is looked for at once. When its outcome is found out, sending goes on.
+ * Answers the failure that ended the uploads early, or null.
  */
 async function sendPending(
   context: EngineContext,
@@ -48,7 +48,7 @@ async function sendPending(
   const { clock, contents } = context
   const { journal } = context.synced
   const isAdopting = pass.task === 'adopt'
-  // A person asks what the host holds now, so what was seen there a while ago is no answer.
+  // A person asks what the host holds now, so albums that were walked before are walked again.
   if (isAdopting) contents.forgetAll()
   for (let round = 1; ; round++) {
     const began = clock.monotonic()
@@ -57,7 +57,7 @@ async function sendPending(
     const inDoubt = journal.openUploads().length
     await findOut(context, pass)
     const left = journal.openUploads().length
-    // An album's creation whose answer was lost is looked for when the album is needed next.
+    // When the answer to an album's creation was lost, the next upload into the album looks for it, so sending goes on.
     const clearer = left < inDoubt || (journal.newestCreation() ?? Number.NEGATIVE_INFINITY) >= began
     const mayGoOn = ended === null || (ended.remedy === 'find_out' && left === 0)
     if (round === ROUNDS || !clearer || !mayGoOn) return ended

@@ -16,10 +16,13 @@ type Each = (job: UploadJob, cut: AbortSignal) => Promise<void>
 
 type QueueRun = UploadRun & { uploader: Uploader }
 
-/** One odd answer concerns one picture. After so many in a row the next would be odd too, and cost quota. */
+/**
+ * A single answer that could not be used may concern a single picture. After so many such answers in a row uploads stop,
+ * because each further upload would cost quota too.
+ */
 const ODD_MOST = 3
 
-/** For so long one pass compares pictures while uploads wait. Something else may be due by then. */
+/** How long one pass compares pictures at most while uploads wait, because other work may be due by then. */
 const COMPARE_MS = 600_000
 
 /** Uploads pending files, several at a time, until all are done or the host takes no more. */
@@ -38,7 +41,7 @@ export class UploadQueue {
     this.#mirrors = new Map(mirrors.map(mirror => [mirror.row.id, mirror]))
   }
 
-  /** Answers what ended it early, or null. */
+  /** Answers the failure that ended the uploads early, or null. */
   async run(interruption: Interruption): Promise<HostFailure | null> {
     const { synced, clock, quota, running, tell, only } = this.#run
     const ids = [...this.#mirrors.keys()]
@@ -115,7 +118,8 @@ export class UploadQueue {
     const { synced, quota, order } = this.#run
     let files = synced.files.pending(order, ids)
     if (this.#letAsk(isProbe)) {
-      // One at a time is sent to ask whether there is quota again. The others follow once one is taken.
+      // Pictures are sent one at a time, to ask whether there is quota again. Once the host has granted a credential, all
+      // others follow.
       quota.probe()
       while (quota.granted === 0 && (await this.#next(files, interruption)));
       if (quota.granted === 0) return
@@ -123,7 +127,7 @@ export class UploadQueue {
     for (;;) {
       await this.#together(files, interruption, () => !this.#isSparing())
       if (!this.#isSparing()) return
-      // No upload of the backlog is under way any more.
+      // Only the reserve is left, and no older picture is on its way any more. Now only pictures that were found today are sent.
       const { began } = quota.read()
       const isToday = () => quota.read().began === began
       await this.#together(this.#newToday(ids), interruption, isToday)
@@ -134,7 +138,10 @@ export class UploadQueue {
     if (!isEnded(interruption) && synced.files.anyPending(ids)) this.#stop(reserveIsKept)
   }
 
-  /** Unblocks uploads that a used-up quota has blocked. Answers whether one upload is to ask first. */
+  /**
+   * Unblocks uploads that a used-up quota has blocked. Answers whether a single upload must ask first whether the host takes
+   * uploads again.
+   */
   #letAsk(isProbe: boolean): boolean {
     const { synced, host, only } = this.#run
     if (only) return false
@@ -143,7 +150,7 @@ export class UploadQueue {
     return isProbe || (!shut && synced.account.blocks().some(({ endpoint }) => endpoint === 'upload'))
   }
 
-  /** Whether what is left is kept for the day's new pictures. */
+  /** Whether only the reserve is left, which is kept for the day's new pictures. */
   #isSparing(): boolean {
     const { quota, only } = this.#run
     return only === null && quota.onlyReserveLeft()
@@ -154,7 +161,7 @@ export class UploadQueue {
     return synced.files.pendingSince(quota.read().began, ids, most)
   }
 
-  /** Several at a time. */
+  /** Uploads several files at a time. */
   async #together(
     files: Generator<FileRow>,
     interruption: Interruption,
@@ -167,7 +174,7 @@ export class UploadQueue {
     await Promise.all(Array.from({ length: this.#run.concurrency }, work))
   }
 
-  /** Uploads one. False: there is none left, or no more may be sent. */
+  /** Uploads the next file. False: no file is left, or no more may be sent. */
   async #next(
     files: Generator<FileRow>,
     interruption: Interruption,
@@ -183,7 +190,7 @@ export class UploadQueue {
 
   #send: Each = async (job, cut) => this.#settle(job, await this.#run.uploader.upload(job, cut))
 
-  /** Null where the folder is in doubt. */
+  /** Null when the folder is in doubt. */
   #job(file: FileRow): UploadJob | null {
     const { synced, disk } = this.#run
     const folder = synced.folders.byId(file.folder)!
@@ -222,7 +229,7 @@ export class UploadQueue {
       case 'uncertain':
         await synced.commit(tx => uncertain(tx, file, this.#doubt(result)))
         tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
-        // Two lost answers in a row are no chance. To go on would only make more uploads doubtful.
+        // Two lost answers in a row are hardly by chance. Going on would only put more uploads in doubt.
         if (!result.failure.repeated && ++this.#inDoubt > 1) this.#stop(result.failure)
         return
       case 'failed':
@@ -231,8 +238,9 @@ export class UploadQueue {
         if (result.odd && ++this.#odd >= ODD_MOST) this.#stop(result.odd)
         return
       case 'stop': {
-        // It is recorded even when the run was stopped before for another reason, for example a quota after an outage:
-        // else the next pass would ask about the quota once more.
+        // The failure is recorded also when the run was stopped before for another reason. An example: an outage stopped the
+        // run, and then a late answer says that the quota is used up. Without the record the next pass would ask about the
+        // quota again.
         const isNews = this.#stopped?.remedy !== result.failure.remedy
         this.#stop(result.failure)
         return isNews ? recordStop(this.#run, result.failure) : undefined

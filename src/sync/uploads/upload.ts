@@ -106,10 +106,10 @@ export class Uploader {
   async #uploadOpen(job: UploadJob, open: OpenPicture, signal: AbortSignal): Promise<UploadResult> {
     const { synced } = this.#run
     const { hash, picture } = open
-    // Since the scan another disk may have been mounted there.
+    // Another disk may have been mounted at the folder since the scan.
     if (!job.isSameDisk()) return { kind: 'waits', message: because('folder_replaced') }
     const used = this.#imageOf(job)
-    // When the answer to the image's deletion was lost, the image may be gone.
+    // While a deletion of the image is open, the image may be gone, so the picture is uploaded.
     if (used?.hash.equals(hash) && !synced.journal.deletionOf(used.id)) {
       await synced.commit(tx => unchanged(tx, job, open, used, job.file.flat, momentOf(this.#run)))
       return { kind: 'unchanged', size: open.look.size }
@@ -195,7 +195,10 @@ export class Uploader {
     })
   }
 
-  /** The state was lost or restored, and the plan does not list: nobody can tell what is on the host. */
+  /**
+   * The failure of a picture when the state was lost or restored and the plan has no listings, because then nobody knows what
+   * is on the host. Null: this is not so.
+   */
   #blindly({ endpoint, remedy }: HostFailure, hash: Buffer): UploadResult | null {
     const { synced, clock } = this.#run
     if (endpoint !== 'list' || remedy !== 'plan' || synced.meta.get('restored') === null) return null
@@ -215,9 +218,8 @@ export class Uploader {
 }
 
 /**
- * An image of these bytes and this name, in this album, that no file uses: it waits for its deletion, or it is kept for
- * good. The file has the bytes of that image again, and uses it again. An image that was only linked does not replace
- * another image.
+ * Finds an image of these bytes and this name, in this album, that no file uses, because it waits for its deletion or is kept
+ * for good. The file can use this image again. An image that was only linked does not replace another image.
  */
 function unusedImageOf(
   { synced }: UploadRun,
