@@ -3,6 +3,23 @@ import type { Mutant } from './mutant.ts'
 /** What keeps pictures that are sent anew into their albums from harm. */
 export const REGROUPING: readonly Mutant[] = [
   {
+    name: 'what lies flat takes the reserve',
+    edits: [
+      {
+        file: 'sync/uploads/upload-queue.ts',
+        find: 'spare > 0 && quota.spare() > 0',
+        replace: 'quota.left() > 0',
+      },
+      {
+        file: 'sync/uploads/upload-pending.ts',
+        find: 'new QuotaLedger(context).spare() === 0',
+        replace: 'new QuotaLedger(context).left() === 0',
+      },
+    ],
+    why: 'pictures that have an image take the place of new ones',
+    seed: 400005186,
+  },
+  {
     name: 'the pictures of a backup are sent into their albums as well',
     file: 'sync/uploads/upload-pending.ts',
     find: "policy.deletions === 'propagate'",
