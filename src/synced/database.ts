@@ -6,20 +6,21 @@ import { explained } from './state-error.ts'
 export type Db = Database.Database
 
 /**
- * Opens or makes the database at `file` (':memory:' for a database that is not kept), and migrates an older one. `steps`: the
- * versions of the schema; for tests. Each commit is on the disk before it returns, because a lost commit would send a picture
- * twice. Throws StateError.
+ * Opens or creates the database at `file` (':memory:' for a database that is not kept), and migrates an older database.
+ * `steps`: the versions of the schema, which tests replace. Each commit is on the disk before it returns, because a lost
+ * commit would send a picture twice. Throws StateError.
  *
- * Statements that search an index of many rows write a bound value as `+?`. This SQLite is built with STAT4, so its planner
- * looks at bound values, and prepares the statement again for each new value, which costs ten times the statement's work.
+ * Statements that search an index of many rows write a bound value as `+?`. Without the `+`, SQLite would prepare the
+ * statement again for each new value, at ten times the statement's own cost, because this SQLite is built with STAT4 and
+ * plans by the bound values.
  */
 export function openDatabase(file: string, steps: readonly string[] = STEPS): Db {
   const db = connect(file, {})
   try {
-    // A file can give room back only when this is set before its first table and before WAL.
+    // A database can give room back to the disk only when this is set before its first table and before WAL.
     if (db.pragma('page_count', { simple: true }) === 0) db.pragma('auto_vacuum = INCREMENTAL')
     db.pragma('journal_mode = WAL')
-    // Bytes that the log is cut to, after one large commit or a long reader made it longer.
+    // The log is cut to so many bytes after a large commit or a long reader has made it longer.
     db.pragma(`journal_size_limit = ${16 * 2 ** 20}`)
     db.pragma('synchronous = FULL')
     db.pragma('foreign_keys = ON')
@@ -42,7 +43,7 @@ export function openDatabaseToRead(file: string, steps: readonly string[] = STEP
   try {
     const version = versionOf(db, file, steps)
     if (version === steps.length) return db
-    // Another process is making the database at this moment, and it holds nothing yet.
+    // Version 0: another process is creating the database at this moment, and the database holds nothing yet.
     const copy = version === 0 ? openDatabase(':memory:', steps) : upToDate(db.serialize(), file, steps)
     db.close()
     return copy
@@ -70,10 +71,10 @@ function connect(file: string, options: Database.Options): Db {
 }
 
 /**
- * Makes functions of SQL. `P`: the bound values, or one object of named values. `Row`: the columns of a row.
- * get: one row, or undefined. one: the one row. all: all rows. has: whether there is a row. value: the first column of the
- * first row, or undefined. column: the first column of all rows. run: changes rows. changes: changes rows, and answers how
- * many. insert: adds a row, and answers its id.
+ * Makes functions of SQL statements. `P`: the bound values, or one object of named values. `Row`: the columns of a row. get:
+ * the first row, or undefined. one: the only row of a statement that always has a row. all: all rows. has: whether there is a
+ * row. value: the first column of the first row, or undefined. column: the first column of all rows. run: changes rows.
+ * changes: changes rows, and answers how many. insert: adds a row, and answers its id.
  */
 export function statements(db: Db) {
   return {
@@ -118,7 +119,7 @@ export function statements(db: Db) {
 
 export type Statements = ReturnType<typeof statements>
 
-/** Free pages (4 MiB) that are kept beside a quarter of the file, because the database may grow again. */
+/** So many free pages (4 MiB) and a quarter of the file are kept, because the database may grow again. */
 const KEPT_PAGES = 1024
 
 /** Free pages in the database's file. */
@@ -134,7 +135,7 @@ export function openSpace(db: Db) {
       },
     },
     writes: {
-      /** Gives at most so many pages back to the disk. */
+      /** Gives at most `pages` free pages back to the disk. */
       giveBack: (pages: number): void => void db.pragma(`incremental_vacuum(${pages})`),
     },
   }

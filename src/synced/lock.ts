@@ -6,7 +6,7 @@ import { because, inWords } from '../words/reasons.ts'
 import { StateError } from './state-error.ts'
 import type { RootIdentity } from './tables/mirrors.ts'
 
-/** A lock that ends by `release`, or with the process, also when the process is killed. */
+/** A lock that lasts until `release` is called or the process ends. It ends also when the process is killed. */
 export interface Lock {
   release(): void
 }
@@ -22,10 +22,10 @@ export class LockedError extends Error {
  * taken on a full disk. Throws LockedError, StateError and SQLite's errors.
  */
 export function lockState(file: string): Lock {
-  // Waits, because `stateIsLocked` of another command holds the lock for a moment.
+  // The timeout is needed, because `stateIsLocked` of another command holds the lock for a moment.
   const db = new Database(file, { timeout: 500 })
   try {
-    // Without this SQLite begins a journal, for which a full disk has no room.
+    // Without this, SQLite begins a journal file, and a full disk has no room for that file.
     db.pragma('journal_mode = MEMORY')
     db.exec('BEGIN EXCLUSIVE')
   } catch (error) {
@@ -51,7 +51,10 @@ export function stateIsLocked(file: string): boolean {
   }
 }
 
-/** When the lock's file is something else, nobody can tell whether the state is locked, and a person must look. */
+/**
+ * The error for a lock that could not be taken. When the lock's file is damaged, albumd can't tell whether the state is
+ * locked, and a person must remove the file.
+ */
 function noLock(error: unknown, file: string): unknown {
   const code = (error as { code?: string }).code ?? ''
   return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')
@@ -66,7 +69,7 @@ function isBusy(error: unknown): boolean {
 /**
  * Locks a mirror's folder, so that only one albumd on this machine mirrors it, whatever its state or user. Nothing may be
  * written into the folder, so the lock is a socket in Linux's abstract namespace, named after the folder's device and inode.
- * Other systems have no such namespace, and the lock of the state must suffice.
+ * Other systems have no such namespace, so there only the state is locked.
  */
 export async function lockFolder(folder: string, root: RootIdentity): Promise<Lock> {
   if (process.platform !== 'linux') return { release() {} }

@@ -18,8 +18,9 @@ type Db = Database.Database
 const BACKUPS = 2
 
 /**
- * Migrates a database to this program's schema. A copy is made beside it first. All steps run in one transaction, so after a
- * failed step the database is unchanged. Throws StateError: STATE_NEWER, STATE_DAMAGED, STATE_NOT_MIGRATED.
+ * Migrates a database to this program's schema. First a copy of the database is made beside it. All steps run in one
+ * transaction, so after a failed step the database is unchanged. Throws StateError: STATE_NEWER, STATE_DAMAGED,
+ * STATE_NOT_MIGRATED.
  */
 export function migrate(db: Db, file: string, steps: readonly string[]): void {
   const version = versionOf(db, file, steps)
@@ -69,7 +70,8 @@ export function versionOf(db: Db, file: string, steps: readonly string[]): numbe
 export function refuseDamaged(db: Db, file: string): void {
   const found = db.pragma('quick_check(1)', { simple: true })
   if (found !== 'ok') throw damaged(file, String(found).replace(/\s*\n\s*/g, ' '))
-  // A copy that was taken while albumd worked may mix pages of two versions, and each page alone is intact.
+  // A copy that was taken while albumd worked may mix pages of two moments. Then each page is intact, but rows may be
+  // missing.
   if (anyBrokenReference(db)) throw damaged(file, 'rows of it are missing')
 }
 
@@ -115,7 +117,7 @@ export function freeName(name: string): string {
   return free
 }
 
-/** The files that SQLite keeps beside a database. A log that stayed behind would be read into the next database. */
+/** The files that SQLite keeps beside a database. If the log were left behind, SQLite would read it into the next database. */
 const PARTS = ['-wal', '-shm', '-journal', '']
 
 /** Renames a damaged database and the files that belong to it. `now`: milliseconds since 1970. Answers the new name. */

@@ -1,12 +1,12 @@
 /**
- * The database: what albumd and the host last agreed on, and what is on its way. Built for a million files: `files` has no
- * rowid, and its indexes hold only what is open.
+ * The database: what albumd and the host last agreed on, and what is under way. It is built for a million files: `files` has
+ * no rowid, and most of its indexes hold only files that are not synced.
  *
- * Times are milliseconds since 1970, times of files microseconds. Running time is the milliseconds that albumd ran and
- * looked, so that a clock that jumps counts for nothing. Monotonic time is the milliseconds of this boot. Hashes are
- * SHA-256 of a picture's bytes. A path lies below its mirror's root, with slashes; '' is the root. A reason is a code with
- * its facts (src/words/reasons.ts). What tables and columns mean is said in tables/*.ts. Only what these types do not show is
- * said here.
+ * Times are milliseconds since 1970, times of files microseconds. Running time is how many milliseconds albumd has run, over
+ * all its starts; a clock that jumps does not change it. Monotonic time is the milliseconds since the machine started. Hashes
+ * are SHA-256 of a picture's bytes. A path lies below its mirror's root, with slashes; '' is the root. A reason is a code
+ * with its facts (src/words/reasons.ts). tables/*.ts says what tables and columns mean. The comments here add only what the
+ * types there do not show.
  */
 const SCHEMA = `
 CREATE TABLE meta (
@@ -18,7 +18,7 @@ CREATE TABLE mirrors (
   id         INTEGER PRIMARY KEY,
   folder     TEXT NOT NULL UNIQUE,
   album      TEXT NOT NULL,
-  -- The root is known by these three. Null until the first scan.
+  -- The identity of the root. Null until the first scan.
   dev        INTEGER,
   ino        INTEGER,
   birthtime  INTEGER,
@@ -34,14 +34,14 @@ CREATE TABLE folders (
   id           INTEGER PRIMARY KEY,
   mirror       INTEGER NOT NULL REFERENCES mirrors,
   path         TEXT NOT NULL,
-  -- 0: not on the disk any more, kept for the sake of files whose images are not settled yet.
+  -- 0: the folder is gone or left out. It stays recorded while its files use images.
   present      INTEGER NOT NULL DEFAULT 1,
-  -- Of the last look at the folder. Null makes the next look report everything.
+  -- What the folder's last look showed, as a hash. Null makes the next look report everything.
   digest       TEXT,
   ignore_text  TEXT,
-  -- 1: the ignore file was missing at the last look. Only a second look in a row is believed.
+  -- 1: the ignore file was missing at the last look. It counts as gone when a second look in a row does not find it.
   ignore_gone  INTEGER NOT NULL DEFAULT 0,
-  -- The reason why the folder's content is not known. A folder that is not known is not empty.
+  -- The reason why the folder is in doubt. A folder in doubt does not count as empty.
   unknown      TEXT,
   files        INTEGER NOT NULL DEFAULT 0,
   left_format  INTEGER NOT NULL DEFAULT 0,
@@ -100,12 +100,12 @@ CREATE TABLE images (
   height      INTEGER,
   recorded_at INTEGER NOT NULL,
   proof       TEXT NOT NULL CHECK (proof IN ('uploaded','compared','none')),
-  -- 1: a backup used the image, though the host may give its id to equal bytes elsewhere.
+  -- 1: the image is kept for good, also when the host gives its id to equal bytes of another file.
   kept        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX images_by_hash ON images (hash);
 CREATE INDEX images_by_album ON images (album);
--- After an adoption few images are the one or the other.
+-- After an adoption, few images are uploaded, or few are linked.
 CREATE INDEX images_uploaded ON images (id) WHERE proof = 'uploaded';
 CREATE INDEX images_linked ON images (id) WHERE proof = 'none';
 
@@ -118,11 +118,11 @@ CREATE TABLE files (
   ctime  INTEGER NOT NULL,
   ino    INTEGER NOT NULL,
   state  TEXT NOT NULL CHECK (state IN ('pending','synced','linked','uncertain','failed','gone','kept','hidden')),
-  -- When the file came into this state. Null once synced.
+  -- When the file came into this state. Null when synced or linked.
   since  INTEGER,
-  -- The image that the file uses: of an earlier version while the file is not synced.
+  -- The image that the file uses. While the file is not synced, it may show an earlier version.
   image  INTEGER REFERENCES images,
-  -- Of the file as last looked at. Null until the file was read.
+  -- SHA-256 of the file as the last look saw it. Null until the file was read.
   hash   BLOB,
   -- 1: the image lies in another album than the folder's, which could not be had. It is sent anew once the album can be.
   -- 2: the host refused that too. The picture stays where it is until something changes.
@@ -131,22 +131,22 @@ CREATE TABLE files (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX files_open ON files (state, mtime, folder, name) WHERE state <> 'synced';
 CREATE INDEX files_by_image ON files (image) WHERE image IS NOT NULL;
--- A linked file has yet to prove its image: a picture that was elsewhere before may have moved there.
+-- These files have no proved image, so a picture that was elsewhere before may have moved there.
 CREATE INDEX files_open_by_size ON files (size) WHERE state IN ('pending','uncertain','failed','linked');
--- The new files of a day are found among very many that wait for longer.
+-- The day's new files must be found among very many files that wait for longer.
 CREATE INDEX files_pending_since ON files (since) WHERE state = 'pending';
--- Comparing a changed file with its image needs no upload, and so waits for none.
+-- Files that must be compared with their image. Comparing goes on also when uploads must wait.
 CREATE INDEX files_to_compare ON files (folder, name) WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL;
 
 -- Pictures that lie flat are counted, and the newest is sent into its album first.
 CREATE INDEX files_flat ON files (flat, mtime, folder, name) WHERE flat > 0 AND state = 'synced';
 
--- Intents: a row stands from before the first byte of a request until its outcome is recorded.
+-- Intents: a row is written before the first byte of a request is sent, and removed when its outcome is recorded.
 CREATE TABLE journal (
   id         INTEGER PRIMARY KEY,
   kind       TEXT NOT NULL CHECK (kind IN ('upload','create_album','delete_image')),
   since      INTEGER NOT NULL,
-  -- Monotonic time when the intent was opened: a credential's life is measured from there.
+  -- Monotonic time when the intent was opened. A credential's life is counted from this time.
   sent_at    INTEGER NOT NULL DEFAULT 0,
   -- upload: the file as it was hashed, and where its bytes will be delivered.
   folder     INTEGER,
@@ -173,7 +173,7 @@ CREATE TABLE escrow (
   mirror    INTEGER NOT NULL REFERENCES mirrors,
   path      TEXT NOT NULL,
   reason    TEXT NOT NULL CHECK (reason IN ('deleted','superseded','ignored')),
-  -- unproved: the image was only linked, and its bytes could not be compared yet. A person may approve it as well.
+  -- unproved: the image was only linked, and its bytes could not be compared yet. A person may approve its deletion.
   state     TEXT NOT NULL CHECK (state IN ('grace','held','unproved','approved')),
   since     INTEGER NOT NULL,
   due_at    INTEGER NOT NULL,
@@ -181,7 +181,7 @@ CREATE TABLE escrow (
 ) STRICT;
 CREATE INDEX escrow_by_path ON escrow (mirror, path);
 
--- Images that albumd deleted unasked, for the rolling window that the hold weighs.
+-- Images that albumd deleted without a person's approval. The hold counts them within its window.
 CREATE TABLE deletions (
   -- Running time.
   at     INTEGER NOT NULL,
@@ -210,7 +210,7 @@ CREATE TABLE resend (
 CREATE TABLE failures (
   folder          INTEGER NOT NULL REFERENCES folders,
   name            TEXT NOT NULL,
-  -- look: found by a scan, and gone with the next one. upload: stays until the file changes or a try succeeds.
+  -- look: found by a scan, and removed by the next scan. upload: stays until the file changes or a try succeeds.
   -- uncertain: no failure, but a person should know of it.
   source          TEXT NOT NULL CHECK (source IN ('look','upload','uncertain')),
   code            TEXT NOT NULL,
@@ -266,5 +266,5 @@ CREATE TABLE history (
 CREATE INDEX history_by_path ON history (mirror, path);
 `
 
-/** Each step turns the version before into its version. A change of the schema is a further step. */
+/** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
 export const STEPS = [SCHEMA]

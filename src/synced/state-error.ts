@@ -15,7 +15,7 @@ export class StateError extends Error {
   }
 }
 
-/** Bytes that must stay free on the disk. SQLite may grow its shared memory by half of them at once. */
+/** The disk counts as full when fewer bytes are free. SQLite may grow its shared memory by half of this at once. */
 const FULL_BELOW = 64 * 1024
 
 /** Turns an error of SQLite or of the file system about `file` into a StateError. Other errors are returned unchanged. */
@@ -30,7 +30,10 @@ export function damaged(file: string, reason: string): StateError {
   return new StateError('STATE_DAMAGED', `${file}: ${WORDS.STATE_DAMAGED(reason)}`)
 }
 
-/** Whether SQLite itself failed, rather than a value of one statement. Then nobody knows which statements were done. */
+/**
+ * Whether the database itself failed, and not only one statement. After such an error it is not known which statements were
+ * done.
+ */
 export function isOfDatabase(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' && SQLITE.some(([begins]) => code.startsWith(begins))

@@ -19,7 +19,7 @@ export interface MirrorSummary {
   left_out_with_image: number
   /** Pictures on the host whose image lies in another album than their folder's, because that album could not be had. */
   flat: number
-  /** Since when the picture that waits longest has waited: milliseconds since 1970. */
+  /** When the picture that waits longest began to wait: milliseconds since 1970. */
   oldest_unsynced: number | null
 }
 
@@ -43,9 +43,9 @@ export interface TreeSummary {
 
 /** What became of the images of pictures below a folder that is gone. */
 export interface GoneSummary {
-  /** Images that wait for their deletion. */
+  /** Images whose grace is running, or whose deletion is approved. */
   waiting: number
-  /** Images that wait for a person. */
+  /** Images whose deletion a person must approve or discard. */
   held: number
   /** Pictures whose image was deleted, as far as the history reaches. */
   deleted: number
@@ -143,7 +143,10 @@ export function openSummaries({ all, column, one, value }: Statements) {
       ),
       /** At most `most` failures, in the order of their paths. */
       failures: all<[most: number], FailureSummary>(`${failure} ORDER BY mirror, path LIMIT +?`),
-      /** At most `most` failures of a mirror. Those that albumd does not retry by itself come first, each part in the order of paths. */
+      /**
+       * At most `most` failures of a mirror. Failures that albumd does not retry by itself come first. Both parts are in the
+       * order of paths.
+       */
       failuresOf: all<[mirror: number, most: number], FailureSummary>(
         `${failure} WHERE mirror = +? ORDER BY next_attempt_at IS NOT NULL, path LIMIT +?`,
       ),
@@ -153,8 +156,8 @@ export function openSummaries({ all, column, one, value }: Statements) {
       >(`SELECT code, count(*) AS n FROM failures CROSS JOIN folders ON folders.id = failures.folder
      WHERE mirror = +? GROUP BY code`),
       /**
-       * How many recorded pictures are missing beside a name that is not UTF-8. Each may have got that name, so its image
-       * stays.
+       * How many recorded pictures are missing from folders that hold a name that is not UTF-8. Each of these pictures may
+       * have got that name, so its image stays.
        */
       perhapsRenamed: value<[mirror: number], number>(
         `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder

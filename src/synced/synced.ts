@@ -57,12 +57,12 @@ export interface Synced extends Records {
    * the Tx. Rejects with what `change` threw, or with a StateError when the database failed.
    */
   commit<T>(change: (tx: Tx) => T): Promise<T>
-  /** Like `commit`, but at once. For the moments when the records are opened or closed, and nothing else writes. */
+  /** Like `commit`, but at once. Only for the opening and closing of the records, when nothing else writes. */
   commitNow<T>(change: (tx: Tx) => T): T
   close(): void
 }
 
-/** `check` is called before each transaction, and throws where nothing may be written. */
+/** `check` is called before each transaction, and throws when nothing may be written. */
 export function openSynced(db: Db, check: () => void = () => {}): Synced {
   const commit = groupCommits(db, check)
   const tables = Object.entries(openTables(db))
@@ -97,8 +97,8 @@ interface Waiting {
 
 /**
  * Group commit: all changes of one turn of the event loop share one transaction, so eight uploads need one fdatasync. Each
- * change has its own savepoint, so a change that throws undoes nothing else. `check` is called before each transaction, and
- * throws where nothing may be written. `schedule` calls back at the end of a turn.
+ * change has its own savepoint, so a change that throws undoes only itself. `check` is called before each transaction, and
+ * throws when nothing may be written. `schedule` calls back at the end of a turn.
  */
 export function groupCommits(
   db: Db,

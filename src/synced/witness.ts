@@ -11,15 +11,19 @@ import {
 import { dirname } from 'node:path'
 
 /**
- * The witness is a small file beside the database. It shows when an older copy of the database was put back: no tool can set
- * a file's ctime, and the older copy was opened less often than the witness has counted.
+ * The witness is a small file beside the database. It shows whether an older copy of the database was put back. The witness
+ * counts how often the database was opened, and an older copy was opened less often. And the witness holds the ctime of the
+ * database, which no tool can set.
  */
 export interface Witness {
   /** How often the database was opened for work. */
   generation: number
-  /** The mark of the database after a clean end. Null while a process works on the database, and after any other end. */
+  /**
+   * The mark of the database after a clean end. Null while a process works on the database, and after an end that was not
+   * clean.
+   */
   closed: FileMark | null
-  /** Whether a clean end left open intents in the journal. */
+  /** Whether intents were open in the journal at a clean end. */
   unsettled: boolean
   /** Whether the database proved to be damaged while a process worked on it. */
   damaged: boolean
@@ -27,7 +31,10 @@ export interface Witness {
   mark: FileMark
 }
 
-/** Nanoseconds and inode numbers are decimal text, because a double does not hold them exactly. */
+/**
+ * The mark of a file, which changes when the file is replaced or written. Nanoseconds and inode numbers are decimal text,
+ * because a JavaScript number does not hold them exactly.
+ */
 export interface FileMark {
   ino: string
   size: string
@@ -55,15 +62,15 @@ export function judge(
   witness: Witness | null,
 ): Verdict {
   if (database === null) return witness ? 'lost' : 'new'
-  // The database of an albumd without witnesses has none.
+  // A database that no process has opened for work yet has no witness.
   if (!witness) return generation === null ? 'cut_off' : 'restored'
   const opened = generation ?? 0
   if (opened < witness.generation) return 'restored'
-  // A power cut between writing the database and writing the witness leaves this.
+  // This is so after a power cut between writing the database and writing the witness.
   if (opened > witness.generation) return 'cut_off'
   if (witness.closed) return sameFile(witness.closed, database) ? 'clean' : 'restored'
   // When database and witness were restored from one copy, they agree on how often the state was opened. But the restored
-  // witness is another file than the one that the database remembers.
+  // witness is a new file, and the database remembers the mark of the old file.
   const sawThisOne = seen?.startsWith(`${opened} `) && seen !== seenAs(witness)
   return sawThisOne ? 'restored' : 'cut_off'
 }
@@ -115,7 +122,7 @@ export function markOf(file: string): FileMark | null {
   return { ino: String(stats.ino), size: String(stats.size), ctime: String(stats.ctimeNs) }
 }
 
-/** The mark that a closed file keeps, also after a power cut, because its times are synced to the disk. */
+/** Like `markOf`, after the file's times were synced to the disk, so that the mark stays the same after a power cut. */
 export function lastingMarkOf(file: string): FileMark | null {
   sync(file)
   return markOf(file)

@@ -22,9 +22,9 @@ export interface QuotaRow {
   said_at: number | null
   /** How many requests were refused for the quota. Several requests at once count as one. */
   refused: number
-  /** The end of the refusal that the host named, or null. */
+  /** When there is quota again, as the host said when it refused, or null. */
   resumes_at: number | null
-  /** The difference of the clocks when the host last said that the quota is used up. */
+  /** The wall clock minus the monotonic clock when the host last said that the quota is used up. */
   clock_offset: number | null
 }
 
@@ -65,7 +65,7 @@ export function openAccount({ all, get, run, value }: Statements) {
       forgetExhaustion: run<[]>(
         'UPDATE quota SET exhausted = NULL, said_at = NULL, refused = 0, resumes_at = NULL, clock_offset = NULL',
       ),
-      /** Forgets all days but the latest `days`. */
+      /** Forgets all days except the latest `days`. */
       pruneQuota: run<[days: number]>(
         'DELETE FROM quota WHERE day NOT IN (SELECT day FROM quota ORDER BY day DESC LIMIT +?)',
       ),

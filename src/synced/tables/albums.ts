@@ -8,9 +8,15 @@ export interface AlbumRow {
   ours: 0 | 1
   /** 0: the host did not know the album's id, so the album must be looked for again. */
   confirmed: 0 | 1
-  /** 1: created blind, while the plan lists no albums and the records may be old. The host may hold a twin. */
+  /**
+   * 1: albumd created the album although the plan lists no albums and the records may be old. The host may hold another album
+   * of this name.
+   */
   blind: 0 | 1
-  /** When albumd created it, in monotonic milliseconds of this boot. Null when it did not, or the album was used since. */
+  /**
+   * When albumd created the album, in monotonic milliseconds of this boot. Null when albumd did not create the album, or when
+   * the album has been used since.
+   */
   made_at: number | null
 }
 
@@ -40,8 +46,9 @@ export function openAlbums({ all, get, run }: Statements) {
   }
 
   /**
-   * Moves the record of an album that the host lists in another place. The row stays the same, because images and intents name
-   * it. When another record has that place, the two swap places. When an album would then lie below itself, nothing changes.
+   * Moves the record of an album that the host lists under another parent or name. The row keeps its id, because images and
+   * intents name it. When another record has this parent and name, the two records swap them. When an album would then lie
+   * below itself, nothing changes.
    */
   function move(album: AlbumRow, parent: number | null, name: string, lost: AlbumRow | undefined): AlbumRow {
     if (liesIn(parent, album.id) || (lost && liesIn(album.id, lost.id))) return album
@@ -61,9 +68,9 @@ export function openAlbums({ all, get, run }: Statements) {
     },
     writes: {
       /**
-       * Records an album under its name, in the place of the album that was recorded under this name before. `ours`: albumd
-       * created it. When its id is recorded already, that record moves here, unless an album would then lie below itself.
-       * Answers the record of the id.
+       * Records an album under its parent and name. When another album was recorded there, its record gets the new id.
+       * `ours`: albumd created the album. When the id is recorded under another parent or name, that record moves here,
+       * unless an album would then lie below itself. Answers the record with the id.
        */
       put(parent: number | null, name: string, remoteId: string, ours: boolean): AlbumRow {
         const known = named(parent, name)
@@ -72,7 +79,7 @@ export function openAlbums({ all, get, run }: Statements) {
         if (held) confirm(held.id)
         else if (known) {
           setRemote(remoteId, Number(ours), known.id)
-          // The albums in it were in the lost album, and are looked for again.
+          // The recorded albums below were in the album that is lost, so they are looked for again.
           doubtChildren(known.id)
         } else insert(parent, name, remoteId, Number(ours))
         return byRemoteId(remoteId)!
@@ -91,13 +98,13 @@ export function openAlbums({ all, get, run }: Statements) {
 
 /**
  * How many images without a record each album holds. Such an image may be a picture that is about to be uploaded, so an album
- * is walked before the first upload into it, unless its count is here. The counts are of albums that were walked, or that
- * albumd created. A null album is the host's root.
+ * is walked before the first upload into it, unless the album is recorded here with the count 0. Albums that were walked or
+ * that albumd created have a count. A null album is the host's root.
  */
 export function openContents({ run, value }: Statements) {
   return {
     reads: {
-      /** How many unrecorded images the album holds; undefined when nobody has looked. */
+      /** How many unrecorded images the album holds; undefined when the album was not walked yet. */
       unrecorded: value<[album: number | null], number | undefined>(
         'SELECT unrecorded FROM contents WHERE album = ifnull(?, 0)',
       ),
@@ -128,7 +135,6 @@ export interface UnusedAlbumRow {
 
 /** Albums that albumd created and that nothing needs. */
 export function openUnusedAlbums({ all, get, run, value }: Statements) {
-  // An open upload or creation may fill the album without a record.
   const put = run<[UnusedAlbumRow]>(
     `INSERT INTO unused_albums (album, since, state) VALUES (@album, @since, @state)
      ON CONFLICT DO UPDATE SET since = excluded.since, state = excluded.state`,

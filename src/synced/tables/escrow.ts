@@ -8,7 +8,7 @@ export interface EscrowRow {
   reason: 'deleted' | 'superseded' | 'ignored'
   state: 'grace' | 'held' | 'unproved' | 'approved'
   since: number
-  /** The running time at which the grace ends. Until then the picture may come back. */
+  /** The running time at which the grace ends. */
   due_at: number
   /** 1: the grace has ended, and the host refused the deletion. `due_at` is when it is tried again. */
   postponed: 0 | 1
@@ -31,9 +31,9 @@ const inStates = (states: readonly string[]) => `state IN (${states.map(state =>
 
 type NewEscrowRow = Omit<EscrowRow, 'postponed'>
 
-/** What the hold is decided by, for one mirror. */
+/** The counts that decide whether the deletions of a mirror are held. */
 export interface EscrowWeight {
-  /** Images that wait for a deletion that no person has approved, held or not. */
+  /** Images that wait for a deletion that no person has approved. Held images count too. */
   pending: number
   /** Images that were deleted within the window without a person's approval. */
   deleted: number

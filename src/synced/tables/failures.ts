@@ -14,7 +14,7 @@ export interface FailureRow {
   next_attempt_at: number | null
 }
 
-/** Failures of paths that are not settled yet. */
+/** Failures of paths. A failure goes when the path succeeds or changes. */
 export function openFailures({ all, get, run, value }: Statements) {
   return {
     reads: {
@@ -54,7 +54,10 @@ export function openFailures({ all, get, run, value }: Statements) {
       postpone: run<[until: number, folder: number, name: string]>(
         `UPDATE failures SET next_attempt_at = ? WHERE folder = ? AND name = ? AND source = 'upload'`,
       ),
-      /** Forgets the failure of a file's upload. A failed look stays, because its name may only look like this file's name. */
+      /**
+       * Forgets the failure of a file's upload. A failed look stays, because it may belong to another file: a name that is
+       * not UTF-8 may be written like this file's name.
+       */
       clear: run<[folder: number, name: string]>(
         `DELETE FROM failures WHERE folder = ? AND name = ? AND source <> 'look'`,
       ),

@@ -136,7 +136,9 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
          FROM folders CROSS JOIN files ON files.folder = folders.id JOIN images ON images.id = files.image
          WHERE mirror = +?`,
       ),
-      /** The files that wait for their upload at this moment. Each is given once, whatever its state becomes meanwhile. */
+      /**
+       * The files that wait for their upload at this moment. Each file is given once, also when its state changes meanwhile.
+       */
       pending(order: 'newest' | 'oldest', mirrors: readonly number[]): Generator<FileRow> {
         const of = { mirrors: JSON.stringify(mirrors) }
         return pages<FileRow>(after => {
@@ -156,7 +158,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
           }),
         )
       },
-      /** Pending files that used an image and may still use it. Only their bytes can tell. Each is given once. */
+      /** Pending files that have an image and may have its bytes. Only reading them can tell. Each file is given once. */
       notCompared(mirrors: readonly number[]): Generator<FileRow> {
         const of = { mirrors: JSON.stringify(mirrors) }
         return pages<FileRow>(after =>
@@ -165,7 +167,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
       },
       /**
        * New files that are as large as an image whose deletion is due at this running time. Only their bytes tell whether the
-       * image's picture moved to one of them. Each is given once.
+       * image's picture moved to one of these files. Each file is given once.
        */
       *perhapsMoved(mirrors: readonly number[], running: number): Generator<FileRow> {
         const of = { mirrors: JSON.stringify(mirrors) }
@@ -191,11 +193,14 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
       anyFlat: (mirrors: readonly number[]) => anyFlat({ mirrors: JSON.stringify(mirrors) }),
       flatTotal: (mirrors: readonly number[]) => flatTotal({ mirrors: JSON.stringify(mirrors) }),
       onImage: all<[image: number], FileRow>('SELECT * FROM files WHERE image = ?'),
-      /** Files without an image that may be a picture with these bytes which was elsewhere before. */
+      /** Files of this size that may be a picture that was moved there. Their images are not proved yet. */
       openOfSize: all<[size: number], FileRow>(
         `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?`,
       ),
-      /** Whether a file without an image may have these bytes: a picture with them may have moved there. */
+      /**
+       * Whether a file whose image is not proved yet may have these bytes, because a picture with these bytes may have been
+       * moved there.
+       */
       anyOpenLike: has<[Bytes]>(
         `SELECT 1 FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
            AND (hash IS NULL OR hash = +@hash) LIMIT 1`,
@@ -214,7 +219,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
       someOf: all<[folder: number, most: number], FileRow>(
         `SELECT * FROM files WHERE folder = +? AND state <> 'kept' LIMIT +?`,
       ),
-      /** The files in any state but synced. */
+      /** The files in one state. Not for synced, because the index leaves out synced files. */
       inState: all<[state: Exclude<FileState, 'synced'>], FileRow>(
         `SELECT * FROM files WHERE state = ? AND state <> 'synced' ORDER BY folder, name`,
       ),
@@ -267,8 +272,8 @@ export function openResend({ has, run }: Statements) {
 type Bytes = Pick<ImageRow, 'hash' | 'size'>
 
 /**
- * All rows, read page by page. So memory does not grow with their number, and no transaction stays open while a slow reader
- * takes its time. `page`: the rows after this row, or the first rows.
+ * All rows, read page by page. So a million rows need no more memory than a page, and no transaction stays open while a slow
+ * reader works. `page`: answers the rows after a row, or the first rows.
  */
 function* pages<Row>(page: (after: Row | undefined) => Row[]): Generator<Row> {
   for (let last: Row | undefined; ; ) {

@@ -12,14 +12,14 @@ export interface FolderRow {
   unknown: Reason | null
   /** 1: the folder was a mount point at the last look. */
   mount: 0 | 1
-  /** The inode of the root of the file system that was mounted there; null when none was. */
+  /** The inode of the root of the file system that was mounted there; null when no file system was. */
   mounted_ino: number | null
   mounted_birthtime: number | null
   /** 1: a person trusts the folder, so the next look counts as the truth. */
   accept: 0 | 1
 }
 
-/** A folder that is unknown, and the code of its failure. */
+/** A folder in doubt, and the code of its failure. */
 export type DoubtfulFolder = FolderRow & { unknown: Reason; code: string | null }
 
 /** The folders as the last scan saw them. */
@@ -51,7 +51,7 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       ofMirror: all<[mirror: number], FolderRow>(
         `SELECT ${columns} FROM folders WHERE mirror = +? AND present = 1 ORDER BY path`,
       ),
-      /** The paths of folders on the disk that are not unknown, parents before their children. */
+      /** The paths of folders on the disk that are not in doubt, parents before their children. */
       certain: column<[mirror: number], string>(
         'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NULL ORDER BY path',
       ),
@@ -70,7 +70,7 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       mounts: column<[mirror: number], string>(
         'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND mount = 1 ORDER BY path',
       ),
-      /** The paths of folders that are gone or left out, and whose files still use images. */
+      /** The paths of folders that are gone or left out. They are still recorded, because their files use images. */
       absent: column<[mirror: number], string>(
         'SELECT path FROM folders WHERE mirror = +? AND present = 0 ORDER BY path',
       ),
@@ -103,15 +103,18 @@ export function openFolders({ all, column, get, run, value }: Statements) {
           ...leftOut,
         })
       },
-      /** Marks a folder as unknown, because it could not be read. */
+      /** Records that a folder is in doubt, and why. */
       setUnknown: run<[{ id: number; unknown: Reason }]>(
         'UPDATE folders SET unknown = @unknown, digest = NULL, accept = 0 WHERE id = @id',
       ),
       /** Forgets the digest, so that the next look at the folder is compared with the records. */
       lookAgain: run<[id: number]>('UPDATE folders SET digest = NULL WHERE id = ?'),
-      /** Records whether the folder's ignore file has vanished. */
+      /** Records that the folder's ignore file has vanished. */
       ignoreGone: run<[id: number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?'),
-      /** Records that a folder is gone. Its row stays while its files use images. A folder that is left out stays a mount point. */
+      /**
+       * Records that a folder is gone. Its row stays while its files use images. A folder that is left out is still recorded
+       * as a mount point.
+       */
       gone: run<
         [id: number]
       >(`UPDATE folders SET present = 0, digest = NULL, unknown = NULL, accept = 0, ignore_text = NULL, files = 0, left_format = 0,

@@ -52,12 +52,12 @@ export type HistoryRow = Location & Required<HistoryNote>
 
 /** How many rows are kept for one path at most. */
 const MOST_OF_A_PATH = 20
-/** How many rows are kept beside one for each image. */
+/** How many rows are kept in addition to one row for each image. */
 const MOST_BESIDE_IMAGES = 100_000
 
 /**
- * What became of each path, for people who ask. Nothing else reads it. A picture that is found and uploaded gets one row, so
- * that a first sync costs little.
+ * What happened to each path, for `why` and other answers to people. A picture that is found and uploaded gets only one row,
+ * so that a first sync costs little.
  */
 export function openHistory({ all, changes, get, run, value }: Statements) {
   const add = changes<[HistoryRow]>(
@@ -77,7 +77,7 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
   const addTo = (place: Location | undefined, { at, event, detail = null, since = null }: HistoryNote) => {
     if (!place) return
     const added = add({ ...place, at: Math.round(at), event, detail, since })
-    // The first row of a path needs no pruning.
+    // Mostly this is the first row of its path, and then no old row needs to be removed.
     if (added > 0 && event !== 'uploaded') trim(place)
   }
 

@@ -20,8 +20,8 @@ export interface ImageRow {
 }
 
 /**
- * Every transition of an image's record: the proof that it leads to, and what it comes from. 'none': no record names the
- * image. That an image is kept for good is a mark beside its proof. ARCHITECTURE.md draws the table.
+ * Every transition of an image's record: the proof that it leads to, and the proofs that it comes from. 'none': the image has
+ * no record. `kept` changes independently of the proof. ARCHITECTURE.md draws the table.
  */
 export const IMAGE_TRANSITIONS = {
   recorded: { uploaded: ['none'], compared: ['none'], linked: ['none'] },
@@ -52,7 +52,7 @@ export function openImages({ all, column, get, run, value }: Statements) {
       fullestAlbums: column<[most: number], number | null>(
         'SELECT album FROM images GROUP BY album ORDER BY count(*) DESC LIMIT +?',
       ),
-      /** The latest image whose upload the host acknowledged. */
+      /** The latest images whose upload the host acknowledged, at most `most`. */
       acknowledged: all<
         [most: number],
         { remote_id: string; cdn_url: string; name: string }
@@ -65,12 +65,15 @@ export function openImages({ all, column, get, run, value }: Statements) {
       linked: all<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`),
     },
     writes: {
-      /** Records an image. When a record names the id already, because the host gives equal bytes one id, this record is answered. */
+      /**
+       * Records an image. When the id is recorded already, because the host gives equal bytes the same id, the existing
+       * record is answered.
+       */
       put(image: NewImage): ImageRow {
         insert(image)
         return byRemoteId(image.remote_id)!
       },
-      /** Records that the image's bytes were fetched from `cdn_url` and are these. */
+      /** Records the image's bytes as they were fetched from `cdn_url`. */
       prove: run<[Pick<ImageRow, 'id' | 'hash' | 'size' | 'cdn_url'>]>(
         `UPDATE images SET proof = 'compared', hash = @hash, size = @size, cdn_url = @cdn_url WHERE id = @id`,
       ),
@@ -95,7 +98,7 @@ export function openDeleted({ changes, has, run, value }: Statements) {
       put: run<[remoteId: string, at: number]>(
         'INSERT INTO deleted (remote_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
       ),
-      /** Forgets at most so many ids that were deleted before this time. Answers how many. */
+      /** Forgets at most `most` ids that were deleted before this time. Answers how many. */
       dropBefore: changes<[moment: number, most: number]>(
         'DELETE FROM deleted WHERE remote_id IN (SELECT remote_id FROM deleted WHERE at < +? LIMIT +?)',
       ),
@@ -103,14 +106,14 @@ export function openDeleted({ changes, has, run, value }: Statements) {
   }
 }
 
-/** Images that look like a picture of a mirror, and whose bytes proved to be other bytes. */
+/** Images that look like a picture of a mirror and have other bytes. */
 export function openRefuted({ has, run }: Statements) {
   return {
     reads: {
       has: has<[remoteId: string, hash: Buffer]>('SELECT hash FROM refuted WHERE remote_id = ? AND hash = ?'),
     },
     writes: {
-      /** Records that an image has other bytes than those of this hash. */
+      /** Records that an image does not have the bytes of this hash. */
       put: run<[remoteId: string, hash: Buffer]>(
         'INSERT OR IGNORE INTO refuted (remote_id, hash) VALUES (?, ?)',
       ),

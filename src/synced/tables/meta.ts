@@ -17,9 +17,9 @@ export type Excess = {
   /** The album's path on the host. */
   album: string
   recorded: { albums: number; images: number }
-  /** By the host's count. */
+  /** What was deleted, by the host's count. */
   deleted: { albums: number; images: number }
-  /** Pictures whose images were to go, below their mirror. The first hundred. */
+  /** The paths, below their mirror, of the first hundred pictures whose images were in the album. */
   paths: string[]
 }
 
@@ -29,18 +29,21 @@ export type Excess = {
  */
 export type DimensionReading = 'undeclared' | 'stored' | 'turned' | 'skip'
 
-/** How the host takes the dimensions of one type of picture, as far as its answers have shown (uploads/dimensions.ts). */
+/** Which declaration the host takes for one type of picture, learned from its answers (uploads/dimensions.ts). */
 export interface LearnedDimensions {
   /** Null: not known yet. */
   reading: DimensionReading | null
   /** When it was learned: milliseconds since 1970. */
   since: number
-  /** What the last pictures in a row were taken with that the host had refused with `reading`, and how many they were. */
+  /**
+   * Another reading: the host refused the last pictures in a row with `reading`, and took all of them with this reading.
+   * `pictures`: how many they were.
+   */
   rival?: { reading: DimensionReading; pictures: number }
 }
 
 /**
- * Single facts about the state, by the room and file that owns each. Moments are milliseconds since 1970 unless said
+ * Single facts about the state, grouped by the room that owns them. Times are milliseconds since 1970 unless the fact says
  * otherwise.
  */
 const FACTS = {
@@ -51,10 +54,10 @@ const FACTS = {
   pid: number,
   /** Fingerprint of the config that the process at work has taken. */
   config: text,
-  /** How often the state was opened for work, and the witness file as it was then (synced/witness.ts). */
+  /** How often the state was opened for work, and the witness file when the state was last opened (synced/witness.ts). */
   generation: number,
   witness: text,
-  /** The records were found to be lost or old, and no album has been compared with the host since. */
+  /** The records were found to be lost or old, and the albums have not been compared with the host since. */
   restored: flag,
   /** Mark of the API key whose account the records fit (own-account.ts). */
   key_mark: text,
@@ -62,13 +65,13 @@ const FACTS = {
   quiet_since: text,
 
   // records
-  /** Milliseconds that albumd ran and looked, over all its starts. */
+  /** Running time: milliseconds that albumd has run, over all its starts. */
   running_ms: number,
 
   // sync
   /** The machine's boot when the state was last open, and the monotonic time then (clock.ts). */
   boot: text,
-  /** Monotonic time when records were lost whose uploads may still arrive (clock.ts). */
+  /** Monotonic time when the state was lost; earlier uploads may still arrive (clock.ts). */
   lost_at: number,
   /** The difference of the wall clock and the monotonic clock when the last pass ended, in milliseconds (clock.ts). */
   clock_offset: number,
@@ -90,7 +93,7 @@ const FACTS = {
   plan: text,
   /** Beginning of the quota's day, in ISO 8601. */
   quota_day: text,
-  /** When the host's days begin, as far as answers have shown (quota-day.ts). */
+  /** When the host's days begin, learned from its answers (quota-day.ts). */
   quota_reset: json<{ days: number; from: number; to: number }>(),
   /** The smallest file that the host refused as too large, and when it was last asked (limits.ts). Bytes. */
   size_limit: json<{ refused: number; askedAt: number }>(),
@@ -100,10 +103,10 @@ const FACTS = {
   upload_rate: number,
 
   // sync/audit
-  /** When the audit under way began, and the row of the newest image then. */
+  /** When the audit under way began, and the newest image's row at that time. */
   audit_began: number,
   audit_newest: number,
-  /** The host's failure has ended the audit early. The next audit goes on with it. */
+  /** A failure of the host has ended the audit early. The next run continues this audit. */
   audit_stopped: flag,
   /** When the last audit ended, and how many differences it found. */
   audit_ended: number,

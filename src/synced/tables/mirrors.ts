@@ -26,8 +26,8 @@ export interface MirrorRow {
   guard_code: GuardCode | null
   phase: 'scanning' | 'syncing' | null
   /**
-   * A person's trust in the root that `dev`, `ino` and `birthtime` name. 1: the next whole scan counts as the truth. 2: this
-   * scan found the root empty, and the root may stay empty.
+   * A person's trust in the root that `dev`, `ino` and `birthtime` name. 1: the next whole scan counts as the truth. 2: a
+   * scan found the trusted root empty, and the root may stay empty.
    */
   accept: 0 | 1 | 2
 }
@@ -59,7 +59,7 @@ export function openMirrors({ all, get, run }: Statements) {
       ),
       accept: (id: number, accept: MirrorRow['accept']) => setAccept(accept, id),
       phase: (id: number, phase: MirrorRow['phase']) => setPhase(phase, id),
-      /** Makes the next pass scan everything first. */
+      /** Removes the guards of scans that were ended early, because the next process scans everything. */
       endScans: run<[]>(`UPDATE mirrors SET guard = NULL, guard_code = NULL WHERE guard_code = 'SCAN_ENDED'`),
       endPhases: run<[]>('UPDATE mirrors SET phase = NULL'),
       guard: (id: number, guard: Guard | null) => setGuard(guard?.reason ?? null, guard?.code ?? null, id),
