@@ -2,14 +2,14 @@ import { CERTIFICATE_ERRORS, CONNECTION_ERRORS, readRemedy } from './system-erro
 import { localTime, shellWord, spanInWords } from './text.ts'
 
 /*
- * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts, and this file
- * holds the words of every code: a text that names its facts in braces, or a function where the facts decide the text. A
- * new reason takes two edits: its words here, and the place that raises it with `because(code, facts)`. A code without words does not compile, and test/words finds a code that nothing raises. What a
- * person can do about a reason stands in COMMANDS, below.
+ * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts. This file holds
+ * the words of every code: a text that names its facts in braces, or a function when the facts decide the text. A new reason
+ * takes two edits: its words here, and the place that raises it with `because(code, facts)`. A code without words does not
+ * compile, and test/words finds a code that nothing raises. COMMANDS, below, holds what a person can do about a reason.
  */
 
 const OTHER_ACCOUNT =
-  "the key was changed, and its account shows none of the images that are recorded: it is another account's, or they were deleted there"
+  'the key was changed, and its account shows none of the recorded images: the key belongs to another account, or the images were deleted'
 const OLD_KEY = 'put the old key back; or, to use the other account, name another state_dir'
 
 const trust = (folder: string) => `"albumd trust ${shellWord(folder)}"`
@@ -53,9 +53,9 @@ const WORDS = {
 
   // What keeps folders from being watched, and what a person can do.
   events_lost:
-    'So much changed at once that some of it may have gone unseen; all folders are looked at again.',
+    'So much changed at once that albumd may have missed some changes; all folders are looked at again.',
   longer_queue: () =>
-    `Where this happens often, make the system's queue longer: ${sysctl('max_queued_events', 131_072)}.`,
+    `When this happens often, make the system's queue longer: ${sysctl('max_queued_events', 131_072)}.`,
   not_watched: "{path} can't be watched ({code}).",
   read_remedy: ({ code }: { code: string }) => sentence(readRemedy(code)),
   too_many_files: 'Too many files are open, so some folders are not watched.',
@@ -104,7 +104,7 @@ const WORDS = {
   account_shows_nothing: OTHER_ACCOUNT,
   old_key_back: OLD_KEY,
   listing_changed: 'its listing kept changing while it was read',
-  listed_not_known: 'the host lists it and does not know it',
+  listed_not_known: 'the host lists it, but answers that it does not exist',
 
   // What a folder or a root is in doubt about.
   folder_unreadable: "it can't be read ({code}); {code:remedy}",
@@ -138,18 +138,18 @@ const WORDS = {
   at_path: '{path}: {why:reason}',
 
   // Why an image stays.
-  kept_for_good: 'a backup keeps it',
+  kept_for_good: 'it is kept for good',
   in_use: 'another file uses the same image',
-  may_have_moved: 'a picture of its size has yet to find its image: it may have moved there',
+  may_have_moved: 'a picture of the same size has no image yet: it may be the same picture, moved',
   mount_gone: '{path} was a mount point and is none now',
   location_unseen: "{path} can't be looked at",
-  other_mirror_unseen: 'a picture of another mirror used it, and that mirror can not be looked at',
+  other_mirror_unseen: "a picture of another mirror used it, and that mirror can't be looked at",
   other_mirror_keeps: 'another mirror keeps it',
   file_there_again: '{path} is there again',
   not_in_its_album:
-    'its album does not list it: it may be an image of equal bytes that another put elsewhere',
+    "its album does not list it: it may be somebody else's image of equal bytes, in another album",
   album_not_listed: "its album can't be looked at: {why:reason}",
-  bytes_differ: 'its bytes are another picture: it is not ours',
+  bytes_differ: 'its bytes are those of another picture: it belongs to somebody else',
   bytes_not_compared: "it was linked by its name alone, and its bytes can't be compared: {why:reason}",
   address_not_known: 'no upload has shown yet how its delivery address would look',
   address_answered: 'its delivery address answered {status}',
@@ -166,29 +166,29 @@ const WORDS = {
   stays_incomplete:
     'it is not complete: {missing}; it is left until it changes; to have such pictures sent as they are, set watch.incomplete to send, then run "albumd retry"',
   too_large:
-    'it is larger than the host takes, which refused a file of {refused} bytes (plan {plan}); it is not asked about before the file gets smaller or host.plan changes, or a day later',
+    'it is too large: the host refused a file of {refused} bytes (plan {plan}); it is tried again when the file gets smaller, when host.plan changes, or after a day',
   perhaps_sent_before_loss:
     'it may be on the host already: the state was lost or restored, and the plan does not list albums; "albumd retry --resend" uploads it all the same',
   album_refused: 'the host refuses the album where it belongs',
-  older_version_open: 'what became of an earlier version is being found out',
-  older_version_alike: `one of its album's images is an earlier version of it, and nothing tells which; it is tried again, and "albumd retry --resend" uploads it anew`,
-  images_alike: `{images} of the album's images can be it, and their bytes can't be compared: {why:reason}; it is tried again, and "albumd retry --resend" uploads it anew`,
+  older_version_open: 'albumd is finding out whether an earlier version of it arrived',
+  older_version_alike: `one of its album's images is an earlier version of it, and nothing tells which one; it is tried again, and "albumd retry --resend" uploads it anew`,
+  images_alike: `{images} images of its album can be this picture, and their bytes can't be compared: {why:reason}; it is tried again, and "albumd retry --resend" uploads it anew`,
   linked_image_alike: `the image that was linked to it can be this version too, and its bytes can't be compared: {why:reason}; it is tried again, and "albumd retry --resend" uploads it anew`,
   not_on_host: 'it is not on the host',
   host_not_asked: 'the host could not be asked whether it is there: {why:reason}',
   upload_failed: '{why:reason} ({code})',
   cut_off: 'its upload was cut off when albumd ended',
   uncertain:
-    'it may be on the host or not; it is looked for there, and not sent again before that is known: {why:reason}',
-  album_deletion_open: 'whether its album was deleted is being found out',
+    'it may be on the host or not: {why:reason}; albumd looks for it there, and does not send it again before it knows',
+  album_deletion_open: 'albumd is finding out whether its album was deleted',
   sent_before_loss:
-    'the state was lost while albumd worked: what it had sent may still arrive, and is waited for as long as the host would take it',
-  same_bytes_sent: 'these bytes were sent before, and what became of them is not known',
+    'the state was lost while albumd worked: earlier uploads may still arrive at the host, so nothing is sent before their credentials have expired',
+  same_bytes_sent: 'these bytes were sent before, and it is not known whether they arrived',
   id_of_another: 'the host answered with the id of another picture',
   album_asked_for:
     'the album "{name}" was asked for a short time ago and is not listed; it is looked for again before another is made',
   album_twice:
-    'two albums are called "{name}"; what became of an upload into one of them is found out before the other is used',
+    'two albums are called "{name}"; albumd uses the other one when it has found out whether an upload into the first one arrived',
   album_not_known:
     'the album "{name}" may be there or not, and the plan does not list albums; its pictures wait',
   listing_changes: 'the listing of an album changed while it was read, again and again; it is tried later',
@@ -248,9 +248,9 @@ const WORDS = {
   last_known: 'it is not there any more: {why:reason}',
   last_event: 'it is not there any more: {event}',
 
-  // Why something on the disk is not mirrored. `at`: the folder above that is left out, null for the path itself.
+  // Why something on the disk is not mirrored. `at`: the folder above the path that is left out; null: the path itself is.
   hidden_name: '{at:within} is hidden: its name begins with a dot',
-  lost_and_found: '{at:within} is where a file system puts what it found: it is never mirrored',
+  lost_and_found: '{at:within} is where a disk check puts the files that it rescues: it is never mirrored',
   symbolic_link: '{at:within} is a symbolic link: a picture is mirrored where it really lies',
   special_file: '{at:within} is no regular file',
   rule_ignores: ({ at, pattern, file, line }: RuleAt) =>
@@ -285,7 +285,7 @@ const WORDS = {
     `${inWords(why)}: it is uploaded once it is whole; if it stays so, ${becomes === 'sent' ? 'it is sent as it is' : 'it is a failure until it changes'}`,
   tried_again: 'it is tried again',
   tried_once_changed: 'it is tried again once the file changes',
-  looked_for: 'it is looked for on the host; at the latest it is known then',
+  looked_for: 'albumd looks for it on the host, and finds out by this time whether it arrived',
   rename_first: 'until {name} has another name, nothing that is missing from its folder counts as deleted',
   not_mirrored: 'it is not mirrored',
   hidden_image_stays: 'its image stays on the host',
@@ -295,11 +295,11 @@ const WORDS = {
     `paused${until === null ? '' : ` until ${localTime(until)}`}: nothing is sent or deleted; "albumd resume" ends it`,
 
   // What happens next with an image that is in escrow.
-  goes_next: '{of:image} is deleted, once everything was looked at again',
+  goes_next: '{of:image} is deleted, once everything was scanned again',
   grace_runs:
-    '{of:image} is deleted once the grace has ended: about {minutes} min are left of the time that albumd runs',
+    '{of:image} is deleted once the grace has ended: when albumd has run for about {minutes} more min',
   host_refused: ({ of, minutes, why }: OfImage & { minutes: number; why: Reason | null }) =>
-    `${IMAGES[of]} is tried again later, for the host would not delete it (${why ? inWords(why) : 'it has not said why'}): about ${minutes} min are left of the time that albumd runs`,
+    `the host refused to delete ${IMAGES[of]} (${why ? inWords(why) : 'it has not said why'}): it is tried again when albumd has run for about ${minutes} more min`,
   image_stays: '{of:image} stays: {why:reason}',
   but_stays: 'but {why:reason}',
   doubt_elsewhere: 'but nothing is deleted while a folder is in doubt: {why:reason}',
@@ -350,7 +350,7 @@ interface OfImage {
   of: 'image' | 'older' | 'first'
 }
 
-/** Absolute. */
+/** `path`: absolute. */
 interface AtPath {
   path: string
 }
@@ -371,7 +371,7 @@ function imagesOfFolder({ waiting, held, deleted }: Record<'waiting' | 'held' | 
   return told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''
 }
 
-/** What a person can type to end what a reason tells. */
+/** The command that ends what a reason says, or goes on with it. */
 const COMMANDS = {
   all_paused: 'albumd resume',
   run_sync: 'albumd sync',
@@ -398,7 +398,7 @@ const KINDS = {
   remedy: readRemedy,
   connection: (code: string) => CONNECTION_ERRORS[code],
   certificate: (code: string) => CERTIFICATE_ERRORS[code],
-  /** The folder above that is left out; null for the path itself. */
+  /** The folder above the path that is left out; null when the path itself is left out. */
   within: (at: string | null) => (at === null ? 'it' : `${at}, in which it lies,`),
   image: (of: OfImage['of']) => IMAGES[of],
 }
@@ -409,7 +409,7 @@ export type ReasonCode = keyof Words
 /** Every code. */
 export const CODES = Object.keys(WORDS) as ReasonCode[]
 
-/** The facts that a text names, each as `{name}` or `{name:kind}`. */
+/** The facts that a text names, each fact as `{name}` or `{name:kind}`. */
 type Named<Text> = Text extends `${string}{${infer Fact}}${infer Rest}` ? Fact | Named<Rest> : never
 type FactOf<Fact> = Fact extends `${string}:${infer Kind extends keyof Kinds}`
   ? Parameters<Kinds[Kind]>[0]
@@ -427,7 +427,7 @@ declare const brand: unique symbol
 /**
  * A code with its facts, as compact text: a column, an event or a line of the log can carry it. Read it with `codeOf`
  * and `inWords` alone. The type is a symbol's, because TypeScript refuses a symbol in a template string: a reason that
- * nobody has turned into words does not compile there.
+ * is not turned into words does not compile there.
  */
 export type Reason = symbol & { readonly [brand]: 'reason' }
 
@@ -440,7 +440,7 @@ export function said(words: string): Reason {
   return because('said', { words })
 }
 
-/** Why an image is in escrow, by the reason in its escrow entry. */
+/** The words for the reason in an escrow entry. */
 export const WHY_IN_ESCROW = {
   deleted: because('gone'),
   superseded: because('an_older_version'),

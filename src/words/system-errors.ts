@@ -1,24 +1,24 @@
-/** What a person can do where a file or folder can't be read, by the system's code for why. */
+/** What a person can do when a file or folder can't be read, by the system's error code. */
 export function readRemedy(code: unknown): string {
   return REMEDIES[String(code)] ?? 'check its permissions and its disk'
 }
 
 const NO_FILES = 'too many files are open: raise the limit (ulimit -n; LimitNOFILE= for a service)'
-const AWAY = 'what it is on does not answer: see the network and mount it again'
+const AWAY = 'the disk or server that holds it does not answer: check the network, and mount it again'
 
 const REMEDIES: Readonly<Record<string, string>> = {
   EMFILE: NO_FILES,
   ENFILE: NO_FILES,
   ENAMETOOLONG: 'its path is longer than this system takes: give it, or a folder above it, a shorter name',
-  ELOOP: 'links on the way to it lead in a circle: put them right',
-  EIO: 'its disk fails: look at its health',
+  ELOOP: 'symbolic links on the way to it lead in a circle: correct them',
+  EIO: 'its disk fails: check the disk',
   ESTALE: AWAY,
   ENOTCONN: AWAY,
   EHOSTDOWN: AWAY,
   ETIMEDOUT: AWAY,
 }
 
-/** Why there was no connection or no answer, by the code of Node or undici. The address goes before it. */
+/** Why there was no connection or no answer, by the code of Node or undici. The message begins with the address. */
 export const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections; is the host running, and is its address right?',
   ENOTFOUND: 'is a name that does not exist; check the address of the host and the network',
@@ -40,7 +40,7 @@ export const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
 const UNTRUSTED =
   "is not trusted; if the host has a certificate authority of its own, name the authority's certificate in host.ca_file (albumd init: --ca-file)"
 
-/** What is wrong with a certificate, by Node's code. The certificate goes before it. */
+/** What is wrong with a certificate, by Node's code. The message begins with the certificate. */
 export const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired',
   CERT_NOT_YET_VALID: 'is not valid yet; is the clock right?',

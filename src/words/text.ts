@@ -19,8 +19,8 @@ export function spanInWords(ms: number): string {
 }
 
 /**
- * A moment by this machine's clock, for a person: "2026-11-22 18:30:05 +08:00". The offset is shown, because people also
- * read such lines on other machines. `at`: milliseconds since 1970, or ISO 8601.
+ * A moment by this machine's clock, for a person: "2026-11-22 18:30:05 +08:00". The offset is shown, because people may read
+ * the line on a machine with another time zone. `at`: milliseconds since 1970, or ISO 8601.
  */
 export function localTime(at: number | string): string {
   const moment = new Date(at)
@@ -31,7 +31,7 @@ export function localTime(at: number | string): string {
   return `${shifted.slice(0, -5).replace('T', ' ')} ${east < 0 ? '-' : '+'}${offset}`
 }
 
-/** ISO 8601, as `--json` has it. Null stays null. */
+/** The moment in ISO 8601, for `--json`. Null stays null. */
 export function isoTime(ms: number): string
 export function isoTime(ms: number | null): string | null
 export function isoTime(ms: number | null): string | null {
@@ -39,8 +39,8 @@ export function isoTime(ms: number | null): string | null {
 }
 
 /**
- * A text in which control characters, invisible characters and those that change the direction of writing are \u codes,
- * because they could move the cursor of a terminal, forge a line, or make a name look like another name.
+ * The text with \u codes in place of control characters, invisible characters and characters that change the direction of
+ * writing, because such characters could move the cursor of a terminal, forge a line, or make a name look like another name.
  */
 export function printable(text: string): string {
   return text.replace(

@@ -44,7 +44,7 @@ describe('why, of a picture', () => {
     const now = Date.now()
     const waiting = at.why('p.png', { now })
     expect(waiting.next).toMatchObject([{ at: new Date(now + 600_000).toISOString(), command: null }])
-    expect(steps(waiting)).toContain('about 10 min are left')
+    expect(steps(waiting)).toContain('about 10 more min')
     const blocked = (code: string, running: boolean) => {
       blockedBy(at, { endpoint: 'delete', code, message: said('no'), since: now, said_at: now })
       return at.why('p.png', { now, running }).next[1]!.at
@@ -76,7 +76,7 @@ describe('why, of a picture', () => {
       { command: `albumd retry ${join(at.pictures, 'p.png')}` },
     ])
     expect(steps(waiting)).toBe(
-      'its image is tried again later, for the host would not delete it (the host said FORBIDDEN): about 60 min are left of the time that albumd runs\nor at once with',
+      'the host refused to delete its image (the host said FORBIDDEN): it is tried again when albumd has run for about 60 more min\nor at once with',
     )
     const stopped = at.why('p.png', { now, running: false })
     expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
@@ -85,7 +85,7 @@ describe('why, of a picture', () => {
     await at.pass()
     rmSync(join(at.pictures, 'p.png'))
     await at.pass({ graceMs: 600_000 })
-    expect(steps(at.why('p.png', { now }))).toContain('once the grace has ended: about 10 min')
+    expect(steps(at.why('p.png', { now }))).toContain('once the grace has ended: when albumd has run for about 10 more min')
   })
 
   it('tells what a failed upload and an upload in doubt wait for', async () => {
