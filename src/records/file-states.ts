@@ -20,7 +20,7 @@ export const FILE_TRANSITIONS = {
     none: ['pending', 'uncertain', 'failed', 'hidden'],
   },
   hashed: { pending: ['pending'] },
-  // A synced picture that lay flat is sent anew into its album.
+  // A synced picture that lies flat is sent again, into its own album.
   stored: { synced: ['pending', 'synced'], linked: ['pending'] },
   uncertain: { uncertain: ['pending'] },
   failed: { failed: ['pending'] },

@@ -161,12 +161,12 @@ export function resent(tx: Tx, files: readonly FileRow[], now: number): void {
   }
 }
 
-/** The host refuses a picture its album, so the picture stays flat. Without a `name`: every picture of the folder. */
+/** The host refuses the picture's own album, so the picture stays flat. `name`: null for every picture of the folder. */
 export function staysFlat(tx: Tx, pictures: { folder: number; name: string | null }): void {
   tx.files.stayFlat(pictures)
 }
 
-/** Pictures that were to stay flat may be sent into their albums again: those of a folder, or all. */
+/** Pictures that had to stay flat may be sent into their albums again: the pictures of a folder, or all pictures. */
 export function mayBeRegrouped(tx: Tx, folder: number | null = null): void {
   tx.files.unflatten({ folder })
 }
@@ -199,8 +199,8 @@ export function found(
     const ofImage = image.proof === 'none' ? 'linked' : 'synced'
     const state = file.state === 'hidden' ? 'hidden' : ofImage
     const since = state === 'hidden' ? file.since : null
-    // The ctime 0 differs from every file's, so the next scan makes the file pending and its bytes are read. A picture that
-    // is synced was sent into its album a second time, and its bytes are known.
+    // The ctime 0 differs from every file's, so the next scan makes the file pending and its bytes are read. A synced picture
+    // is not read again: it was sent a second time, into its own album, and its bytes are known.
     const ctime = file.state === 'synced' ? file.ctime : 0
     const uses = { image: image.id, hash: image.hash, flat }
     settle(tx, 'found', file, { ...file, ctime, state, since, ...uses })

@@ -50,8 +50,8 @@ export function albumPathOf(mirrorAlbum: string, folder: string): string[] {
 }
 
 /**
- * Whether a picture in `album` lies flat: `path` names another album, its folder's, which could not be had. A picture without
- * an album of its own lies wherever the host puts it.
+ * Whether a picture in `album` lies flat. `path`: the names of the picture's own album, which could not be had. A picture
+ * with an empty `path` has no own album, so it never lies flat.
  */
 export function liesFlat({ albums }: Pick<Synced, 'albums'>, path: readonly string[], album: Album): boolean {
   let at = album

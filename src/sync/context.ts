@@ -44,7 +44,7 @@ export interface EngineSettings {
    */
   dimensions: 'learn' | 'stored' | 'turned' | 'skip'
   order: 'newest' | 'oldest'
-  /** Whether pictures that lie flat are sent into their albums once these can be had. */
+  /** Whether pictures that lie flat are sent into their own albums once the host creates these albums. */
   regroup: 'auto' | 'never'
   hold: HoldPolicy
   /** When a folder is gone: its images are deleted one by one, or its album with one request. */

@@ -124,8 +124,8 @@ CREATE TABLE files (
   image  INTEGER REFERENCES images,
   -- SHA-256 of the file as the last look saw it. Null until the file was read.
   hash   BLOB,
-  -- 1: the image lies in another album than the folder's, which could not be had. It is sent anew once the album can be.
-  -- 2: the host refused that too. The picture stays where it is until something changes.
+  -- 1: the image lies in another album than the folder's album, which could not be had. It may be sent into that album later.
+  -- 2: the host refuses the folder's album, so the image stays where it is until something changes.
   flat   INTEGER NOT NULL DEFAULT 0 CHECK (flat IN (0,1,2)),
   PRIMARY KEY (folder, name)
 ) STRICT, WITHOUT ROWID;
@@ -138,7 +138,7 @@ CREATE INDEX files_pending_since ON files (since) WHERE state = 'pending';
 -- Files that must be compared with their image. Comparing goes on also when uploads must wait.
 CREATE INDEX files_to_compare ON files (folder, name) WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL;
 
--- Pictures that lie flat are counted, and the newest is sent into its album first.
+-- Pictures that lie flat are counted, and are sent into their own albums, the newest first.
 CREATE INDEX files_flat ON files (flat, mtime, folder, name) WHERE flat > 0 AND state = 'synced';
 
 -- Intents: a row is written before the first byte of a request is sent, and removed when its outcome is recorded.

@@ -17,7 +17,7 @@ export interface MirrorSummary {
   left_out: LeftOut
   /** Recorded pictures that are left out now. Their images stay on the host. */
   left_out_with_image: number
-  /** Pictures on the host whose image lies in another album than their folder's, because that album could not be had. */
+  /** Pictures that lie flat: their image is in another album than their folder's album, which could not be had. */
   flat: number
   /** When the picture that waits longest began to wait: milliseconds since 1970. */
   oldest_unsynced: number | null

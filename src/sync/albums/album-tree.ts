@@ -250,8 +250,8 @@ export class AlbumTree {
 }
 
 /**
- * Asks whether key and plan allow albums to be made (§4.5). The album has no name and its parent does not exist, so no host
- * makes it.
+ * Asks whether key and plan allow albums to be created (§4.5). The requested album has no name and its parent does not exist,
+ * so no host creates it.
  */
 export function askToMakeNothing(host: ImageHost, signal: AbortSignal): Promise<Outcome<CreatedAlbum>> {
   return host.createAlbum({ name: '', parent_album: randomUUID() }, signal)

@@ -80,7 +80,7 @@ export function uploadSteps(
   return [step(because('will_be_uploaded', { ahead: Math.max(0, pictures - 1) }))]
 }
 
-/** What happens with a picture whose image lies flat, or nothing. */
+/** What happens with a picture that lies flat. No step when it does not. */
 export function flatSteps(context: MirrorContext, flat: FileRow['flat'], deletions: Deletions): Step[] {
   if (flat === 0) return []
   if (context.regroup === 'never') return [step(because('flat_stays', { why: 'host.regroup: never' }))]

@@ -59,7 +59,7 @@ export class QuotaLedger {
     return onlyReserveLeft(this.#context.allowance, this.read())
   }
 
-  /** How many pictures may be sent today that can as well wait: all of the limit but the reserve. */
+  /** How many pictures may be sent today that can also wait: what is left of the limit, without the reserve. */
   spare(): number {
     const { limit, reserve } = this.#context.allowance
     return Math.max(0, Math.ceil(this.left() - limit * reserve))

@@ -191,7 +191,7 @@ export async function record(
   const { synced } = recovery
   const told = foundOut(synced, intent, true)
   const deletionsOf = (mirror: number) => (recovery.propagating.has(mirror) ? 'propagate' : 'keep')
-  // What was sent into its own album lies where the host put it, even when that is elsewhere, and is not sent again.
+  // A picture that was sent into its own album does not lie flat, also when the host put it into another album.
   const flat = [intent.album, at.album].every(album => isFlatIn(synced, intent, album)) ? 1 : 0
   await synced.commit(tx => found(tx, intent, { ...at, flat }, deletionsOf, momentOf(recovery)))
   recovery.tell(told)

@@ -135,8 +135,8 @@ export function shutAlbums({ host }: Pick<EngineContext, 'host'>): Block | undef
 }
 
 /**
- * Whether a picture that goes into `album` lies flat there. Where the plan has no albums, its own album may come with another
- * plan. Otherwise the host has just refused this album, for its depth or its name.
+ * Whether a picture that goes into `album` lies flat there. 1: the plan has no albums, and another plan may have them. 2: the
+ * host has just refused this album, for its depth or its name.
  */
 export function flatness(
   context: Pick<EngineContext, 'synced' | 'host'>,

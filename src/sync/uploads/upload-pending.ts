@@ -9,7 +9,7 @@ import { Uploader } from './upload.ts'
 import { type Only, Turns } from './upload-job.ts'
 import { UploadQueue } from './upload-queue.ts'
 
-/** A host that makes albums refuses one without a name, in a parent that does not exist, for one of these. */
+/** A host that creates albums refuses the impossible album of `askToMakeNothing` with one of these remedies. */
 const AS_ASKED: ReadonlySet<Remedy> = new Set(['change_request', 'gone', 'not_permitted'])
 
 /** How often a pass goes on with its uploads after an upload's answer was lost. */
@@ -65,13 +65,13 @@ async function sendPending(
 }
 
 /**
- * Sends pictures that lie flat anew, into their albums. A picture lies flat when its album could not be had: the account's plan
- * had no albums, or the host refused this one. Its image lies in the deepest album that could be had, or in the root.
+ * Sends pictures that lie flat again, into their own albums. A picture lies flat when its own album could not be had, because
+ * the account's plan had no albums or the host refused this album. Its image lies in the deepest album that could be had, or
+ * in the root.
  *
- * This comes after all new pictures, within the quota that nothing else needs, and only once the host makes albums. A mirror
- * that keeps images would then have each picture twice for good, so its pictures stay where they are. The old image is
- * superseded once the new one is acknowledged, and waits in escrow like any other. It does not count for the hold, because a
- * synced file uses an image of its bytes.
+ * New pictures come first, and the reserve is not used. Pictures of a mirror that keeps images stay where they are, because
+ * each picture would be on the host twice for good. The old image is superseded once the new image is acknowledged, and waits
+ * in escrow like other images. It does not count for the hold, because a synced file uses an image with the same bytes.
  */
 export async function regroupPictures(
   context: EngineContext,
@@ -82,12 +82,13 @@ export async function regroupPictures(
   const { task, stopped, interruption } = pass
   const mirrors = scanned.filter(({ policy }) => policy.deletions === 'propagate')
   const isOver = () => interruption.stop.aborted || interruption.pauseUploads?.aborted === true
-  // §4.3 knows no albums.
+  // The upload form of §4.3 knows no albums.
   const isMeant = task === 'mirror' && regroup === 'auto' && uploadForm === 'credential'
   if (!isMeant || stopped.length > 0 || isOver()) return
   if (!synced.files.anyFlat(mirrors.map(({ row }) => row.id)) || new QuotaLedger(context).spare() === 0)
     return
-  // Searching an album may take a walk through all images that lie flat, so first the plan is asked for.
+  // Searching an album may take a walk through all images that lie flat. So first the host is asked whether it creates
+  // albums.
   const asked = await askToMakeNothing(host, interruption.cut)
   if (!asked.ok && !AS_ASKED.has(asked.failure.remedy)) return
   const ended = await queueOf(context, mirrors, null).regroup(interruption)

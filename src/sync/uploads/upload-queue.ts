@@ -11,7 +11,7 @@ import { isAtOrBelow, pathOf } from '../tree-path.ts'
 import { NO_ALBUM, type Uploader } from './upload.ts'
 import { recordStop, shutAlbums, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
-/** What is done with one file. */
+/** What is done with each file. */
 type Each = (job: UploadJob, cut: AbortSignal) => Promise<void>
 
 type QueueRun = UploadRun & { uploader: Uploader }
@@ -65,8 +65,8 @@ export class UploadQueue {
   }
 
   /**
-   * Sends pictures that lie flat into their albums, the newest first, with what is left of the day's quota beside the reserve.
-   * Nothing that comes of it is a failure of a picture: each has an image, and keeps it. Answers what ended it early, or null.
+   * Sends pictures that lie flat into their albums, the newest first, within the day's quota without the reserve. No picture
+   * fails by this, because each picture has an image and keeps it. Answers the failure that ended the sending early, or null.
    */
   async regroup(interruption: Interruption): Promise<HostFailure | null> {
     const { synced, quota, uploader, tell } = this.#run
@@ -78,7 +78,7 @@ export class UploadQueue {
     await this.#together(synced.files.flat(ids), interruption, mayGoOn, async (job, cut) => {
       // The host may have refused the album for another picture of the folder meanwhile.
       if (synced.files.at(job.file)?.flat !== 1) return
-      // What is under way counts at once, although its credential may not be granted yet.
+      // A picture counts as soon as it is under way, although its credential may not be granted yet.
       spare--
       const result = await uploader.regroup(job, cut)
       const isSent = result.kind === 'uploaded' || result.kind === 'failed' || result.kind === 'uncertain'
@@ -88,7 +88,7 @@ export class UploadQueue {
     return this.#stopped
   }
 
-  /** Answers whether no more is to be sent into albums in this pass. */
+  /** Answers true when no further flat picture may be sent in this pass. */
   async #settleRegrouped(job: UploadJob, result: UploadResult): Promise<boolean> {
     const { synced } = this.#run
     const { folder, name } = job.file
@@ -96,12 +96,13 @@ export class UploadQueue {
       case 'waits':
         return false
       case 'failed':
-        // A picture that could not be read is looked at by the next scan.
+        // A picture that could not be read is left to the next scan.
         if (result.hash === null) return false
         await synced.commit(tx => staysFlat(tx, { folder, name: result.code === NO_ALBUM ? null : name }))
         return result.odd !== undefined
       case 'uncertain':
-        // The file stays synced, because its image is there. The intent is open, and recovery finds out.
+        // The file stays synced, because its image is there. The intent stays open, and recovery finds out whether the new
+        // image arrived.
         return true
       case 'stop':
         // No picture waits for this quota, so the pass has nothing left to do.

@@ -24,7 +24,7 @@ import {
 export class Uploader {
   readonly #run: UploadRun
   readonly #default = new DefaultAlbum()
-  /** The folders whose own albums were had in this run. */
+  /** The folders for which this run has used their own album. */
   readonly #noted = new Set<number>()
 
   constructor(run: UploadRun) {
@@ -38,20 +38,20 @@ export class Uploader {
   }
 
   /**
-   * Sends a picture that lies flat anew, into its own album. Its old image stays until the new one is there, and is then
-   * superseded. Whatever comes in between, the picture keeps the image that it has.
+   * Sends a picture that lies flat again, into its own album. Its old image is superseded once the new image is on the host.
+   * When sending fails, the picture keeps its old image.
    */
   async regroup(job: UploadJob, signal: AbortSignal): Promise<UploadResult> {
     const { synced, albums } = this.#run
     const { file, albumPath } = job
-    // An earlier try may have arrived, and is not repeated before that is known.
+    // An earlier try may have arrived. The picture is not sent again before the outcome is known.
     if (synced.journal.openOnFile(file).length > 0)
       return { kind: 'waits', message: because('same_bytes_sent') }
     const album = await albums.find(albumPath, signal)
     if (!album.ok) return this.#refused(album.failure, file.hash!)
     if (liesFlat(synced, albumPath, album.value)) return this.#noAlbum(file.hash!)
     return this.#withOpen(job, signal, async open => {
-      // Another disk may have been mounted there, and a changed picture is seen by the next scan.
+      // Another disk may have been mounted at the folder. And a changed picture is left to the next scan.
       if (!job.isSameDisk() || !open.picture || !open.hash.equals(file.hash!))
         return { kind: 'waits', message: because('folder_replaced') }
       const again = await this.#albumOf(job, signal)
@@ -65,7 +65,7 @@ export class Uploader {
     })
   }
 
-  /** The picture's own album can't be had. While the plan has no albums at all, that says nothing of this one. */
+  /** The picture's own album can't be had. When the plan has no albums at all, the host has not refused this album. */
   #noAlbum(hash: Buffer): UploadResult {
     const shut = shutAlbums(this.#run)
     if (shut) return { kind: 'waits', message: shut.message }
@@ -159,7 +159,7 @@ export class Uploader {
     }
   }
 
-  /** Once a folder's album can be had, pictures of the folder that were to stay flat may be sent into it. */
+  /** Once a folder's own album can be had, pictures of the folder that had to stay flat may be sent into it. */
   async #noteAlbum({ file: { folder }, albumPath }: UploadJob, album: Album): Promise<void> {
     const { synced } = this.#run
     if (this.#noted.has(folder) || liesFlat(synced, albumPath, album)) return

@@ -21,8 +21,8 @@ export interface FileRow extends FileLook {
   image: number | null
   hash: Buffer | null
   /**
-   * 1: the image lies flat, in another album than the folder's, because that album could not be had. 2: the host refused to
-   * take it into its album later, too, so it stays where it is until something changes.
+   * 1: the image lies flat: in another album than the folder's album, because the folder's album could not be had. 2: the
+   * image lies flat, and the host refuses the folder's album, so the image stays where it is until something changes.
    */
   flat: 0 | 1 | 2
 }
@@ -178,7 +178,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
       },
       anyPending: (mirrors: readonly number[]) => anyPending({ mirrors: JSON.stringify(mirrors) }),
       pendingTotal: (mirrors: readonly number[]) => pendingTotal({ mirrors: JSON.stringify(mirrors) }),
-      /** Pictures that lie flat and may be sent into their albums, the newest first. Each is given once. */
+      /** Pictures that lie flat and may be sent into their albums, the newest first. Each picture is given once. */
       flat(mirrors: readonly number[]): Generator<FileRow> {
         const of = { mirrors: JSON.stringify(mirrors) }
         return pages<FileRow>(after => {
@@ -186,7 +186,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
           return nextFlat({ ...of, mtime, folder, name })
         })
       },
-      /** Whether pictures of a folder are to stay flat. */
+      /** Whether a picture of the folder must stay flat. */
       anyStaysFlat: has<[folder: number]>(
         `SELECT 1 FROM files INDEXED BY files_flat WHERE flat > 0 AND state = 'synced' AND flat = 2 AND folder = +? LIMIT 1`,
       ),
@@ -239,11 +239,11 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
       retry: run<[FileKey]>(
         `UPDATE files SET state = 'pending' WHERE folder = @folder AND name = @name AND state = 'failed'`,
       ),
-      /** The picture stays flat; without a name every picture of its folder. */
+      /** The picture stays flat. `name`: null for every picture of the folder. */
       stayFlat: run<[{ folder: number; name: string | null }]>(
         'UPDATE files SET flat = 2 WHERE folder = @folder AND (@name IS NULL OR name = @name) AND flat = 1',
       ),
-      /** Pictures that were to stay flat may be sent into their albums again: those of a folder, or all. */
+      /** Pictures that had to stay flat may be sent into their albums again: the pictures of a folder, or all pictures. */
       unflatten: run<[{ folder: number | null }]>(
         `UPDATE files INDEXED BY files_flat SET flat = 1
          WHERE flat > 0 AND state = 'synced' AND flat = 2 AND (@folder IS NULL OR folder = @folder)`,

@@ -85,7 +85,9 @@ describe('why, of a picture', () => {
     await at.pass()
     rmSync(join(at.pictures, 'p.png'))
     await at.pass({ graceMs: 600_000 })
-    expect(steps(at.why('p.png', { now }))).toContain('once the grace has ended: when albumd has run for about 10 more min')
+    expect(steps(at.why('p.png', { now }))).toContain(
+      'once the grace has ended: when albumd has run for about 10 more min',
+    )
   })
 
   it('tells what a failed upload and an upload in doubt wait for', async () => {
