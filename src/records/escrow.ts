@@ -101,7 +101,7 @@ export function kept(tx: Tx, images: readonly number[], now: number): void {
   }
 }
 
-/** The host would not delete the image. `dueAt`: running time of the next try. */
+/** The host refused to delete the image. `dueAt`: running time of the next try. */
 export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: Reason, now: number): void {
   tx.history.add(entry, { at: now, event: 'postponed', detail: why })
   tx.escrow.postpone({ image: entry.image, due_at: dueAt })

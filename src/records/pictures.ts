@@ -93,13 +93,19 @@ export function unchanged(
   usesImage(tx, scanned, open, image, false, flat, moment)
 }
 
-/** The file was read, and has other bytes than its image. Its hash is recorded, so that it is not read again before it is sent. */
+/**
+ * The file was read, and has other bytes than its image. Its hash is recorded, so that the file is not read again before it is
+ * sent.
+ */
 export function hashed(tx: Tx, file: FileRow, open: OpenPicture): void {
   if (isSameLook(file, open.look) && !isFresh(open))
     writeFile(tx, 'hashed', file.state, { ...file, hash: open.hash })
 }
 
-/** The answer to an upload was lost, so the picture may be on the host or not. `until`: when recovery knows at the latest. */
+/**
+ * The answer to an upload was lost, so the picture may be on the host or not. `until`: when recovery knows the outcome at the
+ * latest.
+ */
 export function uncertain(
   tx: Tx,
   file: FileRow,
@@ -291,8 +297,8 @@ function locationOf({ folders }: Tx, { folder, name }: Pick<FileRow, 'folder' | 
 }
 
 /**
- * In these states a file may still be the version that an upload in doubt has sent. A picture that is synced was sent a
- * second time, into its album.
+ * In these states a file may still be the version that an upload in doubt has sent. A synced file may be such a version too,
+ * because a picture that lies flat is sent a second time, into its own album.
  */
 const MAY_BE_SENT: ReadonlySet<FileState> = new Set(['uncertain', 'pending', 'hidden', 'synced'])
 
@@ -319,7 +325,7 @@ function noteChange(
   { kind, file, reason }: FileChange,
   now: number,
 ): void {
-  // A new picture gets its note when its upload is done. A file that was only touched gets none.
+  // A new picture gets its note when its upload is done. A file that was only touched gets no note.
   if (kind === 'pending') {
     const code = codeOf(reason)
     if (code !== 'new' && code !== 'touched')

@@ -31,7 +31,7 @@ const SHORTENED = /~[0-9a-f]{16}$/
 
 /**
  * The album's name for a folder's name, at most 100 characters (§4.6). A longer name becomes its beginning, `~` and a hash of
- * the whole name. A short name that looks like such a name is treated in the same way, so two folders never share an album.
+ * the whole name. A short name that already has this form is treated in the same way, so two folders never share an album.
  */
 export function albumNameOf(folder: string): string {
   if (folder.length <= ALBUM_NAME_MAX && !SHORTENED.test(folder)) return folder
@@ -42,7 +42,10 @@ export function albumNameOf(folder: string): string {
   return `${prefix}~${hash}`
 }
 
-/** The names of the albums from the host's root to a folder's album: those of the mirror's album, then one for each folder. */
+/**
+ * The names of the albums from the host's root to a folder's album: the names of the mirror's album, then a name for each
+ * folder.
+ */
 export function albumPathOf(mirrorAlbum: string, folder: string): string[] {
   return [mirrorAlbum, folder.split('/').map(albumNameOf).join('/')].flatMap(path =>
     path ? path.split('/') : [],

@@ -105,9 +105,9 @@ export async function endLoss(context: EngineContext): Promise<void> {
 }
 
 /**
- * Monotonic times in the records count from one boot. After another boot nobody knows how much time has passed. So the
- * time between the boots counts as none, and every measurement begins anew. `bootId`: names this boot. A system without names
- * for its boots gives a constant. On such a system, a monotonic clock that is behind the records shows that the machine was
+ * Monotonic times in the records count from one boot. After another boot nobody knows how much time has passed. So the time
+ * between the boots counts as zero, and every measurement begins again. `bootId`: names this boot. A system without names for
+ * its boots gives a constant. On such a system, a monotonic clock that is behind the records shows that the machine was
  * booted again. `monotonic`: milliseconds of this boot. May be called again in the same boot.
  */
 export function noteBoot(

@@ -36,7 +36,10 @@ export type PassEvent =
   | { event: 'default_album_found'; album: string }
   | { event: 'uploads_stopped'; code: string; message: Reason }
   | { event: 'image_deleted'; mirror: string; path: string; reason: 'deleted' | 'superseded' | 'ignored' }
-  /** More images are to be deleted than the hold allows. `images` wait for a person; `pictures` stay. */
+  /**
+   * More images are to be deleted than the hold allows. `images`: how many images wait for a person. `pictures`: how many
+   * pictures of the mirror use an image.
+   */
   | { event: 'deletions_held'; mirror: string; images: number; pictures: number }
   | { event: 'image_kept'; mirror: string; path: string; reason: Reason }
 

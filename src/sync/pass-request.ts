@@ -30,7 +30,7 @@ export interface PassRequest {
   task?: PassTask | undefined
 }
 
-/** A pass under way: its request, and what its steps tell the steps after them. */
+/** A pass under way: its request, and what its steps tell later steps. */
 export interface Pass extends PassRequest {
   scopeOf: (mirror: MirrorPolicy) => Scope
   task: PassTask
@@ -57,12 +57,14 @@ export interface Interruption {
   makeWay?: AbortSignal
 }
 
-/** For steps that end at once when a person waits for something else. */
+/** The interruption for steps that also end when a person waits for something else. */
 export function endingForOthers({ stop, makeWay, ...rest }: Interruption): Interruption {
   return { ...rest, stop: makeWay ? AbortSignal.any([stop, makeWay]) : stop }
 }
 
-/** For deletions. They may take hours at the host's rate, so they also end when there are new pictures. */
+/**
+ * The interruption for deletions. Deletions may take hours at the host's rate, so they also end when there are new pictures.
+ */
 export function endingForNews({ pauseDeletions, ...rest }: Interruption): Interruption {
   const ending = endingForOthers(rest)
   return pauseDeletions ? { ...ending, stop: AbortSignal.any([ending.stop, pauseDeletions]) } : ending

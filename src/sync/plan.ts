@@ -11,12 +11,12 @@ import { because, type Reason } from '../words/reasons.ts'
 
 export interface PlanPolicy {
   deletions: Deletions
-  /** Whether the image of a file that an ignore rule hides is to be given up. */
+  /** Whether the image of a file that an ignore rule hides enters escrow. */
   prunes: (file: FileRow) => boolean
 }
 
 /**
- * Why a recorded file or folder is not among those to be mirrored.
+ * Why a recorded file or folder is missing among the files and folders to be mirrored.
  * gone: the folder that held it does not list it.
  * left_out: it is there, and its kind is left out (a link, an empty file).
  * ignored: it is there, and an ignore rule names it.
@@ -62,7 +62,7 @@ export function missingReasonIn({
 }: Pick<FolderLook, 'aside' | 'ignored' | 'problems'>): (name: string) => MissingReason {
   const hidden = new Set(ignored)
   const left = new Set(aside)
-  // When some name in the folder is not valid UTF-8, the file may have been renamed to it, and is still there.
+  // When some name in the folder is not valid UTF-8, the missing file may still be there under that name.
   const renamed = problems.some(({ code }) => code === 'NAME_NOT_UTF8')
   const otherwise = renamed ? 'renamed' : 'gone'
   return name => (hidden.has(name) ? 'ignored' : left.has(name) ? 'left_out' : otherwise)

@@ -63,7 +63,7 @@ const WORDS = {
   watch_limit_reached: "The system's limit fs.inotify.{key} is reached, so some folders are not watched.",
   raise_limit: ({ key, value }: { key: string; value: number }) => `Raise it: ${sysctl(key, value)}.`,
 
-  // What came of a request. `where`: host and port.
+  // Why a request failed. `where`: host and port.
   no_connection: '{where} {code:connection}',
   bad_certificate: 'the certificate of {where} {code:certificate}',
   no_secure_connection: 'no secure connection to {where} is possible ({code}); does it speak HTTPS?',
@@ -106,7 +106,7 @@ const WORDS = {
   listing_changed: 'its listing kept changing while it was read',
   listed_not_known: 'the host lists it, but answers that it does not exist',
 
-  // What a folder or a root is in doubt about.
+  // Why a folder or a root is in doubt.
   folder_unreadable: "it can't be read ({code}); {code:remedy}",
   folder_unmounted: ({ folder, below }: { folder: string; below: string | null }) =>
     `${below === null ? 'it' : `${below} in it`} was a mount point and is none now; mount it again, or run ${trust(folder)}`,
@@ -345,7 +345,10 @@ interface RuleAt {
   line: number
 }
 
-/** Which image is meant: the picture's, that of an older version, or the first of a folder that is gone. */
+/**
+ * Which image is meant: the picture's image, the image of its older version, or the first waiting image of a folder that is
+ * gone.
+ */
 interface OfImage {
   of: 'image' | 'older' | 'first'
 }
@@ -358,7 +361,7 @@ interface AtPath {
 const IMAGES: Record<OfImage['of'], string> = {
   image: 'its image',
   older: 'the image of its older version',
-  first: 'the first of those that wait',
+  first: 'the first of the waiting images',
 }
 
 function imagesOfFolder({ waiting, held, deleted }: Record<'waiting' | 'held' | 'deleted', number>): string {
@@ -389,12 +392,12 @@ const COMMANDS = {
 
 /** How a fact is shown, by the word behind its colon. Other facts are shown as they are. */
 const KINDS = {
-  /** A reason inside of a reason. */
+  /** A reason inside another reason. */
   reason: (why: Reason) => inWords(why),
   time: localTime,
   span: spanInWords,
   shell: shellWord,
-  /** The code of the system for why something can't be read. */
+  /** The system's error code, shown as what a person can do. */
   remedy: readRemedy,
   connection: (code: string) => CONNECTION_ERRORS[code],
   certificate: (code: string) => CERTIFICATE_ERRORS[code],
@@ -425,9 +428,9 @@ type Facts<C extends ReasonCode> = Words[C] extends (...facts: infer Given) => s
 declare const brand: unique symbol
 
 /**
- * A code with its facts, as compact text: a column, an event or a line of the log can carry it. Read it with `codeOf`
- * and `inWords` alone. The type is a symbol's, because TypeScript refuses a symbol in a template string: a reason that
- * is not turned into words does not compile there.
+ * A code with its facts, as compact text: a column, an event or a line of the log can carry it. Only `codeOf` and `inWords`
+ * read it. Its type is declared as a symbol, because TypeScript refuses a symbol in a template string: a reason that is not
+ * turned into words does not compile there.
  */
 export type Reason = symbol & { readonly [brand]: 'reason' }
 
@@ -454,7 +457,7 @@ export function codeOf(why: Reason): ReasonCode {
 /** One sentence for a person. */
 export function inWords(why: Reason): string {
   const [code, facts] = parsed(why)
-  // A newer albumd may have written a code that this one does not know.
+  // A newer albumd may have written a code that this albumd does not know.
   const words: string | ((facts: never) => string) = WORDS[code] ?? code
   return typeof words === 'string' ? filled(words, facts) : words(facts as never)
 }

@@ -24,8 +24,8 @@ export class AlbumTree {
   /** By parent and name, the search or creation under way. Two uploads that need the same album wait for the same search. */
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
   /**
-   * By the host's ids, the albums for which a NOT_FOUND is to be ignored: their record was put in doubt already, or they
-   * were created just now, and the host may be late to know them.
+   * By the host's ids, the albums for which a NOT_FOUND is ignored, because their record was put in doubt already, or because
+   * they were created just now and the host may be late to know them.
    */
   readonly #doubted = new Map<string, Promise<void>>()
 
@@ -175,7 +175,7 @@ export class AlbumTree {
 
   /**
    * Why an album that is not listed is not created yet, or null. An album that was asked for a short time ago may be listed
-   * late, and creating it again would make a twin.
+   * late, and creating it again would make a second album of this name.
    */
   async #whyNotYet(
     parent: Album,

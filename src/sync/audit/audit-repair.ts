@@ -81,8 +81,8 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
 const LOOKS = 4
 
 /**
- * The images that are recorded in an album and that two complete looks in a row did not show. One look is not enough: the
- * machine of the host that answered it may not have heard of an image yet.
+ * The images that are recorded in an album and that two complete looks in a row did not show. One look is not enough, because
+ * the host may have several machines, and the machine that answers may not know an image yet.
  */
 async function lookForMissing(
   context: AuditContext,
@@ -131,7 +131,10 @@ export async function deleteTwice(
   return repairs
 }
 
-/** Answers null when the image is gone or the finding is settled, 'kept' when the image may not be deleted now, or the host's refusal. */
+/**
+ * Answers null when the image is gone or the finding is settled, 'kept' when the image may not be deleted now, or the host's
+ * refusal.
+ */
 async function deleteOne(
   context: AuditContext,
   finding: Finding,

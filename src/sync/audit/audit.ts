@@ -189,7 +189,7 @@ export type AlbumLook =
   | { kind: 'failed'; failure: HostFailure }
 
 /**
- * Walks an album; null is the root, together with any album that may be the account's default album. An album that is gone
+ * Walks an album. Null is the root, and with it every album that may be the account's default album. An album that is gone
  * from the host holds nothing.
  */
 export async function lookAtAlbum(

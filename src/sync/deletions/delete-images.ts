@@ -182,7 +182,7 @@ function deleteImage(
       countDeletion(tx, entry, running())
       deleted(tx, image, clock.wall())
     },
-    // An intent of an earlier request stays open: that request may have been served.
+    // An intent of an earlier request stays open, because the host may have served that request.
     notDone: tx => before ?? tx.journal.forgetImage(image.id),
   }
   return sendDelete(context, deletion, signal)

@@ -90,7 +90,7 @@ async function advance(
   if (before?.state === 'empty' && age <= mayArriveFor(credentialLifetimeMs)) return null
   // An upload into the album, or into an album below it, is waited for.
   if (isUnderWay(synced, treeOf(synced, album))) return null
-  // While a request for its deletion may still arrive, the album stays in the state `deleting`.
+  // While a request for the album's deletion may still arrive, the album stays in the state `deleting`.
   const mayArrive = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
   const is = async (state: 'empty' | 'occupied') => {
     if (!mayArrive) await commit(tx => albumUnused(tx, album.id, state, now))
@@ -106,7 +106,7 @@ async function advance(
   if (images.length > 0 || albums.some(({ id }) => !unused.has(id))) await is('occupied')
   else if (!complete) return null
   else if (before === undefined || before.state === 'occupied') await is('empty')
-  // The albums in it are deleted first, and the host may be late to show that they are gone.
+  // The albums in this album are deleted first, and the host may be late to show that they are gone.
   else if (albums.length === 0) return deleteEmpty(context, album, before.since, signal)
   return null
 }
@@ -200,7 +200,9 @@ export class FolderlessAlbums {
     return path
   }
 
-  /** Whether no folder needs the album at this path. With `mirror`, false for albums of other mirrors. */
+  /**
+   * Whether no folder needs the album at this path. When `mirror` is given, the answer is false for albums of other mirrors.
+   */
   has(path: readonly string[], mirror?: number): boolean {
     if (this.#mirrors.some(({ root }) => startsWith(root, path))) return false
     const above = this.#mirrors.filter(({ root }) => startsWith(path, root))

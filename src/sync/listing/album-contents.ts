@@ -72,7 +72,8 @@ export class AlbumContents {
   async #look({ synced, host }: ListingContext, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
     // A picture that is uploaded without an album lands in the account's default album (§4.1), which may be any album.
     const everywhere = album === null && synced.meta.get('default_album') !== ''
-    // An unrecorded image that an earlier look has counted may be a picture of a mirror. Only a walk tells its id.
+    // When an earlier look has counted unrecorded images, the album is walked: one of these images may be a picture of a
+    // mirror, and only a walk tells their ids.
     if (!everywhere && synced.contents.unrecorded(album?.id ?? null) === 0) {
       const alike = await looksAsRecorded(synced, host, album, signal)
       if (!alike.ok) return withoutList(synced, alike.failure)
@@ -147,8 +148,8 @@ function withoutMirrored({ mirrors, folders }: Synced, walk: Walk): Walk {
 const NAMELESS = ''
 
 /**
- * What follows when the host does not list. When the account's plan has no listings, uploads go on without a look, unless
- * the records are known to be old.
+ * The result of a look when the host gives no listing. When the account's plan has no listings, uploads go on without a look,
+ * unless the records are known to be old.
  */
 function withoutList(synced: Synced, failure: HostFailure): Outcome<void> {
   if (failure.remedy !== 'plan' || synced.meta.get('restored') !== null) return { ok: false, failure }

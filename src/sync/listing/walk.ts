@@ -17,8 +17,8 @@ const ENTRIES_MOST = 1_000_000
 /** How often an album is walked while other people change it. */
 const TRIES = 3
 /**
- * For hosts that list in no fixed order. One walk misses images, and several walks together show all. When so many walks in
- * a row show no new image, no image is missing.
+ * For hosts that list in no fixed order. One walk misses images, and several walks together show all. When so many walks in a
+ * row show no new image, albumd assumes that no image is missing.
  */
 const QUIET_WALKS = 5
 const WALKS_MOST = 20

@@ -37,7 +37,10 @@ export interface Step {
   at: number | null
 }
 
-/** A context for one mirror. `rootInDoubt`: nothing of this mirror is sent or deleted. */
+/**
+ * A context for one mirror. `rootInDoubt`: whether the mirror's root is in doubt, so that nothing of the mirror is sent or
+ * deleted.
+ */
 export type MirrorContext = OutlookContext & { rootInDoubt: boolean }
 
 export function step(why: Reason, at: number | null = null): Step {
@@ -114,7 +117,7 @@ const BLOCKED = { upload: 'uploads_blocked', send: 'node_blocked', list: 'listin
 
 function blockWaits(context: OutlookContext): Step[] {
   return context.synced.account.blocks().flatMap(block => {
-    // Quota has a step of its own.
+    // `quotaWaits` answers the step for quota.
     if (remedyOfCode(block.code) === 'quota') return []
     const code = BLOCKED[block.endpoint as Endpoint & keyof typeof BLOCKED]
     return code ? [blockStep(context, code, block)] : []
@@ -182,7 +185,7 @@ export function deletionSteps(
   return [...steps, isInGrace && isStopped ? step(because('run_daemon')) : waits]
 }
 
-/** The image waits for the end of its grace, or for another try after the host would not delete it. */
+/** The image waits for the end of its grace, or for another try after the host refused the deletion. */
 function graceSteps(
   { synced, now }: OutlookContext,
   entry: EscrowRow,

@@ -139,7 +139,7 @@ const BACK_SOON_MS = 10_000
  * published. So a missing ignore file counts as gone only when a later pass, at least ten seconds later, finds it missing
  * too. Two passes alone prove nothing, because passes may follow each other at once. An example: an editor saves
  * `.albumdignore` by deleting it and renaming a new file to its place; a scan in between sees no ignore file, and nothing in
- * that folder is uploaded until it is back.
+ * that folder is uploaded until the file is back.
  */
 export class VanishedRules {
   readonly #clock: Pick<Clock, 'monotonic'>

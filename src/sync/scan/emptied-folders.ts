@@ -6,7 +6,7 @@ import { because } from '../../words/reasons.ts'
 import { foldersAbove, fullPath, nameOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
 
-/** A folder that loses all its pictures at once is in doubt when they were at least so many. */
+/** A folder that loses all its pictures at once is in doubt when it had at least so many pictures. */
 const MANY = 20
 
 /** What was seen in a folder that lost all its pictures. `lost`: the files of these pictures that use an image. */
@@ -34,7 +34,7 @@ export class EmptiedFolders {
     return this.#waiting.size > 0
   }
 
-  /** Keeps a look until everything was scanned. Answers false when the folder has not lost all of many pictures. */
+  /** Keeps a look until everything was scanned. Answers false when the folder has lost fewer than `MANY` pictures. */
   defer(look: EmptiedLook): boolean {
     const { path } = look.folder
     if (look.lost.length < MANY) {

@@ -41,7 +41,7 @@ interface Looked extends WalkBefore {
 
 /** What the previous walk showed, by the row of the intent. Two walks are compared, because one walk may miss an image. */
 interface WalkBefore {
-  /** The one image that can be the upload. */
+  /** The id of the only image that can be the upload. */
   alike: Map<number, string>
   /** The intents whose image the previous walk did not show, although it was complete and they can't arrive any more. */
   missed: Set<number>
@@ -53,7 +53,7 @@ const LOOKS = 4
 export async function lookAtAlbum(
   recovery: Recovery,
   album: number | null,
-  /** The open uploads whose bytes are delivered. They arrived, and only the id is not known. */
+  /** The open uploads whose bytes are delivered. These uploads have arrived, and only the ids of their images are not known. */
   delivered: ReadonlySet<number>,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {

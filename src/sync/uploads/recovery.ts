@@ -91,7 +91,10 @@ function propagatingMirrors({ mirrors: rows }: Synced, { mirrors }: Pass): Reado
   )
 }
 
-/** Whether the delivery address that the credential promised gives the upload's bytes. The address may tell the id, too. */
+/**
+ * Whether the delivery address that the credential promised gives the upload's bytes. When the address also tells the image's
+ * id, the image is recorded.
+ */
 async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: AbortSignal): Promise<boolean> {
   const { cdn_url, remote_id, album, hash } = intent
   if (cdn_url === null || !(await delivers(recovery.host, cdn_url, intent, signal))) return false

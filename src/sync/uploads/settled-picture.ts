@@ -35,8 +35,8 @@ const BYTES_PER_MS = 100_000
  * tell that the editor has finished, and `b.jpg` waits the full time. A picture that was seen a moment ago without its end
  * counts as new, because its first writer is still writing it, and not an editor.
  *
- * Two kinds of pictures do not wait here: a picture whose end is missing (IncompletePictures waits for it), and a picture whose bytes
- * are on the host already. `used`: the hash of the image that the file uses, or null.
+ * Two kinds of pictures do not wait in this function: a picture whose end is missing (IncompletePictures waits for it), and a
+ * picture whose bytes are on the host already. `used`: the hash of the image that the file uses, or null.
  */
 export async function openSettled(
   context: SettleContext,

@@ -50,8 +50,8 @@ export class Turns {
 /**
  * What a run does that sends nothing.
  * adopt: pictures are linked to images that the host holds already, and no album is created.
- * compare: only bytes are read, of pictures that use an image or that an image's picture may have become by a move. The host
- * is not asked.
+ * compare: only bytes are read, of pictures that use an image and of new pictures that may be a moved picture. The host is
+ * not asked.
  */
 export type Only = 'adopt' | 'compare'
 

@@ -65,7 +65,10 @@ export class Uploader {
     })
   }
 
-  /** The picture's own album can't be had. When the plan has no albums at all, the host has not refused this album. */
+  /**
+   * The picture's own album can't be had. When the plan has no albums at all, the host has not refused this album, so the
+   * picture waits.
+   */
   #noAlbum(hash: Buffer): UploadResult {
     const shut = shutAlbums(this.#run)
     if (shut) return { kind: 'waits', message: shut.message }
@@ -197,7 +200,7 @@ export class Uploader {
 
   /**
    * The failure of a picture when the state was lost or restored and the plan has no listings, because then nobody knows what
-   * is on the host. Null: this is not so.
+   * is on the host. Null in all other cases.
    */
   #blindly({ endpoint, remedy }: HostFailure, hash: Buffer): UploadResult | null {
     const { synced, clock } = this.#run

@@ -88,7 +88,7 @@ export function openAlbums({ all, get, run }: Statements) {
       made: run<[monotonic: number, remoteId: string]>('UPDATE albums SET made_at = ? WHERE remote_id = ?'),
       madeBlind: run<[id: number]>('UPDATE albums SET confirmed = 0, blind = 1 WHERE id = ?'),
       used: run<[id: number]>('UPDATE albums SET made_at = NULL WHERE id = ?'),
-      /** After a boot the monotonic clock begins anew, and so do recorded times. */
+      /** After a boot the monotonic clock has begun again, so recorded times are set to the present time. */
       restartClocks: run<[monotonic: number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL'),
       /** Puts the album with this id in doubt, so that it is looked for again. */
       doubt: run<[remoteId: string]>('UPDATE albums SET confirmed = 0 WHERE remote_id = ?'),
@@ -167,7 +167,7 @@ export function openUnusedAlbums({ all, get, run, value }: Statements) {
       forgetAlbum(album: number): void {
         for (const forget of ofNoUse) forget(album)
       },
-      /** After a boot the monotonic clock begins anew, and so do recorded times. */
+      /** After a boot the monotonic clock has begun again, so recorded times are set to the present time. */
       restartClocks: run<[monotonic: number]>('UPDATE unused_albums SET since = round(?)'),
     },
   }

@@ -74,7 +74,10 @@ export function openAudit({ all, column, has, run, value }: Statements) {
            AND NOT EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id)
            AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.image = images.id))
      END`),
-      /** Forgets findings of images that belong to this album and were listed in another. The album could not be compared. */
+      /**
+       * Forgets findings of images that are recorded in this album and were listed in another album, because this album could
+       * not be compared.
+       */
       dropMovedFrom: run<[album: number | null]>(
         `DELETE FROM audit_findings WHERE kind = 'changed' AND EXISTS (
            SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id

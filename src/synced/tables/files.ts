@@ -94,7 +94,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
   const flatTotal = one<[{ mirrors: string }], { pictures: number; bytes: number }>(
     `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes ${inFlat} AND flat = 1`,
   )
-  // In SQLite's order every text comes before a blob.
+  // An empty blob as `end` means that there is no end, because in SQLite's order every text comes before a blob.
   const foldersAfter = all<
     [{ mirror: number; after: string; end: string | Buffer }],
     { id: number; path: string }
@@ -146,7 +146,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
           return next[order]({ ...of, mtime, folder, name })
         })
       },
-      /** The files that have waited since this time or later, the latest first. Each is given once. */
+      /** The files that have waited since this time or later, the latest first. Each file is given once. */
       pendingSince(since: number, mirrors: readonly number[], most = 256): Generator<FileRow> {
         const of = { since, mirrors: JSON.stringify(mirrors), most }
         return pages<FileRow>(after =>

@@ -6,12 +6,13 @@ import type { FileKey } from './files.ts'
  * changed: a scan found another version, or the picture is there again.
  * uploaded: its bytes were sent. unchanged: its image had its bytes already. adopted: an image on the host proved to have its
  *   bytes. linked: an image on the host has its name and dimensions, and the bytes are not compared yet.
- * failed, uncertain: what went wrong. arrived, never_arrived: what became of an upload in doubt.
- * gone: a scan did not find it. left_out: it is there and is mirrored no more. kept: it is gone, and its image stays for good.
+ * failed: its upload failed. uncertain: its upload is in doubt. arrived, never_arrived: what became of an upload in doubt.
+ * gone: a scan did not find it. left_out: it is on the disk, and not mirrored any more. kept: it is gone, and its image stays
+ *   for good.
  * held, approved: its image waits for a person, or a person approved the deletion.
  * deleted: its image was deleted. postponed: the host refused the deletion.
  * needed: its image was taken out of escrow, because something needs it.
- * lost: the host does not hold its image any more, or the image is another's.
+ * lost: the host does not hold its image any more, or the image belongs to somebody else.
  */
 export type HistoryEvent =
   | 'changed'

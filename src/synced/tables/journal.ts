@@ -65,7 +65,7 @@ export function openJournal({ all, get, insert, run, value }: Statements) {
         `INSERT INTO journal (kind, since, sent_at, album, album_name)
          VALUES ('create_album', @since, @sent_at, @parent, @name)`,
       ),
-      /** After a boot the monotonic clock begins anew, and so do recorded times. */
+      /** After a boot the monotonic clock has begun again, so recorded times are set to the present time. */
       restartClocks: run<[monotonic: number]>('UPDATE journal SET sent_at = ?'),
       openImageDeletion: insert<[image: number, since: number]>(
         `INSERT INTO journal (kind, image, since) VALUES ('delete_image', ?, ?)`,

@@ -81,7 +81,10 @@ const FACTS = {
   default_album: text,
   /** The delivery base that the host's listings name (§4.4), an absolute address (listing/delivery.ts). */
   cdn_base: text,
-  /** The host's last deletion of an album that took more than was recorded (deletions/send-delete.ts). An audit ends it. */
+  /**
+   * The host's last deletion of an album that took more than was recorded (deletions/send-delete.ts). The next audit that
+   * comes to its end removes it.
+   */
   deleted_more: json<Excess & { at: number }>(),
   /** An upload was acknowledged with another delivery address than its credential had promised (uploads/sender.ts). */
   promises_broken: flag,

@@ -7,7 +7,9 @@ export interface RootIdentity {
   birthtime: number
 }
 
-/** ROOT: the root is in doubt. FOLDER_UNKNOWN: a folder below it is in doubt. SCAN_ENDED: the last scan was ended early. */
+/**
+ * ROOT: the root is in doubt. FOLDER_UNKNOWN: a folder below the root is in doubt. SCAN_ENDED: the last scan was ended early.
+ */
 export type GuardCode = 'ROOT' | 'FOLDER_UNKNOWN' | 'SCAN_ENDED'
 
 export interface Guard {
