@@ -166,8 +166,8 @@ export class AlbumTree {
   }
 
   /**
-   * Whether an album that was created blind still has open uploads. Its record stays until recovery has looked for these
-   * uploads in it.
+   * Whether an album that was created without a listing (`blind`) still has open uploads. The album's record stays until
+   * recovery has looked for these uploads in the album.
    */
   #isAwaited({ id, blind }: AlbumRow): boolean {
     return blind === 1 && this.#context.synced.journal.openUploads().some(({ album }) => album === id)

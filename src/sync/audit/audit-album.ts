@@ -10,7 +10,7 @@ import { canBe, dimensionsFit, sizeFits } from '../listing/index.ts'
 export interface AuditRecords {
   /** The album; null is the root. */
   album: number | null
-  /** The images that are recorded in it. */
+  /** The images that are recorded in the album. */
   images: readonly ImageRow[]
   /** The recorded image with this id, in whatever album. */
   byId(remoteId: string): ImageRow | undefined
@@ -92,7 +92,7 @@ function judgeUnrecorded(
     .map(image => ({ remote_id: image.id, album, name: image.name ?? '', ...kindOf(image) }))
 }
 
-/** Whether names are worth comparing. A host may list all images under names of its own. */
+/** Whether names are compared. They are not compared when the host lists all images under names of its own. */
 function namesTell(inPlace: readonly ImageRow[], shown: ReadonlyMap<string, ListedImage>): boolean {
   const kept = inPlace.filter(image => sameName(image, shown.get(image.remote_id)!))
   return kept.length > 0 || inPlace.length < 3

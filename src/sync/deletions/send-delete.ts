@@ -18,7 +18,7 @@ interface Held {
   images: readonly string[]
 }
 
-/** What one DELETE (§4.5) takes away, by the host's id, and what is recorded of it. */
+/** One DELETE (§4.5): what it takes away, by the host's id, and what is recorded before and after the request. */
 export interface Deletion {
   target: { image: string } | { album: string; holds: Held }
   /** Writes the intent down, before the request leaves. */

@@ -1,4 +1,4 @@
-/** What the host shows: walks through its listings, and what they are evidence for. */
+/** What the host shows: walks through its listings, and what the listings prove about uploads. */
 export {
   AlbumContents,
   namesAreKept,

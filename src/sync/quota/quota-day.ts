@@ -104,8 +104,8 @@ export function afterReset(
 }
 
 /**
- * When to ask: a full hour within the bracket, or else a half hour or a quarter hour, or else the middle of the bracket. An example:
- * within 23:40 to 00:20 the host is asked at 00:00. A grant and a refusal both narrow the bracket.
+ * When to ask: a full hour within the bracket, or else a half hour or a quarter hour, or else the middle of the bracket. An
+ * example: in the bracket from 23:40 to 00:20 the host is asked at 00:00. A grant and a refusal both narrow the bracket.
  */
 function worthAsking(from: number, to: number): number {
   if (to - from <= CLOSE_MS) return to

@@ -22,7 +22,7 @@ export interface ScanResult {
   rootProblem: Reason | null
 }
 
-/** Codes of a folder that was deleted or replaced while it was read. Its parent shows what became of it. */
+/** Codes of a folder that was deleted or replaced while it was read. Its parent shows what became of the folder. */
 const PASSING = new Set(['ENOENT', 'ENOTDIR', 'CHANGED'])
 /** How often a folder that can't be opened is tried again, while its parent still lists it. */
 const TRIES = 3

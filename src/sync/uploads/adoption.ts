@@ -127,9 +127,9 @@ function bytesOf(open: OpenPicture) {
 }
 
 export interface Verified {
-  /** Images whose bytes are those of the file. */
+  /** How many images have the same bytes as their file. */
   equal: number
-  /** Images with other bytes than their files. These files are uploaded. */
+  /** How many images have other bytes than their file. These files are uploaded. */
   other: number
   unknown: number
   /** Why the first of the unknown images can't be compared; null when there is none. */

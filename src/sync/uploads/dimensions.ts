@@ -9,7 +9,10 @@ import type { EngineContext } from '../context.ts'
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'dimensions' | 'uploadForm'>
 
-/** How many pictures in a row must contradict what albumd has learned of their type, before albumd learns anew. */
+/**
+ * How many pictures in a row must contradict what albumd has learned about the dimensions of their type, before albumd learns
+ * something else.
+ */
 const ENOUGH = 3
 
 /**
@@ -43,7 +46,7 @@ export class Declaration {
     this.#reading = readAs(this.#known.reading, this.#readings)
   }
 
-  /** What step 1 declares. */
+  /** The fields that step 1 of the upload declares. */
   fields(): Pick<UploadRequest, 'width' | 'height' | 'skip_dimension_check'> {
     const { width, height } = this.#picture
     if (this.#reading === 'skip') return { skip_dimension_check: true }

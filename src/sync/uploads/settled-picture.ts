@@ -5,7 +5,7 @@ import { because } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import type { UploadJob } from './upload-job.ts'
 
-/** What tells how long a file has been left alone. */
+/** What is needed to find out how long a file has been left alone. */
 export type AgeContext = Pick<EngineContext, 'clock' | 'ages'> & { disk: Pick<Disk, 'isRemote'> }
 
 type SettleContext = AgeContext &

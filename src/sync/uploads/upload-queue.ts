@@ -133,7 +133,7 @@ export class UploadQueue {
       const isToday = () => quota.read().began === began
       await this.#together(this.#newToday(ids), interruption, isToday)
       if (isToday()) break
-      // A new day has its own quota, and other pictures count as new.
+      // A new day has begun. It has its own quota, and other pictures count as new, so all pending files are tried again.
       files = synced.files.pending(order, ids)
     }
     if (!isEnded(interruption) && synced.files.anyPending(ids)) this.#stop(reserveIsKept)

@@ -5,7 +5,7 @@ import type { Statements } from '../database.ts'
  * gone: a recorded image that is not listed any more.
  * changed: a recorded image that is listed with another name, size, dimensions or album.
  * foreign: an unrecorded image.
- * twice: an image that no file needs, and that has a twin which a file needs.
+ * twice: an image that no file needs, while a file needs another image of the same name and bytes.
  */
 export type FindingKind = 'gone' | 'changed' | 'foreign' | 'twice'
 
