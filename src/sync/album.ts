@@ -6,7 +6,7 @@ import type { AlbumRow } from '../synced/tables/albums.ts'
 /** Where an image goes: an album, or null for the host's root. */
 export type Album = AlbumRow | null
 
-/** A key for a name in a parent. Keys never clash, because a name holds no slash. */
+/** A key for an album's name in its parent. Keys never clash, because a name holds no slash. */
 export function keyOf(parent: Album, name: string): string {
   return `${parent?.remote_id ?? ''}/${name}`
 }

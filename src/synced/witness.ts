@@ -55,7 +55,7 @@ export interface Remembered {
  */
 export type Verdict = 'new' | 'lost' | 'clean' | 'cut_off' | 'restored'
 
-/** `database`: its mark before it was opened; null when the file did not exist or was empty. */
+/** `database`: the mark of the database before it was opened; null when the file did not exist or was empty. */
 export function judge(
   { generation, witness: seen }: Remembered,
   database: FileMark | null,

@@ -119,7 +119,10 @@ function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Re
   return differences
 }
 
-/** Formats without pixels, or with several pictures in a file. Hosts differ in the dimensions that they read (§4.1). */
+/**
+ * Formats whose dimensions are not compared, because their files have no pixels or hold several pictures, and hosts differ in
+ * the dimensions that they read (§4.1).
+ */
 const NO_FIXED_DIMENSIONS: ReadonlySet<string> = new Set(['image/svg+xml', 'image/tiff', 'image/x-icon'])
 
 /**

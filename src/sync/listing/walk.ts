@@ -49,7 +49,8 @@ export async function walkAlbum(
     if (albums.size + images.size > ENTRIES_MOST) return { ok: false, failure: withoutEnd }
     const bringsNew = albums.size + images.size > before
     if (bringsNew && page < total_pages) continue
-    // What other people add or delete during the walk moves images from page to page, so some may be skipped.
+    // When other people add or delete images during the walk, images move from page to page, and the walk may skip some of
+    // them.
     const complete = images.size === total_images && atFirst === total_images
     return {
       ok: true,

@@ -61,8 +61,8 @@ function everythingHalted({ paused, rootInDoubt }: MirrorContext): Step | null {
 }
 
 /**
- * What happens with a picture that is to be uploaded. `changed`: when the file changed last. `since`: when a scan found it,
- * null: no scan has seen it yet.
+ * What happens with a picture that is to be uploaded. `changed`: when the file changed last. `since`: when a scan found the
+ * file; null: no scan has seen the file yet.
  */
 export function uploadSteps(
   context: MirrorContext,

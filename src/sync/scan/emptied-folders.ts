@@ -59,7 +59,10 @@ export class EmptiedFolders {
     })
   }
 
-  /** The emptied folders, each with its doubt, or null when its pictures have moved. `root`: the mirror's folder. */
+  /**
+   * The emptied folders, each with its doubt. The doubt is null when the folder's pictures have moved. `root`: the mirror's
+   * folder.
+   */
   settle(taken: Set<string>, root: string): (EmptiedLook & { doubt: Doubt | null })[] {
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()

@@ -107,7 +107,7 @@ export class Declaration {
       : { reading: taken, since: now }
   }
 
-  /** What this reading means for this picture. */
+  /** Which of this picture's own readings is used for a learned reading. */
   #gives(reading: DimensionReading): DimensionReading {
     return readAs(reading, this.#readings)
   }
@@ -146,7 +146,9 @@ function tellsApart([first, ...others]: readonly DimensionReading[]): boolean {
   return first === 'undeclared' || others.length > 1
 }
 
-/** What a reading of the type means for a picture that has these readings. */
+/**
+ * Which of a picture's own readings is used when `reading` was learned for its type. `readings`: the picture's own readings.
+ */
 function readAs(reading: DimensionReading | null, readings: readonly DimensionReading[]): DimensionReading {
   if (reading === null) return readings[0]!
   if (readings.includes(reading)) return reading

@@ -105,7 +105,8 @@ export class UploadQueue {
         // image arrived.
         return true
       case 'stop':
-        // No picture waits for this quota, so the pass has nothing left to do.
+        // Only flat pictures wait for this quota, and their images are on the host already. So the failure does not count as
+        // the early end of the uploads.
         if (result.failure.remedy === 'quota') await recordStop(this.#run, result.failure)
         else await this.#settle(job, result)
         return true

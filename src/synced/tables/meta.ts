@@ -61,7 +61,7 @@ const FACTS = {
   restored: flag,
   /** Mark of the API key whose account the records fit (own-account.ts). */
   key_mark: text,
-  /** The boot, and the monotonic time since which no request was sent. */
+  /** The boot, and the monotonic time in this boot since which no request was sent. */
   quiet_since: text,
 
   // records
@@ -88,7 +88,7 @@ const FACTS = {
   deleted_more: json<Excess & { at: number }>(),
   /** An upload was acknowledged with another delivery address than its credential had promised (uploads/sender.ts). */
   promises_broken: flag,
-  /** How the host takes dimensions, by MIME type (uploads/dimensions.ts). */
+  /** Which declaration of dimensions the host takes, by MIME type (uploads/dimensions.ts). */
   dimensions: json<Readonly<Record<string, LearnedDimensions>>>(),
 
   // sync/quota
