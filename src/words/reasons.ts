@@ -171,9 +171,9 @@ const WORDS = {
     'it may be on the host already: the state was lost or restored, and the plan does not list albums; "albumd retry --resend" uploads it all the same',
   album_refused: 'the host refuses the album where it belongs',
   older_version_open: 'albumd is finding out whether an earlier version of it arrived',
-  older_version_alike: `one of its album's images is an earlier version of it, and nothing tells which one; it is tried again, and "albumd retry --resend" uploads it anew`,
-  images_alike: `{images} images of its album can be this picture, and their bytes can't be compared: {why:reason}; it is tried again, and "albumd retry --resend" uploads it anew`,
-  linked_image_alike: `the image that was linked to it can be this version too, and its bytes can't be compared: {why:reason}; it is tried again, and "albumd retry --resend" uploads it anew`,
+  older_version_alike: `one of its album's images is an earlier version of it, and nothing tells which one; it is tried again, and "albumd retry --resend" uploads it again`,
+  images_alike: `{images} images of its album can be this picture, and their bytes can't be compared: {why:reason}; it is tried again, and "albumd retry --resend" uploads it again`,
+  linked_image_alike: `the image that was linked to it can be this version too, and its bytes can't be compared: {why:reason}; it is tried again, and "albumd retry --resend" uploads it again`,
   not_on_host: 'it is not on the host',
   host_not_asked: 'the host could not be asked whether it is there: {why:reason}',
   upload_failed: '{why:reason} ({code})',
@@ -266,7 +266,7 @@ const WORDS = {
   looked_at_again: 'it is looked at again',
   will_be_uploaded: ({ ahead }: { ahead: number }) =>
     ahead > 0 ? `it is uploaded: ${ahead} other pictures wait as well` : 'it is uploaded',
-  flat_goes: 'it is sent anew into its own album, once the host makes albums and quota is left',
+  flat_goes: 'it is sent again, into its own album, once the host makes albums and quota is left',
   flat_refused:
     'it stays where it is, because the host refuses its own album; "albumd retry" has the host asked again',
   flat_stays: 'it stays where it is ({why})',

@@ -52,7 +52,7 @@ export class AlbumTree {
   }
 
   /**
-   * The album at `path`, created where it is missing. When the account's plan or the host's depth limit does not allow an
+   * The album at `path`, created when it is missing. When the account's plan or the host's depth limit does not allow an
    * album, the deepest album above it is answered instead.
    */
   async find(path: readonly string[], signal: AbortSignal, blind = false): Promise<Outcome<Album>> {

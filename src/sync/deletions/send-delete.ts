@@ -91,7 +91,7 @@ export function askToDeleteNothing(host: ImageHost, signal: AbortSignal): Promis
   return host.deleteImage(randomUUID(), signal)
 }
 
-/** What the disk shows of the pictures of an image, looked at anew for each question. */
+/** What the disk shows of the pictures of an image, looked at again for each question. */
 export interface DiskCheck {
   /** Why a file can't count as gone, or null. */
   whyNotGone(file: FileRow): Reason | null
@@ -129,7 +129,7 @@ const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
   isDiskInDoubt: ({ disk }) => disk?.doubt() ?? null,
 }
 
-/** Why an image must not be deleted at this moment, or null. The records and the disk are asked anew each time. */
+/** Why an image must not be deleted at this moment, or null. The records and the disk are asked again each time. */
 export function whyImageStays(synced: Synced, image: ImageRow, disk: DiskCheck | null): Reason | null {
   const asked = {
     synced,

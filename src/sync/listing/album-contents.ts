@@ -58,7 +58,7 @@ export class AlbumContents {
     this.#unrecorded.delete(album.id)
   }
 
-  /** Makes the next upload look at the album anew. `album`: its row; null is the root. */
+  /** Makes the next upload look at the album again. `album`: its row; null is the root. */
   forget(album: number | null): void {
     this.#looks.delete(album ?? 0)
     this.#unrecorded.delete(album ?? 0)

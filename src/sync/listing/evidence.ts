@@ -69,7 +69,7 @@ export interface Features {
   name: string
   /** Bytes. */
   size: number
-  /** Pixels; null where they are not known. */
+  /** Pixels; null when they are not known. */
   width: number | null
   height: number | null
 }
@@ -83,7 +83,7 @@ export function canBe(listed: ListedImage, picture: Features, names = true): boo
   return dimensionsFit(listed, picture) && (listed.size === undefined || sizeFits(listed.size, picture.size))
 }
 
-/** Pixels. Undefined or null where they are not known. */
+/** Pixels. Undefined or null when they are not known. */
 interface Dimensions {
   width?: number | null | undefined
   height?: number | null | undefined

@@ -32,7 +32,7 @@ export interface LeftOut {
   reason: Reason
 }
 
-/** What lies at a location at this moment. It is looked at anew, with the rules of a scan. */
+/** What lies at a location at this moment. It is looked at again, with the rules of a scan. */
 export type OnDisk =
   | { kind: 'picture'; look: FileLook }
   | { kind: 'folder' }

@@ -28,7 +28,7 @@ const SKIP_FOR_MS = 86_400_000
  * last try is `skip`.
  */
 export class Declaration {
-  /** `undeclared` first, where the type allows it, and `skip` last. */
+  /** `undeclared` comes first, when the type allows it, and `skip` comes last. */
   readonly #readings: readonly DimensionReading[]
   readonly #refused: DimensionReading[] = []
   readonly #learns: boolean
