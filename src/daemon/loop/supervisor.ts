@@ -1,6 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { type Clock, systemClock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
+import { whyFlatStays } from '../../sync/uploads/index.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { Refused } from '../commands/command.ts'
 import { CommandQueue, ENDED } from '../commands/queue.ts'
@@ -175,7 +176,7 @@ async function runSession(
       clock: systemClock,
       running,
       credentialLifetimeMs: config.host.credential_lifetime,
-      regroupEveryMs: config.host.regroup === 'auto' ? config.quota.probe_every : null,
+      regroupEveryMs: whyFlatStays(engine.context, 'propagate') === null ? config.quota.probe_every : null,
       // The next time is kept in memory alone, because a daemon scans everything when it starts.
       rescan: cronSchedule(config.watch.rescan),
       audit: auditBySchedule(config, engine, bus.note),

@@ -147,6 +147,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
       mirrors: config.mirrors,
       allowance: allowanceOf(config),
       regroup: config.host.regroup,
+      uploadForm: config.host.upload_form,
       ...contentPolicy(config),
       paused: pauseAt(synced, now),
       uploadsWaitUntil: uploadsWaitUntil(config.uploads.hours, now),

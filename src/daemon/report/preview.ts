@@ -20,6 +20,7 @@ import type { Tell } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy } from '../../sync/pass-request.ts'
 import { FoundElsewhere, type ScannedMirror, scanMirrors, VanishedRules } from '../../sync/scan/index.ts'
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
+import { whyFlatStays } from '../../sync/uploads/index.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { explained } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
@@ -73,9 +74,12 @@ export async function* previewPass(
       const sends = [...uploads.values()].some(({ any }) => any)
       if (knowsNothing && sends)
         note('nothing is recorded yet: what the host holds already is linked, not uploaded')
-      const propagating = scanned.filter(({ policy }) => policy.deletions === 'propagate')
-      const { pictures } = synced.files.flatTotal(propagating.map(({ row }) => row.id))
-      if (config.host.regroup === 'auto' && pictures > 0)
+      const { regroup, upload_form: uploadForm } = config.host
+      const regrouped = scanned.filter(
+        ({ policy }) => whyFlatStays({ regroup, uploadForm }, policy.deletions) === null,
+      )
+      const { pictures } = synced.files.flatTotal(regrouped.map(({ row }) => row.id))
+      if (pictures > 0)
         note(
           `${count(pictures, 'picture')} outside their albums: sent into them if the host makes them by now`,
         )

@@ -10,7 +10,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { lostAt } from '../clock.ts'
 import { doubtAbout, endsDeletion, isGraceOver, whyImageStays } from '../deletions/index.ts'
 import { type Allowance, onlyReserveLeft, readQuota, tryAgainAfterMs } from '../quota/index.ts'
-import { type IncompletePolicy, waitForEnd } from '../uploads/index.ts'
+import { type IncompletePolicy, waitForEnd, whyFlatStays } from '../uploads/index.ts'
 import type { MirrorLocation } from './on-disk.ts'
 
 /** What an outlook is made from: the records, the config and the time. Times are milliseconds since 1970. */
@@ -23,6 +23,7 @@ export interface OutlookContext {
   mirrors: readonly { folder: string }[]
   allowance: Allowance
   regroup: 'auto' | 'never'
+  uploadForm: 'credential' | 'presign'
   settleMs: number
   incomplete: IncompletePolicy
   paused: { until: number | null } | null
@@ -86,8 +87,8 @@ export function uploadSteps(
 /** What happens with a picture that lies flat. No step when it does not. */
 export function flatSteps(context: MirrorContext, flat: FileRow['flat'], deletions: Deletions): Step[] {
   if (flat === 0) return []
-  if (context.regroup === 'never') return [step(because('flat_stays', { why: 'host.regroup: never' }))]
-  if (deletions === 'keep') return [step(because('flat_stays', { why: 'deletions: keep' }))]
+  const why = whyFlatStays(context, deletions)
+  if (why !== null) return [step(because('flat_stays', { why }))]
   if (flat === 2) return [step(because('flat_refused'))]
   const waits = everythingWaits(context)
   return [step(because('flat_goes')), ...(waits ? [waits] : [])]

@@ -3,4 +3,4 @@
 export { type Verified, verifyLink, verifyLinks } from './adoption.ts'
 export { IncompletePictures, type IncompletePolicy, waitForEnd } from './incomplete-pictures.ts'
 export { RecoveryPace, recoverUploads } from './recovery.ts'
-export { regroupPictures, uploadPending } from './upload-pending.ts'
+export { regroupPictures, uploadPending, whyFlatStays } from './upload-pending.ts'

@@ -1,6 +1,7 @@
+import type { Deletions } from '../../records/escrow.ts'
 import type { HostFailure, Remedy } from '../../remote/host.ts'
 import { AlbumTree, askToMakeNothing } from '../albums/index.ts'
-import type { EngineContext } from '../context.ts'
+import type { EngineContext, EngineSettings } from '../context.ts'
 import { endingForOthers, type Pass } from '../pass-request.ts'
 import { QuotaLedger } from '../quota/index.ts'
 import type { ScannedMirror } from '../scan/index.ts'
@@ -78,13 +79,11 @@ export async function regroupPictures(
   pass: Pass,
   scanned: readonly ScannedMirror[],
 ): Promise<void> {
-  const { synced, host, regroup, uploadForm } = context
+  const { synced, host } = context
   const { task, stopped, interruption } = pass
-  const mirrors = scanned.filter(({ policy }) => policy.deletions === 'propagate')
-  const isOver = () => interruption.stop.aborted || interruption.pauseUploads?.aborted === true
-  // The upload form of §4.3 knows no albums.
-  const isMeant = task === 'mirror' && regroup === 'auto' && uploadForm === 'credential'
-  if (!isMeant || stopped.length > 0 || isOver()) return
+  const mirrors = scanned.filter(({ policy }) => whyFlatStays(context, policy.deletions) === null)
+  const isOver = interruption.stop.aborted || interruption.pauseUploads?.aborted === true
+  if (task !== 'mirror' || stopped.length > 0 || isOver) return
   if (!synced.files.anyFlat(mirrors.map(({ row }) => row.id)) || new QuotaLedger(context).spare() === 0)
     return
   // Searching an album may take a walk through all images that lie flat. So first the host is asked whether it creates
@@ -94,6 +93,16 @@ export async function regroupPictures(
   const ended = await queueOf(context, mirrors, null).regroup(interruption)
   if (synced.journal.oldestInDoubt() !== null && !interruption.stop.aborted) await findOut(context, pass)
   if (ended) stopped.push(ended)
+}
+
+/** Which setting leaves a mirror's flat pictures where they are, or null. The upload form of §4.3 knows no albums. */
+export function whyFlatStays(
+  { regroup, uploadForm }: Pick<EngineSettings, 'regroup' | 'uploadForm'>,
+  deletions: Deletions,
+): string | null {
+  if (regroup === 'never') return 'host.regroup: never'
+  if (uploadForm === 'presign') return 'host.upload_form: presign'
+  return deletions === 'keep' ? 'deletions: keep' : null
 }
 
 function queueOf(context: EngineContext, scanned: readonly ScannedMirror[], only: Only | null): UploadQueue {
