@@ -50,22 +50,22 @@ export function readYaml(text: string): YamlSource {
   }
 }
 
-const LOOSE_ALIAS = 'an alias (*) of nothing; a pattern stands in quotes'
+const LOOSE_ALIAS = 'an alias (*) without an anchor (&); a pattern must be in quotes'
 
 /** The parser's error in words for a person. */
 const WORDINGS: Partial<Record<ErrorCode, string>> = {
   BAD_ALIAS: LOOSE_ALIAS,
-  BAD_SCALAR_START: 'a value that begins with this character stands in quotes',
+  BAD_SCALAR_START: 'a value that begins with this character must be in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a key within a value: its line is indented too far, or the value needs quotes',
   RESOURCE_EXHAUSTION: 'lists or mappings nested too deeply',
-  MULTIPLE_DOCS: 'a second YAML document begins here; a config is one',
+  MULTIPLE_DOCS: 'a second YAML document begins here; a config is one document',
   TAB_AS_INDENT: 'a tab; YAML is indented with spaces',
-  TAG_RESOLVE_FAILED: 'a YAML tag (!); a pattern stands in quotes',
+  TAG_RESOLVE_FAILED: 'a YAML tag (!); a pattern must be in quotes',
 }
 
 function wordingOf({ code, message, pos }: YAMLError, text: string): string {
   if (code === 'DUPLICATE_KEY')
-    return `the key '${/[\w-]+/.exec(text.slice(pos[0]))?.[0]}' is here a second time`
+    return `the key '${/[\w-]+/.exec(text.slice(pos[0]))?.[0]}' is written a second time`
   // The parser repeats a piece of the file after a colon, and this piece may be a secret.
   return WORDINGS[code] ?? `not valid YAML: ${message.split(': ', 1)[0]}`
 }
@@ -100,7 +100,7 @@ function toValue(document: Document.Parsed, faults: YamlFault[]): unknown {
     return document.toJS({ maxAliasCount: 100 })
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error
-    faults.push({ line: 1, column: 1, message: 'aliases of aliases that stand for too many values' })
+    faults.push({ line: 1, column: 1, message: 'aliases of aliases that make too many values' })
     return null
   }
 }

@@ -35,7 +35,10 @@ export interface Disk {
 }
 
 export interface DiskEntry {
-  /** A byte that is not UTF-8 is written as \xNN. `validUtf8` tells such a name from a name that is spelled so. */
+  /**
+   * A byte that is not UTF-8 is written as \xNN. `validUtf8` tells such a name from a name in which somebody has typed
+   * \xNN.
+   */
   name: string
   validUtf8: boolean
   kind: 'file' | 'folder' | 'link' | 'special'
@@ -121,7 +124,7 @@ function readFolderByBytes(path: string): DiskEntry[] {
   }))
 }
 
-/** The text of some bytes. A byte that is not UTF-8 is written as \xNN. */
+/** The text of these bytes. A byte that is not UTF-8 is written as \xNN. */
 function escaped(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString()
   let text = ''
@@ -141,7 +144,7 @@ function readWhole(file: number, path: string): string {
   if (length > TEXT_MAX) throw diskError('EFBIG', 'larger than 1 MiB', path)
   const text = bytes.subarray(0, length)
   // A rule that is misread hides nothing, and the picture that the rule should hide would be uploaded. Text that has a
-  // zero byte is UTF-16, as some editors on Windows save it.
+  // zero byte is UTF-16, which some editors on Windows write.
   if (!isUtf8(text) || text.includes(0))
     throw diskError('EILSEQ', 'it is not UTF-8 text; save it as UTF-8', path)
   return text.toString()

@@ -8,10 +8,10 @@ import { openRootWatch, type RootWatch } from './root-watch.ts'
 /** Says which folders need a look, never what happened there. */
 export interface FolderWatcher {
   /**
-   * Watches folders: paths below the root with slashes; '' is the root. A folder is named with or after the folders above
-   * it. A folder that is watched already stays as it is; a folder whose watch failed is tried again. What happens in a
-   * folder before the promise resolves may cause no call of `onStale`, so look at the folder afterwards. A root that is
-   * named first is told of from the call on. Never rejects.
+   * Watches folders: paths below the root with slashes; '' is the root. A folder must be named with or after the
+   * folders above it. A folder that is watched already stays as it is; a folder whose watch failed is tried again. What
+   * happens in a folder before the promise resolves may cause no call of `onStale`, so look at the folder afterwards.
+   * When a call names the root for the first time, `onStale` tells of the root from that call on. Never rejects.
    */
   watch(folders: readonly string[]): Promise<void>
   /** Ends the watches of folders and of all that lies below them. */
@@ -152,7 +152,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     if (!closed && watches.has(folder)) onStale(folder)
   }
 
-  /** Once a limit is met, every further watch would fail in the same way. */
+  /** Once a limit is met, no further watch is opened, because it would fail in the same way. */
   async function openUnlessFull(folder: string): Promise<void> {
     if (closed) return
     if (full) watches.set(folder, 'lost')
@@ -238,7 +238,7 @@ export const OVERFLOW: WatchLoss = {
   remedy: because('longer_queue'),
 }
 
-/** The loss that an error means which opening a watch threw. `path`: the folder's absolute path. */
+/** What is lost when opening a watch throws this error. `path`: the folder's absolute path. */
 export function lossOf(error: unknown, path: string): WatchLoss {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOSPC') return limit('max_user_watches', 1_048_576)

@@ -27,7 +27,8 @@ export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
   const links = chain.map(compiled)
   const fingerprint = links.map(link => link.fingerprint).join()
   if (links.every(link => link.patterns === null)) return { hides: () => false, fingerprint }
-  // An object of `ignore` keeps each of its answers. A new object for each folder keeps those of one folder alone.
+  // An object of `ignore` keeps each of its answers. A new object for each folder keeps only the answers for that
+  // folder.
   const rules = ignore(OPTIONS)
   for (const { patterns } of links) if (patterns) rules.add(patterns)
   return { hides: (path, kind) => rules.ignores(kind === 'folder' ? `${path}/` : path), fingerprint }
@@ -57,7 +58,7 @@ function compiled({ base, text }: IgnoreRules): Link {
   return link
 }
 
-/** A pattern as it is written, in which line, and the same relative to the root. */
+/** A pattern as it is written, its line, and the same pattern relative to the root. */
 interface WrittenPattern {
   written: string
   /** The line number, from 1. */
@@ -79,8 +80,8 @@ function writtenPatterns({ base, text }: IgnoreRules): WrittenPattern[] {
 const EMPTY = new Set(['', '!', '/', '!/'])
 
 /**
- * A pattern relative to `base` as one relative to the root. All rules must stand in one list: whether a folder is
- * hidden is for the last rule that names it, and `ignore` asks about every folder above a path by itself.
+ * A pattern relative to `base` as one relative to the root. All rules must be in one list, because the last rule that
+ * matches a folder decides whether it is hidden, and `ignore` itself asks about every folder above a path.
  */
 function rebased(pattern: string, base: string): string {
   if (base === '') return pattern
@@ -97,7 +98,10 @@ function withoutSpaces(line: string): string {
   return line.slice(0, end)
 }
 
-/** A pattern may be too large for a regular expression, which shows when it is used, once for each width of text. */
+/**
+ * Whether a pattern can be used. A pattern that is too large for a regular expression fails at the first test, for
+ * Latin-1 text and for wider text separately.
+ */
 function isUnderstood(pattern: string): boolean {
   try {
     const rule = ignore(OPTIONS).add([pattern])

@@ -85,7 +85,8 @@ export function attemptOf<T>(reading: Reading<T>, result: HttpResult): Attempt<T
   const outcome = readAnswer(reading, result)
   if (result.kind !== 'answer') return { outcome, status: null, pace: NO_PACE }
   const pace = paceOf(result.headers)
-  // With DAILY_LIMIT_REACHED, `Retry-After` tells when there is quota again. The quota's keeper needs that, not the gate.
+  // With DAILY_LIMIT_REACHED, `Retry-After` tells when there is quota again. The quota needs this time, and the gate
+  // does not.
   if (!outcome.ok && outcome.failure.remedy === 'quota' && pace.retryAfterMs !== null)
     outcome.failure.retryAfterMs = pace.retryAfterMs
   return { outcome, status: result.status, pace }

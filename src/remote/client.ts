@@ -27,8 +27,8 @@ export function openImageHost(options: RemoteOptions): ImageHost {
   const { timeoutMs, apiKey } = options
   const gate = openGate(options)
   const http = new Http(options)
-  // Answers have a few kilobytes. One that comes slowly, but without a pause of `timeoutMs`, is ended after twice that
-  // time. The 2 seconds are for a short `timeoutMs`, because undici's timers are up to a second late.
+  // Answers have a few kilobytes. An answer that comes slowly, but without a pause of `timeoutMs`, is ended after twice
+  // `timeoutMs`. The 2 seconds are for a short `timeoutMs`, because undici's timers are up to a second late.
   const answerLimitMs = Math.max(timeoutMs * 2, timeoutMs + 2000)
   const connection = { base, site, apiKey, secrets: new Secrets(apiKey), answerLimitMs, gate, http }
   const uploads = new Uploads(connection, options)

@@ -15,18 +15,18 @@ export type Downloaded =
 
 export interface DownloadRequest {
   url: string
-  /** Of the picture, in bytes. `take` gets no more than these. */
+  /** The picture's size in bytes. `take` gets no more bytes than this. */
   size: number
   /** Asks caches on the way to fetch the picture from the host again. */
   afresh: boolean
-  /** Gets the picture's bytes. An error that it throws ends the download, and `fetch` rejects with it. */
+  /** Gets the picture's bytes. An error that `take` throws ends the download, and `fetch` rejects with it. */
   take: (chunk: Uint8Array) => void
 }
 
 export type Downloads = ReturnType<typeof openDownloads>
 
 export interface DownloadOptions extends HttpOptions {
-  /** {base_url}. Only when it is a loopback address may a delivery address be plain HTTP, and then loopback too (§5.4). */
+  /** {base_url}. A delivery address may be plain HTTP when both addresses are loopback addresses (§5.4). */
   baseUrl: string
 }
 
@@ -71,7 +71,7 @@ type DeliveryRequest = Omit<HttpRequest, 'method' | 'address' | 'body'>
 
 /**
  * Hashes what a delivery address gives, without the API key and without following a redirect. `base`: {base_url}, which
- * decides whether a loopback address may be used (§5.4). Rejects with what `onChunk` throws.
+ * decides whether a loopback address may be used (§5.4). Rejects with the error that `onChunk` throws.
  */
 export async function download(
   http: Http,

@@ -37,7 +37,7 @@ const REMEDIES: Readonly<Record<ErrorCode, Remedy>> = {
   NO_AVAILABLE_IO_NODE: 'later',
 }
 
-/** Remedies that are about the picture or the account, and so are the same at an upload node (§4.2). */
+/** Remedies that an upload node's refusal has too (§4.2), because they concern the picture or the account. */
 const ALSO_AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
   'other_dimensions',
   'change_picture',
@@ -46,7 +46,7 @@ const ALSO_AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
   'plan',
 ])
 
-/** A well-formed failure (§1): nothing was done. §7 may not list the code; the status then decides. */
+/** A well-formed failure (§1): nothing was done. When §7 does not list the code, the status decides the remedy. */
 export function refused(
   endpoint: Endpoint,
   status: number,
@@ -66,8 +66,8 @@ export function refused(
 }
 
 /**
- * A node stores nothing when it refuses. With a 5xx it is in trouble, and a new credential may lead to another node. With a
- * 4xx it minds something that asking at once will not change, and each credential costs quota.
+ * A node stores nothing when it refuses. A 5xx means that the node itself fails, and a new credential may lead to
+ * another node. A 4xx means that the node would refuse a second try too, and each credential costs quota.
  */
 function remedyAtNode(general: Remedy, status: number): Remedy {
   if (ALSO_AT_NODE.has(general)) return general
@@ -199,13 +199,13 @@ export function notAsked(endpoint: Endpoint, last: HostFailure): HostFailure {
   return { remedy: endpoint === 'send' ? 'new_credential' : 'later', endpoint, code, message, unsent: true }
 }
 
-/** Certain that nothing was done: the host said so with a code of §7, or the request was not sent. */
+/** Whether it is certain that nothing was done: the host answered with a code of §7, or the request was not sent. */
 export function wasNotDone({ code, status, repeated, unsent, mayBeDone }: HostFailure): boolean {
   if (mayBeDone) return false
   return repeated === true || unsent === true || (status !== undefined && isErrorCode(code))
 }
 
-/** The same failure, when an earlier try of the request may have been carried out. */
+/** The same failure, for a request of which an earlier try may have been carried out. */
 export function doubted(failure: HostFailure): { ok: false; failure: HostFailure } {
   return { ok: false, failure: { ...failure, mayBeDone: true } }
 }
@@ -215,7 +215,7 @@ export function isOfThisOne({ code, remedy }: HostFailure): boolean {
   return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
 }
 
-/** Milliseconds, rounded up to the unit that a person is told. So the same reason is recorded once. */
+/** Milliseconds, rounded up to the unit that a person is told, because equal reasons are recorded only once. */
 function roundedUp(ms: number): number {
   const unit = ms < 90_000 ? 1000 : ms < 90 * 60_000 ? 60_000 : 3_600_000
   return Math.ceil(ms / unit) * unit

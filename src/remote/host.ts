@@ -65,12 +65,15 @@ export type Remedy =
   | 'other_dimensions'
   /** The host does not take this picture as it is. Wait until the picture changes. */
   | 'change_picture'
-  /** This host does not take a request of this form. Sending it again is useless; the message says what the host minds. */
+  /**
+   * This host does not take a request of this form. Sending it again is useless; the message says what the host
+   * refuses.
+   */
   | 'change_request'
   /** The image or album does not exist (any more). */
   | 'gone'
   | 'not_permitted'
-  /** The account's daily quota, storage, plan or key. Each ends some day. */
+  /** The account's daily quota, storage, plan or key does not allow the request. Each of these blocks ends some day. */
   | 'quota'
   | 'storage'
   | 'plan'
@@ -103,7 +106,7 @@ export interface HostFailure {
   retryAfterMs?: number
   /** No byte of the request left. */
   unsent?: true
-  /** The answer to step 1 can't be used. The host may have issued a credential all the same, and counted it (§8). */
+  /** The answer to step 1 can't be used, but the host may have issued a credential and counted it (§8). */
   issued?: true
   /** An earlier try of the same request may have been carried out. */
   mayBeDone?: true
@@ -122,7 +125,10 @@ export interface Block {
 export interface Credential {
   /** Used exactly as the host gave it; never logged, never stored. */
   uploadUrl: string
-  /** Null when the host tells it only after the picture was sent, as with the presign form, or when it shows the credential. */
+  /**
+   * Null when the host tells the address only after the picture was sent, as with the presign form, or when the address
+   * shows the credential.
+   */
   cdnUrl: string | null
   /** Null with the credential form, which tells it only after the picture was sent. */
   imageId: string | null
@@ -130,7 +136,7 @@ export interface Credential {
 
 export interface Sent {
   imageId: string
-  /** Null when the host has not told it, or when it may not be used (§5.4). */
+  /** Null when the host has not told the address, or when the address may not be used (§5.4). */
   cdnUrl: string | null
 }
 
@@ -153,7 +159,7 @@ export interface PictureBody {
   size: number
   /** Throws PictureChanged before the last chunk when the bytes are not those that were hashed. */
   chunks(): AsyncIterable<Uint8Array>
-  /** The whole picture, when it is in memory anyway; its hash is already checked. `chunks` is then not called. */
+  /** The whole picture, when it is in memory and its hash is already checked. `chunks` is then not called. */
   bytes?: Uint8Array
   /**
    * Called when the host has the picture and no connection reads `bytes` any more, so that the memory may be used again.

@@ -1,5 +1,5 @@
 const LONGEST_MESSAGE = 300
-/** Shorter pieces of an address are words such as "upload". */
+/** A shorter piece of an address is no secret, because it is a word such as "upload". */
 const SHORTEST_CREDENTIAL = 8
 
 /**
@@ -25,8 +25,8 @@ export function secretsOfAddress(url: string): string[] {
 const SHORTEST_SECRET = 16
 
 /**
- * Whether an address shows all that is secret in an upload address. An id that both addresses contain is no secret as long
- * as the upload address contains a longer piece that the other does not.
+ * Whether an address shows all that is secret in an upload address. An id that both addresses contain is no secret when
+ * the upload address contains a longer piece that the other address does not contain.
  */
 export function showsCredential(address: string, uploadUrl: string): boolean {
   if (address.includes(uploadUrl)) return true

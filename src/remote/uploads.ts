@@ -28,7 +28,7 @@ export interface UploadsOptions {
   /** The most that all uploads together may send, in bytes a second. Left out: no limit. */
   bandwidth?: number
   clock: Clock
-  /** How long a credential may be used (§8), in milliseconds, and so the longest that an upload may take. */
+  /** How long a credential may be used (§8), in milliseconds. No upload may take longer. */
   credentialLifetimeMs: number
 }
 
@@ -243,7 +243,7 @@ function isOfCredential(answer: Outcome<Answer>, { cdnUrl, imageId }: Credential
   )
 }
 
-/** albumd ended the upload by itself: it says nothing about the state of the host. */
+/** albumd ended the upload by itself: the failure says nothing about the state of the host. */
 function endedHere<T>(failure: HostFailure): Attempt<T> {
   return { outcome: { ok: false, failure }, status: null, pace: NO_PACE }
 }

@@ -132,7 +132,7 @@ const cases: [name: string, text: string, lines: string[]][] = [
     'a key that stands twice, and all else that is wrong',
     `${SHORTEST}quota: {}\nquota: {probe_every: soon}\n`,
     [
-      "albumd.yaml:7:1: the key 'quota' is here a second time",
+      "albumd.yaml:7:1: the key 'quota' is written a second time",
       "albumd.yaml:7:9: quota.probe_every: is 'soon', must be a duration such as 90s, 10m or 1h30m, from 1s to 1d",
     ],
   ],
@@ -140,9 +140,9 @@ const cases: [name: string, text: string, lines: string[]][] = [
     'patterns that YAML takes for something else',
     configText({ rest: '    ignore:\n      - *.tmp\n      - !keep.jpg\n      - @home\n' }),
     [
-      'albumd.yaml:7:9: an alias (*) of nothing; a pattern stands in quotes',
-      'albumd.yaml:8:9: a YAML tag (!); a pattern stands in quotes',
-      'albumd.yaml:9:9: a value that begins with this character stands in quotes',
+      'albumd.yaml:7:9: an alias (*) without an anchor (&); a pattern must be in quotes',
+      'albumd.yaml:8:9: a YAML tag (!); a pattern must be in quotes',
+      'albumd.yaml:9:9: a value that begins with this character must be in quotes',
     ],
   ],
   ['a tab', 'host:\n\tplan: free\n', ['albumd.yaml:2:1: a tab; YAML is indented with spaces']],
@@ -154,7 +154,7 @@ const cases: [name: string, text: string, lines: string[]][] = [
   [
     'a second document',
     `${SHORTEST}---\n${SHORTEST}`,
-    ['albumd.yaml:6:1: a second YAML document begins here; a config is one'],
+    ['albumd.yaml:6:1: a second YAML document begins here; a config is one document'],
   ],
   [
     'an unfinished quote, without what it holds',

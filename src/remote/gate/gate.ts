@@ -198,7 +198,7 @@ export class Gate {
     }
   }
 
-  /** The outcome, with the time until which the host asks to wait, where that is long. */
+  /** The outcome. When the host asks for a long wait, the message says until when. */
   #withWait<T>(outcome: Outcome<T>, { retryAfterMs }: Pace): Outcome<T> {
     if (outcome.ok || retryAfterMs === null || !isOutage(outcome.failure) || !asksForLong(retryAfterMs))
       return outcome
@@ -207,7 +207,7 @@ export class Gate {
     return { ok: false, failure: { ...outcome.failure, message, retryAfterMs } }
   }
 
-  /** What the end of a request tells of the account and of the outages. `failure`: null after a success. */
+  /** Records what the end of a request shows about the account and the outages. `failure`: null after a success. */
   #learn(failure: HostFailure | null, lane: Lane, sent: number, { retryAfterMs }: Pace, now: number): void {
     const { endpoint, window, outage, hostOutage } = lane
     const isTooMuch = failure?.code === 'RATE_LIMITED'

@@ -3,7 +3,7 @@ import type { HostFailure } from '../host.ts'
 
 /** The delay after the first failure; each further failure doubles it. */
 const FIRST_DELAY_MS = 250
-/** When the host asks to wait for longer than this, requests are answered with that instead of waiting. */
+/** When the host asks to wait for longer than this, requests do not wait but are answered with the last failure. */
 const PATIENT_MS = 60_000
 /** While one request probes the host, the others look this often whether the probe has ended. */
 const PROBE_POLL_MS = 250
@@ -113,7 +113,7 @@ export function backoffMs(
   return Math.max(jittered, retryAfterMs ?? 0)
 }
 
-/** Whether the host asks to wait for so long that a request is answered with that. */
+/** Whether the host asks to wait for so long that requests are answered with the last failure. */
 export function asksForLong(retryAfterMs: number | null | undefined): boolean {
   return (retryAfterMs ?? 0) > PATIENT_MS
 }

@@ -7,7 +7,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 const SECOND_MS = 1002
 /**
  * The host counts arrivals, but we know only when a request left and when its answer came. A request counts as arriving
- * at some time between its departure and this many milliseconds later, or its answer if that is sooner.
+ * at some time between its departure and this many milliseconds later, or the arrival of its answer if the answer comes
+ * sooner.
  */
 const GUARD_MS = 28
 /**
@@ -16,7 +17,10 @@ const GUARD_MS = 28
  */
 const GUARD_MOST_MS = 224
 const IN_ORDER = 1000
-/** After this long a request counts in no second any more, whenever it arrived and wherever the host lets a second begin. */
+/**
+ * After this long a request counts in no second any more, whenever the request arrived and whenever the host's seconds
+ * begin.
+ */
 export const WINDOW_MS = SECOND_MS + GUARD_MS
 
 /** A place in the window. */
@@ -40,7 +44,7 @@ export class RateWindow {
   readonly #most: number
   #limit: number
   #arrivals: Arrival[]
-  /** Places that were taken and whose request has not started yet. */
+  /** Taken places whose request has not started yet. */
   #taken = 0
   #guardMs = GUARD_MS
   #inOrder = 0

@@ -21,9 +21,10 @@ export interface HttpRequest {
   headers: Record<string, string>
   body?: Uint8Array | ChunkedBody
   /**
-   * Whether an answer itself shows that it belongs to this request. Only then is its connection used for another request,
-   * because a host, or a proxy in front of it, may send an answer twice, and the second copy would be read as the answer to
-   * the next request. Left out: no answer shows that, and the request gets a connection of its own.
+   * Whether an answer itself shows that it belongs to this request. Only then is its connection used for another
+   * request, because a host, or a proxy in front of it, may send an answer twice, and the second copy would be read as
+   * the answer to the next request. When `isOwn` is left out, no answer shows this, and the request gets a connection
+   * of its own.
    */
   isOwn?(answer: HttpResult): boolean
   /** The longest time from the first byte of the request to the end of the answer, in milliseconds. */
@@ -49,10 +50,10 @@ export type HttpResult =
 const ABORTED = new Error('aborted')
 
 /**
- * One request and its answer, on the lowest level of undici (`dispatch`), because only there it can be seen which bytes of
- * the body the connection took. That decides what a lost answer means. Example: an upload of 5 MB ends with ECONNRESET.
- * With `left: 'part'` the upload node never had the whole picture and stored nothing, so it can be sent again at once. With
- * `left: 'all'` the picture may be stored, so recovery has to find out first.
+ * One request and its answer, on the lowest level of undici (`dispatch`), because only this level shows which bytes of
+ * the body the connection took. These bytes decide what a lost answer means. Example: an upload of 5 MB ends with
+ * ECONNRESET. With `left: 'part'` the upload node never had the whole picture and stored nothing, so it can be sent
+ * again at once. With `left: 'all'` the picture may be stored, so recovery has to find out first.
  *
  * `timeoutMs`: the longest time without progress. Rejects with what `onStart`, `onChunk` or the body's chunks throw, and
  * with nothing else.
@@ -138,7 +139,8 @@ export function exchange(
         headers: { ...headers, 'content-length': String(body.length) },
         // undici takes any async iterable, although its types say Readable.
         body: watched(body.chunks) as unknown as Readable,
-        // undici's timer also runs while we hold the next chunk back (bandwidth, a slow disk). `stall` stands for it.
+        // undici's timer also runs while we hold the next chunk back (bandwidth, a slow disk). The timer `stall` takes
+        // its place.
         headersTimeout: 0,
       }
     : { headers, body: body ?? null }

@@ -3,7 +3,10 @@ import type { Clock } from '../host.ts'
 /** How fast a line is taken to be as long as nothing is known of it: half a megabit. Bytes a second. */
 const ASSUMED_RATE = 64 * 1024
 
-/** The following are shares of a credential's life (§8). All uploads that share the line are planned to end within this. */
+/**
+ * All uploads that share the line are planned to end within this share of a credential's life (§8). The constants below
+ * are shares of a credential's life too.
+ */
 const SHARED = 0.5
 /** An upload that would have the line for itself and take longer than this does not begin. */
 const ALONE = 0.8
@@ -44,7 +47,8 @@ export interface Passage {
   leftMs(): number
   /**
    * The connection took so many bytes; it could have taken them since `from`. Returns false when the upload has to end:
-   * the line has become so slow that the upload can't end in time, or that not all uploads can and this one began last.
+   * the line has become so slow that the upload can't end in time, or that not all uploads can end in time and this one
+   * began last.
    */
   taken(bytes: number, from: number): boolean
   /** The whole picture has arrived at the host. */
@@ -84,7 +88,7 @@ export class Line {
   readonly #waiting: symbol[] = []
   /** Bytes that full connections took, the time in which they took them, and when the last was taken. Both fade. */
   #measured = { bytes: 0, ms: 0, until: Number.NEGATIVE_INFINITY }
-  /** The rate of the fastest upload that arrived lately. The line can do at least that. */
+  /** The rate of the fastest upload that arrived lately. The line is at least this fast. */
   #proved = { rate: 0, at: Number.NEGATIVE_INFINITY }
 
   constructor(options: LineOptions) {
