@@ -1,7 +1,7 @@
 /** The path of a key in the file: names of keys, and numbers of list entries. Empty for the whole config. */
 export type KeyPath = readonly PropertyKey[]
 
-/** A mistake in the configuration. What is not known is null. An example: a key from the environment has no line. */
+/** A mistake in the configuration. Null: not known. For example, a key from the environment has no line. */
 export interface Problem {
   file: string | null
   /** Both count from 1. */
@@ -62,8 +62,9 @@ export function likelyKey(written: string, known: readonly string[]): string | n
     // The beginning of a key counts as near. An example: `api_key` for `api_key_file`.
     const isBegun = written.length > 2 && key.startsWith(written)
     const distance = isBegun ? 1 : editDistance(written, key)
-    // A third of the key's letters may be wrong. In a key of 4 or 5 letters 2 may be, because two letters that changed places
-    // are a distance of 2. In a shorter key half of the letters must be right, else every short word would be likely.
+    // A third of the key's letters may be wrong. In a key of 4 or 5 letters 2 may be wrong, because two letters that
+    // changed places are a distance of 2. In a shorter key half of the letters must be right, else every short word
+    // would be likely.
     return distance <= Math.max(key.length / 3, Math.min(key.length / 2, 2)) ? [{ key, distance }] : []
   })
   return likely.sort((one, other) => one.distance - other.distance)[0]?.key ?? null

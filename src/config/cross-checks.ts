@@ -9,8 +9,8 @@ import { isLoopback } from './values.ts'
 import { type Mistake, valueAt } from './wording.ts'
 
 /**
- * Mistakes that concern several keys of a config. The values are read as written, so that a mistake in one key does not hide
- * mistakes in other keys. What the schema refuses is left to the schema.
+ * Mistakes that concern several keys of a config. The values are read as written, so that a mistake in one key does not
+ * hide mistakes in other keys. Mistakes in a single key are left to the schema.
  */
 export function crossChecks(config: unknown, around: Surroundings): Mistake[] {
   return [
@@ -92,7 +92,7 @@ interface NamedPath {
   path: string
 }
 
-/** Folders or albums that are the same, or lie in each other. The mistake names the later of the two. */
+/** Folders or albums that are the same, or of which one lies in the other. The mistake names the later of the two. */
 function overlaps(paths: readonly NamedPath[], separator: string = sep): Mistake[] {
   return paths.flatMap(({ at, path }, index) => {
     for (const earlier of paths.slice(0, index)) {
@@ -156,7 +156,8 @@ function problem(at: KeyPath, folder: string, code: FolderProblem['code'], messa
 function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null {
   try {
     if (!statSync(folder).isDirectory()) return { code: 'FOLDER_MISSING', message: 'is no folder' }
-    // Listing a folder and looking at what it holds need two permissions. access(2) would check those of the real user.
+    // Listing a folder and looking at its entries need two permissions. access(2) would check the permissions of the
+    // real user.
     opendirSync(folder).closeSync()
     lstatSync(`${folder}/.`)
     return null

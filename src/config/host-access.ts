@@ -22,9 +22,9 @@ export const KEY_REMEDY =
 const LONGEST = 4096
 
 /**
- * The account's key (§5). It comes from host.api_key_file. When the config names no file, it comes from $ALBUMD_API_KEY, or
- * else from the systemd credential "api-key". Throws ConfigError, which shows neither the key nor the path, because people
- * paste the key in the place of the path.
+ * The account's key (§5). It comes from host.api_key_file. When the config names no file, it comes from
+ * $ALBUMD_API_KEY, or else from the systemd credential "api-key". Throws ConfigError, which shows neither the key nor
+ * the path, because people write the key where the path belongs.
  */
 export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   const file = keyFileOf(config, env)

@@ -63,8 +63,9 @@ function endOfLink(path: string): string | null {
 }
 
 /**
- * Reads a small file and its permission bits. At most `most` + 1 bytes are read, because the path may name a device without
- * an end. `refusal`: the error where the file can't be read. `missing`: its words where there is no file.
+ * Reads a small file and its permission bits. At most `most` + 1 bytes are read, because the path may name a device
+ * without an end. `refusal`: makes the error for a file that can't be read. `missing`: the error's words when there is
+ * no file.
  */
 export function readBounded(
   file: string,
@@ -89,7 +90,10 @@ export function readBounded(
   }
 }
 
-/** What a person reads when a file or folder can't be read. `code`: the system's error code. `missing`: where it is not there. */
+/**
+ * What a person reads when a file or folder can't be read. `code`: the system's error code. `missing`: the words for a
+ * file or folder that does not exist.
+ */
 export function unreadable(code: string | undefined, missing = 'is not there'): string {
   if (code === 'ENOENT') return missing
   if (code === 'EISDIR') return 'is a folder; name the file in it'

@@ -6,8 +6,8 @@ import { VERSION_PATH } from '../protocol/endpoints.ts'
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
 
 /**
- * The kinds of values that a config holds. Each kind turns a text of the file into the unit that the program counts in. Its
- * error says what would be right; `wording.ts` adds what is written there.
+ * The kinds of values that a config holds. Each kind turns a text of the file into the unit that the program counts in.
+ * Its error says what would be right; `wording.ts` adds what the file says.
  */
 
 /** A mapping with these keys. Other keys are refused. */

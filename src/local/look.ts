@@ -57,7 +57,7 @@ export interface FolderToLookAt {
   path: string
   /** The ignore files above and of the config, outermost first. */
   rules: readonly IgnoreRules[]
-  /** The digest of the last look. When nothing has changed, the look is not sent back. Null: the look is always sent back. */
+  /** The digest of the last look. A look with the same digest is not sent back. Null: the look is always sent back. */
   digest: string | null
 }
 
@@ -72,15 +72,16 @@ export type FolderResult =
   | { path: string; kind: 'unknown'; code: string; message: string }
 
 /**
- * Looks at one folder below `root` and says whether it differs from its last look. Pictures are those of §4.3, by
- * name. What the disk refuses is part of the answer; what is thrown is a bug.
+ * Looks at one folder below `root` and says whether it differs from its last look. Pictures are those of §4.3, by name.
+ * What the disk refuses is part of the answer. Every error that is thrown is a bug.
  */
 export function lookAtFolder(disk: Disk, root: string, folder: FolderToLookAt): FolderResult {
   const path = folder.path === '' ? root : `${root}/${folder.path}`
   try {
     for (let listing = 1; ; listing++) {
       const result = listed(disk, path, folder, listing === LISTINGS)
-      // The pictures that were looked at first may be gone, too. Example: while a folder is emptied, it would seem to hold them.
+      // The pictures that were looked at first may be gone, too. Example: while a folder is emptied, the first pictures
+      // would seem to be still there.
       if (result) return result
     }
   } catch (error) {
@@ -168,7 +169,8 @@ function enter(
 function enterPicture(look: FolderLook, disk: Disk, path: string, name: string): boolean {
   try {
     const { kind, size, mtime, ctime, ino } = disk.lstat(`${path}/${name}`)
-    // Something else has its name now. The next look sees what; until then the picture does not count as missing.
+    // Something else has the picture's name now. The next look sees what it is. Until then the picture does not count
+    // as missing.
     if (kind !== 'file') look.aside.push(name)
     else if (size > 0) look.files.push({ name, size, mtime, ctime, ino })
     else {
@@ -198,7 +200,7 @@ function identityOf(disk: Disk, path: string): FolderLook['identity'] {
   return { dev, ino, birthtime }
 }
 
-/** A stamp in the future does not count: a clock was wrong when it was made, and a new edit gets another stamp. */
+/** A stamp in the future does not count, because a wrong clock made the stamp, and a new edit gets another stamp. */
 function isStampedWithin(from: number, to: number): (file: Pick<DiskStat, 'mtime' | 'ctime'>) => boolean {
   return ({ mtime, ctime }) => (ctime > from && ctime < to) || (mtime > from && mtime < to)
 }

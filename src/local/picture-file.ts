@@ -25,7 +25,7 @@ export interface OpenPicture {
   ending: Ending
   /** The whole picture, when it is small enough for the memory. After `close` another picture may be read into this memory. */
   bytes: Uint8Array | null
-  /** Keeps the memory of `bytes` from being used again, even after `close`, until the function that it answers is called. */
+  /** Keeps the memory of `bytes` from being used again, even after `close`. Answers a function that ends this. */
   lend(): () => void
   /** Reads the file again. The last chunk is given only after all bytes have proved to be those that were hashed. */
   chunks(): AsyncIterable<Uint8Array>
@@ -58,8 +58,8 @@ export interface OpenOptions {
 }
 
 /**
- * Opens and hashes the file at `path` below `root` (both without symbolic links). Memory does not grow with its size: a
- * small one is read once and sent from memory, another is read twice and never held.
+ * Opens and hashes the file at `path` below `root` (both without symbolic links). Memory does not grow with the file's
+ * size: a small file is read once and sent from memory, a larger file is read twice and never held in memory.
  */
 export async function openPicture(root: string, path: string, options: OpenOptions): Promise<OpenPicture> {
   const handle = await openInside(root, path)
@@ -71,7 +71,7 @@ export async function openPicture(root: string, path: string, options: OpenOptio
   }
 }
 
-/** Opens what is at `path` below `root` (as above), whatever it is, but nothing that a link would lead to. */
+/** Opens what is at `path` below `root` (as above), a file or anything else. Refuses to follow links. */
 export async function openInside(root: string, path: string): Promise<FileHandle> {
   const full = `${root}/${path}`
   let handle: FileHandle | undefined
@@ -155,7 +155,7 @@ function goOnUnless(cut: AbortSignal | undefined): void {
 async function* proved(handle: FileHandle, size: number, hash: Buffer, changed: () => Error) {
   const sum = createHash('sha256')
   for (let at = 0; at < size; at += CHUNK) {
-    // A buffer of its own for each chunk: the one before may still be on its way to the socket.
+    // Each chunk has a buffer of its own, because the chunk before may still be on its way to the socket.
     const part = Buffer.allocUnsafe(Math.min(CHUNK, size - at))
     try {
       await filled(handle, part, at)
@@ -168,7 +168,7 @@ async function* proved(handle: FileHandle, size: number, hash: Buffer, changed: 
   }
 }
 
-/** `into`, filled to its end with what stands at `position`. */
+/** `into`, filled with the file's bytes from `position` on. */
 async function filled(handle: FileHandle, into: Buffer, position: number): Promise<Buffer> {
   let done = 0
   while (done < into.length) {
@@ -207,14 +207,17 @@ function asPictureError(error: unknown): PictureFileError {
 export const IN_MEMORY = 2 * 2 ** 20
 
 /**
- * Memory for pictures, which is used again until `letGo`. V8 counts each new buffer and then collects garbage more often,
- * which took as long as all other work for a small picture. Uploads that begin together also end together, so for a moment
- * often no picture is open. The memory is kept then, because the next pictures follow at once.
+ * Memory for pictures, which is used again until `letGo`. V8 counts each new buffer and then collects garbage more
+ * often. For a small picture this took as long as all other work. Uploads that begin together also end together, so
+ * often no picture is open for a moment. The memory is kept in that moment, because the next pictures follow at once.
  */
 export class PictureBuffers {
   readonly #free: Buffer[] = []
 
-  /** IN_MEMORY bytes with anything in them, until `end`. They are then used again, unless somebody may still read them. */
+  /**
+   * IN_MEMORY bytes with any content, for use until `end`. After `end` they are used again, unless somebody may still
+   * read them.
+   */
   borrow() {
     const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(IN_MEMORY)
     let readers = 0
@@ -230,7 +233,7 @@ export class PictureBuffers {
     }
   }
 
-  /** No picture is to be opened for now. */
+  /** Frees the memory, because no picture is to be opened for now. */
   letGo(): void {
     this.#free.length = 0
   }

@@ -33,7 +33,7 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
     // With `atomic`, chokidar hides names that end in ~.
     atomic: false,
   })
-  // chokidar looks what exists, and begins to watch afterwards. Until then Node watches the folder.
+  // chokidar first looks what exists, and watches only afterwards. Until chokidar watches, Node watches the folder.
   const early = watchNow(path, onEvent)
   handle.on('ready', () => {
     early?.close()
@@ -51,7 +51,7 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
   return {
     opened: promise,
     close() {
-      // A closed handle is never ready.
+      // chokidar never says that a closed handle is ready.
       resolve()
       early?.close()
       for (const each of way) each.close()
@@ -61,23 +61,23 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
 }
 
 /**
- * Watches the folders above a path that exist. All of them, because inotify does not tell a folder that a folder above it
- * was moved. From the top, so that what comes in the place of a folder during the start is noticed above it.
+ * Watches all existing folders above a path, because inotify does not tell a folder that a folder above it was moved.
+ * The topmost watch begins first. When a folder is replaced during the start, the watch above it notices.
  */
 function watchWay(path: string, onWay: () => void): FolderHandle[] {
   const above = dirname(path)
   if (above === path) return []
   const handles = watchWay(above, onWay)
   const handle = watchNow(above, (event, name) => {
-    // A change is of permissions or times alone.
+    // The event 'change' tells of permissions or times alone.
     if (event === 'rename' && name === basename(path)) onWay()
   })
   return handle ? [...handles, handle] : handles
 }
 
 /**
- * Watches a folder from this very moment on. Null: the folder is missing, and the watch above it tells when it comes. Or the
- * system refuses this watch, which the root's own watch tells where it matters.
+ * Watches a folder from this very moment on. Null: the folder is missing, or the system refuses the watch. The watch
+ * above tells when a missing folder comes. When a refusal matters, the root's own watch reports it.
  */
 function watchNow(path: string, onEvent: RootWatchOptions['onEvent']): FolderHandle | null {
   try {

@@ -8,9 +8,9 @@ import { type FolderResult, type FolderToLookAt, lookAtFolder } from './look.ts'
 /** Looks at folders below one root, several at a time. */
 export interface ScanPool {
   /**
-   * One result for each folder, in the batch's order. The caller bounds the memory by the number of open batches. Two open
-   * batches for each thread keep the threads busy: one is worked on while the results of the other are recorded.
-   * Folders whose thread died are unknown. Rejects with the code SCAN_CLOSED after `close`.
+   * One result for each folder, in the batch's order. The caller bounds the memory by the number of open batches. Two
+   * open batches for each thread keep the threads busy: a thread works on one batch while the results of the other
+   * batch are recorded. Folders whose thread died are unknown. Rejects with the code SCAN_CLOSED after `close`.
    */
   look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]>
   /** Ends at once and rejects open batches. */
@@ -84,7 +84,10 @@ interface OpenBatch extends PromiseWithResolvers<FolderResult[]> {
   batch: readonly FolderToLookAt[]
 }
 
-/** V8's young generation in megabytes. Looks are short-lived objects, so a small one saves memory and costs no time. */
+/**
+ * V8's young generation in megabytes. Looks are short-lived objects, so a small young generation saves memory and costs
+ * no time.
+ */
 const YOUNG_GENERATION_MB = 4
 
 /** The worker is TypeScript in the sources, and JavaScript in the package. */

@@ -8,7 +8,7 @@ import type { Plan } from './limits.ts'
  * taken otherwise there, so that a client can be tried on hosts that read the specification in other ways.
  */
 
-/** A choice between words. The first of the values is the host's own. */
+/** A choice between words. The first of the values is the embedded host's own. */
 type Choice = readonly [at: string, says: string, values: readonly [string, ...string[]]]
 
 export const CHOICES = {
@@ -157,7 +157,7 @@ export const DECISIONS = {
   plansFrom: 'professional',
   /** §1.6: uploading through the interface begins with a paid plan; the free plan's 50 images a day (§8) are for the web. */
   uploadFrom: 'professional',
-  /** §4.1: MIME types that formats of §4.3 also go by, beside those that they are delivered with. */
+  /** §4.1: MIME types that formats of §4.3 also have, beside the types with which images are delivered. */
   otherMimeTypes: {
     'image/jpg': 'jpeg',
     'image/pjpeg': 'jpeg',

@@ -8,7 +8,7 @@ export type Plan = (typeof PLANS)[number]
 /** §8: images a day. */
 export const DAILY_QUOTA: Readonly<Record<Plan, number>> = { free: 50, professional: 5000, flagship: 50_000 }
 
-/** §8: requests in any second, each endpoint for itself. Steps 1 and 2 of an upload count apart. */
+/** §8: requests in any second, counted for each endpoint. Steps 1 and 2 of an upload are counted separately. */
 export const REQUESTS_PER_SECOND: Readonly<Record<Endpoint, number>> = {
   upload: 10,
   send: 10,
@@ -20,7 +20,7 @@ export const REQUESTS_PER_SECOND: Readonly<Record<Endpoint, number>> = {
 /** §8: a credential and the whole two-step flow, in milliseconds. */
 export const CREDENTIAL_LIFETIME_MS = 10 * 60_000
 
-/** §8: images on a page of a listing; fixed. */
+/** §8: images on a page of a listing. No request can change the number. */
 export const PER_PAGE = 20
 
 /**

@@ -172,7 +172,7 @@ const cases: [name: string, text: string, lines: string[]][] = [
   [
     'aliases that multiply',
     `a: &a [${'1,'.repeat(11)}]\nb: &b [${'*a,'.repeat(11)}]\nc: [${'*b,'.repeat(11)}]\n`,
-    ['albumd.yaml:1:1: aliases of aliases that stand for too many values'],
+    ['albumd.yaml:1:1: aliases of aliases that make too many values'],
   ],
 ]
 

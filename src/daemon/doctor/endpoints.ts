@@ -18,7 +18,7 @@ import { type Finding, fail, pass, warn } from './finding.ts'
 export const LONGEST_MS = 15_000
 
 /**
- * Opens the host for single questions. None is asked a second time after a failure, because a person waits. While a
+ * Opens the host for single questions. No question is asked again after a failure, because a person waits. While a
  * daemon runs, nothing may be asked, because both would share the account's rate limit (§8). `lastRequest`: see
  * `lastRequestBefore`.
  */
@@ -42,10 +42,10 @@ interface Question {
 }
 
 /**
- * Find out, in this order, whether key and plan allow the endpoints, and change nothing on the host. The listing is asked as
- * it is. The other endpoints are asked for what no host can do: a picture of no bytes (§4.1.2), an album in a parent that does
- * not exist (§4.5.5), and the deletion of an image that does not exist (§4.6). The host checks key and plan before it refuses
- * such a request.
+ * These requests find out, in this order, whether key and plan allow the endpoints, and change nothing on the host. The
+ * listing is an ordinary request. The other requests ask for what no host can do: a picture of no bytes (§4.1.2), an
+ * album in a parent that does not exist (§4.5.5), and the deletion of an image that does not exist (§4.6). The host
+ * checks key and plan before it refuses such a request.
  */
 const QUESTIONS: Record<AskedEndpoint, Question> = {
   list: {
@@ -120,7 +120,8 @@ function judgeSuccess(endpoint: AskedEndpoint): Finding {
 
 function judgeFailure(endpoint: AskedEndpoint, failure: HostFailure): Finding {
   const { code, message, status, remedy } = failure
-  // A refusal (§7) of the impossible request itself. The host checks key, plan and quota first, so they allow it.
+  // A refusal (§7) of the impossible request itself. The host checks key, plan and quota first, so key, plan and quota
+  // allow the endpoint.
   const isAsMeant =
     endpoint !== 'list' && status !== undefined && REFUSED_AS_MEANT.has(remedy) && isErrorCode(code)
   if (isAsMeant) return { ...pass('endpoint', about(endpoint, ALLOWED)), code }

@@ -104,7 +104,8 @@ async function* checkHost(
   }
   if (key === null) return
   const now = systemClock.monotonic()
-  // The host counts the last requests of an earlier albumd too. Records that can't be read may hold any time.
+  // The host counts the last requests of an earlier albumd too. When the records can't be read, the time of those
+  // requests is not known.
   const lastRequest = status === null ? now : readState(config, synced => lastRequestBefore(synced, now))
   const host = openHostToAsk(config.host, { apiKey: key, ca: ca ?? null }, lastRequest)
   try {

@@ -17,8 +17,8 @@ import type { Watching } from '../watch/watching.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
 /**
- * Whether each mirror's folder is there, and whether this user may read everything in it. `folders`: how many all mirrors
- * have. Each has a watch of its own while the daemon runs.
+ * Whether each mirror's folder is there, and whether this user may read everything in it. `folders`: how many folders
+ * all mirrors have. Each folder has a watch of its own while the daemon runs.
  */
 export async function checkTrees(
   config: Config,
@@ -73,7 +73,7 @@ export async function surveyFolder(
   const { unreadable, deep } = survey
   const open: FolderToLookAt[] = [{ path: '', rules: [{ base: '', text: ignore.join('\n') }], digest: null }]
   for (let folder = open.pop(); folder !== undefined && !signal.aborted; folder = open.pop()) {
-    // So that an interrupt is noticed in a large tree.
+    // Lets an interrupt be noticed in a large tree.
     await turn()
     const { path } = folder
     const found = lookAtFolder(realDisk, root, folder)

@@ -13,8 +13,8 @@ const DECLARED: Readonly<Record<DimensionReading, string>> = {
 }
 
 /**
- * What the host's answers have shown where the specification leaves a choice. Nothing of this is asked anew for each picture.
- * `quota`: of the status.
+ * What the host's answers have shown where the specification leaves a choice. albumd remembers the readings, so it does
+ * not ask again for each picture. `quota`: of the status.
  */
 export function checkReadings(
   { host }: Pick<Config, 'host'>,

@@ -230,7 +230,7 @@ function albumIdOf({ albums }: Synced, path: readonly string[]): string | null {
 const STORED: ReadonlySet<HistoryEvent> = new Set(['uploaded', 'adopted', 'linked', 'unchanged'])
 const OPEN: ReadonlySet<FileState> = new Set(['pending', 'failed'])
 
-/** A path's history, oldest first. The moment when a picture was found is taken from the event of its upload. */
+/** A path's history, oldest first. The time when a picture was found comes from the event of its upload. */
 function historyOf(rows: readonly HistoryRow[], file: FileRow | undefined): PathEvent[] {
   const events: (Omit<PathEvent, 'at'> & { at: number })[] = []
   let isNew = true

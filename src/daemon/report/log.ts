@@ -21,7 +21,7 @@ export function openLog({ level, format }: Config['log'], { out, secrets, env, h
   const chosen = format === 'auto' ? formatFor(out, env) : format
   const clean = (line: string) => {
     const cleaned = withoutSecrets(harmless(line), secrets)
-    // The prefix is for journald alone.
+    // Only journald reads the prefix.
     hear?.(cleaned.replace(/^<\d>/, ''))
     return cleaned
   }
@@ -70,8 +70,9 @@ function isJournal(fd: number | undefined, stream: string | undefined): boolean 
 }
 
 /**
- * JSON escapes the control characters of ASCII. This escapes those beyond ASCII, and the characters that change the
- * direction of writing: they may be in the name of a file, and could deceive whoever reads the log on a terminal.
+ * JSON escapes the control characters of ASCII. This function escapes control characters beyond ASCII, and characters
+ * that change the direction of writing. Such characters may be in the name of a file, and could deceive a person who
+ * reads the log on a terminal.
  */
 function harmless(line: string): string {
   return line.replace(
@@ -156,7 +157,7 @@ export type Secrets = ReadonlySet<string>
 /** A shorter secret is not replaced, because it may be a part of ordinary words. No real key is as short. */
 const SHORTEST = 6
 
-/** The line without the secrets. Each is found as it is, in JSON, in a URL and in base64. */
+/** The line without the secrets. Each secret is found as plain text, in JSON, in a URL and in base64. */
 export function withoutSecrets(line: string, secrets: Secrets): string {
   let clean = line
   for (const secret of secrets) {
@@ -185,7 +186,10 @@ export function withoutAddressesIn(fields: Record<string, unknown>): Record<stri
   )
 }
 
-/** Shortens each address to its host, because an upload address holds its credential (§4.2), and a heartbeat's its id. */
+/**
+ * Shortens each address to its host, because an upload address holds its credential (§4.2), and a heartbeat's address
+ * holds its id.
+ */
 export function withoutAddresses(text: string): string {
   return text.replace(/\b(https?:\/\/)(?:[^\s/@"']*@)?([^\s/?#"']+)[/?#][^\s"']*/gi, '$1$2/…')
 }

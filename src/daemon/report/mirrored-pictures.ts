@@ -32,7 +32,7 @@ function candidates(
   const below = given.startsWith('/') ? [] : mirrors.map(mirror => ({ mirror, path: given }))
   const known = below.filter(isKnown)
   if (known.length > 0) return known
-  // When no mirror knows the path, it is taken as a shell would take it: relative to the working folder.
+  // When no mirror knows the path, the path is relative to the working folder, as in a shell.
   const here = inMirror(mirrors, resolve(given)) ?? inMirror(mirrors, behindLinks(resolve(given)))
   if (here) return [here]
   return below.length === 1 ? below : []

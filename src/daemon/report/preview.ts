@@ -186,7 +186,7 @@ function newAlbums(synced: Synced, path: string[]): string[] {
   })
 }
 
-/** What would become of the images in escrow. They are weighed as a pass weighs them: after its uploads. */
+/** What would become of the images in escrow. As in a pass, deletions are decided after the uploads. */
 async function* previewDeletions(
   synced: Synced,
   scanned: readonly ScannedMirror[],
@@ -217,8 +217,8 @@ async function* previewDeletions(
 }
 
 /**
- * What becomes of an image in escrow, or null: it stays for now. A new picture of its size does not count, although the image
- * waits for it: a pass reads that picture before it deletes, and `takeMoved` has judged it here.
+ * What becomes of an image in escrow. Null: the image stays for now. A real pass keeps the image until it has read a
+ * new picture of the same size. This function does not wait for that picture, because `takeMoved` has judged it.
  */
 function operationOn(synced: Synced, entry: EscrowRow, running: number): 'delete' | 'hold' | null {
   if (entry.state === 'held' || entry.state === 'unproved') return 'hold'
@@ -227,8 +227,8 @@ function operationOn(synced: Synced, entry: EscrowRow, running: number): 'delete
 }
 
 /**
- * Takes images out of escrow whose pictures seem to have moved: somewhere lies a picture of the same size and modification
- * time that has no image yet. Its bytes are not read. The hold does not count such images.
+ * Takes images out of escrow whose pictures seem to have moved: a picture of the same size and modification time lies
+ * elsewhere and has no image yet. The bytes of that picture are not read. The hold does not count such images.
  */
 async function takeMoved(synced: Synced, mirror: number, elsewhere: FoundElsewhere): Promise<EscrowRow[]> {
   const moved = synced.escrow.ofMirror(mirror).filter(({ image, reason }) => {

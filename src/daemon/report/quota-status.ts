@@ -44,7 +44,7 @@ export type ResetStatus =
 export interface BacklogStatus {
   pictures: number
   bytes: number
-  /** In how many days all are uploaded, by the quota and the pace so far, rounded up. 0: today. */
+  /** In how many days all these pictures are uploaded, by the quota and the pace so far, rounded up. 0: today. */
   days: number
   /** How many pictures of the backlog can be uploaded in a whole day. */
   per_day: number

@@ -35,7 +35,7 @@ export interface Status {
   /** When a running daemon uploads again. Null: it may upload now, or no daemon runs. See `uploads.hours`. */
   uploads_wait_until: string | null
   audit: AuditStatus
-  /** The host deleted more with an album than was recorded in it. An audit ends this. */
+  /** The host deleted more with an album than was recorded in the album. The next complete audit clears this entry. */
   deleted_more: (Excess & { at: string; message: string }) | null
   /** What the host does not allow. `since`: when the host first refused it. `said_at`: when the host last refused it. */
   blocks: { code: string; endpoint: string; since: string; said_at: string; message: string }[]
@@ -81,7 +81,10 @@ export function readStatus(config: Config, now: number): Status {
   return { ...status, mirrors }
 }
 
-/** No daemon runs that would notice a missing folder. So the folders are checked here, and a missing one is `guarded`. */
+/**
+ * While no daemon runs, nothing else notices a missing folder. So the folders are checked here, and a mirror whose
+ * folder is missing is `guarded`.
+ */
 function withMissingFolders(config: Config, mirrors: readonly MirrorStatus[]): MirrorStatus[] {
   const problems = checkFolders(config).filter(({ code }) => code !== 'FOLDER_OVERLAP')
   return mirrors.map(mirror => {
@@ -159,7 +162,7 @@ function mirrorStatus(
     reason: reason && inWords(reason),
     looked_at: row !== undefined,
     ...summary,
-    // Pictures with a name that is not UTF-8 have no record. They are counted in `failed` already.
+    // Pictures with a name that is not UTF-8 have no record. `failed` counts them already.
     files: summary.files + namesNotUtf8.filter(name => formatOfName(name) !== null).length,
     left_out_with_image: summary.left_out_with_image - perhapsRenamed,
     perhaps_renamed: perhapsRenamed,
@@ -216,7 +219,10 @@ export function verdictOn(status: Pick<Status, 'mirrors'>, stopped: readonly Hos
   return left || stopped.some(({ remedy }) => remedy !== 'plan') ? 'left' : 'in_sync'
 }
 
-/** With a plan that has neither uploads nor listings, albumd can do nothing. When one of the two is there, the other is only blocked. */
+/**
+ * With a plan that has neither uploads nor listings, albumd can do nothing. When the plan has one of the two, the other
+ * is only blocked.
+ */
 function planIsRefused(stopped: readonly HostFailure[]): boolean {
   const refused = new Set(stopped.filter(({ remedy }) => remedy === 'plan').map(({ endpoint }) => endpoint))
   return refused.has('upload') && refused.has('list')

@@ -4,7 +4,10 @@ import type { Config } from '../../config/schema.ts'
 export type Hours = NonNullable<Config['uploads']['hours']>
 
 const MINUTE_MS = 60_000
-/** The hours open and close within a day. When a change of the clocks skips the minute, they do within the next day. */
+/**
+ * The hours open and close within a day. When a change of the clocks skips the minute, the hours open or close within
+ * the next day.
+ */
 const MOST_MINUTES = 2 * 24 * 60
 
 /** Whether pictures may be uploaded. `from` belongs to the hours, `to` does not. `wall`: milliseconds since 1970. */

@@ -16,10 +16,10 @@ import { safeName } from './target-folder.ts'
 type ListedImage = WholeWalk['images'][number]
 
 /**
- * Fills an empty folder with all images that the host lists, each in the folder of its album, or goes on where an earlier run
- * ended. It serves when pictures and state are lost, so it needs no records; those that exist prove the bytes of their
- * images. No albumd may work with the state meanwhile, because both together would ask the host too often (§8). Throws
- * NotPossible, LockedError and StateError.
+ * Fills an empty folder with all images that the host lists, each in the folder of its album, or goes on where an
+ * earlier run ended. It is for the case that pictures and state are lost, so it needs no records. Records that exist
+ * prove the bytes of their images. No albumd may work with the state meanwhile, because both together would ask the
+ * host too often (§8). Throws NotPossible, LockedError and StateError.
  */
 export async function restoreFromHost(
   config: Config,

@@ -32,7 +32,7 @@ export function restoreMirrors(
   const { mirrors, deleted } = request
   return reading(config, async synced => {
     const rows = mirrors.flatMap(folder => synced.mirrors.of(folder) ?? [])
-    // An empty folder at the end would look like a success.
+    // Without this error an empty folder would look like a success.
     if (!rows.some(({ id }) => synced.files.anyOfMirror(id)))
       throw new NotPossible(
         `${config.state_dir}: nothing is recorded of ${mirrors.join(', ')}, so there is nothing to restore; check state_dir and mirrors[].folder`,
@@ -78,7 +78,7 @@ function recordedPictures(
       to: pathOf(folders.get(mirror)!, file.path),
       url,
       known: { size: image.size, sha256: image.hash, isLinked: state === 'linked' },
-      // Of the older version only the time of its upload is known.
+      // For an older version only the time of the upload is known.
       mtime: older ? Math.round(image.recorded_at * 1000) : file.mtime,
       note: older ? ('older' as const) : state === 'linked' ? ('proved' as const) : null,
       replacement() {

@@ -28,7 +28,10 @@ interface Wanted {
   mtime: number | null
 }
 
-/** So many folders are remembered until the next `flush`. They are real folders, and their new entries are not synced yet. */
+/**
+ * How many folders are remembered before a `flush`. Remembered folders are real folders whose new entries are not
+ * synced yet.
+ */
 const FOLDERS_KEPT = 500
 
 /**
@@ -47,15 +50,16 @@ export class PlaceFiles {
   }
 
   /**
-   * The size of the picture, when it is already there with the bytes that are known of it. Then its time is set too. Null: nothing
-   * is there.
+   * The size of the picture, when it is already on the disk with the known bytes. Its modification time is set too.
+   * Null: nothing is there.
    */
   async sizeThere({ to, known, mtime }: Wanted): Promise<number | null> {
     const file = await this.#fullPath(to)
     const stats = await lstat(file).catch(absent)
     if (stats === null) return null
     if (!stats.isFile() || !sizeIs(known, stats.size)) throw inTheWay()
-    // With its time, an earlier run finished this file, because a file gets its time only when it is complete.
+    // When the file has the picture's modification time, an earlier run finished the file, because only a complete file
+    // gets that time.
     if ('listed' in known || Math.round(stats.mtimeMs * 1000) === mtime) return stats.size
     const handle = await open(file, is.O_RDONLY | is.O_NOFOLLOW | is.O_NONBLOCK)
     try {
@@ -74,7 +78,7 @@ export class PlaceFiles {
     return new BegunFile(temporary, await open(temporary, 'wx+'), path => this.#fullPath(path))
   }
 
-  /** After this, all finished files survive a power cut. */
+  /** After `flush`, all finished files survive a power cut. */
   async flush(): Promise<void> {
     const folders = [...this.#folders.values()]
     this.#folders = new Map()
@@ -125,7 +129,7 @@ export class BegunFile implements ByteSource {
     return buffer.subarray(0, bytesRead)
   }
 
-  /** Returns when the bytes are written, so that no more arrives than the disk can take. */
+  /** Returns when the bytes are written, so that bytes arrive no faster than the disk takes them. */
   write(chunk: Uint8Array): void {
     for (let from = 0; from < chunk.byteLength; ) {
       const written = writeSync(this.#file.fd, chunk, from, chunk.byteLength - from, this.size)

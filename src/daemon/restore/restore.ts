@@ -30,14 +30,14 @@ export interface Shown {
 }
 
 /**
- * What is to be said of a restored picture, and counted in the report.
+ * What a person must know about a restored picture. The report counts each note.
  * older: it is an older version, because the picture's last change was not uploaded.
  * proved: it was only linked or listed so far, and its bytes have the recorded hash.
  * unproved: nothing is recorded of it, and only its size and dimensions are compared with the host's listing.
  */
 export type Note = 'older' | 'proved' | 'unproved'
 
-/** How a restore came out. What a note counts includes pictures that were there already. */
+/** The result of a restore. The counts of notes include pictures that were there already. */
 export interface RestoreReport extends Record<Note, number> {
   restored: number
   /** Pictures that were there already. */
@@ -167,7 +167,7 @@ class Restore {
       const problem = this.#refused(error)
       if (problem !== null) throw problem
     })
-    // After an early end the rest is counted. Otherwise the few missing pictures would seem to be all that is missing.
+    // After an early end the rest is counted. Otherwise the missing pictures counted so far would seem to be all.
     for (const _ of due) report.untried++
     report.interrupted = stop.aborted
     report.stopped ??= doubt

@@ -64,8 +64,8 @@ export async function openTarget(folder: string, config: Config, purpose: Purpos
 }
 
 /**
- * A daemon that finds a mirror's folder half filled would take the missing half for deleted. And the state folder is only
- * for albumd's own files. Throws NotPossible.
+ * Throws NotPossible for a folder that must not be filled. In a mirror's folder that is half filled, a daemon would
+ * take the missing half for deleted. The state folder is only for albumd's own files.
  */
 function refuseLocation(root: string, { mirrors, state_dir }: Config): void {
   const mirror = mirrors.find(({ folder }) => isAtOrBelow(root, folder) || isAtOrBelow(folder, root))
@@ -208,7 +208,7 @@ export function diskProblem(error: unknown, root: string): Error {
   return new PictureProblem('NOT_WRITTEN', `${WORDS[code] ?? "it can't be written"} (${code})`)
 }
 
-/** After this, what was made, moved or removed in the folder survives a power cut, where the file system can sync folders. */
+/** Makes what was made, moved or removed in the folder survive a power cut, where the file system can sync folders. */
 export async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, 'r')

@@ -29,7 +29,7 @@ export interface ReaderOptions {
 export const PAGE = 4096
 const ZEROS = Buffer.alloc(PAGE)
 
-/** Reads a source from place to place. It holds one block at a time, so that memory does not grow with the picture. */
+/** Reads a source at any offset. It holds one block at a time, so that memory does not grow with the picture. */
 export class ByteReader {
   readonly source: ByteSource
   readonly size: number

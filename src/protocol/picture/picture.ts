@@ -18,7 +18,9 @@ export interface Picture {
   /** Pixels as stored, without EXIF's orientation. Both are null when they can't be read or are not stated. */
   width: number | null
   height: number | null
-  /** EXIF turns the picture on its side: it is shown as wide as it is stored high. Only a JPEG's EXIF is read. */
+  /**
+   * EXIF turns the picture on its side: the picture is shown as wide as it is stored high. Only a JPEG's EXIF is read.
+   */
   turned?: true
 }
 

@@ -111,8 +111,8 @@ async function endOfDeclaration(text: Text, at: number): Promise<number | null> 
 }
 
 /**
- * The offset behind a tag or a DOCTYPE. A '>' in quotes does not end it, and in a DOCTYPE neither does one in brackets or in
- * a comment.
+ * The offset behind a tag or a DOCTYPE. A '>' in quotes does not end a tag or a DOCTYPE. A '>' in brackets or in a
+ * comment does not end a DOCTYPE.
  */
 async function endOfTag(text: Text, from: number, signs = /["'>]/g): Promise<number | null> {
   let inside = false

@@ -40,8 +40,9 @@ const DNG_VERSION = 50_706
 
 /**
  * The size in the first directory of a TIFF. The directory may be at the end of the file, because many writers write it
- * after the pixels. Other directories are further pages or smaller copies. 'raw': the file of a camera, Canon's or Adobe's,
- * which has the structure of a TIFF and is none. NEF and ARW are not recognized, because scanners' TIFFs have their marks, too.
+ * after the pixels. Other directories are further pages or smaller copies. 'raw': the file of a camera, Canon's or
+ * Adobe's, which has the structure of a TIFF but is not a TIFF. NEF and ARW are not recognized, because scanners' TIFFs
+ * have the same marks.
  */
 export async function readTiffSize(reader: ByteReader): Promise<Size | 'raw' | null> {
   const header = await reader.bytes(0, HEADER)
@@ -204,7 +205,7 @@ class Tiff {
     return { tag, type, count, bytes, at }
   }
 
-  /** The whole numbers of an entry. It has a reader of its own, because two lists are read side by side. */
+  /** The whole numbers of an entry. Each call makes a reader of its own, because two lists are read side by side. */
   async *#numbers(entry: Entry | undefined): AsyncGenerator<number, void> {
     if (!isWhole(entry)) return
     const reader = new ByteReader(this.#reader.source)
