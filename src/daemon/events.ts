@@ -14,7 +14,7 @@ export type DaemonEvent =
   /** A person gave a command. */
   | { event: 'asked_for'; what: string }
   | { event: 'config_taken' }
-  /** The config from before stays. */
+  /** The new config was refused, so the current config stays. */
   | { event: 'config_refused'; message: string }
   | { event: 'key_taken' }
   | { event: 'key_refused'; message: string }
@@ -35,7 +35,7 @@ export interface Sending {
   path: string
   /** Bytes. */
   size: number
-  /** Bytes that have been sent. Null: the upload has ended, well or not. */
+  /** Bytes that have been sent. Null: the upload has ended, with or without success. */
   sent: number | null
 }
 
@@ -88,7 +88,7 @@ export class Bus {
   readonly note = (event: DaemonEvent): void => this.publish('daemon', event)
 }
 
-/** After one of these events a picture that was pending may be pending no more. */
+/** After one of these events a pending picture may no longer be pending. */
 const SETTLED: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uploaded',
   'picture_unchanged',

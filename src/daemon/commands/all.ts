@@ -24,7 +24,7 @@ export const pauseCommand: Command<{ forMs: number | null }, Pause> = {
   },
 }
 
-/** `paused`: the pause that held. */
+/** `paused`: the pause that was ended. */
 export const resumeCommand: Command<object, { paused: Pause | null }> = {
   request: z.strictObject({}),
   atOnce: true,
@@ -56,7 +56,10 @@ export function commandNamed(name: string): Command<unknown, unknown> | null {
   return Object.hasOwn(commands, name) ? (commands[name as CommandName] as Command<unknown, unknown>) : null
 }
 
-/** A person waits, so an outage is not waited out for long. What the person's own scan misses needs no grace. */
+/**
+ * A person waits, so an outage is not waited out for long. A picture that this scan does not find needs no grace,
+ * because the person asked for the scan.
+ */
 const ONE_SHOT = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
 
 /**

@@ -88,7 +88,10 @@ export interface AuditResult {
   /** Albums that could not be compared, and why. */
   skipped: { album: string; reason: string }[]
   findings: AuditFinding[]
-  /** Pictures that lie flat: outside their own albums, which could not be had. No difference, and nothing to repair. */
+  /**
+   * Pictures that lie flat: outside their own albums, which could not be had. They are no difference, and an audit does
+   * not repair them.
+   */
   flat: AuditFlat[]
   /** How many deletions were not done, because so many need a person's word. */
   withheld: number

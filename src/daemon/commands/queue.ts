@@ -26,7 +26,10 @@ export const RENEWED = new Refused(
   'the daemon has taken another config or key before this was done; run it again',
 )
 
-/** How whoever gave a command hears of it. The status page gives none of these, because it shows only the outcome. */
+/**
+ * How the person who gave a command is told about it. The status page gives none of these, because it shows only the
+ * outcome.
+ */
 export interface Asker {
   output?: CommandOutput
   /** Aborted when the asker has gone. A command that has not begun is then dropped. */
@@ -36,7 +39,7 @@ export interface Asker {
 }
 
 interface QueuedCommand {
-  /** Resolves when the command has ended, well or not. */
+  /** Resolves when the command has ended, with or without success. */
   start(): Promise<void>
   refuse(why: Error): void
   left: AbortSignal | undefined

@@ -48,7 +48,7 @@ export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
   async carryOut(context, { verify }) {
     const { config, synced, interruption } = context
     const engine = context.engine()
-    // A failure that was ambiguous may be clear by now.
+    // An upload that was refused as ambiguous may be clear by now.
     await forgetFailures(config, synced)
     let verified: VerifiedInWords | null = null
     // Every picture may be linked, so comparing them may take long.

@@ -88,7 +88,7 @@ export async function serveApp(
 
 /** Bytes. */
 const LARGEST_REQUEST = 64 * 1024
-/** How much may wait for a client. One that sleeps must not fill the daemon's memory. */
+/** How much may wait for a client. A client that does not read must not fill the daemon's memory. */
 const MOST_BYTES_AHEAD = 16 * 1024 * 1024
 
 /** What the control socket answers. `onAsked` is called with the name of each command. */

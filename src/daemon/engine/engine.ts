@@ -41,7 +41,7 @@ export interface PassOptions {
   pruneIgnored?: boolean
 }
 
-/** The engine, put together: disk, host, clock and state. */
+/** The engine with its disk, host, clock and state. */
 export interface Engine {
   readonly context: EngineContext
   /** While albumd is paused, the pass scans and sends nothing to the host. */
@@ -160,7 +160,7 @@ export function openEngine(
         .map(mirror => ({ ...mirror, pruneIgnored }))
       return await runPass(context, { mirrors, interruption: { ...interruption, stop, cut }, scopeOf, task })
     } catch (error) {
-      // What the pass does at the same time must end too.
+      // The other work of the pass must end too.
       broken.abort()
       throw state.failed(error)
     } finally {

@@ -37,7 +37,7 @@ export class Loop {
   readonly #watchers = new Map<string, MirrorWatcher>()
   /** When a picture that is still being written is looked at again, by the monotonic clock. */
   #lookAgainAt = Number.POSITIVE_INFINITY
-  /** How long the last pass took. What came due meanwhile is due at once: see `dueMs`. */
+  /** How long the last pass took. Work that came due during the pass is due at once: see `dueMs`. */
   #passTookMs = 0
 
   constructor(options: LoopOptions) {
@@ -175,9 +175,12 @@ export class Loop {
   }
 }
 
-/** When the wall clock has moved by more than this against the monotonic one, what depends on the wall clock is due. */
+/**
+ * When the wall clock has moved by more than this against the monotonic clock, work that depends on the wall clock is
+ * due.
+ */
 const JUMP_MS = 30_000
-/** How long uploads, and deletions, go on at least before they pause for something else. */
+/** The shortest time that uploads, or deletions, go on before they pause for something else. */
 const LEAST_MS = 5000
 /** The events of deletions, whether done or refused. */
 const DELETING: ReadonlySet<SpokenEvent['event']> = new Set(['image_deleted', 'image_kept', 'album_deleted'])
@@ -187,8 +190,8 @@ type Rests = { [kind in 'due' | 'stale']: (ended: AbortSignal) => Promise<void> 
 
 /**
  * Pauses the uploads and deletions of one pass when something else is due, because a backlog may take hours. The next
- * pass goes on with them. Both get at least as much time as the scans before them took: otherwise a tree that changes all
- * the time would only be scanned. `hours`: undefined where uploads go at any time.
+ * pass goes on with them. Both get at least as much time as the scans before them took: otherwise albumd would only
+ * scan a tree that changes all the time, and never upload. `hours`: undefined where uploads go at any time.
  */
 function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], rests: Rests) {
   const began = clock.monotonic()

@@ -15,7 +15,7 @@ import { pauseAt } from '../state/pause.ts'
 export interface Recurring {
   /** When it comes, in milliseconds since 1970. A time that has come stays until `attended`; several count as one. */
   at(): number
-  /** The work is done, so nothing is due until the next time. */
+  /** Call it when the work is done: nothing is due until the next time. */
   attended(): void
 }
 
@@ -195,7 +195,8 @@ export function restMs(options: DueOptions, { stopped }: PassReport, tookMs: num
 }
 
 /**
- * In how many milliseconds something is due that uploads must pause for, such as a deletion whose grace ends. What came due within the last `freshMs` is due at once, because it came due during the last pass.
+ * In how many milliseconds something is due that uploads must pause for, such as a deletion whose grace ends. Work that
+ * came due within the last `freshMs` is due at once, because it came due during the last pass.
  */
 export function dueMs(
   { config, synced, clock, running, credentialLifetimeMs, rescan }: DueOptions,
@@ -218,7 +219,8 @@ export function dueMs(
     // From then on no upload can arrive in an album that was empty, so it may be deleted.
     { at: unused === null ? null : unused + longAgo, now: clock.monotonic() },
   ]
-  // What has been due for long could not be done by the last pass. It waits, or the loop would never rest.
+  // Work that has been due for longer could not be done by the last pass. It waits, because otherwise the loop would
+  // never rest.
   const waitMs = (at: number, now: number) => (at > now ? at - now : now - at < freshMs ? 0 : RETRY_MS)
   return Math.min(...due.flatMap(({ at, now }) => (at === null ? [] : [waitMs(at, now)])))
 }

@@ -27,7 +27,7 @@ export interface Renewable {
   onTaken(settings: Settings): void
 }
 
-/** How often the key's file is looked at. Whoever has changed the key soon looks whether it works. */
+/** How often the key's file is looked at. A person who has changed the key wants to see soon whether it works. */
 const KEY_FILE_MS = 5000
 
 /** The settings of a running daemon, which a person may replace. */
@@ -79,7 +79,10 @@ export function openSettings(
     replaced.abort(RENEWED)
   }
 
-  /** Takes settings between two passes, or at once where the state can't be opened. Throws why they can't be taken. */
+  /**
+   * Takes settings between two passes, or at once where the state can't be opened. Throws the reason when the settings
+   * can't be taken.
+   */
   async function take(read: () => Settings): Promise<void> {
     // Answered, not thrown, because settings that do not fit are no error of the state.
     const refusalOf = async (synced: Synced | null) => {

@@ -2,7 +2,7 @@ import { FAILURES_SHOWN, type Status } from '../report/status.ts'
 
 /** Something that needs a person. */
 export interface Alert {
-  /** Identifies the alert. As long as there is an alert with the same key, it is the same alert. */
+  /** Identifies the alert. Two alerts with the same key are the same alert. */
   key: string
   /** STATE, STUCK, GUARDED, HELD, DELETED_MORE, TOO_OLD, FAILED, WATCH_LOST, or the host's error code. */
   code: string
@@ -56,7 +56,8 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
       'TOO_OLD',
       `a picture has waited for ${inHours(oldestUnsyncedMs)} to be on the host; "albumd status" says why`,
     )
-  // A failure that albumd tries again by itself is no alert of its own. It may become TOO_OLD.
+  // A failure that albumd tries again by itself is no alert. When the picture waits too long, there is an alert
+  // TOO_OLD.
   const [first, ...others] = status.failures.filter(({ next_attempt_at }) => next_attempt_at === null)
   const least = status.failures.length === FAILURES_SHOWN ? 'at least ' : ''
   const more = others.length > 0 ? ` (and ${least}${others.length} more)` : ''
@@ -68,7 +69,7 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
   return { alerts, oldestUnsyncedMs }
 }
 
-/** An endpoint outside the plan is in the way only where something waits for it. */
+/** An endpoint outside the plan is an alert only when something waits for the endpoint. */
 function blocksInTheWay({ mirrors, blocks }: Known): Known['blocks'] {
   const waits = (what: WaitingCount) => mirrors.some(mirror => mirror[what] > 0)
   const needed = (endpoint: string) =>
@@ -81,7 +82,7 @@ function inHours(ms: number): string {
   return hours < 1 ? 'less than an hour' : hours === 1 ? 'an hour' : `${hours} hours`
 }
 
-/** What keeps the daemon from its state. */
+/** The error that keeps the daemon from its state. */
 export function stateAlert(message: string): Alert {
   return { key: 'STATE', code: 'STATE', message }
 }

@@ -40,8 +40,8 @@ const COMMAND_MS = 60_000
 const ALERTS_SAID = 10
 
 /**
- * Tells others how albumd is: sends a heartbeat while there is no alert, and runs a command when the alerts change. It
- * does one thing at a time. A heartbeat or command that fails stops nothing else.
+ * Sends a heartbeat while there is no alert, and runs a command when the alerts change. It does only one of both
+ * at a time. A heartbeat or command that fails stops nothing else.
  */
 export class Notifier {
   readonly #options: Required<NotifierOptions>
@@ -62,7 +62,7 @@ export class Notifier {
     this.#notify = options.notify
   }
 
-  /** Looks at this health from here on, and at once. `session` null: no state is open. */
+  /** Looks at this health at once, and from now on. `session` null: no state is open. */
   lookAt(look: () => Health, session: NotifySession | null): void {
     this.#look = look
     this.#kept = session?.told ?? null
@@ -83,7 +83,7 @@ export class Notifier {
       await clock.sleep(Math.max(0, woken - clock.monotonic()), stop)
       if (stop.aborted) return
       this.#nudge.heard()
-      // An error of the state is told by the supervisor.
+      // The supervisor reports an error of the state.
       const health = orNull(() => this.#look?.() ?? null)
       const due = health ? [await this.#tell(health.alerts, stop), await this.#beat(health, stop)] : []
       waitMs = Math.max(0, Math.min(LOOK_MS, ...due.map(at => at - clock.monotonic())))
@@ -120,7 +120,7 @@ export class Notifier {
     this.#commandProblem = problem
     if (problem === null) {
       this.#told = keys
-      // Where the alerts can't be recorded, they are told once more after a restart.
+      // When the alerts can't be recorded, they are told once more after a restart.
       orNull(() => this.#kept?.set(keys))
     }
     return Number.POSITIVE_INFINITY
@@ -157,7 +157,7 @@ function messageOf(alerts: readonly Alert[]): string {
 }
 
 /**
- * After one of these events the health may have changed. Before the first of them the records are those of the run
+ * After one of these events the health may have changed. Before the first such event the records are those of the run
  * before, so the health is not looked at.
  */
 const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
@@ -170,7 +170,8 @@ const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
 ])
 
 /**
- * Shows the notifier how the daemon is, while it works with one state and one config. Answers functions that end that.
+ * Shows the notifier the daemon's health while the daemon works with one state and one config. Answers functions that
+ * end this.
  */
 export function watchHealth(
   bus: Bus,

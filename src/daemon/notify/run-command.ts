@@ -7,9 +7,8 @@ const KEPT_BYTES = 1000
 const ON_WINDOWS = process.platform === 'win32'
 
 /**
- * Runs a command of the config by the shell. `said`: what it is told, by variables of its environment. On `stop`, and
- * after `timeoutMs`, the command is killed with all processes that it started. Answers what went wrong, in one line, or
- * null.
+ * Runs a command of the config by the shell. `said`: variables for the command's environment. On `stop`, and after
+ * `timeoutMs`, the command is killed with all processes that it started. Answers what went wrong, in one line, or null.
  */
 export async function runCommand(
   command: string,
@@ -25,7 +24,8 @@ export async function runCommand(
       shell: true,
       env: { ...childEnvironment(process.env), ...said },
       stdio: ['ignore', 'ignore', 'pipe'],
-      // A process group of its own, so that it can be ended as a whole, and Ctrl-C on albumd's terminal does not reach it.
+      // The command gets a process group of its own, so that the group can be ended as a whole, and Ctrl-C on albumd's
+      // terminal does not reach it.
       detached: !ON_WINDOWS,
     })
     let told = ''
@@ -61,7 +61,10 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-/** What desktop messages and the clipboard need is included. The API key and systemd's folder of credentials are not. */
+/**
+ * Variables that desktop messages and the clipboard need are included. The API key and systemd's folder of credentials
+ * are not.
+ */
 const KEPT = [
   'PATH',
   'HOME',

@@ -91,7 +91,7 @@ export class ServiceManager {
       if (waiting.signal.aborted) return
       this.#waiting = null
       this.#statusAt = clock.monotonic()
-      // An error of the state is told by the supervisor.
+      // The supervisor reports an error of the state.
       const line = orNull(look)
       if (line !== null) this.#say(line)
     })
@@ -126,7 +126,7 @@ export class ServiceManager {
   }
 }
 
-/** The service manager that started this process. Null: none did. */
+/** The service manager that started this process. Null: no service manager started it. */
 export function openServiceManager(
   env: NodeJS.ProcessEnv,
   clock: Clock,
@@ -173,7 +173,7 @@ function wording(error: Error & { code?: unknown }, said: string): string {
   return said.trim().split('\n').at(-1) || error.message
 }
 
-/** Sends signs of life and status lines while the daemon works with one state. Answers functions that end that. */
+/** Sends signs of life and status lines while the daemon works with one state. Answers functions that end this. */
 export function reportTo(
   manager: ServiceManager,
   bus: Bus,

@@ -65,7 +65,7 @@ export class UploadCommand {
       this.#tellLeft(this.#left, `more than ${WAITING_MAX} waited`)
       this.#left = 0
       const problem = await this.#run(turn.command, turn.said, this.#stop, PATIENCE_MS)
-      // A command that fails in the same way again and again is told once.
+      // A failure is reported once as long as the command fails in the same way.
       if (problem !== null && problem !== this.#failure)
         this.#note({ event: 'upload_command_failed', path: turn.path, message: problem })
       this.#failure = problem
@@ -89,7 +89,7 @@ export class UploadCommand {
  * host has not told it.
  */
 function saidOf(synced: Synced, mirror: string, path: string, url: string | null): Record<string, string> {
-  // The pass fails with an error of the records too, and tells it.
+  // The pass fails with the same error of the records, and reports it.
   const image = orNull(() => {
     const row = synced.mirrors.of(mirror)
     const folder = row && synced.folders.at(row.id, folderAbove(path))

@@ -24,7 +24,7 @@ export interface Claim {
   roots: RootLocks
   /**
    * Locks the state folder that is there now, where somebody has put another folder in the place of the locked one.
-   * Answers whether it did. Throws StateError.
+   * Answers whether there was another folder. Throws StateError.
    */
   renew(): boolean
   release(): void
@@ -43,7 +43,7 @@ export async function claimState(config: Config): Promise<Claim> {
     try {
       lock = take(lockFile)
     } catch (error) {
-      // Another albumd's lock is an error that passes: this daemon has worked already, so it waits.
+      // Another albumd's lock is an error that may pass. This daemon has worked already, so it waits.
       throw error instanceof LockedError ? new StateError('STATE_BUSY', error.message) : error
     }
     taken = idOf(lockFile)

@@ -34,7 +34,10 @@ export function bootId(): string {
   return orNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()) ?? 'unknown'
 }
 
-/** The blocks that outlive a process. A refused key does not, because a person corrects it before the next start. */
+/**
+ * The blocks that outlive a process. The block of a refused key does not outlive the process, because a person corrects
+ * the key before the next start.
+ */
 const REMEMBERED = new Map<string, Remedy>([
   ['PLAN_NOT_SUPPORTED', 'plan'],
   ['STORAGE_LIMIT_REACHED', 'storage'],

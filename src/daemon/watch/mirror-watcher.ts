@@ -13,7 +13,7 @@ import type { WatchState } from './watching.ts'
 
 /**
  * Watches one mirror: one watch for each of its folders. It begins with the folders on record, because a root that is
- * missing or in doubt is not scanned, and what comes back is noticed all the same.
+ * missing or in doubt is not scanned, and albumd must notice when the root comes back.
  */
 export interface MirrorWatcher {
   /**
@@ -100,7 +100,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   }
 
   async function followNow(): Promise<void> {
-    // The uploads of the scan go first.
+    // This turn of the event loop is left to the uploads that the scan has found.
     await turn()
     isFollowing = false
     if (end.aborted) return
@@ -164,16 +164,16 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   }
 
   function follow(): void {
-    // A call of `followNow` that waits already will read the records of this scan too.
+    // A call of `followNow` that already waits will read the records of this scan too.
     if (isFollowing) return
     isFollowing = true
-    // An error of the state is left to the next pass, which fails with it too and tells it.
+    // The next pass fails with the same error of the state, and reports it.
     following = following.then(followNow).catch(() => {})
   }
 
   tellState()
   const loops = [every(MOUNTS_MS, lookAtMounts), every(LOST_MS, lookAfterLost), poll()]
-  // The root's watch begins in this very turn, so before the first scan.
+  // The root's watch begins in this turn of the event loop, and so before the first scan.
   if (pollMs === null) following = watchOnly(new Set(['']))
   follow()
 
@@ -191,9 +191,9 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
 }
 
 /**
- * The folders to watch: the root, and those that are there without doubt. A folder in doubt may be another folder when it
- * comes back, for example by a mount, which makes no event. The root is watched in any case, because a root that comes back
- * is looked for. An emptied folder is watched, because pictures that are put back into it end the doubt.
+ * The folders to watch: the root, and those that are there without doubt. A folder in doubt may be another folder when
+ * it comes back, for example by a mount, which makes no event. The root is always watched, so that a root that comes
+ * back is noticed. An emptied folder is watched, because pictures that are put back into it end the doubt.
  */
 function foldersToWatch(synced: Synced, mirror: string): Set<string> {
   const row = synced.mirrors.of(mirror)
@@ -212,7 +212,7 @@ function openMirrorMounts(mirror: string, mounts: () => Mount[], say: (line: str
   let known = read()
 
   function read(): Map<string, string> {
-    // The kernel's list has no links. The end of a link may be missing until its disk is mounted.
+    // The kernel's list has real paths, without links. The target of a link may be missing until its disk is mounted.
     const root = realPathOf(mirror)
     const folderOf = ({ path }: Mount) => (path.startsWith(`${root}/`) ? path.slice(root.length + 1) : '')
     const mine = mountsOf(mounts(), root)

@@ -10,9 +10,9 @@ interface Patience {
 
 /** For a picture that a person has just saved. */
 const EAGER: Patience = { quietMs: 5, burstMs: 50 }
-/** For thousands of pictures that come one by one, so that not each of them has a scan of its own. */
+/** For thousands of pictures that come one by one. One scan then finds many of them. */
 const CALM: Patience = { quietMs: 200, burstMs: 2000 }
-/** So many scans in a row wait EAGER alone. Each EAGER_AGAIN_MS allow one more. */
+/** How many scans in a row wait only as long as EAGER says. Every EAGER_AGAIN_MS allow one more such scan. */
 const EAGER_LOOKS = 30
 const EAGER_AGAIN_MS = 200
 
@@ -45,7 +45,8 @@ export class StaleFolders {
   }
 
   /**
-   * Waits until a folder is stale and its burst of events has paused, or `mostMs` have passed. One waits at a time.
+   * Waits until a folder is stale and its burst of events has paused, or `mostMs` have passed. Only one caller may wait
+   * at a time.
    */
   async wait(mostMs: number, clock: Clock, stop: AbortSignal): Promise<void> {
     const end = clock.monotonic() + mostMs

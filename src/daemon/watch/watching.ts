@@ -34,12 +34,12 @@ export function watchRecord({ commit }: Synced): (mirror: string, state: WatchSt
     const text = JSON.stringify(sumOf([...states.values()]))
     if (text === written) return
     written = text
-    // An error is left to the next pass, which fails with it too and tells it.
+    // The next pass fails with the same error, and reports it.
     commit(tx => tx.meta.set('watching', text)).catch(() => {})
   }
 }
 
-/** Null where nothing is watched. `running`: whether a process works with this state. */
+/** Null when nothing is watched. `running`: whether a process works with this state. */
 export function readWatching({ meta }: Pick<Synced, 'meta'>, running: boolean): Watching | null {
   const text = meta.get('watching')
   if (!running || text === null) return null
