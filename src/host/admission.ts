@@ -48,7 +48,7 @@ export class RateWindow {
     this.#limit = limit
   }
 
-  /** `retryAfterMs`: after how long a request will be admitted. Null: this one is. */
+  /** `retryAfterMs`: after how long a request will be admitted. Null: this request is admitted. */
   take(now: number): RateState & { retryAfterMs: number | null } {
     const limit = this.#limit
     if (limit === Number.POSITIVE_INFINITY) return { limit, remaining: limit, retryAfterMs: null }

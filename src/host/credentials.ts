@@ -35,7 +35,7 @@ export function openIssuing(
     const over = credentials.usedOn(account.id, now) - settings.dailyQuota
     if (over < 0) return
     const message = `The day's ${settings.dailyQuota} images are used up.`
-    // With a quota of none no day brings a place.
+    // When the quota is 0, no later day has room either.
     const retryAfterMs = settings.dailyQuota > 0 ? credentials.nextPlace(account.id, now, over) - now : null
     throw new Refusal('DAILY_LIMIT_REACHED', message, { retryAfterMs })
   }

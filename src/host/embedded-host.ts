@@ -19,7 +19,10 @@ export interface HostOptions extends HostChoices {
   apiKeys: readonly string[]
   /** False serves plain HTTP. */
   tls: boolean
-  /** {site_url}, where other machines reach the host. Without it, they are told what the host listens on. */
+  /**
+   * {site_url}, where other machines reach the host. Without `publicUrl`, the host tells clients the address that it
+   * listens on.
+   */
   publicUrl?: string
   clock?: Clock
   /** Called with errors that no request has caused. */

@@ -24,7 +24,7 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
   const admission = openAdmission(stores)
   const node = openUploadNode(stores)
   const defaultOf = db.transaction(() => defaultAlbums(stores)).immediate()
-  // A default album that was deleted is none.
+  // A default album that was deleted is no default album any more.
   const defaultAlbum = (account: Account) =>
     albums.at(defaultOf.get(account.id) ?? account.root) ?? albums.owned(account, null)
   const issue = openIssuing(stores, node, defaultAlbum)

@@ -13,7 +13,7 @@ export interface Listing {
   pagination: { page: number; per_page: number; total_pages: number; total_images: number }
 }
 
-/** `GET /list` (§4.4). Null is the root; `query`: the page as it is asked for, null when it is left out. */
+/** `GET /list` (§4.4). Null is the root; `query`: the page's number as text, null when the query names no page. */
 export function list(
   { albums, images, settings: { readings } }: Stores,
   account: Account,
@@ -41,7 +41,7 @@ export function list(
   }
 }
 
-/** The page that is answered where a page is asked for. */
+/** The page that is answered when this page is asked for. */
 export function pageWithin(asked: number, last: number, { beyondLast }: Readings): number {
   if (asked <= last || beyondLast === 'empty') return asked
   if (beyondLast === 'last-page') return last

@@ -11,14 +11,14 @@ export type Readings = {
 /** A failure for which §4 names no code. */
 export type Failing = keyof typeof CODES
 
-/** What a reading may be taken as. */
+/** The values that a reading may have. */
 interface Entry {
   at: string
   says: string
   own: string | number
-  /** The value of a text; undefined when the text is none. */
+  /** The value that a text means; undefined when the text means no value. */
   read(text: string): string | number | undefined
-  /** In words, what else may be taken. */
+  /** The possible values in words. */
   others: string
 }
 
@@ -37,7 +37,7 @@ for (const [name, [at, says, own]] of Object.entries(CODES)) {
   ENTRIES.set(name, { at, says, own, read, others: 'a code of §7' })
 }
 
-/** What the host has decided where nothing else is said. */
+/** The readings of the host by default. */
 export const OWN_READINGS = Object.fromEntries(
   [...ENTRIES].map(([name, { own }]) => [name, own]),
 ) as unknown as Readings
@@ -61,7 +61,7 @@ export function parseReadings(written: string): Partial<Readings> | string {
 /** One reading for people and programs. */
 export interface Listed {
   at: string
-  /** Null: it can't be taken otherwise. */
+  /** Null: the reading can't be changed. */
   name: string | null
   taken: string | number | null
   says: string
@@ -98,7 +98,7 @@ function nameOf(label: string): string {
   return label.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** What can not be taken otherwise, or by an option of its own. */
+/** Readings that can't be changed, or that have an option of their own. */
 const RULES: Readonly<Record<string, readonly string[]>> = {
   '§1.6': [
     'Uploading through the interface begins with the professional plan.',

@@ -84,8 +84,8 @@ export function openUploadNode(stores: Stores) {
     },
 
     /**
-     * Resolves to the image's id once the image would survive a power cut. `chunks` is asked for no more than is
-     * needed to refuse it. A refused upload leaves nothing behind.
+     * Resolves to the image's id once the image would survive a power cut. When the picture is refused, no further
+     * chunks are read. A refused upload leaves nothing behind.
      */
     async send(credential: CredentialRow, chunks: AsyncIterable<Uint8Array>): Promise<string> {
       if (credential.state !== 'open' || credential.expires_at <= clock.wall()) throw spentCredential()

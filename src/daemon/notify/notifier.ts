@@ -40,8 +40,8 @@ const COMMAND_MS = 60_000
 const ALERTS_SAID = 10
 
 /**
- * Sends a heartbeat while there is no alert, and runs a command when the alerts change. It does only one of both
- * at a time. A heartbeat or command that fails stops nothing else.
+ * Sends a heartbeat while there is no alert, and runs a command when the alerts change. A heartbeat and a command never
+ * run at the same time. A heartbeat or command that fails stops nothing else.
  */
 export class Notifier {
   readonly #options: Required<NotifierOptions>
