@@ -83,7 +83,7 @@ async function deleteOfMirror(
   const run = { mirror: named, disk, known }
   const policies = scanned.map(({ policy }) => policy)
   const failure =
-    context.albumDeletions === 'recursive' && synced.meta.get('deleted_more') === null
+    context.albumDeletions === 'recursive'
       ? await deleteWholeAlbums(context, policies, run, interruption)
       : null
   return failure ?? deleteImages(context, run, interruption)

@@ -45,7 +45,8 @@ export async function deleteWholeAlbums(
   if (due.size === 0) return null
   const done = new Set<number>()
   for (const album of folderlessAlbums(synced, policies, mirror.id)) {
-    if (stop.aborted) return null
+    // Asked for each album, because the host may have deleted more with the album before.
+    if (stop.aborted || synced.meta.get('deleted_more') !== null) return null
     if (done.has(album.id)) continue
     const whole = wholeAlbum(synced, album, due)
     if (!whole) continue

@@ -147,6 +147,25 @@ describe('a folder that is gone whole', () => {
     expect(synced.meta.get('deleted_more')).toBeNull()
   })
 
+  it('ends with the first album of which the host took more', async () => {
+    const workshop = await openWorkshop()
+    for (const name of ['a', 'b', 'c']) workshop.write(`${name}/1.png`, png(3, 2, name.charCodeAt(0)).bytes)
+    workshop.write('stays.png', png(3, 2, 1).bytes)
+    await workshop.pass()
+    for (const name of ['a', 'b', 'c']) rmSync(join(workshop.pictures, name), { recursive: true })
+    await workshop.pass({ graceMs: 1000 })
+    const asked: string[] = []
+    const host = hostWith(workshop.host, {
+      async deleteAlbum(id, ...rest) {
+        asked.push(id)
+        await putImage(workshop.host, id, 'x.png', png(9, 9))
+        return workshop.host.deleteAlbum(id, ...rest)
+      },
+    })
+    expect(await give(workshop, host)).toBeNull()
+    expect(asked).toHaveLength(1)
+  })
+
   it.each<[string, (workshop: Workshop) => Promise<unknown> | unknown]>([
     ["another person's picture in it", w => putImage(w.host, remoteOf(w, 'b'), 'x.png', png(9, 9))],
     ["another person's album in it", w => remoteAlbum(w.host, 'x', remoteOf(w, 'b'))],
