@@ -106,7 +106,8 @@ async function listAll(
 
 /**
  * The path of each image: the names of its albums and its own name. Of several images that would have one path, all but the
- * one with the first id get the id into their names, so that every run of the restore gives the same paths.
+ * one with the first id get the id into their names, so that every run of the restore gives the same paths. Paths that differ
+ * in case alone count as one path, because on some disks they are one.
  */
 function placed({ albums, images }: WholeWalk): [image: ListedImage, path: string][] {
   const byId = new Map(albums.map(album => [album.id, album]))
@@ -119,20 +120,18 @@ function placed({ albums, images }: WholeWalk): [image: ListedImage, path: strin
     folders.set(id, folder)
     return folder
   }
-  const taken = new Set([...byId.keys()].map(folderOf))
+  const folded = (path: string) => path.normalize().toLowerCase()
+  const taken = new Set([...byId.keys()].map(id => folded(folderOf(id))))
   return images
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map(image => {
-      const folder = folderOf(image.album)
-      const name = safeName(image.name ?? '')
-      const plain = pathOf(folder, name)
-      const path = taken.has(plain) ? pathOf(folder, withId(name, safeName(image.id))) : plain
-      taken.add(path)
+      const name = image.name || '_'
+      const named = (addition: string) => pathOf(folderOf(image.album), safeName(name, addition))
+      let path = named('')
+      // Another image may have been listed with a name that ends in this id.
+      for (let tries = 1; taken.has(folded(path)); tries++)
+        path = named(tries === 1 ? ` (${image.id})` : ` ${tries} (${image.id})`)
+      taken.add(folded(path))
       return [image, path]
     })
-}
-
-function withId(name: string, id: string): string {
-  const dot = name.lastIndexOf('.')
-  return dot > 0 ? `${name.slice(0, dot)} (${id})${name.slice(dot)}` : `${name} (${id})`
 }

@@ -234,8 +234,29 @@ export function isSafePath(path: string): boolean {
   return parts.every(part => part !== '' && part !== '.' && part !== '..') && parts[0] !== OWN_FOLDER
 }
 
-/** A listed name as the name of one file or folder. What no file name may hold becomes "_". */
-export function safeName(name: string): string {
-  const plain = name.replaceAll(/[/\0]/g, '_')
-  return ['', '.', '..', OWN_FOLDER].includes(plain) ? `_${plain}` : plain
+/** So many bytes a file name may have on most disks. */
+const NAME_MAX = 255
+/** A longer extension is taken for a part of the name. */
+const EXTENSION_MAX = 16
+const ADDITION_MAX = 100
+
+/**
+ * A listed name as the name of one file or folder. What no file name may hold becomes "_", and a name that is too long loses
+ * its end, but not its extension. `addition` comes before the extension.
+ */
+export function safeName(name: string, addition = ''): string {
+  const plain = (text: string) => text.toWellFormed().replaceAll(/[/\0]/g, '_')
+  const full = plain(name)
+  const dot = full.lastIndexOf('.')
+  const extension = dot > 0 && full.length - dot <= EXTENSION_MAX ? full.slice(dot) : ''
+  const stem = full.slice(0, full.length - extension.length)
+  const end = beginning(plain(addition), ADDITION_MAX) + extension
+  const safe = beginning(stem, NAME_MAX - Buffer.byteLength(end)) + end
+  return ['', '.', '..', OWN_FOLDER].includes(safe.toLowerCase()) ? `_${safe}` : safe
+}
+
+/** As many whole characters as these bytes hold. */
+function beginning(text: string, bytes: number): string {
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes))
+  return text.slice(0, read)
 }

@@ -93,6 +93,37 @@ test('images of one name, and twin albums, lose nothing', async () => {
   ])
 })
 
+test('images whose paths would meet, on some disks too, and names that are too long lose nothing', async () => {
+  const image = (id: string, name: string) => ({ id, name })
+  const long = `${'x'.repeat(249)}.png`
+  const { report, back } = await restored({
+    '': {
+      albums: [album('1', '\u7167'.repeat(100))],
+      images: [
+        image('1', 'a.png'),
+        image('2', 'a (3).png'),
+        image('3', 'a.png'),
+        image('4', 'A.png'),
+        image('5', long),
+        image('6', long),
+        image('7', `${'y'.repeat(300)}.png`),
+      ],
+    },
+    '1': { images: [image('8', 'a.png')] },
+  })
+  expect(report).toMatchObject({ restored: 8, missing: 0 })
+  expect(Object.keys(treeOf(back)).sort()).toEqual([
+    'A (4).png',
+    'a (3).png',
+    'a 2 (3).png',
+    'a.png',
+    `${'x'.repeat(247)} (6).png`,
+    long,
+    `${'y'.repeat(251)}.png`,
+    `${'\u7167'.repeat(85)}/a.png`,
+  ])
+})
+
 test('what is delivered must fit the listing, and the next run tries what is missing once more', async () => {
   const fitting = { name: 'a.png', size: `${bytes.length} B`, width: 3, height: 2 }
   const images: HostImage[] = [
