@@ -84,8 +84,9 @@ export async function regroupPictures(
   const mirrors = scanned.filter(({ policy }) => whyFlatStays(context, policy.deletions) === null)
   const isOver = interruption.stop.aborted || interruption.pauseUploads?.aborted === true
   if (task !== 'mirror' || stopped.length > 0 || isOver) return
-  if (!synced.files.anyFlat(mirrors.map(({ row }) => row.id)) || new QuotaLedger(context).spare() === 0)
-    return
+  const quota = new QuotaLedger(context)
+  const mayAsk = quota.state() === 'probe' || quota.spare() > 0
+  if (!mayAsk || !synced.files.anyFlat(mirrors.map(({ row }) => row.id))) return
   // Searching an album may take a walk through all images that lie flat. So first the host is asked whether it creates
   // albums.
   const asked = await askToMakeNothing(host, interruption.cut)

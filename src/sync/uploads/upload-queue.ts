@@ -71,10 +71,13 @@ export class UploadQueue {
   async regroup(interruption: Interruption): Promise<HostFailure | null> {
     const { synced, quota, uploader, tell } = this.#run
     const ids = [...this.#mirrors.keys()]
-    let spare = quota.spare()
+    // While it is not known whether there is quota again, a single picture asks.
+    const asks = this.#letAsk(quota.state() === 'probe')
+    if (asks) quota.probe()
+    let spare = asks ? 1 : quota.spare()
     let ended = false
     tell({ event: 'uploads_started', ...synced.files.flatTotal(ids), quota_left: quota.left() })
-    const mayGoOn = () => !ended && spare > 0 && quota.spare() > 0 && !shutAlbums(this.#run)
+    const mayGoOn = () => !ended && spare > 0 && (asks || quota.spare() > 0) && !shutAlbums(this.#run)
     await this.#together(synced.files.flat(ids), interruption, mayGoOn, async (job, cut) => {
       // The host may have refused the album for another picture of the folder meanwhile.
       if (synced.files.at(job.file)?.flat !== 1) return

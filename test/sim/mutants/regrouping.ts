@@ -7,13 +7,13 @@ export const REGROUPING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/uploads/upload-queue.ts',
-        find: 'spare > 0 && quota.spare() > 0',
+        find: 'spare > 0 && (asks || quota.spare() > 0)',
         replace: 'quota.left() > 0',
       },
       {
         file: 'sync/uploads/upload-pending.ts',
-        find: 'new QuotaLedger(context).spare() === 0',
-        replace: 'new QuotaLedger(context).left() === 0',
+        find: 'quota.spare() > 0',
+        replace: 'quota.left() > 0',
       },
     ],
     why: 'pictures that have an image take the place of new ones',

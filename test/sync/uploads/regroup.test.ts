@@ -2,6 +2,7 @@ import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
+import { systemClock } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { RecoveryPace } from '../../../src/sync/uploads/recovery.ts'
@@ -166,4 +167,21 @@ it('a host that answers equal bytes with one id is asked once', async () => {
   expect((await passes(workshop, { host: same }, 3)).sent).toEqual(['a.png'])
   expect(summary(workshop)).toMatchObject({ synced: 1, flat: 0, pending_deletions: 0 })
   expect(await imagesOn(workshop)).toEqual(['a.png'])
+})
+
+it('asks with a single picture whether there is quota again, and then goes on', async () => {
+  const workshop = await withFlat(['a', 'b', 'c'])
+  const used = hostWith(workshop.host, {
+    requestUpload: async () => failure('quota', 'DAILY_LIMIT_REACHED', 'upload'),
+  })
+  const { sent } = await passes(workshop, { host: used })
+  expect(sent).toEqual([])
+  const later = {
+    ...systemClock,
+    wall: () => systemClock.wall() + 2 * 86_400_000,
+    monotonic: () => systemClock.monotonic() + 2 * 86_400_000,
+  }
+  expect((await passes(workshop)).sent).toEqual([])
+  expect((await passes(workshop, { clock: later })).sent).toEqual(['a.png'])
+  expect((await passes(workshop, { clock: later })).sent.sort()).toEqual(['b.png', 'c.png'])
 })
