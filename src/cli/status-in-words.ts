@@ -125,7 +125,7 @@ function linkedInWords(pictures: number): string {
 /** Pictures that lie flat. */
 export function flatInWords(pictures: number): string {
   const lie = pictures === 1 ? 'lies' : 'lie'
-  return `${count(pictures, 'picture')} ${lie} outside their albums, which could not be had; "albumd audit" names them, "albumd why" says what happens next`
+  return `${count(pictures, 'picture')} ${lie} outside their albums, which could not be had; "albumd ls" shows them as flat, "albumd why" says what happens next`
 }
 
 function keepingInWords(pictures: number): string {

@@ -159,7 +159,7 @@ const WORDS = {
 
   // Why a picture waits or failed.
   folder_replaced: 'its folder was replaced since it was scanned',
-  sent_later: 'its bytes have changed; it is sent once uploads go on',
+  sent_later: 'it is sent once uploads go on',
   not_a_picture: 'its bytes are no picture of a known format',
   incomplete: 'it is not complete: {missing}; it may still be written',
   blank: 'part of it is only zeros; it may still be written',

@@ -3,7 +3,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { DimensionReading } from '../../synced/tables/meta.ts'
 import { sizeInWords } from '../../words/text.ts'
 import type { QuotaStatus } from '../report/quota-status.ts'
-import { type Finding, pass } from './finding.ts'
+import { type Finding, pass, warn } from './finding.ts'
 
 const DECLARED: Readonly<Record<DimensionReading, string>> = {
   undeclared: 'left out',
@@ -31,7 +31,16 @@ export function checkReadings(
     if (reading) dimensions[mime] = reading
   const byType = Object.entries(dimensions).map(([mime, reading]) => `${mime} ${DECLARED[reading]}`)
   if (byType.length > 0) findings.push(learned(`dimensions: ${byType.join('; ')}`, { dimensions }))
-  if (host.dimensions !== 'learn')
+  const isRefused = Object.values(dimensions).includes('skip')
+  if (isRefused && (host.dimensions === 'stored' || host.dimensions === 'turned'))
+    findings.push(
+      warn(
+        'readings',
+        `dimensions: the host refuses them as host.dimensions says (${host.dimensions}), so none are compared`,
+        'leave host.dimensions out: albumd then learns which the host takes',
+      ),
+    )
+  else if (host.dimensions !== 'learn')
     findings.push(
       pass(
         'readings',

@@ -41,7 +41,8 @@ export class Declaration {
     const setting = uploadForm === 'presign' ? 'skip' : dimensions
     this.#picture = picture
     this.#readings = readingsOf(picture, setting)
-    this.#learns = setting === 'learn' || exemptFromDimensions(picture.mime)
+    // With `stored` and `turned` too: a host that refuses what the config says must not cost each picture two credentials.
+    this.#learns = setting !== 'skip'
     this.#known = this.#learns ? knownOf(synced, picture.mime, clock.wall()) : UNKNOWN
     this.#reading = readAs(this.#known.reading, this.#readings)
   }

@@ -45,4 +45,8 @@ it('tells what was learned of the host, to people and to programs', () => {
       message: 'dimensions: host.dimensions says stored, which goes before what was learned',
     }),
   )
+  synced.commitNow(tx => tx.meta.set('dimensions', { 'image/jpeg': { reading: 'skip', since: 1 } }))
+  expect(findings(configured)).toContainEqual(
+    expect.objectContaining({ status: 'warn', remedy: expect.stringContaining('leave host.dimensions out') }),
+  )
 })
