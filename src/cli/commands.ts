@@ -73,7 +73,11 @@ const TABLE: readonly (readonly [command: string, describe: string, exits: reado
   ['pause', 'Send and delete nothing, until resume or for some time; survives restarts', ACTING],
   ['resume', 'End a pause', ACTING],
   ['adopt', "Rebuild a lost state from the host's listing, without uploading", MIRRORING],
-  ['restore <folder>', 'Fetch mirrored pictures back into an empty folder, each proved by its hash', ACTING],
+  [
+    'restore <folder>',
+    'Fetch mirrored pictures back into an empty folder, each proved by its hash',
+    MIRRORING,
+  ],
   [
     'doctor',
     'What is wrong or will be, each with its remedy: config, folders, clock, database, key, plan',

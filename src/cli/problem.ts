@@ -47,6 +47,7 @@ const EXIT_OF: Readonly<Record<string, number>> = {
   NOT_POSSIBLE: EXIT.usage,
   PAUSED: EXIT.left,
   LEFT: EXIT.left,
+  HOST_REFUSED: EXIT.refused,
   DAEMON_ENDED: EXIT.left,
   OTHER_CONFIG: EXIT.locked,
   OTHER_VERSION: EXIT.locked,

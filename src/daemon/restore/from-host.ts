@@ -6,12 +6,12 @@ import type { Interruption } from '../../sync/pass-request.ts'
 import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
-import { NotPossible } from '../commands/command.ts'
+import { Refused } from '../commands/command.ts'
 import { type Access, openRemote } from '../engine/engine.ts'
 import { claimState } from '../state/claim.ts'
 import { reading } from '../state/state.ts'
 import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
-import { safeName } from './target-folder.ts'
+import { safeName, type TargetFolder } from './target-folder.ts'
 
 type ListedImage = WholeWalk['images'][number]
 
@@ -19,7 +19,7 @@ type ListedImage = WholeWalk['images'][number]
  * Fills an empty folder with all images that the host lists, each in the folder of its album, or goes on where an
  * earlier run ended. It is for the case that pictures and state are lost, so it needs no records. Records that exist
  * prove the bytes of their images. No albumd may work with the state meanwhile, because both together would ask the
- * host too often (§8). Throws NotPossible, LockedError and StateError.
+ * host too often (§8). Throws Refused, LockedError and StateError.
  */
 export async function restoreFromHost(
   config: Config,
@@ -31,7 +31,7 @@ export async function restoreFromHost(
   const claim = await claimState(config)
   try {
     return await reading(config, synced => {
-      const open = () => listedImages(config, access, synced, interruption.stop)
+      const open = (target: TargetFolder) => listedImages(config, access, synced, target, interruption.stop)
       const request = { folder, mirrors: 'all that the host lists', ca: access.ca } as const
       return fillFolder(config, request, open, tell, interruption)
     })
@@ -40,26 +40,30 @@ export async function restoreFromHost(
   }
 }
 
-/** All images of the account. Throws NotPossible. */
+/** All images of the account. Throws Refused. */
 async function listedImages(
   config: Config,
   access: Access,
   synced: Synced,
+  target: TargetFolder,
   stop: AbortSignal,
 ): Promise<Source> {
   const { walk, base } = await listAll(config, access, stop)
+  const paths = placed(walk, await target.paths())
+  await target.keepPaths(paths)
   const built = deliveryAddresses(synced)
   const dueOf = (image: ListedImage, to: string): Due => {
     const recorded = synced.images.byRemoteId(image.id)
     const isProof = recorded !== undefined && recorded.proof !== 'none'
     const url = recorded?.cdn_url ?? built(image.id, image.name ?? '') ?? (base && belowBase(base, image.id))
-    const told = Date.parse(image.time ?? '')
-    const ms = Number.isNaN(told) ? (isProof ? recorded.recorded_at : null) : told
+    // The listing tells the time of the upload. The record of a file with these bytes tells the picture's own time.
+    const file = isProof && synced.files.onImage(recorded.id).find(({ hash }) => hash?.equals(recorded.hash))
+    const ms = timeOf(image) ?? (isProof ? recorded.recorded_at : null)
     const picture = {
       to,
       url,
       known: isProof ? { size: recorded.size, sha256: recorded.hash } : { listed: image },
-      mtime: ms && ms * 1000,
+      mtime: file ? file.mtime : ms && ms * 1000,
       note: isProof ? ('proved' as const) : ('unproved' as const),
     }
     return { shown: { path: to }, picture }
@@ -68,7 +72,7 @@ async function listedImages(
     pictures: walk.images.length,
     bytes: null,
     *due() {
-      for (const [image, to] of placed(walk)) yield dueOf(image, to)
+      for (const image of walk.images) yield dueOf(image, paths.get(image.id)!)
     },
     noAddress: 'its delivery address is not known: the listing names no base',
     doubt: walk.settled
@@ -77,7 +81,7 @@ async function listedImages(
   }
 }
 
-/** Walks the whole account. `base`: the delivery base that its listings name. Throws NotPossible. */
+/** Walks the whole account. `base`: the delivery base that its listings name. Throws Refused. */
 async function listAll(
   config: Config,
   access: Access,
@@ -96,8 +100,11 @@ async function listAll(
   }
   try {
     const walk = await walkEverything({ list }, stop)
-    if (!walk.ok)
-      throw new NotPossible(`the host could not be asked what it holds: ${inWords(walk.failure.message)}`)
+    if (!walk.ok) {
+      const { remedy, message } = walk.failure
+      const code = remedy === 'key' || remedy === 'plan' ? 'HOST_REFUSED' : 'LEFT'
+      throw new Refused(code, `the host could not be asked what it holds: ${inWords(message)}`)
+    }
     return { walk: walk.value, base }
   } finally {
     await remote.close()
@@ -106,10 +113,10 @@ async function listAll(
 
 /**
  * The path of each image: the names of its albums and its own name. Of several images that would have one path, all but the
- * one with the first id get the id into their names, so that every run of the restore gives the same paths. Paths that differ
- * in case alone count as one path, because on some disks they are one.
+ * newest get their id into their names. Paths that differ in case alone count as one path, because on some disks they are one.
+ * `before`: the paths that an earlier run has chosen. They stay, because their files may be there.
  */
-function placed({ albums, images }: WholeWalk): [image: ListedImage, path: string][] {
+function placed({ albums, images }: WholeWalk, before: ReadonlyMap<string, string>): Map<string, string> {
   const byId = new Map(albums.map(album => [album.id, album]))
   const folders = new Map<string | null, string>([[null, '']])
   const folderOf = (id: string | null): string => {
@@ -121,17 +128,29 @@ function placed({ albums, images }: WholeWalk): [image: ListedImage, path: strin
     return folder
   }
   const folded = (path: string) => path.normalize().toLowerCase()
-  const taken = new Set([...byId.keys()].map(id => folded(folderOf(id))))
-  return images
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    .map(image => {
-      const name = image.name || '_'
-      const named = (addition: string) => pathOf(folderOf(image.album), safeName(name, addition))
-      let path = named('')
-      // Another image may have been listed with a name that ends in this id.
-      for (let tries = 1; taken.has(folded(path)); tries++)
-        path = named(tries === 1 ? ` (${image.id})` : ` ${tries} (${image.id})`)
-      taken.add(folded(path))
-      return [image, path]
-    })
+  const paths = new Map(before)
+  const taken = new Set([...[...byId.keys()].map(folderOf), ...paths.values()].map(folded))
+  for (const image of images.toSorted(newestFirst)) {
+    if (paths.has(image.id)) continue
+    const name = image.name || '_'
+    const named = (addition: string) => pathOf(folderOf(image.album), safeName(name, addition))
+    let path = named('')
+    // Another image may have been listed with a name that ends in this id.
+    for (let tries = 1; taken.has(folded(path)); tries++)
+      path = named(tries === 1 ? ` (${image.id})` : ` ${tries} (${image.id})`)
+    taken.add(folded(path))
+    paths.set(image.id, path)
+  }
+  return paths
+}
+
+/** Images of one time, or of no readable time, come in the order of their ids, the last id first. */
+function newestFirst(a: ListedImage, b: ListedImage): number {
+  return (timeOf(b) ?? 0) - (timeOf(a) ?? 0) || (a.id < b.id ? 1 : -1)
+}
+
+/** When the image was uploaded, in milliseconds since 1970. Null: the listing does not tell. */
+function timeOf({ time }: ListedImage): number | null {
+  const told = Date.parse(time ?? '')
+  return Number.isNaN(told) ? null : told
 }

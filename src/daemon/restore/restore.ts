@@ -10,6 +10,7 @@ import {
   openTarget,
   PictureProblem,
   type Purpose,
+  type TargetFolder,
 } from './target-folder.ts'
 
 /** What a restore tells. Sizes are in bytes. `message`: one line for a person. */
@@ -92,12 +93,12 @@ const CONCURRENCY_MAX = 8
 
 /**
  * Fills an empty folder with what a source names, or goes on where an earlier run ended. `ca`: PEM; null: the authorities that
- * Node knows. Throws NotPossible, LockedError and StateError.
+ * Node knows. Throws NotPossible, LockedError, StateError, and what `openSource` throws.
  */
 export async function fillFolder(
   config: Config,
   { folder, mirrors, ca }: { folder: string; mirrors: Purpose; ca: string | null },
-  openSource: () => Source | Promise<Source>,
+  openSource: (target: TargetFolder) => Source | Promise<Source>,
   tell: (event: RestoreEvent) => void,
   interruption: Interruption,
 ): Promise<RestoreReport> {
@@ -109,7 +110,7 @@ export async function fillFolder(
   })
   let isComplete = false
   try {
-    const restore = new Restore(await openSource(), downloads, new PlaceFiles(target), tell)
+    const restore = new Restore(await openSource(target), downloads, new PlaceFiles(target), tell)
     const report = await restore.run(Math.min(CONCURRENCY_MAX, config.uploads.concurrency), interruption)
     isComplete = report.missing === 0 && report.stopped === null && !report.interrupted
     return report

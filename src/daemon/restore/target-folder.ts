@@ -14,7 +14,14 @@ export interface TargetFolder {
   root: string
   /** A folder on the same disk, for files that are not complete yet. */
   own: string
-  /** `complete`: nothing is left to restore. Otherwise the mark in the folder stays, so that a later run can go on. */
+  /** The path of each image, as the first run has chosen it. Empty until `keepPaths`. */
+  paths(): Promise<Map<string, string>>
+  /** Throws NotPossible. */
+  keepPaths(paths: ReadonlyMap<string, string>): Promise<void>
+  /**
+   * `complete`: nothing is left to restore. Otherwise the mark in the folder stays, so that a later run can go on, unless
+   * nothing lies in the folder.
+   */
   close(complete: boolean): Promise<void>
 }
 
@@ -23,6 +30,11 @@ export type Purpose = readonly string[] | 'all that the host lists'
 
 /** The folder for the restore's own files, in the folder that it fills. */
 const OWN_FOLDER = '.albumd-restore'
+
+/** In that folder: what the restore is of. */
+const MARK = 'restore.json'
+/** In that folder: the path of each image. A listing that has changed since must not give another path to an image. */
+const PATHS = 'paths.json'
 
 /** Names that may lie in an empty folder. New file systems have a lost+found. */
 const NOT_COUNTED: ReadonlySet<string> = new Set([OWN_FOLDER, 'lost+found'])
@@ -40,18 +52,26 @@ export async function openTarget(folder: string, config: Config, purpose: Purpos
   const lock = await lockTarget(root)
   try {
     const own = join(root, OWN_FOLDER)
-    await begin(root, own, mark).catch(error => {
+    const refuse = (error: unknown) => {
       if (error instanceof NotPossible) throw error
       throw new NotPossible(diskProblem(error, root).message)
-    })
+    }
+    await begin(root, own, mark).catch(refuse)
     return {
       root,
       own,
+      async paths() {
+        return new Map(JSON.parse((await readOwn(join(own, PATHS))) ?? '[]'))
+      },
+      keepPaths: paths => keep(join(own, PATHS), JSON.stringify([...paths])).catch(refuse),
       async close(complete) {
         try {
-          if (!complete) return
+          if (!complete && (await namesIn(root)).length > 0) return
           await rm(own, { recursive: true, force: true })
           await syncFolder(root)
+        } catch (error) {
+          // An incomplete restore has told already what is wrong.
+          if (complete) throw error
         } finally {
           lock.release()
         }
@@ -104,25 +124,34 @@ async function lockTarget(root: string): Promise<Lock> {
 
 /** `mark`: what a file in `own` says of the restore. */
 async function begin(root: string, own: string, mark: string): Promise<void> {
-  const file = join(own, 'restore.json')
-  const names = (await readdir(root)).filter(name => !NOT_COUNTED.has(name))
-  const before = await readMark(file)
-  if (before === null && names.length > 0)
+  const file = join(own, MARK)
+  const isEmpty = (await namesIn(root)).length === 0
+  const before = await readOwn(file)
+  if (before === null && !isEmpty)
     throw new NotPossible(
       `${root}: it is not empty; name an empty folder, one that does not exist yet, or one where a restore was begun`,
     )
-  if (before !== null && before !== mark)
+  if (before !== mark && !isEmpty)
     throw new NotPossible(`${root}: a restore of other mirrors was begun here; name another folder`)
   await makeOwn(root, own)
   // Files of a run that was cut off are incomplete.
   for (const name of await readdir(own))
-    if (name !== 'restore.json') await rm(join(own, name), { recursive: true, force: true })
-  if (before !== null) return
-  const temporary = join(own, 'begin')
-  await writeFile(temporary, mark, { flag: 'wx', flush: true })
+    if (before !== mark || (name !== MARK && name !== PATHS))
+      await rm(join(own, name), { recursive: true, force: true })
+  if (before === mark) return
+  await keep(file, mark)
+  await syncFolder(root)
+}
+
+async function namesIn(root: string): Promise<string[]> {
+  return (await readdir(root)).filter(name => !NOT_COUNTED.has(name))
+}
+
+async function keep(file: string, text: string): Promise<void> {
+  const temporary = `${file}.new`
+  await writeFile(temporary, text, { flag: 'wx', flush: true })
   await rename(temporary, file)
-  await syncFolder(own)
-  await syncFolder(dirname(own))
+  await syncFolder(dirname(file))
 }
 
 async function makeOwn(root: string, own: string): Promise<void> {
@@ -133,8 +162,8 @@ async function makeOwn(root: string, own: string): Promise<void> {
     throw new NotPossible(`${own}: it is not a folder; remove it, or restore into another folder`)
 }
 
-/** Null: no restore was begun in this folder. */
-function readMark(file: string): Promise<string | null> {
+/** A file of the restore's own. Null: no restore has written it. */
+function readOwn(file: string): Promise<string | null> {
   const flag = constants.O_RDONLY | constants.O_NOFOLLOW
   return readFile(file, { encoding: 'utf8', flag }).catch(() => null)
 }

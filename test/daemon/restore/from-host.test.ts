@@ -14,6 +14,7 @@ const NEVER = { stop: new AbortController().signal, cut: new AbortController().s
 interface HostImage {
   id: string
   name?: string
+  time?: string
   size?: string
   width?: number
   height?: number
@@ -29,13 +30,18 @@ async function restored(
   albums: Record<string, { albums?: { id: string; name: string }[]; images?: HostImage[] }>,
   base: string | undefined = '/cdn',
 ) {
-  const images = new Map(
-    Object.values(albums).flatMap(({ images = [] }) => images.map(image => [image.id, image])),
-  )
+  const imageOf = (id: string) =>
+    Object.values(albums)
+      .flatMap(({ images = [] }) => images)
+      .find(image => image.id === id)
+  const asked: string[] = []
   const origin = await serve((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://x')
-    if (pathname.startsWith('/cdn/i/'))
-      return void response.end(images.get(decodeURIComponent(pathname.slice(7)))?.delivered ?? bytes)
+    if (pathname.startsWith('/cdn/i/')) {
+      const id = decodeURIComponent(pathname.slice(7))
+      asked.push(id)
+      return void response.end(imageOf(id)?.delivered ?? bytes)
+    }
     const here = albums[searchParams.get('album_id') ?? '']!
     const shown = (here.images ?? []).map(({ delivered: _, ...image }) => image)
     const pagination = { page: 1, per_page: 20, total_pages: 1, total_images: shown.length }
@@ -54,7 +60,7 @@ async function restored(
   const events: RestoreEvent[] = []
   const again = () =>
     restoreFromHost(loadConfig(file, {}), back, { apiKey: 'k', ca: null }, event => events.push(event), NEVER)
-  return { report: await again(), back, events, again }
+  return { report: await again(), back, events, again, asked }
 }
 
 test('each image comes into the folder of its album, and names that can be no file names are changed', async () => {
@@ -85,12 +91,45 @@ test('images of one name, and twin albums, lose nothing', async () => {
   })
   expect(report).toMatchObject({ restored: 5, missing: 0 })
   expect(Object.keys(treeOf(back)).sort()).toEqual([
+    'A/same (a).png',
     'A/same (b).png',
-    'A/same (c).png',
     'A/same.png',
     'same (r).png',
     'same.png/same.png',
   ])
+})
+
+test('of images of one name the newest gets the name, and what is there keeps its name in the next run', async () => {
+  const image = (id: string, time: string, delivered = png(3, 2).bytes) => ({
+    id,
+    name: 'k.png',
+    time,
+    delivered,
+  })
+  const images: HostImage[] = [
+    image('b', '2026-03-01T12:00:00+00:00', png(4, 4).bytes),
+    // This one is the newest, by its offset.
+    image('a', '2026-03-01T11:30:00-02:00', png(5, 5).bytes),
+    image('c', 'yesterday', png(6, 6).bytes),
+    { id: 'd', name: 'late.png', delivered: '<html>' },
+  ]
+  const { report, back, again, asked } = await restored({ '': { images } })
+  expect(report).toMatchObject({ restored: 3, missing: 1 })
+  const shown = () => {
+    const names = Object.keys(treeOf(back)).filter(name => !name.startsWith('.'))
+    return Object.fromEntries(names.map(name => [name, readFileSync(join(back, name)).readUInt32BE(16)]))
+  }
+  const first = { 'k.png': 5, 'k (b).png': 4, 'k (c).png': 6 }
+  expect(shown()).toEqual(first)
+
+  // Before the second run the newest is deleted, and a still newer one is uploaded.
+  images.splice(1, 1)
+  images.push(image('e', '2026-04-01T12:00:00+00:00', png(7, 7).bytes))
+  delete images.find(({ id }) => id === 'd')!.delivered
+  asked.length = 0
+  expect(await again()).toMatchObject({ restored: 2, there: 2, missing: 0 })
+  expect(asked.sort()).toEqual(['d', 'e'])
+  expect(shown()).toEqual({ ...first, 'k (e).png': 7, 'late.png': 3 })
 })
 
 test('images whose paths would meet, on some disks too, and names that are too long lose nothing', async () => {
@@ -101,7 +140,7 @@ test('images whose paths would meet, on some disks too, and names that are too l
       albums: [album('1', '\u7167'.repeat(100))],
       images: [
         image('1', 'a.png'),
-        image('2', 'a (3).png'),
+        image('2', 'a (1).png'),
         image('3', 'a.png'),
         image('4', 'A.png'),
         image('5', long),
@@ -113,11 +152,11 @@ test('images whose paths would meet, on some disks too, and names that are too l
   })
   expect(report).toMatchObject({ restored: 8, missing: 0 })
   expect(Object.keys(treeOf(back)).sort()).toEqual([
-    'A (4).png',
+    'A.png',
+    'a (1).png',
     'a (3).png',
-    'a 2 (3).png',
-    'a.png',
-    `${'x'.repeat(247)} (6).png`,
+    'a 2 (1).png',
+    `${'x'.repeat(247)} (5).png`,
     long,
     `${'y'.repeat(251)}.png`,
     `${'\u7167'.repeat(85)}/a.png`,

@@ -10,6 +10,7 @@ import {
 } from '../../daemon/recorded-pictures.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { png } from '../../pictures.ts'
+import { deadOrigin, json, serve } from '../../remote/serve.ts'
 import { canMount, mountSmallDisk } from '../disk/small-disk.ts'
 import { startAlbumd, startDaemon } from '../stage/process.ts'
 import { QUICK, type Run, setStage } from '../stage/stage.ts'
@@ -178,6 +179,7 @@ describe('restore --from-host', { timeout: 180_000 }, () => {
 
   it('proves by its hash what is recorded, and is refused beside a daemon', async () => {
     const stage = await setStage({ pictures: { 'a/one.png': picture(1) } })
+    utimesSync(join(stage.pictures, 'a/one.png'), 1_500_000_000, 1_500_000_000.123456)
     const daemon = startDaemon(stage)
     await daemon.told('scan_finished')
     expect(await run(stage, [join(stage.home, 'back'), '--from-host'])).toMatchObject({ code: 4 })
@@ -185,8 +187,32 @@ describe('restore --from-host', { timeout: 180_000 }, () => {
     const restored = await run(stage, [join(stage.home, 'back'), '--from-host'])
     expect(restored).toMatchObject({ code: 0, err: '' })
     expect(restored.out).toContain('\n1 picture proved by their recorded hashes\n')
+    expect(treeOf(join(stage.home, 'back'))['Photos/a/one.png']).toEqual(treeOf(stage.pictures)['a/one.png'])
     expect(await run(stage, [join(stage.home, 'else'), '--from-host', '--deleted'])).toMatchObject({
       code: 2,
     })
+  })
+
+  it('says by its exit code why the host could not be asked, and leaves no mark in the folder', async () => {
+    const stage = await setStage({ pictures: { 'one.png': picture(1) } })
+    expect((await stage.sync()).code).toBe(0)
+    rmSync(join(stage.home, 'state'), { recursive: true })
+    const refusing = (status: number, code: string) =>
+      serve((_, response) => json(response, status, { success: false, error: 'No', code }))
+    const back = join(stage.home, 'back')
+    for (const [origin, code] of [
+      [await refusing(401, 'INVALID_API_KEY'), 5],
+      [await refusing(403, 'PLAN_NOT_SUPPORTED'), 5],
+      [await deadOrigin(), 3],
+    ] as const) {
+      stage.configure({ host: { base_url: `${origin}/api/v1`, api_key_file: 'api-key' } })
+      expect(await run(stage, [back, '--from-host'])).toMatchObject({
+        code,
+        err: expect.stringContaining('the host could not be asked what it holds'),
+      })
+      expect(readdirSync(back)).toEqual([])
+    }
+    stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key' } })
+    expect(await run(stage, [back, '--from-host'])).toMatchObject({ code: 0 })
   })
 })
