@@ -107,9 +107,9 @@ test('of images of one name the newest gets the name, and what is there keeps it
     delivered,
   })
   const images: HostImage[] = [
-    image('b', '2026-03-01T12:00:00+00:00', png(4, 4).bytes),
+    image('a', '2026-03-01T12:00:00+00:00', png(4, 4).bytes),
     // This one is the newest, by its offset.
-    image('a', '2026-03-01T11:30:00-02:00', png(5, 5).bytes),
+    image('b', '2026-03-01T11:30:00-02:00', png(5, 5).bytes),
     image('c', 'yesterday', png(6, 6).bytes),
     { id: 'd', name: 'late.png', delivered: '<html>' },
   ]
@@ -119,7 +119,7 @@ test('of images of one name the newest gets the name, and what is there keeps it
     const names = Object.keys(treeOf(back)).filter(name => !name.startsWith('.'))
     return Object.fromEntries(names.map(name => [name, readFileSync(join(back, name)).readUInt32BE(16)]))
   }
-  const first = { 'k.png': 5, 'k (b).png': 4, 'k (c).png': 6 }
+  const first = { 'k.png': 5, 'k (a).png': 4, 'k (c).png': 6 }
   expect(shown()).toEqual(first)
 
   // Before the second run the newest is deleted, and a still newer one is uploaded.
