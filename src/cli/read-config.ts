@@ -15,7 +15,7 @@ export function readConfig(flag: string | undefined): Config {
   }
 }
 
-/** The config, the key and the authorities, for commands that talk to the host. Warnings go to standard error. */
+/** The config, the API key and the certificate authorities, for commands that talk to the host. Warnings go to standard error. */
 export function readConfigAndAccess(flag: string | undefined): { config: Config; access: Access } {
   const config = readConfig(flag)
   return { config, access: readAccess(config) }

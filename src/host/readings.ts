@@ -68,7 +68,7 @@ export interface Listed {
   others: string | null
 }
 
-/** All that the host decided. */
+/** The host's reading of each point that the specification leaves open. */
 export function listReadings(): Listed[] {
   const entries = [...ENTRIES].map(([name, { at, own, says, others }]) => ({
     at,

@@ -43,7 +43,7 @@ export function openUploadNode(stores: Stores) {
     }
   }
 
-  /** The picture as it is compared and listed. A JPEG may count as EXIF turns it. */
+  /** The picture as it is compared and listed. By a reading, a JPEG's width and height are those after EXIF has turned it. */
   async function pictureOf(draft: Draft, declared: CredentialRow): Promise<Picture | null> {
     const picture = await readPicture(draft)
     const { dimensions } = settings.readings

@@ -113,7 +113,10 @@ function isUnderstood(pattern: string): boolean {
   }
 }
 
-/** A rule as written in its ignore file or in the config. `link`: the number of its text in the chain, from 0. */
+/**
+ * A rule as written in its ignore file or in the config. `link`: which text the rule is from. 0 is the config's, and each
+ * ignore file from the root down counts one more.
+ */
 export type HidingRule = WrittenPattern & { link: number }
 
 /** The rule that hides a path, or null. The last rule of the chain that matches counts. `path`: below the root. */

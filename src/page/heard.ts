@@ -48,7 +48,7 @@ function read(json: string): LogLine | null {
   }
 }
 
-/** A picture that is being uploaded. `id` is unique during the upload. */
+/** A picture that is being uploaded. No two uploads under way have the same `id`. */
 export interface UnderWay {
   id: number
   mirror: string

@@ -91,7 +91,7 @@ const END = 0xd9
 const ORIENTATION = 0x0112
 const THUMBNAIL_AT = 0x0201
 const THUMBNAIL_LENGTH = 0x0202
-/** The bytes of a directory's entry. */
+/** The size of one entry of an EXIF directory, in bytes. */
 const ENTRY = 12
 /** The type of two-byte values. The other values that are read here have four bytes. */
 const SHORT = 3

@@ -30,8 +30,8 @@ export interface DaemonView {
 }
 
 /**
- * Shows the daemon at work, from when the state folder is claimed to the end. The daemon does not depend on it: a display
- * that can't be opened says so, and the daemon goes on.
+ * Shows the daemon at work, for example on the status page, from when the state folder is claimed to the end. When the
+ * display can't be opened, it tells why, and the daemon goes on without it.
  */
 export interface Display {
   open(daemon: DaemonView): Promise<void>
@@ -96,10 +96,11 @@ export async function supervise(
     closeControl = await openControl(files.control, queue, bus)
     await display?.folderRenewed()
   }
-  const attempt = async (allIsWell: () => void) => {
+  const attempt = async (allIsWell: () => void, works: () => void) => {
     manager?.alive()
     await renewFolder()
-    const unsubscribe = bus.on('passEnded', allIsWell)
+    // A first pass may take days.
+    const ends = [bus.on('passEnded', allIsWell), bus.on('pass', works)]
     try {
       // A session for each config that is taken.
       while (!interruption.stop.aborted) {
@@ -110,7 +111,7 @@ export async function supervise(
       if (error instanceof StateError) queue.close(new Refused(error.code, error.message))
       throw error
     } finally {
-      unsubscribe()
+      for (const end of ends) end()
     }
   }
   try {
@@ -216,11 +217,11 @@ const LAST_MS = 60_000
 
 /**
  * Does the work, and does it again when the state failed and may work later: after a second, then with growing pauses
- * of at most a minute. `work` calls `allIsWell`. `tell` is called once for each kind of error, and with null when the
- * error is over. Resolves when the work does, or when `stop` is aborted during a pause. Throws every other error.
+ * of at most a minute. `work` calls `works` once the state is in use, and `allIsWell` after a pass. `tell` is called once
+ * for each kind of error, and with null when the error is over. Resolves when the work does, or when `stop` is aborted during a pause. Throws every other error.
  */
 export async function keepTrying(
-  work: (allIsWell: () => void) => Promise<void>,
+  work: (allIsWell: () => void, works: () => void) => Promise<void>,
   tell: (problem: string | null) => void,
   clock: Clock,
   stop: AbortSignal,
@@ -228,15 +229,18 @@ export async function keepTrying(
   let waitMs = FIRST_MS
   let said: string | null = null
   let worked = false
+  const works = () => {
+    worked = true
+  }
   const allIsWell = () => {
     if (said !== null) tell(null)
-    worked = true
+    works()
     said = null
     waitMs = FIRST_MS
   }
   for (;;) {
     try {
-      return await work(allIsWell)
+      return await work(allIsWell, works)
     } catch (error) {
       if (!(error instanceof StateError)) throw error
       if (!PASSING.has(error.code) && !(worked && PASSING_LATER.has(error.code))) throw error

@@ -160,7 +160,7 @@ export function notifySystemd(
 ): Promise<string | null> {
   const words = Object.entries(notice).map(([name, value]) => `${name}=${value}`)
   return new Promise(resolve => {
-    // The child must see neither the API key nor the folder of credentials.
+    // The child must see neither the API key nor the folder in which systemd hands in credentials.
     const env = { NOTIFY_SOCKET, PATH }
     execFile('systemd-notify', ['--', ...words], { env, timeout: TIMEOUT_MS }, (error, _, said) =>
       resolve(error && wording(error, said)),

@@ -40,7 +40,7 @@ export interface Status {
   /** What the host does not allow. `since`: when the host first refused it. `said_at`: when the host last refused it. */
   blocks: { code: string; endpoint: string; since: string; said_at: string; message: string }[]
   failures: {
-    /** The mirror's folder; the path is below it. */
+    /** The mirror's folder. `path` is below this folder. */
     mirror: string
     path: string
     code: string

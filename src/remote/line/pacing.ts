@@ -19,7 +19,7 @@ const SAVED_MS = 250
 export class Bandwidth {
   readonly #bytesPerSecond: number
   readonly #clock: Clock
-  /** When all bytes that were let through have left, at the full rate. */
+  /** The moment at which all bytes that were let through will have left, when they leave at the full rate. */
   #takenUntil = Number.NEGATIVE_INFINITY
 
   /** A rate of Infinity limits nothing. */

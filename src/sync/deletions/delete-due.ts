@@ -52,7 +52,8 @@ export async function deleteDueImages(
 /** At the end of a pass: deletes the albums that albumd created and that nothing needs any more. */
 export async function deleteUnusedAlbums(context: EngineContext, pass: Pass): Promise<void> {
   const { mirrors, interruption, task, stopped } = pass
-  if (task !== 'mirror' || stopped.length > 0) return
+  // An album is not deleted after the host took more with another than was recorded, until an audit has ended.
+  if (task !== 'mirror' || stopped.length > 0 || context.synced.meta.get('deleted_more') !== null) return
   const failure = await deleteEmptyAlbums(context, mirrors, endingForNews(interruption))
   if (failure) stopped.push(failure)
 }

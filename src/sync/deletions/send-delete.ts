@@ -115,7 +115,7 @@ interface Asked {
 const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
   isKeptForGood: ({ image }) => (image.kept === 1 ? because('kept_for_good') : null),
   isInUse: ({ files }) => (files.some(({ state }) => state !== 'gone') ? because('in_use') : null),
-  // The picture may have moved to a file that is not uploaded yet.
+  // The picture may have been renamed, and the file with the new name is not uploaded yet.
   mayHaveMoved: ({ synced, image }) => (synced.files.anyOpenLike(image) ? because('may_have_moved') : null),
   isThereAgain({ files, disk }) {
     for (const file of files) {

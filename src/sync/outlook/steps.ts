@@ -125,7 +125,7 @@ function blockWaits(context: OutlookContext): Step[] {
   })
 }
 
-/** A running albumd tries blocked endpoints again by itself, so the step has a time. */
+/** A running albumd tries a blocked endpoint again by itself, so the step says when. */
 function blockStep(
   { running, allowance }: OutlookContext,
   words: (typeof BLOCKED)[keyof typeof BLOCKED] | 'deletions_blocked',

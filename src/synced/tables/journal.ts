@@ -7,7 +7,7 @@ interface Intent {
   since: number
   /** Monotonic milliseconds of this boot. */
   sent_at: number
-  /** The row of the album that an upload goes to, or of the parent of an album; null is the root. */
+  /** Of an upload: the row of its album. Of an album's creation: the row of its parent. Null is the root. */
   album: number | null
 }
 

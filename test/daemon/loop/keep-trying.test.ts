@@ -65,6 +65,24 @@ describe('work on a state that fails', () => {
     expect(tries).toHaveLength(2)
   })
 
+  it('is tried again for a folder that was lost during the first pass', async () => {
+    const clock = new VirtualClock()
+    const stop = new AbortController()
+    let tries = 0
+    const ended = keepTrying(
+      async (_, works) => {
+        if (++tries === 1) works()
+        if (tries < 3) throw new StateError(tries === 1 ? 'STATE_REPLACED' : 'STATE_UNREADABLE', 'lost')
+      },
+      () => {},
+      clock,
+      stop.signal,
+    )
+    await clock.pass(MINUTE)
+    await ended
+    expect(tries).toBe(3)
+  })
+
   it('ends when it is interrupted during a pause', async () => {
     const { clock, tries, stop, ended } = start(['STATE_FULL', 'STATE_FULL'])
     await clock.pass(1)

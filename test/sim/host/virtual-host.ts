@@ -260,9 +260,13 @@ export class VirtualHost {
     return Math.floor(at / DAY_MS)
   }
 
+  /** Whether the account's plan does not allow the endpoint. */
+  lacks(endpoint: Variations['without'][number]): boolean {
+    return this.variations.without.includes(endpoint) && !(endpoint === 'create_album' && this.makesAlbums)
+  }
+
   #refuseWithout(endpoint: Variations['without'][number]): void {
-    if (endpoint === 'create_album' && this.makesAlbums) return
-    if (this.variations.without.includes(endpoint))
+    if (this.lacks(endpoint))
       throw new Refusal('PLAN_NOT_SUPPORTED' satisfies ErrorCode, 'This endpoint begins with another plan.')
   }
 }

@@ -122,7 +122,7 @@ function isIdle(world: World): boolean {
   })
   return (
     !open &&
-    !(world.host.makesAlbums && anyFlat(world)) &&
+    (world.host.lacks('create_album') || !anyFlat(world)) &&
     !somethingWaits(world) &&
     synced.journal.open().length === 0 &&
     synced.unusedAlbums.all().length === 0

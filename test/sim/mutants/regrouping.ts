@@ -22,8 +22,8 @@ export const REGROUPING: readonly Mutant[] = [
   {
     name: 'the pictures of a backup are sent into their albums as well',
     file: 'sync/uploads/upload-pending.ts',
-    find: "policy.deletions === 'propagate'",
-    replace: "policy.deletions !== 'never'",
+    find: "deletions === 'keep' ? 'deletions: keep' : null",
+    replace: "deletions === 'keep' ? null : null",
     why: 'each of them is on the host twice for good',
     seed: 400000802,
   },
