@@ -37,22 +37,6 @@ export const CHECKING: readonly Mutant[] = [
     seed: 1_000_000_124,
   },
   {
-    name: 'a repair believes two walks with another between them',
-    file: 'sync/audit/audit-repair.ts',
-    find: 'if (lacked && look.atOnce) return',
-    replace: 'if (lacked) return',
-    why: 'both may be of those that lack it',
-    seed: 1_000_000_371,
-  },
-  {
-    name: 'a repair looks in one album alone',
-    file: 'sync/audit/audit-repair.ts',
-    find: '!listed?.has(remote_id)',
-    replace: 'listed !== undefined && remote_id !== null',
-    why: 'what lies in a twin of its album is sent again',
-    seed: 22048176,
-  },
-  {
     name: 'an audit tells the age of an image by the wall clock alone',
     file: 'sync/audit/audit.ts',
     find: 'ages.since(recorded_at * 1000, clock)',
