@@ -43,31 +43,54 @@ describe('a repair', () => {
     expect(imageOf(workshop, '1.png')).toBeUndefined()
   })
 
-  it('sends nothing again that one of two walks in a row shows', async () => {
-    const workshop = await withPictures()
-    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
-    workshop.synced.commitNow(tx =>
-      tx.audit.put({
-        kind: 'gone',
-        remote_id: imageOf(workshop, '2.png').remote_id,
-        album: albumOf(workshop, 'b').id,
-        name: '2.png',
-        detail: said(''),
-      }),
-    )
-    let walks = 0
-    const host = hostWith(workshop.host, {
-      async list(...args) {
-        const listed = await workshop.host.list(...args)
-        const lacksAll = walks++ % 2 === 0
-        if (!listed.ok || !lacksAll) return listed
-        const pagination = { ...listed.value.pagination, total_images: 0 }
-        return { ok: true, value: { ...listed.value, images: [], pagination } }
-      },
+  describe('sends nothing again', () => {
+    type Shown = 'whole' | 'nothing' | 'too little'
+
+    /** 2.png was found gone. `shows`: what the walks of its album show, one after the other. A walk of everything shows nothing. */
+    async function walked(shows: readonly Shown[], elsewhere = false) {
+      const workshop = await withPictures()
+      const image = imageOf(workshop, '2.png')
+      const [a, b] = ['a', 'b'].map(name => albumOf(workshop, name))
+      const detail = said('')
+      workshop.synced.commitNow(tx =>
+        tx.audit.put({ kind: 'gone', remote_id: image.remote_id, album: b!.id, name: '2.png', detail }),
+      )
+      let walks = 0
+      let walksAll = false
+      const host = hostWith(workshop.host, {
+        async list(album, page, signal) {
+          walksAll ||= album === null
+          const listed = await workshop.host.list(album, page, signal)
+          const other = await workshop.host.list(b!.remote_id, 1, signal)
+          if (!listed.ok || !other.ok) return listed
+          const showing = (images: typeof listed.value.images, total_images = images.length) => {
+            const pagination = { ...listed.value.pagination, total_images }
+            return { ok: true as const, value: { ...listed.value, images, pagination } }
+          }
+          if (album === a!.remote_id && elsewhere)
+            return showing([...listed.value.images, ...other.value.images])
+          if (album !== b!.remote_id) return listed
+          const shown = walksAll ? 'nothing' : (shows[walks++] ?? 'nothing')
+          return shown === 'whole' ? listed : showing([], shown === 'nothing' ? 0 : 5)
+        },
+      })
+      await repairGone({ ...partsOf(workshop, host), credentialLifetimeMs: 0 }, interruption)
+      return { walks, isRecorded: imageOf(workshop, '2.png') !== undefined }
+    }
+
+    it('that one of two walks in a row shows', async () => {
+      expect(await walked(['nothing', 'whole'])).toEqual({ walks: 2, isRecorded: true })
     })
-    await repairGone({ ...partsOf(workshop, host), credentialLifetimeMs: 0 }, interruption)
-    expect(walks).toBe(2)
-    expect(imageOf(workshop, '2.png')).toBeDefined()
+
+    it('that two walks do not show, with another between them', async () => {
+      const shows = ['nothing', 'too little', 'nothing', 'whole'] as const
+      expect(await walked(shows)).toEqual({ walks: 4, isRecorded: true })
+    })
+
+    it('that is in another album by now', async () => {
+      expect((await walked([], true)).isRecorded).toBe(true)
+      expect((await walked([])).isRecorded).toBe(false)
+    })
   })
 
   it('forgets the image of a file that is gone too, and sends nothing', async () => {
