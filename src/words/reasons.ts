@@ -159,6 +159,8 @@ const WORDS = {
 
   // Why a picture waits or failed.
   folder_replaced: 'its folder was replaced since it was scanned',
+  same_address:
+    'the host promises the address of its old image, so nobody could tell whether the new image arrived; it stays where it is',
   sent_later: 'it is sent once uploads go on',
   not_a_picture: 'its bytes are no picture of a known format',
   incomplete: 'it is not complete: {missing}; it may still be written',

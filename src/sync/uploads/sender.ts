@@ -48,6 +48,11 @@ async function sendDeclared(run: UploadRun, parcel: Parcel, signal: AbortSignal)
   let last: HostFailure | null = null
   for (let tries = 0; tries < CREDENTIALS; tries++) {
     const granted = await requestCredential(run, parcel, declaration, signal)
+    if (granted.ok && promisesOldAddress(run, parcel, granted.value)) {
+      await run.synced.commit(tx => run.quota.grant(tx))
+      const message = because('same_address')
+      return { kind: 'failed', code: 'SAME_ADDRESS', message, retryAt: null, hash: open.hash }
+    }
     if (granted.ok) {
       const { album, ...credential } = granted.value
       const sent = await sendBytes(run, { ...parcel, album }, declaration, credential, signal)
@@ -65,6 +70,20 @@ async function sendDeclared(run: UploadRun, parcel: Parcel, signal: AbortSignal)
     await run.clock.sleep(250 * 2 ** tries, signal)
   }
   return refused(last!)
+}
+
+/**
+ * Whether the credential for a flat picture promises the address of its old image, because the host builds addresses from the
+ * bytes. When the answer of step 2 was lost, this address could not tell whether the new image arrived. So nothing is sent.
+ */
+function promisesOldAddress(
+  { synced }: UploadRun,
+  { job }: Parcel,
+  { cdnUrl }: Pick<Credential, 'cdnUrl'>,
+): boolean {
+  const { state, image } = job.file
+  const old = state === 'synced' && image !== null ? synced.images.byId(image) : undefined
+  return old !== undefined && cdnUrl !== null && old.cdn_url === cdnUrl
 }
 
 async function requestCredential(

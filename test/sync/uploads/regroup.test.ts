@@ -169,6 +169,21 @@ it('a host that answers equal bytes with one id is asked once', async () => {
   expect(await imagesOn(workshop)).toEqual(['a.png'])
 })
 
+it('sends nothing where the host promises the address of the old image: a lost answer could not be found out', async () => {
+  const workshop = await withFlat(['a'])
+  const { host, synced } = workshop
+  const old = synced.images.byId(1)!
+  const same = hostWith(host, {
+    async requestUpload(...args) {
+      const granted = await host.requestUpload(...args)
+      return granted.ok ? { ok: true, value: { ...granted.value, cdnUrl: old.cdn_url } } : granted
+    },
+  })
+  expect((await passes(workshop, { host: same }, 3)).sent).toEqual([])
+  expect(await imagesOn(workshop)).toHaveLength(1)
+  expect(summary(workshop)).toMatchObject({ synced: 1, flat: 1 })
+})
+
 it('asks with a single picture whether there is quota again, and then goes on', async () => {
   const workshop = await withFlat(['a', 'b', 'c'])
   const used = hostWith(workshop.host, {
